@@ -1,0 +1,113 @@
+"""The vocabulary: frozen dataclasses and protocols. No I/O, no heavy imports."""
+
+from screentest.core.aspects import Aspect
+from screentest.core.codec import DecodeError, from_json, from_object, to_json
+from screentest.core.errors import (
+    BadOption,
+    ManifestError,
+    NoValue,
+    RunBusy,
+    RunDamaged,
+    RunError,
+    RunTooNew,
+    ScreentestError,
+    StorageError,
+    UnknownName,
+    UserError,
+    VideoError,
+)
+from screentest.core.frames import (
+    NATIVE,
+    BaseConsumer,
+    Consumer,
+    Fault,
+    Filter,
+    Frame,
+    FrameRequest,
+    Layout,
+    Size,
+    VideoInfo,
+)
+from screentest.core.item import Clip, Item, Script, Shot, Transition
+from screentest.core.metric import (
+    Judge,
+    Level,
+    Measurement,
+    Metric,
+    MetricInfo,
+    Outcomes,
+    Resources,
+)
+from screentest.core.outcome import Failure, Outcome, Reason, attempt
+from screentest.core.progress import Progress, Silent
+from screentest.core.registry import Built, Entry, Registry, Spec, build, register, registry
+from screentest.core.score import Point, Score, Summary
+from screentest.core.signature import Signature
+from screentest.core.timing import Span, Time, seconds, timecode
+from screentest.core.verdict import Choice, Verdict, prefer_higher
+
+__all__ = [
+    "NATIVE",
+    "Aspect",
+    "BadOption",
+    "BaseConsumer",
+    "Built",
+    "Choice",
+    "Clip",
+    "Consumer",
+    "DecodeError",
+    "Entry",
+    "Failure",
+    "Fault",
+    "Filter",
+    "Frame",
+    "FrameRequest",
+    "Item",
+    "Judge",
+    "Layout",
+    "Level",
+    "ManifestError",
+    "Measurement",
+    "Metric",
+    "MetricInfo",
+    "NoValue",
+    "Outcome",
+    "Outcomes",
+    "Point",
+    "Progress",
+    "Reason",
+    "Registry",
+    "Resources",
+    "RunBusy",
+    "RunDamaged",
+    "RunError",
+    "RunTooNew",
+    "Score",
+    "ScreentestError",
+    "Script",
+    "Shot",
+    "Signature",
+    "Silent",
+    "Size",
+    "Span",
+    "Spec",
+    "StorageError",
+    "Summary",
+    "Time",
+    "Transition",
+    "UnknownName",
+    "UserError",
+    "Verdict",
+    "VideoError",
+    "VideoInfo",
+    "attempt",
+    "build",
+    "from_json",
+    "from_object",
+    "prefer_higher",
+    "register",
+    "registry",
+    "seconds",
+    "timecode",
+    "to_json",
+]

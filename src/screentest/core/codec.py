@@ -1,0 +1,70 @@
+"""The vocabulary as JSON and back: strict, exact, the same bytes every time.
+
+Times are written as ratios ("1001/24000"), so nothing is rounded on the way.
+pydantic does the work and is imported on first use, since `import screentest` must be quick.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+from functools import cache
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from screentest.core.errors import UserError
+
+if TYPE_CHECKING:
+    from pydantic import TypeAdapter
+
+T = TypeVar("T")
+
+
+class DecodeError(UserError):
+    """JSON that does not describe what it should."""
+
+
+def _adapter(kind: Any) -> TypeAdapter[Any]:
+    return _cached_adapter(kind)
+
+
+@cache
+def _cached_adapter(kind: Hashable) -> TypeAdapter[Any]:
+    from pydantic import TypeAdapter
+
+    return TypeAdapter(kind)
+
+
+def to_json(value: object, kind: Any = None) -> str:
+    """``value`` as one line of JSON. Give ``kind`` where the type has parameters."""
+    text: bytes = _adapter(kind or type(value)).dump_json(value, exclude_defaults=True)
+    return text.decode()
+
+
+def from_json(kind: type[T], text: str | bytes) -> T:
+    """Read ``kind`` from JSON; says which field is wrong where one is."""
+    from pydantic import ValidationError
+
+    try:
+        value: T = _adapter(kind).validate_json(text)
+    except ValidationError as error:
+        raise DecodeError(_explain(kind, error)) from None
+    return value
+
+
+def from_object(kind: type[T], data: object) -> T:
+    """Read ``kind`` from what a JSON or TOML reader gave."""
+    from pydantic import ValidationError
+
+    try:
+        value: T = _adapter(kind).validate_python(data)
+    except ValidationError as error:
+        raise DecodeError(_explain(kind, error)) from None
+    return value
+
+
+def _explain(kind: Any, error: Any) -> str:
+    name = getattr(kind, "__name__", str(kind))
+    problems = []
+    for problem in error.errors(include_url=False):
+        place = ".".join(str(step) for step in problem["loc"]) or "the whole"
+        problems.append(f"{place}: {problem['msg']}")
+    return f"not a valid {name}: " + "; ".join(problems)

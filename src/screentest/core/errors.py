@@ -1,0 +1,112 @@
+"""The tree of exceptions, drawn in one place.
+
+    ScreentestError
+    ├── UserError             the user can mend it: printed without a traceback
+    │   ├── UnknownName       no such metric, judge, detector…
+    │   ├── BadOption         an option or argument that cannot be
+    │   ├── ManifestError     a manifest row that cannot be read
+    │   └── RunError          a run folder that cannot be used
+    │       ├── RunBusy       another process is writing to it
+    │       ├── RunTooNew     a later version of screentest wrote it
+    │       └── RunDamaged    the database or a record fails its check
+    ├── StorageError          the disk is full, read-only or failing
+    └── NoValue               why one measurement has no value; becomes an Outcome
+        └── VideoError        the video is the reason
+
+Each error says what happened and, in ``advice``, what to do next.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from screentest.core.outcome import Failure, Reason
+
+
+class ScreentestError(Exception):
+    """Everything that screentest raises on purpose."""
+
+    exit_code = 1
+
+    def __init__(self, message: str, *, advice: str = "") -> None:
+        super().__init__(message)
+        self.message = message
+        self.advice = advice
+
+    def __str__(self) -> str:
+        return f"{self.message}\n{self.advice}" if self.advice else self.message
+
+    def __reduce__(self) -> tuple[object, ...]:
+        # Exceptions cross process borders by pickle, which would lose keyword arguments.
+        return (_rebuild, (type(self), self.message, self.advice))
+
+
+def _rebuild(kind: type[ScreentestError], message: str, advice: str) -> ScreentestError:
+    return kind(message, advice=advice)
+
+
+class UserError(ScreentestError):
+    """The user can mend this; the command line prints it without a traceback."""
+
+    exit_code = 2
+
+
+class UnknownName(UserError):
+    """Nothing is registered under that name."""
+
+
+class BadOption(UserError):
+    """An option that cannot be, alone or together with another."""
+
+
+class ManifestError(UserError):
+    """A manifest that cannot be read as one."""
+
+
+class RunError(UserError):
+    """A run folder that cannot be used as asked."""
+
+
+class RunBusy(RunError):
+    """Another process holds the run."""
+
+
+class RunTooNew(RunError):
+    """The run was written by a later version."""
+
+
+class RunDamaged(RunError):
+    """The run's database, or a record in it, fails its integrity check."""
+
+
+class StorageError(ScreentestError):
+    """Writing failed: the disk is full, read-only or broken. What was written stays."""
+
+    exit_code = 74  # EX_IOERR
+
+
+class NoValue(ScreentestError):
+    """Raised where a value cannot be had; the engine turns it into a failed Outcome."""
+
+    def __init__(self, reason: Reason, detail: str, *, advice: str = "") -> None:
+        super().__init__(detail, advice=advice)
+        self.reason = reason
+
+    @property
+    def failure(self) -> Failure:
+        """The same as a value that can be stored."""
+        from screentest.core.outcome import Failure
+
+        return Failure(self.reason, self.message, self.advice)
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return (_rebuild_no_value, (type(self), self.reason, self.message, self.advice))
+
+
+def _rebuild_no_value(kind: type[NoValue], reason: Reason, detail: str, advice: str) -> NoValue:
+    return kind(reason, detail, advice=advice)
+
+
+class VideoError(NoValue):
+    """The video file is why there is no value."""

@@ -1,0 +1,250 @@
+"""The registry: a factory, one decorator, and it is known by name everywhere.
+
+Built-in implementations are found by importing the modules of their kind's package on first
+use; those of other packages through the entry-point group ``screentest.plugins``. A new
+implementation is one new file and one decorator, with no edit elsewhere.
+
+>>> @register("detector", "every_second", version=1, summary="a cut each second")
+... def every_second(*, seconds: float = 1.0) -> object:
+...     return object()
+>>> print(build("detector", "every_second:seconds=2").spec)
+every_second:seconds=2.0
+"""
+
+from __future__ import annotations
+
+import difflib
+import importlib
+import importlib.metadata
+import inspect
+import json
+import pkgutil
+import typing
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, Generic, TypeVar
+
+from screentest.core.errors import BadOption, UnknownName
+from screentest.core.signature import Signature
+
+PLUGIN_GROUP = "screentest.plugins"
+
+# Where the built-in implementations of a kind live. Names only: nothing is imported here.
+HOMES: dict[str, str] = {
+    "detector": "screentest.video.detectors",
+    "metric": "screentest.metrics",
+    "judge": "screentest.judges",
+    "degradation": "screentest.degrade",
+    "backend": "screentest.models",
+    "importer": "screentest.corpus",
+}
+
+F = TypeVar("F", bound=Callable[..., Any])
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True)
+class Spec:
+    """A name with all its arguments: enough to build the same thing again."""
+
+    kind: str
+    name: str
+    version: int
+    options: tuple[tuple[str, Any], ...] = ()
+
+    def __str__(self) -> str:
+        given = ",".join(f"{key}={_written(value)}" for key, value in self.options)
+        return f"{self.name}:{given}" if given else self.name
+
+    @property
+    def signature(self) -> Signature:
+        """The part of a signature that the implementation and its arguments decide."""
+        options = {key: _written(value) for key, value in self.options}
+        return Signature.of(self.name, version=self.version).with_parts(options)
+
+
+@dataclass(frozen=True)
+class Entry:
+    """A registered factory."""
+
+    kind: str
+    name: str
+    version: int
+    factory: Callable[..., Any]
+    info: Mapping[str, Any]
+
+    @cached_property
+    def parameters(self) -> Mapping[str, inspect.Parameter]:
+        """The options the factory takes."""
+        return inspect.signature(self.factory).parameters
+
+    def spec(self, options: Mapping[str, Any]) -> Spec:
+        """The full arguments, defaults included, converted to the types the factory names."""
+        from pydantic import TypeAdapter, ValidationError
+
+        hints = typing.get_type_hints(self.factory)
+        full: list[tuple[str, Any]] = []
+        for unknown in options.keys() - self.parameters.keys():
+            raise BadOption(
+                f"{self.kind} {self.name!r} has no option {unknown!r}",
+                advice=_suggest(unknown, self.parameters) or "It takes no options.",
+            )
+        for key, parameter in self.parameters.items():
+            if key in options:
+                try:
+                    value = TypeAdapter(hints.get(key, Any)).validate_python(options[key])
+                except ValidationError as error:
+                    problem = error.errors(include_url=False)[0]["msg"]
+                    raise BadOption(
+                        f"{self.kind} {self.name!r}, option {key!r}: {problem}"
+                    ) from None
+                full.append((key, value))
+            elif parameter.default is inspect.Parameter.empty:
+                raise BadOption(f"{self.kind} {self.name!r} needs the option {key!r}")
+            else:
+                full.append((key, parameter.default))
+        return Spec(self.kind, self.name, self.version, tuple(full))
+
+
+@dataclass(frozen=True, slots=True)
+class Built(Generic[T]):
+    """What a factory made, and the spec that makes it again."""
+
+    spec: Spec
+    thing: T
+
+
+class Registry:
+    """Entries by kind and name. One for the whole process; tests may make their own."""
+
+    def __init__(self, homes: Mapping[str, str]) -> None:
+        self._homes = dict(homes)
+        self._entries: dict[tuple[str, str], Entry] = {}
+        self._loaded: set[str] = set()
+        self._plugins_loaded = False
+        self.broken_plugins: dict[str, str] = {}
+
+    def register(self, kind: str, name: str, *, version: int = 1, **info: Any) -> Callable[[F], F]:
+        """Decorate a factory. ``version`` rises whenever its numbers change."""
+
+        def keep(factory: F) -> F:
+            known = self._entries.get((kind, name))
+            if known is not None and known.factory.__module__ != factory.__module__:
+                raise ValueError(
+                    f"{kind} {name!r} is registered by {known.factory.__module__} already"
+                )
+            self._entries[kind, name] = Entry(kind, name, version, factory, info)
+            return factory
+
+        return keep
+
+    def entry(self, kind: str, name: str) -> Entry:
+        """The entry of that name; suggests near ones where there is none."""
+        self._load(kind)
+        found = self._entries.get((kind, name))
+        if found is None:
+            raise UnknownName(
+                f"there is no {kind} {name!r}", advice=_suggest(name, self.names(kind))
+            )
+        return found
+
+    def names(self, kind: str) -> list[str]:
+        """All names of a kind, sorted."""
+        self._load(kind)
+        return sorted(name for entry_kind, name in self._entries if entry_kind == kind)
+
+    def entries(self, kind: str) -> Iterator[Entry]:
+        """All entries of a kind, by name."""
+        for name in self.names(kind):
+            yield self._entries[kind, name]
+
+    def build(self, kind: str, text: str, **options: Any) -> Built[Any]:
+        """Make what ``text`` names: ``name`` or ``name:option=value,…``."""
+        name, written = parse(text)
+        entry = self.entry(kind, name)
+        spec = entry.spec(written | options)
+        return Built(spec, entry.factory(**dict(spec.options)))
+
+    def _load(self, kind: str) -> None:
+        if kind not in self._loaded:
+            self._loaded.add(kind)
+            if kind in self._homes:
+                _import_all(self._homes[kind])
+        if not self._plugins_loaded:
+            self._plugins_loaded = True
+            for point in importlib.metadata.entry_points(group=PLUGIN_GROUP):
+                try:
+                    point.load()
+                except Exception as error:  # noqa: BLE001 - a stranger's module may raise anything
+                    # One broken plugin must not take the product down; `doctor` shows it.
+                    self.broken_plugins[point.name] = f"{type(error).__name__}: {error}"
+
+
+def _import_all(package_name: str) -> None:
+    try:
+        package = importlib.import_module(package_name)
+    except ModuleNotFoundError as error:
+        if error.name == package_name:
+            return
+        raise
+    for module in pkgutil.iter_modules(package.__path__):
+        if not module.name.startswith("_"):
+            importlib.import_module(f"{package_name}.{module.name}")
+
+
+def parse(text: str) -> tuple[str, dict[str, Any]]:
+    """Split ``name:option=value,…``; values are JSON where they read as JSON, else text.
+
+    >>> parse("content:threshold=30,weights=[1,1,0]")
+    ('content', {'threshold': 30, 'weights': [1, 1, 0]})
+    """
+    name, _, rest = text.partition(":")
+    options: dict[str, Any] = {}
+    for part in _split_outside_brackets(rest):
+        key, equals, value = part.partition("=")
+        if not equals or not key.strip():
+            raise BadOption(f"{part!r} in {text!r} is not option=value")
+        options[key.strip()] = _read(value.strip())
+    return name.strip(), options
+
+
+def _split_outside_brackets(text: str) -> list[str]:
+    parts, depth, current, quoted = [], 0, "", False
+    for letter in text:
+        if letter == '"':
+            quoted = not quoted
+        if not quoted:
+            depth += (letter in "[{") - (letter in "]}")
+        if letter == "," and depth == 0 and not quoted:
+            parts.append(current)
+            current = ""
+        else:
+            current += letter
+    return [part for part in [*parts, current] if part.strip()]
+
+
+def _read(text: str) -> Any:
+    try:
+        return json.loads(text)
+    except ValueError:
+        return text
+
+
+def _written(value: Any) -> str:
+    if isinstance(value, str) and not any(letter in value for letter in ',="[]{}'):
+        return value
+    return json.dumps(value, sort_keys=True, default=str)
+
+
+def _suggest(wrong: str, known: typing.Iterable[str]) -> str:
+    names = list(known)
+    near = difflib.get_close_matches(wrong, names, n=3, cutoff=0.5)
+    if near:
+        return "Did you mean " + " or ".join(repr(name) for name in near) + "?"
+    return f"Known: {', '.join(names)}." if names else ""
+
+
+registry = Registry(HOMES)
+register = registry.register
+build = registry.build

@@ -1,0 +1,81 @@
+"""Score: what a metric says of one item. Summary: what it says of many.
+
+>>> print(Summary(0.71, 0.68, 0.74, scored=483, total=500, signature="aesthetics|v1"))
+0.71 ± 0.03 (483/500 scored)  aesthetics|v1
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import TypeAlias
+
+from screentest.core.timing import Span
+
+JsonScalar: TypeAlias = str | int | float | bool | None
+Details: TypeAlias = Mapping[str, JsonScalar | list[JsonScalar]]
+
+
+@dataclass(frozen=True, slots=True)
+class Point:
+    """One place on the curve of a score over time, with a word on why."""
+
+    span: Span
+    value: float
+    note: str = ""
+
+    def __post_init__(self) -> None:
+        _must_be_finite(self.value)
+
+
+@dataclass(frozen=True, slots=True)
+class Score:
+    """A finite number, the curve it was aggregated from, and what else was measured."""
+
+    value: float
+    curve: tuple[Point, ...] = ()
+    details: Details = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        _must_be_finite(self.value)
+        for name, detail in self.details.items():
+            for number in detail if isinstance(detail, list) else [detail]:
+                if isinstance(number, float):
+                    _must_be_finite(number, name)
+
+
+@dataclass(frozen=True, slots=True)
+class Summary:
+    """An aggregate with its interval; coverage always stands beside it."""
+
+    value: float
+    low: float
+    high: float
+    scored: int
+    total: int
+    signature: str
+
+    def __post_init__(self) -> None:
+        for number in (self.value, self.low, self.high):
+            _must_be_finite(number)
+        if not self.low <= self.value <= self.high:
+            raise ValueError(f"{self.value} lies outside its interval [{self.low}, {self.high}]")
+        if not 0 < self.scored <= self.total:
+            raise ValueError(f"{self.scored} of {self.total} scored cannot be summed up")
+
+    @property
+    def coverage(self) -> float:
+        """The share of items that have a score."""
+        return self.scored / self.total
+
+    def __str__(self) -> str:
+        margin = max(self.high - self.value, self.value - self.low)
+        return (
+            f"{self.value:.2f} ± {margin:.2f} ({self.scored}/{self.total} scored)  {self.signature}"
+        )
+
+
+def _must_be_finite(number: float, what: str = "a score") -> None:
+    if not math.isfinite(number):
+        raise ValueError(f"{what} cannot be {number}; use Outcome.failed with a reason")

@@ -1,0 +1,68 @@
+"""Verdict: which of two videos a judge prefers, and why."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from enum import StrEnum
+
+from screentest.core.score import Point
+
+
+class Choice(StrEnum):
+    """What a judge answers. A tie is a tie, never silently the first."""
+
+    FIRST = "first"
+    SECOND = "second"
+    TIE = "tie"
+
+    @property
+    def flipped(self) -> Choice:
+        """The same answer with the two videos presented in the other order."""
+        return _FLIPPED[self]
+
+
+_FLIPPED = {Choice.FIRST: Choice.SECOND, Choice.SECOND: Choice.FIRST, Choice.TIE: Choice.TIE}
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """A choice, the scores behind it where the judge has any, and its evidence."""
+
+    choice: Choice
+    first: float | None = None
+    second: float | None = None
+    rationale: str = ""
+    evidence_first: tuple[Point, ...] = ()
+    """The seconds of the first video that decided, with a word on each."""
+    evidence_second: tuple[Point, ...] = ()
+
+    def __post_init__(self) -> None:
+        for number in (self.first, self.second):
+            if number is not None and not math.isfinite(number):
+                raise ValueError(f"a judge's score cannot be {number}")
+
+    @property
+    def flipped(self) -> Verdict:
+        """The same verdict with the videos named in the other order."""
+        return Verdict(
+            self.choice.flipped,
+            self.second,
+            self.first,
+            self.rationale,
+            self.evidence_second,
+            self.evidence_first,
+        )
+
+
+def prefer_higher(first: float, second: float, *, margin: float = 0.0) -> Verdict:
+    """The verdict of two scores where more is better; within ``margin`` it is a tie.
+
+    >>> prefer_higher(0.4, 0.7).choice.value
+    'second'
+    """
+    if abs(first - second) <= margin:
+        choice = Choice.TIE
+    else:
+        choice = Choice.FIRST if first > second else Choice.SECOND
+    return Verdict(choice, first, second)
