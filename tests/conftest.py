@@ -1,0 +1,56 @@
+"""What all tests share: real videos where they are, Debian's ffmpeg where it is."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from importlib.resources import files
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parent.parent
+
+
+@pytest.fixture(scope="session")
+def shared_data() -> Path:
+    """Real videos, ratings and reference values that cannot ship with the package."""
+    folder = Path(os.environ.get("SCREENTEST_DATA", ROOT.parent / "shared" / "data"))
+    if not folder.is_dir():
+        pytest.skip(f"no test data at {folder}: set SCREENTEST_DATA to its folder")
+    return folder
+
+
+@pytest.fixture(scope="session")
+def sample() -> Path:
+    """The packaged sample videos."""
+    return Path(str(files("screentest") / "sample"))
+
+
+@pytest.fixture(scope="session")
+def ffmpeg() -> str:
+    """The ffmpeg of the system: an encoder and decoder that is not ours."""
+    return _program("ffmpeg")
+
+
+@pytest.fixture(scope="session")
+def ffprobe() -> str:
+    """The ffprobe of the system: says what a file holds, independently of us."""
+    return _program("ffprobe")
+
+
+def _program(name: str) -> str:
+    path = shutil.which(name)
+    if path is None:
+        pytest.skip(f"{name} is not installed (Debian: apt-get install ffmpeg)")
+    return path
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Leave out the slow tier unless it is asked for."""
+    if os.environ.get("SCREENTEST_SLOW"):
+        return
+    skip = pytest.mark.skip(reason="slow: set SCREENTEST_SLOW=1 to run it")
+    for item in items:
+        if "slow" in item.keywords:
+            item.add_marker(skip)
