@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable
 from functools import cache
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from screentest.core.errors import UserError
 
@@ -30,7 +30,8 @@ def _adapter(kind: Any) -> TypeAdapter[Any]:
 def _cached_adapter(kind: Hashable) -> TypeAdapter[Any]:
     from pydantic import TypeAdapter
 
-    return TypeAdapter(kind)
+    adapter: TypeAdapter[Any] = TypeAdapter(cast(Any, kind))
+    return adapter
 
 
 def to_json(value: object, kind: Any = None) -> str:
