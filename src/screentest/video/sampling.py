@@ -1,0 +1,152 @@
+"""Sampling: pick moments of a video, and get the frames that are on the screen then.
+
+Moments come first (centres of shots, N in all, k per second), as exact times; then the frames
+are fetched by the cheaper of two ways: seeking from entry point to entry point in order, or
+one scan through. Both give the same pictures.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from pathlib import Path
+
+import numpy as np
+
+from screentest.core import (
+    NATIVE,
+    BadOption,
+    Filter,
+    Frame,
+    FrameRequest,
+    Layout,
+    Reason,
+    Size,
+    Span,
+    Time,
+    VideoError,
+    timecode,
+)
+from screentest.video.convert import Converter, conversion_key
+from screentest.video.limits import DEFAULT_LIMITS, Limits
+from screentest.video.source import Source
+from screentest.video.survey import Survey, survey
+
+SEEK_COST = 12
+"""What a seek costs, in decoded frames: the decoder's threads start empty. Measured."""
+
+
+def centres(spans: Iterable[Span]) -> list[Time]:
+    """The middle of each span."""
+    return [span.centre for span in spans]
+
+
+def evenly(span: Span, count: int) -> list[Time]:
+    """``count`` moments, each in the middle of its share of ``span``.
+
+    >>> [str(t) for t in evenly(Span(Fraction(0), Fraction(10)), 2)]
+    ['5/2', '15/2']
+    """
+    if count < 1:
+        raise BadOption(f"{count} frames cannot be taken")
+    return [span.start + span.duration * (2 * n + 1) / (2 * count) for n in range(count)]
+
+
+def every(span: Span, rate: Fraction) -> list[Time]:
+    """Moments at ``rate`` per second from the start of ``span`` on.
+
+    >>> [str(t) for t in every(Span(Fraction(0), Fraction(1)), Fraction(2))]
+    ['0', '1/2']
+    """
+    if rate <= 0:
+        raise BadOption(f"a rate of {rate} per second cannot be")
+    ticks = -(-span.duration * rate // 1)
+    return [span.start + n / rate for n in range(int(ticks))]
+
+
+def sample_frames(
+    path: Path | str,
+    moments: Sequence[Time],
+    *,
+    size: Size = NATIVE,
+    layout: Layout = Layout.RGB,
+    filter: Filter = Filter.BICUBIC,
+    limits: Limits = DEFAULT_LIMITS,
+    table: Survey | None = None,
+) -> Iterator[Frame]:
+    """The frame on the screen at each of ``moments``, in order of time, each frame once.
+
+    Before the first frame and after the last, the nearest one counts. Where two moments show
+    the same frame it comes once.
+    """
+    table = table or survey(path, limits)
+    wanted = sorted({table.shown_at(moment) for moment in moments})
+    convert = Converter(conversion_key(FrameRequest(size=size, layout=layout, filter=filter)))
+    served = 0
+    plan = _plan(table, wanted)
+    with Source(path, limits) as source:
+        for leg in plan:
+            if leg.entry is not None:
+                source.seek(leg.entry)
+            remaining = {int(table.pts[index]): index for index in leg.indices}
+            for moment, picture in source.frames(only=remaining):
+                index = remaining.pop(int(moment / table.time_base))
+                yield Frame(moment, index, convert(picture))
+                served += 1
+                if not remaining:
+                    break
+            else:
+                break  # it did not come: this file does not seek as its index says
+    missing = wanted[served:]
+    if missing:
+        yield from _walk(path, table, missing, convert, limits)
+
+
+@dataclass(frozen=True, slots=True)
+class _Leg:
+    """Frames that are reached in one go; ``entry`` is where to seek first, None: read on."""
+
+    entry: int | None
+    indices: tuple[int, ...]
+
+
+def _plan(table: Survey, wanted: Sequence[int]) -> list[_Leg]:
+    """Legs in order of time; one leg from the start where seeking would cost more."""
+    legs: list[_Leg] = []
+    cost = 0
+    # Places in the file, not on the screen: that is what has to be decoded.
+    starts = {int(entry): int(np.searchsorted(table.pts, entry)) for entry in set(table.entry)}
+    for index in wanted:
+        entry = int(table.entry[index])
+        if legs and legs[-1].entry == entry:
+            reached = legs[-1].indices[-1]
+            cost += index - reached
+            legs[-1] = _Leg(entry, (*legs[-1].indices, index))
+            continue
+        legs.append(_Leg(entry, (index,)))
+        cost += SEEK_COST + index - starts[entry]
+    if cost >= (wanted[-1] if wanted else 0):
+        return [_Leg(None, tuple(wanted))] if wanted else []
+    return legs
+
+
+def _walk(
+    path: Path | str, table: Survey, missing: Sequence[int], convert: Converter, limits: Limits
+) -> Iterator[Frame]:
+    """Decode from the start, every frame, and pick: slow and sure."""
+    remaining = {int(table.pts[index]): index for index in missing}
+    with Source(path, limits) as source:
+        for moment, picture in source.frames():
+            index = remaining.pop(int(moment / table.time_base), None)
+            if index is not None:
+                yield Frame(moment, index, convert(picture))
+            if not remaining:
+                return
+    first = min(remaining) * table.time_base
+    raise VideoError(
+        Reason.UNDECODABLE,
+        f"{len(remaining)} of the frames asked for cannot be decoded, "
+        f"the first at {timecode(first)}",
+        advice="The file is damaged there: `screentest probe` shows its faults.",
+    )

@@ -1,0 +1,183 @@
+"""Scan: decode a video once and feed many.
+
+Each consumer declares the rate, size and layout of the frames it wants. The file is decoded
+once, each frame converted once per distinct (size, layout, filter) and only when somebody is
+due. Nothing is kept, so memory does not grow with duration.
+"""
+
+from __future__ import annotations
+
+import traceback
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from pathlib import Path
+from typing import TYPE_CHECKING, TypeVar
+
+from av.video.frame import VideoFrame
+
+from screentest.core import (
+    Consumer,
+    Failure,
+    Fault,
+    Frame,
+    NoValue,
+    Progress,
+    Reason,
+    Silent,
+    Time,
+    VideoError,
+    VideoInfo,
+)
+from screentest.video.convert import ConversionKey, Converter, conversion_key
+from screentest.video.gate import shown
+from screentest.video.limits import DEFAULT_LIMITS, Limits
+from screentest.video.probe import probe
+from screentest.video.source import Source
+
+if TYPE_CHECKING:
+    from screentest.core.frames import Image
+
+_REPORT_EVERY = 32
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True)
+class ScanReport:
+    """What a scan met on its way."""
+
+    info: VideoInfo
+    decoded: int
+    """Frames that were decoded; ``info.frames`` says how many to expect."""
+    end: Time
+    faults: tuple[Fault, ...]
+    fault_count: int
+    """Above len(faults) where there were too many to keep."""
+    failures: Mapping[int, Failure]
+    """Consumers that failed, by their place in the list; the others were served to the end."""
+
+    @property
+    def complete(self) -> bool:
+        """Whether every frame that the file promises was decoded, without a fault."""
+        return self.decoded == self.info.frames and not self.fault_count
+
+
+def scan(
+    path: Path | str,
+    consumers: Sequence[Consumer],
+    *,
+    limits: Limits = DEFAULT_LIMITS,
+    progress: Progress | None = None,
+    info: VideoInfo | None = None,
+    threads: int = 0,
+) -> ScanReport:
+    """Decode ``path`` once and hand its frames to all ``consumers``.
+
+    A consumer that raises is left out from there on and reported; it does not stop the others.
+    Pass ``info`` where the file was probed already.
+    """
+    info = info or probe(path, limits)
+    progress = progress or Silent()
+    desk = _Desk(consumers)
+    desk.open(info)
+    progress.begin(Path(path).name, info.frames, "frames")
+    decoded, end, last = 0, info.start, info.start
+    with Source(path, limits, threads=threads) as source:
+        for moment, picture in source.frames():
+            desk.serve(moment, decoded, picture)
+            decoded += 1
+            last = moment
+            if decoded % _REPORT_EVERY == 0:
+                progress.advance(_REPORT_EVERY)
+        if decoded == 0:
+            raise VideoError(
+                Reason.UNDECODABLE,
+                f"no picture in {shown(source.path)} can be decoded",
+                advice="Check that it plays; render or download it again.",
+            )
+        # A file cut short ends with what it still showed, not where its header says.
+        end = max(info.span.end if decoded >= info.frames else last + 1 / info.rate, last)
+        desk.close(end)
+        progress.advance(decoded % _REPORT_EVERY)
+        return ScanReport(
+            info=info,
+            decoded=decoded,
+            end=end,
+            faults=tuple(dict.fromkeys((*info.faults, *source.faults))),
+            fault_count=max(source.fault_count, len(info.faults)),
+            failures=desk.failures,
+        )
+
+
+class _Desk:
+    """Knows who is due, converts once per key, and goes on without those that fail."""
+
+    def __init__(self, consumers: Sequence[Consumer]) -> None:
+        self._seats = [_Seat(place, one) for place, one in enumerate(consumers)]
+        self._converters = {seat.key: Converter(seat.key) for seat in self._seats}
+        self.failures: dict[int, Failure] = {}
+
+    def open(self, info: VideoInfo) -> None:
+        for seat in list(self._seats):
+            seat.begin_at(info.start)
+            self._try(seat, seat.consumer.open, info)
+
+    def serve(self, moment: Time, index: int, picture: VideoFrame) -> None:
+        images: dict[ConversionKey, Image] = {}
+        for seat in self._seats:
+            if not seat.due(moment):
+                continue
+            image = images.get(seat.key)
+            if image is None:
+                image = images[seat.key] = self._converters[seat.key](picture)
+            self._try(seat, seat.consumer.take, Frame(moment, index, image))
+
+    def close(self, end: Time) -> None:
+        for seat in list(self._seats):
+            self._try(seat, seat.consumer.close, end)
+
+    def _try(self, seat: _Seat, step: Callable[[T], None], argument: T) -> None:
+        try:
+            step(argument)
+        except NoValue as error:
+            self._dismiss(seat, error.failure)
+        except Exception as error:  # noqa: BLE001 - a metric's bug must not stop the others
+            self._dismiss(seat, Failure(Reason.CRASHED, _told(error)))
+
+    def _dismiss(self, seat: _Seat, failure: Failure) -> None:
+        self.failures[seat.place] = failure
+        # A new list: somebody may be walking through the old one.
+        self._seats = [one for one in self._seats if one is not seat]
+
+
+def _told(error: Exception) -> str:
+    return "".join(traceback.format_exception(error)).strip()
+
+
+class _Seat:
+    """One consumer and when it is due next."""
+
+    def __init__(self, place: int, consumer: Consumer) -> None:
+        self.place = place
+        self.consumer = consumer
+        wants = consumer.wants
+        self.key = conversion_key(wants)
+        self._rate = wants.rate
+        self._within = wants.within
+        self._origin = self._next = Fraction(0)
+
+    def begin_at(self, start: Time) -> None:
+        self._origin = self._within.start if self._within else start
+        self._next = self._origin
+
+    def due(self, moment: Time) -> bool:
+        if self._within is not None and moment not in self._within:
+            return False
+        if self._rate is None:
+            return True
+        if moment < self._next:
+            return False
+        # The next tick after this moment; a gap in the video costs its ticks.
+        ticks = (moment - self._origin) * self._rate // 1 + 1
+        self._next = self._origin + ticks / self._rate
+        return True

@@ -1,0 +1,160 @@
+"""Source: one open video. Hands out its packets and its frames with exact times.
+
+Times are the stream's own presentation timestamps as rationals. A decoding error costs the
+packets it hits and is kept as a Fault; the frames around it still come.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Container, Iterator
+from fractions import Fraction
+from pathlib import Path
+from types import TracebackType
+from typing import TYPE_CHECKING, Self
+
+import av
+from av.container import InputContainer
+from av.packet import Packet
+from av.video.frame import VideoFrame
+from av.video.stream import VideoStream
+
+if TYPE_CHECKING:
+    VideoPacket = Packet[VideoStream]
+
+from screentest.core import Fault, Reason, Time, VideoError
+from screentest.video.gate import open_container, shown, video_stream
+from screentest.video.limits import DEFAULT_LIMITS, Limits
+
+MAX_FAULTS = 100
+"""Faults kept one by one; a file broken throughout would otherwise fill the memory."""
+
+_PLAUSIBLE_RATE = Fraction(25)
+"""For the rare stream that has neither timestamps nor a frame rate."""
+
+
+class Source:
+    """An open video file. Use it as a context manager."""
+
+    def __init__(
+        self, path: Path | str, limits: Limits = DEFAULT_LIMITS, *, threads: int = 0
+    ) -> None:
+        self.path = Path(path)
+        self.limits = limits
+        self.faults: list[Fault] = []
+        self.fault_count = 0
+        self._first: Time | None = None
+        self.container: InputContainer = open_container(self.path, limits)
+        try:
+            self.stream: VideoStream = self._choose_stream()
+        except BaseException:
+            self.container.close()
+            raise
+        self.stream.thread_type = "AUTO"
+        self.stream.codec_context.thread_count = threads
+        self.time_base: Fraction = self.stream.time_base or Fraction(1, 90_000)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Let go of the file."""
+        self.container.close()
+
+    @property
+    def nominal_rate(self) -> Fraction:
+        """The rate the file claims. Good for guessing, never for computing times."""
+        rate = self.stream.guessed_rate or self.stream.average_rate or self.stream.base_rate
+        return Fraction(rate) if rate else _PLAUSIBLE_RATE
+
+    def packets(self) -> Iterator[VideoPacket]:
+        """The coded packets of the video stream, in file order; a damaged end is a fault."""
+        demuxer = self.container.demux(self.stream)
+        while True:
+            try:
+                packet = next(demuxer)
+            except StopIteration:
+                return
+            except av.FFmpegError as error:
+                self._note("unreadable", f"the file cannot be read further: {_words(error)}")
+                return
+            yield packet
+
+    def frames(self, only: Container[int] | None = None) -> Iterator[tuple[Time, VideoFrame]]:
+        """Decoded frames from here on, with their times.
+
+        With ``only`` (timestamps in stream ticks) others may be left out, and those that no
+        other frame is built from are not even decoded.
+        """
+        context = self.stream.codec_context
+        count = 0
+        last: Time | None = None
+        for packet in self.packets():
+            if only is not None and packet.size:
+                # Per packet, since decoder threads take the setting when they take the packet.
+                context.skip_frame = "DEFAULT" if packet.pts in only else "NONREF"
+            for frame in self._decode(packet):
+                if only is not None and frame.pts not in only:
+                    continue
+                moment = self._time_of(frame, last, count)
+                self._check(moment, frame, count + 1)
+                if last is not None and moment <= last:
+                    self._note("timestamps", "timestamps do not increase", moment)
+                if frame.is_corrupt:
+                    self._note("corrupt_frame", "a frame is damaged", moment)
+                last = moment
+                count += 1
+                yield moment, frame
+
+    def seek(self, pts: int) -> None:
+        """Go to the last point at or before ``pts`` where decoding can begin."""
+        self.container.seek(pts, stream=self.stream, backward=True, any_frame=False)
+
+    def _decode(self, packet: VideoPacket) -> list[VideoFrame]:
+        try:
+            frames: list[VideoFrame] = packet.decode()
+        except av.FFmpegError as error:
+            moment = None if packet.pts is None else packet.pts * self.time_base
+            self._note("undecodable_packet", _words(error), moment)
+            return []
+        return frames
+
+    def _time_of(self, frame: VideoFrame, last: Time | None, count: int) -> Time:
+        if frame.pts is not None:
+            return frame.pts * self.time_base
+        if count == 0:
+            self._note("no_timestamps", f"no timestamps: taken as {self.nominal_rate} frames/s")
+        return Fraction(0) if last is None else last + 1 / self.nominal_rate
+
+    def _check(self, moment: Time, frame: VideoFrame, count: int) -> None:
+        # Sizes can change inside a stream, after the header was found harmless.
+        self.limits.check_size(frame.width, frame.height)
+        self.limits.check_frames(count)
+        if self._first is None:
+            self._first = moment
+        self.limits.check_duration(moment - self._first)
+
+    def _choose_stream(self) -> VideoStream:
+        chosen = video_stream(self.container)
+        if chosen is None:
+            raise VideoError(Reason.UNDECODABLE, f"{shown(self.path)} has no video track")
+        others = [one for one in self.container.streams.video if one is not chosen]
+        if others:
+            self._note("other_tracks", f"{len(others) + 1} video tracks: the first is used")
+        return chosen
+
+    def _note(self, kind: str, detail: str, moment: Time | None = None) -> None:
+        self.fault_count += 1
+        if len(self.faults) < MAX_FAULTS:
+            self.faults.append(Fault(kind, detail, moment))
+
+
+def _words(error: av.FFmpegError) -> str:
+    return (error.strerror or type(error).__name__).lower()
