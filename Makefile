@@ -1,0 +1,58 @@
+# Everything a fresh machine needs, with nothing installed but Python 3.11+.
+PYTHON ?= python3
+VENV := .venv
+MODELS := .venv-models
+SCENEDETECT := .venv-scenedetect
+PIP := -m pip --disable-pip-version-check --quiet
+PYTEST_WORKERS ?= 2
+
+.PHONY: demo test test-core lint bench clean help
+
+help:  ## what can be made
+	@awk -F':.*## ' '/^[a-z-]+:.*## /{printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+
+demo: $(VENV)/installed  ## the main job on the packaged sample, with no torch and no downloads of models
+	$(VENV)/bin/screentest demo
+
+test: $(MODELS)/tested $(SCENEDETECT)/installed  ## everything: lint, types, all tests
+	$(MAKE) --no-print-directory lint ENV=$(MODELS)
+	$(MODELS)/bin/python -m pytest -n $(PYTEST_WORKERS) --cov --cov-report=term:skip-covered
+
+test-core: $(VENV)/tested $(SCENEDETECT)/installed  ## the same without torch
+	$(MAKE) --no-print-directory lint ENV=$(VENV)
+	$(VENV)/bin/python -m pytest -n $(PYTEST_WORKERS) -m "not models"
+
+ENV := $(VENV)
+lint: $(ENV)/tested  ## ruff and mypy
+	$(ENV)/bin/ruff check .
+	$(ENV)/bin/ruff format --check .
+	$(ENV)/bin/mypy
+
+bench: $(VENV)/tested  ## figures and ratios, each against a reference measured in the same run
+	@for script in bench/*.py; do echo "== $$script"; $(VENV)/bin/python $$script || exit 1; done
+
+$(VENV)/installed: pyproject.toml
+	$(PYTHON) -m venv $(VENV)
+	$(VENV)/bin/python $(PIP) install -e .
+	@touch $@
+
+$(VENV)/tested: $(VENV)/installed
+	$(VENV)/bin/python $(PIP) install -e '.[test]'
+	@touch $@
+
+# torch is pinned and comes first: a plain requirement would pull gigabytes of CUDA.
+$(MODELS)/tested: pyproject.toml
+	$(PYTHON) -m venv $(MODELS)
+	$(MODELS)/bin/python $(PIP) install torch==2.13.0
+	$(MODELS)/bin/python $(PIP) install -e '.[models,test]'
+	@touch $@
+
+# The real PySceneDetect, which the tests compare with. It brings another OpenCV wheel that
+# would overwrite ours, so it lives apart.
+$(SCENEDETECT)/installed:
+	$(PYTHON) -m venv $(SCENEDETECT)
+	$(SCENEDETECT)/bin/python $(PIP) install 'scenedetect==0.7.*' opencv-python-headless
+	@touch $@
+
+clean:  ## remove environments and results
+	rm -rf $(VENV) $(MODELS) $(SCENEDETECT) demo bench/out .coverage* htmlcov
