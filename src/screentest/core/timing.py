@@ -9,6 +9,7 @@ Fraction(1001, 24000)
 from __future__ import annotations
 
 import math
+import re
 from dataclasses import dataclass
 from fractions import Fraction
 
@@ -16,6 +17,9 @@ from screentest.core.errors import BadOption
 
 Time = Fraction
 """Seconds on the presentation clock of a video."""
+
+_LONGEST = 100
+_HUGE_EXPONENT = re.compile(r"[eE][+-]?[\d_]{4}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,6 +63,8 @@ def seconds(value: str | int | float | Fraction) -> Time:
     (Fraction(1, 10), Fraction(90, 1))
     """
     try:
+        if isinstance(value, str) and (len(value) > _LONGEST or _HUGE_EXPONENT.search(value)):
+            raise ValueError(value)  # "1e999999999" would be a number of a billion digits
         if isinstance(value, float):
             if not math.isfinite(value):
                 raise ValueError(value)
@@ -72,7 +78,8 @@ def seconds(value: str | int | float | Fraction) -> Time:
         return Fraction(value)
     except (ValueError, ZeroDivisionError):
         raise BadOption(
-            f"{value!r} is not a time", advice="Write seconds (12.5), a ratio (1/24) or h:mm:ss."
+            f"{str(value)[:_LONGEST]!r} is not a time",
+            advice="Write seconds (12.5), a ratio (1/24) or h:mm:ss.",
         ) from None
 
 
