@@ -20,7 +20,7 @@ import inspect
 import json
 import pkgutil
 import typing
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Generic, TypeVar
@@ -36,8 +36,16 @@ HOMES: dict[str, str] = {
     "metric": "screentest.metrics",
     "judge": "screentest.judges",
     "degradation": "screentest.degrade",
-    "backend": "screentest.models",
     "importer": "screentest.corpus",
+    # One kind per model role; its backends lie in the folder of that name.
+    **{
+        role: f"screentest.models.{role}"
+        for role in (
+            *("chat", "text_embedding", "image_text", "image_features", "flow"),
+            *("interpolation", "aesthetic", "technical", "videoscore", "matting"),
+            *("detection", "segmentation", "inpainting", "image_edit"),
+        )
+    },
 }
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -200,16 +208,22 @@ def parse(text: str) -> tuple[str, dict[str, Any]]:
     ('content', {'threshold': 30, 'weights': [1, 1, 0]})
     """
     name, _, rest = text.partition(":")
+    return name.strip(), read_options(split_options(rest), text)
+
+
+def read_options(parts: Iterable[str], text: str) -> dict[str, Any]:
+    """The options in ``parts``, each ``option=value``; ``text`` is what an error quotes."""
     options: dict[str, Any] = {}
-    for part in _split_outside_brackets(rest):
+    for part in parts:
         key, equals, value = part.partition("=")
         if not equals or not key.strip():
             raise BadOption(f"{part!r} in {text!r} is not option=value")
         options[key.strip()] = _read(value.strip())
-    return name.strip(), options
+    return options
 
 
-def _split_outside_brackets(text: str) -> list[str]:
+def split_options(text: str) -> list[str]:
+    """Split at commas that stand outside brackets and quotes."""
     parts, depth, current, quoted = [], 0, "", False
     for letter in text:
         if letter == '"':
@@ -237,7 +251,7 @@ def _written(value: Any) -> str:
     return json.dumps(value, sort_keys=True, default=str)
 
 
-def _suggest(wrong: str, known: typing.Iterable[str]) -> str:
+def _suggest(wrong: str, known: Iterable[str]) -> str:
     names = list(known)
     near = difflib.get_close_matches(wrong, names, n=3, cutoff=0.5)
     if near:

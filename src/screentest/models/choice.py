@@ -1,0 +1,151 @@
+"""Which backend fills which role: from the command line, a TOML profile, or the defaults.
+
+>>> print(Choice.parse("chat=openai:gpt-5,base_url=http://127.0.0.1:8000/v1"))
+chat=openai:gpt-5,base_url=http://127.0.0.1:8000/v1
+>>> Choice.parse("flow=dis").backend
+'dis'
+"""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from screentest.core import BadOption, Reason
+from screentest.core.errors import NoValue
+from screentest.core.registry import Built, read_options, registry, split_options
+from screentest.core.signature import Signature
+from screentest.models.roles import Role
+
+BUILTIN = "builtin"
+"""Stands for the best backend of a role that works on this machine as it is.
+
+A backend joins by two words in its registration: ``builtin``, its rank (1 is tried first), and
+``ready``, a function that says whether it could load here. What was taken stands in the
+signature under its own name.
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """A role, the backend for it, the model it loads, and its options."""
+
+    role: Role
+    backend: str
+    model: str = ""
+    options: Mapping[str, Any] = field(default_factory=dict)
+
+    @classmethod
+    def parse(cls, text: str) -> Choice:
+        """Read ``ROLE=BACKEND[:MODEL][,option=value…]``."""
+        role_name, equals, rest = text.partition("=")
+        if not equals or not rest:
+            raise BadOption(
+                f"{text!r} does not choose a model",
+                advice="Write ROLE=BACKEND:MODEL, for example chat=openai:gpt-5.",
+            )
+        head, *tail = split_options(rest)
+        backend, _, model = head.partition(":")
+        return cls(_role(role_name), backend.strip(), model.strip(), read_options(tail, text))
+
+    @classmethod
+    def from_table(cls, role: str, table: object) -> Choice:
+        """Read one entry of a profile: a string as on the command line, or a table."""
+        if isinstance(table, str):
+            return cls.parse(f"{role}={table}")
+        if not isinstance(table, dict) or not isinstance(table.get("backend"), str):
+            raise BadOption(
+                f"the profile's entry for {role!r} names no backend",
+                advice='Write chat = "openai:gpt-5", or a table with backend = "openai".',
+            )
+        rest = {key: value for key, value in table.items() if key not in ("backend", "model")}
+        return cls(_role(role), table["backend"], str(table.get("model", "")), rest)
+
+    def __str__(self) -> str:
+        head = f"{self.role.value}={self.backend}" + (f":{self.model}" if self.model else "")
+        return ",".join([head, *(f"{key}={value}" for key, value in self.options.items())])
+
+
+def read_profile(path: Path) -> list[Choice]:
+    """The ``[models]`` table of a TOML file, one entry per role."""
+    try:
+        content = tomllib.loads(path.read_text(encoding="utf-8"))
+    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+        raise BadOption(f"the profile {path} cannot be read: {error}") from None
+    table = content.get("models", {})
+    if not isinstance(table, dict):
+        raise BadOption(f"[models] in {path} is not a table")
+    return [Choice.from_table(role, entry) for role, entry in table.items()]
+
+
+class Models:
+    """The backends of one process: each loaded once, on first use, and shared by all who ask."""
+
+    def __init__(self, choices: Iterable[Choice] = (), *, device: str = "auto") -> None:
+        self._choices = {choice.role: choice for choice in choices}
+        self._device = device
+        self._built: dict[Role, Built[Any]] = {}
+
+    def choice(self, role: Role) -> Choice:
+        """What was chosen for a role; the built-in backend where nothing was."""
+        chosen = self._choices.get(role)
+        if chosen is not None:
+            return chosen
+        if role is Role.CHAT:
+            raise NoValue(
+                Reason.MISSING_MODEL,
+                "no chat model was chosen",
+                advice="Choose one: --model chat=openai:NAME (any OpenAI-compatible endpoint).",
+            )
+        return Choice(role, BUILTIN)
+
+    def role(self, name: str) -> Any:
+        """The backend for a role, ready to use."""
+        return self._load(_role(name)).thing
+
+    def signature(self, name: str) -> Signature:
+        """What numbers depend on through this role: backend, model, options, weights."""
+        built = self._load(_role(name))
+        return built.spec.signature.with_parts(dict(built.thing.identity))
+
+    def _load(self, role: Role) -> Built[Any]:
+        if role not in self._built:
+            choice = self.choice(role)
+            name = choice.backend if choice.backend != BUILTIN else best_builtin(role)
+            entry = registry.entry(role.value, name)
+            options = dict(choice.options)
+            if choice.model:
+                options["model"] = choice.model
+            if "device" in entry.parameters:
+                options.setdefault("device", self._device)
+            spec = entry.spec(options)
+            self._built[role] = Built(spec, entry.factory(**dict(spec.options)))
+        return self._built[role]
+
+
+def best_builtin(role: Role) -> str:
+    """The name of the first built-in backend of ``role`` that could load here."""
+    ranked = sorted(
+        (entry for entry in registry.entries(role.value) if "builtin" in entry.info),
+        key=lambda entry: int(entry.info["builtin"]),
+    )
+    for entry in ranked:
+        ready = entry.info.get("ready")
+        if ready is None or ready():
+            return entry.name
+    raise NoValue(
+        Reason.MISSING_MODEL,
+        f"no built-in backend fills the role {role.value!r} here",
+        advice=f"Choose one: --model {role.value}=BACKEND:MODEL (`screentest models` lists them).",
+    )
+
+
+def _role(name: str) -> Role:
+    try:
+        return Role(name.strip())
+    except ValueError:
+        known = ", ".join(role.value for role in Role)
+        raise BadOption(f"there is no role {name!r}", advice=f"Roles: {known}.") from None
