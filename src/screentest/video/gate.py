@@ -1,38 +1,41 @@
-"""The gate: what a path must be before a demuxer may look at it, and how it is opened.
+"""The gate: how a video is opened, and what it must be to be let in.
 
-A video is a plain local file. It is opened here, once, by descriptor; the demuxer gets bytes
-and never a name, so no name can be read as a URL, an option or a pattern. Only containers on
-the list below are demuxed, and whatever a container refers to is refused: nothing but the
-file itself is ever read.
+The demuxer gets the bytes of one plain file and never its name, so no name can be read as a
+URL, an option or a pattern. Only the containers on the list below are demuxed, and whatever
+they refer to is refused: nothing but the file itself is ever read.
 """
 
 from __future__ import annotations
 
 import errno
-import os
-import stat
+import re
+import threading
 from pathlib import Path
 from typing import TYPE_CHECKING, NoReturn
 
 import av
 import av.error
+import av.logging
 from av.stream import Disposition
 
 from screentest.core.errors import VideoError
 from screentest.core.outcome import Reason
 from screentest.video.limits import DEFAULT_LIMITS, Limits
+from screentest.video.plainfile import PlainFile, shown
 
 if TYPE_CHECKING:
     from av.container import InputContainer
     from av.video.codeccontext import VideoCodecContext
     from av.video.stream import VideoStream
 
+__all__ = ["CONTAINERS", "open_container", "shown", "video_stream"]
+
 CONTAINERS = (
     *("mov", "mp4", "m4a", "3gp", "3g2", "mj2", "matroska", "webm", "avi", "mpegts", "mpeg"),
     *("ogg", "flv", "asf", "mxf", "nut", "ivf", "gif", "apng", "yuv4mpegpipe", "dv"),
     *("h264", "hevc", "mpegvideo", "m4v", "obu", "av1"),
 )
-"""FFmpeg's names of the demuxers that may run. No playlists, no image patterns, no subtitles."""
+"""FFmpeg's names of the demuxers that may run: no playlists, no picture series, no subtitles."""
 
 _PLAYLISTS = {
     b"#EXTM3U": "an HLS playlist",
@@ -45,64 +48,25 @@ _PLAYLISTS = {
     b"v=0\r\n": "a session description",
     b"v=0\n": "a session description",
 }
+_HEAD = 1024
 _BUFFER = 1 << 16
-_READ_FLAGS = (
-    os.O_RDONLY
-    | getattr(os, "O_NONBLOCK", 0)  # a pipe put in place of the file must not hang us
-    | getattr(os, "O_NOCTTY", 0)
-    | getattr(os, "O_CLOEXEC", 0)
-    | getattr(os, "O_BINARY", 0)
-)
-_NOT_THE_FILE = (errno.EMFILE, errno.ENFILE, errno.ENOMEM)
-_KINDS = (
-    (stat.S_ISDIR, "a folder"),
-    (stat.S_ISFIFO, "a pipe"),
-    (stat.S_ISSOCK, "a socket"),
-    (stat.S_ISCHR, "a device"),
-    (stat.S_ISBLK, "a device"),
-)
+_SIZE_REFUSED = re.compile(r"Picture size (\d+)x(\d+) ")
+_NOT_LISTED = "Format not on whitelist"
+_listening = threading.Lock()
 
 
 def open_container(path: Path, limits: Limits = DEFAULT_LIMITS) -> InputContainer:
     """Open a plain local video file within ``limits``; raises VideoError with the reason.
 
-    The descriptor is released with the container. Video streams are set to refuse pictures
-    above the limit, whatever their header said.
+    Its video track is set to refuse pictures above the limit, whatever the header said.
+    The file is released together with the container.
     """
     file = PlainFile(path)
-    asked: list[str] = []
-
-    def refuse(url: str, flags: int, options: dict[str, str]) -> NoReturn:
-        asked.append(url)
-        raise PermissionError(errno.EPERM, "a video may not refer to other files")
-
     try:
-        container = av.open(
-            file,
-            mode="r",
-            buffer_size=_BUFFER,
-            io_open=refuse,
-            metadata_errors="replace",
-            options={
-                "format_whitelist": ",".join(CONTAINERS),
-                "protocol_whitelist": "none",
-                "max_streams": str(limits.streams),
-                "max_pixels": str(limits.pixels),
-            },
-        )
-    except (av.error.FFmpegError, OSError, MemoryError) as error:
-        head = file.head()
-        file.close()
-        raise _refusal(path, error, head, asked) from error
-    try:
-        if asked:
-            raise _refers_elsewhere(path)
-        _check_header(path, container, limits)
-    except VideoError:
-        container.close()
-        file.close()
+        return _open_checked(path, file, limits)
+    except BaseException:
+        file.close()  # the traceback may keep it alive for long
         raise
-    return container
 
 
 def video_stream(container: InputContainer) -> VideoStream | None:
@@ -114,128 +78,67 @@ def video_stream(container: InputContainer) -> VideoStream | None:
     return None
 
 
-class PlainFile:
-    """A regular file with bytes in it, as the demuxer reads it: no name, no way to write."""
-
-    def __init__(self, path: Path) -> None:
-        self._descriptor = _open_regular(path)
-
-    def read(self, count: int) -> bytes:
-        """The next ``count`` bytes, or fewer at the end."""
-        return os.read(self._descriptor, count)
-
-    def seek(self, offset: int, whence: int = os.SEEK_SET) -> int:
-        """Go to a place in the file."""
-        return os.lseek(self._descriptor, offset, whence)
-
-    def tell(self) -> int:
-        """Where the next byte is read."""
-        return os.lseek(self._descriptor, 0, os.SEEK_CUR)
-
-    def head(self) -> bytes:
-        """The first bytes, to say what it is when it is no video."""
-        try:
-            self.seek(0)
-            return self.read(1024)
-        except OSError:
-            return b""
-
-    def close(self) -> None:
-        """Give the descriptor back."""
-        descriptor, self._descriptor = self._descriptor, -1
-        if descriptor >= 0:
-            os.close(descriptor)
-
-    def __del__(self) -> None:
-        if hasattr(self, "_descriptor"):
-            self.close()
-
-
-def shown(path: Path) -> str:
-    """A path as it may stand in a message: on one line, with nothing that steers a terminal.
-
-    >>> shown(Path("a\\nb.mp4"))
-    "'a\\\\nb.mp4'"
-    """
-    text = repr(str(path))
-    return text if len(text) <= 160 else f"{text[:60]}…{text[-90:]}"
-
-
-def _open_regular(path: Path) -> int:
+def _open_checked(path: Path, file: PlainFile, limits: Limits) -> InputContainer:
+    asked: list[str] = []
     try:
-        # Looked at before it is opened: opening a pipe or device can have effects of its own.
-        _check_kind(path, path.stat())
-        descriptor = os.open(path, _READ_FLAGS)
-    except OSError as error:
-        if error.errno in _NOT_THE_FILE:
-            raise
-        raise _unreadable(path, error) from None
-    except ValueError:  # NUL or lone surrogates: no file can have that name
-        raise VideoError(
-            Reason.MISSING_FILE,
-            f"{shown(path)} cannot be the name of a file",
-            advice="Check the path in the manifest.",
-        ) from None
+        container = _demux(file, limits, asked)
+    except (av.error.FFmpegError, OSError, MemoryError) as error:
+        raise _refusal(path, file, limits, error, asked) from error
     try:
-        _check_kind(path, os.fstat(descriptor))  # it may have been replaced in between
+        if asked:
+            raise _refers_elsewhere(path)
+        _check_header(path, file, container, limits)
     except VideoError:
-        os.close(descriptor)
+        container.close()
         raise
-    return descriptor
+    return container
 
 
-def _check_kind(path: Path, status: os.stat_result) -> None:
-    if not stat.S_ISREG(status.st_mode):
-        kind = next((name for test, name in _KINDS if test(status.st_mode)), "no plain file")
-        raise VideoError(
-            Reason.UNSAFE,
-            f"{shown(path)} is {kind}, not a video file",
-            advice="Give the path of a video file on this machine.",
-        )
-    if status.st_size == 0:
-        raise VideoError(
-            Reason.MISSING_FILE,
-            f"{shown(path)} is empty",
-            advice="Copy, download or generate it again.",
-        )
+def _demux(file: PlainFile, limits: Limits, asked: list[str]) -> InputContainer:
+    def refuse(url: str, flags: int, options: dict[str, str]) -> NoReturn:
+        asked.append(url)
+        raise PermissionError(errno.EPERM, "a video may not refer to other files")
+
+    return av.open(
+        file,
+        mode="r",
+        buffer_size=_BUFFER,
+        io_open=refuse,
+        metadata_errors="replace",
+        options={
+            "format_whitelist": ",".join(CONTAINERS),
+            "protocol_whitelist": "none",
+            # One more than allowed: Matroska's demuxer stops there without a word.
+            "max_streams": str(limits.streams + 1),
+            "max_pixels": str(limits.pixels),
+        },
+    )
 
 
-def _unreadable(path: Path, error: OSError) -> VideoError:
-    if error.errno == errno.ENOENT:
-        if path.is_symlink():
-            detail, advice = "is a link to nothing", "Mend the link or give the file it meant."
-        else:
-            detail, advice = "is not there", "Check the path, or the folder it is relative to."
-    elif error.errno == errno.ELOOP:
-        detail, advice = "is a link that leads to itself", "Mend the link."
-    elif error.errno in (errno.EACCES, errno.EPERM):
-        detail, advice = "may not be read", "Give yourself permission to read it (chmod u+r)."
-    else:
-        detail = f"cannot be read: {os.strerror(error.errno or 0)}"
-        advice = "Check the path and the disk it is on."
-    return VideoError(Reason.MISSING_FILE, f"{shown(path)} {detail}", advice=advice)
-
-
-def _check_header(path: Path, container: InputContainer, limits: Limits) -> None:
+def _check_header(path: Path, file: PlainFile, container: InputContainer, limits: Limits) -> None:
     limits.check_streams(len(container.streams))
     if container.duration is not None:
         limits.check_duration(container.duration / av.time_base)
-    for stream in container.streams.video:
-        context: VideoCodecContext | None = stream.codec_context
-        if context is not None:  # None where there is no decoder for it
-            limits.check_size(context.width, context.height)
-            context.options = {"max_pixels": str(limits.pixels)}
-    if video_stream(container) is None:
-        kinds = ", ".join(sorted({stream.type for stream in container.streams}))
+    chosen = video_stream(container)
+    if chosen is None:
+        kinds = ", ".join(sorted({stream.type for stream in container.streams})) or "nothing"
         raise VideoError(
             Reason.UNDECODABLE,
-            f"{shown(path)} has no video track that can be decoded (it holds: {kinds or 'nothing'})",
+            f"{shown(path)} has no video track that can be decoded; it holds {kinds}",
             advice="Give a file with a video track.",
         )
+    decoder = chosen.codec_context
+    decoder.options = {"max_pixels": str(limits.pixels)}
+    limits.check_size(decoder.width, decoder.height)
+    if decoder.width == 0:
+        # FFmpeg drops a size it refuses, and then has none to show.
+        _check_refused_sizes(_ffmpeg_says(file, limits), limits)
 
 
-def _refusal(path: Path, error: Exception, head: bytes, asked: list[str]) -> VideoError:
-    kind = next((name for mark, name in _PLAYLISTS.items() if mark in head), None)
+def _refusal(
+    path: Path, file: PlainFile, limits: Limits, error: Exception, asked: list[str]
+) -> VideoError:
+    kind = _playlist_kind(file)
     if kind is not None:
         return VideoError(
             Reason.UNSAFE,
@@ -247,19 +150,23 @@ def _refusal(path: Path, error: Exception, head: bytes, asked: list[str]) -> Vid
     if isinstance(error, MemoryError):
         return VideoError(
             Reason.TOO_LARGE,
-            f"{shown(path)} needs more memory or tracks to open than allowed",
-            advice="Re-encode it with its video track alone, or raise Limits if you trust it.",
+            f"{shown(path)} asks for more memory or tracks than allowed",
+            advice="Keep only its video track (ffmpeg -i IN -map 0:v:0 -c copy OUT), "
+            "or raise the Limits if you trust it.",
         )
-    if isinstance(error, av.error.ArgumentError):
+    said = _ffmpeg_says(file, limits)
+    if any(_NOT_LISTED in message for _, message in said):
+        found = next(name for name, message in said if _NOT_LISTED in message)
         return VideoError(
             Reason.UNDECODABLE,
-            f"{shown(path)} is in no video format that is read here",
+            f"{shown(path)} is in no format read here (it looks like {found})",
             advice="Convert it: ffmpeg -i IN -map 0:v:0 OUT.mp4",
         )
+    words = said[-1][1] if said else "no video format recognised"
     return VideoError(
         Reason.UNDECODABLE,
-        f"{shown(path)} cannot be read as a video: {error.__class__.__name__}",
-        advice="Check that it plays and was copied whole, or convert it with ffmpeg.",
+        f"{shown(path)} cannot be read as a video: {words}",
+        advice="Check that it plays and was copied whole; render or download it again.",
     )
 
 
@@ -269,3 +176,43 @@ def _refers_elsewhere(path: Path) -> VideoError:
         f"{shown(path)} refers to other files",
         advice="Make one file of it that holds its own pictures; references are not followed.",
     )
+
+
+def _check_refused_sizes(said: list[tuple[str, str]], limits: Limits) -> None:
+    for _, message in said:
+        size = _SIZE_REFUSED.match(message)
+        if size is not None:
+            limits.check_size(int(size[1]), int(size[2]))
+
+
+def _playlist_kind(file: PlainFile) -> str | None:
+    try:
+        file.seek(0)
+        head = file.read(_HEAD)
+    except OSError:
+        return None
+    return next((name for mark, name in _PLAYLISTS.items() if mark in head), None)
+
+
+def _ffmpeg_says(file: PlainFile, limits: Limits) -> list[tuple[str, str]]:
+    """Open a doubtful file once more and listen: who complains, and of what.
+
+    Only then: PyAV's log needs Python's lock, which decoder threads elsewhere in the process
+    may have to wait for.
+    """
+    with _listening, av.logging.Capture(local=True) as log:
+        before, place = av.logging.get_level(), file.tell()
+        av.logging.set_level(av.logging.ERROR)
+        try:
+            file.seek(0)
+            _demux(file, limits, []).close()
+        except (av.error.FFmpegError, OSError, MemoryError):
+            pass  # known by now: it is what we are asking about
+        finally:
+            av.logging.set_level(before)
+            file.seek(place)
+    return [(name, _printable(message.strip())) for _, name, message in log]
+
+
+def _printable(text: str) -> str:
+    return "".join(letter if letter.isprintable() else "?" for letter in text)
