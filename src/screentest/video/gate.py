@@ -186,11 +186,8 @@ def _check_refused_sizes(said: list[tuple[str, str]], limits: Limits) -> None:
 
 
 def _playlist_kind(file: PlainFile) -> str | None:
-    try:
-        file.seek(0)
-        head = file.read(_HEAD)
-    except OSError:
-        return None
+    file.seek(0)
+    head = file.read(_HEAD)
     return next((name for mark, name in _PLAYLISTS.items() if mark in head), None)
 
 

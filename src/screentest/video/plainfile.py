@@ -35,12 +35,16 @@ class PlainFile:
     """A regular, non-empty file as a demuxer reads it: bytes without a name."""
 
     def __init__(self, path: Path) -> None:
+        self._path = path
         self._descriptor = -1
         self._descriptor = _open_regular(path)
 
     def read(self, count: int) -> bytes:
-        """The next ``count`` bytes, or fewer at the end."""
-        return os.read(self._descriptor, count)
+        """The next ``count`` bytes, or fewer at the end; raises VideoError on a failing disk."""
+        try:
+            return os.read(self._descriptor, count)
+        except OSError as error:
+            raise _unreadable(self._path, error) from None
 
     def seek(self, offset: int, whence: int = os.SEEK_SET) -> int:
         """Go to a place in the file."""

@@ -1,0 +1,159 @@
+"""The inside of a worker process: what it may take, and how it reports.
+
+A worker leads a process group of its own, writes to no terminal, leaves no core dump, and
+dies with its parent however that dies.
+"""
+
+from __future__ import annotations
+
+import os
+import pickle
+import signal
+import sys
+import threading
+import traceback
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from multiprocessing.connection import Connection
+from pathlib import Path
+from typing import Any
+
+from screentest.core.errors import NoValue, ScreentestError
+from screentest.core.outcome import Outcome, Reason
+from screentest.video.limits import GIB, Limits
+
+if sys.platform != "win32":
+    import resource
+
+HAS_ALARM = hasattr(signal, "setitimer")
+"""Whether the kernel ends a task that overruns; if not, the parent has to."""
+
+_OPENCV_OUT_OF_MEMORY = -4
+_link: Connection | None = None
+
+
+def apply_limits(limits: Limits) -> None:
+    """Hold this process to ``limits.memory`` beyond what it holds now, and to no core dumps.
+
+    Made for Linux, where RLIMIT_DATA counts what a process can write to and leaves out the
+    address space that threads and libraries only reserve. Other systems may ignore it.
+    """
+    if sys.platform != "win32":
+        resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+        _limit_data(_held_bytes() + limits.memory)
+
+
+def begin(link: Connection) -> None:
+    """Set up a fresh worker; ``link`` stays open as long as its parent lives."""
+    global _link
+    _link = link
+    if sys.platform != "win32":
+        os.setsid()
+    silence = os.open(os.devnull, os.O_RDWR)
+    for stream in (0, 1, 2):
+        os.dup2(silence, stream)
+    os.close(silence)
+    threading.Thread(target=_die_with_parent, args=(link,), daemon=True).start()
+
+
+def perform(task: bytes) -> bytes:
+    """Run a pickled (function, arguments, limits); the pickled Answer.
+
+    Pickled here rather than by the pool, so that whatever fails is told and not fatal.
+    """
+    assert _link is not None
+    _link.send(os.getpid())
+    answer = _answer(task)
+    try:
+        return pickle.dumps(answer)
+    except Exception as error:  # noqa: BLE001 - a stranger's __reduce__ may raise anything
+        return pickle.dumps(Answer(_crashed(f"its result cannot be sent: {error}")))
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What became of a task: an outcome, or an error that is the caller's to mend."""
+
+    outcome: Outcome[Any] | ScreentestError
+    out_of_memory: bool = False
+    """Then libraries may be in any state, and the worker should not be used again."""
+
+
+def _answer(task: bytes) -> Answer:
+    try:
+        function: Callable[..., Any]
+        function, arguments, limits = pickle.loads(task)  # noqa: S301 - from our own parent
+    except Exception:  # noqa: BLE001 - unpickling imports a stranger's module
+        return Answer(_crashed(traceback.format_exc().strip()))
+    try:
+        with _held_to(limits):
+            return Answer(Outcome.of(function(*arguments)))
+    except NoValue as error:
+        return Answer(Outcome(failure=error.failure))
+    except ScreentestError as error:
+        return Answer(error)
+    except (Exception, SystemExit) as error:  # noqa: BLE001 - a stranger's code is behind it
+        if _is_out_of_memory(error):
+            return Answer(_too_much_memory(limits), out_of_memory=True)
+        return Answer(_crashed(traceback.format_exc().strip()))
+
+
+@contextmanager
+def _held_to(limits: Limits) -> Iterator[None]:
+    apply_limits(limits)
+    if HAS_ALARM:
+        # The kernel keeps this clock: it also ends a task that holds Python's lock for ever.
+        signal.signal(signal.SIGALRM, signal.SIG_DFL)
+        signal.setitimer(signal.ITIMER_REAL, limits.wall_seconds)
+    try:
+        yield
+    finally:
+        if HAS_ALARM:
+            signal.setitimer(signal.ITIMER_REAL, 0)
+        if sys.platform != "win32":
+            _limit_data(resource.RLIM_INFINITY)
+
+
+def _limit_data(wanted: int) -> None:
+    _, hard = resource.getrlimit(resource.RLIMIT_DATA)
+    if hard != resource.RLIM_INFINITY:
+        wanted = hard if wanted == resource.RLIM_INFINITY else min(wanted, hard)
+    resource.setrlimit(resource.RLIMIT_DATA, (wanted, hard))
+
+
+def _held_bytes() -> int:
+    try:
+        pages = int(Path("/proc/self/statm").read_text().split()[5])
+    except OSError:
+        return 0
+    return pages * os.sysconf("SC_PAGE_SIZE")
+
+
+def _is_out_of_memory(error: BaseException) -> bool:
+    if type(error).__module__ == "cv2":
+        return getattr(error, "code", None) == _OPENCV_OUT_OF_MEMORY
+    return isinstance(error, MemoryError)
+
+
+def _too_much_memory(limits: Limits) -> Outcome[Any]:
+    return Outcome.failed(
+        Reason.TOO_LARGE,
+        f"needs more than {limits.memory / GIB:.3g} GiB of memory",
+        "Make a smaller copy of the video, or raise Limits.memory if you trust it.",
+    )
+
+
+def _crashed(detail: str) -> Outcome[Any]:
+    return Outcome.failed(
+        Reason.CRASHED, detail, "This is a bug: please report it with the lines above."
+    )
+
+
+def _die_with_parent(link: Connection) -> None:
+    try:
+        link.recv()  # nobody sends: it returns when the other end is gone
+    except (EOFError, OSError):
+        if sys.platform != "win32":
+            os.killpg(0, signal.SIGKILL)
+        os._exit(1)
