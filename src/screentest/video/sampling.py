@@ -87,8 +87,8 @@ def sample_frames(
     plan = _plan(table, wanted)
     with Source(path, limits) as source:
         for leg in plan:
-            if leg.entry is not None:
-                source.seek(leg.entry)
+            if leg.entry is not None and not source.seek(leg.entry):
+                break
             remaining = {int(table.pts[index]): index for index in leg.indices}
             for moment, picture in source.frames(only=remaining):
                 index = remaining.pop(int(moment / table.time_base))

@@ -113,9 +113,13 @@ class Source:
                 count += 1
                 yield moment, frame
 
-    def seek(self, pts: int) -> None:
-        """Go to the last point at or before ``pts`` where decoding can begin."""
-        self.container.seek(pts, stream=self.stream, backward=True, any_frame=False)
+    def seek(self, pts: int) -> bool:
+        """Go to the last point at or before ``pts`` where decoding can begin, if it can."""
+        try:
+            self.container.seek(pts, stream=self.stream, backward=True, any_frame=False)
+        except av.FFmpegError:  # a bare stream has no index to seek by
+            return False
+        return True
 
     def _decode(self, packet: VideoPacket) -> list[VideoFrame]:
         try:

@@ -1,0 +1,68 @@
+"""What a file says of itself, against ffprobe."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from pathlib import Path
+
+import cv2
+import numpy as np
+import pytest
+
+from screentest.core import Layout, Reason, VideoError
+from screentest.video import probe, sample_frames
+from tests.video import clips
+
+
+@pytest.mark.parametrize("name", ["plain", "ten_bit", "odd_size", "alpha", "gray", "gif", "ntsc"])
+def test_equals_ffprobe(name: str, ffmpeg: str, ffprobe: str, tmp_path: Path) -> None:
+    video = clips.make(ffmpeg, clips.BY_NAME[name], tmp_path)
+    stream = clips.ffprobe_stream(ffprobe, video)
+    info = probe(video)
+    assert info.codec == stream["codec_name"]
+    assert (info.width, info.height) == (int(stream["width"]), int(stream["height"]))
+    assert info.pixel_format == stream["pix_fmt"]
+    assert info.frames == int(stream["nb_read_frames"])
+
+
+def test_bit_depth(ffmpeg: str, tmp_path: Path) -> None:
+    assert probe(clips.make(ffmpeg, clips.BY_NAME["ten_bit"], tmp_path)).bit_depth == 10
+    assert probe(clips.make(ffmpeg, clips.BY_NAME["plain"], tmp_path)).bit_depth == 8
+
+
+@pytest.mark.parametrize("degrees", [90, 180, 270])
+def test_rotated_frames_come_upright(degrees: int, ffmpeg: str, tmp_path: Path) -> None:
+    import subprocess
+
+    video = clips.rotated(ffmpeg, tmp_path, degrees)
+    shown = tmp_path / "shown.png"
+    subprocess.run([ffmpeg, "-v", "error", "-i", video, "-frames:v", "1", shown], check=True)
+    reference = cv2.imread(str(shown))  # ffmpeg turns it as a player would
+    info = probe(video)
+    frame = next(sample_frames(video, [Fraction(0)], layout=Layout.BGR))
+    assert (info.height, info.width) == reference.shape[:2] == frame.image.shape[:2]
+    assert np.abs(frame.image.astype(int) - reference).mean() < 2
+
+
+def test_sound_alone_is_no_video(ffmpeg: str, tmp_path: Path) -> None:
+    import subprocess
+
+    sound = tmp_path / "sound.mp4"
+    subprocess.run(
+        [ffmpeg, "-v", "error", "-f", "lavfi", "-i", "sine=d=1", "-c:a", "aac", sound], check=True
+    )
+    with pytest.raises(VideoError) as caught:
+        probe(sound)
+    assert caught.value.reason is Reason.UNDECODABLE
+    assert caught.value.advice
+
+
+def test_the_sample_is_what_its_captions_say(sample: Path) -> None:
+    import json
+
+    for caption_file in sorted((sample / "captions").glob("*.json")):
+        told = json.loads(caption_file.read_text())
+        info = probe(sample / told["video"])
+        assert info.rate == told["fps"]
+        assert info.frames == told["shots"][-1]["end_frame"]
+        assert info.faults == ()
