@@ -84,23 +84,23 @@ def sample_frames(
     wanted = sorted({table.shown_at(moment) for moment in moments})
     convert = Converter(conversion_key(FrameRequest(size=size, layout=layout, filter=filter)))
     served = 0
-    plan = _plan(table, wanted)
     with Source(path, limits) as source:
-        for leg in plan:
+        for leg in _plan(table, wanted):
             if leg.entry is not None and not source.seek(leg.entry):
                 break
-            remaining = {int(table.pts[index]): index for index in leg.indices}
-            for moment, picture in source.frames(only=remaining):
-                index = remaining.pop(int(moment / table.time_base))
+            due = {int(table.pts[index]): index for index in leg.indices}
+            for moment, picture in source.frames(only=due):
+                index = due[int(moment / table.time_base)]
+                if index != wanted[served]:
+                    break  # one was lost on the way
                 yield Frame(moment, index, convert(picture))
                 served += 1
-                if not remaining:
+                if index == leg.indices[-1]:
                     break
-            else:
-                break  # it did not come: this file does not seek as its index says
-    missing = wanted[served:]
-    if missing:
-        yield from _walk(path, table, missing, convert, limits)
+            if wanted[served - 1] != leg.indices[-1]:
+                break  # this file does not seek as its index says
+    if wanted[served:]:
+        yield from _walk(path, table, wanted[served:], convert, limits)
 
 
 @dataclass(frozen=True, slots=True)
