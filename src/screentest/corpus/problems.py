@@ -23,6 +23,8 @@ class Kind(StrEnum):
     """A row names a file that is not there."""
     UNREADABLE = "unreadable"
     """A row names a file that is there and does not open."""
+    DAMAGED = "damaged"
+    """A video that opens and does not decode in full."""
     MISMATCH = "mismatch"
     """The row and its video contradict each other."""
     UNLISTED = "unlisted"

@@ -1,0 +1,64 @@
+"""Where commands write: tables to stdout, everything else to stderr; both fit 80 columns."""
+
+from __future__ import annotations
+
+import json
+import sys
+from functools import cache
+from typing import TYPE_CHECKING, Any, NoReturn
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+
+@cache
+def out() -> Console:
+    """What the user asked for: plain text where it is piped, colours on a terminal."""
+    return _console(stderr=False)
+
+
+@cache
+def err() -> Console:
+    """Progress and remarks."""
+    return _console(stderr=True)
+
+
+def _console(stderr: bool) -> Console:
+    from rich.console import Console
+
+    class Plain(Console):
+        def on_broken_pipe(self) -> NoReturn:
+            raise BrokenPipeError  # `Commands` ends quietly; rich would exit on its own
+
+    # Names and prompts are strangers' text: nothing in them is markup or an emoji code.
+    return Plain(stderr=stderr, markup=False, emoji=False, highlight=False)
+
+
+def shown(text: str) -> str:
+    """Text as it may be printed: what a terminal would act on is written as an escape.
+
+    >>> shown("film\\x1b[2J.mp4")
+    'film\\\\x1b[2J.mp4'
+    """
+    if text.isprintable():
+        return text
+    return "".join(
+        letter
+        if letter.isprintable()
+        else letter.encode("unicode_escape", "surrogatepass").decode()
+        for letter in text
+    )
+
+
+def print_json(value: Any) -> None:
+    """One JSON document on stdout."""
+    sys.stdout.write(json.dumps(value, indent=2, ensure_ascii=False, allow_nan=False) + "\n")
+
+
+def plural(count: int, thing: str, things: str = "") -> str:
+    """A count with its noun.
+
+    >>> plural(1, "video"), plural(1200, "video")
+    ('1 video', '1,200 videos')
+    """
+    return f"{count:,} {thing if count == 1 else things or thing + 's'}"

@@ -1,0 +1,108 @@
+"""How a command ends when it does not end well: one message, a next step, an exit code."""
+
+from __future__ import annotations
+
+import os
+import sys
+import tempfile
+import traceback
+from contextlib import suppress
+from typing import Any
+
+import typer
+from typer.core import TyperGroup
+
+from screentest.cli._console import shown
+from screentest.core import ScreentestError, StorageError
+
+EXIT_INTERRUPTED = 130  # 128 + SIGINT, as shells have it
+EXIT_BROKEN_PIPE = 141  # 128 + SIGPIPE
+EXIT_BUG = 70  # EX_SOFTWARE
+
+
+class Commands(TyperGroup):
+    """Runs a command and turns whatever it raises into a message and an exit code."""
+
+    def invoke(self, ctx: Any) -> Any:
+        """Run the command that was asked for."""
+        try:
+            result = super().invoke(ctx)
+            # Where the reader has gone, say so now and not when the interpreter shuts down.
+            sys.stdout.flush()
+            return result
+        except ScreentestError as error:
+            if _debugging(ctx):
+                traceback.print_exc()
+            else:
+                _say(f"error: {error.message}", error.advice)
+            raise typer.Exit(error.exit_code) from None
+        except BrokenPipeError:
+            _mute(sys.stdout)
+            raise typer.Exit(EXIT_BROKEN_PIPE) from None
+        except KeyboardInterrupt:
+            _say("stopped")
+            raise typer.Exit(EXIT_INTERRUPTED) from None
+        except OSError as error:
+            if _debugging(ctx):
+                traceback.print_exc()
+            else:
+                _say(f"error: {_told(error)}")
+            raise typer.Exit(StorageError.exit_code) from None
+        except Exception as error:
+            if _is_typers(error):
+                raise
+            _report_bug(error, _debugging(ctx))
+            raise typer.Exit(EXIT_BUG) from None
+
+
+def _is_typers(error: Exception) -> bool:
+    """Typer has exceptions of its own, for leaving and for wrong usage; it prints them itself."""
+    return isinstance(error, typer.Abort) or hasattr(error, "exit_code")
+
+
+def _debugging(ctx: Any) -> bool:
+    return bool(ctx.params.get("debug"))
+
+
+def _told(error: OSError) -> str:
+    words = error.strerror or str(error)
+    return f"{error.filename}: {words}" if error.filename else words
+
+
+def _say(*lines: str) -> None:
+    with suppress(OSError):  # nobody is listening: there is nothing left to tell
+        for line in lines:
+            for part in line.splitlines():
+                sys.stderr.write(shown(part) + "\n")
+        sys.stderr.flush()
+
+
+def _mute(stream: Any) -> None:
+    """Let the flush at exit go nowhere instead of failing once more."""
+    nowhere = os.open(os.devnull, os.O_WRONLY)
+    os.dup2(nowhere, stream.fileno())
+    os.close(nowhere)
+
+
+def _report_bug(error: Exception, debugging: bool) -> None:
+    if debugging:
+        traceback.print_exc()
+        return
+    _say(
+        f"error: {type(error).__name__}: {error}",
+        "This is a fault in screentest, not in your files.",
+    )
+    try:
+        with tempfile.NamedTemporaryFile(
+            "w",
+            prefix="screentest-",
+            suffix=".log",
+            delete=False,
+            encoding="utf-8",
+            errors="replace",
+        ) as log:
+            log.write(f"{sys.argv!r}\n{traceback.format_exc()}")
+    except OSError:
+        _say("Run it again with SCREENTEST_DEBUG=1 to see where.")
+        return
+    _say(f"The traceback is in {log.name}", "(or run it again with SCREENTEST_DEBUG=1).")

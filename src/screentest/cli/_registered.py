@@ -1,0 +1,56 @@
+"""What is registered, by kind, and whether it would work here."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from screentest.core import NoValue, Registry
+from screentest.core.registry import HOMES, Entry
+
+
+@dataclass(frozen=True, slots=True)
+class Registered:
+    """One detector, metric, judge, degradation, backend or importer."""
+
+    kind: str
+    name: str
+    summary: str
+    works: bool
+    problem: str = ""
+    fix: str = ""
+
+
+def survey_registry(registry: Registry) -> tuple[list[Registered], dict[str, str]]:
+    """All entries of all kinds, and the kinds whose modules fail to import."""
+    found: list[Registered] = []
+    broken: dict[str, str] = {}
+    for kind in HOMES:
+        try:
+            entries = list(registry.entries(kind))
+        except Exception as error:  # noqa: BLE001 - a missing library must not stop the doctor
+            broken[kind] = f"{type(error).__name__}: {error}"
+            continue
+        found += [_examined(entry) for entry in entries]
+    return found, broken
+
+
+def _examined(entry: Entry) -> Registered:
+    """``ready`` in an entry's registration says whether it could load here; without it, it can.
+
+    ``ready`` answers yes or no, or raises NoValue with what is missing and how to get it.
+    """
+    summary = str(entry.info.get("summary", "")) or _first_line(entry.factory.__doc__)
+    problem, fix = "", str(entry.info.get("get", ""))
+    ready = entry.info.get("ready")
+    if ready is not None:
+        try:
+            problem = "" if ready() else "not ready"
+        except NoValue as error:
+            problem, fix = error.message, error.advice or fix
+        except Exception as error:  # noqa: BLE001 - a plugin's own check
+            problem = f"{type(error).__name__}: {error}"
+    return Registered(entry.kind, entry.name, summary, not problem, problem, fix if problem else "")
+
+
+def _first_line(text: str | None) -> str:
+    return (text or "").strip().partition("\n")[0]

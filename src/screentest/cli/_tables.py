@@ -1,0 +1,81 @@
+"""Tables that read well at 80 columns, on a terminal and in a pipe."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING
+
+from screentest.cli._console import out, shown
+
+if TYPE_CHECKING:
+    from rich.table import Table
+
+_MARKS = {True: ("✓", "green"), False: ("✗", "red"), None: ("–", "dim")}
+
+
+def table(columns: Sequence[str], rows: Iterable[Sequence[str]]) -> Table:
+    """A table; a column whose name starts with ``>`` is a number and stands to the right.
+
+    A cell that is too wide goes on in the next line: nothing is cut off.
+    """
+    from rich.box import SIMPLE_HEAD
+    from rich.table import Table
+    from rich.text import Text
+
+    result = Table(box=SIMPLE_HEAD, show_edge=False, padding=(0, 1, 0, 0), header_style="bold")
+    for name in columns:
+        right = name.startswith(">")
+        result.add_column(
+            name.removeprefix(">"), justify="right" if right else "left", overflow="fold"
+        )
+    for row in rows:
+        result.add_row(*(Text(shown(cell)) for cell in row))
+    return result
+
+
+def print_heading(text: str) -> None:
+    """A line in bold with an empty one above."""
+    out().print()
+    out().print(shown(text), style="bold")
+
+
+def print_indented(text: str, *, indent: int = 2, style: str = "") -> None:
+    """A paragraph; where it is wider than the screen it goes on two columns further in."""
+    from rich.text import Text
+
+    console = out()
+    first, *rest = Text(shown(text), style).wrap(console, max(20, console.width - indent - 2))
+    for line, depth in [(first, indent), *((line, indent + 2) for line in rest)]:
+        line.rstrip()
+        console.print(Text(" " * depth) + line)
+
+
+def print_facts(facts: Iterable[tuple[str, str]]) -> None:
+    """Names and values in two columns."""
+    _print_grid([((shown(name), "bold"), (shown(value), "")) for name, value in facts])
+
+
+def print_checks(checks: Iterable[tuple[bool | None, str, str, str]]) -> None:
+    """Works, name, version, remark. None instead of a yes or no: it is absent, and may be."""
+    _print_grid(
+        [
+            (_MARKS[works], (shown(name), ""), (shown(version), ""), (shown(remark), "dim"))
+            for works, name, version, remark in checks
+        ]
+    )
+
+
+def _print_grid(rows: Sequence[Sequence[tuple[str, str]]]) -> None:
+    from rich.padding import Padding
+    from rich.table import Table
+    from rich.text import Text
+
+    if not rows:
+        return
+    columns = [n for n in range(len(rows[0])) if any(row[n][0] for row in rows)]
+    grid = Table.grid(padding=(0, 2))
+    for n in columns:
+        grid.add_column(no_wrap=n < columns[-1], overflow="fold")
+    for row in rows:
+        grid.add_row(*(Text(*row[n]) for n in columns))
+    out().print(Padding(grid, (0, 0, 0, 2), expand=False))

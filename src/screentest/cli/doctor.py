@@ -1,0 +1,121 @@
+"""``screentest doctor``: what is installed, what would work, and how to get the rest."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from itertools import groupby
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+if TYPE_CHECKING:
+    from screentest.cli._diagnosis import Diagnosis
+
+
+def command(app: typer.Typer) -> None:
+    """Add the command."""
+    app.command()(doctor)
+
+
+def doctor(
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+) -> None:
+    """Show what is installed and how to get the rest.
+
+    Looks at Python, the packages, the FFmpeg inside PyAV, the machine, and at
+    everything registered (detectors, metrics, model backends) and whether it
+    would work here. Prints the command that gets what is missing.
+
+    Ends with 1 where something is broken. A part that is merely optional and
+    absent is no fault.
+
+    \b
+    Examples:
+      screentest doctor
+      screentest doctor --json | jq .optional
+    """
+    from screentest.cli._console import print_json
+    from screentest.cli._diagnosis import diagnose
+    from screentest.core import registry
+
+    found = diagnose(registry)
+    if as_json:
+        print_json(asdict(found))
+    else:
+        _print_machine(found)
+        _print_parts(found)
+        _print_registered(found)
+        _print_advice(found)
+    if found.faults:
+        raise typer.Exit(1)
+
+
+def _print_machine(found: Diagnosis) -> None:
+    from screentest.cli._console import out
+    from screentest.cli._tables import print_facts
+
+    machine = found.machine
+    cores = f"{machine.cores_allowed} of {machine.cores} cores"
+    out().print(f"screentest {found.screentest}", style="bold")
+    print_facts(
+        [
+            ("Python", f"{machine.python}  {machine.executable}"),
+            ("System", machine.system),
+            ("Machine", f"{cores}, {_gib(machine.memory_allowed)} of memory"),
+            (
+                "Disk",
+                f"{_gib(machine.disk_free_here)} free here, "
+                f"{_gib(machine.disk_free_temp)} in {machine.temp}",
+            ),
+            (
+                "FFmpeg",
+                f"{found.ffmpeg.get('ffmpeg', 'none')} inside PyAV, with "
+                + ", ".join(name for name, there in found.codecs.items() if there),
+            ),
+        ]
+    )
+
+
+def _gib(size: int | None) -> str:
+    return f"{size / 2**30:.1f} GiB" if size is not None else "an unknown amount"
+
+
+def _print_parts(found: Diagnosis) -> None:
+    from screentest.cli._tables import print_checks, print_heading
+
+    print_heading("Packages")
+    print_checks((part.ok, part.name, part.version, part.problem) for part in found.required)
+    print_heading("Optional")
+    print_checks(
+        (part.ok or None, part.name, part.version or "–", part.purpose) for part in found.optional
+    )
+
+
+def _print_registered(found: Diagnosis) -> None:
+    from screentest.cli._tables import print_checks, print_heading
+
+    for kind, entries in groupby(found.registered, key=lambda entry: entry.kind):
+        print_heading(f"{kind.replace('_', ' ').capitalize()}s")
+        print_checks(
+            (entry.works or None, entry.name, "", entry.problem or entry.summary)
+            for entry in entries
+        )
+
+
+def _print_advice(found: Diagnosis) -> None:
+    from screentest.cli._console import out
+    from screentest.cli._tables import print_facts, print_heading
+
+    wanted = dict[str, list[str]]()
+    missing = [(part.fix, part.name) for part in found.optional]
+    missing += [(entry.fix, entry.name) for entry in found.registered]
+    for fix, name in missing:
+        if fix:
+            wanted.setdefault(fix, []).append(name)
+    if wanted:
+        print_heading("To get what is missing")
+        print_facts([(fix, ", ".join(names)) for fix, names in wanted.items()])
+    print_heading("Faults" if found.faults else "No faults")
+    for fault in found.faults:
+        out().print(f"  ✗ {fault.what}", style="red")
+        out().print(f"    {fault.fix}")
