@@ -5,6 +5,7 @@
     │   ├── UnknownName       no such metric, judge, detector…
     │   ├── BadOption         an option or argument that cannot be
     │   ├── ManifestError     a manifest row that cannot be read
+    │   ├── ServiceError      a model's service turns every call away: key, name, quota
     │   └── RunError          a run folder that cannot be used
     │       ├── RunBusy       another process is writing to it
     │       ├── RunTooNew     a later version of screentest wrote it
@@ -62,6 +63,10 @@ class BadOption(UserError):
 
 class ManifestError(UserError):
     """A manifest that cannot be read as one."""
+
+
+class ServiceError(UserError):
+    """A model's service turns every call away, so that asking on is pointless."""
 
 
 class RunError(UserError):

@@ -60,6 +60,8 @@ class Spec:
     name: str
     version: int
     options: tuple[tuple[str, Any], ...] = ()
+    neutral: tuple[str, ...] = ()
+    """Options that change how the work is done, not what comes out: not in the signature."""
 
     def __str__(self) -> str:
         given = ",".join(f"{key}={_written(value)}" for key, value in self.options)
@@ -68,7 +70,7 @@ class Spec:
     @property
     def signature(self) -> Signature:
         """The part of a signature that the implementation and its arguments decide."""
-        options = {key: _written(value) for key, value in self.options}
+        options = {k: _written(value) for k, value in self.options if k not in self.neutral}
         return Signature.of(self.name, version=self.version).with_parts(options)
 
 
@@ -112,7 +114,8 @@ class Entry:
                 raise BadOption(f"{self.kind} {self.name!r} needs the option {key!r}")
             else:
                 full.append((key, parameter.default))
-        return Spec(self.kind, self.name, self.version, tuple(full))
+        neutral = tuple(self.info.get("neutral", ()))
+        return Spec(self.kind, self.name, self.version, tuple(full), neutral)
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,7 +137,10 @@ class Registry:
         self.broken_plugins: dict[str, str] = {}
 
     def register(self, kind: str, name: str, *, version: int = 1, **info: Any) -> Callable[[F], F]:
-        """Decorate a factory. ``version`` rises whenever its numbers change."""
+        """Decorate a factory. ``version`` rises whenever its numbers change.
+
+        ``neutral`` in ``info`` names options that cannot change its numbers, such as a timeout.
+        """
 
         def keep(factory: F) -> F:
             known = self._entries.get((kind, name))
