@@ -1,6 +1,7 @@
 """The vocabulary: frozen dataclasses and protocols. No I/O, no heavy imports."""
 
 from screentest.core.aspects import Aspect
+from screentest.core.calls import CallIntent, CallReceipt, CallStatus, LedgerClient
 from screentest.core.codec import DecodeError, from_json, from_object, to_json
 from screentest.core.errors import (
     BadOption,
@@ -53,6 +54,9 @@ __all__ = [
     "BadOption",
     "BaseConsumer",
     "Built",
+    "CallIntent",
+    "CallReceipt",
+    "CallStatus",
     "Choice",
     "Clip",
     "Consumer",
@@ -66,6 +70,7 @@ __all__ = [
     "Item",
     "Judge",
     "Layout",
+    "LedgerClient",
     "Level",
     "ManifestError",
     "Measurement",
