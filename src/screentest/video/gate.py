@@ -51,6 +51,7 @@ _PLAYLISTS = {
 _HEAD = 1024
 _BUFFER = 1 << 16
 _SIZE_REFUSED = re.compile(r"Picture size (\d+)x(\d+) ")
+_TOO_MANY_STREAMS = "exceeds max_streams"
 _NOT_LISTED = "Format not on whitelist"
 _listening = threading.Lock()
 
@@ -147,14 +148,16 @@ def _refusal(
         )
     if asked:
         return _refers_elsewhere(path)
+    said = _ffmpeg_says(file, limits)
+    _check_refused_sizes(said, limits)
+    if any(_TOO_MANY_STREAMS in message for _, message in said):
+        limits.check_streams(limits.streams + 1)
     if isinstance(error, MemoryError):
         return VideoError(
             Reason.TOO_LARGE,
-            f"{shown(path)} asks for more memory or tracks than allowed",
-            advice="Keep only its video track (ffmpeg -i IN -map 0:v:0 -c copy OUT), "
-            "or raise the Limits if you trust it.",
+            f"{shown(path)} asks for more memory than allowed",
+            advice="Make a smaller copy of the video, or raise Limits.memory if you trust it.",
         )
-    said = _ffmpeg_says(file, limits)
     if any(_NOT_LISTED in message for _, message in said):
         found = next(name for name, message in said if _NOT_LISTED in message)
         return VideoError(
@@ -198,15 +201,18 @@ def _ffmpeg_says(file: PlainFile, limits: Limits) -> list[tuple[str, str]]:
     may have to wait for.
     """
     with _listening, av.logging.Capture(local=True) as log:
-        before, place = av.logging.get_level(), file.tell()
+        level, skipping = av.logging.get_level(), av.logging.get_skip_repeated()
+        place = file.tell()
         av.logging.set_level(av.logging.ERROR)
+        av.logging.set_skip_repeated(False)  # the last bad file may have said the same
         try:
             file.seek(0)
             _demux(file, limits, []).close()
         except (av.error.FFmpegError, OSError, MemoryError):
             pass  # known by now: it is what we are asking about
         finally:
-            av.logging.set_level(before)
+            av.logging.set_level(level)
+            av.logging.set_skip_repeated(skipping)
             file.seek(place)
     return [(name, _printable(message.strip())) for _, name, message in log]
 

@@ -74,7 +74,7 @@ class Limits:
         if count > self.streams:
             raise VideoError(
                 Reason.TOO_LARGE,
-                f"{count} tracks, above the limit of {self.streams}",
+                f"more than {self.streams} tracks",
                 advice="Keep only the video track: ffmpeg -i IN -map 0:v:0 -c copy OUT",
             )
 

@@ -21,6 +21,7 @@ from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import CancelledError, Future, ThreadPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import suppress
+from pathlib import Path
 from queue import LifoQueue
 from types import TracebackType
 from typing import Any, Self, TypeVar, TypeVarTuple
@@ -84,7 +85,7 @@ class Supervisor:
         limits: Limits = DEFAULT_LIMITS,
     ) -> Outcome[T]:
         """Call ``function`` in a free worker; waits for one, and for the outcome."""
-        task = pickle.dumps((function, arguments, limits))
+        task = pickle.dumps((function, arguments, limits, Path.cwd()))
         slot = self._idle.get()
         try:
             return slot.run(task, limits)

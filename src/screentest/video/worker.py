@@ -58,7 +58,7 @@ def begin(link: Connection) -> None:
 
 
 def perform(task: bytes) -> bytes:
-    """Run a pickled (function, arguments, limits); the pickled Answer.
+    """Run a pickled (function, arguments, limits, folder); the pickled Answer.
 
     Pickled here rather than by the pool, so that whatever fails is told and not fatal.
     """
@@ -83,7 +83,8 @@ class Answer:
 def _answer(task: bytes) -> Answer:
     try:
         function: Callable[..., Any]
-        function, arguments, limits = pickle.loads(task)  # noqa: S301 - from our own parent
+        function, arguments, limits, folder = pickle.loads(task)  # noqa: S301 - our own parent's
+        os.chdir(folder)  # the parent may have moved since this worker began
     except Exception:  # noqa: BLE001 - unpickling imports a stranger's module
         return Answer(_crashed(traceback.format_exc().strip()))
     try:
