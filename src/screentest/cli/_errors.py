@@ -13,7 +13,7 @@ import typer
 from typer.core import TyperGroup
 
 from screentest.cli._console import shown
-from screentest.core import ScreentestError, StorageError
+from screentest.core import NoValue, Reason, ScreentestError, StorageError
 
 EXIT_INTERRUPTED = 130  # 128 + SIGINT, as shells have it
 EXIT_BROKEN_PIPE = 141  # 128 + SIGPIPE
@@ -33,6 +33,10 @@ class Commands(TyperGroup):
         except ScreentestError as error:
             if _debugging(ctx):
                 traceback.print_exc()
+            elif isinstance(error, NoValue) and error.reason is Reason.CRASHED:
+                # A worker met the bug; what it told is the traceback.
+                _report_bug(error.message.splitlines()[-1], error.message)
+                raise typer.Exit(EXIT_BUG) from None
             else:
                 _say(f"error: {error.message}", error.advice)
             raise typer.Exit(error.exit_code) from None
@@ -51,7 +55,10 @@ class Commands(TyperGroup):
         except Exception as error:
             if _is_typers(error):
                 raise
-            _report_bug(error, _debugging(ctx))
+            if _debugging(ctx):
+                traceback.print_exc()
+            else:
+                _report_bug(f"{type(error).__name__}: {error}", traceback.format_exc())
             raise typer.Exit(EXIT_BUG) from None
 
 
@@ -84,14 +91,8 @@ def _mute(stream: Any) -> None:
     os.close(nowhere)
 
 
-def _report_bug(error: Exception, debugging: bool) -> None:
-    if debugging:
-        traceback.print_exc()
-        return
-    _say(
-        f"error: {type(error).__name__}: {error}",
-        "This is a fault in screentest, not in your files.",
-    )
+def _report_bug(what: str, trace: str) -> None:
+    _say(f"error: {what}", "This is a fault in screentest, not in your files.")
     try:
         with tempfile.NamedTemporaryFile(
             "w",
@@ -99,10 +100,10 @@ def _report_bug(error: Exception, debugging: bool) -> None:
             suffix=".log",
             delete=False,
             encoding="utf-8",
-            errors="replace",
+            errors="backslashreplace",
         ) as log:
-            log.write(f"{sys.argv!r}\n{traceback.format_exc()}")
+            log.write(f"{sys.argv!r}\n{trace}\n")
     except OSError:
         _say("Run it again with SCREENTEST_DEBUG=1 to see where.")
-        return
-    _say(f"The traceback is in {log.name}", "(or run it again with SCREENTEST_DEBUG=1).")
+    else:
+        _say(f"The traceback is in {log.name} (SCREENTEST_DEBUG=1 shows it here).")

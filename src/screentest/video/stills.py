@@ -1,0 +1,183 @@
+"""Stills: frames of a video as picture files, and one contact sheet of them.
+
+Names are made of a number and a time, never of the video's own name. Everything is written
+beside its place and moved there when all of it is done.
+"""
+
+from __future__ import annotations
+
+import re
+import shutil
+import tempfile
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from pathlib import Path
+from typing import TYPE_CHECKING, TypeAlias
+
+from screentest.core import NATIVE, BadOption, Frame, Outcome, Progress, Silent, Size, Span, Time
+
+if TYPE_CHECKING:
+    from screentest.video.limits import Limits
+    from screentest.video.survey import Survey
+
+CONTACT_SHEET = "contact_sheet.jpg"
+FORMATS = ("png", "jpg")
+_MOST_MOMENTS = 2_000_000
+_OURS = re.compile(r"[0-9]{4,}_-?[0-9]{6,}\.[0-9]{3}s\.(png|jpg)|contact_sheet\.jpg")
+
+
+@dataclass(frozen=True, slots=True)
+class PerShot:
+    """The frame in the middle of each shot."""
+
+    detector: str = "default"
+
+
+@dataclass(frozen=True, slots=True)
+class PerSecond:
+    """So many frames a second, from the start on."""
+
+    rate: Fraction
+
+
+@dataclass(frozen=True, slots=True)
+class Evenly:
+    """So many frames in all, spread over the video."""
+
+    count: int
+
+
+Choice: TypeAlias = PerShot | PerSecond | Evenly
+
+
+@dataclass(frozen=True, slots=True)
+class Still:
+    """A frame that was saved: the name of its file and its exact time."""
+
+    name: str
+    time: Time
+    index: int
+
+
+def still_name(number: int, time: Time, suffix: str) -> str:
+    """The name of a still: its number in the set and its time, rounded to the millisecond.
+
+    >>> still_name(7, Fraction(12345, 1000), "png")
+    '0007_000012.345s.png'
+    """
+    sign, thousandths = ("-" if time < 0 else ""), round(abs(time) * 1000)
+    return f"{number:04}_{sign}{thousandths // 1000:06}.{thousandths % 1000:03}s.{suffix}"
+
+
+def save_stills(
+    video: Path,
+    choice: Choice,
+    folder: Path,
+    *,
+    suffix: str = "png",
+    size: Size = NATIVE,
+    replace: bool = False,
+    progress: Progress | None = None,
+    limits: Limits | None = None,
+) -> Outcome[tuple[Still, ...]]:
+    """Save the chosen frames and a contact sheet of them in ``folder``.
+
+    The video is decoded in a supervised process. Where that fails nothing is left behind.
+    ``replace`` removes the stills of an earlier call first; other files are not touched.
+    """
+    from screentest.video.limits import DEFAULT_LIMITS
+    from screentest.video.sandbox import supervised
+
+    if suffix not in FORMATS:
+        raise BadOption(f"{suffix!r} is no format for stills", advice="Choose png or jpg.")
+    earlier = _stills_in(folder)
+    if earlier and not replace:
+        raise BadOption(
+            f"{folder} holds stills already",
+            advice="Give another folder, or --overwrite to replace them.",
+        )
+    new_folder = not folder.exists()
+    folder.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(prefix=".stills-", dir=folder) as staging:
+        outcome = supervised(
+            _write,
+            video,
+            choice,
+            Path(staging),
+            suffix,
+            size,
+            progress or Silent(),
+            limits=limits or DEFAULT_LIMITS,
+        )
+        if outcome.ok:
+            for old in earlier:
+                old.unlink()
+            for new in Path(staging).iterdir():
+                shutil.move(new, folder / new.name)
+    if new_folder and not outcome.ok:
+        folder.rmdir()
+    return outcome
+
+
+def _stills_in(folder: Path) -> list[Path]:
+    if not folder.is_dir():
+        return []
+    return [path for path in folder.iterdir() if _OURS.fullmatch(path.name)]
+
+
+def _write(
+    video: Path, choice: Choice, folder: Path, suffix: str, size: Size, progress: Progress
+) -> tuple[Still, ...]:
+    """In the worker: pick the moments, fetch their frames, write them as they come."""
+    from screentest.video.contact_sheet import Tile, chosen_for_sheet, contact_sheet, thumbnail
+    from screentest.video.sampling import sample_frames
+    from screentest.video.survey import survey
+
+    table = survey(video)
+    moments = _moments(video, choice, table, progress)
+    on_sheet = set(chosen_for_sheet(len({table.shown_at(moment) for moment in moments})))
+    progress.begin("saving frames", len(moments), "frames")
+    stills: list[Still] = []
+    tiles: list[Tile] = []
+    for number, frame in enumerate(sample_frames(video, moments, size=size, table=table)):
+        stills.append(_save(frame, number, folder, suffix))
+        if number in on_sheet:
+            tiles.append(Tile(frame.time, thumbnail(frame.image)))
+        progress.advance()
+    contact_sheet(tiles).save(folder / CONTACT_SHEET, quality=88)
+    return tuple(stills)
+
+
+def _moments(video: Path, choice: Choice, table: Survey, progress: Progress) -> Sequence[Time]:
+    from screentest.video.sampling import centres, evenly, every
+
+    span = Span(table.start, table.end)
+    match choice:
+        case PerShot(detector):
+            from screentest.video.shots import find_shots
+
+            return centres(shot.span for shot in find_shots(video, detector, progress=progress))
+        case PerSecond(rate):
+            _must_be_few(span.duration * rate)
+            return every(span, rate)
+        case Evenly(count):
+            _must_be_few(count)
+            return evenly(span, count)
+
+
+def _must_be_few(count: Fraction | int) -> None:
+    if count > _MOST_MOMENTS:
+        raise BadOption(
+            f"{int(count):,} frames are more than any video has",
+            advice=f"Ask for {_MOST_MOMENTS:,} at most.",
+        )
+
+
+def _save(frame: Frame, number: int, folder: Path, suffix: str) -> Still:
+    from PIL import Image as Pictures
+
+    name = still_name(number, frame.time, suffix)
+    # Each format heeds its own option: JPEG that of fidelity, PNG that of haste.
+    Pictures.fromarray(frame.image).save(folder / name, quality=95, compress_level=4)
+    return Still(name, frame.time, frame.index)

@@ -1,0 +1,46 @@
+"""The command line as a user has it: a process with a terminal of 80 columns, or a pipe."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from subprocess import CompletedProcess
+
+import pytest
+
+Screentest = Callable[..., "CompletedProcess[str]"]
+
+CLEAN = {
+    name: value
+    for name, value in os.environ.items()
+    if not name.startswith("SCREENTEST_") and name not in {"FORCE_COLOR", "COLUMNS", "NO_COLOR"}
+} | {"COLUMNS": "80", "PYTHONUTF8": "1"}
+
+
+@pytest.fixture
+def screentest(tmp_path: Path) -> Screentest:
+    """Run ``screentest`` in an empty folder; nothing it prints may be a traceback."""
+
+    def run(*arguments: str | Path, **variables: str) -> CompletedProcess[str]:
+        done = subprocess.run(
+            [sys.executable, "-m", "screentest", *map(str, arguments)],
+            cwd=tmp_path,
+            env=CLEAN | variables,
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            text=True,
+            timeout=120,
+        )
+        if "SCREENTEST_DEBUG" not in variables:
+            assert "Traceback" not in done.stderr
+        return done
+
+    return run
+
+
+def fits(text: str) -> bool:
+    """Whether a screen of 80 columns shows it as it is: no line too long, no control codes."""
+    return all(len(line) <= 80 for line in text.splitlines()) and "\x1b" not in text

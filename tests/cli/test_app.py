@@ -1,0 +1,201 @@
+"""The app around the commands: light to start, and it ends in a message, never a traceback."""
+
+from __future__ import annotations
+
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+import typer
+from typer.testing import CliRunner
+
+import screentest as package
+from screentest.cli import app
+from screentest.cli._errors import Commands
+from screentest.core import BadOption, NoValue, Reason, StorageError
+from tests.cli.conftest import CLEAN, Screentest, fits
+
+COMMANDS = sorted(info.name or info.callback.__name__ for info in app.registered_commands)  # type: ignore[union-attr]
+
+
+def test_the_commands_of_this_issue_are_there() -> None:
+    assert {"demo", "doctor", "frames", "probe", "shots", "validate"} <= set(COMMANDS)
+
+
+def test_version(screentest: Screentest) -> None:
+    done = screentest("--version")
+    assert (done.returncode, done.stdout) == (0, f"screentest {package.__version__}\n")
+
+
+@pytest.mark.parametrize("command", [[], *([name] for name in COMMANDS)])
+def test_help_fits_the_screen_and_has_examples(command: list[str]) -> None:
+    result = CliRunner().invoke(app, [*command, "--help"], env={"COLUMNS": "80"})
+
+    assert result.exit_code == 0
+    assert fits(result.output)
+    assert f"screentest {' '.join(command)}" in result.output
+    if command:
+        assert "\n  Examples:\n    screentest " in result.output
+
+
+def test_the_list_of_commands_cuts_no_sentence_short() -> None:
+    result = CliRunner().invoke(app, ["--help"], env={"COLUMNS": "80"})
+    assert "..." not in result.output.partition("Commands:")[2]
+
+
+@pytest.mark.parametrize("arguments", [["--help"], ["validate", "--help"], ["probe"], ["nonsense"]])
+def test_help_and_mistakes_load_nothing_heavy(arguments: list[str]) -> None:
+    code = (
+        "import sys\n"
+        "from screentest.cli import main\n"
+        "try: main()\n"
+        "except SystemExit: pass\n"
+        "print(sorted({'av', 'cv2', 'numpy', 'pyarrow', 'PIL', 'pebble', 'rich', 'torch'}"
+        " & set(sys.modules)), file=sys.stderr)"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code, *arguments],
+        env=CLEAN,
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert done.stderr.splitlines()[-1] == "[]"
+
+
+def test_wrong_usage_ends_with_2(screentest: Screentest) -> None:
+    for arguments in (["nonsense"], ["probe", "--nonsense"], ["probe"]):
+        done = screentest(*arguments)
+        assert done.returncode == 2
+        assert "Error: " in done.stderr
+        assert done.stdout == ""
+
+
+# ---- what a command may raise
+
+
+def raising(error: BaseException) -> typer.Typer:
+    broken = typer.Typer(cls=Commands, rich_markup_mode=None, pretty_exceptions_enable=False)
+
+    @broken.callback()
+    def everywhere(debug: bool = typer.Option(False, "--debug")) -> None: ...
+
+    @broken.command()
+    def act() -> None:
+        raise error
+
+    return broken
+
+
+@pytest.mark.parametrize(
+    ("error", "code", "message"),
+    [
+        (BadOption("no such thing", advice="Try another."), 2, "no such thing\nTry another."),
+        (StorageError("the disk is full"), 74, "the disk is full"),
+        (NoValue(Reason.UNDECODABLE, "no picture"), 1, "no picture"),
+        (PermissionError(13, "Permission denied", "/x"), 74, "/x: Permission denied"),
+        (BadOption("bad\x1b[2Jname"), 2, "bad\\x1b[2Jname"),
+    ],
+)
+def test_errors_are_a_message_and_an_exit_code(error: Exception, code: int, message: str) -> None:
+    result = CliRunner().invoke(raising(error), ["act"])
+    assert (result.exit_code, result.stderr) == (code, f"error: {message}\n")
+
+
+def test_debug_shows_the_traceback_of_any_error() -> None:
+    result = CliRunner().invoke(raising(BadOption("no such thing")), ["--debug", "act"])
+    assert result.exit_code == 2
+    assert "Traceback" in result.stderr
+
+
+@pytest.mark.parametrize(
+    ("error", "first"),
+    [
+        (ZeroDivisionError("division by zero"), "error: ZeroDivisionError: division by zero"),
+        # A worker process that meets a bug sends its traceback as the detail.
+        (NoValue(Reason.CRASHED, "Traceback…\nKeyError: 'x'"), "error: KeyError: 'x'"),
+    ],
+)
+def test_a_bug_is_told_shortly_and_its_traceback_kept(
+    error: Exception, first: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+    result = CliRunner().invoke(raising(error), ["act"])
+
+    assert result.exit_code == 70
+    assert result.stderr.splitlines()[0] == first
+    assert "Traceback" not in result.stderr
+    (log,) = tmp_path.iterdir()
+    assert log.name in result.stderr
+    assert "Traceback" in log.read_text()
+
+
+def test_a_bug_where_nothing_can_be_written_is_told_all_the_same(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path / "missing"))
+    result = CliRunner().invoke(raising(KeyError("x")), ["act"])
+    assert result.exit_code == 70
+    assert "SCREENTEST_DEBUG=1" in result.stderr
+
+
+# ---- signals and pipes, with a real process
+
+NAP = """
+import sys, time
+from screentest.cli import app, main
+@app.command()
+def nap():
+    print("ready", flush=True)
+    time.sleep(60)
+@app.command()
+def talk():
+    for number in range(100000):
+        print(number)
+main()
+"""
+
+
+def test_ctrl_c_is_one_line_and_130() -> None:
+    with subprocess.Popen(
+        [sys.executable, "-c", NAP, "nap"],
+        env=CLEAN,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    ) as process:
+        assert process.stdout is not None
+        assert process.stdout.readline() == "ready\n"
+        process.send_signal(signal.SIGINT)
+        _, told = process.communicate(timeout=30)
+    assert (process.returncode, told) == (130, "stopped\n")
+
+
+@pytest.mark.parametrize("arguments", [["talk"], ["doctor"], ["--help"]])
+def test_a_reader_that_leaves_is_no_error(arguments: list[str]) -> None:
+    with subprocess.Popen(
+        [sys.executable, "-c", NAP, *arguments],
+        env=CLEAN,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    ) as process:
+        assert process.stdout is not None
+        process.stdout.close()
+        assert process.stderr is not None
+        told = process.stderr.read()
+    assert told == ""
+    assert process.returncode in {141, 1}
+
+
+def test_a_terminal_without_unicode_gets_escapes(screentest: Screentest, sample: Path) -> None:
+    done = screentest(
+        "probe",
+        sample / "real_5shots_640x360.mp4",
+        PYTHONUTF8="0",
+        PYTHONIOENCODING="ascii",
+    )
+    assert done.returncode == 0
+    assert "640\\xd7360" in done.stdout
