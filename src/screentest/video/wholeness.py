@@ -14,7 +14,10 @@ from screentest.core.frames import Fault
 from screentest.video.plainfile import PlainFile
 
 _EBML, _SEGMENT = 0x1A45DFA3, 0x18538067
-_FIRST_BOXES = frozenset((b"ftyp", b"moov", b"mdat", b"free", b"skip", b"wide", b"pnot", b"styp"))
+_BOXES = frozenset(
+    b"ftyp moov mdat free skip wide pnot styp moof mfra sidx ssix emsg prft pdin meta uuid".split()
+)
+"""What stands at the top of an MP4 or QuickTime file. Anything else was appended to it."""
 _MOST_PARTS = 100_000
 """A fragmented film of a day has about as many; more is not worth the walk."""
 
@@ -34,7 +37,7 @@ def cut_short(path: Path) -> Fault | None:
 
 def _structure_end(file: PlainFile, size: int) -> int:
     head = _read(file, 0, 12)
-    if head[4:8] in _FIRST_BOXES:
+    if head[4:8] in _BOXES:
         return _mp4_end(file, size)
     if head[:4] == b"RIFF" and head[8:] == b"AVI ":
         return _avi_end(file, size)
@@ -50,12 +53,12 @@ def _mp4_end(file: PlainFile, size: int) -> int:
         length = int.from_bytes(head[:4], "big")
         if len(head) < 8:
             return place + 8 if any(head) else place  # half a box, or padding
-        if length == 0:  # it lasts to the end, wherever that is
+        if length == 0 or head[4:8] not in _BOXES:  # 0: it lasts to the end, wherever that is
             return place
         if length == 1:
             length = int.from_bytes(head[8:16], "big")
         if length < 8:
-            return place  # not a box: something else was appended
+            return place
         place += length
         if place >= size:
             break
