@@ -7,7 +7,6 @@ beside its place and moved there when all of it is done.
 from __future__ import annotations
 
 import re
-import shutil
 import tempfile
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -99,24 +98,26 @@ def save_stills(
         )
     new_folder = not folder.exists()
     folder.mkdir(parents=True, exist_ok=True)
-    with tempfile.TemporaryDirectory(prefix=".stills-", dir=folder) as staging:
-        outcome = supervised(
-            _write,
-            video,
-            choice,
-            Path(staging),
-            suffix,
-            size,
-            progress or Silent(),
-            limits=limits or DEFAULT_LIMITS,
-        )
-        if outcome.ok:
-            for old in earlier:
-                old.unlink()
-            for new in Path(staging).iterdir():
-                shutil.move(new, folder / new.name)
-    if new_folder and not outcome.ok:
-        folder.rmdir()
+    try:
+        with tempfile.TemporaryDirectory(prefix=".stills-", dir=folder) as staging:
+            outcome = supervised(
+                _write,
+                video,
+                choice,
+                Path(staging),
+                suffix,
+                size,
+                progress or Silent(),
+                limits=limits or DEFAULT_LIMITS,
+            )
+            if outcome.ok:
+                for old in earlier:
+                    old.unlink()
+                for new in Path(staging).iterdir():
+                    new.replace(folder / new.name)
+    finally:
+        if new_folder and not any(folder.iterdir()):
+            folder.rmdir()
     return outcome
 
 

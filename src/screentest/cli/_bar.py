@@ -1,0 +1,94 @@
+"""A long job as one line: name, bar, share, count with unit, time left, note."""
+
+from __future__ import annotations
+
+from types import TracebackType
+from typing import Self
+
+from rich.console import Console
+from rich.progress import BarColumn, Progress, ProgressColumn, Task, TaskProgressColumn, TextColumn
+from rich.table import Column
+from rich.text import Text
+
+from screentest.cli._console import shown
+
+
+class Bar:
+    """Progress on a terminal; gone without a trace when the job is."""
+
+    def __init__(self, console: Console) -> None:
+        self._console = console
+        self._line: Progress | None = None
+        self._unit = ""
+        self._total: float | None = None
+        self._done = 0.0
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self._take_down()
+
+    def begin(self, what: str, total: float | None, unit: str, done: float = 0) -> None:
+        """Show a new line; the one before is taken down."""
+        self._take_down()
+        self._unit, self._total, self._done = unit, total, done
+        # Widths that leave room for a bar at 80 columns, with counts in the millions.
+        self._line = Progress(
+            _text("{task.description}", 16),
+            BarColumn(bar_width=None),
+            TaskProgressColumn(),
+            _text("{task.fields[count]}", 26),
+            _TimeLeft(),
+            _text("{task.fields[note]}", 12),
+            console=self._console,
+            transient=True,
+            expand=True,
+        )
+        # What an earlier start did is no measure of this one's speed: it is set, not advanced.
+        self._line.add_task(
+            shown(what), total=total, completed=int(done), count=self._count(), note=""
+        )
+        self._line.start()
+
+    def advance(self, amount: float = 1, note: str = "") -> None:
+        """Move the bar."""
+        self._done += amount
+        if self._line is not None:
+            job = self._line.task_ids[0]
+            self._line.update(job, advance=amount, count=self._count(), note=shown(note))
+
+    def _take_down(self) -> None:
+        if self._line is not None:
+            self._line.stop()
+            self._line = None
+
+    def _count(self) -> str:
+        done = f"{self._done:,.0f}"
+        if self._total is not None:
+            done = f"{done}/{self._total:,.0f}"
+        return f"{done} {self._unit}".strip()
+
+
+def _text(template: str, widest: int) -> TextColumn:
+    return TextColumn(template, markup=False, table_column=Column(max_width=widest, no_wrap=True))
+
+
+class _TimeLeft(ProgressColumn):
+    """How long it will still take at the speed of the last half minute."""
+
+    def get_table_column(self) -> Column:
+        return Column(no_wrap=True, min_width=len("0:00 left"))
+
+    def render(self, task: Task) -> Text:
+        if task.time_remaining is None:
+            return Text()
+        minutes, seconds = divmod(round(task.time_remaining), 60)
+        hours, minutes = divmod(minutes, 60)
+        clock = f"{hours}:{minutes:02}:{seconds:02}" if hours else f"{minutes}:{seconds:02}"
+        return Text(f"{clock} left")

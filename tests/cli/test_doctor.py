@@ -1,0 +1,157 @@
+"""The doctor sees what is there, says what is not, and gives the command to get it."""
+
+from __future__ import annotations
+
+import json
+from importlib import metadata
+from pathlib import Path
+from typing import Any
+
+import av
+import pytest
+from typer.testing import CliRunner
+
+from screentest.cli import _parts, app
+from screentest.cli._diagnosis import diagnose
+from screentest.cli._parts import Part, opencv_clash
+from screentest.cli._registered import survey_registry
+from screentest.core import NoValue, Reason, Registry
+from tests.cli.conftest import Screentest, fits
+
+
+def test_it_fits_the_screen_and_ends_well(screentest: Screentest) -> None:
+    done = screentest("doctor")
+
+    assert done.returncode == 0, done.stdout
+    assert fits(done.stdout)
+    assert done.stderr == ""
+    assert "No faults" in done.stdout
+
+
+def test_json_holds_the_versions_that_are_installed(screentest: Screentest) -> None:
+    told = json.loads(screentest("doctor", "--json").stdout)
+
+    versions = {part["name"]: part["version"] for part in told["required"]}
+    assert versions["av"] == metadata.version("av")
+    assert versions["opencv-contrib-python-headless"]
+    assert told["ffmpeg"]["libavcodec"] == ".".join(map(str, av.library_versions["libavcodec"]))
+    assert told["codecs"]["libx264"] is True
+    assert told["machine"]["cores_allowed"] >= 1
+    assert {entry["name"] for entry in told["registered"] if entry["kind"] == "detector"} >= {
+        "adaptive",
+        "content",
+        "scdet",
+    }
+    for part in told["optional"]:
+        assert bool(part["fix"]) == (not part["version"])
+        if part["fix"]:
+            assert part["fix"].startswith("pip install")
+
+
+def test_every_optional_part_of_the_package_is_looked_for() -> None:
+    extras = {
+        _parts._name_and_least(requirement)[0]
+        for requirement in metadata.requires("screentest") or []
+        if any(
+            f'"{extra}"' in requirement.replace("'", '"') for extra in ("models", "ray", "postgres")
+        )
+    }
+    named = {name for name, _, _ in _parts.OPTIONAL}
+    # accelerate is a helper of transformers that nobody asks for by itself.
+    assert extras - {"accelerate"} <= named
+
+
+def test_a_missing_or_old_package_is_a_fault_with_its_cure(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    wanted = ["no-such-thing>=2", "numpy>=999", "pillow>=1; extra == 'x'", "pebble>=5"]
+    monkeypatch.setattr(metadata, "requires", lambda name: wanted)
+    missing, old, fine = _parts.required_parts()
+
+    assert (missing.problem, missing.fix) == ("not installed", "pip install 'no-such-thing>=2'")
+    assert (old.problem, old.fix) == ("999 or newer is needed", "pip install 'numpy>=999'")
+    assert fine.ok
+
+
+def test_a_package_that_does_not_import_is_a_fault(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    (tmp_path / "cracked.py").write_text("raise OSError('libGL.so.1: cannot open')")
+    monkeypatch.syspath_prepend(str(tmp_path))
+    monkeypatch.setattr(metadata, "version", lambda name: "1.0")
+    monkeypatch.setattr(metadata, "requires", lambda name: ["cracked"])
+    (part,) = _parts.required_parts()
+    assert part.problem == "does not import: OSError: libGL.so.1: cannot open"
+
+
+def test_a_clash_of_opencv_wheels_is_a_fault(monkeypatch: pytest.MonkeyPatch) -> None:
+    both = ["opencv-python", "opencv-contrib-python-headless"]
+    clash = opencv_clash(both)
+    assert clash is not None
+    assert opencv_clash() is None
+    monkeypatch.setattr(_parts, "opencv_clash", lambda: clash)
+
+    result = CliRunner().invoke(app, ["doctor"], env={"COLUMNS": "80"})
+    assert result.exit_code == 1
+    assert "overwrite each other" in result.output
+    assert "pip uninstall -y opencv-contrib-python-headless opencv-python" in result.output
+
+
+def test_what_is_registered_says_whether_it_would_work() -> None:
+    registry = Registry({})
+
+    def needs_weights() -> bool:
+        raise NoValue(
+            Reason.MISSING_MODEL, "the weights are not here", advice="screentest models pull x"
+        )
+
+    def cracked() -> bool:
+        raise RuntimeError("oops")
+
+    checks: dict[str, Any] = {
+        "plain": {},
+        "yes": {"ready": lambda: True},
+        "no": {"ready": lambda: False, "get": "pip install it"},
+        "weights": {"ready": needs_weights},
+        "cracked": {"ready": cracked},
+    }
+    for name, info in checks.items():
+        registry.register("detector", name, **info)(lambda: None)
+    found, broken = survey_registry(registry)
+
+    assert broken == {}
+    assert {entry.name: (entry.works, entry.problem, entry.fix) for entry in found} == {
+        "plain": (True, "", ""),
+        "yes": (True, "", ""),
+        "no": (False, "not ready", "pip install it"),
+        "weights": (False, "the weights are not here", "screentest models pull x"),
+        "cracked": (False, "RuntimeError: oops", ""),
+    }
+
+
+def test_a_broken_plugin_and_a_broken_package_of_ours_are_faults(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    class Point:
+        name = "their-plugin"
+
+        def load(self) -> None:
+            raise ImportError("no module named theirs")
+
+    monkeypatch.setattr(metadata, "entry_points", lambda group: [Point()])
+    home = tmp_path / "broken_home"
+    home.mkdir()
+    (home / "__init__.py").write_text("import nothing_of_this_name")
+    monkeypatch.syspath_prepend(str(tmp_path))
+    faults = diagnose(Registry({"detector": "broken_home"})).faults
+
+    assert [fault.what for fault in faults] == [
+        "detector: does not load: ModuleNotFoundError: No module named 'nothing_of_this_name'",
+        "plugin their-plugin: does not load: ImportError: no module named theirs",
+    ]
+
+
+def test_parts_know_when_they_are_well() -> None:
+    assert Part("x", "1.0").ok
+    assert not Part("x", "1.0", problem="cracked").ok
+    assert not Part("x").ok

@@ -1,0 +1,108 @@
+"""Progress: a bar for a person at a terminal, silence for a pipe, and across processes."""
+
+from __future__ import annotations
+
+import io
+import re
+import time
+
+import pytest
+from rich.console import Console
+from rich.text import Text
+
+from screentest.cli import _progress
+from screentest.cli._progress import watched
+from screentest.cli._relay import Distant, relayed
+from screentest.core import Progress, Silent
+from screentest.video.sandbox import supervised
+
+
+@pytest.fixture
+def screen(monkeypatch: pytest.MonkeyPatch) -> io.StringIO:
+    """A terminal of 80 columns that keeps what it was sent."""
+    sent = io.StringIO()
+    console = Console(file=sent, force_terminal=True, width=80, color_system=None)
+    monkeypatch.setattr(_progress, "err", lambda: console)
+    return sent
+
+
+def lines(screen: io.StringIO) -> list[str]:
+    plain = Text.from_ansi(screen.getvalue().replace("\r", "\n")).plain
+    return [line for line in plain.splitlines() if line.strip()]
+
+
+def test_a_bar_shows_what_how_much_and_the_time_left(screen: io.StringIO) -> None:
+    with watched() as bar:
+        bar.begin("film-\x1b[2J-with-a-very-long-name.mp4", 2000, "frames", done=500)
+        for _ in range(5):
+            time.sleep(0.05)
+            bar.advance(100, note="[bold]clip 7 of a great many clips")
+    shown = lines(screen)
+
+    assert all(len(line) <= 80 for line in shown)
+    assert "\x1b[2J" not in screen.getvalue()
+    assert "500/2,000 frames" in shown[0]
+    assert "1,000/2,000 frames" in shown[-1]
+    assert "50%" in shown[-1]
+    assert re.search(r"\d:\d\d left", shown[-1])
+
+
+def test_one_job_after_another_and_one_without_an_end(screen: io.StringIO) -> None:
+    with watched() as bar:
+        bar.advance()  # before anything began: nothing to show
+        bar.begin("first", 2, "videos")
+        bar.advance(2)
+        bar.begin("second", None, "frames")
+        bar.advance(7)
+    assert "2/2 videos" in screen.getvalue()
+    assert "7 frames" in screen.getvalue()
+
+
+def test_nobody_watches_a_pipe(monkeypatch: pytest.MonkeyPatch) -> None:
+    for console in (
+        Console(file=io.StringIO()),
+        Console(file=io.StringIO(), force_terminal=True, _environ={"TERM": "dumb"}),
+    ):
+        monkeypatch.setattr(_progress, "err", lambda console=console: console)
+        assert isinstance(watched(), Silent)
+
+
+class Recorder(Silent):
+    """Progress that remembers."""
+
+    def __init__(self) -> None:
+        self.told: list[tuple[object, ...]] = []
+
+    def begin(self, what: str, total: float | None, unit: str, done: float = 0) -> None:
+        self.told.append((what, total, unit))
+        self.done = done
+
+    def advance(self, amount: float = 1, note: str = "") -> None:
+        self.done += amount
+
+
+def work(progress: Progress) -> str:
+    progress.begin("first", 10, "frames")
+    time.sleep(0.4)
+    progress.begin("second", 100, "clips")
+    for _ in range(40):
+        time.sleep(0.02)
+        progress.advance()
+    time.sleep(0.4)
+    progress.advance(10)
+    time.sleep(0.4)
+    return "done"
+
+
+def test_progress_comes_from_a_worker_process() -> None:
+    recorder = Recorder()
+    with relayed(recorder) as progress:
+        assert isinstance(progress, Distant)
+        assert supervised(work, progress).unwrap() == "done"
+    assert recorder.told == [("first", 10, "frames"), ("second", 100, "clips")]
+    assert recorder.done == 50
+
+
+def test_silence_is_not_relayed() -> None:
+    with relayed(Silent()) as progress:
+        assert isinstance(progress, Silent)

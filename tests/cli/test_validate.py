@@ -1,0 +1,93 @@
+"""``screentest validate``: exit codes, all problems, readable at 80 columns."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from pathlib import Path
+
+import pytest
+
+from tests.cli.conftest import Screentest, fits
+
+
+@pytest.fixture
+def folder(tmp_path: Path, sample: Path) -> Path:
+    shutil.copy(sample / "frenchgp_1906_214x160.mp4", tmp_path / "film.mp4")
+    return tmp_path
+
+
+def test_a_good_manifest_ends_with_0(screentest: Screentest, folder: Path) -> None:
+    (folder / "m.csv").write_text("id,video,prompt\na,film.mp4,A race.\n")
+    done = screentest("validate", "m.csv", "--deep")
+
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout == "m.csv: 1 good row, 1 file looked into, no problems\n"
+
+
+def test_all_problems_are_printed_and_it_ends_with_1(screentest: Screentest, folder: Path) -> None:
+    long = "x" * 100
+    (folder / "m.jsonl").write_text(
+        '{"id": "a", "video": "film.mp4", "promt": "?"}\n'
+        '{"id": "b", "video": "gone.mp4"}\n'
+        f'{{"id": "{long}", "video": "{long}.mp4"}}\n'
+        "nonsense\n"
+    )
+    (folder / "empty.mp4").touch()
+    done = screentest("validate", "m.jsonl")
+
+    assert (done.returncode, done.stderr) == (1, "")
+    assert fits(done.stdout)
+    for told in (
+        "m.jsonl: 2 good rows, 0 files looked into, 5 problems",
+        "Bad rows (2)",
+        "line 1 (a): unknown field 'promt'",
+        "Did you mean 'prompt'?",
+        "line 4: wrong JSON at character 1: Expecting value",
+        "Rows without their file (2)",
+        "line 2 (b): the video 'gone.mp4' is not there",
+        "Videos without a row (1)",
+        "'empty.mp4' is in no row",
+    ):
+        assert told in done.stdout
+    # Even a name wider than the screen is printed whole.
+    assert long in done.stdout.replace("\n", "").replace(" ", "")
+
+
+def test_json_for_machines(screentest: Screentest, folder: Path) -> None:
+    (folder / "m.jsonl").write_text('{"id": "b", "video": "gone.mp4"}')
+    done = screentest("validate", "m.jsonl", "--partial", "--json")
+
+    assert done.returncode == 1
+    assert json.loads(done.stdout) == {
+        "manifest": "m.jsonl",
+        "rows": 1,
+        "opened": 0,
+        "ok": False,
+        "problems": [
+            {
+                "kind": "missing",
+                "line": 1,
+                "id": "b",
+                "path": "gone.mp4",
+                "message": "the video 'gone.mp4' is not there",
+                "advice": None,
+            }
+        ],
+    }
+
+
+def test_no_manifest_at_all_ends_with_2(screentest: Screentest) -> None:
+    done = screentest("validate", "none.jsonl")
+    assert done.returncode == 2
+    assert done.stderr == "error: none.jsonl is not there\nGive a .jsonl or .csv file.\n"
+
+
+def test_a_prompt_cannot_steer_the_terminal(screentest: Screentest, folder: Path) -> None:
+    row = {"id": "[bold red]a", "video": "\x1b[2J\x07[link=x]film.mp4"}
+    (folder / "m.jsonl").write_text(json.dumps(row))
+    done = screentest("validate", "m.jsonl", FORCE_COLOR="1")
+
+    assert "\x1b[2J" not in done.stdout
+    assert "\x07" not in done.stdout
+    assert "([bold red]a)" in done.stdout
