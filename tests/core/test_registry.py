@@ -1,0 +1,106 @@
+"""One decorator, and a thing is known by name."""
+
+from __future__ import annotations
+
+import importlib.metadata
+import sys
+import types
+
+import pytest
+
+from screentest.core import BadOption, Registry, UnknownName
+from screentest.core.registry import HOMES, parse
+from screentest.models.roles import Role
+
+
+@pytest.fixture
+def registry() -> Registry:
+    registry = Registry({})
+
+    @registry.register("metric", "sharpness", version=3, summary="edges")
+    def sharpness(
+        *, window: int = 5, weights: tuple[float, ...] = (1.0,), name: str = "a"
+    ) -> object:
+        return ("sharpness", window, weights, name)
+
+    @registry.register("metric", "needs_one")
+    def needs_one(*, model: str) -> object:
+        return model
+
+    return registry
+
+
+def test_arguments_are_recorded_with_defaults(registry: Registry) -> None:
+    built = registry.build("metric", "sharpness:window=7")
+    assert built.thing == ("sharpness", 7, (1.0,), "a")
+    assert dict(built.spec.options) == {"window": 7, "weights": (1.0,), "name": "a"}
+    assert str(built.spec.signature) == "sharpness|v:3|name:a|weights:[1.0]|window:7"
+
+
+def test_a_spec_rebuilds_the_same(registry: Registry) -> None:
+    built = registry.build("metric", 'sharpness:weights=[1,2.5],name="x, y=z"')
+    again = registry.build("metric", str(built.spec))
+    assert again == built
+
+
+@pytest.mark.parametrize("change", ["window=6", "weights=[2]", "name=b"])
+def test_every_option_changes_the_signature(registry: Registry, change: str) -> None:
+    plain = registry.build("metric", "sharpness").spec.signature
+    assert registry.build("metric", f"sharpness:{change}").spec.signature != plain
+
+
+def test_did_you_mean(registry: Registry) -> None:
+    with pytest.raises(UnknownName) as caught:
+        registry.build("metric", "sharpnes")
+    assert "Did you mean 'sharpness'?" in caught.value.advice
+    with pytest.raises(BadOption) as wrong_option:
+        registry.build("metric", "sharpness:windw=3")
+    assert "Did you mean 'window'?" in wrong_option.value.advice
+
+
+@pytest.mark.parametrize(
+    "text", ["sharpness:window=many", "sharpness:window", "sharpness:=3", "needs_one"]
+)
+def test_wrong_options_are_refused(registry: Registry, text: str) -> None:
+    with pytest.raises(BadOption):
+        registry.build("metric", text)
+
+
+def test_one_name_one_owner(registry: Registry) -> None:
+    def other() -> object:
+        return None
+
+    other.__module__ = "somebody.else"
+    with pytest.raises(ValueError, match="registered by"):
+        registry.register("metric", "sharpness")(other)
+
+
+def test_plugins_register_on_first_use(monkeypatch: pytest.MonkeyPatch) -> None:
+    registry = Registry({})
+    good, bad = types.ModuleType("good_plugin"), "no_such_module_anywhere"
+    monkeypatch.setitem(sys.modules, "good_plugin", good)
+    loaded = []
+
+    def points(*, group: str) -> list[importlib.metadata.EntryPoint]:
+        loaded.append(group)
+        registry.register("judge", "coin")(lambda: "heads")
+        return [
+            importlib.metadata.EntryPoint("good", "good_plugin", group),
+            importlib.metadata.EntryPoint("bad", bad, group),
+        ]
+
+    monkeypatch.setattr(importlib.metadata, "entry_points", points)
+    assert loaded == []
+    assert registry.build("judge", "coin").thing == "heads"
+    assert loaded == ["screentest.plugins"]
+    # One broken plugin is told, not fatal.
+    assert list(registry.broken_plugins) == ["bad"]
+
+
+def test_every_role_has_a_home() -> None:
+    assert {role.value for role in Role} <= HOMES.keys()
+
+
+def test_parse_keeps_commas_inside_brackets() -> None:
+    assert parse('a:b=[1,2],c={"d": [3]},e=x') == ("a", {"b": [1, 2], "c": {"d": [3]}, "e": "x"})
+    assert parse("a") == ("a", {})
