@@ -1,0 +1,1 @@
+"""The picture half-way between two."""
