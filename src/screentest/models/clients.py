@@ -136,4 +136,4 @@ def _gist(said: str) -> str:
 
 
 def _failed(package: Package, why: str) -> NoValue:
-    return NoValue(Reason.MISSING_MODEL, f"{package} was not had: {why}")
+    return NoValue(Reason.MISSING_MODEL, f"{package} could not be fetched: {why}")

@@ -27,6 +27,7 @@ __all__ = [
     "expand",
     "folder",
     "path",
+    "sha256_of",
     "whole",
 ]
 

@@ -1,0 +1,109 @@
+"""Loading ONNX and LiteRT models: on the CPU, with a stated number of threads, quietly.
+
+Threads change the speed and not the numbers. Where several workers share a machine, each gets
+its part: SCREENTEST_THREADS says how many threads one process may use for a model.
+"""
+
+from __future__ import annotations
+
+import importlib
+import os
+import sys
+import tempfile
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from importlib import metadata
+from pathlib import Path
+from typing import Any
+
+from screentest.core import BadOption, NoValue, Reason
+from screentest.models.optional import installed
+
+THREADS = "SCREENTEST_THREADS"
+ONNX = "onnxruntime"
+LITERT = "ai_edge_litert"
+TOKENIZERS = "tokenizers"
+_PACKAGES = {ONNX: "onnxruntime", LITERT: "ai-edge-litert", TOKENIZERS: "tokenizers"}
+
+_loading = threading.Lock()
+
+
+def threads(wanted: int = 0) -> int:
+    """How many threads a model may use: as asked, as SCREENTEST_THREADS says, or all cores.
+
+    >>> threads(3)
+    3
+    """
+    if wanted > 0:
+        return wanted
+    given = os.environ.get(THREADS, "")
+    if given:
+        if not given.isdigit() or int(given) < 1:
+            raise BadOption(
+                f"{THREADS} is {given!r}", advice="Give a number of threads: 1 or more."
+            )
+        return int(given)
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
+
+
+def runs(*modules: str) -> bool:
+    """Whether these runtimes are installed."""
+    return all(installed(module) for module in modules)
+
+
+def require(module: str) -> Any:
+    """A runtime's module; NoValue with the command that installs it where it is missing."""
+    try:
+        return importlib.import_module(module)
+    except ImportError as error:
+        package = _PACKAGES[module.partition(".")[0]]
+        raise NoValue(
+            Reason.MISSING_MODEL,
+            f"the package {package!r} cannot be imported: {error}",
+            advice=f"Install it: pip install {package}",
+        ) from error
+
+
+def versions(*modules: str) -> dict[str, str]:
+    """The versions of runtimes, for signatures: their kernels round in their own way."""
+    return {_PACKAGES[module]: metadata.version(_PACKAGES[module]) for module in modules}
+
+
+def onnx_session(model: Path, *, wanted_threads: int = 0) -> Any:
+    """An ONNX model, ready to run."""
+    onnxruntime = require(ONNX)
+    options = onnxruntime.SessionOptions()
+    options.intra_op_num_threads = threads(wanted_threads)
+    options.inter_op_num_threads = 1
+    options.log_severity_level = 3  # errors: its warnings are for those who make models
+    return onnxruntime.InferenceSession(str(model), options, providers=["CPUExecutionProvider"])
+
+
+def litert_model(model: Path, *, wanted_threads: int = 0) -> Any:
+    """A LiteRT (.tflite) model, ready to run. One thread at a time may use it."""
+    litert = require(f"{LITERT}.interpreter")
+    with _without_remarks():
+        interpreter = litert.Interpreter(str(model), num_threads=threads(wanted_threads))
+        interpreter.allocate_tensors()
+    return interpreter
+
+
+@contextmanager
+def _without_remarks() -> Iterator[None]:
+    """Keep LiteRT's remarks, which it writes past Python, from stderr; pass on all else."""
+    with _loading, tempfile.TemporaryFile() as kept:
+        sys.stderr.flush()
+        before = os.dup(2)
+        try:
+            os.dup2(kept.fileno(), 2)
+            yield
+        finally:
+            os.dup2(before, 2)
+            os.close(before)
+            kept.seek(0)
+            for line in kept:
+                if not line.startswith(b"INFO:"):
+                    os.write(2, line)

@@ -1,0 +1,76 @@
+"""Texts as vectors by all-MiniLM-L6-v2, in full precision and without torch.
+
+The same weights as sentence-transformers reads, and the same numbers to about 4e-7: mean of
+the token vectors, scaled to length one. Each text is computed alone, so that its vector does
+not depend on what else is asked for.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from functools import lru_cache
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from screentest.core import register
+from screentest.models import weights
+from screentest.models.runtimes import TOKENIZERS, runs
+from screentest.models.text_embedding._bert import Bert, read_safetensors
+from screentest.models.text_embedding._tokens import load_tokenizer, token_ids
+
+if TYPE_CHECKING:
+    from screentest.models.roles import Vectors
+
+WEIGHTS = "minilm"
+WIDTH = 384
+_REMEMBERED = 4096
+
+
+@register(
+    "text_embedding",
+    "minilm",
+    version=1,
+    summary="all-MiniLM-L6-v2 in full precision, equal to sentence-transformers",
+    builtin=1,
+    ready=lambda: runs(TOKENIZERS) and weights.available(WEIGHTS),
+    weights=(WEIGHTS,),
+    get=f"screentest models pull {WEIGHTS}",
+)
+def minilm() -> MiniLM:
+    """all-MiniLM-L6-v2; 384 numbers per text, 256 tokens of it read."""
+    return MiniLM()
+
+
+class MiniLM:
+    """Fills the role text_embedding."""
+
+    def __init__(self) -> None:
+        self._bert = Bert(read_safetensors(weights.path(WEIGHTS)))
+        self._tokenizer = load_tokenizer(weights.path(WEIGHTS, "tokenizer.json"))
+        self._remembered = lru_cache(_REMEMBERED)(self._embed)
+
+    @property
+    def identity(self) -> Mapping[str, str]:
+        """The weights."""
+        return {"weights": weights.digest(WEIGHTS)}
+
+    def embed(self, texts: Sequence[str]) -> Vectors:
+        """One row per text."""
+        rows = np.empty((len(texts), WIDTH), np.float32)
+        for number, text in enumerate(texts):
+            rows[number] = self._remembered(text)
+        return rows
+
+    def _embed(self, text: str) -> Vectors:
+        return mean_direction(self._bert(token_ids(self._tokenizer, text)))
+
+
+def mean_direction(vectors: Vectors) -> Vectors:
+    """The mean of some rows, scaled to length one.
+
+    >>> mean_direction(np.array([[1, 2], [5, 6]], np.float32)).round(2).tolist()
+    [0.6000000238418579, 0.800000011920929]
+    """
+    mean = vectors.mean(axis=0)
+    return np.asarray(mean / np.linalg.norm(mean), np.float32)
