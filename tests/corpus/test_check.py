@@ -61,7 +61,7 @@ def test_a_manifest_that_agrees_with_its_folder(film: Path, tmp_path: Path) -> N
     assert report.ok
     assert report.opened == 2
     assert watching.told == [
-        ("looking into files", 2, "files"),
+        ("checking", 2, "files"),
         "film.mp4",
         "r.png",
         "closed",

@@ -38,17 +38,16 @@ class Bar:
         """Show a new line; the one before is taken down."""
         self._take_down()
         self._unit, self._total, self._done = unit, total, done
-        # Widths that leave room for a bar at 80 columns, with counts in the millions.
+        # Not as wide as the screen: the ^C that a terminal echoes would push it up a line.
         self._line = Progress(
             _text("{task.description}", 16),
-            BarColumn(bar_width=None),
+            BarColumn(bar_width=16),
             TaskProgressColumn(),
             _text("{task.fields[count]}", 26),
             _TimeLeft(),
             _text("{task.fields[note]}", 12),
             console=self._console,
             transient=True,
-            expand=True,
         )
         # What an earlier start did is no measure of this one's speed: it is set, not advanced.
         self._line.add_task(

@@ -20,7 +20,7 @@ def each(
 
     workers = min(len(videos), os.cpu_count() or 1)
     with Supervisor(workers) as supervisor, progress:
-        progress.begin("looking", len(videos), "videos")
+        progress.begin("probing", len(videos), "videos")
         for path, outcome in zip(videos, supervisor.map(function, videos), strict=True):
             progress.advance(note=path.name)
             yield path, outcome

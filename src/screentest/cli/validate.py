@@ -94,19 +94,21 @@ def _as_object(report: Report) -> dict[str, Any]:
 
 
 def _print(report: Report) -> None:
-    from screentest.cli._console import out, plural, shown
-    from screentest.cli._tables import print_heading
+    from screentest.cli._console import out, plural
+    from screentest.cli._tables import print_heading, print_indented
     from screentest.corpus import Kind
 
-    looked = f"{plural(len(report.reading.rows), 'good row')}, "
-    looked += f"{plural(report.opened, 'file')} looked into"
-    verdict = f"{plural(len(report.problems), 'problem')}" if report.problems else "no problems"
-    out().print(f"{shown(str(report.reading.path))}: {looked}, {verdict}")
     for kind in Kind:
         problems = [problem for problem in report.problems if problem.kind is kind]
         if problems:
             print_heading(f"{_HEADINGS[kind]} ({len(problems):,})")
             _print_problems(problems)
+    if report.problems:
+        out().print()
+    looked = f"{plural(len(report.reading.rows), 'good row')}, "
+    looked += f"{plural(report.opened, 'file')} looked into"
+    verdict = f"{plural(len(report.problems), 'problem')}" if report.problems else "no problems"
+    print_indented(f"{report.reading.path}: {looked}, {verdict}", indent=0)
 
 
 def _print_problems(problems: list[Problem]) -> None:

@@ -126,7 +126,7 @@ def _contents(uses: Sequence[_Use], deep: bool, progress: Progress) -> tuple[int
         users.setdefault((how, use.path), []).append(use)
     problems: list[Problem] = []
     with progress:
-        progress.begin("looking into files", len(users), "files")
+        progress.begin("checking", len(users), "files")
         for glance, outcome in zip(users, looks(list(users)), strict=True):
             for use in users[glance]:
                 problems += _seen(use, outcome)
