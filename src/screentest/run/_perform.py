@@ -1,0 +1,103 @@
+"""Carrying out one task, in whichever process: whatever the function does, outcomes come back."""
+
+from __future__ import annotations
+
+import time
+import traceback
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+from screentest.core import (
+    BadOption,
+    CallIntent,
+    CallReceipt,
+    Failure,
+    LedgerClient,
+    NoValue,
+    Outcome,
+    Reason,
+    ServiceError,
+    StorageError,
+    UnknownName,
+)
+from screentest.run.records import Encoded, RecordKey, encode
+from screentest.run.tasks import Function, Job, load
+
+STOPPING: Final = (BadOption, ServiceError, StorageError, UnknownName)
+"""Errors that every further task would meet too: they end the run, which can be resumed."""
+
+_LONGEST_DETAIL: Final = 20_000
+
+
+@dataclass(frozen=True, slots=True)
+class Performance:
+    """What a task came to."""
+
+    outcomes: tuple[Encoded, ...]
+    requests: tuple[str, ...]
+    elapsed: float
+
+
+def perform(
+    function: str | Function, keys: Sequence[RecordKey], payload: Any, ledger: LedgerClient
+) -> Performance:
+    """Call the function; what it raises becomes the outcome, except what stops the run."""
+    noting = _Noting(ledger)
+    began = time.perf_counter()
+    try:
+        results = load(function)(Job(tuple(keys), payload, noting))
+        outcomes = tuple(encode(results[key]) for key in keys)
+    except STOPPING:
+        raise
+    except NoValue as error:
+        outcomes = failed(keys, error.failure)
+    except (Exception, SystemExit) as error:  # noqa: BLE001 - a metric may raise anything
+        outcomes = failed(keys, _crash(error))
+    elapsed = time.perf_counter() - began
+    return Performance(outcomes, tuple(sorted(noting.requests)), elapsed)
+
+
+def failed_to_load(keys: Sequence[RecordKey], error: Exception) -> Performance:
+    """What a task came to whose function or payload could not even be brought here."""
+    return Performance(failed(keys, _crash(error)), (), 0.0)
+
+
+def failed(keys: Sequence[RecordKey], failure: Failure) -> tuple[Encoded, ...]:
+    """The same failure for every record, under the name of its evaluator."""
+    return tuple(encode({key.evaluator: Outcome(failure=failure)}) for key in keys)
+
+
+def _crash(error: BaseException) -> Failure:
+    # Our own frames say nothing about the fault; those of the function do.
+    trace = error.__traceback__.tb_next if error.__traceback__ is not None else None
+    text = "".join(traceback.format_exception(type(error), error, trace or error.__traceback__))
+    if isinstance(error, KeyError) and error.args and isinstance(error.args[0], RecordKey):
+        text = f"the function returned nothing for {error.args[0]}\n{text}"
+    if len(text) > _LONGEST_DETAIL:
+        text = text[: _LONGEST_DETAIL // 2] + "\n…\n" + text[-_LONGEST_DETAIL // 2 :]
+    return Failure(
+        Reason.CRASHED, text.rstrip(), "This is a fault in the metric or judge, not in the video."
+    )
+
+
+class _Noting:
+    """A ledger that also notes which requests a task rests on."""
+
+    def __init__(self, ledger: LedgerClient) -> None:
+        self._ledger = ledger
+        self.requests: set[str] = set()
+
+    def recall(self, request: str) -> CallReceipt | None:
+        found = self._ledger.recall(request)
+        if found is not None:
+            self.requests.add(request)
+        return found
+
+    def intend(self, intent: CallIntent) -> str:
+        call = self._ledger.intend(intent)
+        self.requests.add(intent.request)
+        return call
+
+    def settle(self, call: str, receipt: CallReceipt) -> None:
+        self._ledger.settle(call, receipt)

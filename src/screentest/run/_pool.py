@@ -1,0 +1,252 @@
+"""Worker processes and what becomes of them: results, deaths, tasks that take too long.
+
+Each worker has its own pipes and nothing is shared between workers, no lock and no queue, so
+that one may die at any instruction and harm only the task it had.
+"""
+
+from __future__ import annotations
+
+import multiprocessing
+import os
+import signal
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import suppress
+from dataclasses import dataclass
+from multiprocessing.connection import Connection, wait
+from multiprocessing.process import BaseProcess
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Final, Self
+
+from screentest.core import BadOption, LedgerClient, ScreentestError
+from screentest.run._wire import receive
+from screentest.run._worker import live
+from screentest.run.channel import LedgerDesk
+from screentest.run.tasks import Task
+
+_FALSE_STARTS: Final = 3
+_MEMORY_LOOK: Final = 0.25  # seconds between two looks at the memory of workers
+_FAREWELL: Final = 5.0  # seconds that an idle worker has to end by itself
+
+
+@dataclass(slots=True, eq=False)
+class Worker:
+    """A worker process as its parent sees it."""
+
+    process: BaseProcess
+    pipe: Connection
+    ready: bool = False
+    task: Task | None = None
+    began: float = 0.0
+    timeout: float | None = None
+    reaped_elsewhere: bool = False
+
+    @property
+    def elapsed(self) -> float:
+        """Seconds since its task began."""
+        return time.monotonic() - self.began
+
+
+@dataclass(frozen=True, slots=True)
+class Done:
+    """A worker has done its task."""
+
+    task: Task
+    message: dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Lost:
+    """A worker is gone and its task with it: dead by itself, or ended for going too far."""
+
+    task: Task
+    exit_code: int | None
+    elapsed: float
+    limit: str = ""
+    """``time`` or ``memory`` where we ended it."""
+
+
+class Pool:
+    """A number of workers, each replaced when it dies. Use it as a context manager."""
+
+    def __init__(self, ledger: LedgerClient, memory_limit: int | None = None) -> None:
+        if memory_limit is not None and not Path("/proc/self/statm").exists():
+            raise BadOption(
+                "the memory of workers cannot be limited on this system",
+                advice="Leave the limit away, and use fewer workers.",
+            )
+        self._memory_limit = memory_limit
+        self._desk = LedgerDesk(ledger)
+        self._workers: list[Worker] = []
+        self._false_starts = 0
+        self._context = _start_method()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.close()
+
+    @property
+    def busy(self) -> int:
+        """How many tasks are in flight."""
+        return sum(worker.task is not None for worker in self._workers)
+
+    def ensure(self, count: int) -> None:
+        """Have at least so many workers."""
+        while len(self._workers) < count:
+            ours, theirs = self._context.Pipe()
+            asks, answers = self._context.Pipe()
+            process = self._context.Process(
+                target=live, args=(theirs, asks), name="screentest-worker", daemon=True
+            )
+            process.start()
+            theirs.close()
+            asks.close()
+            self._desk.attend(answers)
+            self._workers.append(Worker(process, ours))
+
+    def give(self, task: Task, parcel: bytes, timeout: float | None) -> bool:
+        """Hand a task to an idle worker; False where there is none."""
+        for worker in [w for w in self._workers if w.ready and w.task is None]:
+            try:
+                worker.pipe.send_bytes(parcel)
+            except OSError:  # it died while it was idle
+                self._bury(worker)
+                continue
+            worker.task, worker.timeout, worker.began = task, timeout, time.monotonic()
+            return True
+        return False
+
+    def wait(self, wake: Connection) -> Iterator[Done | Lost]:
+        """Wait until something happens, to a worker or to ``wake``, and say what."""
+        watched: list[Any] = [wake, *(worker.pipe for worker in self._workers)]
+        watched += [w.process.sentinel for w in self._workers if not w.reaped_elsewhere]
+        happened = set(wait(watched, self._patience()))
+        if wake in happened:
+            while wake.poll():
+                wake.recv_bytes()
+        for worker in list(self._workers):
+            if worker.pipe in happened:
+                yield from self._hear(worker)
+            elif worker.process.sentinel in happened:
+                if _lives(worker.process.pid):
+                    # Not the worker ended but the server that forked it and would tell of it.
+                    worker.reaped_elsewhere = True
+                else:
+                    yield from self._bury(worker)
+        yield from self._enforce_limits()
+
+    def close(self) -> None:
+        """End all workers: idle ones by closing their pipe, busy ones by force."""
+        for worker in self._workers:
+            worker.pipe.close()
+            if worker.task is not None:
+                _kill(worker.process)
+        deadline = time.monotonic() + _FAREWELL
+        for worker in self._workers:
+            worker.process.join(max(0.0, deadline - time.monotonic()))
+            _kill(worker.process)
+        self._workers.clear()
+        self._desk.close()
+
+    def _hear(self, worker: Worker) -> Iterator[Done | Lost]:
+        try:
+            message = receive(worker.pipe)
+        except (EOFError, OSError, ValueError):  # gone, or no longer in its right mind
+            yield from self._bury(worker)
+            return
+        if message["kind"] == "ready":
+            worker.ready, self._false_starts = True, 0
+        elif worker.task is not None:
+            task, worker.task = worker.task, None
+            yield Done(task, message)
+
+    def _bury(self, worker: Worker, limit: str = "") -> Iterator[Lost]:
+        self._workers.remove(worker)
+        worker.pipe.close()
+        if limit:
+            _kill(worker.process)
+        worker.process.join(1.0)
+        code = worker.process.exitcode
+        _kill(worker.process)  # children of a worker end with it
+        if worker.task is not None:
+            return iter([Lost(worker.task, code, worker.elapsed, limit)])
+        if not worker.ready:
+            self._false_starts += 1
+            if self._false_starts >= _FALSE_STARTS:
+                raise ScreentestError(
+                    f"worker processes end before they begin (exit code {code})",
+                    advice="See the messages above. A script that starts a run must do so under "
+                    '`if __name__ == "__main__":`.',
+                )
+        return iter(())
+
+    def _patience(self) -> float | None:
+        """Seconds until some limit may be crossed."""
+        busy = [worker for worker in self._workers if worker.task is not None]
+        left = [w.timeout - w.elapsed for w in busy if w.timeout is not None]
+        if self._memory_limit is not None and busy:
+            left.append(_MEMORY_LOOK)
+        return max(0.0, min(left)) if left else None
+
+    def _enforce_limits(self) -> Iterator[Lost]:
+        for worker in [w for w in self._workers if w.task is not None]:
+            if worker.timeout is not None and worker.elapsed >= worker.timeout:
+                yield from self._bury(worker, "time")
+            elif self._memory_limit is not None and (
+                _memory(worker.process.pid) > self._memory_limit
+            ):
+                yield from self._bury(worker, "memory")
+
+
+if sys.platform == "win32":
+    from multiprocessing.context import SpawnContext
+
+    def _start_method() -> SpawnContext:
+        return multiprocessing.get_context("spawn")
+
+else:
+    from multiprocessing.context import ForkServerContext
+
+    def _start_method() -> ForkServerContext:
+        # A plain fork would copy locks that threads of the parent may hold. The server has no
+        # threads; what every worker needs is imported there once and then only copied.
+        context = multiprocessing.get_context("forkserver")
+        context.set_forkserver_preload(["screentest.run._worker", "pydantic"])
+        return context
+
+
+def _lives(pid: int | None) -> bool:
+    try:
+        os.kill(pid or 0, 0)
+    except ProcessLookupError:
+        return False
+    except PermissionError:
+        return True
+    return True
+
+
+def _kill(process: BaseProcess) -> None:
+    """End a worker and all it started."""
+    if sys.platform != "win32" and process.pid is not None:
+        with suppress(ProcessLookupError, PermissionError):
+            os.killpg(process.pid, signal.SIGKILL)
+    process.kill()
+    process.join(_FAREWELL)
+
+
+def _memory(pid: int | None) -> int:
+    """Bytes of memory that a process holds."""
+    try:
+        pages = int(Path(f"/proc/{pid}/statm").read_text("ascii").split()[1])
+    except (OSError, IndexError):  # it has just ended
+        return 0
+    return pages * os.sysconf("SC_PAGE_SIZE")

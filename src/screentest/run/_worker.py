@@ -1,0 +1,71 @@
+"""The life of a worker process: take a task, do it, say what came of it, until told to end."""
+
+from __future__ import annotations
+
+import multiprocessing
+import os
+import pickle
+import signal
+import sys
+import threading
+from multiprocessing.connection import Connection
+
+from screentest.run._perform import STOPPING, failed_to_load, perform
+from screentest.run._wire import error_message, send
+from screentest.run.channel import RemoteLedger
+
+
+def live(tasks: Connection, ledger_pipe: Connection) -> None:
+    """Work until the pipe closes. Runs in the worker."""
+    _stand_apart()
+    ledger = RemoteLedger(ledger_pipe)
+    send(tasks, kind="ready")
+    while True:
+        try:
+            parcel = tasks.recv_bytes()
+        except (EOFError, OSError):  # the run has ended
+            return
+        send(tasks, **_do(parcel, ledger))
+
+
+def _do(parcel: bytes, ledger: RemoteLedger) -> dict[str, object]:
+    # The keys come first and are ours: they can be read even where the rest cannot.
+    keys, work = pickle.loads(parcel)  # noqa: S301 - from the process that started this one
+    try:
+        try:
+            function, payload = pickle.loads(work)  # noqa: S301 - likewise
+        except Exception as error:  # noqa: BLE001 - unpickling imports strangers' modules
+            done = failed_to_load(keys, error)
+        else:
+            done = perform(function, keys, payload, ledger)
+    except STOPPING as error:
+        return {"kind": "stop", "error": error_message(error)}
+    return {
+        "kind": "done",
+        "outcomes": [[outcome.text, list(outcome.reasons)] for outcome in done.outcomes],
+        "requests": list(done.requests),
+        "elapsed": done.elapsed,
+    }
+
+
+def _stand_apart() -> None:
+    """What happens to the terminal or the parent's group must not cut a task short."""
+    # Prints of strangers' code must not end up in what a command prints for other programs.
+    sys.stdout.flush()
+    os.dup2(2, 1)
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    signal.signal(signal.SIGTERM, signal.SIG_DFL)
+    if sys.platform != "win32":
+        signal.signal(signal.SIGHUP, signal.SIG_IGN)
+        os.setsid()  # Ctrl-C reaches a whole group; also, a worker's own children end with it
+    threading.Thread(target=_end_with_parent, daemon=True).start()
+
+
+def _end_with_parent() -> None:
+    """A parent that is killed cannot say goodbye; nobody would hear of what we still did."""
+    parent = multiprocessing.parent_process()
+    if parent is not None:
+        parent.join()
+        if sys.platform != "win32":
+            os.killpg(os.getpid(), signal.SIGKILL)
+        os._exit(1)

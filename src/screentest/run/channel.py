@@ -1,0 +1,128 @@
+"""The ledger from afar: workers ask, the process that writes answers.
+
+A worker that is about to make a paid call waits until its intent is on the disk. Each worker
+has a pipe of its own, so that one that dies in the middle of a word harms nobody else's.
+"""
+
+from __future__ import annotations
+
+import threading
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import suppress
+from itertools import count
+from multiprocessing.connection import Connection
+from typing import Any, Final
+
+from screentest.core import (
+    CallIntent,
+    CallReceipt,
+    LedgerClient,
+    ScreentestError,
+    StorageError,
+    UserError,
+    from_json,
+    to_json,
+)
+from screentest.run._wire import as_error, error_message, receive, send
+
+_MOST_AT_ONCE: Final = 16
+
+
+class RemoteLedger:
+    """The ledger as a worker sees it: it asks the process that writes, and waits. A LedgerClient.
+
+    Any number of threads may ask at once; one thread of its own hands out the answers.
+    """
+
+    def __init__(self, connection: Connection) -> None:
+        self._connection = connection
+        self._sending = threading.Lock()
+        self._numbers = count()
+        self._waiting: dict[int, Future[Any]] = {}
+        self._listener: threading.Thread | None = None
+
+    def recall(self, request: str) -> CallReceipt | None:
+        """The latest answer to this very request, where one was paid for already."""
+        found = self._ask("recall", request)
+        return None if found is None else from_json(CallReceipt, found)
+
+    def intend(self, intent: CallIntent) -> str:
+        """Write the intent down and return its id."""
+        call: str = self._ask("intend", to_json(intent))
+        return call
+
+    def settle(self, call: str, receipt: CallReceipt) -> None:
+        """Write down what came of a call."""
+        self._ask("settle", call, to_json(receipt))
+
+    def _ask(self, what: str, *arguments: str) -> Any:
+        answer: Future[Any] = Future()
+        with self._sending:
+            if self._listener is None:
+                self._listener = threading.Thread(target=self._listen, daemon=True)
+                self._listener.start()
+            number = next(self._numbers)
+            self._waiting[number] = answer
+            send(self._connection, number=number, what=what, arguments=arguments)
+        return answer.result()
+
+    def _listen(self) -> None:
+        with suppress(EOFError, OSError):
+            while True:
+                message = receive(self._connection)
+                answer = self._waiting.pop(message["number"])
+                if "error" in message:
+                    answer.set_exception(as_error(message["error"]))
+                else:
+                    answer.set_result(message["value"])
+        for answer in self._waiting.values():
+            answer.set_exception(StorageError("the process that writes the run is gone"))
+
+
+class LedgerDesk:
+    """Answers the ledgers of all workers. Questions that come together share one commit."""
+
+    def __init__(self, ledger: LedgerClient) -> None:
+        self._ledger = ledger
+        self._hands = ThreadPoolExecutor(_MOST_AT_ONCE, thread_name_prefix="screentest-ledger")
+
+    def attend(self, connection: Connection) -> None:
+        """Answer one worker until it is gone."""
+        threading.Thread(target=self._attend, args=(connection,), daemon=True).start()
+
+    def close(self) -> None:
+        """Answer what was asked, then no more."""
+        self._hands.shutdown()
+
+    def _attend(self, connection: Connection) -> None:
+        sending = threading.Lock()
+        # RuntimeError: the desk has closed, and with it the run.
+        with suppress(EOFError, OSError, RuntimeError), connection:
+            while True:
+                self._hands.submit(self._reply, connection, sending, receive(connection))
+
+    def _reply(
+        self, connection: Connection, sending: threading.Lock, question: dict[str, Any]
+    ) -> None:
+        reply: dict[str, Any] = {"number": question["number"]}
+        try:
+            reply["value"] = self._answer(question["what"], question["arguments"])
+        except ScreentestError as error:
+            reply["error"] = error_message(error)
+        except Exception as error:  # noqa: BLE001 - whoever asked must get an answer, not wait for ever
+            reply["error"] = error_message(UserError(f"{type(error).__name__}: {error}"))
+        with sending, suppress(OSError):  # the worker died; what it asked is written down
+            send(connection, **reply)
+
+    def _answer(self, what: str, arguments: list[str]) -> str | None:
+        match what, arguments:
+            case "recall", [request]:
+                found = self._ledger.recall(request)
+                return None if found is None else to_json(found)
+            case "intend", [intent]:
+                return self._ledger.intend(from_json(CallIntent, intent))
+            case "settle", [call, receipt]:
+                self._ledger.settle(call, from_json(CallReceipt, receipt))
+                return None
+            case _:
+                raise UserError(f"the ledger does not know {what!r}")

@@ -1,0 +1,163 @@
+"""Executing tasks into a run: what is done stays done, what is missing is made.
+
+with RunStore(folder, command="score") as store:
+    report = execute(store, tasks, engine=LocalEngine(workers=4))
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from contextlib import closing, suppress
+from dataclasses import dataclass, field
+from enum import StrEnum
+
+from screentest.core import Progress, Reason, Silent, StorageError
+from screentest.run._signals import Stop
+from screentest.run.engine import LocalEngine
+from screentest.run.records import TRANSIENT, RecordKey
+from screentest.run.store import RunStore
+from screentest.run.tasks import Engine, Finished, Task
+
+
+class Retry(StrEnum):
+    """Which failures of earlier starts are tried again."""
+
+    TRANSIENT = "transient"
+    """Those that may be gone by now: timeouts, services, budgets, models, crashes."""
+    ALL = "all"
+    NONE = "none"
+
+
+@dataclass(frozen=True, slots=True)
+class Execution:
+    """What one start of a run did."""
+
+    total: int
+    reused: int
+    """Records that were there already."""
+    made: int
+    failures: Mapping[Reason, int] = field(default_factory=dict)
+    """Of the records just made, how many lack a value for each reason."""
+    changed: int = 0
+    """Records thrown away since a file changed while it was read."""
+    signal: int | None = None
+    """The signal that stopped it."""
+
+    @property
+    def pending(self) -> int:
+        """Records still to be made; start the same command again for them."""
+        return self.total - self.reused - self.made
+
+    @property
+    def exit_code(self) -> int:
+        """For a command line: 0, or 128 and the number of the signal as shells have it."""
+        return 0 if self.signal is None else 128 + self.signal
+
+
+def execute(
+    store: RunStore,
+    tasks: Sequence[Task],
+    *,
+    engine: Engine | None = None,
+    retry: Retry | str = Retry.TRANSIENT,
+    progress: Progress | None = None,
+    what: str = "scoring",
+) -> Execution:
+    """Carry out what the run does not have yet. Each result is on the disk before it is reported.
+
+    Ctrl-C once finishes what is in flight, twice stops now; both leave a run that goes on
+    when the same tasks are executed again.
+    """
+    keys = [key for task in tasks for key in task.keys]
+    _refuse_twins(keys)
+    store.set_plan(keys)
+    missing = _missing(store, tasks, Retry(retry))
+    tally = _Tally(len(keys), sum(len(task.keys) for task in missing))
+    stop = Stop()
+    try:
+        with stop.listening(), progress or Silent() as shown:
+            shown.begin(what, total=len(keys), unit="records", done=tally.reused)
+            _carry_out(store, missing, engine or LocalEngine(), stop, shown, tally)
+    except BaseException:
+        with suppress(StorageError):  # the error on its way up says it all
+            store.end("failed")
+        raise
+    finally:
+        stop.close()
+    interrupted = stop.requested and tally.pending > 0
+    store.end("interrupted" if interrupted else "finished")
+    return tally.result(stop.signal if interrupted else None)
+
+
+def _refuse_twins(keys: Sequence[RecordKey]) -> None:
+    twins = [key for key, count in Counter(keys).items() if count > 1]
+    if twins:
+        raise ValueError(f"two tasks would make the same record: {twins[0]}")
+
+
+def _missing(store: RunStore, tasks: Sequence[Task], retry: Retry) -> list[Task]:
+    """The tasks that are left, each for the records it still has to make."""
+    known = store.reasons()
+
+    def is_missing(key: RecordKey) -> bool:
+        reasons = known.get(key)
+        if reasons is None:
+            return True
+        if retry is Retry.ALL:
+            return bool(reasons)
+        return retry is Retry.TRANSIENT and not TRANSIENT.isdisjoint(reasons)
+
+    left = [(task, [key for key in task.keys if is_missing(key)]) for task in tasks]
+    return [task.only(keys) for task, keys in left if keys]
+
+
+def _carry_out(
+    store: RunStore,
+    tasks: Sequence[Task],
+    engine: Engine,
+    stop: Stop,
+    progress: Progress,
+    tally: _Tally,
+) -> None:
+    trouble: StorageError | None = None
+    with closing(engine.run(tasks, store.ledger, stop)) as ends:
+        for finished in ends:
+            if not all(stamp.current for stamp in finished.task.files):
+                tally.changed += len(finished.task.keys)
+                continue
+            try:
+                store.write(finished)
+            except StorageError as error:
+                # What is in flight may have been paid for, and there is room kept for it.
+                trouble = trouble or error
+                stop.request()
+                continue
+            tally.add(finished)
+            progress.advance(len(finished.task.keys), note=finished.task.keys[0].item)
+    if trouble is not None:
+        raise trouble
+
+
+class _Tally:
+    """Counts while the run goes on."""
+
+    def __init__(self, total: int, wanted: int) -> None:
+        self.total = total
+        self.reused = total - wanted
+        self.made = 0
+        self.changed = 0
+        self._failures: Counter[Reason] = Counter()
+
+    @property
+    def pending(self) -> int:
+        return self.total - self.reused - self.made
+
+    def add(self, finished: Finished) -> None:
+        self.made += len(finished.outcomes)
+        for outcome in finished.outcomes:
+            self._failures.update(outcome.reasons)
+
+    def result(self, signal: int | None) -> Execution:
+        failures = dict(sorted(self._failures.items()))
+        return Execution(self.total, self.reused, self.made, failures, self.changed, signal)

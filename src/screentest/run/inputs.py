@@ -1,0 +1,159 @@
+"""What was looked at, as hashes of content: a changed video makes only its own records old.
+
+A file is hashed once and then known by its path, size, times and inode; a copy with another
+name or date but the same bytes is the same input.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import sqlite3
+import stat
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+from screentest.core import Item, to_json
+from screentest.run._rows import Row, insert, select, update
+from screentest.run._writer import Writer
+
+ABSENT: Final = "absent"
+"""In place of the hash where there is no plain file that may be read. When one appears,
+that is a changed input, and what failed for lack of it is tried again."""
+
+
+@dataclass(frozen=True, slots=True)
+class Stamp:
+    """What the file system says of a file without reading it."""
+
+    path: str
+    size: int
+    mtime_ns: int
+    ctime_ns: int
+    inode: int
+
+    @classmethod
+    def of(cls, path: Path) -> Stamp | None:
+        """The stamp of a plain file; None for anything else."""
+        path = path.absolute()
+        try:
+            found = path.stat()
+        except (OSError, ValueError):  # ValueError: a name with a NUL in it
+            return None
+        return cls._from(str(path), found) if stat.S_ISREG(found.st_mode) else None
+
+    @classmethod
+    def _from(cls, path: str, found: os.stat_result) -> Stamp:
+        return cls(path, found.st_size, found.st_mtime_ns, found.st_ctime_ns, found.st_ino)
+
+    @property
+    def current(self) -> bool:
+        """Whether the file is still the one that was stamped."""
+        return Stamp.of(Path(self.path)) == self
+
+    @property
+    def settled(self) -> bool:
+        """Whether a change from now on would show: it is older than its clock's step."""
+        # A coarse file system counts in steps of up to two seconds, others in milliseconds.
+        step = 2_000_000_000 if self.mtime_ns % 1_000_000_000 == 0 else 100_000_000
+        return max(self.mtime_ns, self.ctime_ns) < time.time_ns() - step
+
+
+def hash_file(path: Path) -> str:
+    """The sha256 of a plain file, read piece by piece; ABSENT for anything else."""
+    try:
+        # A pipe must not make us wait for somebody to write into it.
+        descriptor = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0))
+    except (OSError, ValueError):
+        return ABSENT
+    with open(descriptor, "rb") as file:  # noqa: PTH123 - an open descriptor has no path
+        if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+            return ABSENT
+        try:
+            return hashlib.file_digest(file, "sha256").hexdigest()
+        except OSError:
+            return ABSENT
+
+
+def hash_parts(parts: Mapping[str, str]) -> str:
+    """One hash of several inputs, each under a name.
+
+    >>> hash_parts({"video": "9f86", "prompt": "a cat"})[:8]
+    '8fce8b33'
+    """
+    text = json.dumps(dict(parts), sort_keys=True, separators=(",", ":"))
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
+def hash_item(item: Item, hash_path: Callable[[Path], str] = hash_file) -> str:
+    """One hash of all of an item that can change a result: not its id, groups or file names."""
+    parts = {"video": hash_path(item.video), "prompt": item.prompt, "instruction": item.instruction}
+    if item.script is not None:
+        parts["script"] = to_json(item.script)
+    if item.source is not None:
+        parts["source"] = hash_path(item.source)
+    for number, reference in enumerate(item.references):
+        parts[f"reference {number}"] = hash_path(reference)
+    return hash_parts(parts)
+
+
+class InputHashes:
+    """File hashes that a run remembers."""
+
+    def __init__(self, writer: Writer, folder: Path) -> None:
+        self._writer = writer
+        self._folder = folder
+
+    def of_file(self, path: Path) -> str:
+        """The hash of a file, from memory where the file has not changed."""
+        before = Stamp.of(path)
+        if before is None:
+            return ABSENT
+        if not _is_text(before.path):
+            return hash_file(path)
+        known = self._writer.do(lambda db: self._known(db, before.path))
+        if known is not None and known[1] == before:
+            return known[2]
+        found = hash_file(path)
+        if found != ABSENT and before.settled and before.current:
+            self._writer.do(lambda db: self._remember(db, before, found))
+        return found
+
+    def of_item(self, item: Item) -> str:
+        """The hash of an item; see ``hash_item``."""
+        return hash_item(item, self.of_file)
+
+    def _known(self, connection: sqlite3.Connection, path: str) -> tuple[int, Stamp, str] | None:
+        for row in select(connection, "inputs", self._folder, "WHERE path = ?", [path]):
+            inode = int(str(row["inode"]))
+            size, mtime, ctime = (int(row[n] or 0) for n in ("size", "mtime_ns", "ctime_ns"))
+            return int(row["id"] or 0), Stamp(path, size, mtime, ctime, inode), str(row["sha256"])
+        return None
+
+    def _remember(self, connection: sqlite3.Connection, stamp: Stamp, sha256: str) -> None:
+        row: Row = {
+            "path": stamp.path,
+            "size": stamp.size,
+            "mtime_ns": stamp.mtime_ns,
+            "ctime_ns": stamp.ctime_ns,
+            "inode": str(stamp.inode),  # may be larger than the integers of SQLite
+            "sha256": sha256,
+        }
+        known = self._known(connection, stamp.path)
+        if known is None:
+            insert(connection, "inputs", row)
+        else:
+            update(connection, "inputs", known[0], row)
+
+
+def _is_text(path: str) -> bool:
+    """Whether the name can be written down; bytes that are not UTF-8 cannot."""
+    try:
+        path.encode()
+    except UnicodeEncodeError:
+        return False
+    return True

@@ -1,0 +1,133 @@
+"""One process writes a run: the lease says which, and ends with the process.
+
+The operating system holds the lock and drops it when its owner dies, however it dies, so a
+killed run never has to be unlocked by hand.
+"""
+
+from __future__ import annotations
+
+import errno
+import json
+import os
+import socket
+import sys
+import time
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Final
+
+from screentest.core import RunBusy, StorageError
+from screentest.run._clock import now
+
+FILE: Final = "run.lock"
+
+# `screentest runs` holds the lock for an instant to see whether it is free.
+_PATIENCE: Final = 0.5
+
+
+@dataclass(frozen=True, slots=True)
+class Holder:
+    """Who writes a run."""
+
+    pid: int
+    host: str
+    since: str
+
+    def __str__(self) -> str:
+        return f"process {self.pid} on {self.host}, since {self.since}"
+
+
+class Lease:
+    """The right to write to a run; held until ``release`` or the end of the process."""
+
+    def __init__(self, descriptor: int) -> None:
+        self._descriptor = descriptor
+
+    @classmethod
+    def take(cls, folder: Path) -> Lease:
+        """Take it, or raise RunBusy with the name of who has it."""
+        path = folder / FILE
+        try:
+            descriptor = os.open(path, os.O_RDWR | os.O_CREAT, 0o644)
+        except OSError as error:
+            raise StorageError(
+                f"cannot write to {folder}: {error.strerror}",
+                advice="Choose a folder that you may write to.",
+            ) from None
+        try:
+            deadline = time.monotonic() + _PATIENCE
+            while not _lock(descriptor, path):
+                if time.monotonic() > deadline:
+                    raise RunBusy(
+                        f"{folder} is being written by {_read(path) or 'another process'}",
+                        advice="Wait until that has ended, or stop it (Ctrl-C once finishes what "
+                        "is in flight). Reading the run works meanwhile.",
+                    )
+                time.sleep(0.02)
+            _write(descriptor, Holder(os.getpid(), socket.gethostname(), now()))
+        except BaseException:
+            os.close(descriptor)
+            raise
+        return cls(descriptor)
+
+    def release(self) -> None:
+        """Give it back. The file stays: removing it would let two processes hold two files."""
+        if self._descriptor >= 0:
+            os.ftruncate(self._descriptor, 0)
+            os.close(self._descriptor)
+            self._descriptor = -1
+
+
+def holder(folder: Path) -> Holder | None:
+    """Who writes to the run at this moment, if anybody."""
+    path = folder / FILE
+    try:
+        descriptor = os.open(path, os.O_RDWR)
+    except OSError:  # never written here, or on a disk where nobody can write
+        return None
+    try:
+        if _lock(descriptor, path):
+            return None
+        return _read(path) or Holder(0, "another machine", "an unknown time")
+    finally:
+        os.close(descriptor)
+
+
+def _write(descriptor: int, who: Holder) -> None:
+    os.ftruncate(descriptor, 0)
+    os.lseek(descriptor, 0, os.SEEK_SET)
+    os.write(descriptor, json.dumps(asdict(who)).encode())
+
+
+def _read(path: Path) -> Holder | None:
+    try:
+        return Holder(**json.loads(path.read_text("utf-8")))
+    except (OSError, ValueError, TypeError):  # half written: whoever it is has just begun
+        return None
+
+
+if sys.platform == "win32":
+    import msvcrt
+
+    def _lock(descriptor: int, path: Path) -> bool:
+        # The locked byte lies beyond the text, which others must be able to read.
+        os.lseek(descriptor, 1 << 20, os.SEEK_SET)
+        try:
+            msvcrt.locking(descriptor, msvcrt.LK_NBLCK, 1)
+        except OSError:
+            return False
+        return True
+
+else:
+    import fcntl
+
+    def _lock(descriptor: int, path: Path) -> bool:
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError as error:
+            if error.errno in (errno.EWOULDBLOCK, errno.EACCES):
+                return False
+            raise StorageError(
+                f"{path} cannot be locked: {error.strerror}", advice="Put the run on a local disk."
+            ) from None
+        return True

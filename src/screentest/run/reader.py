@@ -1,0 +1,166 @@
+"""Reading a run: its records, plan, coverage and cost. Works while another process writes."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, fields
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Final, Self
+
+from screentest.core import Reason
+from screentest.run._database import FILE, explained, open_for_reading
+from screentest.run._rows import Row, select
+from screentest.run.ledger import Call, Spending, read_calls, read_spending
+from screentest.run.records import Record, RecordKey, decode
+
+_COLUMNS: Final = tuple(f'"{part.name}"' for part in fields(RecordKey))
+_KEY: Final = ", ".join(_COLUMNS)
+_CURRENT: Final = f"JOIN plan USING ({_KEY})"
+
+
+@dataclass(frozen=True, slots=True)
+class Start:
+    """One start of the command that a run belongs to."""
+
+    id: int
+    command: str
+    arguments: Mapping[str, Any]
+    package: str
+    """The version of screentest."""
+    host: str
+    pid: int
+    started: str
+    ended: str = ""
+    ending: str = ""
+    """``finished``, ``interrupted`` or ``failed``; empty while it runs and after a kill."""
+
+
+@dataclass(frozen=True, slots=True)
+class Coverage:
+    """How far a run is: every planned record is scored, failed or pending."""
+
+    total: int
+    scored: int
+    """Records in which no value is missing."""
+    failed: int
+    reasons: Mapping[Reason, int] = field(default_factory=dict)
+    """How many records lack a value for each reason."""
+
+    @property
+    def pending(self) -> int:
+        """Planned, not tried yet."""
+        return self.total - self.scored - self.failed
+
+
+class RunReader:
+    """A run, to be read. Use it as a context manager."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self._reading = open_for_reading(folder)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Give the database back."""
+        self._reading.close()
+
+    def starts(self) -> list[Start]:
+        """Every start of the run, the first one first."""
+        with self._explained():
+            return [_start(row) for row in select(self._reading, "starts", self.folder)]
+
+    def plan(self) -> Iterator[RecordKey]:
+        """Every record that the latest start is to make, by key."""
+        with self._explained():
+            query = f"SELECT {_KEY} FROM plan ORDER BY {_KEY}"
+            for row in self._reading.execute(query):
+                yield RecordKey(*row)
+
+    def records(self, *, current: bool = True) -> Iterator[Record]:
+        """Records by key, each checked; with ``current`` those of the plan only.
+
+        Those that are not current were made of inputs, items or settings that have changed.
+        """
+        rest = f"{_CURRENT if current else ''} ORDER BY {_KEY}"
+        with self._explained():
+            for row in select(self._reading, "records", self.folder, rest):
+                yield _record(row)
+
+    def reasons(self) -> dict[RecordKey, tuple[Reason, ...]]:
+        """For each current record, why values are missing: empty where none is."""
+        with self._explained():
+            return {
+                _key(row): tuple(Reason(name) for name in str(row["reasons"]).split())
+                for row in select(self._reading, "records", self.folder, _CURRENT)
+            }
+
+    def coverage(self) -> Coverage:
+        """How far the run is."""
+        with self._explained():
+            total = _count(self._reading, "SELECT count(*) FROM plan")
+            query = f"SELECT reasons, count(*) FROM records {_CURRENT} GROUP BY reasons"
+            scored, failed, reasons = 0, 0, dict[Reason, int]()
+            for names, count in self._reading.execute(query):
+                scored += 0 if names else count
+                failed += count if names else 0
+                for name in names.split():
+                    reasons[Reason(name)] = reasons.get(Reason(name), 0) + count
+        return Coverage(total, scored, failed, dict(sorted(reasons.items())))
+
+    def calls(self) -> Iterator[Call]:
+        """Every paid call, in the order they were intended."""
+        return read_calls(self._reading, self.folder)
+
+    def spending(self) -> Spending:
+        """What the calls came to."""
+        return read_spending(self._reading, self.folder)
+
+    def _explained(self) -> Any:
+        return explained(self.folder / FILE)
+
+
+def _count(connection: sqlite3.Connection, query: str) -> int:
+    number: int = connection.execute(query).fetchone()[0]
+    return number
+
+
+def _start(row: Row) -> Start:
+    return Start(
+        id=int(row["id"] or 0),
+        command=str(row["command"]),
+        arguments=json.loads(str(row["arguments"])),
+        package=str(row["package"]),
+        host=str(row["host"]),
+        pid=int(row["pid"] or 0),
+        started=str(row["started"]),
+        ended=str(row["ended"]),
+        ending=str(row["ending"]),
+    )
+
+
+def _key(row: Row) -> RecordKey:
+    return RecordKey(**{part.name: row[part.name] for part in fields(RecordKey)})  # type: ignore[arg-type]
+
+
+def _record(row: Row) -> Record:
+    return Record(
+        key=_key(row),
+        outcomes=decode(str(row["outcomes"])),
+        elapsed=int(row["elapsed_us"] or 0) / 1e6,
+        attempts=int(row["attempts"] or 0),
+        requests=tuple(str(row["requests"]).split()),
+        written=str(row["written"]),
+    )

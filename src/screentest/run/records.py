@@ -1,0 +1,145 @@
+"""Record: what one evaluator said of one item, under a key that makes it findable for ever.
+
+>>> key = RecordKey("film-7", "flicker", signature="flicker|v:1", inputs="9f86d081")
+>>> text = encode({"flicker": Outcome.of(Score(0.5))}).text
+>>> text
+'{"flicker":{"score":{"value":0.5}}}'
+>>> decode(text)["flicker"].unwrap().value
+0.5
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field, fields
+from typing import Any, Final, TypeAlias
+
+from screentest.core import Failure, Outcome, Reason, Score, Verdict, from_json, to_json
+from screentest.run._rows import Row
+from screentest.run._texts import cleared
+
+Value: TypeAlias = Score | Verdict | dict[str, Any]
+"""What a record may hold: a score, a verdict, or an object of plain JSON."""
+
+Outcomes: TypeAlias = Mapping[str, Outcome[Any]]
+"""By name of the sub-dimension; an evaluator with one value uses its own name."""
+
+TRANSIENT: Final = frozenset(
+    {
+        Reason.TIMED_OUT,
+        Reason.SERVICE_FAILED,
+        Reason.OVER_BUDGET,
+        Reason.MISSING_MODEL,
+        Reason.DECODER_CRASHED,
+        Reason.CRASHED,
+    }
+)
+"""Reasons that may be gone next time. The others stand until an input or signature changes."""
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class RecordKey:
+    """Which measurement of what. Two records are the same exactly if all of this is."""
+
+    item: str
+    evaluator: str
+    """The metric or judge."""
+    aspect: str = ""
+    order: str = ""
+    """In which order two videos were shown, where that matters."""
+    repeat: int = 0
+    signature: str = ""
+    inputs: str = ""
+    """The hash of everything that was looked at; see ``hash_item``."""
+
+    def __post_init__(self) -> None:
+        if not self.item or not self.evaluator:
+            raise ValueError("a record needs an item and an evaluator")
+        for part in fields(self):
+            value = getattr(self, part.name)
+            if isinstance(value, str):
+                value.encode()  # refuses a lone surrogate now, not when the result is written
+                # An Aspect is text too: a key is made of plain text, whoever made it.
+                object.__setattr__(self, part.name, str(value))
+
+    @property
+    def row(self) -> Row:
+        """Its parts by column."""
+        return {part.name: getattr(self, part.name) for part in fields(self)}
+
+
+@dataclass(frozen=True, slots=True)
+class Record:
+    """What one evaluator said of one item."""
+
+    key: RecordKey
+    outcomes: Mapping[str, Outcome[Value]]
+    elapsed: float = 0.0
+    """Seconds of the task that made it; records made together share them."""
+    attempts: int = 1
+    """How often it was tried, over all starts of the run."""
+    requests: tuple[str, ...] = ()
+    """The model calls it rests on, by the hash of the request."""
+    written: str = ""
+
+    @property
+    def reasons(self) -> frozenset[Reason]:
+        """Why values are missing, where they are."""
+        return frozenset(o.failure.reason for o in self.outcomes.values() if o.failure is not None)
+
+
+@dataclass(frozen=True, slots=True)
+class Encoded:
+    """Outcomes as text, and the reasons among them so that nobody has to read it for those."""
+
+    text: str
+    reasons: tuple[Reason, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class _Stored:
+    """One outcome as it is written; exactly one of the four is there."""
+
+    score: Score | None = None
+    verdict: Verdict | None = None
+    data: dict[str, Any] | None = field(default=None)
+    failure: Failure | None = None
+
+
+def encode(outcomes: Outcomes) -> Encoded:
+    """Outcomes as JSON: the same text for the same outcomes, never a NaN."""
+    if not outcomes:
+        raise ValueError("a record needs at least one outcome")
+    stored = {name: _stored(outcomes[name]) for name in sorted(outcomes)}
+    reasons = {outcome.failure.reason for outcome in stored.values() if outcome.failure is not None}
+    return Encoded(to_json(stored, dict[str, _Stored]), tuple(sorted(reasons)))
+
+
+def decode(text: str) -> dict[str, Outcome[Value]]:
+    """Outcomes as they were before ``encode``."""
+    found: dict[str, Outcome[Value]] = {}
+    for name, one in from_json(dict[str, _Stored], text).items():
+        if one.failure is not None:
+            found[name] = Outcome(failure=one.failure)
+        else:
+            values = (one.score, one.verdict, one.data)
+            found[name] = Outcome(value=next(value for value in values if value is not None))
+    return found
+
+
+def _stored(outcome: Outcome[Any]) -> _Stored:
+    if outcome.failure is not None:
+        failure = outcome.failure
+        return _Stored(
+            failure=Failure(failure.reason, cleared(failure.detail), cleared(failure.advice))
+        )
+    value = outcome.unwrap()
+    if isinstance(value, Score):
+        return _Stored(score=value)
+    if isinstance(value, Verdict):
+        return _Stored(verdict=value)
+    if isinstance(value, dict):
+        # The codec would write null for a NaN and text for an object it does not know.
+        return _Stored(data=json.loads(json.dumps(value, allow_nan=False)))
+    raise TypeError(f"a record holds a Score, a Verdict or a dict, not {type(value).__name__}")

@@ -1,0 +1,170 @@
+"""The store of a run: the one process that holds it writes, anybody may read.
+
+run.db        everything: starts, plan, records, ledger, answers, hashes of inputs
+run.lock      who writes at this moment
+run.reserve   room for the last words on a full disk; only while a process writes
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import socket
+import sqlite3
+from collections.abc import Iterable, Mapping
+from contextlib import suppress
+from decimal import Decimal
+from pathlib import Path
+from typing import Any, Final
+
+import screentest
+from screentest.core import RunError, StorageError
+from screentest.run._clock import now
+from screentest.run._database import FILE, open_for_writing
+from screentest.run._reserve import Reserve
+from screentest.run._rows import Row, insert, select, update
+from screentest.run._texts import cleared
+from screentest.run._writer import Writer
+from screentest.run.inputs import InputHashes
+from screentest.run.lease import Lease
+from screentest.run.ledger import Ledger
+from screentest.run.reader import RunReader
+from screentest.run.records import RecordKey
+from screentest.run.tasks import Finished
+
+_KEY: Final = 'item, evaluator, aspect, "order", repeat, signature, inputs'
+
+
+class RunStore(RunReader):
+    """A run that this process writes. Use it as a context manager.
+
+    Opening a folder that holds a run goes on with it; any other folder becomes a new one.
+    """
+
+    def __init__(
+        self,
+        folder: Path,
+        *,
+        command: str,
+        arguments: Mapping[str, Any] | None = None,
+        max_cost: Decimal | None = None,
+    ) -> None:
+        """Open for writing. ``arguments`` are kept for people to read, ``max_cost`` is the cap."""
+        folder = folder.absolute()
+        _make_folder(folder)
+        self._lease = Lease.take(folder)
+        self._reserve = Reserve(folder)
+        try:
+            self._reserve.take()
+            connection = open_for_writing(folder)
+            self._writer = Writer(connection, folder / FILE, self._reserve)
+            try:
+                super().__init__(folder)
+                self._start_row = _start_row(command, arguments or {})
+                self._start = self._writer.do(self._begin)
+                self.inputs = InputHashes(self._writer, folder)
+                self.ledger = Ledger(self._writer, folder, self._start, max_cost)
+            except BaseException:
+                self._writer.close()
+                raise
+            _sync_folder(folder)
+        except BaseException:
+            self._reserve.release()
+            self._lease.release()
+            raise
+
+    def close(self) -> None:
+        """Write what waits, then let others write."""
+        super().close()
+        self._writer.close()
+        self._reserve.release()
+        self._lease.release()
+
+    def set_plan(self, keys: Iterable[RecordKey]) -> None:
+        """Say which records the run is to have: coverage counts against these."""
+        rows = [tuple(key.row.values()) for key in keys]
+
+        def change(connection: sqlite3.Connection) -> None:
+            connection.execute("DELETE FROM plan")
+            connection.executemany(f"INSERT INTO plan ({_KEY}) VALUES (?, ?, ?, ?, ?, ?, ?)", rows)
+
+        self._writer.do(change)
+
+    def write(self, finished: Finished) -> None:
+        """Write the records of a task; on the disk when this returns, all of them or none."""
+        self._writer.do(lambda db: self._write(db, finished), vital=True)
+
+    def end(self, how: str) -> None:
+        """Note how this start ended: ``finished``, ``interrupted`` or ``failed``."""
+        row = {**self._start_row, "ended": now(), "ending": how}
+        self._writer.do(lambda db: update(db, "starts", self._start, row), vital=True)
+
+    def _begin(self, connection: sqlite3.Connection) -> int:
+        mine = self._start_row["command"]
+        for first in select(connection, "starts", self.folder, "ORDER BY id LIMIT 1"):
+            if first["command"] != mine:
+                raise RunError(
+                    f"{self.folder} is a run of `{first['command']}`, not of `{mine}`",
+                    advice="Choose another folder for this run.",
+                )
+        return insert(connection, "starts", self._start_row)
+
+    def _write(self, connection: sqlite3.Connection, finished: Finished) -> None:
+        for key, outcomes in zip(finished.task.keys, finished.outcomes, strict=True):
+            row: Row = {
+                **key.row,
+                "outcomes": outcomes.text,
+                "reasons": " ".join(outcomes.reasons),
+                "requests": " ".join(finished.requests),
+                "elapsed_us": round(finished.elapsed * 1e6),
+                "attempts": finished.attempts,
+                "start": self._start,
+                "written": now(),
+            }
+            known = connection.execute(
+                f"SELECT id, attempts FROM records WHERE ({_KEY}) = (?, ?, ?, ?, ?, ?, ?)",
+                list(key.row.values()),
+            ).fetchone()
+            if known is None:
+                insert(connection, "records", row)
+            else:
+                number, attempts = known
+                row["attempts"] = attempts + finished.attempts
+                update(connection, "records", number, row)
+
+
+def _start_row(command: str, arguments: Mapping[str, Any]) -> Row:
+    text = json.dumps(dict(arguments), sort_keys=True, default=str)
+    return {
+        "command": command,
+        "arguments": cleared(text),
+        "package": screentest.__version__,
+        "host": socket.gethostname(),
+        "pid": os.getpid(),
+        "started": now(),
+        "ended": "",
+        "ending": "",
+    }
+
+
+def _make_folder(folder: Path) -> None:
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise StorageError(
+            f"cannot make the folder {folder}: {error.strerror}",
+            advice="Choose a folder that you may write to.",
+        ) from None
+
+
+def _sync_folder(folder: Path) -> None:
+    """A new file is safe only when the folder that names it is on the disk too."""
+    if os.name == "nt":  # where folders cannot be opened
+        return
+    for place in (folder, folder.parent):
+        with suppress(PermissionError):  # a parent that we may pass but not list
+            descriptor = os.open(place, os.O_RDONLY)
+            try:
+                os.fsync(descriptor)
+            finally:
+                os.close(descriptor)

@@ -1,0 +1,93 @@
+"""Task: a piece of work that makes one or more records, wherever and whenever it runs.
+
+The function of a task gets a Job and returns the outcomes of each key it was asked for. It
+may be called in any process, in any order, again after a crash, and for some of the keys only.
+"""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Callable, Generator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Protocol, TypeAlias
+
+from screentest.core import LedgerClient, Reason
+from screentest.run._signals import Stop
+from screentest.run.inputs import Stamp
+from screentest.run.records import Encoded, Outcomes, RecordKey
+
+
+@dataclass(frozen=True, slots=True)
+class Job:
+    """What the function of a task is given."""
+
+    keys: tuple[RecordKey, ...]
+    """The records that are wanted: all of the task's, or those that are still missing."""
+    payload: Any
+    ledger: LedgerClient
+    """For paid calls."""
+
+
+Results: TypeAlias = Mapping[RecordKey, Outcomes]
+Function: TypeAlias = Callable[[Job], Results]
+
+
+@dataclass(frozen=True, slots=True)
+class Task:
+    """A function by its import path, what it is given, and the records it makes.
+
+    Metrics that share one decode of a video are one task with a key for each.
+    """
+
+    keys: tuple[RecordKey, ...]
+    function: str | Function
+    """``"package.module:name"``, imported only where it runs; or a function that pickles."""
+    payload: Any = None
+    """Anything that pickles."""
+    timeout: float | None = None
+    """Seconds it may take, loading of models included; None leaves it to the engine."""
+    files: tuple[Stamp, ...] = ()
+    """Files that must not change while it runs; if one does, the result is not kept."""
+    on_death: Reason = Reason.CRASHED
+    """The reason given where it keeps killing its process."""
+
+    def __post_init__(self) -> None:
+        if not self.keys:
+            raise ValueError("a task makes at least one record")
+
+    def only(self, keys: Sequence[RecordKey]) -> Task:
+        """The same task for some of its records."""
+        return replace(self, keys=tuple(keys))
+
+
+@dataclass(frozen=True, slots=True)
+class Finished:
+    """What came of a task: outcomes in the order of its keys, ready to be written."""
+
+    task: Task
+    outcomes: tuple[Encoded, ...]
+    requests: tuple[str, ...] = ()
+    elapsed: float = 0.0
+    attempts: int = 1
+
+
+Ends: TypeAlias = Generator[Finished, None, None]
+
+
+class Engine(Protocol):
+    """Something that carries out tasks. Which one, and with how many hands, changes no result."""
+
+    def run(self, tasks: Sequence[Task], ledger: LedgerClient, stop: Stop) -> Ends:
+        """Each task's end, as it comes. After ``stop.requested`` no further task is begun."""
+
+
+def load(function: str | Function) -> Function:
+    """The function that a task names."""
+    if not isinstance(function, str):
+        return function
+    module, _, name = function.partition(":")
+    found: Any = importlib.import_module(module)
+    for step in name.split("."):
+        found = getattr(found, step)
+    loaded: Function = found
+    return loaded
