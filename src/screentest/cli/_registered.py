@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from screentest.core import NoValue, Registry
 from screentest.core.registry import HOMES, Entry
 
+NOT_READY = "not ready"
+
 
 @dataclass(frozen=True, slots=True)
 class Registered:
@@ -44,7 +46,7 @@ def _examined(entry: Entry) -> Registered:
     ready = entry.info.get("ready")
     if ready is not None:
         try:
-            problem = "" if ready() else "not ready"
+            problem = "" if ready() else NOT_READY
         except NoValue as error:
             problem, fix = error.message, error.advice or fix
         except Exception as error:  # noqa: BLE001 - a plugin's own check

@@ -8,8 +8,19 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from screentest.cli._registered import NOT_READY
+
 if TYPE_CHECKING:
     from screentest.cli._diagnosis import Diagnosis
+
+
+_HEADINGS = {
+    "detector": "Shot detectors",
+    "metric": "Metrics",
+    "judge": "Judges",
+    "degradation": "Degradations",
+    "importer": "Importers",
+}
 
 
 def command(app: typer.Typer) -> None:
@@ -95,16 +106,20 @@ def _print_registered(found: Diagnosis) -> None:
     from screentest.cli._tables import print_checks, print_heading
 
     for kind, entries in groupby(found.registered, key=lambda entry: entry.kind):
-        print_heading(f"{kind.replace('_', ' ').capitalize()}s")
+        print_heading(_HEADINGS.get(kind) or f"Models for {kind.replace('_', ' ')}")
         print_checks(
-            (entry.works or None, entry.name, "", entry.problem or entry.summary)
+            (entry.works or None, entry.name, "", _remark(entry.summary, entry.problem))
             for entry in entries
         )
 
 
+def _remark(summary: str, problem: str) -> str:
+    """What it is; and what is wrong, where the command that gets it does not tell already."""
+    return summary if problem in ("", NOT_READY) else f"{summary}: {problem}"
+
+
 def _print_advice(found: Diagnosis) -> None:
-    from screentest.cli._console import out
-    from screentest.cli._tables import print_facts, print_heading
+    from screentest.cli._tables import print_facts, print_heading, print_indented
 
     wanted = dict[str, list[str]]()
     missing = [(part.fix, part.name) for part in found.optional]
@@ -117,5 +132,5 @@ def _print_advice(found: Diagnosis) -> None:
         print_facts([(fix, ", ".join(names)) for fix, names in wanted.items()])
     print_heading("Faults" if found.faults else "No faults")
     for fault in found.faults:
-        out().print(f"  ✗ {fault.what}", style="red")
-        out().print(f"    {fault.fix}")
+        print_indented(f"✗ {fault.what}", style="red")
+        print_indented(fault.fix, indent=4)
