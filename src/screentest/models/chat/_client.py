@@ -1,0 +1,102 @@
+"""The openai SDK, held on a short lead: no retries, no redirects, no proxy to this machine.
+
+Imported on first use only, since the SDK takes half a second.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import AsyncIterator
+from typing import Any, cast
+
+import httpx2
+from openai import APIConnectionError, APIStatusError, AsyncOpenAI, Omit
+
+from screentest.models.chat.classify import connection_fault, status_fault
+from screentest.models.chat.endpoint import Endpoint, Secret
+from screentest.models.chat.faults import Fault, FaultKind
+
+MOST_BYTES = 8 * 2**20
+"""Of a response. No verdict is longer."""
+
+_CONNECT_TIMEOUT = 20.0
+
+
+class TooLong(httpx2.ReadError):
+    """A response beyond the limit."""
+
+
+class _Bounded(httpx2.AsyncByteStream):
+    """A response's bytes, up to the limit."""
+
+    def __init__(self, stream: httpx2.AsyncByteStream) -> None:
+        self._stream = stream
+
+    async def __aiter__(self) -> AsyncIterator[bytes]:
+        total = 0
+        async for chunk in self._stream:
+            total += len(chunk)
+            if total > MOST_BYTES:
+                raise TooLong(f"more than {MOST_BYTES} bytes")
+            yield chunk
+
+    async def aclose(self) -> None:
+        await self._stream.aclose()
+
+
+async def _bound(response: httpx2.Response) -> None:
+    response.stream = _Bounded(cast(httpx2.AsyncByteStream, response.stream))
+
+
+class Client:
+    """Sends bodies to one endpoint. Lives in one event loop."""
+
+    def __init__(self, endpoint: Endpoint, key: Secret, connections: int, timeout: float) -> None:
+        self._key = key
+        self._timeout = timeout
+        # What the SDK would otherwise tell any server about the user's OpenAI account.
+        private = {"OpenAI-Organization": Omit(), "OpenAI-Project": Omit()}
+        self._sdk = AsyncOpenAI(
+            api_key=key.reveal() or "none",
+            base_url=endpoint.url,
+            max_retries=0,
+            timeout=httpx2.Timeout(timeout, connect=min(timeout, _CONNECT_TIMEOUT)),
+            default_headers=None if endpoint.host == "api.openai.com" else cast(Any, private),
+            http_client=httpx2.AsyncClient(
+                limits=httpx2.Limits(
+                    max_connections=connections, max_keepalive_connections=connections
+                ),
+                follow_redirects=False,
+                # Frames for a server on this machine must not travel through a proxy.
+                trust_env=not endpoint.loopback,
+                event_hooks={"response": [_bound]},
+            ),
+        )
+
+    async def send(self, body: bytes) -> bytes:
+        """Send one request; the body of the response, or a Fault."""
+        try:
+            async with asyncio.timeout(self._timeout):
+                response = await self._sdk.post(
+                    "/chat/completions",
+                    cast_to=httpx2.Response,
+                    content=body,
+                    options={"headers": {"Content-Type": "application/json"}},
+                )
+                return response.content
+        except TimeoutError:
+            fault = Fault(FaultKind.TIMED_OUT, f"no answer in {self._timeout:g} s")
+        except APIStatusError as error:
+            said = self._key.hide(error.response.text)
+            fault = status_fault(error.status_code, error.response.headers, said, time.time())
+        except APIConnectionError as error:
+            if isinstance(error.__cause__, TooLong):
+                fault = Fault(FaultKind.TOO_LONG, str(error.__cause__))
+            else:
+                fault = connection_fault(error)
+        raise fault
+
+    async def close(self) -> None:
+        """Let go of all connections."""
+        await self._sdk.close()

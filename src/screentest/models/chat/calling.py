@@ -1,0 +1,253 @@
+"""One question put to an endpoint until there is an answer or a typed reason for none.
+
+Two bounded loops: attempts, while the service fails; and around them repairs, while the answer
+does not fit the schema. Every attempt of either is an intent and a receipt in the ledger.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+import json
+import random
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from decimal import Decimal
+from typing import Protocol
+
+from screentest.core import (
+    CallIntent,
+    CallReceipt,
+    CallStatus,
+    NoValue,
+    Reason,
+    ServiceError,
+    from_json,
+    to_json,
+)
+from screentest.models.chat import schemas, wire
+from screentest.models.chat.accounting import Books
+from screentest.models.chat.conclusion import conclude
+from screentest.models.chat.dialects import Dialect
+from screentest.models.chat.endpoint import Endpoint, Secret
+from screentest.models.chat.faults import Fault, FaultKind
+from screentest.models.chat.limiter import Limiter
+from screentest.models.chat.messages import ChatAnswer, ChatRequest, Reply, Usage
+from screentest.models.chat.retry import Clock, Retries
+
+_LONGEST_QUOTE = 4000
+_CONGESTED = (503, 529)
+_NEVER_REACHED = (FaultKind.UNREACHED, FaultKind.NO_SUCH_HOST)
+
+
+class Sender(Protocol):
+    """What carries a body to the endpoint and brings the response's back."""
+
+    async def send(self, body: bytes) -> bytes:
+        """The response's body; raises Fault."""
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """What stays the same for all calls of one backend."""
+
+    model: str
+    endpoint: Endpoint
+    dialect: Dialect
+    structured: str
+    """auto: in words, and enforced where the server can; schema: enforced; instructed: words."""
+    retries: Retries
+    concurrency: int = 16
+    timeout: float = 300.0
+
+
+@dataclass(frozen=True, slots=True)
+class _Got:
+    """A reply and what it took."""
+
+    reply: Reply
+    attempts: int
+    cost: Decimal | None
+
+
+class Caller:
+    """Puts questions to one endpoint. Lives in one event loop."""
+
+    def __init__(
+        self,
+        settings: Settings,
+        sender: Sender,
+        secret: Secret,
+        books: Books,
+        limiter: Limiter,
+        clock: Clock,
+        dice: random.Random,
+    ) -> None:
+        self._settings = settings
+        self._sender = sender
+        self._secret = secret
+        self._books = books
+        self._limiter = limiter
+        self._clock = clock
+        self._dice = dice
+        self._enforced = settings.structured != "instructed"
+        self._reached = False
+        self.stopped: ServiceError | None = None
+        """Why every further call would fail the same way."""
+        self.sending: set[asyncio.Task[object] | None] = set()
+        """Tasks whose call is under way, and perhaps paid for."""
+
+    async def answer(self, request: ChatRequest) -> ChatAnswer:
+        """The answer; raises NoValue, or ServiceError where the whole run must stop."""
+        turns: list[wire.Turn] = []
+        usage, attempts, costs = Usage(0, 0), 0, list[Decimal | None]()
+        for repairs in range(request.max_repairs + 1):
+            got = await self._call(request, turns)
+            usage, attempts = usage + got.reply.usage, attempts + got.attempts
+            costs.append(got.cost)
+            try:
+                answer = conclude(request, got.reply)
+            except NoValue as error:
+                mendable = error.reason is Reason.UNPARSABLE and request.schema is not None
+                if not mendable or repairs == request.max_repairs:
+                    raise
+                quote = got.reply.text[:_LONGEST_QUOTE] or "(nothing)"
+                turns += [("assistant", quote), ("user", schemas.repair(error.message))]
+                continue
+            known = [cost for cost in costs if cost is not None]
+            return replace(
+                answer,
+                usage=usage,
+                cost=float(sum(known)) if len(known) == len(costs) else None,
+                attempts=attempts,
+                repairs=repairs,
+                drifted=answer.model not in ("", self._settings.model),
+            )
+        raise AssertionError("the last repair returns or raises")
+
+    async def _call(self, request: ChatRequest, turns: Sequence[wire.Turn]) -> _Got:
+        digest = self._digest(request, turns)
+        known = await self._books.recall(digest)
+        if known is not None and known.answer is not None:
+            return _Got(from_json(Reply, known.answer), 0, known.cost)
+        retries, attempt = self._settings.retries, 0
+        allowed = retries.max_attempts
+        while attempt < allowed:
+            attempt += 1
+            enforced = self._enforced
+            async with self._limiter.slot():
+                self._raise_if_stopped()
+                started = self._clock.monotonic()
+                try:
+                    return await self._attempt(request, turns, digest, attempt, enforced)
+                except Fault as error:
+                    fault = error
+                wait = retries.wait(attempt, fault.retry_after, self._dice)
+                congested = fault.kind is FaultKind.RATE_LIMITED or fault.status in _CONGESTED
+                if congested:
+                    self._limiter.congested(started, wait)
+            if enforced and self._can_do_without(fault):
+                self._enforced = False
+                allowed += 1  # the server did not fail, it was asked for too much
+            elif self._stops_the_run(fault, attempt == allowed):
+                host, model = self._settings.endpoint.host, self._settings.model
+                self.stopped = fault.service_error(host, model)
+                raise self.stopped
+            elif not fault.again or attempt == allowed:
+                raise fault.no_value(attempt)
+            elif not congested:
+                await self._clock.sleep(wait)
+        raise AssertionError("the last attempt returns or raises")
+
+    async def _attempt(
+        self,
+        request: ChatRequest,
+        turns: Sequence[wire.Turn],
+        digest: str,
+        attempt: int,
+        enforced: bool,
+    ) -> _Got:
+        settings, images = self._settings, len(request.pictures)
+        body = wire.body(
+            request,
+            settings.model,
+            settings.dialect.fields(request.sampling, request.repeat),
+            instructed=settings.structured != "schema",
+            enforced=enforced,
+            turns=turns,
+        )
+        most = self._books.most(request, "".join(text for _, text in turns))
+        call = await self._books.intend(
+            CallIntent(digest, settings.model, attempt, request.use, images, most)
+        )
+        started = self._clock.monotonic()
+        task: asyncio.Task[object] | None = asyncio.current_task()
+        self.sending.add(task)
+        try:
+            reply = self._hidden(wire.read_reply(await self._sender.send(body)))
+        except Fault as fault:
+            fault.detail = self._secret.hide(fault.detail)
+            self._reached = self._reached or fault.call_status is not CallStatus.UNREACHED
+            latency = self._clock.monotonic() - started
+            await self._books.settle(call, _failed(fault, most, latency))
+            raise
+        except asyncio.CancelledError:
+            interrupted = CallReceipt(CallStatus.TIMED_OUT, detail="interrupted by the user")
+            self._books.settle_now(call, interrupted)
+            raise
+        finally:
+            self.sending.discard(task)
+        self._reached = True
+        self._limiter.succeeded()
+        cost = self._books.cost(reply.usage, images)
+        latency = self._clock.monotonic() - started
+        await self._books.settle(call, _answered(reply, cost, latency))
+        return _Got(reply, attempt, cost if cost is not None else most)
+
+    def _can_do_without(self, fault: Fault) -> bool:
+        return fault.kind is FaultKind.NO_SCHEMAS and self._settings.structured == "auto"
+
+    def _stops_the_run(self, fault: Fault, last: bool) -> bool:
+        if fault.stops_the_run or fault.kind is FaultKind.NO_SCHEMAS:
+            return True
+        # Nothing was ever heard of this host: a wrong address, or no server.
+        return last and fault.kind in _NEVER_REACHED and not self._reached
+
+    def _raise_if_stopped(self) -> None:
+        if self.stopped is not None:
+            raise self.stopped
+
+    def _digest(self, request: ChatRequest, turns: Sequence[wire.Turn]) -> str:
+        settings = self._settings
+        how = [settings.model, settings.endpoint.label, settings.dialect.name, settings.structured]
+        return hashlib.sha256(json.dumps([*how, request.key, *turns]).encode()).hexdigest()
+
+    def _hidden(self, reply: Reply) -> Reply:
+        # A server that echoes the key must not get it into the ledger.
+        return replace(
+            reply,
+            text=self._secret.hide(reply.text),
+            refusal=self._secret.hide(reply.refusal),
+            model=self._secret.hide(reply.model),
+            fingerprint=self._secret.hide(reply.fingerprint),
+        )
+
+
+def _failed(fault: Fault, most: Decimal | None, latency: float) -> CallReceipt:
+    unknown = most is None or fault.perhaps_billed
+    cost = None if unknown else Decimal(0)
+    return CallReceipt(fault.call_status, cost=cost, latency=latency, detail=str(fault))
+
+
+def _answered(reply: Reply, cost: Decimal | None, latency: float) -> CallReceipt:
+    return CallReceipt(
+        CallStatus.ANSWERED,
+        model=reply.model,
+        fingerprint=reply.fingerprint,
+        tokens_in=reply.usage.input_tokens,
+        tokens_out=reply.usage.output_tokens,
+        cost=cost,
+        latency=latency,
+        detail=reply.finish,
+        answer=to_json(reply),
+    )

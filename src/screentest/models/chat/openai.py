@@ -1,0 +1,203 @@
+"""Any OpenAI-compatible endpoint: OpenAI itself, vLLM, SGLang, Ollama, `transformers serve`.
+
+Bounded in every direction: attempts, repairs, waits, calls at once, bytes, tokens and money.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import random
+from collections.abc import Mapping, Sequence
+from dataclasses import fields, replace
+from typing import Any, Literal
+
+from screentest.core import BadOption, LedgerClient, Outcome, from_object, register
+from screentest.models.chat import loop
+from screentest.models.chat.calling import Settings
+from screentest.models.chat.dialects import dialect_for
+from screentest.models.chat.endpoint import Endpoint
+from screentest.models.chat.ledger import MemoryLedger
+from screentest.models.chat.messages import ChatAnswer, ChatRequest, Sampling
+from screentest.models.chat.pricing import Prices
+from screentest.models.chat.recorder import Recorder
+from screentest.models.chat.retry import Clock, Retries, SystemClock
+from screentest.models.chat.session import Session
+
+logger = logging.getLogger("screentest.chat")
+
+
+class OpenAIChat:
+    """A chat model behind an OpenAI-compatible endpoint.
+
+    Use it from any thread or worker process; connections are made on first use and belong to
+    the process that made them. The key is read from the environment then, and kept nowhere.
+    """
+
+    def __init__(
+        self,
+        settings: Settings,
+        *,
+        key_env: str = "OPENAI_API_KEY",
+        sampling: Mapping[str, Any] | None = None,
+        clock: Clock | None = None,
+        seed: int | None = None,
+    ) -> None:
+        self.settings = settings
+        self._key_env = key_env
+        self._overrides = _checked(sampling or {})
+        self._clock = clock or SystemClock()
+        self._dice = random.Random(seed)
+        self._ledger: LedgerClient = MemoryLedger()
+        self._prices = Prices()
+        self._session: Session | None = None
+        self._served: set[str] = set()
+        self._warned: set[str] = set()
+
+    @property
+    def identity(self) -> Mapping[str, str]:
+        """The endpoint, its dialect, and the names it answered under where they differ."""
+        parts = {"endpoint": self.settings.endpoint.label, "dialect": self.settings.dialect.name}
+        if self._served:
+            parts["served"] = " ".join(sorted(self._served))
+        return parts
+
+    def attach(self, ledger: LedgerClient, prices: Prices | None = None) -> None:
+        """Write calls into ``ledger`` at these prices from now on."""
+        self.close()
+        self._ledger = ledger
+        self._prices = prices or Prices()
+
+    def ask(self, requests: Sequence[ChatRequest]) -> list[Outcome[ChatAnswer]]:
+        """One outcome per request, in their order.
+
+        Raises ServiceError where the service turns every call away: a wrong key, an unknown
+        model, an empty account. Calls under way are finished and written down first.
+        """
+        if not requests:
+            return []
+        outcomes = loop.run(self._ask([self.effective(request) for request in requests]))
+        return [
+            outcome if outcome.value is None else _keyed(request, outcome.value)
+            for request, outcome in zip(requests, outcomes, strict=True)
+        ]
+
+    def effective(self, request: ChatRequest) -> ChatRequest:
+        """The request with the sampling that the user set for this backend."""
+        if self._overrides:
+            request = replace(request, sampling=replace(request.sampling, **self._overrides))
+        unsaid = self.settings.dialect.unsaid(request.sampling)
+        if unsaid:
+            self._warn_once(
+                f"{self.settings.model} cannot be told {', '.join(unsaid)} "
+                f"(dialect {self.settings.dialect.name}); its own settings hold"
+            )
+        return request
+
+    def close(self) -> None:
+        """Let go of connections and threads; the next question opens new ones."""
+        if self._session is not None and self._session.loop is loop.event_loop():
+            loop.run(self._session.close())
+        self._session = None
+
+    def __enter__(self) -> OpenAIChat:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def __getstate__(self) -> dict[str, Any]:
+        # Connections stay in this process; another makes its own.
+        return self.__dict__ | {"_session": None}
+
+    async def _ask(self, requests: Sequence[ChatRequest]) -> list[Outcome[ChatAnswer]]:
+        settings = self.settings
+        if self._session is None or self._session.loop is not asyncio.get_running_loop():
+            self._session = Session(
+                settings,
+                settings.endpoint.key(self._key_env),
+                self._ledger,
+                self._prices.of(settings.model),
+                self._clock,
+                self._dice,
+            )
+        return await self._session.ask_all(requests, self._note_served)
+
+    def _note_served(self, answer: ChatAnswer) -> None:
+        if not answer.drifted and not answer.fingerprint:
+            return
+        served = "@".join(filter(None, (answer.model, answer.fingerprint)))
+        if served in self._served:
+            return
+        if answer.drifted:
+            self._warn_once(
+                f"asked for {self.settings.model!r}, answered by {answer.model!r}: "
+                "name that one to pin the version"
+            )
+        elif self._served:
+            self._warn_once(f"{self.settings.model} changed while in use: it is now {served}")
+        self._served.add(served)
+
+    def _warn_once(self, message: str) -> None:
+        if message not in self._warned:
+            self._warned.add(message)
+            logger.warning(message)
+
+
+def _keyed(request: ChatRequest, answer: ChatAnswer) -> Outcome[ChatAnswer]:
+    # The key of what was asked for, before this backend's own sampling.
+    return Outcome.of(replace(answer, request_key=request.key))
+
+
+def _checked(sampling: Mapping[str, Any]) -> dict[str, Any]:
+    names = [field.name for field in fields(Sampling)]
+    for unknown in sampling.keys() - set(names):
+        raise BadOption(
+            f"{unknown!r} is no sampling setting", advice=f"Settings: {', '.join(names)}."
+        )
+    checked = from_object(Sampling, dict(sampling))
+    return {name: getattr(checked, name) for name in sampling}
+
+
+@register(
+    "chat",
+    "openai",
+    version=1,
+    summary="any OpenAI-compatible endpoint: OpenAI, vLLM, SGLang, Ollama, transformers serve",
+    neutral=(
+        *("base_url", "key_env", "concurrency", "timeout", "max_attempts"),
+        *("longest_wait", "offline", "record"),
+    ),
+)
+def openai_chat(
+    *,
+    model: str,
+    base_url: str = "",
+    key_env: str = "OPENAI_API_KEY",
+    concurrency: int = 16,
+    timeout: float = 300.0,
+    max_attempts: int = 6,
+    longest_wait: float = 120.0,
+    dialect: str = "auto",
+    structured: Literal["auto", "schema", "instructed"] = "auto",
+    sampling: dict[str, Any] | None = None,
+    offline: bool = False,
+    record: str = "",
+) -> OpenAIChat | Recorder:
+    """A chat model by its name at an endpoint; docs/chat.md explains the options."""
+    if not model:
+        raise BadOption("no model is named", advice="Write chat=openai:NAME.")
+    if concurrency < 1 or max_attempts < 1 or timeout <= 0 or longest_wait <= 0:
+        raise BadOption("concurrency, max_attempts, timeout and longest_wait are above zero")
+    endpoint = Endpoint.of(base_url, offline=offline)
+    settings = Settings(
+        model=model,
+        endpoint=endpoint,
+        dialect=dialect_for(dialect, endpoint.host, model),
+        structured=structured,
+        retries=Retries(max_attempts=max_attempts, longest_wait=longest_wait),
+        concurrency=concurrency,
+        timeout=timeout,
+    )
+    chat = OpenAIChat(settings, key_env=key_env, sampling=sampling)
+    return Recorder(chat, record) if record else chat
