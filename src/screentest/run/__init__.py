@@ -3,11 +3,14 @@
 from screentest.run._signals import Stop
 from screentest.run.engine import InlineEngine, LocalEngine
 from screentest.run.execute import Execution, Retry, execute
+from screentest.run.export import canonical, export, rows
 from screentest.run.inputs import ABSENT, InputHashes, Stamp, hash_file, hash_item, hash_parts
 from screentest.run.lease import Holder, holder
 from screentest.run.ledger import Call, Ledger, Spending
+from screentest.run.listing import RunSummary, find_runs, summarize
 from screentest.run.reader import Coverage, RunReader, Start
 from screentest.run.records import TRANSIENT, Record, RecordKey
+from screentest.run.repair import Repair, repair
 from screentest.run.store import RunStore
 from screentest.run.tasks import Engine, Finished, Job, Results, Task
 
@@ -27,18 +30,26 @@ __all__ = [
     "LocalEngine",
     "Record",
     "RecordKey",
+    "Repair",
     "Results",
     "Retry",
     "RunReader",
     "RunStore",
+    "RunSummary",
     "Spending",
     "Stamp",
     "Start",
     "Stop",
     "Task",
+    "canonical",
     "execute",
+    "export",
+    "find_runs",
     "hash_file",
     "hash_item",
     "hash_parts",
     "holder",
+    "repair",
+    "rows",
+    "summarize",
 ]

@@ -64,18 +64,23 @@ def open_for_reading(folder: Path) -> sqlite3.Connection:
 
 
 def _connect_read_only(path: Path) -> sqlite3.Connection:
-    connection = _connect(path.absolute().as_uri(), "ro")
-    try:
-        connection.execute("PRAGMA busy_timeout = 10000")
-        connection.execute("SELECT count(*) FROM sqlite_master")
-    except sqlite3.OperationalError:
-        connection.close()
-        if path.with_name(f"{FILE}-wal").exists():
-            raise
-        # A finished run in a folder that may not be written: SQLite cannot make the index of
-        # the log there, and without a log needs none.
-        connection = _connect(path.absolute().as_uri(), "ro&immutable=1")
-    return connection
+    """A connection that changes nothing, by the first way that the folder's rights allow."""
+    address = path.absolute().as_uri()
+    # Rights to write let the last one who closes a database take away its log; without them
+    # the log's index must be there already, and without a log none is needed.
+    ways = ["rw", "ro"] if path.with_name(f"{FILE}-wal").exists() else ["rw", "ro&immutable=1"]
+    for way in ways:
+        connection = _connect(address, way)
+        try:
+            connection.execute("PRAGMA busy_timeout = 10000")
+            connection.execute("PRAGMA query_only = ON")
+            connection.execute("SELECT count(*) FROM sqlite_master")
+            return connection
+        except sqlite3.OperationalError:
+            connection.close()
+            if way == ways[-1]:
+                raise
+    raise AssertionError("there is a last way")
 
 
 def _connect(address: str, mode: str, *, check_same_thread: bool = True) -> sqlite3.Connection:

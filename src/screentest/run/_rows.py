@@ -33,16 +33,22 @@ def checksum(table: str, values: Sequence[Cell]) -> str:
 
 
 def insert(connection: sqlite3.Connection, table: str, values: Mapping[str, Cell]) -> int:
-    """Add a row with its checksum; returns its id."""
+    """Add a row under the next id, with its checksum; returns the id."""
+    number: int = connection.execute(f"SELECT coalesce(max(id), 0) + 1 FROM {table}").fetchone()[0]
+    insert_as_is(connection, table, {**values, "id": number})
+    return number
+
+
+def insert_as_is(connection: sqlite3.Connection, table: str, row: Mapping[str, Cell]) -> None:
+    """Add a row that has an id."""
     columns = checked_columns()[table]
-    cells = [values[name] for name in columns]
+    cells = [row[name] for name in columns]
     names = ", ".join(f'"{name}"' for name in columns)
     marks = ", ".join("?" * (len(columns) + 1))
-    cursor = connection.execute(
+    connection.execute(
         f"INSERT INTO {table} ({names}, checksum) VALUES ({marks})",
         [*cells, checksum(table, cells)],
     )
-    return cursor.lastrowid or 0
 
 
 def update(
@@ -50,7 +56,8 @@ def update(
 ) -> None:
     """Replace the row of that id, checksum included."""
     columns = checked_columns()[table]
-    cells = [values[name] for name in columns]
+    row = {**values, "id": number}
+    cells = [row[name] for name in columns]
     changes = ", ".join(f'"{name}" = ?' for name in columns)
     connection.execute(
         f"UPDATE {table} SET {changes}, checksum = ? WHERE id = ?",
@@ -65,11 +72,11 @@ def select(
     rest: str = "",
     arguments: Sequence[Cell] = (),
 ) -> Iterator[Row]:
-    """Rows with their ids, each checked. ``rest`` is SQL after ``FROM table``."""
+    """Rows, each checked. ``rest`` is SQL after ``FROM table``."""
     columns = checked_columns()[table]
     names = ", ".join(f'{table}."{name}"' for name in columns)
-    query = f"SELECT {table}.id, {names}, {table}.checksum FROM {table} {rest}"
-    for number, *cells, kept in connection.execute(query, arguments):
+    query = f"SELECT {names}, {table}.checksum FROM {table} {rest}"
+    for *cells, kept in connection.execute(query, arguments):
         if checksum(table, cells) != kept:
-            raise damaged(folder, f"row {number} of {table} is not what was written")
-        yield {"id": number, **dict(zip(columns, cells, strict=True))}
+            raise damaged(folder, f"row {cells[0]} of {table} is not what was written")
+        yield dict(zip(columns, cells, strict=True))

@@ -71,7 +71,7 @@ def execute(
     """
     keys = [key for task in tasks for key in task.keys]
     _refuse_twins(keys)
-    store.set_plan(keys)
+    store.add_to_plan(keys)
     missing = _missing(store, tasks, Retry(retry))
     tally = _Tally(len(keys), sum(len(task.keys) for task in missing))
     stop = Stop()

@@ -1,8 +1,9 @@
 """The shape of a run's database, as numbered steps that are only ever appended.
 
 ``PRAGMA user_version`` says how many steps a database has taken. A step, once released, is
-never edited: databases that took it exist. A table with a checksum keeps its columns for
-ever, since the checksum covers all of them; what is new goes into a new table.
+never edited: databases that took it exist. Each table starts with an id and ends with a
+checksum that covers all its columns, so a table keeps its columns for ever; what is new goes
+into a new table.
 """
 
 from __future__ import annotations
@@ -27,10 +28,12 @@ _KEY_COLUMNS = """
     inputs    TEXT NOT NULL,"""
 
 # Money is in trillionths, times in microseconds: whole numbers are exact and add up.
+# An id is an INT, not an INTEGER, which SQLite would keep outside of the row: `repair` wants
+# to find it there.
 MIGRATIONS: tuple[str, ...] = (
     f"""
     CREATE TABLE starts (
-        id        INTEGER PRIMARY KEY,
+        id        INT PRIMARY KEY,
         command   TEXT NOT NULL,
         arguments TEXT NOT NULL,
         package   TEXT NOT NULL,
@@ -41,11 +44,14 @@ MIGRATIONS: tuple[str, ...] = (
         ending    TEXT NOT NULL,
         checksum  TEXT NOT NULL
     );
-    CREATE TABLE plan ({_KEY_COLUMNS}
-        PRIMARY KEY ({_KEY})
-    ) WITHOUT ROWID;
+    CREATE TABLE plan (
+        id        INT PRIMARY KEY,{_KEY_COLUMNS}
+        start     INTEGER NOT NULL REFERENCES starts (id),
+        checksum  TEXT NOT NULL,
+        UNIQUE ({_KEY})
+    );
     CREATE TABLE records (
-        id         INTEGER PRIMARY KEY,{_KEY_COLUMNS}
+        id         INT PRIMARY KEY,{_KEY_COLUMNS}
         outcomes   TEXT NOT NULL,
         reasons    TEXT NOT NULL,
         requests   TEXT NOT NULL,
@@ -57,7 +63,7 @@ MIGRATIONS: tuple[str, ...] = (
         UNIQUE ({_KEY}, inputs)
     );
     CREATE TABLE calls (
-        id       INTEGER PRIMARY KEY,
+        id       INT PRIMARY KEY,
         call     TEXT NOT NULL UNIQUE,
         request  TEXT NOT NULL,
         model    TEXT NOT NULL,
@@ -70,7 +76,7 @@ MIGRATIONS: tuple[str, ...] = (
         checksum TEXT NOT NULL
     );
     CREATE TABLE receipts (
-        id          INTEGER PRIMARY KEY,
+        id          INT PRIMARY KEY,
         call        TEXT NOT NULL UNIQUE REFERENCES calls (call),
         status      TEXT NOT NULL,
         model       TEXT NOT NULL,
@@ -84,7 +90,7 @@ MIGRATIONS: tuple[str, ...] = (
         checksum    TEXT NOT NULL
     );
     CREATE TABLE answers (
-        id       INTEGER PRIMARY KEY,
+        id       INT PRIMARY KEY,
         call     TEXT NOT NULL UNIQUE REFERENCES calls (call),
         request  TEXT NOT NULL,
         body     TEXT NOT NULL,
@@ -92,7 +98,7 @@ MIGRATIONS: tuple[str, ...] = (
     );
     CREATE INDEX answers_by_request ON answers (request);
     CREATE TABLE inputs (
-        id       INTEGER PRIMARY KEY,
+        id       INT PRIMARY KEY,
         path     TEXT NOT NULL UNIQUE,
         size     INTEGER NOT NULL,
         mtime_ns INTEGER NOT NULL,
@@ -143,15 +149,14 @@ def check_version(connection: sqlite3.Connection, folder: Path) -> int:
 
 @cache
 def checked_columns() -> dict[str, tuple[str, ...]]:
-    """For each table with a checksum, the columns that it covers, in order."""
+    """For each table, the columns that its checksum covers, in order; the first is the id."""
     connection = sqlite3.connect(":memory:")
     try:
         migrate(connection, Path())
         found = {}
         for (table,) in connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'"):
             names = [row[1] for row in connection.execute(f"PRAGMA table_info({table})")]
-            if names[-1] == "checksum":
-                found[table] = tuple(names[1:-1])
+            found[table] = tuple(names[:-1])
         return found
     finally:
         connection.close()

@@ -42,10 +42,10 @@ class Start:
 class Coverage:
     """How far a run is: every planned record is scored, failed or pending."""
 
-    total: int
-    scored: int
+    total: int = 0
+    scored: int = 0
     """Records in which no value is missing."""
-    failed: int
+    failed: int = 0
     reasons: Mapping[Reason, int] = field(default_factory=dict)
     """How many records lack a value for each reason."""
 

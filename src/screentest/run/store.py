@@ -11,7 +11,7 @@ import json
 import os
 import socket
 import sqlite3
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from decimal import Decimal
 from pathlib import Path
@@ -22,7 +22,7 @@ from screentest.core import RunError, StorageError
 from screentest.run._clock import now
 from screentest.run._database import FILE, open_for_writing
 from screentest.run._reserve import Reserve
-from screentest.run._rows import Row, insert, select, update
+from screentest.run._rows import Row, insert, insert_as_is, select, update
 from screentest.run._texts import cleared
 from screentest.run._writer import Writer
 from screentest.run.inputs import InputHashes
@@ -32,7 +32,8 @@ from screentest.run.reader import RunReader
 from screentest.run.records import RecordKey
 from screentest.run.tasks import Finished
 
-_KEY: Final = 'item, evaluator, aspect, "order", repeat, signature, inputs'
+_QUESTION: Final = 'item, evaluator, aspect, "order", repeat, signature'
+_KEY: Final = f"{_QUESTION}, inputs"
 
 
 class RunStore(RunReader):
@@ -80,15 +81,13 @@ class RunStore(RunReader):
         self._reserve.release()
         self._lease.release()
 
-    def set_plan(self, keys: Iterable[RecordKey]) -> None:
-        """Say which records the run is to have: coverage counts against these."""
-        rows = [tuple(key.row.values()) for key in keys]
+    def add_to_plan(self, keys: Iterable[RecordKey]) -> None:
+        """Say which records the run is to have: coverage counts against these.
 
-        def change(connection: sqlite3.Connection) -> None:
-            connection.execute("DELETE FROM plan")
-            connection.executemany(f"INSERT INTO plan ({_KEY}) VALUES (?, ?, ?, ?, ?, ?, ?)", rows)
-
-        self._writer.do(change)
+        The plan is what the latest start asks for, in one step or in several.
+        """
+        rows: list[Row] = [{**key.row, "start": self._start} for key in keys]
+        self._writer.do(lambda db: self._add_to_plan(db, rows))
 
     def write(self, finished: Finished) -> None:
         """Write the records of a task; on the disk when this returns, all of them or none."""
@@ -108,6 +107,16 @@ class RunStore(RunReader):
                     advice="Choose another folder for this run.",
                 )
         return insert(connection, "starts", self._start_row)
+
+    def _add_to_plan(self, connection: sqlite3.Connection, rows: Sequence[Row]) -> None:
+        connection.execute("DELETE FROM plan WHERE start != ?", [self._start])
+        last = connection.execute("SELECT coalesce(max(id), 0) FROM plan").fetchone()[0]
+        for number, row in enumerate(rows, start=last + 1):
+            question = [cell for name, cell in row.items() if name not in ("inputs", "start")]
+            connection.execute(
+                f"DELETE FROM plan WHERE ({_QUESTION}) = (?, ?, ?, ?, ?, ?)", question
+            )
+            insert_as_is(connection, "plan", {**row, "id": number})
 
     def _write(self, connection: sqlite3.Connection, finished: Finished) -> None:
         for key, outcomes in zip(finished.task.keys, finished.outcomes, strict=True):

@@ -1,0 +1,186 @@
+"""Records as tables for other programs: CSV, Parquet, JSON.
+
+One row for each value, and one for each value that is missing, with its reason: nothing is
+left out. JSON and Parquet hold texts exactly; in CSV a text that a spreadsheet would take for
+a formula gets an apostrophe in front.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from decimal import Decimal
+from pathlib import Path
+from typing import IO, Any, Final, TypeAlias
+
+from screentest.core import BadOption, Outcome, Score, Verdict
+from screentest.run._atomic import written_whole
+from screentest.run.reader import RunReader
+from screentest.run.records import Record, RecordKey, Value, encode
+
+Cell: TypeAlias = str | int | float | None
+
+COLUMNS: Final[Mapping[str, type]] = {
+    "item": str,
+    "evaluator": str,
+    "name": str,
+    "aspect": str,
+    "order": str,
+    "repeat": int,
+    "status": str,
+    "value": float,
+    "choice": str,
+    "first": float,
+    "second": float,
+    "text": str,
+    "advice": str,
+    "details": str,
+    "elapsed": float,
+    "attempts": int,
+    "signature": str,
+    "inputs": str,
+}
+"""``status`` is ``value``, the reason why there is none, or ``pending``. ``text`` is a judge's
+rationale or what is known of a failure; ``details`` is JSON: curve, evidence and the like."""
+
+PENDING: Final = "pending"
+
+
+def rows(run: RunReader) -> Iterator[dict[str, Cell]]:
+    """The table: current records and those still to come, by key and name."""
+    known = {record.key: record for record in run.records()}
+    for key in run.plan():
+        record = known.get(key)
+        if record is None:
+            yield _row(key, key.evaluator, status=PENDING)
+            continue
+        for name, outcome in sorted(record.outcomes.items()):
+            yield _row(key, name, elapsed=record.elapsed, attempts=record.attempts) | _cells(
+                outcome
+            )
+
+
+def _row(key: RecordKey, name: str, **cells: Cell) -> dict[str, Cell]:
+    return dict.fromkeys(COLUMNS) | key.row | {"name": name} | cells
+
+
+def _cells(outcome: Outcome[Value]) -> dict[str, Cell]:
+    if outcome.failure is not None:
+        failure = outcome.failure
+        return {
+            "status": failure.reason.value,
+            "text": failure.detail or None,
+            "advice": failure.advice or None,
+        }
+    whole = json.loads(encode({"": outcome}).text)[""]
+    value = outcome.unwrap()
+    cells: dict[str, Cell] = {"status": "value"}
+    if isinstance(value, Score):
+        cells["value"] = value.value
+        rest = {k: v for k, v in whole["score"].items() if k != "value"}
+    elif isinstance(value, Verdict):
+        cells |= {"choice": value.choice.value, "first": value.first, "second": value.second}
+        cells["text"] = value.rationale or None
+        rest = {k: v for k, v in whole["verdict"].items() if k.startswith("evidence")}
+    else:
+        rest = whole["data"]
+    return cells | {"details": _json(rest) if rest else None}
+
+
+def canonical(records: Iterable[Record]) -> Iterator[str]:
+    """One line for each record with all that may not depend on when or where it was made."""
+    for record in sorted(records, key=lambda record: record.key):
+        outcomes = json.loads(encode(record.outcomes).text)
+        yield _json({**record.key.row, "outcomes": outcomes, "requests": list(record.requests)})
+
+
+def export(run: RunReader, kind: str, target: Path | IO[bytes]) -> None:
+    """Write the table of a run: to a path whole or not at all, to an open file as it comes."""
+    if kind not in WRITERS:
+        raise BadOption(
+            f"cannot export to {kind!r}", advice=f"Known: {', '.join(sorted(WRITERS))}."
+        )
+    if isinstance(target, Path):
+        with written_whole(target) as file:
+            WRITERS[kind](run, file)
+    else:
+        WRITERS[kind](run, target)
+
+
+def _write_csv(run: RunReader, file: IO[bytes]) -> None:
+    text = io.TextIOWrapper(file, "utf-8", newline="", write_through=True)
+    table = csv.writer(text)
+    table.writerow(COLUMNS)
+    table.writerows([[_harmless(row[name]) for name in COLUMNS] for row in rows(run)])
+    text.detach()
+
+
+def _harmless(cell: Cell) -> Cell:
+    """A text as a spreadsheet may see it: never a formula. Numbers stay numbers."""
+    if isinstance(cell, str) and cell.lstrip(" ")[:1] in _FORMULA:
+        return f"'{cell}"
+    return cell
+
+
+# What makes Excel, LibreOffice or Google Sheets calculate, full-width forms included.
+_FORMULA: Final = frozenset("=+-@\t\r\n\uff1d\uff0b\uff0d\uff20")
+
+
+def _write_parquet(run: RunReader, file: IO[bytes]) -> None:
+    import pyarrow
+    import pyarrow.parquet
+
+    kinds = {str: pyarrow.string(), int: pyarrow.int64(), float: pyarrow.float64()}
+    schema = pyarrow.schema([(name, kinds[kind]) for name, kind in COLUMNS.items()])
+    table = pyarrow.Table.from_pylist(list(rows(run)), schema=schema)
+    pyarrow.parquet.write_table(table, file)
+
+
+def _write_json(run: RunReader, file: IO[bytes]) -> None:
+    coverage, spending, starts = run.coverage(), run.spending(), run.starts()
+    whole = {
+        "run": {
+            "command": starts[-1].command if starts else "",
+            "arguments": starts[-1].arguments if starts else {},
+            "screentest": starts[-1].package if starts else "",
+            "started": starts[0].started if starts else "",
+            "starts": len(starts),
+        },
+        "coverage": {
+            "total": coverage.total,
+            "scored": coverage.scored,
+            "failed": coverage.failed,
+            "pending": coverage.pending,
+            "reasons": coverage.reasons,
+        },
+        "spending": {name: _exact(getattr(spending, name)) for name in spending.__slots__},
+        "records": [_filled(row) for row in rows(run)],
+    }
+    file.write((json.dumps(whole, indent=1, ensure_ascii=False, allow_nan=False) + "\n").encode())
+
+
+def _filled(row: Mapping[str, Cell]) -> dict[str, Any]:
+    """A row without its empty cells; its details as an object."""
+    filled: dict[str, Any] = {name: cell for name, cell in row.items() if cell is not None}
+    if "details" in filled:
+        filled["details"] = json.loads(filled["details"])
+    return filled
+
+
+def _exact(value: Any) -> Any:
+    return f"{value:f}" if isinstance(value, Decimal) else value
+
+
+def _json(value: Any) -> str:
+    return json.dumps(
+        value, sort_keys=True, ensure_ascii=False, separators=(",", ":"), allow_nan=False
+    )
+
+
+WRITERS: Final[Mapping[str, Callable[[RunReader, IO[bytes]], None]]] = {
+    "csv": _write_csv,
+    "json": _write_json,
+    "parquet": _write_parquet,
+}
