@@ -30,6 +30,8 @@ class Layout(StrEnum):
     """height × width × 3, as OpenCV likes it"""
     GRAY = "gray"
     """height × width, full range"""
+    LUMA = "luma"
+    """height × width, the Y plane as it is coded: what FFmpeg's own filters measure on"""
 
 
 class Filter(StrEnum):

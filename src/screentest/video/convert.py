@@ -24,6 +24,10 @@ _INTERPOLATION = {
     Filter.LANCZOS: Interpolation.LANCZOS,
 }
 
+_EIGHT_BIT_LUMA_FIRST = frozenset(
+    f"yuv{full}{chroma}p" for full in ("", "j") for chroma in (410, 411, 420, 422, 440, 444)
+) | {"gray", "nv12", "nv21"}
+
 
 def conversion_key(request: FrameRequest) -> ConversionKey:
     """Requests with the same key share one conversion."""
@@ -50,17 +54,32 @@ class Converter:
             frame,
             width=target_width,
             height=target_height,
-            format=self._layout.value,
+            format=_coded_like(frame) if self._layout is Layout.LUMA else self._layout.value,
             interpolation=self._interpolation,
             # Decoder threads keep the cores busy already.
             threads=1,
         )
-        image = cast("Image", converted.to_ndarray())
+        if self._layout is Layout.LUMA:
+            image = _first_plane(converted)
+        else:
+            image = cast("Image", converted.to_ndarray())
         if quarter_turns:
             # rot90 turns counter-clockwise, the file's angle is clockwise.
             image = np.ascontiguousarray(np.rot90(image, -quarter_turns))
         image.flags.writeable = False
         return image
+
+
+def _coded_like(frame: VideoFrame) -> str:
+    """The 8-bit format whose first plane is the luma of ``frame``, in the range it has there."""
+    # The same format costs nothing: the frame itself comes back.
+    return frame.format.name if frame.format.name in _EIGHT_BIT_LUMA_FIRST else "yuv420p"
+
+
+def _first_plane(frame: VideoFrame) -> Image:
+    plane = frame.planes[0]
+    rows = np.frombuffer(plane, np.uint8).reshape(-1, plane.line_size)
+    return rows[: frame.height, : frame.width].copy()
 
 
 def rotation_of(frame: VideoFrame) -> int:
