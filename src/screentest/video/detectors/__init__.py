@@ -1,0 +1,9 @@
+"""Shot detectors, one file each, behind one contract.
+
+A detector is a consumer of a scan: it runs in the same pass as anything else, holds a few
+small frames at most, and has its boundaries when the video has ended.
+"""
+
+from screentest.video.detectors._contract import Boundary, Detector
+
+__all__ = ["Boundary", "Detector"]

@@ -1,0 +1,185 @@
+"""Blends: runs of looks that go straight from one picture to another."""
+
+from __future__ import annotations
+
+from collections import deque
+from dataclasses import dataclass
+from enum import Enum
+from typing import TYPE_CHECKING, NamedTuple
+
+import cv2
+import numpy as np
+
+from screentest.core import Time
+from screentest.video.detectors._straight_walk import BEGUN, DONE, Walk, compare, walk
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from screentest.core.frames import Image
+
+_WINDOWS = (5, 7, 10, 14, 19, 26)
+"""Lengths tried, in looks. A longer blend shows its middle."""
+_POINTS = (32, 18)
+_TWO_LARGEST_STEPS = 0.6
+"""A larger share of the way in two looks is a cut or two, not a blend."""
+_LARGEST_STEP_BACK = 0.05
+_EMPTY = 3.0
+"""A picture of less contrast is empty. A line of small type on black has more."""
+_DARK = 20
+"""Pixels darker than this may belong to bars around the picture."""
+_MOST_OF_IT = 0.3
+"""The share of a frame that bars leave to the picture."""
+_EVERYWHERE = 0.5
+"""The share of the pixels that take part in a dissolve: more than a title's."""
+
+
+class Kind(Enum):
+    """What a blend joins. An empty picture is black, white or any plain colour."""
+
+    OUT = "picture to empty"
+    IN = "empty to picture"
+    DISSOLVE = "picture to picture"
+
+
+class Moment(NamedTuple):
+    """A frame's time and index."""
+
+    time: Time
+    frame: int
+
+
+@dataclass(frozen=True, slots=True)
+class Blend:
+    """One picture going over into another."""
+
+    kind: Kind
+    first: Moment
+    middle: Moment
+    last: Moment
+    change: float
+    wandering: float
+
+
+@dataclass(slots=True)
+class EmptyRun:
+    """A stretch of empty pictures, with the blends into and out of it."""
+
+    first: Moment
+    until: Moment | None = None
+    """The first picture after it; None at the end of the video."""
+    out: Blend | None = None
+    into: Blend | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class _Look:
+    moment: Moment
+    points: NDArray[np.float32]
+    run: EmptyRun | None
+
+
+class BlendFinder:
+    """Takes looks, some a second, and keeps the best blend of each place."""
+
+    def __init__(self, wandering: float, min_news: float, max_likeness: float) -> None:
+        self._wandering = wandering
+        self._min_news = min_news
+        self._max_likeness = max_likeness
+        self._looks: deque[_Look] = deque(maxlen=max(_WINDOWS) + 1)
+        self.dissolves: list[Blend] = []
+        self.empty_runs: list[EmptyRun] = []
+
+    def look(self, moment: Moment, picture: Image, contrast: float) -> None:
+        """The next picture."""
+        points = cv2.resize(picture, _POINTS, interpolation=cv2.INTER_AREA)
+        run = self._run(moment, contrast < _EMPTY)
+        self._looks.append(_Look(moment, points.astype(np.float32).ravel(), run))
+        for length in _WINDOWS:
+            if length < len(self._looks):
+                self._try(length)
+
+    def _run(self, moment: Moment, empty: bool) -> EmptyRun | None:
+        before = self._looks[-1].run if self._looks else None
+        if not empty:
+            if before is not None:
+                before.until = moment
+            return None
+        if before is None:
+            before = EmptyRun(moment)
+            self.empty_runs.append(before)
+        return before
+
+    def _try(self, length: int) -> None:
+        looks = list(self._looks)[-length - 1 :]
+        start, end = looks[0], looks[-1]
+        if start.run is not None and end.run is not None:
+            return
+        run = start.run or end.run
+        if any(look.run is not None and look.run is not run for look in looks):
+            # Past another empty stretch there is another shot.
+            return
+        walked = walk(np.stack([look.points for look in looks]))
+        if (
+            # An empty picture is a witness of its own; a dissolve has more to show below.
+            walked.change < self._min_news / 2
+            or walked.wandering > self._wandering
+            or walked.two_largest_steps > _TWO_LARGEST_STEPS
+            or walked.largest_step_back > _LARGEST_STEP_BACK
+        ):
+            return
+        if end.run is not None:
+            end.run.out = self._better(end.run.out, _blend(Kind.OUT, looks, walked))
+        elif start.run is not None:
+            start.run.into = self._better(start.run.into, _blend(Kind.IN, looks, walked))
+        elif self._another_picture(start, end):
+            self._keep(_blend(Kind.DISSOLVE, looks, walked))
+
+    def _another_picture(self, start: _Look, end: _Look) -> bool:
+        """Whether all of the picture has changed, and into something else."""
+        one, two = start.points.reshape(-1, 3), end.points.reshape(-1, 3)
+        inside = np.maximum(one, two).max(axis=1) > _DARK
+        one, two = one[inside], two[inside]
+        if not len(one):
+            return False
+        compared = compare(one, two)
+        if compared.likeness > self._max_likeness or compared.news < self._min_news:
+            return False
+        changes = np.abs(two - one).mean(axis=1)
+        return float((changes > changes.mean() / 2).mean()) >= _EVERYWHERE
+
+    def _keep(self, found: Blend) -> None:
+        last = self.dissolves[-1] if self.dissolves else None
+        if last is None or found.first.frame >= last.last.frame:
+            self.dissolves.append(found)
+        else:
+            self.dissolves[-1] = self._better(last, found)
+
+    def _better(self, one: Blend | None, two: Blend) -> Blend:
+        return two if one is None or self._worth(two) > self._worth(one) else one
+
+    def _worth(self, blend: Blend) -> float:
+        # The longest window that is still straight shows the whole of a blend.
+        return blend.change * (1 - blend.wandering / self._wandering)
+
+
+def _blend(kind: Kind, looks: list[_Look], walked: Walk) -> Blend:
+    def at(share: float) -> Moment:
+        return looks[round(walked.reaches(share))].moment
+
+    return Blend(kind, at(BEGUN), at(0.5), at(DONE), walked.change, walked.wandering)
+
+
+def contrast(picture: Image) -> float:
+    """How much there is to see: 0 for one plain colour, with dark bars around it or without.
+
+    >>> contrast(np.full((36, 64, 3), 200, np.uint8))
+    0.0
+    """
+    brightest = picture.max(axis=2)
+    spread = float(brightest.std())
+    inside = brightest[brightest > _DARK]
+    if len(inside) < brightest.size * _MOST_OF_IT:
+        return spread
+    dark, light = np.percentile(inside, (10, 90))
+    return min(spread, float(light - dark) / 2)

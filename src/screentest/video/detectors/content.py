@@ -1,0 +1,98 @@
+"""content: a cut where colour changes by more than a threshold (PySceneDetect's definition).
+
+Cuts that follow one another too soon are either merged into the last of them, so that a burst
+of flashes ends in one cut, or suppressed until the minimum length has passed.
+"""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import Literal
+
+from screentest.core import BaseConsumer, Frame, VideoInfo, register
+from screentest.video.detectors._contract import Boundary
+from screentest.video.detectors._hsv_change import FULL_SIZE, HsvChange, Weights
+
+
+class ContentDetector(BaseConsumer):
+    """Cuts where the HSV change reaches a threshold."""
+
+    wants = FULL_SIZE
+
+    def __init__(self, threshold: float, min_length: int, weights: Weights, *, merge: bool) -> None:
+        self._threshold = threshold
+        self._min_length = min_length
+        self._merge = merge
+        self._change = HsvChange(weights)
+        self._rate = Fraction(1)
+        self._last_above: Boundary | None = None
+        self._merging_since: Boundary | None = None
+        self.boundaries: list[Boundary] = []
+
+    def open(self, info: VideoInfo) -> None:
+        """Minimum lengths are in frames of the mean rate."""
+        self._rate = info.rate
+
+    def take(self, frame: Frame) -> None:
+        """Score it, and pass the score through the filter of short shots."""
+        change = self._change.of(frame.image)
+        if change is None:
+            return
+        strength = change / self._threshold if self._threshold else 1.0
+        here = Boundary(frame.time, frame.index, strength=strength)
+        above = change >= self._threshold
+        if self._last_above is None:
+            # The start of the video counts like a cut.
+            self._last_above = here
+        if self._min_length <= 0:
+            found = here if above else None
+        elif self._merge:
+            found = self._merged(here, above, self._last_above)
+        else:
+            found = self._suppressed(here, above, self._last_above)
+        if found is not None:
+            self.boundaries.append(found)
+
+    def _suppressed(self, here: Boundary, above: bool, last: Boundary) -> Boundary | None:
+        if not above or not self._long_enough(last, here):
+            return None
+        self._last_above = here
+        return here
+
+    def _merged(self, here: Boundary, above: bool, last: Boundary) -> Boundary | None:
+        long_enough = self._long_enough(last, here)
+        if above:
+            last = self._last_above = here
+        if self._merging_since is not None:
+            quiet_again = long_enough and not above
+            if quiet_again and self._long_enough(self._merging_since, last):
+                self._merging_since = None
+                return last
+            return None
+        if not above:
+            return None
+        if long_enough:
+            return here
+        # Too soon after the last cut: gather what follows. Too soon after the start: drop it.
+        if self.boundaries:
+            self._merging_since = here
+        return None
+
+    def _long_enough(self, first: Boundary, second: Boundary) -> bool:
+        return round((second.time - first.time) * self._rate) >= self._min_length
+
+
+@register("detector", "content", version=1, summary="PySceneDetect's content detector")
+def content(
+    *,
+    threshold: float = 27.0,
+    min_length: int = 15,
+    weights: tuple[float, float, float, float] = (1.0, 1.0, 1.0, 0.0),
+    short_shots: Literal["merge", "suppress"] = "merge",
+) -> ContentDetector:
+    """Cuts where the mean change of hue, saturation and brightness is ``threshold`` or more.
+
+    ``weights`` are those of hue, saturation, brightness and edges; no shot is shorter than
+    ``min_length`` frames.
+    """
+    return ContentDetector(threshold, min_length, Weights(*weights), merge=short_shots == "merge")
