@@ -50,5 +50,10 @@ def test_known_cuts_are_those_of_the_caption_files() -> None:
     }
 
 
+def test_changes_are_cuts_and_beginnings_of_captioned_shots() -> None:
+    frames = [moment * 24 for moment in sample_videos()[3].changes]
+    assert frames == [48, 110, 118, 134, 148, 241, 285, 335, 372, 386, 393, 487, 560]
+
+
 def test_the_fixture_of_all_tests_leads_to_the_same_folder(sample: Path) -> None:
     assert sample == sample_folder()

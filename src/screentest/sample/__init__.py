@@ -28,6 +28,13 @@ class SampleVideo:
     gradual: tuple[Span, ...]
     """Fades and dissolves, from their first to their last frame."""
 
+    @property
+    def changes(self) -> tuple[Time, ...]:
+        """Every moment at which another picture is known to take over, cut or gradual."""
+        clips = self.item.script.clips if self.item.script is not None else ()
+        begun = {clip.span.start for clip in clips[1:] if clip.span is not None}
+        return tuple(sorted(begun.union(self.cuts)))
+
 
 def sample_folder() -> Path:
     """Where the sample lies; ``ATTRIBUTION.md`` in it names the authors and licences."""
