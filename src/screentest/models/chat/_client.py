@@ -8,6 +8,7 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import AsyncIterator
+from ssl import SSLContext
 from typing import Any, cast
 
 import httpx2
@@ -21,6 +22,8 @@ MOST_BYTES = 8 * 2**20
 """Of a response. No verdict is longer."""
 
 _CONNECT_TIMEOUT = 20.0
+# A pool looks at every connection it has for each request, so several small ones are quicker.
+_CONNECTIONS_PER_POOL = 16
 
 
 class TooLong(httpx2.ReadError):
@@ -55,30 +58,17 @@ class Client:
     def __init__(self, endpoint: Endpoint, key: Secret, connections: int, timeout: float) -> None:
         self._key = key
         self._timeout = timeout
-        # What the SDK would otherwise tell any server about the user's OpenAI account.
-        private = {"OpenAI-Organization": Omit(), "OpenAI-Project": Omit()}
-        self._sdk = AsyncOpenAI(
-            api_key=key.reveal() or "none",
-            base_url=endpoint.url,
-            max_retries=0,
-            timeout=httpx2.Timeout(timeout, connect=min(timeout, _CONNECT_TIMEOUT)),
-            default_headers=None if endpoint.host == "api.openai.com" else cast(Any, private),
-            http_client=httpx2.AsyncClient(
-                limits=httpx2.Limits(
-                    max_connections=connections, max_keepalive_connections=connections
-                ),
-                follow_redirects=False,
-                # Frames for a server on this machine must not travel through a proxy.
-                trust_env=not endpoint.loopback,
-                event_hooks={"response": [_bound]},
-            ),
-        )
+        pools = -(-connections // _CONNECTIONS_PER_POOL)
+        trust = httpx2.create_ssl_context(trust_env=not endpoint.loopback)
+        self._all = [_sdk(endpoint, key, timeout, trust) for _ in range(pools)]
+        self._idle = self._all * _CONNECTIONS_PER_POOL
 
     async def send(self, body: bytes) -> bytes:
         """Send one request; the body of the response, or a Fault."""
+        sdk = self._idle.pop()
         try:
             async with asyncio.timeout(self._timeout):
-                response = await self._sdk.post(
+                response = await sdk.post(
                     "/chat/completions",
                     cast_to=httpx2.Response,
                     content=body,
@@ -95,8 +85,34 @@ class Client:
                 fault = Fault(FaultKind.TOO_LONG, str(error.__cause__))
             else:
                 fault = connection_fault(error)
+        finally:
+            self._idle.append(sdk)
         raise fault
 
     async def close(self) -> None:
         """Let go of all connections."""
-        await self._sdk.close()
+        for sdk in self._all:
+            await sdk.close()
+
+
+def _sdk(endpoint: Endpoint, key: Secret, timeout: float, trust: SSLContext) -> AsyncOpenAI:
+    # What the SDK would otherwise tell any server about the user's OpenAI account.
+    private = {"OpenAI-Organization": Omit(), "OpenAI-Project": Omit()}
+    return AsyncOpenAI(
+        api_key=key.reveal() or "none",
+        base_url=endpoint.url,
+        max_retries=0,
+        timeout=httpx2.Timeout(timeout, connect=min(timeout, _CONNECT_TIMEOUT)),
+        default_headers=None if endpoint.host == "api.openai.com" else cast(Any, private),
+        http_client=httpx2.AsyncClient(
+            limits=httpx2.Limits(
+                max_connections=_CONNECTIONS_PER_POOL,
+                max_keepalive_connections=_CONNECTIONS_PER_POOL,
+            ),
+            verify=trust,
+            follow_redirects=False,
+            # Frames for a server on this machine must not travel through a proxy.
+            trust_env=not endpoint.loopback,
+            event_hooks={"response": [_bound]},
+        ),
+    )

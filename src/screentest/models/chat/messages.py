@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field, fields
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from screentest.models.chat.schemas import json_schema
@@ -88,7 +88,8 @@ class Sampling:
     @property
     def given(self) -> dict[str, Any]:
         """The settings that are set, by name."""
-        return {name: value for name, value in asdict(self).items() if value not in (None, ())}
+        settings = ((field.name, getattr(self, field.name)) for field in fields(self))
+        return {name: value for name, value in settings if value not in (None, ())}
 
 
 @dataclass(frozen=True, slots=True)

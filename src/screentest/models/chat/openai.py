@@ -8,7 +8,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import random
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import fields, replace
 from typing import Any, Literal
 
@@ -17,6 +17,7 @@ from screentest.models.chat import loop
 from screentest.models.chat.calling import Settings
 from screentest.models.chat.dialects import dialect_for
 from screentest.models.chat.endpoint import Endpoint
+from screentest.models.chat.estimate import Estimate, estimate
 from screentest.models.chat.ledger import MemoryLedger
 from screentest.models.chat.messages import ChatAnswer, ChatRequest, Sampling
 from screentest.models.chat.pricing import Prices
@@ -93,6 +94,11 @@ class OpenAIChat:
                 f"(dialect {self.settings.dialect.name}); its own settings hold"
             )
         return request
+
+    def estimate(self, requests: Iterable[ChatRequest]) -> Estimate:
+        """What asking would take and send; nothing is asked."""
+        price = self._prices.of(self.settings.model)
+        return estimate((self.effective(request) for request in requests), self.settings, price)
 
     def close(self) -> None:
         """Let go of connections and threads; the next question opens new ones."""

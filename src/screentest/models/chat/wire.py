@@ -9,11 +9,15 @@ from __future__ import annotations
 import base64
 import json
 from collections.abc import Sequence
+from functools import lru_cache
 from typing import Any
 
 from screentest.models.chat.faults import Fault, FaultKind
 from screentest.models.chat.messages import ChatRequest, Picture, Reply, Text, Usage
 from screentest.models.chat.schemas import instructions, json_schema
+
+# Pictures up to this size are kept as base64 for the next call that shows them.
+_SMALL = 2**18
 
 Turn = tuple[str, str]
 """(role, text): what was said after the request, in a repair."""
@@ -50,18 +54,6 @@ def body(
     return _json(head)[:-1] + b',"messages":[' + b",".join(messages) + b"]}"
 
 
-def outgoing(sent: bytes) -> dict[str, Any]:
-    """A body for people to read: as it is, with each picture as its kind and size."""
-    content: dict[str, Any] = json.loads(sent)
-    for message in content["messages"]:
-        if isinstance(message["content"], list):
-            for part in message["content"]:
-                if part["type"] == "image_url":
-                    head, _, data = part["image_url"]["url"].partition(",")
-                    part["image_url"]["url"] = f"{head},… ({len(data)} characters)"
-    return content
-
-
 def read_reply(received: bytes) -> Reply:
     """The reply in a response's body; raises Fault(GARBLED) where it holds none."""
     try:
@@ -92,8 +84,15 @@ def _message(role: str, content: bytes) -> bytes:
 def _piece(part: Text | Picture) -> bytes:
     if isinstance(part, Text):
         return b'{"type":"text","text":' + _json(part.text) + b"}"
-    url = f"data:{part.media_type};base64,".encode() + base64.b64encode(part.data)
+    return _kept_piece(part) if len(part.data) <= _SMALL else _picture_piece(part)
+
+
+def _picture_piece(picture: Picture) -> bytes:
+    url = f"data:{picture.media_type};base64,".encode() + base64.b64encode(picture.data)
     return b'{"type":"image_url","image_url":{"url":"' + url + b'"}}'
+
+
+_kept_piece = lru_cache(maxsize=256)(_picture_piece)
 
 
 def _json(value: Any) -> bytes:
