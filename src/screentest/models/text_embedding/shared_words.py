@@ -8,11 +8,13 @@ the same on every machine and in every run.
 
 from __future__ import annotations
 
+import hashlib
 import re
+import struct
 import unicodedata
-import zlib
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
+from functools import lru_cache
 from math import log
 from typing import TYPE_CHECKING
 
@@ -32,6 +34,7 @@ _COMMON_WORDS = (
 _COMMON = frozenset(_COMMON_WORDS.split())
 _TRIPLE_SHARE = 0.3
 """How much all letter triples of a word weigh together, against the word itself."""
+_PLACES = 4
 _EMPTY = 0
 """The place of texts without a word, which are near each other and nothing else."""
 
@@ -66,16 +69,23 @@ class SharedWords:
         rows = np.zeros((len(texts), self._width), np.float64)
         for row, text in zip(rows, texts, strict=True):
             for feature, weight in _features(text):
-                place = zlib.crc32(feature.encode("utf-8", "replace"))
-                # One bit of the hash is the sign, so that collisions cancel on average.
-                sign = 1.0 if place & 1 else -1.0
-                row[1 + (place >> 1) % (self._width - 1)] += sign * weight
+                for place, sign in _places(feature):
+                    row[1 + place % (self._width - 1)] += sign * weight
             length = float(np.linalg.norm(row))
             if length > 0:
                 row /= length
             else:
                 row[_EMPTY] = 1.0
         return rows.astype(np.float32)
+
+
+@lru_cache(maxsize=65_536)
+def _places(feature: str) -> tuple[tuple[int, float], ...]:
+    """Several places for each feature: that two share all of them is next to impossible."""
+    hashed = hashlib.blake2b(feature.encode("utf-8", "replace"), digest_size=4 * _PLACES).digest()
+    numbers = struct.unpack(f"<{_PLACES}I", hashed)
+    # One bit is the sign, so that collisions cancel on average.
+    return tuple((number >> 1, 1.0 if number & 1 else -1.0) for number in numbers)
 
 
 def _features(text: str) -> Iterator[tuple[str, float]]:
