@@ -17,6 +17,7 @@ import pickle
 import signal
 import sys
 import threading
+import time
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import CancelledError, Future, ThreadPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
@@ -43,6 +44,8 @@ _START_SECONDS = 30.0
 """For a worker to come up. Only then does a task's own time begin."""
 _TASKS_PER_WORKER = 500
 """Then a fresh one: what libraries leak does not add up."""
+_LOOK_SECONDS = 0.2
+"""How often to see whether a silent worker is still there, and still wanted."""
 _ATTEMPTS = 2
 
 
@@ -86,11 +89,7 @@ class Supervisor:
     ) -> Outcome[T]:
         """Call ``function`` in a free worker; waits for one, and for the outcome."""
         task = pickle.dumps((function, arguments, limits, Path.cwd()))
-        slot = self._idle.get()
-        try:
-            return slot.run(task, limits)
-        finally:
-            self._idle.put(slot)
+        return self._run(task, limits, threading.Event())
 
     def map(
         self,
@@ -99,30 +98,38 @@ class Supervisor:
         *,
         limits: Limits = DEFAULT_LIMITS,
     ) -> Iterator[Outcome[T]]:
-        """The outcome of each item, in their order, with all workers busy."""
+        """The outcome of each item, in their order, with all workers busy.
+
+        Whoever stops listening, by Ctrl-C or ``close()``, ends the work on the others.
+        """
+        unwanted, here = threading.Event(), Path.cwd()
 
         def one_item(item: Item) -> Outcome[T]:
-            return self.run(function, item, limits=limits)
+            return self._run(pickle.dumps((function, (item,), limits, here)), limits, unwanted)
 
         with ThreadPoolExecutor(len(self._slots)) as threads:
             waiting = [threads.submit(one_item, item) for item in items]
             try:
                 for one in waiting:
                     yield one.result()
-            except BaseException:  # Ctrl-C, or nobody wants the rest
+            finally:
+                unwanted.set()
                 threads.shutdown(wait=False, cancel_futures=True)
-                self._abandon()
-                raise
 
     def close(self) -> None:
         """Stop all workers, at once, with all that they started."""
-        self._abandon()
         for slot in self._slots:
+            slot.closing.set()
+        for slot in [self._idle.get() for _ in self._slots]:
             slot.close()
+            self._idle.put(slot)
 
-    def _abandon(self) -> None:
-        for slot in self._slots:
-            slot.abandon()
+    def _run(self, task: bytes, limits: Limits, unwanted: threading.Event) -> Outcome[Any]:
+        slot = self._idle.get()
+        try:
+            return slot.run(task, limits, unwanted)
+        finally:
+            self._idle.put(slot)
 
 
 class _Slot:
@@ -132,39 +139,36 @@ class _Slot:
     """
 
     def __init__(self) -> None:
+        self.closing = threading.Event()
         self._context = multiprocessing.get_context("spawn")
         self._link, self._far_end = self._context.Pipe()
         self._pool: ProcessPool | None = None
-        self._future: Future[bytes] | None = None
         self._leader: int | None = None
-        self._mutex = threading.Lock()
 
-    def run(self, task: bytes, limits: Limits) -> Outcome[Any]:
+    def run(self, task: bytes, limits: Limits, unwanted: threading.Event) -> Outcome[Any]:
+        """Raises CancelledError where the outcome is not wanted any more."""
         for _ in range(_ATTEMPTS):
             try:
-                return self._run_once(task, limits)
+                return self._run_once(task, limits, unwanted)
             except BrokenProcessPool:
                 # It died idle, or before it could say what it was about to do.
                 self._discard_pool()
         return _death(None, limits)
-
-    def abandon(self) -> None:
-        """Give up what is running here, in whatever thread that waits."""
-        future = self._future
-        if future is not None:
-            future.cancel()
-            self._kill_group()
 
     def close(self) -> None:
         self._discard_pool()
         self._link.close()
         self._far_end.close()
 
-    def _run_once(self, task: bytes, limits: Limits) -> Outcome[Any]:
+    def _run_once(self, task: bytes, limits: Limits, unwanted: threading.Event) -> Outcome[Any]:
+        if unwanted.is_set() or self.closing.is_set():
+            raise CancelledError
         future = self._schedule(task)
         patience = limits.wall_seconds + (_START_SECONDS if HAS_ALARM else 0)
         try:
-            answer: Answer = pickle.loads(future.result(patience))  # noqa: S301 - our own worker
+            answer: Answer = pickle.loads(  # noqa: S301 - from our own worker
+                self._wait(future, patience, unwanted)
+            )
         except ProcessExpired as death:
             self._kill_group()
             return _death(death.exitcode, limits)
@@ -179,7 +183,6 @@ class _Slot:
             self._kill_group()
             raise
         finally:
-            self._future = None
             self._hear()
         if answer.out_of_memory:
             self._discard_pool()
@@ -187,13 +190,40 @@ class _Slot:
             raise answer.outcome
         return answer.outcome
 
+    def _wait(self, future: Future[bytes], patience: float, unwanted: threading.Event) -> bytes:
+        deadline = time.monotonic() + patience
+        missed = False
+        while not (unwanted.is_set() or self.closing.is_set()):
+            try:
+                return future.result(min(_LOOK_SECONDS, max(0.0, deadline - time.monotonic())))
+            except TimeoutError:
+                if time.monotonic() > deadline:
+                    raise
+            # The pool takes an exit with code 0 for the end of the worker's service, and
+            # waits on. Missed twice, so that an answer on its way still arrives.
+            missed_before, missed = missed, self._is_worker_gone()
+            if missed_before and missed:
+                raise ProcessExpired("gone", code=0)  # type: ignore[no-untyped-call]
+        raise CancelledError
+
+    def _is_worker_gone(self) -> bool:
+        self._hear()
+        if self._leader is None or sys.platform == "win32":
+            return False
+        try:
+            os.kill(self._leader, 0)
+        except ProcessLookupError:
+            return True
+        return False
+
     def _schedule(self, task: bytes) -> Future[bytes]:
         pool = self._ready_pool()
+        self._hear()
+        self._leader = None  # whoever takes the task will say so
         try:
-            self._future = pool.schedule(perform, args=(task,))
+            return pool.schedule(perform, args=(task,))
         except RuntimeError as error:  # its idle worker died this very moment
             raise BrokenProcessPool from error
-        return self._future
 
     def _ready_pool(self) -> ProcessPool:
         if self._pool is None or not self._pool.active:
@@ -209,9 +239,8 @@ class _Slot:
 
     def _hear(self) -> None:
         """Learn which process took the last task."""
-        with self._mutex:
-            while self._link.poll():
-                self._leader = self._link.recv()
+        while self._link.poll():
+            self._leader = self._link.recv()
 
     def _kill_group(self) -> None:
         """End the worker and all it started; it leads a process group with its own number."""
