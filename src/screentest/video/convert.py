@@ -78,7 +78,7 @@ def _coded_like(frame: VideoFrame) -> str:
 
 def _first_plane(frame: VideoFrame) -> Image:
     plane = frame.planes[0]
-    rows = np.frombuffer(plane, np.uint8).reshape(-1, plane.line_size)
+    rows = np.frombuffer(memoryview(plane), np.uint8).reshape(-1, plane.line_size)
     return rows[: frame.height, : frame.width].copy()
 
 

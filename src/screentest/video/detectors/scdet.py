@@ -4,8 +4,9 @@ The score of a frame is how much its luma differs from the frame before (mean ab
 difference, 100 is black to white), or how much that difference itself has changed, whichever
 is less. The second keeps lasting motion from looking like a cut.
 
-``scdet`` marks scores of 10 and more by default. ``select='gt(scene,0.3)'`` is the same score
-divided by 100: ``scdet:threshold=30``.
+``scdet`` marks scores of 10 and more by default. The ``scene`` of ``select`` is the same score
+in other units, hundredths of a grey level: ``scene`` = score × 0.0256, and above 1 it is 1. So
+``select='gt(scene,0.3)'`` is ``scdet:threshold=11.71875``.
 """
 
 from __future__ import annotations
