@@ -19,12 +19,13 @@ T = TypeVar("T")
 class Books:
     """A ledger as async code uses it. Lives in one event loop."""
 
-    def __init__(self, ledger: LedgerClient, price: Price | None, threads: int) -> None:
+    def __init__(
+        self, ledger: LedgerClient, price: Price | None, threads: ThreadPoolExecutor
+    ) -> None:
         self._ledger = ledger
         self._price = price
-        # A ledger waits for the disk; many waiting together share one write.
-        waits = getattr(ledger, "waits", True)
-        self._pool = ThreadPoolExecutor(threads, "screentest-ledger") if waits else None
+        # A ledger waits for the disk; many who wait together share one write.
+        self._threads = threads if getattr(ledger, "waits", True) else None
         self._open_calls = 0
         self._settlements = 0
         self._waiting: list[asyncio.Future[None]] = []
@@ -64,11 +65,6 @@ class Books:
         self._ledger.settle(call, receipt)
         self._settled()
 
-    def close(self) -> None:
-        """Let the threads go."""
-        if self._pool is not None:
-            self._pool.shutdown(wait=False)
-
     async def _try(self, intent: CallIntent) -> str | None:
         seen = self._settlements
         try:
@@ -98,7 +94,7 @@ class Books:
                 turn.set_result(None)
 
     async def _in_thread(self, work: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
-        if self._pool is None:
+        if self._threads is None:
             return work(*args, **kwargs)
         loop = asyncio.get_running_loop()
-        return await loop.run_in_executor(self._pool, lambda: work(*args, **kwargs))
+        return await loop.run_in_executor(self._threads, lambda: work(*args, **kwargs))

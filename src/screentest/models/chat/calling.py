@@ -78,7 +78,6 @@ class Caller:
         settings: Settings,
         sender: Sender,
         secret: Secret,
-        books: Books,
         limiter: Limiter,
         clock: Clock,
         dice: random.Random,
@@ -86,7 +85,6 @@ class Caller:
         self._settings = settings
         self._sender = sender
         self._secret = secret
-        self._books = books
         self._limiter = limiter
         self._clock = clock
         self._dice = dice
@@ -97,12 +95,12 @@ class Caller:
         self.sending: set[asyncio.Task[object] | None] = set()
         """Tasks whose call is under way, and perhaps paid for."""
 
-    async def answer(self, request: ChatRequest) -> ChatAnswer:
+    async def answer(self, request: ChatRequest, books: Books) -> ChatAnswer:
         """The answer; raises NoValue, or ServiceError where the whole run must stop."""
         turns: list[wire.Turn] = []
         usage, attempts, costs = Usage(0, 0), 0, list[Decimal | None]()
         for repairs in range(request.max_repairs + 1):
-            got = await self._call(request, turns)
+            got = await self._call(request, turns, books)
             usage, attempts = usage + got.reply.usage, attempts + got.attempts
             costs.append(got.cost)
             try:
@@ -125,9 +123,9 @@ class Caller:
             )
         raise AssertionError("the last repair returns or raises")
 
-    async def _call(self, request: ChatRequest, turns: Sequence[wire.Turn]) -> _Got:
+    async def _call(self, request: ChatRequest, turns: Sequence[wire.Turn], books: Books) -> _Got:
         digest = self._digest(request, turns)
-        known = await self._books.recall(digest)
+        known = await books.recall(digest)
         if known is not None and known.answer is not None:
             return _Got(from_json(Reply, known.answer), 0, known.cost)
         retries, attempt = self._settings.retries, 0
@@ -139,7 +137,7 @@ class Caller:
                 self._raise_if_stopped()
                 started = self._clock.monotonic()
                 try:
-                    return await self._attempt(request, turns, digest, attempt, enforced)
+                    return await self._attempt(request, turns, books, digest, attempt, enforced)
                 except Fault as error:
                     fault = error
                 wait = retries.wait(attempt, fault.retry_after, self._dice)
@@ -163,6 +161,7 @@ class Caller:
         self,
         request: ChatRequest,
         turns: Sequence[wire.Turn],
+        books: Books,
         digest: str,
         attempt: int,
         enforced: bool,
@@ -176,8 +175,8 @@ class Caller:
             enforced=enforced,
             turns=turns,
         )
-        most = self._books.most(request, "".join(text for _, text in turns))
-        call = await self._books.intend(
+        most = books.most(request, "".join(text for _, text in turns))
+        call = await books.intend(
             CallIntent(digest, settings.model, attempt, request.use, images, most)
         )
         started = self._clock.monotonic()
@@ -189,19 +188,19 @@ class Caller:
             fault.detail = self._secret.hide(fault.detail)
             self._reached = self._reached or fault.call_status is not CallStatus.UNREACHED
             latency = self._clock.monotonic() - started
-            await self._books.settle(call, _failed(fault, most, latency))
+            await books.settle(call, _failed(fault, most, latency))
             raise
         except asyncio.CancelledError:
             interrupted = CallReceipt(CallStatus.TIMED_OUT, detail="interrupted by the user")
-            self._books.settle_now(call, interrupted)
+            books.settle_now(call, interrupted)
             raise
         finally:
             self.sending.discard(task)
         self._reached = True
         self._limiter.succeeded()
-        cost = self._books.cost(reply.usage, images)
+        cost = books.cost(reply.usage, images)
         latency = self._clock.monotonic() - started
-        await self._books.settle(call, _answered(reply, cost, latency))
+        await books.settle(call, _answered(reply, cost, latency))
         return _Got(reply, attempt, cost if cost is not None else most)
 
     def _can_do_without(self, fault: Fault) -> bool:

@@ -11,7 +11,7 @@ import os
 from dataclasses import dataclass
 from urllib.parse import urlsplit
 
-from screentest.core import BadOption, NoValue, Reason
+from screentest.core import BadOption
 
 DEFAULT_URL = "https://api.openai.com/v1"
 OFFLINE = "SCREENTEST_OFFLINE"
@@ -56,7 +56,7 @@ class Endpoint:
         url = (url or os.environ.get("OPENAI_BASE_URL") or DEFAULT_URL).rstrip("/")
         try:
             split = urlsplit(url)
-            host, port = split.hostname or "", split.port
+            host, _ = split.hostname or "", split.port  # a wrong port raises only when read
         except ValueError:
             raise BadOption(f"{url!r} is not an address") from None
         if split.scheme not in ("http", "https") or not host:
@@ -69,7 +69,6 @@ class Endpoint:
                 f"the address of {host} carries more than a place",
                 advice="Give keys in the environment (key_env=NAME), never in base_url.",
             )
-        del port
         endpoint = cls(url, host, _is_loopback(host))
         if (offline or _flag(os.environ.get(OFFLINE, ""))) and not endpoint.loopback:
             raise BadOption(
@@ -87,8 +86,7 @@ class Endpoint:
         """The key in the environment variable; a server on this machine may need none."""
         found = os.environ.get(variable, "").strip()
         if not found and not self.loopback:
-            raise NoValue(
-                Reason.MISSING_MODEL,
+            raise BadOption(
                 f"{self.host} needs a key, and {variable} is not set",
                 advice=f"export {variable}=…, or name another variable with key_env=.",
             )

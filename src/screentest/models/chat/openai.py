@@ -64,8 +64,7 @@ class OpenAIChat:
         return parts
 
     def attach(self, ledger: LedgerClient, prices: Prices | None = None) -> None:
-        """Write calls into ``ledger`` at these prices from now on."""
-        self.close()
+        """Write calls into ``ledger`` at these prices from now on; connections stay open."""
         self._ledger = ledger
         self._prices = prices or Prices()
 
@@ -120,14 +119,10 @@ class OpenAIChat:
         settings = self.settings
         if self._session is None or self._session.loop is not asyncio.get_running_loop():
             self._session = Session(
-                settings,
-                settings.endpoint.key(self._key_env),
-                self._ledger,
-                self._prices.of(settings.model),
-                self._clock,
-                self._dice,
+                settings, settings.endpoint.key(self._key_env), self._clock, self._dice
             )
-        return await self._session.ask_all(requests, self._note_served)
+        price = self._prices.of(settings.model)
+        return await self._session.ask_all(requests, self._ledger, price, self._note_served)
 
     def _note_served(self, answer: ChatAnswer) -> None:
         if not answer.drifted and not answer.fingerprint:

@@ -6,6 +6,7 @@ import asyncio
 import random
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 
 from screentest.core import LedgerClient, NoValue, Outcome, ServiceError
 from screentest.models.chat.accounting import Books
@@ -24,8 +25,6 @@ class Session:
         self,
         settings: Settings,
         secret: Secret,
-        ledger: LedgerClient,
-        price: Price | None,
         clock: Clock,
         dice: random.Random,
     ) -> None:
@@ -34,18 +33,23 @@ class Session:
         self.loop = asyncio.get_running_loop()
         self._most = settings.concurrency
         self._client = Client(settings.endpoint, secret, settings.concurrency, settings.timeout)
-        self._books = Books(ledger, price, threads=settings.concurrency)
+        self._threads = ThreadPoolExecutor(settings.concurrency, "screentest-ledger")
         limiter = Limiter(settings.concurrency, clock, dice)
-        self._caller = Caller(settings, self._client, secret, self._books, limiter, clock, dice)
+        self._caller = Caller(settings, self._client, secret, limiter, clock, dice)
 
     async def ask_all(
-        self, requests: Sequence[ChatRequest], note: Callable[[ChatAnswer], None]
+        self,
+        requests: Sequence[ChatRequest],
+        ledger: LedgerClient,
+        price: Price | None,
+        note: Callable[[ChatAnswer], None],
     ) -> list[Outcome[ChatAnswer]]:
         """One outcome per request, in their order; ``note`` hears of every answer."""
+        books = Books(ledger, price, self._threads)
         outcomes: dict[int, Outcome[ChatAnswer]] = {}
         queue = iter(enumerate(requests))
         workers = [
-            asyncio.create_task(self._work(queue, outcomes, note))
+            asyncio.create_task(self._work(queue, books, outcomes, note))
             for _ in range(min(len(requests), self._most))
         ]
         try:
@@ -68,17 +72,18 @@ class Session:
     async def close(self) -> None:
         """Let go of connections and threads."""
         await self._client.close()
-        self._books.close()
+        self._threads.shutdown(wait=False)
 
     async def _work(
         self,
         queue: Iterator[tuple[int, ChatRequest]],
+        books: Books,
         outcomes: dict[int, Outcome[ChatAnswer]],
         note: Callable[[ChatAnswer], None],
     ) -> None:
         for number, request in queue:
             try:
-                answer = await self._caller.answer(request)
+                answer = await self._caller.answer(request, books)
             except NoValue as error:
                 outcomes[number] = Outcome(failure=error.failure)
             else:

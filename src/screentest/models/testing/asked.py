@@ -13,7 +13,11 @@ from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from typing import Any
 
-_PIECES = re.compile(r"[A-Za-z]{1,8}|\d{1,3}|[^\W\d_]|[^\w\s]{1,3}|_+|\n+")
+# Close to how real vocabularies cut: words whole or in two, digits by threes, other scripts
+# by the sign.
+_PIECES = re.compile(
+    r"[A-Za-z]{1,8}|[\u00c0-\u052f]{1,4}|\d{1,3}|[^\W\d_]|[^\w\s]{1,3}|_+|\n+"
+)
 _PATCH = 28
 
 

@@ -1,0 +1,147 @@
+"""A vision-language or text model run here by transformers."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from screentest.core import NoValue, Outcome, Reason, attempt, register
+from screentest.models.chat.conclusion import conclude
+from screentest.models.chat.messages import ChatAnswer, ChatRequest, Reply, Sampling, Text, Usage
+from screentest.models.chat.schemas import instructions
+from screentest.models.optional import optional
+from screentest.models.pretrained import EXTRA, Origin, Place
+
+_GENERATION = ("temperature", "top_p", "top_k", "min_p", "repetition_penalty")
+
+
+@register(
+    "chat",
+    "hf",
+    version=1,
+    summary="a local vision-language or text model by transformers, from a folder or hub id",
+    neutral=("device",),
+)
+def hf(
+    *, model: str, revision: str = "", trust_remote_code: bool = False, device: str = "auto"
+) -> LocalChat:
+    """``model`` is a folder or hub id."""
+    return LocalChat(Origin(model, revision, trust_remote_code), Place.choose(device))
+
+
+class LocalChat:
+    """Fills the role chat. Requests are answered one after another."""
+
+    def __init__(self, origin: Origin, place: Place) -> None:
+        self._torch = optional("torch", EXTRA)
+        transformers = optional("transformers", EXTRA)
+        self._place = place
+        self._name = origin.model
+        config = origin.load(transformers.AutoConfig.from_pretrained, weights=False)
+        self._sees = hasattr(config, "vision_config")
+        if self._sees:
+            model_class, reader_class = (
+                transformers.AutoModelForImageTextToText,
+                transformers.AutoProcessor,
+            )
+        else:
+            model_class, reader_class = (
+                transformers.AutoModelForCausalLM,
+                transformers.AutoTokenizer,
+            )
+        self._model: Any = origin.load(model_class.from_pretrained, dtype=place.dtype)
+        self._model.to(place.device).eval()
+        self._reader: Any = origin.load(reader_class.from_pretrained, weights=False)
+        self._tokenizer: Any = getattr(self._reader, "tokenizer", self._reader)
+        self.identity: Mapping[str, str] = origin.identity(self._model, place)
+
+    def ask(self, requests: Sequence[ChatRequest]) -> list[Outcome[ChatAnswer]]:
+        """One outcome per request, in their order."""
+        return [self._ask(request) for request in requests]
+
+    def _ask(self, request: ChatRequest) -> Outcome[ChatAnswer]:
+        if request.pictures and not self._sees:
+            return Outcome.failed(
+                Reason.NOT_APPLICABLE,
+                f"{self._name} reads text only and was shown pictures",
+                "Choose a vision-language model for the role chat.",
+            )
+        return attempt(lambda: conclude(request, self._generate(request)))
+
+    def _generate(self, request: ChatRequest) -> Reply:
+        inputs = self._inputs(request)
+        read = int(inputs["input_ids"].shape[1])
+        sampling = request.sampling
+        if sampling.seed is not None:
+            self._torch.manual_seed(sampling.seed + request.repeat)
+        try:
+            with self._torch.inference_mode():
+                tokens = self._model.generate(**inputs, **self._settings(sampling))[0, read:]
+        except self._torch.OutOfMemoryError as error:
+            raise NoValue(
+                Reason.TOO_LARGE,
+                f"{self._name} ran out of memory on {read} tokens",
+                advice="Send fewer or smaller pictures, or take a smaller model.",
+            ) from error
+        written = int(tokens.shape[0])
+        text = self._tokenizer.decode(tokens, skip_special_tokens=True)
+        for mark in sampling.stop:
+            text = text.split(mark)[0]
+        cut = written >= sampling.max_tokens and not self._ends(tokens)
+        return Reply(
+            text=text,
+            finish="length" if cut else "stop",
+            model=self._name,
+            usage=Usage(read, written),
+        )
+
+    def _inputs(self, request: ChatRequest) -> Any:
+        content: list[dict[str, Any]] = []
+        for part in request.parts:
+            if isinstance(part, Text):
+                content.append({"type": "text", "text": part.text})
+            else:
+                content.append({"type": "image", "image": _pillow(part.pixels())})
+        if request.schema is not None:
+            content.append({"type": "text", "text": instructions(request.schema)})
+        messages: list[dict[str, Any]] = [{"role": "user", "content": content}]
+        if request.system:
+            system = [{"type": "text", "text": request.system}]
+            messages.insert(0, {"role": "system", "content": system})
+        if not self._sees:
+            # Templates of text models want a plain string.
+            for message in messages:
+                message["content"] = "\n".join(piece["text"] for piece in message["content"])
+        inputs = self._reader.apply_chat_template(
+            messages,
+            add_generation_prompt=True,
+            tokenize=True,
+            return_dict=True,
+            return_tensors="pt",
+        ).to(self._place.device)
+        if "pixel_values" in inputs:
+            inputs["pixel_values"] = inputs["pixel_values"].to(self._place.dtype)
+        return inputs
+
+    def _settings(self, sampling: Sampling) -> dict[str, Any]:
+        given = sampling.given
+        settings = {name: given[name] for name in _GENERATION if name in given}
+        greedy = not settings.get("temperature")
+        if greedy:
+            # Greedy search warns about settings that only matter when drawing.
+            settings = {name: v for name, v in settings.items() if name == "repetition_penalty"}
+        settings |= {"do_sample": not greedy, "max_new_tokens": sampling.max_tokens}
+        if sampling.min_tokens is not None:
+            settings["min_new_tokens"] = sampling.min_tokens
+        return settings
+
+    def _ends(self, tokens: Any) -> bool:
+        ends = self._model.generation_config.eos_token_id
+        known = set(ends if isinstance(ends, list) else [ends])
+        return int(tokens[-1]) in known
+
+
+def _pillow(array: Any) -> Any:
+    from PIL import Image as PillowImage
+
+    return PillowImage.fromarray(array)
