@@ -1,25 +1,42 @@
 """The video engine: probe, decode once for many, sample, find shots, splice."""
 
 from screentest.video.convert import decoder_version
+from screentest.video.encode import EncoderSettings
 from screentest.video.limits import DEFAULT_LIMITS, Limits
+from screentest.video.normalize import NormalizedVideo, normalize
+from screentest.video.parts import FrameFunction, Keep, Origin, Part, Reencode, frame_by_frame
+from screentest.video.pixels import Pixels
 from screentest.video.probe import probe
 from screentest.video.sampling import centres, evenly, every, sample_frames
 from screentest.video.scan import ScanReport, scan
 from screentest.video.source import Source
+from screentest.video.splice import SplicedVideo, splice
 from screentest.video.survey import Survey, survey
 
 __all__ = [
     "DEFAULT_LIMITS",
+    "EncoderSettings",
+    "FrameFunction",
+    "Keep",
     "Limits",
+    "NormalizedVideo",
+    "Origin",
+    "Part",
+    "Pixels",
+    "Reencode",
     "ScanReport",
     "Source",
+    "SplicedVideo",
     "Survey",
     "centres",
     "decoder_version",
     "evenly",
     "every",
+    "frame_by_frame",
+    "normalize",
     "probe",
     "sample_frames",
     "scan",
+    "splice",
     "survey",
 ]

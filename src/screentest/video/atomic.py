@@ -14,17 +14,26 @@ from pathlib import Path
 from typing import TypeVar
 
 from screentest.core import StorageError
-from screentest.video.gate import shown
+from screentest.video.plainfile import shown
 
 T = TypeVar("T")
 
 
 class OutputFile:
-    """What a muxer writes to. Failures of the disk become StorageError, naming the target."""
+    """What a muxer writes to. Failures of the disk become StorageError, naming the target.
+
+    A muxer may swallow what its file raises, so a failure is also remembered.
+    """
 
     def __init__(self, descriptor: int, target: Path) -> None:
         self._descriptor = descriptor
         self._target = target
+        self.failure: StorageError | None = None
+
+    def check(self) -> None:
+        """Raise if anything failed so far."""
+        if self.failure is not None:
+            raise self.failure
 
     def write(self, data: bytes) -> int:
         """Write all of ``data``."""
@@ -44,10 +53,12 @@ class OutputFile:
         self._try(lambda: os.fsync(self._descriptor))
 
     def _try(self, action: Callable[[], T]) -> T:
+        self.check()
         try:
             return action()
         except OSError as error:
-            raise storage_error(self._target, error) from error
+            self.failure = storage_error(self._target, error)
+            raise self.failure from error
 
 
 @contextmanager
@@ -62,17 +73,19 @@ def atomic_output(target: Path) -> Iterator[OutputFile]:
     b'whole'
     """
     descriptor, name = _open_unseen(target)
+    output = OutputFile(descriptor, target)
     try:
-        output = OutputFile(descriptor, target)
         yield output
         output.sync()
         try:
             _put_in_place(descriptor, name, target)
         except OSError as error:
             raise storage_error(target, error) from error
-    except BaseException:
+    except BaseException as error:
         if name is not None:
             name.unlink(missing_ok=True)
+        if output.failure not in (None, error) and isinstance(error, Exception):
+            output.check()  # whatever the muxer made of it
         raise
     finally:
         os.close(descriptor)

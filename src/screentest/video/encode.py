@@ -139,7 +139,7 @@ def configure(context: VideoCodecContext, settings: EncoderSettings, form: Strea
     context.color_primaries = form.primaries
     context.color_trc = form.transfer
     context.thread_count = settings.threads
-    context.flags |= int(Flags.global_header) | int(Flags.closed_gop)
+    context.flags |= int(Flags.global_header)
     context.options = settings.options(constant_rate=form.constant_rate)
 
 

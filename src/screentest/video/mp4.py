@@ -35,6 +35,7 @@ class Mp4Writer:
         form: StreamFormat,
         like: VideoStream | None = None,
     ) -> None:
+        self._file = file
         self._form = form
         self._depth = settings.depth
         self._decode_at: deque[int] = deque()
@@ -91,6 +92,7 @@ class Mp4Writer:
         packet.time_base = self._form.time_base
         packet.stream = self._stream
         self._container.mux_one(packet)
+        self._file.check()
 
     def write_encoded(self, packet: Packet[Stream], tick: int) -> None:
         """The same for a packet as the encoder gives it."""

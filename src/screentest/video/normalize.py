@@ -32,7 +32,6 @@ from screentest.core import (
 from screentest.video.atomic import atomic_output
 from screentest.video.clips import ClipWriter
 from screentest.video.encode import EncoderSettings, StreamFormat
-from screentest.video.gate import shown
 from screentest.video.limits import DEFAULT_LIMITS, Limits
 from screentest.video.mp4 import Mp4Writer
 from screentest.video.pictures import (
@@ -45,6 +44,7 @@ from screentest.video.pictures import (
     matrix_of,
     timed_frames,
 )
+from screentest.video.plainfile import shown
 from screentest.video.probe import examine
 from screentest.video.source import Source
 from screentest.video.survey import Survey, survey

@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING
 
 from screentest.core import BadOption, timecode
 from screentest.video.encode import StreamFormat
-from screentest.video.gate import shown
 from screentest.video.limits import Limits
 from screentest.video.pictures import Fitter, checksum, timed_frames
+from screentest.video.plainfile import shown
 from screentest.video.source import Source
 
 if TYPE_CHECKING:

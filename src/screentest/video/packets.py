@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from array import array
 from bisect import bisect_left
 from collections.abc import Iterator
 from fractions import Fraction
@@ -14,9 +15,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from screentest.core import BadOption, Span, Time, timecode
-from screentest.video.gate import shown
 from screentest.video.h264 import parameter_sets
 from screentest.video.limits import Limits
+from screentest.video.plainfile import shown
 from screentest.video.source import Source
 
 if TYPE_CHECKING:
@@ -33,7 +34,7 @@ class PacketFile:
         self._source = Source(path, limits)
         self._timescale = timescale
         self._end = int(end * timescale)
-        shown_at, decoded_at, keys = [], [], []
+        shown_at, decoded_at, keys = array("q"), array("q"), array("b")
         for packet in self._source.packets():
             if packet.size and packet.pts is not None and packet.dts is not None:
                 shown_at.append(packet.pts)
@@ -93,9 +94,7 @@ class PacketFile:
         while self._at < numbers.stop:
             packet = next(self._coming, None)
             if packet is None or packet.dts != self._decoded_at[self._at]:
-                raise BadOption(
-                    f"{shown(self._path)} changed while it was read", advice="Normalise it again."
-                )
+                raise self._changed()
             number, self._at = self._at, self._at + 1
             if number >= numbers.start:
                 yield int(self._shown_at[number]) - start, packet
@@ -110,6 +109,12 @@ class PacketFile:
             self._at = int(np.searchsorted(self._decoded_at, first.dts or 0))
             if self._at <= number:
                 return
+        raise self._changed()
+
+    def _changed(self) -> BadOption:
+        return BadOption(
+            f"{shown(self._path)} changed while it was read", advice="Normalise the source again."
+        )
 
     def _number(self, moment: Time) -> int:
         tick = moment * self._timescale

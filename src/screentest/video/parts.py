@@ -53,6 +53,6 @@ class Reencode:
 Part: TypeAlias = Keep | Reencode
 
 
-def each(change: Callable[[Image], Image]) -> FrameFunction:
+def frame_by_frame(change: Callable[[Image], Image]) -> FrameFunction:
     """A frame function from one that changes a single picture."""
     return lambda frames: (change(frame.image) for frame in frames)
