@@ -13,8 +13,8 @@ if TYPE_CHECKING:
     from screentest.core.frames import Image
     from screentest.models.roles import Mask
 
-    Plane: TypeAlias = NDArray[np.floating[Any]]
-    """Numbers in the shape of a picture, with or without channels."""
+    Plane: TypeAlias = NDArray[Any]
+    """Floating-point numbers in the shape of a picture, in whichever precision."""
 
 
 def check_picture(image: Image) -> Image:
@@ -71,3 +71,10 @@ def opencv_identity() -> Mapping[str, str]:
     import cv2
 
     return {"opencv": cv2.__version__}
+
+
+def to_pillow(image: Any) -> Any:
+    """The picture as Pillow holds it, for libraries that take nothing else."""
+    from PIL import Image as PillowImage
+
+    return PillowImage.fromarray(image)

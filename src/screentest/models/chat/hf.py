@@ -10,7 +10,8 @@ from screentest.models.chat.conclusion import conclude
 from screentest.models.chat.messages import ChatAnswer, ChatRequest, Reply, Sampling, Text, Usage
 from screentest.models.chat.schemas import instructions
 from screentest.models.optional import optional
-from screentest.models.pretrained import EXTRA, Origin, Place
+from screentest.models.pictures import to_pillow
+from screentest.models.pretrained import EXTRA, NEUTRAL, Origin, Place
 
 _GENERATION = ("temperature", "top_p", "top_k", "min_p", "repetition_penalty")
 
@@ -20,7 +21,7 @@ _GENERATION = ("temperature", "top_p", "top_k", "min_p", "repetition_penalty")
     "hf",
     version=1,
     summary="a local vision-language or text model by transformers, from a folder or hub id",
-    neutral=("device",),
+    neutral=NEUTRAL,
 )
 def hf(
     *, model: str, revision: str = "", trust_remote_code: bool = False, device: str = "auto"
@@ -101,7 +102,7 @@ class LocalChat:
             if isinstance(part, Text):
                 content.append({"type": "text", "text": part.text})
             else:
-                content.append({"type": "image", "image": _pillow(part.pixels())})
+                content.append({"type": "image", "image": to_pillow(part.pixels())})
         if request.schema is not None:
             content.append({"type": "text", "text": instructions(request.schema)})
         messages: list[dict[str, Any]] = [{"role": "user", "content": content}]
@@ -139,9 +140,3 @@ class LocalChat:
         ends = self._model.generation_config.eos_token_id
         known = set(ends if isinstance(ends, list) else [ends])
         return int(tokens[-1]) in known
-
-
-def _pillow(array: Any) -> Any:
-    from PIL import Image as PillowImage
-
-    return PillowImage.fromarray(array)

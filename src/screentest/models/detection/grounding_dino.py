@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from screentest.core import register
 from screentest.models.optional import optional
 from screentest.models.pictures import check_picture, limit_long_side
-from screentest.models.pretrained import EXTRA, Origin, Place
+from screentest.models.pretrained import EXTRA, NEUTRAL, Origin, Place
 from screentest.models.roles import Detection
 
 if TYPE_CHECKING:
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     "grounding_dino",
     version=1,
     summary="Grounding DINO: anything a phrase names",
-    neutral=("device",),
+    neutral=NEUTRAL,
 )
 def grounding_dino(
     *,
@@ -58,7 +58,9 @@ class GroundingDino:
             transformers.AutoModelForZeroShotObjectDetection.from_pretrained, dtype=single.dtype
         )
         self._model.to(place.device).eval()
-        self._processor: Any = origin.load(transformers.AutoProcessor.from_pretrained, weights=False)
+        self._processor: Any = origin.load(
+            transformers.AutoProcessor.from_pretrained, weights=False
+        )
         self.identity: Mapping[str, str] = origin.identity(self._model, single)
 
     def detect(self, image: Image, phrases: Sequence[str]) -> list[Detection]:

@@ -9,7 +9,7 @@ import numpy as np
 
 from screentest.core import register
 from screentest.models.optional import optional
-from screentest.models.pretrained import EXTRA, Origin, Place
+from screentest.models.pretrained import EXTRA, NEUTRAL, Origin, Place
 
 if TYPE_CHECKING:
     from screentest.models.roles import Vectors
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     "hf",
     version=1,
     summary="any sentence-transformers model, from a folder or hub id",
-    neutral=("batch", "device"),
+    neutral=NEUTRAL,
 )
 def hf(
     *,
@@ -44,7 +44,7 @@ class SentenceModel:
             library.SentenceTransformer,
             weights=False,
             device=place.device,
-            model_kwargs={"use_safetensors": True, "torch_dtype": place.dtype},
+            model_kwargs={"use_safetensors": True, "dtype": place.dtype},
         )
         self.identity: Mapping[str, str] = origin.identity(self._model[0].auto_model, place) | {
             "sentence-transformers": str(library.__version__)

@@ -1,0 +1,170 @@
+"""Loading by transformers and diffusers: from a folder or a hub id, safely, on the right device.
+
+Only safetensors are read, code that comes with weights runs only when the user says so, and a
+model that cannot be had is a typed reason with the command that mends it.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from screentest.core import NoValue, Reason
+from screentest.models.optional import optional
+
+EXTRA = "models"
+NEUTRAL = ("model", "revision", "trust_remote_code", "allow_pickle", "device", "batch")
+"""Options that say how to get and run a model; which one it was stands in its identity."""
+
+_BLOCK = 1 << 20
+_SAMPLED_BLOCKS = 64
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where a model runs, and in which precision."""
+
+    device: str
+    dtype: Any
+
+    @classmethod
+    def choose(cls, device: str = "auto") -> Place:
+        """A GPU where there is one, in half precision; else the CPU in single precision."""
+        torch = optional("torch", EXTRA)
+        if device == "auto":
+            device = "cpu"
+            if torch.cuda.is_available():
+                device = "cuda"
+            elif torch.backends.mps.is_available():
+                device = "mps"
+        if device.startswith("cuda"):
+            half = torch.bfloat16 if torch.cuda.is_bf16_supported() else torch.float16
+            return cls(device, half)
+        return cls(device, torch.float32)
+
+
+@dataclass(frozen=True, slots=True)
+class Origin:
+    """A folder or hub id, with the revision that pins it and what it may do."""
+
+    model: str
+    revision: str = ""
+    trust_remote_code: bool = False
+
+    @property
+    def folder(self) -> Path | None:
+        """The local folder, where the model is one."""
+        place = Path(self.model).expanduser()
+        return place if place.is_dir() else None
+
+    @property
+    def name(self) -> str:
+        """What the loaders take."""
+        return str(self.folder or self.model)
+
+    def load(self, loader: Callable[..., Any], *, weights: bool = True, **options: Any) -> Any:
+        """Call an ordinary ``from_pretrained``; NoValue where it cannot be had."""
+        if not self.model:
+            raise NoValue(
+                Reason.MISSING_MODEL,
+                "no model is named",
+                advice="Name a folder or hub id: --model ROLE=hf:MODEL",
+            )
+        if self.revision and self.folder is None:
+            options["revision"] = self.revision
+        if self.trust_remote_code:
+            options["trust_remote_code"] = True
+        if weights:
+            options["use_safetensors"] = True
+        if os.environ.get("SCREENTEST_OFFLINE"):
+            options["local_files_only"] = True
+        optional("transformers.utils.logging", EXTRA).disable_progress_bar()
+        try:
+            return loader(self.name, **options)
+        except (OSError, ValueError, ImportError, KeyError) as error:
+            # The loaders raise these for everything from a wrong name to a missing file.
+            raise self._missing(error) from error
+
+    def _missing(self, error: Exception) -> NoValue:
+        told = " ".join(str(error).split())
+        if "trust_remote_code" in told:
+            advice = "It brings code of its own: add trust_remote_code=true if you trust it."
+        elif "safetensors" in told:
+            advice = "Only safetensors are read: convert the weights, or take another revision."
+        elif isinstance(error, ImportError):
+            advice = f"Install what it needs: pip install 'screentest[{EXTRA}]'"
+        else:
+            advice = "Check the name, or download it first and give the folder."
+        return NoValue(
+            Reason.MISSING_MODEL, f"{self.model} cannot be loaded: {told[:300]}", advice=advice
+        )
+
+    def identity(self, loaded: Any, place: Place) -> dict[str, str]:
+        """What numbers depend on: weights, libraries, precision."""
+        torch = optional("torch", EXTRA)
+        transformers = optional("transformers", EXTRA)
+        commit = getattr(getattr(loaded, "config", None), "_commit_hash", None)
+        weights = fingerprint(self.folder) if self.folder else (commit or self.revision or "?")
+        return {
+            # The name alone: where the folder lies on this machine changes no number.
+            "model": self.folder.name if self.folder else self.model,
+            "weights": weights[:16],
+            "torch": str(torch.__version__),
+            "transformers": str(transformers.__version__),
+            "precision": str(place.dtype).removeprefix("torch."),
+            # The kernels of a GPU round differently from those of a CPU.
+            "on": place.device.split(":")[0],
+        }
+
+
+def fingerprint(folder: Path) -> str:
+    """A hash over all weight files of a folder.
+
+    Files of up to 64 MiB are read whole; of larger ones 64 blocks spread over them, since
+    hashing tens of gigabytes at each start would cost minutes.
+    """
+    digest = hashlib.sha256()
+    for path in sorted(folder.rglob("*.safetensors")):
+        size = path.stat().st_size
+        digest.update(f"{path.relative_to(folder).as_posix()}:{size}:".encode())
+        with path.open("rb") as file:
+            if size <= _SAMPLED_BLOCKS * _BLOCK:
+                digest.update(file.read())
+                continue
+            for number in range(_SAMPLED_BLOCKS):
+                file.seek((size - _BLOCK) * number // (_SAMPLED_BLOCKS - 1))
+                digest.update(file.read(_BLOCK))
+    return digest.hexdigest()
+
+
+def read_tensors(path: str, *, allow_pickle: bool, device: str = "cpu") -> dict[str, Any]:
+    """A state dict from a file of the user's: safetensors, or a pickle if that was allowed.
+
+    Even then the pickle is read by torch's restricted reader, which builds tensors only.
+    """
+    place = Path(path).expanduser()
+    if not place.is_file():
+        raise NoValue(
+            Reason.MISSING_MODEL,
+            f"there are no weights at {path}",
+            advice="Give the path of a weights file.",
+        )
+    if place.suffix == ".safetensors":
+        tensors: dict[str, Any] = optional("safetensors.torch", EXTRA).load_file(
+            place, device=device
+        )
+        return tensors
+    if not allow_pickle:
+        raise NoValue(
+            Reason.MISSING_MODEL,
+            f"{place.name} is a pickle, which can run code when it is read",
+            advice="Convert it to safetensors, or add allow_pickle=true if you trust it.",
+        )
+    torch = optional("torch", EXTRA)
+    loaded = torch.load(place, map_location=device, weights_only=True)
+    state: dict[str, Any] = loaded.get("state_dict", loaded)
+    return state

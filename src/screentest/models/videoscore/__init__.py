@@ -1,0 +1,1 @@
+"""Backends that give VideoScore's five numbers."""
