@@ -16,7 +16,7 @@ from screentest.core.errors import VideoError
 from screentest.core.outcome import Reason
 from screentest.core.timing import Time
 
-GIB = 1 << 30
+MIB = 1 << 20
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,8 +31,8 @@ class Limits:
     """Duration on the presentation clock."""
     streams: int = 64
     """Tracks of any kind in one container."""
-    memory: int = 4 * GIB
-    """Bytes that the process which decodes it may hold."""
+    memory: int = 4096 * MIB
+    """Bytes that one task may take, beyond what its process held before."""
     wall_seconds: float = 3600.0
     """Time that one task on one video may take, by the clock on the wall."""
 

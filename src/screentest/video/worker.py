@@ -21,7 +21,7 @@ from typing import Any
 
 from screentest.core.errors import NoValue, ScreentestError
 from screentest.core.outcome import Outcome, Reason
-from screentest.video.limits import GIB, Limits
+from screentest.video.limits import MIB, Limits
 
 if sys.platform != "win32":
     import resource
@@ -140,7 +140,7 @@ def _is_out_of_memory(error: BaseException) -> bool:
 def _too_much_memory(limits: Limits) -> Outcome[Any]:
     return Outcome.failed(
         Reason.TOO_LARGE,
-        f"needs more than {limits.memory / GIB:.3g} GiB of memory",
+        f"needs more than {limits.memory // MIB:,} MiB of memory",
         "Make a smaller copy of the video, or raise Limits.memory if you trust it.",
     )
 
