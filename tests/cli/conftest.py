@@ -10,6 +10,9 @@ from pathlib import Path
 from subprocess import CompletedProcess
 
 import pytest
+from typer.testing import CliRunner, Result
+
+from screentest.cli import app
 
 Screentest = Callable[..., "CompletedProcess[str]"]
 
@@ -39,6 +42,11 @@ def screentest(tmp_path: Path) -> Screentest:
         return done
 
     return run
+
+
+def invoke(*arguments: str | Path) -> Result:
+    """Run a command inside this process: quicker, where exit codes and pipes are not the point."""
+    return CliRunner().invoke(app, [str(argument) for argument in arguments])
 
 
 def fits(text: str) -> bool:

@@ -9,14 +9,13 @@ from typing import Any
 
 import av
 import pytest
-from typer.testing import CliRunner
 
-from screentest.cli import _parts, app
+from screentest.cli import _parts
 from screentest.cli._diagnosis import diagnose
 from screentest.cli._parts import Part, opencv_clash
 from screentest.cli._registered import survey_registry
 from screentest.core import NoValue, Reason, Registry
-from tests.cli.conftest import Screentest, fits
+from tests.cli.conftest import Screentest, fits, invoke
 
 
 def test_it_fits_the_screen_and_ends_well(screentest: Screentest) -> None:
@@ -28,8 +27,8 @@ def test_it_fits_the_screen_and_ends_well(screentest: Screentest) -> None:
     assert "No faults" in done.stdout
 
 
-def test_json_holds_the_versions_that_are_installed(screentest: Screentest) -> None:
-    told = json.loads(screentest("doctor", "--json").stdout)
+def test_json_holds_the_versions_that_are_installed() -> None:
+    told = json.loads(invoke("doctor", "--json").stdout)
 
     versions = {part["name"]: part["version"] for part in told["required"]}
     assert versions["av"] == metadata.version("av")
@@ -91,7 +90,7 @@ def test_a_clash_of_opencv_wheels_is_a_fault(monkeypatch: pytest.MonkeyPatch) ->
     assert opencv_clash() is None
     monkeypatch.setattr(_parts, "opencv_clash", lambda: clash)
 
-    result = CliRunner().invoke(app, ["doctor"], env={"COLUMNS": "80"})
+    result = invoke("doctor")
     assert result.exit_code == 1
     assert "overwrite each other" in result.output
     assert "pip uninstall -y opencv-contrib-python-headless opencv-python" in result.output

@@ -7,13 +7,11 @@ from fractions import Fraction
 from pathlib import Path
 
 import pytest
-from typer.testing import CliRunner
 
-from screentest.cli import app
 from screentest.cli.frames import _choice, _size
 from screentest.core import NATIVE, BadOption, Size
 from screentest.video.stills import Evenly, PerSecond, PerShot
-from tests.cli.conftest import Screentest
+from tests.cli.conftest import Screentest, invoke
 
 
 def test_frames_and_a_contact_sheet(screentest: Screentest, sample: Path, tmp_path: Path) -> None:
@@ -28,11 +26,18 @@ def test_frames_and_a_contact_sheet(screentest: Screentest, sample: Path, tmp_pa
         "contact_sheet.jpg",
     ]
 
-    again = screentest("frames", film, "--count", "2", "--out", "stills")
-    assert again.returncode == 2
+
+def test_frames_that_are_there_are_replaced_when_told(
+    sample: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    film = sample / "real_5shots_640x360.mp4"
+    assert invoke("frames", film, "--count", "2", "--out", "stills").exit_code == 0
+    again = invoke("frames", film, "--count", "2", "--out", "stills")
+    assert again.exit_code == 2
     assert "--overwrite" in again.stderr
 
-    told = screentest("frames", film, "--fps", "1/10", "--out", "stills", "--overwrite", "--json")
+    told = invoke("frames", film, "--fps", "1/10", "--out", "stills", "--overwrite", "--json")
     assert json.loads(told.stdout) == [
         {"path": "stills/0000_000000.000s.png", "time": "0", "index": 0},
         {"path": "stills/0001_000010.000s.png", "time": "10", "index": 240},
@@ -72,5 +77,4 @@ def test_sizes() -> None:
 
 
 def test_a_count_of_nothing_is_wrong_usage() -> None:
-    result = CliRunner().invoke(app, ["frames", "x.mp4", "--count", "0", "--out", "x"])
-    assert result.exit_code == 2
+    assert invoke("frames", "x.mp4", "--count", "0", "--out", "x").exit_code == 2

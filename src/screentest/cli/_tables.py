@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
@@ -31,6 +32,15 @@ def table(columns: Sequence[str], rows: Iterable[Sequence[str]]) -> Table:
     for row in rows:
         result.add_row(*(Text(shown(cell)) for cell in row))
     return result
+
+
+def as_text(table: Table) -> str:
+    """A table for a file: plain text, as wide as it needs to be."""
+    from rich.console import Console
+
+    page = io.StringIO()
+    Console(file=page, width=200, color_system=None).print(table)
+    return "".join(f"{line.rstrip()}\n" for line in page.getvalue().splitlines())
 
 
 def print_heading(text: str) -> None:

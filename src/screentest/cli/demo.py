@@ -123,7 +123,7 @@ def _print(found: Sequence[tuple[SampleVideo, Seen]]) -> None:
                 f"{float(seen.info.duration):.1f} s",
                 f"{seen.decoded:,}",
                 f"{len(seen.shots)}",
-                f"{hits} of {len(film.changes)}",
+                f"{hits} of {len(film.changes)}" if film.changes else "–",
                 f"{extra or '–'}",
                 f"{seen.decoded / seen.seconds:,.0f}",
             ]
