@@ -122,7 +122,8 @@ def dinov2(folder: Path) -> Path:
 
 def sentence_model(folder: Path) -> Path:
     """A BERT with mean pooling, as sentence-transformers stores it."""
-    from sentence_transformers import SentenceTransformer, models
+    from sentence_transformers import SentenceTransformer
+    from sentence_transformers.sentence_transformer import modules
     from transformers import BertConfig, BertModel
 
     words = tokenizer()
@@ -131,7 +132,7 @@ def sentence_model(folder: Path) -> Path:
     inner = folder.parent / f"{folder.name}-bert"
     BertModel(config).save_pretrained(inner)
     words.save_pretrained(inner)
-    parts = [models.Transformer(str(inner)), models.Pooling(32)]
+    parts = [modules.Transformer(str(inner)), modules.Pooling(32)]
     SentenceTransformer(modules=parts, device="cpu").save_pretrained(str(folder))
     return folder
 

@@ -1,0 +1,381 @@
+"""The `hf` family of backends on tiny models of the real classes.
+
+Each is compared with the same model called the plain way its library documents, so a slip in our
+scaling, pooling, padding or batching shows.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from screentest.core import NoValue, Reason
+from screentest.models import Choice, Models
+from screentest.models.chat.messages import ChatRequest, Picture, Sampling, Text
+
+torch = pytest.importorskip("torch")
+pytest.importorskip("transformers")
+
+from tests.models import tiny  # noqa: E402
+from tests.models.torchvision_here import make_importable  # noqa: E402
+
+pytestmark = [
+    pytest.mark.models,
+    # Other people's libraries warn about their own next versions.
+    pytest.mark.filterwarnings("default"),
+]
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _torchvision() -> None:
+    make_importable()
+
+
+@pytest.fixture(scope="module")
+def saved(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Path]:
+    """The folder of a tiny model; each is made once."""
+    base = tmp_path_factory.mktemp("tiny")
+
+    def folder(name: str) -> Path:
+        place = base / name
+        if not place.exists():
+            getattr(tiny, name)(place)
+        return place
+
+    return folder
+
+
+@pytest.fixture(scope="module")
+def images() -> list[Any]:
+    noise = np.random.default_rng(0)
+    return [noise.integers(0, 256, (48, 64, 3), np.uint8) for _ in range(5)]
+
+
+def load(role: str, backend: str, model: Path, **options: Any) -> Any:
+    return Models([Choice(Choice.parse(f"{role}=x").role, backend, str(model), options)]).role(role)
+
+
+def unit(rows: Any) -> Any:
+    return torch.nn.functional.normalize(rows.float(), dim=-1).detach().numpy()
+
+
+@pytest.mark.parametrize("name", ["clip", "siglip", "siglip2"])
+def test_image_text_equals_the_plain_call(
+    name: str, saved: Callable[[str], Path], images: list[Any]
+) -> None:
+    from transformers import AutoModel, AutoProcessor
+
+    folder = saved(name)
+    backend = load("image_text", "hf", folder, batch=2)
+    model, processor = AutoModel.from_pretrained(folder), AutoProcessor.from_pretrained(folder)
+    texts = ["a red dog", "the cat is on the left of the cup . the sky is blue"]
+    padding = True if name == "clip" else "max_length"
+    together = processor(
+        text=texts, images=images, padding=padding, return_tensors="pt", max_length=64
+    )
+    with torch.no_grad():
+        output = model(**together)
+    assert np.allclose(backend.embed_images(images), unit(output.image_embeds), atol=1e-5)
+    assert np.allclose(backend.embed_texts(texts), unit(output.text_embeds), atol=1e-5)
+    assert backend.embed_images([]).shape[0] == 0
+
+
+def test_a_long_text_is_cut_or_refused(saved: Callable[[str], Path]) -> None:
+    backend = load("image_text", "hf", saved("clip"))
+    long = "a red dog " * 100
+    assert backend.max_tokens == 77
+    assert backend.count_tokens(long) == 300
+    assert np.allclose(backend.embed_texts([long]), backend.embed_texts([long + "blue sky"]))
+    with pytest.raises(NoValue) as caught:
+        backend.embed_texts([long], truncate=False)
+    assert caught.value.reason is Reason.NOT_APPLICABLE
+
+
+@pytest.mark.parametrize("name", ["dinov2", "clip", "siglip2"])
+def test_image_features_do_not_depend_on_the_batch(
+    name: str, saved: Callable[[str], Path], images: list[Any]
+) -> None:
+    one, many = (load("image_features", "hf", saved(name), batch=size) for size in (1, 5))
+    assert np.allclose(one.features(images), many.features(images), atol=1e-5)
+    assert np.allclose(np.linalg.norm(one.features(images), axis=1), 1, atol=1e-5)
+
+
+def test_dinov2_gives_its_normalised_class_token(
+    saved: Callable[[str], Path], images: list[Any]
+) -> None:
+    from transformers import AutoImageProcessor, Dinov2Model
+
+    folder = saved("dinov2")
+    inputs = AutoImageProcessor.from_pretrained(folder)(images=images, return_tensors="pt")
+    with torch.no_grad():
+        states = Dinov2Model.from_pretrained(folder)(**inputs).last_hidden_state
+    rows = load("image_features", "hf", folder).features(images)
+    assert np.allclose(rows, unit(states[:, 0]), atol=1e-5)
+
+
+def test_sentences_equal_sentence_transformers(saved: Callable[[str], Path]) -> None:
+    library = pytest.importorskip("sentence_transformers")
+    folder = saved("sentence_model")
+    texts = ["a dog", "the red cat is on the left", "yes"]
+    plain = library.SentenceTransformer(str(folder), device="cpu").encode(texts)
+    rows = load("text_embedding", "hf", folder, batch=2).embed(texts)
+    assert np.allclose(rows, unit(torch.from_numpy(plain)), atol=1e-5)
+
+
+@pytest.fixture(scope="module")
+def raft_file(tmp_path_factory: pytest.TempPathFactory, _torchvision: None) -> Iterator[Path]:
+    from safetensors.torch import save_file
+    from torchvision.models.optical_flow import raft_small
+
+    torch.manual_seed(7)
+    place = tmp_path_factory.mktemp("raft") / "raft_small.safetensors"
+    save_file(raft_small(weights=None).state_dict(), place)
+    yield place
+
+
+def test_raft_equals_torchvision(raft_file: Path) -> None:
+    from safetensors.torch import load_file
+    from torchvision.models.optical_flow import raft_small
+
+    noise = np.random.default_rng(1)
+    # Sides that are multiples of eight and large enough: nothing is padded.
+    first, second = noise.integers(0, 256, (2, 128, 136, 3), np.uint8)
+    network = raft_small(weights=None).eval()
+    network.load_state_dict(load_file(raft_file))
+    scaled = [torch.from_numpy(x).permute(2, 0, 1)[None] / 127.5 - 1 for x in (first, second)]
+    with torch.no_grad():
+        reference = network(*scaled, num_flow_updates=3)[-1][0].permute(1, 2, 0).numpy()
+    backend = load("flow", "raft", raft_file, size="small", updates=3)
+    (field,) = backend.flow([(first, second)])
+    assert np.allclose(field, reference, atol=1e-3)
+
+
+def test_raft_takes_any_size_and_mixed_sizes(raft_file: Path) -> None:
+    noise = np.random.default_rng(2)
+    shapes = [(33, 50), (33, 50), (70, 41)]
+    pairs = [tuple(noise.integers(0, 256, (2, *shape, 3), np.uint8)) for shape in shapes]
+    fields = load("flow", "raft", raft_file, size="small", updates=2, batch=2).flow(pairs)
+    assert [field.shape for field in fields] == [(*shape, 2) for shape in shapes]
+
+
+def test_a_wrong_size_of_raft_is_refused(raft_file: Path) -> None:
+    with pytest.raises(NoValue, match="does not hold a RAFT"):
+        load("flow", "raft", raft_file, size="large")
+
+
+def test_a_pickle_is_refused_unless_allowed(tmp_path: Path) -> None:
+    from torchvision.models.optical_flow import raft_small
+
+    place = tmp_path / "raft.pth"
+    torch.save(raft_small(weights=None).state_dict(), place)
+    with pytest.raises(NoValue, match="pickle") as caught:
+        load("flow", "raft", place, size="small")
+    assert "allow_pickle=true" in caught.value.advice
+    assert load("flow", "raft", place, size="small", allow_pickle=True)
+
+
+def test_a_pickle_with_a_payload_never_runs(tmp_path: Path) -> None:
+    import pickle
+
+    class Payload:
+        def __reduce__(self) -> tuple[Any, ...]:
+            return (Path.touch, (tmp_path / "ran",))
+
+    place = tmp_path / "evil.pth"
+    torch.save({"x": Payload()}, place)
+    with pytest.raises(pickle.UnpicklingError):
+        load("flow", "raft", place, size="small", allow_pickle=True)
+    assert not (tmp_path / "ran").exists()
+
+
+def test_the_aesthetic_head_folded_equals_the_head_layer_by_layer(
+    saved: Callable[[str], Path], images: list[Any], tmp_path: Path
+) -> None:
+    from safetensors.torch import save_file
+    from transformers import AutoImageProcessor, SiglipVisionModel
+
+    torch.manual_seed(7)
+    widths = [32, 1024, 128, 64, 16, 1]
+    layers: list[Any] = []
+    for wide, narrow in pairwise(widths):
+        layers += [torch.nn.Linear(wide, narrow), torch.nn.Dropout(0.2)]
+    head = torch.nn.Sequential(*layers[:-1]).eval()
+    place = tmp_path / "head.safetensors"
+    save_file({f"scoring_head.{key}": value for key, value in head.state_dict().items()}, place)
+
+    folder = saved("siglip_tower")
+    inputs = AutoImageProcessor.from_pretrained(folder)(images=images, return_tensors="pt")
+    with torch.no_grad():
+        pooled = SiglipVisionModel.from_pretrained(folder)(**inputs).pooler_output
+        reference = head(torch.nn.functional.normalize(pooled, dim=-1))[:, 0].numpy()
+    backend = load("aesthetic", "siglip", folder, head=str(place), batch=2)
+    assert np.allclose(backend.score(images), reference, atol=1e-5)
+    assert backend.score([]).shape == (0,)
+
+
+def test_a_head_for_another_tower_is_refused(saved: Callable[[str], Path], tmp_path: Path) -> None:
+    from safetensors.torch import save_file
+
+    place = tmp_path / "head.safetensors"
+    save_file({"0.weight": torch.zeros(1, 32), "0.bias": torch.zeros(1)}, place)
+    with pytest.raises(NoValue, match="layers of"):
+        load("aesthetic", "siglip", saved("siglip_tower"), head=str(place))
+
+
+def test_grounding_dino_answers_each_phrase_inside_the_picture(
+    saved: Callable[[str], Path], images: list[Any]
+) -> None:
+    backend = load("detection", "grounding_dino", saved("grounding_dino"), box_threshold=0.0)
+    found = backend.detect(images[0], ["A dog", "cup.", "cup."])
+    assert {one.label for one in found} == {"A dog", "cup."}
+    assert [one.score for one in found] == sorted((one.score for one in found), reverse=True)
+    for one in found:
+        left, top, right, bottom = one.box
+        assert 0 <= left <= right <= 64
+        assert 0 <= top <= bottom <= 48
+    assert (
+        load("detection", "grounding_dino", saved("grounding_dino"), box_threshold=1.0).detect(
+            images[0], ["a dog"]
+        )
+        == []
+    )
+
+
+def test_sam2_gives_one_mask_per_box(saved: Callable[[str], Path], images: list[Any]) -> None:
+    backend = load("segmentation", "sam2", saved("sam2"))
+    masks = backend.segment(images[0], [(0, 0, 20, 20), (10, 10, 40, 40)])
+    assert [mask.shape for mask in masks] == [(48, 64)] * 2
+    assert all(set(np.unique(mask)) <= {0.0, 1.0} for mask in masks)
+    assert backend.segment(images[0], []) == []
+
+
+def test_inpainting_touches_only_the_hole(saved: Callable[[str], Path], images: list[Any]) -> None:
+    pytest.importorskip("diffusers")
+    folder = saved("stable_diffusion_inpainting")
+    backend = load("inpainting", "stable_diffusion", folder, steps=2)
+    mask = np.zeros((48, 64), np.float32)
+    mask[10:30, 12:40] = 1
+    one, two = (backend.inpaint(images[0], mask, "a dog") for _ in range(2))
+    assert np.array_equal(one, two)
+    assert np.array_equal(one[mask == 0], images[0][mask == 0])
+    assert not np.array_equal(one[mask == 1], images[0][mask == 1])
+    assert np.array_equal(backend.inpaint(images[0], mask * 0), images[0])
+
+
+def test_videoscore_gives_five_numbers(saved: Callable[[str], Path], images: list[Any]) -> None:
+    backend = load("videoscore", "hf", saved("videoscore"))
+    values = backend.score(images, "a dog {braces} <image> of red")
+    assert list(values) == [
+        "visual_quality",
+        "temporal_consistency",
+        "dynamic_degree",
+        "text_alignment",
+        "factual_consistency",
+    ]
+    assert all(np.isfinite(value) for value in values.values())
+    assert values != backend.score(images, "the cat")
+    assert values != backend.score(images[::-1], "a dog {braces} <image> of red")
+    with pytest.raises(NoValue, match="no frames"):
+        backend.score([], "a dog")
+
+
+def picture(image: Any) -> Picture:
+    import cv2
+
+    _, encoded = cv2.imencode(".png", image)
+    return Picture(encoded.tobytes(), "image/png", image.shape[1], image.shape[0])
+
+
+def test_a_vision_language_model_answers_about_pictures(
+    saved: Callable[[str], Path], images: list[Any]
+) -> None:
+    backend = load("chat", "hf", saved("vision_language_model"))
+    sampling = Sampling(temperature=0.7, top_p=0.8, top_k=20, seed=3, max_tokens=20)
+    parts = (Text("0 :"), picture(images[0]), Text("1 :"), picture(images[1]), Text("is it red ?"))
+    request = ChatRequest(parts, system="a good video", sampling=sampling)
+    first, again, other = backend.ask(
+        [request, request, ChatRequest(parts, sampling=sampling, repeat=1)]
+    )
+    assert first.unwrap().text == again.unwrap().text
+    assert first.unwrap().usage.input_tokens > 20  # the pictures are tokens too
+    # Drawn with another seed: it may well differ, and must not be the first one handed back.
+    assert other.unwrap().request_key != first.unwrap().request_key
+
+
+def test_a_text_model_says_that_it_cannot_see(
+    saved: Callable[[str], Path], images: list[Any]
+) -> None:
+    backend = load("chat", "hf", saved("text_model"))
+    plain = ChatRequest((Text("is the dog red ?"),), sampling=Sampling(temperature=0.0))
+    shown = ChatRequest((picture(images[0]), Text("is the dog red ?")))
+    answered, blind = backend.ask([plain, shown])
+    assert answered.unwrap().text
+    assert blind.failure.reason is Reason.NOT_APPLICABLE
+
+
+def test_an_answer_cut_short_is_not_an_answer(saved: Callable[[str], Path]) -> None:
+    backend = load("chat", "hf", saved("text_model"))
+    # Made to go on for five tokens and stopped after five: it cannot have ended by itself.
+    sampling = Sampling(temperature=0.0, max_tokens=5, min_tokens=5)
+    (outcome,) = backend.ask([ChatRequest((Text("yes"),), sampling=sampling)])
+    assert outcome.failure.reason is Reason.TRUNCATED
+
+
+@pytest.mark.parametrize(
+    ("role", "backend"),
+    [
+        ("image_text", "hf"),
+        ("image_features", "hf"),
+        ("text_embedding", "hf"),
+        ("chat", "hf"),
+        ("videoscore", "hf"),
+        ("detection", "grounding_dino"),
+        ("segmentation", "sam2"),
+        ("inpainting", "stable_diffusion"),
+        ("image_edit", "qwen"),
+    ],
+)
+def test_a_model_that_is_not_there_is_a_typed_reason(
+    role: str, backend: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("SCREENTEST_OFFLINE", "1")
+    (tmp_path / "empty").mkdir()
+    with pytest.raises(NoValue) as caught:
+        load(role, backend, tmp_path / "empty")
+    assert caught.value.reason is Reason.MISSING_MODEL
+    assert caught.value.advice
+
+
+def test_weights_as_a_pickle_are_refused(saved: Callable[[str], Path], tmp_path: Path) -> None:
+    import shutil
+
+    from safetensors.torch import load_file
+
+    folder = tmp_path / "pickled"
+    shutil.copytree(saved("clip"), folder)
+    torch.save(load_file(folder / "model.safetensors"), folder / "pytorch_model.bin")
+    (folder / "model.safetensors").unlink()
+    with pytest.raises(NoValue) as caught:
+        load("image_text", "hf", folder)
+    assert caught.value.reason is Reason.MISSING_MODEL
+
+
+def test_other_weights_are_another_identity(saved: Callable[[str], Path], tmp_path: Path) -> None:
+    import shutil
+
+    from safetensors.torch import load_file, save_file
+
+    folder = tmp_path / "clip"
+    shutil.copytree(saved("clip"), folder)
+    chosen = [Choice.parse(f"image_text=hf:{place}") for place in (saved("clip"), folder)]
+    same = {str(Models([choice]).signature("image_text")) for choice in chosen}
+    assert len(same) == 1  # where it lies is no part of it
+    tensors = load_file(folder / "model.safetensors")
+    tensors["logit_scale"] += 1
+    save_file(tensors, folder / "model.safetensors", metadata={"format": "pt"})
+    assert str(Models([chosen[1]]).signature("image_text")) not in same
