@@ -29,29 +29,29 @@ def carve(database: Path, log: Path) -> Iterator[tuple[str, Row]]:
 
     Older versions of a row may come along with the latest.
     """
-    size, reserved = _page_size(database, log)
-    pages = _database_pages(database, size)
-    later = _log_pages(log, size)
-    newest = pages | dict(later)
-    tables = _tables_by_width()
-    for image in [*pages.values(), *(image for _, image in later)]:
-        for found in _BEGINNING.finditer(image):
-            for view in (newest, pages):
-                row = _row_at(image, found.start(), view, size - reserved, tables)
-                if row is not None:
-                    yield row
-                    break
+    for size in _page_sizes(database, log):
+        pages = _database_pages(database, size)
+        later = _log_pages(log, size)
+        newest = pages | dict(later)
+        tables = _tables_by_width()
+        for image in [*pages.values(), *(image for _, image in later)]:
+            for found in _BEGINNING.finditer(image):
+                for view in (newest, pages):
+                    row = _row_at(image, found.start(), view, size, tables)
+                    if row is not None:
+                        yield row
+                        break
 
 
-def _page_size(database: Path, log: Path) -> tuple[int, int]:
-    with database.open("rb") as file:
-        header = file.read(_DATABASE_HEADER)
-    size = int.from_bytes(header[16:18], "big")
-    size = 65536 if size == 1 else size
-    if not _is_page_size(size) and log.exists():
-        with log.open("rb") as file:
-            size = int.from_bytes(file.read(_LOG_HEADER)[8:12], "big")
-    return (size, header[20] if len(header) > 20 else 0) if _is_page_size(size) else (4096, 0)
+def _page_sizes(database: Path, log: Path) -> set[int]:
+    """What the files say of the size of their pages, in case it is true, and the usual one."""
+    claims = {4096}
+    for path, start, end in ((database, 16, 18), (log, 8, 12)):
+        if path.exists():
+            with path.open("rb") as file:
+                claimed = int.from_bytes(file.read(_DATABASE_HEADER)[start:end], "big")
+            claims.add(65536 if claimed == 1 else claimed)
+    return {size for size in claims if _is_page_size(size)}
 
 
 def _is_page_size(size: int) -> bool:
@@ -85,7 +85,7 @@ def _row_at(
     image: bytes, at: int, pages: Pages, usable: int, tables: Mapping[int, Sequence[str]]
 ) -> tuple[str, Row] | None:
     types = _types(image, at)
-    if types is None or types[-1] != _CHECKSUM_TYPE or len(types) not in tables:
+    if types is None or len(types) not in tables:
         return None
     length = image[at] + sum(_width(kind) for kind in types)
     payload = _payload(image, at, length, pages, usable)
@@ -101,7 +101,7 @@ def _row_at(
 def _types(image: bytes, at: int) -> list[int] | None:
     """The types that a row's header names; None where no header can begin."""
     end, position, types = at + image[at], at + 1, []
-    if end > len(image):
+    if end > len(image) or image[end - 1] != _CHECKSUM_TYPE:
         return None
     while position < end:
         kind, position = _varint(image, position)

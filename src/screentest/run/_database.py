@@ -21,8 +21,8 @@ _FAILING = {_READ_ONLY, _IO, _FULL, _CANNOT_OPEN, _PERMISSION}
 def open_for_writing(folder: Path) -> sqlite3.Connection:
     """The database of a run, made where there is none, at the newest shape and checked."""
     path = folder / FILE
-    with explained(path):
-        connection = _connect(path.absolute().as_uri(), "rwc", check_same_thread=False)
+    with opening(path):
+        connection = _connect(path.absolute().as_uri(), "rwc")
         try:
             connection.execute("PRAGMA busy_timeout = 10000")
             connection.execute("PRAGMA cell_size_check = ON")
@@ -37,7 +37,7 @@ def open_for_writing(folder: Path) -> sqlite3.Connection:
             connection.execute("PRAGMA foreign_keys = ON")
             connection.execute("PRAGMA temp_store = MEMORY")
             migrate(connection, folder)
-            _quick_check(connection, folder)
+            _check(connection, folder)
         except BaseException:
             connection.close()
             raise
@@ -52,9 +52,10 @@ def open_for_reading(folder: Path) -> sqlite3.Connection:
             f"{folder} is not a run: it holds no {FILE}",
             advice="`screentest runs FOLDER` lists the runs under a folder.",
         )
-    with explained(path):
+    with opening(path):
         connection = _connect_read_only(path)
         try:
+            _check(connection, folder)
             if check_version(connection, folder) < newest():
                 connection = _newer_copy(connection, folder)
         except BaseException:
@@ -83,12 +84,10 @@ def _connect_read_only(path: Path) -> sqlite3.Connection:
     raise AssertionError("there is a last way")
 
 
-def _connect(address: str, mode: str, *, check_same_thread: bool = True) -> sqlite3.Connection:
+def _connect(address: str, mode: str) -> sqlite3.Connection:
+    # SQLite itself keeps threads apart; a run may be opened in one and used in another.
     connection = sqlite3.connect(
-        f"{address}?mode={mode}",
-        uri=True,
-        isolation_level=None,
-        check_same_thread=check_same_thread,
+        f"{address}?mode={mode}", uri=True, isolation_level=None, check_same_thread=False
     )
     # Text that is damaged must reach the checksum, not fail on the way there.
     connection.text_factory = lambda raw: raw.decode("utf-8", "surrogateescape")
@@ -104,8 +103,9 @@ def _newer_copy(connection: sqlite3.Connection, folder: Path) -> sqlite3.Connect
     return copy
 
 
-def _quick_check(connection: sqlite3.Connection, folder: Path) -> None:
-    verdict = connection.execute("PRAGMA quick_check(1)").fetchone()[0]
+def _check(connection: sqlite3.Connection, folder: Path) -> None:
+    """An index that leads astray would hide rows, and rows cannot tell that they are hidden."""
+    verdict = connection.execute("PRAGMA integrity_check(1)").fetchone()[0]
     if verdict != "ok":
         raise damaged(folder, verdict)
 
@@ -128,6 +128,16 @@ def explained(path: Path) -> Iterator[None]:
         if known is None:
             raise
         raise known from error
+
+
+@contextmanager
+def opening(path: Path) -> Iterator[None]:
+    """The same while a database is opened, when whatever SQLite cannot make out is damage."""
+    try:
+        with explained(path):
+            yield
+    except sqlite3.DatabaseError as error:
+        raise damaged(path.parent, str(error)) from error
 
 
 def explain(error: sqlite3.Error, path: Path) -> ScreentestError | None:

@@ -105,7 +105,7 @@ class Pool:
             ours, theirs = self._context.Pipe()
             asks, answers = self._context.Pipe()
             process = self._context.Process(
-                target=live, args=(theirs, asks), name="screentest-worker", daemon=True
+                target=live, args=(theirs, asks), name="screentest-worker"
             )
             process.start()
             theirs.close()

@@ -24,8 +24,10 @@ def live(tasks: Connection, ledger_pipe: Connection) -> None:
         try:
             parcel = tasks.recv_bytes()
         except (EOFError, OSError):  # the run has ended
-            return
+            break
         send(tasks, **_do(parcel, ledger))
+    for child in multiprocessing.active_children():
+        child.kill()  # or the end of this process would wait for theirs
 
 
 def _do(parcel: bytes, ledger: RemoteLedger) -> dict[str, object]:

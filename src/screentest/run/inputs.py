@@ -70,13 +70,15 @@ def hash_file(path: Path) -> str:
         descriptor = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0))
     except (OSError, ValueError):
         return ABSENT
-    with open(descriptor, "rb") as file:  # noqa: PTH123 - an open descriptor has no path
+    try:
         if not stat.S_ISREG(os.fstat(descriptor).st_mode):
             return ABSENT
-        try:
+        with open(descriptor, "rb", closefd=False) as file:
             return hashlib.file_digest(file, "sha256").hexdigest()
-        except OSError:
-            return ABSENT
+    except OSError:
+        return ABSENT
+    finally:
+        os.close(descriptor)
 
 
 def hash_parts(parts: Mapping[str, str]) -> str:

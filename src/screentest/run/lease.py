@@ -50,10 +50,7 @@ class Lease:
         try:
             descriptor = os.open(path, os.O_RDWR | os.O_CREAT, 0o644)
         except OSError as error:
-            raise StorageError(
-                f"cannot write to {folder}: {error.strerror}",
-                advice="Choose a folder that you may write to.",
-            ) from None
+            raise _cannot_write(folder, error) from None
         try:
             deadline = time.monotonic() + _PATIENCE
             while not _lock(descriptor, path):
@@ -65,6 +62,9 @@ class Lease:
                     )
                 time.sleep(0.02)
             _write(descriptor, Holder(os.getpid(), socket.gethostname(), now()))
+        except OSError as error:
+            os.close(descriptor)
+            raise _cannot_write(folder, error) from None
         except BaseException:
             os.close(descriptor)
             raise
@@ -91,6 +91,13 @@ def holder(folder: Path) -> Holder | None:
         return _read(path) or Holder(0, "another machine", "an unknown time")
     finally:
         os.close(descriptor)
+
+
+def _cannot_write(folder: Path, error: OSError) -> StorageError:
+    return StorageError(
+        f"cannot write to {folder}: {error.strerror}",
+        advice="Free some space there, or choose a folder that you may write to.",
+    )
 
 
 def _write(descriptor: int, who: Holder) -> None:

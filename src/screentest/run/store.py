@@ -110,13 +110,17 @@ class RunStore(RunReader):
 
     def _add_to_plan(self, connection: sqlite3.Connection, rows: Sequence[Row]) -> None:
         connection.execute("DELETE FROM plan WHERE start != ?", [self._start])
-        last = connection.execute("SELECT coalesce(max(id), 0) FROM plan").fetchone()[0]
-        for number, row in enumerate(rows, start=last + 1):
+        last: int = connection.execute("SELECT coalesce(max(id), 0) FROM plan").fetchone()[0]
+        for row in rows:
             question = [cell for name, cell in row.items() if name not in ("inputs", "start")]
-            connection.execute(
-                f"DELETE FROM plan WHERE ({_QUESTION}) = (?, ?, ?, ?, ?, ?)", question
-            )
-            insert_as_is(connection, "plan", {**row, "id": number})
+            known = connection.execute(
+                f"SELECT id FROM plan WHERE ({_QUESTION}) = (?, ?, ?, ?, ?, ?)", question
+            ).fetchone()
+            if known is not None:  # an earlier step asked the same, maybe of another input
+                update(connection, "plan", known[0], row)
+            else:
+                last += 1
+                insert_as_is(connection, "plan", {**row, "id": last})
 
     def _write(self, connection: sqlite3.Connection, finished: Finished) -> None:
         for key, outcomes in zip(finished.task.keys, finished.outcomes, strict=True):

@@ -1,0 +1,63 @@
+"""Runs in temporary folders, and runs in processes that may be killed."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from screentest.run import RunReader, RunStore, canonical
+from tests.conftest import ROOT
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Iterator[RunStore]:
+    with RunStore(tmp_path / "run", command="test") as opened:
+        yield opened
+
+
+@dataclass
+class Children:
+    """Starts runs as processes of their own, and leaves none behind."""
+
+    started: list[subprocess.Popen[str]] = field(default_factory=list)
+
+    def start(self, folder: Path, **options: Any) -> subprocess.Popen[str]:
+        arguments = [f"--{name.replace('_', '-')}={value}" for name, value in options.items()]
+        child = subprocess.Popen(
+            [sys.executable, "-m", "tests.run.child", str(folder), *arguments],
+            cwd=ROOT,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+            start_new_session=True,  # signals to its group must not reach ours
+        )
+        self.started.append(child)
+        return child
+
+    def finish(self, folder: Path, **options: Any) -> tuple[int, str]:
+        """Run to the end; the exit code, and what it said on stderr."""
+        child = self.start(folder, **options)
+        _, said = child.communicate(timeout=120)
+        return child.returncode, said
+
+
+@pytest.fixture
+def children() -> Iterator[Children]:
+    made = Children()
+    yield made
+    for child in made.started:
+        if child.poll() is None:
+            child.kill()
+        child.communicate()
+
+
+def dump(folder: Path) -> list[str]:
+    """All that may not depend on when, where and in how many starts a run was made."""
+    with RunReader(folder) as run:
+        return list(canonical(run.records()))

@@ -1,0 +1,37 @@
+"""Write the text of a store as this version makes it: python -m tests.run.make_schema
+
+Run once when a release adds a step to the migrations; the file is then never touched again.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+import tempfile
+from decimal import Decimal
+from pathlib import Path
+
+from screentest.core import CallIntent, CallReceipt, CallStatus
+from screentest.run import InlineEngine, RunStore, execute
+from screentest.run.migrations import APPLICATION_ID, newest
+from tests.run.work import task
+
+
+def main() -> None:
+    with tempfile.TemporaryDirectory() as folder:
+        with RunStore(Path(folder), command="test", arguments={"for": "later releases"}) as store:
+            tasks = [task(1), task(2), task(3, "no_value", "refused")]
+            execute(store, tasks, engine=InlineEngine())
+            paid = store.ledger.intend(CallIntent("request", "fake-1", max_cost=Decimal("0.02")))
+            receipt = CallReceipt(CallStatus.ANSWERED, "fake-1", cost=Decimal("0.01"), answer="yes")
+            store.ledger.settle(paid, receipt)
+            store.ledger.intend(CallIntent("cut off", "fake-1", max_cost=Decimal("0.02")))
+        connection = sqlite3.connect(Path(folder) / "run.db")
+        lines = list(connection.iterdump())
+        connection.close()
+    lines += [f"PRAGMA application_id = {APPLICATION_ID};", f"PRAGMA user_version = {newest()};"]
+    target = Path(__file__).parent / f"schema_{newest()}.sql"
+    target.write_text("\n".join(lines) + "\n", "utf-8")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,132 @@
+"""A full disk: a clean stop that names the place, old data intact, and a run that goes on."""
+
+from __future__ import annotations
+
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from screentest.core import CallIntent, CallReceipt, CallStatus, StorageError
+from screentest.run import RunReader, RunStore, execute
+from tests.run.conftest import Children, dump
+from tests.run.work import task
+
+EX_IOERR = 74  # sysexits.h
+
+
+@pytest.fixture
+def small_disk(tmp_path: Path) -> Iterator[Path]:
+    """A file system of two megabytes, where mounting one is allowed."""
+    disk = tmp_path / "disk"
+    disk.mkdir()
+    mounted = subprocess.run(
+        ["mount", "-t", "tmpfs", "-o", "size=2m", "tmpfs", str(disk)], capture_output=True
+    )
+    if mounted.returncode:
+        pytest.skip("mounting a small disk needs root")
+    yield disk
+    subprocess.run(["umount", "-l", str(disk)], check=True)
+
+
+def test_file_size_limit(tmp_path: Path, children: Children) -> None:
+    """RLIMIT_FSIZE: the log cannot grow beyond 600 kB; each record takes some 20 kB."""
+    folder = tmp_path / "run"
+    options = {"tasks": 80, "bytes": 20_000}
+    code, said = children.finish(folder, file_limit=600_000, **options)
+    assert code == EX_IOERR
+    assert str(folder / "run.db") in said
+    assert "start the same command again" in said
+    with RunReader(folder) as run:
+        written = len(list(run.records()))
+        assert run.starts()[-1].ending in ("failed", "")
+    assert 0 < written < 80
+    assert children.finish(folder, **options)[0] == 0
+    assert len(dump(folder)) == 80
+
+
+def test_small_disk(small_disk: Path, children: Children) -> None:
+    folder = small_disk / "run"
+    ballast = small_disk / "ballast"
+    ballast.write_bytes(bytes(800_000))
+    options = {"tasks": 60, "bytes": 20_000}
+    code, said = children.finish(folder, **options)
+    assert code == EX_IOERR
+    assert str(folder / "run.db") in said
+    with RunReader(folder) as run:
+        written = len(list(run.records()))
+    assert 0 < written < 60
+    code, said = children.finish(folder, **options)  # still full: says so, harms nothing
+    assert code == EX_IOERR
+    with RunReader(folder) as run:
+        assert len(list(run.records())) >= written
+    ballast.unlink()
+    # Reading has folded the log into the database; now there is room for more of it.
+    code, said = children.finish(folder, tasks=30, bytes=20_000)
+    assert code == 0, said
+    assert len(dump(folder)) == 30
+
+
+def test_answers_already_paid_for_are_written_into_the_room_kept_back(small_disk: Path) -> None:
+    folder = small_disk / "run"
+    with RunStore(folder, command="test") as store:
+        call = store.ledger.intend(CallIntent("question", "fake-1"))
+        _fill(small_disk / "ballast")
+        with pytest.raises(StorageError):  # nothing new is begun
+            store.ledger.intend(CallIntent("x" * 100_000, "fake-1"))
+        receipt = CallReceipt(CallStatus.ANSWERED, answer="y" * 100_000)
+        store.ledger.settle(call, receipt)  # what was paid for is kept
+        with pytest.raises(StorageError):
+            store.ledger.intend(CallIntent("another", "fake-1"))
+    with RunReader(folder) as run:
+        (known,) = run.calls()
+        assert known.receipt == receipt
+
+
+def test_no_room_at_all(small_disk: Path) -> None:
+    _fill(small_disk / "ballast")
+    folder = small_disk / "run"
+    with pytest.raises(StorageError, match="No space left"):
+        RunStore(folder, command="test")
+    (small_disk / "ballast").unlink()
+    with RunStore(folder, command="test") as store:
+        assert execute(store, [task(1)]).made == 1
+
+
+def _fill(path: Path) -> None:
+    with path.open("wb", buffering=0) as file:
+        for size in (65536, 4096, 1):
+            try:
+                while True:
+                    file.write(bytes(size))
+            except OSError:
+                pass
+
+
+def test_folder_that_may_not_be_written(tmp_path: Path) -> None:
+    (tmp_path / "file").touch()
+    with pytest.raises(StorageError, match="cannot make the folder"):
+        RunStore(tmp_path / "file" / "run", command="test")
+
+
+def test_room_is_given_back_in_the_end(tmp_path: Path) -> None:
+    with RunStore(tmp_path, command="test"):
+        assert (tmp_path / "run.reserve").stat().st_size == 512 * 1024
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["run.db", "run.lock"]
+
+
+def test_reading_where_nothing_may_be_written(small_disk: Path, children: Children) -> None:
+    finished, killed = small_disk / "finished", small_disk / "killed"
+    assert children.finish(finished, tasks=3)[0] == 0
+    child = children.start(killed, tasks=50, seconds=0.02)
+    assert child.stdout is not None
+    for _line in zip(range(4), child.stdout, strict=False):
+        pass
+    child.kill()
+    child.wait()
+    subprocess.run(["mount", "-o", "remount,ro", str(small_disk)], check=True)
+    assert len(dump(finished)) == 3
+    assert 3 <= len(dump(killed)) < 50
+    with pytest.raises(StorageError, match="Read-only file system"):
+        RunStore(finished, command="test")

@@ -1,0 +1,263 @@
+"""Engines: whatever a task does, it gets an outcome and the run goes on."""
+
+from __future__ import annotations
+
+import os
+import random
+import signal
+import threading
+import time
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+
+from screentest.core import BadOption, LedgerClient, Reason, Score, ServiceError
+from screentest.run import (
+    InlineEngine,
+    LocalEngine,
+    Record,
+    RunStore,
+    Stamp,
+    Task,
+    canonical,
+    execute,
+)
+from screentest.run.tasks import Engine
+from tests.run.conftest import Children
+from tests.run.work import key, task, value_of
+
+
+def only(store: RunStore) -> Record:
+    (record,) = store.records()
+    return record
+
+
+def reason(store: RunStore) -> Reason:
+    (found,) = only(store).reasons
+    return found
+
+
+def detail(store: RunStore) -> str:
+    (outcome,) = only(store).outcomes.values()
+    assert outcome.failure is not None
+    return outcome.failure.detail
+
+
+def test_value(store: RunStore) -> None:
+    done = execute(store, [task(1)], engine=LocalEngine(workers=1))
+    assert (done.total, done.made, done.pending, done.exit_code) == (1, 1, 0, 0)
+    value = only(store).outcomes["brightness"].unwrap()
+    assert isinstance(value, Score)
+    assert value.value == value_of(key(1))
+
+
+@pytest.mark.parametrize("engine", [LocalEngine(workers=1), InlineEngine()])
+@pytest.mark.parametrize(
+    ("function", "payload", "expected", "says"),
+    [
+        ("no_value", "undecodable", Reason.UNDECODABLE, "as asked"),
+        ("no_value", "over_budget", Reason.OVER_BUDGET, "as asked"),
+        ("raises", None, Reason.CRASHED, "ZeroDivisionError: a fault of the metric"),
+        ("leaves", None, Reason.CRASHED, "SystemExit: 3"),
+        ("wrong_type", None, Reason.CRASHED, "not str"),
+        ("forgets", None, Reason.CRASHED, "returned nothing for"),
+        ("not_finite", None, Reason.CRASHED, "not JSON compliant"),
+        ("is_not_there", None, Reason.CRASHED, "is_not_there"),
+    ],
+)
+def test_every_end_is_an_outcome(
+    engine: Engine, function: str, payload: object, expected: Reason, says: str, store: RunStore
+) -> None:
+    execute(store, [task(1, function, payload)], engine=engine)
+    assert reason(store) is expected
+    assert says in detail(store)
+
+
+@pytest.mark.parametrize("number", [signal.SIGSEGV, signal.SIGKILL, signal.SIGABRT])
+def test_a_task_that_kills_its_worker_is_given_up_and_the_run_goes_on(
+    number: signal.Signals, store: RunStore, tmp_path: Path
+) -> None:
+    log = str(tmp_path / "log")
+    bad = task("bad", "dies", (number, 99, log), on_death=Reason.DECODER_CRASHED)
+    good = [task(item) for item in range(10)]
+    done = execute(store, [bad, *good], engine=LocalEngine(workers=2))
+    assert (done.made, done.failures) == (11, {Reason.DECODER_CRASHED: 1})
+    records = {record.key.item: record for record in store.records()}
+    failure = records["film-bad"].outcomes["brightness"].failure
+    assert failure is not None
+    assert number.name in failure.detail
+    assert records["film-bad"].attempts == 2
+    assert Path(log).read_text("utf-8").split() == ["film-bad"] * 2
+
+
+def test_a_task_that_kills_its_worker_once_is_tried_again(store: RunStore, tmp_path: Path) -> None:
+    execute(store, [task(1, "dies", (signal.SIGSEGV, 1, str(tmp_path / "log")))])
+    assert not only(store).reasons
+    assert only(store).attempts == 2
+
+
+def test_exit_is_a_death(store: RunStore) -> None:
+    execute(store, [task(1, "ends")], engine=LocalEngine(workers=1, max_deaths=1))
+    assert reason(store) is Reason.CRASHED
+    assert "exit code 7" in detail(store)
+
+
+def test_a_hanging_task_is_ended_with_its_children(store: RunStore, tmp_path: Path) -> None:
+    log = tmp_path / "log"
+    slow = task(1, "hangs", str(log), timeout=1.0)
+    done = execute(store, [slow, task(2)], engine=LocalEngine(workers=1))
+    assert done.failures == {Reason.TIMED_OUT: 1}
+    grandchild = int(log.read_text("utf-8"))
+    deadline = time.monotonic() + 30
+    while _is_alive(grandchild) and time.monotonic() < deadline:
+        time.sleep(0.02)
+    assert not _is_alive(grandchild)
+
+
+def _is_alive(pid: int) -> bool:
+    try:
+        state = Path(f"/proc/{pid}/stat").read_text("utf-8").rpartition(")")[2].split()[0]
+    except OSError:
+        return False
+    return state != "Z"
+
+
+def test_a_task_may_not_take_all_memory(store: RunStore) -> None:
+    engine = LocalEngine(workers=1, memory_limit=400_000_000)
+    done = execute(store, [task(1, "grows"), task(2)], engine=engine)
+    assert done.failures == {Reason.TOO_LARGE: 1}
+
+
+def test_a_payload_that_cannot_be_sent(store: RunStore) -> None:
+    tasks = [task(1, "measure", threading.Lock()), task(2)]
+    done = execute(store, tasks, engine=LocalEngine(workers=1))
+    assert done.failures == {Reason.CRASHED: 1}
+
+
+def test_a_function_may_be_given_itself(store: RunStore) -> None:
+    from tests.run.work import measure
+
+    execute(store, [Task((key(1),), measure)], engine=LocalEngine(workers=1))
+    assert not only(store).reasons
+
+
+def test_a_service_that_turns_calls_away_stops_the_run(store: RunStore) -> None:
+    """Not five thousand equal failures: one message, nothing recorded, and it can be resumed."""
+    tasks = [task(item, "turned_away") for item in range(50)]
+    with pytest.raises(ServiceError, match="the key is not valid") as caught:
+        execute(store, tasks, engine=LocalEngine(workers=2))
+    assert caught.value.advice == "Set another key."
+    assert not list(store.records())
+    assert store.starts()[-1].ending == "failed"
+
+
+def test_prints_of_strangers_do_not_reach_stdout(tmp_path: Path, children: Children) -> None:
+    child = children.start(tmp_path, tasks=1, function="prints")
+    out, err = child.communicate(timeout=60)
+    assert out == "begun\nfilm-0\n"
+    assert err == "a stranger's words\n"
+
+
+def test_workers_may_have_workers(store: RunStore) -> None:
+    """A decoder's own supervised processes must neither be forbidden nor delay the end."""
+    execute(store, [task(1, "uses_processes")], engine=LocalEngine(workers=1))
+    assert not only(store).reasons
+
+
+def test_workers_live_on_between_tasks(store: RunStore, tmp_path: Path) -> None:
+    psutil = pytest.importorskip("psutil")
+    mine = psutil.Process()
+    before = {p.pid for p in mine.children(recursive=True)}
+    seen: set[int] = set()
+
+    class Watching(LocalEngine):
+        def run(self, tasks: Sequence[Task], ledger: LedgerClient, stop: object) -> object:  # type: ignore[override]
+            for finished in super().run(tasks, ledger, stop):  # type: ignore[arg-type]
+                seen.update(p.pid for p in mine.children(recursive=True))
+                yield finished
+
+    execute(store, [task(i) for i in range(40)], engine=Watching(workers=2))  # type: ignore[arg-type]
+    # Two workers, and where it was not running yet their server and the tracker of both.
+    assert len(seen - before) <= 4
+
+
+def test_workers_killed_from_outside_at_any_moment(store: RunStore) -> None:
+    """As the system does when memory is short: idle, starting, half-way through an answer."""
+    psutil = pytest.importorskip("psutil")
+    dice = random.Random(0)
+    over = threading.Event()
+    killed = 0
+
+    def killer() -> None:
+        nonlocal killed
+        while not over.wait(dice.uniform(0.005, 0.06)):
+            for process in psutil.Process().children(recursive=True):
+                try:
+                    if os.getsid(process.pid) == process.pid and dice.random() < 0.5:
+                        process.kill()
+                        killed += 1
+                except (ProcessLookupError, psutil.NoSuchProcess):
+                    pass
+
+    thread = threading.Thread(target=killer)
+    thread.start()
+    try:
+        # Answers larger than a pipe holds, so that many die while they send.
+        tasks = [task(item, "measure", {"bytes": 200_000}) for item in range(60)]
+        done = execute(store, tasks, engine=LocalEngine(workers=2, max_deaths=1000))
+    finally:
+        over.set()
+        thread.join()
+    assert killed > 3
+    assert (done.made, done.failures) == (60, {})
+
+
+@pytest.mark.parametrize("engine", [LocalEngine(1), LocalEngine(2), LocalEngine(3), InlineEngine()])
+def test_workers_and_order_change_nothing(
+    engine: Engine, tmp_path: Path, expected: list[str]
+) -> None:
+    tasks = mixed_tasks(tmp_path)
+    random.Random(repr(engine)).shuffle(tasks)
+    with RunStore(tmp_path / "run", command="test") as store:
+        execute(store, tasks, engine=engine)
+        assert list(canonical(store.records())) == expected
+
+
+def mixed_tasks(folder: Path) -> list[Task]:
+    """Tasks with one key and with several, that succeed and that fail."""
+    several = [
+        Task(tuple(key(item, name) for name in ("flicker", "sharpness")), "tests.run.work:measure")
+        for item in range(10)
+    ]
+    failing = [task(f"bad-{why}", "no_value", why) for why in ("undecodable", "refused")]
+    return [*(task(item) for item in range(10)), *several, *failing, task("paid", "pays", ("1", 3))]
+
+
+@pytest.fixture(scope="module")
+def expected(tmp_path_factory: pytest.TempPathFactory) -> list[str]:
+    folder = tmp_path_factory.mktemp("expected")
+    with RunStore(folder, command="test") as store:
+        execute(store, mixed_tasks(folder), engine=LocalEngine(workers=2))
+        return list(canonical(store.records()))
+
+
+def test_a_file_that_changes_while_it_is_read(store: RunStore, tmp_path: Path) -> None:
+    """What was measured belongs to neither version of the file: it is not kept."""
+    film = tmp_path / "film.mp4"
+    film.write_bytes(b"before")
+    stamp = Stamp.of(film)
+    assert stamp is not None
+    film.write_bytes(b"afterwards")
+    done = execute(store, [task(1, files=(stamp,)), task(2)], engine=InlineEngine())
+    assert (done.made, done.changed, done.pending) == (1, 1, 1)
+
+
+def test_no_workers() -> None:
+    with pytest.raises(BadOption, match="0 workers"):
+        LocalEngine(workers=0)
+
+
+def test_two_tasks_for_one_record(store: RunStore) -> None:
+    with pytest.raises(ValueError, match="same record"):
+        execute(store, [task(1), task(1)])

@@ -1,0 +1,157 @@
+"""Kill it at any moment: what was finished stays finished, and is not done again."""
+
+from __future__ import annotations
+
+import os
+import random
+import shutil
+import signal
+import time
+from collections import Counter
+from pathlib import Path
+
+import pytest
+
+from screentest.core import RunError
+from screentest.run import RunReader
+from tests.run.conftest import Children, dump
+
+TASKS = 40
+KILLS = 10
+RUNS = 5  # times KILLS makes 50 points
+
+
+@pytest.fixture(scope="module")
+def uninterrupted(tmp_path_factory: pytest.TempPathFactory) -> list[str]:
+    """What a run gives that nobody disturbs."""
+    folder = tmp_path_factory.mktemp("reference") / "run"
+    code, said = Children().finish(folder, tasks=TASKS)
+    assert code == 0, said
+    return dump(folder)
+
+
+def recorded(folder: Path) -> set[str]:
+    """What a killed run holds; seen in a copy, so that the next start finds it as it was left."""
+    copy = folder.with_name("copy")
+    shutil.rmtree(copy, ignore_errors=True)
+    copy.mkdir()
+    for file in folder.glob("run.db*"):
+        shutil.copy(file, copy)
+    try:
+        with RunReader(copy) as run:
+            return {record.key.item for record in run.records(current=False)}
+    except RunError:  # killed before the database was there
+        return set()
+
+
+@pytest.mark.parametrize("seed", range(RUNS))
+def test_killed_ten_times_and_resumed(
+    seed: int, tmp_path: Path, children: Children, uninterrupted: list[str]
+) -> None:
+    dice = random.Random(seed)
+    folder, log = tmp_path / "run", tmp_path / "log"
+    log.touch()
+    options = {"tasks": TASKS, "workers": 2, "seconds": 0.002, "log": log}
+    before: set[str] = set()
+    begun = 0
+    for _ in range(KILLS):
+        child = children.start(folder, **options)
+        assert child.stdout is not None
+        # Some kills fall before the first record, most in the middle of writing some.
+        for _line in zip(range(dice.randrange(6)), child.stdout, strict=False):
+            pass
+        time.sleep(dice.random() * 0.01)
+        child.send_signal(signal.SIGKILL)
+        child.wait()
+        lines = log.read_text("utf-8").split()
+        assert before.isdisjoint(lines[begun:]), "a finished task was done again"
+        begun = len(lines)
+        after = recorded(folder)
+        assert before <= after, "a finished record was lost"
+        before = after
+    code, said = children.finish(folder, **options)
+    assert code == 0, said
+    lines = log.read_text("utf-8").split()
+    assert before.isdisjoint(lines[begun:])
+    assert dump(folder) == uninterrupted
+    # Only what was in flight at a kill, one task for each worker, is done more than once.
+    assert len(lines) <= TASKS + 2 * KILLS
+    assert len(Counter(lines)) == TASKS
+
+
+def test_killed_while_resuming_three_times(
+    tmp_path: Path, children: Children, uninterrupted: list[str]
+) -> None:
+    folder = tmp_path / "run"
+    child = children.start(folder, tasks=TASKS, seconds=0.002)
+    assert child.stdout is not None
+    for _line in zip(range(8), child.stdout, strict=False):
+        pass
+    child.kill()
+    child.wait()
+    first = recorded(folder)
+    assert 0 < len(first) < TASKS
+    for delay in (0.05, 0.15, 0.25):  # while it starts, opens the store, starts workers
+        child = children.start(folder, tasks=TASKS, seconds=0.002)
+        time.sleep(delay)
+        child.kill()
+        child.wait()
+        assert first <= recorded(folder)
+    assert children.finish(folder, tasks=TASKS)[0] == 0
+    assert dump(folder) == uninterrupted
+
+
+def test_workers_end_with_a_killed_parent(tmp_path: Path, children: Children) -> None:
+    psutil = pytest.importorskip("psutil")
+    folder = tmp_path / "run"
+    child = children.start(folder, tasks=4, seconds=600)
+    assert child.stdout is not None
+    child.stdout.readline()
+    mine = psutil.Process(child.pid)
+    deadline = time.monotonic() + 60
+    while len(_workers(mine)) < 2 and time.monotonic() < deadline:
+        time.sleep(0.05)
+    workers = _workers(mine)
+    assert len(workers) == 2
+    child.kill()
+    child.wait()
+    _gone, alive = psutil.wait_procs(workers, timeout=30)
+    assert not alive
+
+
+def _workers(parent: object) -> list[object]:
+    """Grandchildren: a server forks the workers. Each is the leader of its own session."""
+    return [p for p in parent.children(recursive=True) if os.getsid(p.pid) == p.pid]  # type: ignore[attr-defined]
+
+
+def test_a_log_cut_anywhere_opens_with_a_beginning_of_what_was_written(
+    tmp_path: Path, children: Children
+) -> None:
+    """What a power cut leaves: the write-ahead log up to some byte. SQLite's promise, with ours:
+    every record is there or not, and those that are there are the first that were written."""
+    folder = tmp_path / "run"
+    child = children.start(folder, tasks=TASKS, seconds=0.001)
+    assert child.stdout is not None
+    for _line in zip(range(30), child.stdout, strict=False):
+        pass
+    child.kill()
+    child.wait()
+    database, log = (folder / "run.db").read_bytes(), (folder / "run.db-wal").read_bytes()
+    order = _in_order(folder)
+    assert len(order) >= 29
+    lengths = set()
+    dice = random.Random(1)
+    for number in range(40):
+        copy = tmp_path / f"copy-{number}"
+        copy.mkdir()
+        (copy / "run.db").write_bytes(database)
+        (copy / "run.db-wal").write_bytes(log[: dice.randrange(len(log) // 2, len(log))])
+        found = _in_order(copy)
+        assert found == order[: len(found)]
+        lengths.add(len(found))
+    assert len(lengths) > 5
+
+
+def _in_order(folder: Path) -> list[str]:
+    with RunReader(folder) as run:
+        return [r.key.item for r in sorted(run.records(), key=lambda record: record.written)]

@@ -1,0 +1,72 @@
+"""One process writes a run; a second one says so, and a killed one is in nobody's way."""
+
+from __future__ import annotations
+
+import os
+import socket
+from pathlib import Path
+
+import pytest
+
+from screentest.core import RunBusy
+from screentest.run import RunStore, find_runs, holder, summarize
+from screentest.run.lease import Lease
+from tests.run.conftest import Children, dump
+
+
+def test_the_second_process_says_who_is_there(tmp_path: Path, children: Children) -> None:
+    folder = tmp_path / "run"
+    first = children.start(folder, tasks=100, seconds=0.05)
+    assert first.stdout is not None
+    first.stdout.readline()
+    code, said = children.finish(folder, tasks=100)
+    assert code == 2
+    assert said.startswith("RunBusy: ")
+    assert f"process {first.pid} on {socket.gethostname()}, since 20" in said
+    assert "Wait until that has ended" in said
+    found = holder(folder)
+    assert found is not None
+    assert found.pid == first.pid
+    assert summarize(folder).state == "running"
+    first.kill()
+    first.wait()
+    assert holder(folder) is None
+    assert summarize(folder).state == "killed"
+    assert children.finish(folder, tasks=10)[0] == 0  # taken over
+    assert len(dump(folder)) == 10
+    assert summarize(folder).state == "finished"
+
+
+def test_the_same_process_twice(tmp_path: Path) -> None:
+    first = RunStore(tmp_path, command="test")
+    with pytest.raises(RunBusy, match=f"process {os.getpid()}"):
+        RunStore(tmp_path, command="test")
+    first.close()
+    RunStore(tmp_path, command="test").close()
+
+
+def test_looking_does_not_keep_anybody_out(tmp_path: Path) -> None:
+    """`runs` takes the lock for an instant; taking the lease waits that long."""
+    lease = Lease.take(tmp_path)
+    assert holder(tmp_path) is not None
+    lease.release()
+    lease.release()
+    for _ in range(20):
+        assert holder(tmp_path) is None
+        Lease.take(tmp_path).release()
+
+
+def test_half_written_names(tmp_path: Path) -> None:
+    lease = Lease.take(tmp_path)
+    (tmp_path / "run.lock").write_text('{"pid": 1')
+    found = holder(tmp_path)
+    assert found is not None
+    assert found.pid == 0
+    with pytest.raises(RunBusy, match="another process"):
+        Lease.take(tmp_path)
+    lease.release()
+
+
+def test_never_written(tmp_path: Path) -> None:
+    assert holder(tmp_path) is None
+    assert list(find_runs(tmp_path)) == []

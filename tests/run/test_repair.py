@@ -1,0 +1,196 @@
+"""Damage: it is noticed, and every record whose own bytes are whole is kept."""
+
+from __future__ import annotations
+
+import random
+import shutil
+import sqlite3
+from contextlib import suppress
+from decimal import Decimal
+from pathlib import Path
+
+import pytest
+
+from screentest.core import CallIntent, CallReceipt, CallStatus, RunBusy, RunError, ScreentestError
+from screentest.run import InlineEngine, RunReader, RunStore, Task, canonical, execute, repair
+from tests.run.conftest import Children, dump
+from tests.run.work import task
+
+RECORDS = 60
+
+
+def tasks() -> list[Task]:
+    """Short records, and long ones that go on over several pages of the database."""
+    sizes = [0, 50, 3000, 9000, 30_000]
+    return [task(n, payload={"bytes": sizes[n % len(sizes)]}) for n in range(RECORDS)]
+
+
+@pytest.fixture(scope="module")
+def healthy(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A finished run with records and a ledger; one record was made in two attempts."""
+    folder = tmp_path_factory.mktemp("healthy") / "run"
+    with RunStore(folder, command="test") as store:
+        execute(store, [task(0, "no_value", "timed_out")], engine=InlineEngine())
+        execute(store, tasks(), engine=InlineEngine())
+        for number in range(20):
+            call = store.ledger.intend(CallIntent(f"r{number}", "m", max_cost=Decimal(1)))
+            receipt = CallReceipt(CallStatus.ANSWERED, cost=Decimal("0.5"), answer="word " * number)
+            store.ledger.settle(call, receipt)
+    return folder
+
+
+def everything(folder: Path) -> list[object]:
+    with RunReader(folder) as run:
+        return [
+            run.starts(),
+            list(run.plan()),
+            list(canonical(run.records())),
+            list(run.calls()),
+            run.coverage(),
+            run.spending(),
+        ]
+
+
+def copied(healthy: Path, target: Path) -> Path:
+    shutil.copytree(healthy, target)
+    return target
+
+
+def test_a_healthy_run_stays_what_it_is(healthy: Path, tmp_path: Path) -> None:
+    folder = copied(healthy, tmp_path / "run")
+    done = repair(folder)
+    assert done.lost == {}
+    assert everything(folder) == everything(healthy)
+    assert (done.backup / "run.db").read_bytes() == (healthy / "run.db").read_bytes()
+
+
+@pytest.mark.parametrize("seed", range(60))
+def test_a_flipped_byte_anywhere(seed: int, healthy: Path, tmp_path: Path) -> None:
+    """Noticed or harmless; after repair at most the one row that holds the byte is gone.
+
+    The first hundred bytes, which everything hangs on, are hit more often than the rest.
+    """
+    dice = random.Random(seed)
+    folder = copied(healthy, tmp_path / "run")
+    data = bytearray((folder / "run.db").read_bytes())
+    place = dice.randrange(100 if seed % 3 == 0 else len(data))
+    data[place] ^= dice.randrange(1, 256)
+    (folder / "run.db").write_bytes(data)
+    with suppress(ScreentestError):  # noticed, and said in a way that a user understands
+        assert everything(folder) == everything(healthy)
+    done = repair(folder)
+    whole = dump(healthy)
+    with RunReader(folder) as run:
+        kept = list(canonical(run.records(current=False)))
+        calls = list(run.calls())
+    assert set(kept) <= set(whole)
+    assert len(whole) - len(kept) + sum(map(len, done.lost.values())) <= 2
+    assert len(calls) >= 19
+    with RunStore(folder, command="test") as store:
+        made = execute(store, tasks(), engine=InlineEngine()).made
+    assert made <= 1
+    assert dump(folder) == whole
+
+
+def test_a_page_overwritten(healthy: Path, tmp_path: Path) -> None:
+    """Half a page of zeros, as a torn write leaves it, in each page in turn."""
+    size = (healthy / "run.db").stat().st_size
+    whole = set(dump(healthy))
+    for number in range(0, size // 4096, 7):
+        folder = copied(healthy, tmp_path / f"run-{number}")
+        with (folder / "run.db").open("r+b") as file:
+            file.seek(number * 4096 + 2048)
+            file.write(bytes(2048))
+        done = repair(folder)
+        with RunReader(folder) as run:
+            kept = set(canonical(run.records(current=False)))
+        assert kept <= whole
+        lost = len(done.lost.get("records", ()))
+        assert len(whole) - len(kept) <= lost + 1  # the last of all leaves no gap
+        assert lost < 12  # what half a page can hold
+
+
+def test_an_index_that_is_gone(healthy: Path, tmp_path: Path) -> None:
+    folder = copied(healthy, tmp_path / "run")
+    connection = sqlite3.connect(folder / "run.db")
+    connection.execute("PRAGMA writable_schema = ON")
+    connection.execute("DELETE FROM sqlite_master WHERE name = 'sqlite_autoindex_records_2'")
+    connection.commit()
+    connection.close()
+    with pytest.raises(RunError, match="--repair"):
+        RunReader(folder)
+    assert repair(folder).lost == {}
+    assert everything(folder) == everything(healthy)
+
+
+def test_an_index_that_leads_astray(healthy: Path, tmp_path: Path) -> None:
+    """Rows are whole but cannot be found: that must not pass for `not made yet`."""
+    folder = copied(healthy, tmp_path / "run")
+    connection = sqlite3.connect(folder / "run.db")
+    root = connection.execute(
+        "SELECT rootpage FROM sqlite_master WHERE name = 'sqlite_autoindex_records_2'"
+    ).fetchone()[0]
+    connection.close()
+    data = bytearray((folder / "run.db").read_bytes())
+    start = (root - 1) * 4096
+    at = data.index(b"film-", start)
+    assert at < start + 4096
+    data[at : at + 4] = b"fiml"
+    (folder / "run.db").write_bytes(data)
+    with pytest.raises(RunError, match="--repair"):
+        RunReader(folder)
+    assert repair(folder).lost == {}
+    assert everything(folder) == everything(healthy)
+
+
+def test_truncated(healthy: Path, tmp_path: Path) -> None:
+    folder = copied(healthy, tmp_path / "run")
+    data = (folder / "run.db").read_bytes()
+    (folder / "run.db").write_bytes(data[: len(data) * 2 // 3 + 100])
+    with pytest.raises(RunError, match="damaged"):
+        RunReader(folder)
+    kept = repair(folder).kept["records"]
+    assert 10 < kept < RECORDS
+    with RunStore(folder, command="test") as store:
+        assert execute(store, tasks(), engine=InlineEngine()).made == RECORDS - kept
+    assert dump(folder) == dump(healthy)
+
+
+def test_records_still_in_the_log(tmp_path: Path, children: Children) -> None:
+    """A killed run has its latest records in the write-ahead log only."""
+    folder = tmp_path / "run"
+    child = children.start(folder, tasks=40, seconds=0.002, bytes=6000)
+    assert child.stdout is not None
+    for _line in zip(range(25), child.stdout, strict=False):
+        pass
+    child.kill()
+    child.wait()
+    assert (folder / "run.db-wal").stat().st_size > 100_000
+    copy = copied(folder, tmp_path / "copy")
+    before = dump(copy)
+    header = bytearray((folder / "run.db").read_bytes())
+    header[:100] = bytes(100)
+    (folder / "run.db").write_bytes(header)
+    repair(folder)
+    assert dump(folder) == before
+
+
+def test_a_repair_that_was_killed_is_started_again(healthy: Path, tmp_path: Path) -> None:
+    """Killed at its most delicate: the log is gone, the new database has no name yet."""
+    folder = copied(healthy, tmp_path / "run")
+    backup = folder / "damaged-earlier"
+    backup.mkdir()
+    shutil.move(folder / "run.db", backup / "run.db")
+    (folder / "run.db").write_bytes(b"nothing of use")
+    (folder / "repairing").mkdir()
+    repair(folder)
+    assert everything(folder) == everything(healthy)
+    assert not (folder / "repairing").exists()
+
+
+def test_only_runs_that_nobody_writes(healthy: Path, tmp_path: Path) -> None:
+    folder = copied(healthy, tmp_path / "run")
+    with RunStore(folder, command="test"), pytest.raises(RunBusy):
+        repair(folder)
+    with pytest.raises(RunError, match="is not a run"):
+        repair(tmp_path)

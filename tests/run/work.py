@@ -1,0 +1,181 @@
+"""Task functions for tests: they run in worker processes, which import them by name."""
+
+from __future__ import annotations
+
+import os
+import signal
+import time
+from decimal import Decimal
+from pathlib import Path
+from typing import Any
+
+from screentest.core import (
+    CallIntent,
+    CallReceipt,
+    CallStatus,
+    NoValue,
+    Outcome,
+    Reason,
+    Score,
+    ServiceError,
+)
+from screentest.run import Job, RecordKey, Results, Task
+
+HERE = "tests.run.work"
+
+
+def key(item: object, evaluator: str = "brightness", **parts: Any) -> RecordKey:
+    return RecordKey(f"film-{item}", evaluator, **({"signature": f"{evaluator}|v:1"} | parts))
+
+
+def task(item: object, function: str = "measure", payload: Any = None, **parts: Any) -> Task:
+    return Task((key(item),), f"{HERE}:{function}", payload, **parts)
+
+
+def note(log: str, line: str) -> None:
+    """A line in a file that several processes write: whole lines, in any order."""
+    descriptor = os.open(log, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o644)
+    try:
+        os.write(descriptor, f"{line}\n".encode())
+    finally:
+        os.close(descriptor)
+
+
+def every(job: Job, outcome: Outcome[Any]) -> Results:
+    return {key: {key.evaluator: outcome} for key in job.keys}
+
+
+def measure(job: Job) -> Results:
+    """A value that depends on the key alone; says that it was here, and takes a moment."""
+    payload = job.payload or {}
+    if "log" in payload:
+        note(payload["log"], job.keys[0].item)
+    time.sleep(payload.get("seconds", 0.0))
+    size = payload.get("bytes", 0)
+    return {
+        key: {key.evaluator: Outcome.of(Score(value_of(key), details={"note": "x" * size}))}
+        for key in job.keys
+    }
+
+
+def value_of(key: RecordKey) -> float:
+    return sum(map(ord, key.item + key.evaluator)) / 7
+
+
+def no_value(job: Job) -> Results:
+    raise NoValue(Reason(job.payload), "as asked", advice="Ask for something else.")
+
+
+def raises(job: Job) -> Results:
+    raise ZeroDivisionError("a fault of the metric")
+
+
+def leaves(job: Job) -> Results:
+    raise SystemExit(3)
+
+
+def wrong_type(job: Job) -> Results:
+    return every(job, Outcome.of("not a score"))
+
+
+def forgets(job: Job) -> Results:
+    return {}
+
+
+def not_finite(job: Job) -> Results:
+    return every(job, Outcome.of({"value": float("nan")}))
+
+
+def turned_away(job: Job) -> Results:
+    raise ServiceError("the key is not valid", advice="Set another key.")
+
+
+def dies(job: Job) -> Results:
+    """Die of a signal the first so many times; the file counts over processes."""
+    number, times, log = job.payload
+    note(log, job.keys[0].item)
+    if Path(log).read_text("utf-8").split().count(job.keys[0].item) <= times:
+        os.kill(os.getpid(), number)
+        time.sleep(60)
+    return measure(Job(job.keys, None, job.ledger))
+
+
+def ends(job: Job) -> Results:
+    os._exit(7)
+
+
+def hangs(job: Job) -> Results:
+    """Wait for ever, with a child that would too; notes the child's process."""
+    import subprocess
+    import sys
+
+    child = subprocess.Popen([sys.executable, "-c", "import time; time.sleep(600)"])
+    note(job.payload, str(child.pid))
+    signal.pause()
+    return {}
+
+
+def grows(job: Job) -> Results:
+    """Take memory until somebody stops it."""
+    held = []
+    while True:
+        held.append(bytearray(os.urandom(1 << 16) * 64))
+        time.sleep(0.01)
+
+
+def pays(job: Job) -> Results:
+    """Ask a model that is not there, with a ledger that is; payload: cost, calls."""
+    cost, calls = job.payload
+    total = 0.0
+    for number in range(calls):
+        request = f"{job.keys[0].item}-{number}"
+        known = job.ledger.recall(request)
+        if known is None:
+            intent = CallIntent(request, "fake-1", purpose="test", max_cost=Decimal(cost))
+            call = job.ledger.intend(intent)
+            known = CallReceipt(CallStatus.ANSWERED, "fake-1", cost=Decimal(cost), answer="0.5")
+            job.ledger.settle(call, known)
+        assert known.answer is not None
+        total += float(known.answer)
+    return every(job, Outcome.of(Score(total)))
+
+
+def pays_in_threads(job: Job) -> Results:
+    """Many calls at once, as a chat client makes them."""
+    from concurrent.futures import ThreadPoolExecutor
+
+    def one(number: int) -> None:
+        call = job.ledger.intend(CallIntent(f"{job.keys[0].item}-{number}", "fake-1"))
+        job.ledger.settle(call, CallReceipt(CallStatus.ANSWERED, answer=str(number)))
+
+    with ThreadPoolExecutor(job.payload) as threads:
+        list(threads.map(one, range(job.payload)))
+    return every(job, Outcome.of(Score(1.0)))
+
+
+def pays_and_dies(job: Job) -> Results:
+    """Killed between paying and saying so."""
+    job.ledger.intend(CallIntent("lost", "fake-1", max_cost=Decimal("0.25")))
+    os.kill(os.getpid(), signal.SIGKILL)
+    return {}
+
+
+def spends_twice(job: Job) -> Results:
+    """A receipt for a call that nobody intended."""
+    job.ledger.settle("nobody", CallReceipt(CallStatus.ANSWERED))
+    return {}
+
+
+def prints(job: Job) -> Results:
+    print("a stranger's words")  # noqa: T201 - the point of it
+    return measure(Job(job.keys, None, job.ledger))
+
+
+def uses_processes(job: Job) -> Results:
+    """A worker may have workers of its own."""
+    import multiprocessing
+
+    context = multiprocessing.get_context("forkserver")
+    child = context.Process(target=time.sleep, args=(600,))
+    child.start()
+    return measure(Job(job.keys, None, job.ledger))
