@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import json
 import shutil
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 
-from tests.cli.conftest import Screentest, fits
+from tests.cli.conftest import CLEAN, Screentest, fits
 
 
 @pytest.fixture
@@ -50,8 +52,9 @@ def test_all_problems_are_printed_and_it_ends_with_1(screentest: Screentest, fol
         "'empty.mp4' is in no row",
     ):
         assert told in done.stdout
-    # Even a name wider than the screen is printed whole.
-    assert long in done.stdout.replace("\n", "").replace(" ", "")
+    # Even names wider than the screen are printed whole.
+    unwrapped = done.stdout.replace("\n", "").replace(" ", "")
+    assert f"line3({long}):thevideo'{long}.mp4'isnotthere" in unwrapped
 
 
 def test_json_for_machines(screentest: Screentest, folder: Path) -> None:
@@ -75,6 +78,27 @@ def test_json_for_machines(screentest: Screentest, folder: Path) -> None:
             }
         ],
     }
+
+
+def test_faults_of_the_manifest_are_told_before_the_engine_is_loaded(tmp_path: Path) -> None:
+    (tmp_path / "m.csv").write_text("id,vidoe\na,film.mp4\n")
+    code = (
+        "import sys\n"
+        "from screentest.cli import main\n"
+        "try: main()\n"
+        "except SystemExit: pass\n"
+        "print(sorted({'av', 'cv2', 'numpy', 'pebble', 'PIL'} & set(sys.modules)))"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code, "validate", "m.csv"],
+        cwd=tmp_path,
+        env=CLEAN,
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert "there is no column 'video'" in done.stdout
+    assert done.stdout.splitlines()[-1] == "[]"
 
 
 def test_no_manifest_at_all_ends_with_2(screentest: Screentest) -> None:

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from screentest.core import BadOption, Clip, Item, Script, Span, Time, seconds
-from screentest.corpus._json import Complaint, load_json, one_line
+from screentest.corpus._json import Complaint, load_json, one_line, quoted
 
 FIELDS = ("id", "video", "prompt", "groups", "script", "references", "source", "instruction")
 """The fields of a row, in the order they are written."""
@@ -167,7 +167,7 @@ def _script(value: Any, folder: Path) -> Script:
 
 
 def _script_file(path: Path) -> Any:
-    shown = one_line(str(path))
+    shown = quoted(str(path))
     try:
         if not path.is_file():
             raise Complaint(f"there is no file {shown}")

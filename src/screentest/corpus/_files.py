@@ -9,7 +9,7 @@ import unicodedata
 from collections.abc import Iterable, Iterator
 from pathlib import Path, PureWindowsPath
 
-from screentest.corpus._json import one_line
+from screentest.corpus._json import quoted
 
 VIDEO_SUFFIXES = frozenset(
     (
@@ -90,8 +90,8 @@ class Neighbours:
         if not same:
             return ""
         if unicodedata.normalize("NFC", same[0]) == unicodedata.normalize("NFC", missing.name):
-            return f"There is {one_line(same[0])}, spelt with other Unicode characters."
-        return f"There is {one_line(same[0])}."
+            return f"There is {quoted(same[0])}, spelt with other Unicode characters."
+        return f"There is {quoted(same[0])}."
 
     def _listing(self, folder: Path) -> list[str]:
         if folder not in self._names:

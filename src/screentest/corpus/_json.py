@@ -19,9 +19,14 @@ class Complaint(Exception):
         return Complaint(f"{name}: {self.message}", self.advice)
 
 
-def one_line(text: str, longest: int = 60) -> str:
+def quoted(text: str) -> str:
     """Text of a stranger in quotes, on one line, without anything a terminal would act on."""
-    shown = ascii(text) if not text.isprintable() else repr(text)
+    return repr(text) if text.isprintable() else ascii(text)
+
+
+def one_line(text: str, longest: int = 60) -> str:
+    """The same, cut short: enough to recognise it."""
+    shown = quoted(text)
     return shown if len(shown) <= longest else f"{shown[: longest - 2]}…{shown[-1]}"
 
 

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from screentest.core import Fault, Outcome, Reason, Time, VideoError, timecode
 
-_DAMAGE = {"unreadable", "undecodable_packet", "corrupt_frame"}
+_DAMAGE = {"cut_short", "unreadable", "undecodable_packet", "corrupt_frame"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,10 +38,10 @@ Glance = tuple[How, Path]
 
 def looks(glances: Sequence[Glance]) -> Iterator[Outcome[Look]]:
     """Look from supervised processes, as many as there are cores; in the order asked."""
-    from screentest.video.sandbox import Supervisor
-
     if not glances:
         return
+    from screentest.video.sandbox import Supervisor  # loads the engine: only where it is needed
+
     with Supervisor(min(len(glances), os.cpu_count() or 1)) as workers:
         yield from workers.map(_look, glances)
 

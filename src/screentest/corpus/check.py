@@ -13,7 +13,7 @@ from pathlib import Path
 
 from screentest.core import BadOption, Outcome, Progress, Silent, timecode
 from screentest.corpus._files import Neighbours, fault_of, identity, unlisted
-from screentest.corpus._json import one_line
+from screentest.corpus._json import quoted
 from screentest.corpus._looking import Glance, How, Look, looks
 from screentest.corpus.manifest import Reading, Row, examine_manifest
 from screentest.corpus.problems import Kind, Problem
@@ -113,7 +113,7 @@ def _absence(use: _Use, neighbours: Neighbours) -> Problem | None:
         return None
     kind = Kind.UNREADABLE if there else Kind.MISSING
     advice = "" if there else neighbours.advice(use.path)
-    return _problem(use, kind, f"the {use.field} {one_line(str(use.path))} {fault}", advice)
+    return _problem(use, kind, f"the {use.field} {quoted(str(use.path))} {fault}", advice)
 
 
 def _contents(uses: Sequence[_Use], deep: bool, progress: Progress) -> tuple[int, list[Problem]]:
@@ -135,7 +135,7 @@ def _contents(uses: Sequence[_Use], deep: bool, progress: Progress) -> tuple[int
 
 
 def _seen(use: _Use, outcome: Outcome[Look]) -> Iterator[Problem]:
-    name = one_line(str(use.path))
+    name = quoted(str(use.path))
     if outcome.failure is not None:
         detail = outcome.failure.detail.removeprefix(f"{str(use.path)!r} ")
         advice = outcome.failure.advice
@@ -167,7 +167,7 @@ def _without_row(folder: Path, reading: Reading) -> Iterator[Problem]:
     for path in unlisted(folder, reading.named):
         yield Problem(
             Kind.UNLISTED,
-            f"{one_line(str(path))} is in no row",
+            f"{quoted(str(path))} is in no row",
             "Add a row, or leave this direction out with --partial.",
             path=path,
         )
