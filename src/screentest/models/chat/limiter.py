@@ -65,7 +65,7 @@ class Limiter:
         of refusals would cut it to nothing.
         """
         now = self._clock.monotonic()
-        if started >= self._last_cut:
+        if started > self._last_cut:
             self._limit = max(1.0, self._limit / 2)
             self._last_cut = now
         self._closed_until = max(self._closed_until, now + wait)

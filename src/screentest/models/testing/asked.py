@@ -15,9 +15,7 @@ from typing import Any
 
 # Close to how real vocabularies cut: words whole or in two, digits by threes, other scripts
 # by the sign.
-_PIECES = re.compile(
-    r"[A-Za-z]{1,8}|[\u00c0-\u052f]{1,4}|\d{1,3}|[^\W\d_]|[^\w\s]{1,3}|_+|\n+"
-)
+_PIECES = re.compile(r"[A-Za-z]{1,8}|[\u00c0-\u052f]{1,4}|\d{1,3}|[^\W\d_]|[^\w\s]{1,3}|_+|\n+")
 _PATCH = 28
 
 

@@ -70,12 +70,16 @@ class FakeChatServer:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        assert self._thread is not None
-        assert self._loop is not None
-        self._loop.call_soon_threadsafe(self._stop.set)
-        self._thread.join()
+        self.close()
         if error is None and self._script_errors:
             raise self._script_errors[0]
+
+    def close(self) -> None:
+        """Hang up on everybody and serve no more."""
+        if self._thread is not None and self._loop is not None:
+            self._loop.call_soon_threadsafe(self._stop.set)
+            self._thread.join()
+            self._thread = None
 
     def serve(self, announce: Callable[[str], None]) -> None:
         """Serve in this thread until interrupted; ``announce`` gets the address."""

@@ -1,0 +1,114 @@
+"""What the chat tests share: a schema, requests, a clock that does not wait, a client."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterator
+from contextlib import contextmanager
+from decimal import Decimal
+from typing import Any
+
+from pydantic import BaseModel, Field
+
+from screentest.core import CallStatus
+from screentest.models.chat.calling import Settings
+from screentest.models.chat.dialects import dialect_for
+from screentest.models.chat.endpoint import Endpoint
+from screentest.models.chat.ledger import MemoryLedger
+from screentest.models.chat.messages import ChatRequest, Sampling, Text
+from screentest.models.chat.openai import OpenAIChat
+from screentest.models.chat.pricing import Price, Prices
+from screentest.models.chat.retry import Retries
+from screentest.models.testing import FakeChatServer, Script
+
+KEY = "sk-test-0123456789abcdefSECRET"
+GOOD = '{"score": 4, "reason": "fine"}'
+
+
+class Rating(BaseModel):
+    score: int = Field(ge=1, le=5)
+    reason: str
+
+
+class FakeClock:
+    """Sleeping takes no time; the clock just moves on by as much."""
+
+    def __init__(self) -> None:
+        self.now = 1000.0
+        self.sleeps: list[float] = []
+
+    def monotonic(self) -> float:
+        return self.now
+
+    def wall(self) -> float:
+        return self.now
+
+    async def sleep(self, seconds: float) -> None:
+        self.sleeps.append(seconds)
+        self.now += seconds
+        await asyncio.sleep(0)
+
+
+def rating(number: int = 0, **more: Any) -> ChatRequest:
+    """A request for a Rating."""
+    return ChatRequest((Text(f"Rate film {number}."),), schema=Rating, **more)
+
+
+def plain(number: int = 0, **more: Any) -> ChatRequest:
+    """A request for any text."""
+    return ChatRequest((Text(f"Does film {number} show a dog?"),), **more)
+
+
+def prices(model: str = "judge", *, given: str = "10", got: str = "30") -> Prices:
+    """Per million tokens."""
+    return Prices({model: Price(Decimal(given), Decimal(got))})
+
+
+def chat_at(
+    url: str,
+    *,
+    model: str = "judge",
+    clock: FakeClock | None = None,
+    sampling: dict[str, Any] | None = None,
+    dialect: str = "auto",
+    structured: str = "auto",
+    max_attempts: int = 4,
+    concurrency: int = 8,
+    timeout: float = 20.0,
+) -> OpenAIChat:
+    """A client for that address."""
+    endpoint = Endpoint.of(url)
+    settings = Settings(
+        model=model,
+        endpoint=endpoint,
+        dialect=dialect_for(dialect, endpoint.host, model),
+        structured=structured,
+        retries=Retries(max_attempts=max_attempts),
+        concurrency=concurrency,
+        timeout=timeout,
+    )
+    return OpenAIChat(settings, sampling=sampling, clock=clock or FakeClock(), seed=1)
+
+
+@contextmanager
+def serving(script: Script, **options: Any) -> Iterator[tuple[FakeChatServer, OpenAIChat]]:
+    """A fake server and a client of it."""
+    with FakeChatServer(script) as server, chat_at(server.url, **options) as chat:
+        yield server, chat
+
+
+def ledger_of(chat: OpenAIChat, cap: str | None = None, listed: Prices | None = None) -> Any:
+    """A fresh ledger, attached."""
+    ledger = MemoryLedger(None if cap is None else Decimal(cap))
+    chat.attach(ledger, listed)
+    return ledger
+
+
+def statuses(ledger: MemoryLedger) -> list[CallStatus]:
+    """Of all calls, in order."""
+    return [ledger.receipts[call].status for call in ledger.intents]
+
+
+def short(**more: Any) -> Sampling:
+    """Few tokens, so that what a call can cost at most is easy to reckon."""
+    return Sampling(max_tokens=100, **more)

@@ -1,0 +1,120 @@
+from __future__ import annotations
+
+from enum import StrEnum
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from pydantic import BaseModel, Field
+
+from screentest.core import NoValue, Reason
+from screentest.models.chat.conclusion import conclude
+from screentest.models.chat.messages import ChatRequest, Reply, Text, Usage
+from tests.models.chat.kit import GOOD, Rating, plain, rating
+
+
+def test_an_object_of_the_schema() -> None:
+    reply = Reply(GOOD, model="m", fingerprint="f", usage=Usage(5, 6))
+    answer = conclude(rating(), reply)
+    assert answer.value == Rating(score=4, reason="fine")
+    assert (answer.text, answer.model, answer.fingerprint, answer.usage) == (
+        GOOD,
+        "m",
+        "f",
+        Usage(5, 6),
+    )
+    assert answer.request_key == rating().key
+
+
+def test_a_text() -> None:
+    assert conclude(plain(), Reply("A dog runs.")).text == "A dog runs."
+    assert conclude(plain(), Reply("A dog runs.")).value is None
+
+
+REASONS = [
+    (Reply("", refusal="No."), Reason.REFUSED),
+    (Reply(GOOD, finish="content_filter"), Reason.REFUSED),
+    (Reply("I'm sorry, but I can't help with that."), Reason.REFUSED),
+    (Reply("I cannot assist with this request."), Reason.REFUSED),
+    (Reply("As an AI, I am unable to view videos."), Reason.REFUSED),
+    (Reply(GOOD, finish="length"), Reason.TRUNCATED),
+    (Reply(GOOD, finish="tool_calls"), Reason.UNPARSABLE),
+    (Reply(""), Reason.UNPARSABLE),
+    (Reply(" \n"), Reason.UNPARSABLE),
+    (Reply("<think>long thoughts"), Reason.UNPARSABLE),
+]
+
+
+@pytest.mark.parametrize(("reply", "reason"), REASONS)
+@pytest.mark.parametrize("request_", [plain(), rating()], ids=["text", "schema"])
+def test_reasons(request_: ChatRequest, reply: Reply, reason: Reason) -> None:
+    with pytest.raises(NoValue) as caught:
+        conclude(request_, reply)
+    assert caught.value.reason is reason
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "The character cannot see the door, and is sorry.",
+        "Sorry business: a shopkeeper closes early.",
+        "No dog is shown.",
+    ],
+)
+def test_descriptions_are_not_refusals(text: str) -> None:
+    assert conclude(plain(), Reply(text)).text == text
+
+
+def test_an_apology_with_an_answer_is_an_answer() -> None:
+    reply = Reply(f"I'm sorry that I can't describe more: {GOOD}")
+    assert conclude(rating(), reply).value == Rating(score=4, reason="fine")
+
+
+class Side(StrEnum):
+    FIRST = "first"
+    SECOND = "second"
+
+
+class Strict(BaseModel, extra="forbid"):
+    side: Side
+    weight: float = Field(ge=0, le=1)
+    sure: bool
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        '{"side": "third", "weight": 0.5, "sure": true}',
+        '{"side": "FIRST", "weight": 0.5, "sure": true}',
+        '{"side": "first", "weight": 1.5, "sure": true}',
+        '{"side": "first", "weight": "0.5", "sure": true}',
+        '{"side": "first", "weight": 0.5, "sure": "yes"}',
+        '{"side": "first", "weight": 0.5, "sure": 1}',
+        '{"side": "first", "weight": 0.5}',
+        '{"side": "first", "weight": 0.5, "sure": true, "note": ""}',
+        '{"side": "first", "weight": true, "sure": true}',
+        '{"side": "first", "weight": null, "sure": true}',
+    ],
+)
+def test_nothing_is_bent_to_fit(text: str) -> None:
+    with pytest.raises(NoValue) as caught:
+        conclude(ChatRequest((Text("x"),), schema=Strict), Reply(text))
+    assert caught.value.reason is Reason.UNPARSABLE
+
+
+def test_a_whole_number_is_a_number() -> None:
+    text = '{"side": "first", "weight": 1, "sure": false}'
+    answer = conclude(ChatRequest((Text("x"),), schema=Strict), Reply(text))
+    assert answer.value == Strict(side=Side.FIRST, weight=1.0, sure=False)
+
+
+@given(st.text() | st.text(alphabet='{}":,score reason0123456789.-eNaInfity'))
+def test_no_text_gives_a_rating_outside_its_range(text: str) -> None:
+    for written in (text, f'{{"score": {text}, "reason": "x"}}'):
+        try:
+            answer = conclude(rating(), Reply(written))
+        except NoValue as error:
+            assert error.reason in (Reason.UNPARSABLE, Reason.REFUSED)  # noqa: PT017
+        else:
+            assert isinstance(answer.value, Rating)
+            assert 1 <= answer.value.score <= 5

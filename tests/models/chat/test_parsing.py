@@ -1,0 +1,197 @@
+from __future__ import annotations
+
+import math
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from screentest.core import NoValue, Reason, attempt
+from screentest.models.chat.parsing import parse_choice, parse_score, parse_yes_no, spoken
+
+# docs/chat.md states the rules that these tables follow.
+YES_NO = {
+    "yes": True,
+    "Yes.": True,
+    "YES!": True,
+    " **Yes** ": True,
+    "[YES]": True,
+    "no": False,
+    "No, it does not.": False,
+    "<think>no, or is it yes?</think>Yes": True,
+    "The answer is yes": True,
+    "hmm, no wait\n</think>\nyes": True,
+    "eyes": None,
+    "Her eyes are open.": None,
+    "yesterday": None,
+    "nothing is known": None,
+    "Norway": None,
+    "yes and no": None,
+    "Yes, there is no doubt.": None,
+    "": None,
+    "   ": None,
+    "maybe": None,
+    "ja": None,
+    "y": None,
+    "<think>yes": None,
+    "yes_no": None,
+}
+
+
+@pytest.mark.parametrize("text", YES_NO)
+def test_yes_no(text: str) -> None:
+    outcome = attempt(lambda: parse_yes_no(text))
+    if YES_NO[text] is None:
+        assert outcome.failure is not None
+        assert outcome.failure.reason is Reason.UNPARSABLE
+    else:
+        assert outcome.value is YES_NO[text]
+
+
+def test_bracketed_answers_may_reason_first() -> None:
+    # The form ETVA asks for: reasoning with yeses and noes in it, then one conclusion.
+    text = "There is no shadow, yet yes, the cup floats. Conclusion: [YES]"
+    assert parse_yes_no(text, bracketed=True) is True
+    with pytest.raises(NoValue):
+        parse_yes_no(f"{text} or [NO]", bracketed=True)
+    with pytest.raises(NoValue):
+        parse_yes_no("There is no shadow, yet yes.", bracketed=True)
+
+
+CHOICES = {
+    "first": "first",
+    "The SECOND video is better.": "second",
+    "tie": "tie",
+    "first or second": None,
+    "the second, since the first is blurred": None,
+    "": None,
+    "firstly": None,
+}
+
+
+@pytest.mark.parametrize("text", CHOICES)
+def test_choice(text: str) -> None:
+    outcome = attempt(lambda: parse_choice(text, ("first", "second", "tie")))
+    assert outcome.value == CHOICES[text]
+
+
+def test_one_letter_counts_only_as_written() -> None:
+    assert parse_choice("I prefer a video with light: B", ("A", "B")) == "B"
+    assert parse_choice("b", ("A", "B")) == "B"
+
+
+def test_the_longer_choice_is_what_was_said() -> None:
+    assert parse_choice("I am not sure", ("sure", "not sure")) == "not sure"
+    with pytest.raises(NoValue):
+        parse_choice("not sure; no, quite sure", ("sure", "not sure"))
+
+
+SCORES = {
+    "4": 4,
+    "4.5": 4.5,
+    "Score: 4": 4,
+    "score=4": 4,
+    '"score":4': 4,
+    "**4**": 4,
+    "4/5": 4,
+    "4 / 5": 4,
+    "4 out of 5": 4,
+    "I give it 4 out of 5.": 4,
+    "At 1:30 the 4k film of frame_12 is blurred. 2": 2,
+    "<think>3? 4?</think>5": 5,
+    "5.0": 5,
+    "8/10": None,
+    "4/5/6": None,
+    "3-4": None,
+    "3–4": None,
+    "4,5": None,
+    "3 or 4": None,
+    "0": None,
+    "6": None,
+    "-4": None,
+    "−4": None,
+    "1e5": None,
+    "four": None,
+    "４": None,
+    "80%": None,
+    "NaN": None,
+    "inf": None,
+    "": None,
+    "10²": None,
+    "1.2.3": None,
+    "9" * 400: None,
+    "Q4": None,
+}
+
+
+@pytest.mark.parametrize("text", SCORES)
+def test_score(text: str) -> None:
+    outcome = attempt(lambda: parse_score(text, 1, 5))
+    assert outcome.value == SCORES[text]
+    assert outcome.ok or outcome.failure.reason is Reason.UNPARSABLE
+
+
+def test_percent_where_it_is_the_scale() -> None:
+    assert parse_score("85%", 0, 100) == 85
+    assert parse_score("85/100", 0, 100) == 85
+
+
+def test_whole_numbers_only() -> None:
+    assert parse_score("7", 0, 10, whole=True) == 7
+    with pytest.raises(NoValue, match="not a whole number"):
+        parse_score("7.5", 0, 10, whole=True)
+
+
+def test_below_zero_where_the_scale_goes_there() -> None:
+    assert parse_score("−2", -3, 3) == -2
+    assert parse_score("-2.5", -3, 3) == -2.5
+
+
+answers = st.one_of(
+    st.text(),
+    st.text(alphabet="0123456789./,-−: +eE%[]{}\"'yesno outf\n"),
+    st.lists(
+        st.sampled_from(
+            ["4", "5", "11", "-1", "/", "out of", "yes", "no", "eyes", "[YES]", "1:30"]
+        ),
+        max_size=6,
+    ).map(" ".join),
+)
+
+
+@given(answers, st.integers(-5, 5), st.integers(0, 10), st.booleans())
+def test_no_text_gives_a_score_outside_its_range(
+    text: str, low: int, more: int, whole: bool
+) -> None:
+    outcome = attempt(lambda: parse_score(text, low, low + more, whole=whole))
+    if outcome.ok:
+        assert math.isfinite(outcome.unwrap())
+        assert low <= outcome.unwrap() <= low + more
+    else:
+        assert outcome.failure.reason is Reason.UNPARSABLE
+
+
+@given(answers)
+def test_no_text_gives_anything_but_yes_or_no(text: str) -> None:
+    outcome = attempt(lambda: parse_yes_no(text))
+    words = spoken(text).casefold()
+    if outcome.value is True:
+        assert "yes" in words
+    elif outcome.value is False:
+        assert "no" in words
+    else:
+        assert outcome.failure.reason is Reason.UNPARSABLE
+
+
+@given(answers, st.lists(st.text(min_size=1, max_size=5), min_size=1, max_size=4))
+def test_a_choice_is_one_of_the_choices(text: str, choices: list[str]) -> None:
+    outcome = attempt(lambda: parse_choice(text, choices))
+    assert outcome.value in choices if outcome.ok else True
+
+
+@given(st.characters(categories=["L", "N"]), st.sampled_from(["yes", "no"]))
+def test_a_letter_on_either_side_makes_it_another_word(letter: str, word: str) -> None:
+    for glued in (f"{letter}{word}", f"{word}{letter}"):
+        if glued.casefold() not in ("yes", "no"):
+            with pytest.raises(NoValue):
+                parse_yes_no(glued)

@@ -1,0 +1,79 @@
+from __future__ import annotations
+
+from enum import StrEnum
+from typing import Any, Literal
+
+import pytest
+from pydantic import BaseModel, Field
+
+from screentest.models.chat.schemas import instructions, json_schema
+
+
+class Side(StrEnum):
+    FIRST = "first"
+    SECOND = "second"
+
+
+class Fault(BaseModel):
+    time: float = Field(ge=0)
+    what: Literal["subject", "camera"]
+
+
+class Report(BaseModel):
+    """What a judge found."""
+
+    default: int
+    title: str
+    side: Side = Field(description="who wins")
+    faults: list[Fault]
+    note: str | None
+
+
+def without_descriptions(node: Any, named: bool = False) -> Any:
+    if isinstance(node, dict):
+        return {
+            key: without_descriptions(value, key in ("properties", "$defs"))
+            for key, value in node.items()
+            if named or key not in ("title", "description")
+        }
+    return [without_descriptions(entry) for entry in node] if isinstance(node, list) else node
+
+
+def test_same_as_the_sdk_makes_of_it() -> None:
+    # openai.pydantic_function_tool is OpenAI's own strict form of a pydantic class.
+    openai = pytest.importorskip("openai")
+    theirs = openai.pydantic_function_tool(Report)["function"]["parameters"]
+    ours = without_descriptions(json_schema(Report))
+    assert ours["required"] == theirs["required"]
+    assert ours["$defs"] == without_descriptions(theirs["$defs"], True)
+    # The SDK copies a referenced class where words stand beside the reference; we drop the words.
+    theirs_side = without_descriptions(theirs["properties"].pop("side"))
+    assert ours["properties"].pop("side") == {"$ref": "#/$defs/Side"}
+    assert theirs_side == without_descriptions(ours["$defs"]["Side"])
+    assert ours["properties"] == without_descriptions(theirs["properties"], True)
+
+
+def test_fields_named_like_words_of_json_schema_stay() -> None:
+    assert {"default", "title"} <= json_schema(Report)["properties"].keys()
+
+
+def test_everything_is_required_and_nothing_else_allowed() -> None:
+    schema = json_schema(Report)
+    assert schema["additionalProperties"] is False
+    assert schema["$defs"]["Fault"]["additionalProperties"] is False
+    assert set(schema["required"]) == set(Report.model_fields)
+
+
+def test_a_default_deep_inside_is_refused() -> None:
+    class Inner(BaseModel):
+        score: int = 3
+
+    class Outer(BaseModel):
+        inner: list[Inner]
+
+    with pytest.raises(ValueError, match="Inner gives score a default"):
+        json_schema(Outer)
+
+
+def test_instructions_show_the_schema() -> None:
+    assert '"required":["time","what"]' in instructions(Fault)
