@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 from collections import Counter, defaultdict
 from dataclasses import dataclass
@@ -89,6 +90,15 @@ class Outside:
         assert done.returncode == 0, said
         assert not quiet or not said, said
         return done
+
+
+def left_behind(folder: Path) -> list[Path]:
+    """What a killed process left. Where files need names, an unfinished one may be there."""
+    try:
+        os.close(os.open(folder, os.O_TMPFILE | os.O_RDWR))
+    except OSError:
+        return [one for one in folder.iterdir() if not one.name.startswith(".screentest-")]
+    return list(folder.iterdir())
 
 
 @dataclass(frozen=True)

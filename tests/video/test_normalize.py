@@ -20,7 +20,7 @@ from screentest.core import BadOption, Reason, Size, StorageError, VideoError, f
 from screentest.video.encode import EncoderSettings
 from screentest.video.normalize import NormalizedVideo, normalize
 from tests.video.clips import BY_NAME, RECIPES, Recipe, ffprobe_times, rotated
-from tests.video.outside import Outside
+from tests.video.outside import Outside, left_behind
 
 QUICK = EncoderSettings(preset="ultrafast")
 FINE = EncoderSettings(preset="ultrafast", crf=1)
@@ -245,7 +245,7 @@ def test_a_kill_leaves_nothing(made: Made, tmp_path: Path) -> None:
         assert child.stdout.readline()
     child.send_signal(signal.SIGKILL)
     child.communicate()
-    assert list(folder.iterdir()) == []
+    assert left_behind(folder) == []
 
 
 @pytest.mark.parametrize("room", [20, 30_000])

@@ -30,6 +30,7 @@ from screentest.video.normalize import NormalizedVideo
 from screentest.video.parts import Keep, Origin, Part, Reencode, frame_by_frame
 from screentest.video.splice import splice
 from tests.video.clips import Recipe
+from tests.video.outside import left_behind
 
 QUICK = EncoderSettings(preset="ultrafast")
 FINE = EncoderSettings(preset="ultrafast", crf=1)
@@ -161,6 +162,7 @@ from screentest.core import Silent, from_json
 from screentest.video.normalize import NormalizedVideo
 from screentest.video.parts import Keep, Reencode, frame_by_frame
 from screentest.video.splice import splice
+from tests.video.outside import left_behind
 
 class Told(Silent):
     def advance(self, amount=1, note=""):
@@ -189,7 +191,7 @@ def test_a_kill_leaves_nothing(film: NormalizedVideo, tmp_path: Path) -> None:
     child.send_signal(signal.SIGKILL)
     child.stdout.close()
     child.wait()
-    assert list(tmp_path.iterdir()) == []
+    assert left_behind(tmp_path) == []
 
 
 def test_a_full_disk(

@@ -163,7 +163,7 @@ def normalize(
                 advice="Check that it plays; render or download it again.",
             )
         clock = Clock(first[0], _timescale(1 / rate if rate else table.time_base), rate)
-        form = _format(first[1], info, size, clock)
+        form = _format(opened, first[1], info, size, clock)
         progress.begin(f"normalise {source.name}", float(table.end - clock.zero), "s")
         track = _Track(keyframes_at, table)
         with atomic_output(out) as file, Mp4Writer(file, settings, form) as writer:
@@ -210,7 +210,10 @@ def _timescale(step: Fraction) -> int:
     return scale
 
 
-def _format(frame: VideoFrame, info: VideoInfo, size: Size, clock: Clock) -> StreamFormat:
+def _format(
+    source: Source, frame: VideoFrame, info: VideoInfo, size: Size, clock: Clock
+) -> StreamFormat:
+    context = source.stream.codec_context
     width, height = even_size(size, info.width, info.height)
     aspect = info.sample_aspect
     return StreamFormat(
@@ -221,8 +224,8 @@ def _format(frame: VideoFrame, info: VideoInfo, size: Size, clock: Clock) -> Str
         constant_rate=clock.rate is not None or info.constant_rate,
         sample_aspect=1 / aspect if info.rotation % 180 else aspect,
         matrix=matrix_of(frame),
-        primaries=int(frame.color_primaries) or UNSAID,
-        transfer=int(frame.color_trc) or UNSAID,
+        primaries=int(context.color_primaries) or UNSAID,
+        transfer=int(context.color_trc) or UNSAID,
     )
 
 

@@ -25,8 +25,8 @@ if TYPE_CHECKING:
 
     from screentest.core.frames import Image
 
-# The same pixels on every processor, at the price of some speed.
-EXACT = int(Interpolation.ACCURATE_RND) | int(Interpolation.BITEXACT)
+EXACT = Interpolation.ACCURATE_RND | Interpolation.BITEXACT
+"""The same pixels on every processor, at the price of some speed."""
 UNSAID = 2
 """H.264's number for a colour property that is not given."""
 _RGB_MATRIX = 6
@@ -90,7 +90,7 @@ class Fitter:
             format=PIXEL_FORMAT,
             dst_colorspace=self._colorspace,
             dst_color_range=ColorRange.MPEG,
-            interpolation=int(Interpolation.BICUBIC) | EXACT,
+            interpolation=Interpolation.BICUBIC | EXACT,
             threads=1,
         )
 

@@ -51,7 +51,7 @@ class PixelConverter:
             format=self._pixels.value,
             src_colorspace=self._matrix,
             src_color_range=ColorRange.MPEG,
-            interpolation=int(Interpolation.BICUBIC) | int(Interpolation.FULL_CHR_H_INT) | EXACT,
+            interpolation=Interpolation.BICUBIC | Interpolation.FULL_CHR_H_INT | EXACT,
             threads=1,
         )
         return cast("Image", converted.to_ndarray())
@@ -66,7 +66,7 @@ class PixelConverter:
             format=PIXEL_FORMAT,
             dst_colorspace=self._matrix,
             dst_color_range=ColorRange.MPEG,
-            interpolation=int(Interpolation.BICUBIC) | int(Interpolation.FULL_CHR_H_INP) | EXACT,
+            interpolation=Interpolation.BICUBIC | Interpolation.FULL_CHR_H_INP | EXACT,
             threads=1,
         )
         return cast("Image", converted.to_ndarray())

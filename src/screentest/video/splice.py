@@ -57,6 +57,17 @@ def splice(
     """Write the ``parts`` of ``video`` to ``out``, each where the one before it ended.
 
     A part begins and ends at keyframes; ``video.clips`` has those that were asked for.
+
+    >>> from importlib.resources import files
+    >>> from tempfile import TemporaryDirectory
+    >>> from screentest.video import frame_by_frame, normalize
+    >>> source = Path(str(files("screentest") / "sample" / "frenchgp_1906_214x160.mp4"))
+    >>> with TemporaryDirectory() as folder:
+    ...     film = normalize(source, Path(folder) / "film.mp4", keyframes_at=[Time(5), Time(10)])
+    ...     start, middle, end = film.clips
+    ...     dark = Reencode(middle, frame_by_frame(lambda image: image // 2))
+    ...     splice(film, [Keep(start), dark, Keep(end)], Path(folder) / "dark.mp4").frames
+    288
     """
     out = Path(out)
     refuse_to_replace(out, video.path, video.source)
