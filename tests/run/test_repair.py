@@ -194,3 +194,14 @@ def test_only_runs_that_nobody_writes(healthy: Path, tmp_path: Path) -> None:
         repair(folder)
     with pytest.raises(RunError, match="is not a run"):
         repair(tmp_path)
+
+
+def test_somebody_elses_database_is_left_alone(tmp_path: Path) -> None:
+    connection = sqlite3.connect(tmp_path / "run.db")
+    connection.execute("CREATE TABLE somebody_elses (a)")
+    connection.close()
+    before = (tmp_path / "run.db").read_bytes()
+    with pytest.raises(RunError, match="no intact row of a run"):
+        repair(tmp_path)
+    assert (tmp_path / "run.db").read_bytes() == before
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["run.db", "run.lock"]

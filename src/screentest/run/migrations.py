@@ -136,7 +136,8 @@ def check_version(connection: sqlite3.Connection, folder: Path) -> int:
         if not empty or version:
             raise RunError(
                 f"{folder}: run.db is a database, but not one of screentest",
-                advice="Choose another folder for the run.",
+                advice="Choose another folder. Should this have been a run: "
+                f"`screentest runs --repair {folder}` looks for its records.",
             )
     if version > newest():
         raise RunTooNew(

@@ -57,6 +57,12 @@ def repair(folder: Path) -> Repair:
     try:
         backup = _back_up(folder)
         rows = _gather(folder)
+        if not any(rows.values()):
+            shutil.rmtree(backup)
+            raise RunError(
+                f"no intact row of a run is in {folder / FILE}; nothing was changed",
+                advice="Restore it from a backup, or start the run anew in another folder.",
+            )
         _rebuild(folder, rows)
     except OSError as error:
         raise StorageError(
