@@ -185,6 +185,15 @@ def test_damage_inside_a_video_is_found_by_looking_deep(tmp_path: Path, film: Pa
     assert problem.kind is Kind.DAMAGED
 
 
+def test_a_video_cut_at_its_end_is_found_without_decoding(tmp_path: Path, film: Path) -> None:
+    film.write_bytes(film.read_bytes()[:150_000])  # of 234,442; its index stands at the front
+    path = manifest(tmp_path, [{"id": "a", "video": "film.mp4"}])
+
+    (problem,) = check_manifest(path).problems
+    assert problem.kind is Kind.DAMAGED
+    assert "the file ends 84,442 bytes before it should" in problem.message
+
+
 STRANGE = ("-rf.mp4", "a\nb.mp4", "$(touch x).mp4", "%d.mp4", "\x1b[2J.mp4", "'\".mp4", "猫.mp4")
 
 
