@@ -12,7 +12,6 @@ from importlib.resources import files
 from itertools import cycle
 from pathlib import Path
 
-import av
 import numpy as np
 from numpy.typing import NDArray
 
@@ -50,6 +49,8 @@ def long_video(width: int, height: int, *, frames: int, rate: int, crf: int = 23
 
     Real pictures, since synthetic ones decode several times faster than any film. Made once.
     """
+    import av
+
     path = OUT / f"long_{width}x{height}_{frames}f_{rate}fps_crf{crf}.mp4"
     if path.exists():
         return path
@@ -73,6 +74,8 @@ def long_video(width: int, height: int, *, frames: int, rate: int, crf: int = 23
 
 
 def _films(width: int, height: int) -> Iterator[NDArray[np.uint8]]:
+    import av
+
     films = sorted(Path(str(files("screentest") / "sample")).glob("*.mp4"))
     for film in cycle(films):
         with av.open(str(film)) as container:

@@ -6,7 +6,7 @@ scaling, pooling, padding or batching shows.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -76,7 +76,12 @@ def test_image_text_equals_the_plain_call(
     texts = ["a red dog", "the cat is on the left of the cup . the sky is blue"]
     padding = True if name == "clip" else "max_length"
     together = processor(
-        text=texts, images=images, padding=padding, return_tensors="pt", max_length=64
+        text=texts,
+        images=images,
+        padding=padding,
+        return_tensors="pt",
+        max_length=64,
+        truncation=True,
     )
     with torch.no_grad():
         output = model(**together)
@@ -128,14 +133,14 @@ def test_sentences_equal_sentence_transformers(saved: Callable[[str], Path]) -> 
 
 
 @pytest.fixture(scope="module")
-def raft_file(tmp_path_factory: pytest.TempPathFactory, _torchvision: None) -> Iterator[Path]:
+def raft_file(tmp_path_factory: pytest.TempPathFactory, _torchvision: None) -> Path:
     from safetensors.torch import save_file
     from torchvision.models.optical_flow import raft_small
 
     torch.manual_seed(7)
     place = tmp_path_factory.mktemp("raft") / "raft_small.safetensors"
     save_file(raft_small(weights=None).state_dict(), place)
-    yield place
+    return place
 
 
 def test_raft_equals_torchvision(raft_file: Path) -> None:

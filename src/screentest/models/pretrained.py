@@ -8,13 +8,16 @@ from __future__ import annotations
 
 import hashlib
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from screentest.core import NoValue, Reason
 from screentest.models.optional import optional
+
+if TYPE_CHECKING:
+    from screentest.core.frames import Image
 
 EXTRA = "models"
 NEUTRAL = ("model", "revision", "trust_remote_code", "allow_pickle", "device", "batch")
@@ -119,6 +122,15 @@ class Origin:
             # The kernels of a GPU round differently from those of a CPU.
             "on": place.device.split(":")[0],
         }
+
+
+def pixel_inputs(processor: Any, images: Sequence[Image], place: Place) -> dict[str, Any]:
+    """Pictures as a model takes them; resized and normalised on the GPU where there is one."""
+    where = {"device": place.device} if place.device.startswith("cuda") else {}
+    inputs = processor(images=list(images), return_tensors="pt", **where)
+    moved = {key: value.to(place.device, non_blocking=True) for key, value in inputs.items()}
+    moved["pixel_values"] = moved["pixel_values"].to(place.dtype)
+    return moved
 
 
 def fingerprint(folder: Path) -> str:

@@ -14,7 +14,7 @@ import numpy as np
 from screentest.core import NoValue, Reason, register
 from screentest.models.batches import batches
 from screentest.models.optional import optional
-from screentest.models.pretrained import EXTRA, NEUTRAL, Origin, Place, read_tensors
+from screentest.models.pretrained import EXTRA, NEUTRAL, Origin, Place, pixel_inputs, read_tensors
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -71,10 +71,9 @@ class SiglipAesthetic:
         """One number per image, about 1 to 10; 5.5 and above is good."""
         values: list[NDArray[np.float64]] = [np.zeros(0)]
         for piece in batches(images, self._batch):
-            inputs = self._processor(images=list(piece), return_tensors="pt")
-            pixels = inputs["pixel_values"].to(self._place.device, self._place.dtype)
+            inputs = pixel_inputs(self._processor, piece, self._place)
             with self._torch.inference_mode():
-                pooled = self._tower(pixel_values=pixels).pooler_output.float().cpu()
+                pooled = self._tower(**inputs).pooler_output.float().cpu()
                 unit = self._torch.nn.functional.normalize(pooled, dim=-1).numpy()
             values.append((unit.astype(np.float64) @ self._matrix + self._offset)[:, 0])
         return np.concatenate(values).astype(np.float32)

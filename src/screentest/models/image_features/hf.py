@@ -10,7 +10,7 @@ import numpy as np
 from screentest.core import register
 from screentest.models.batches import batches
 from screentest.models.optional import optional
-from screentest.models.pretrained import EXTRA, NEUTRAL, Origin, Place
+from screentest.models.pretrained import EXTRA, NEUTRAL, Origin, Place, pixel_inputs
 
 if TYPE_CHECKING:
     from screentest.core.frames import Image
@@ -61,8 +61,7 @@ class VisionTower:
             return np.zeros((0, 0), np.float32)
         rows = []
         for piece in batches(images, self._batch):
-            inputs = self._processor(images=list(piece), return_tensors="pt").to(self._place.device)
-            inputs["pixel_values"] = inputs["pixel_values"].to(self._place.dtype)
+            inputs = pixel_inputs(self._processor, piece, self._place)
             with self._torch.inference_mode():
                 rows.append(self._pooled(inputs).float())
         unit = self._torch.nn.functional.normalize(self._torch.cat(rows), dim=-1)

@@ -10,7 +10,7 @@ import numpy as np
 from screentest.core import NoValue, Reason, register
 from screentest.models.batches import batches
 from screentest.models.optional import optional
-from screentest.models.pretrained import EXTRA, NEUTRAL, Origin, Place
+from screentest.models.pretrained import EXTRA, NEUTRAL, Origin, Place, pixel_inputs
 
 if TYPE_CHECKING:
     from screentest.core.frames import Image
@@ -71,15 +71,9 @@ class DualEncoder:
         """One row per image, of length one."""
         rows = []
         for piece in batches(images, self._batch):
-            inputs = self._processor(images=list(piece), return_tensors="pt")
-            pixels = inputs["pixel_values"].to(self._place.device, self._place.dtype)
-            others = {
-                key: value.to(self._place.device)
-                for key, value in inputs.items()
-                if key != "pixel_values"
-            }
+            inputs = pixel_inputs(self._processor, piece, self._place)
             with self._torch.inference_mode():
-                rows.append(_pooled(self._model.get_image_features(pixel_values=pixels, **others)))
+                rows.append(_pooled(self._model.get_image_features(**inputs)))
         return self._unit_rows(rows)
 
     def embed_texts(self, texts: Sequence[str], *, truncate: bool = True) -> Vectors:

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 
 LONGEST = 256
 """Tokens that all-MiniLM-L6-v2 reads, its two marks included; the rest of a text is cut."""
+_MARKS = 2
 
 
 def load_tokenizer(path: Path) -> Any:
@@ -25,7 +26,17 @@ def load_tokenizer(path: Path) -> Any:
 
 
 def token_ids(tokenizer: Any, text: str) -> NDArray[np.int64]:
-    """The token ids of one text."""
+    """The token ids of one text, cut where it is too long."""
+    return windows(tokenizer, text)[0]
+
+
+def windows(tokenizer: Any, text: str) -> list[NDArray[np.int64]]:
+    """The token ids of a whole text, in as many pieces as it needs."""
     # A lone surrogate can stand in a Python string but in no UTF-8, which tokenizers needs.
-    readable = text.encode("utf-8", "replace").decode("utf-8")
-    return np.asarray(tokenizer.encode(readable).ids, np.int64)
+    encoding = tokenizer.encode(text.encode("utf-8", "replace").decode("utf-8"))
+    return [np.asarray(one.ids, np.int64) for one in (encoding, *encoding.overflowing)]
+
+
+def count_tokens(tokenizer: Any, text: str) -> int:
+    """How many tokens a text has, with the mark at each end."""
+    return _MARKS + sum(len(window) - _MARKS for window in windows(tokenizer, text))

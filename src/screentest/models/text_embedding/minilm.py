@@ -17,7 +17,12 @@ from screentest.core import register
 from screentest.models import weights
 from screentest.models.runtimes import TOKENIZERS, runs
 from screentest.models.text_embedding._bert import Bert, read_safetensors
-from screentest.models.text_embedding._tokens import load_tokenizer, token_ids
+from screentest.models.text_embedding._tokens import (
+    count_tokens,
+    load_tokenizer,
+    token_ids,
+    windows,
+)
 
 if TYPE_CHECKING:
     from screentest.models.roles import Vectors
@@ -61,6 +66,15 @@ class MiniLM:
         for number, text in enumerate(texts):
             rows[number] = self._remembered(text)
         return rows
+
+    def embed_whole(self, text: str) -> Vectors:
+        """One row for a text of any length: read in pieces, each weighing as its length."""
+        pieces = [self._bert(ids) for ids in windows(self._tokenizer, text)]
+        return mean_direction(np.concatenate(pieces))
+
+    def count_tokens(self, text: str) -> int:
+        """How many tokens a text has; ``embed`` reads 256."""
+        return count_tokens(self._tokenizer, text)
 
     def _embed(self, text: str) -> Vectors:
         return mean_direction(self._bert(token_ids(self._tokenizer, text)))

@@ -1,0 +1,1 @@
+"""How beautiful a picture is."""

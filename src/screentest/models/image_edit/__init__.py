@@ -1,0 +1,1 @@
+"""Changes the colour of one thing in a picture."""

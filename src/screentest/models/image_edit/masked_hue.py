@@ -1,0 +1,148 @@
+"""Recolouring without any weights: the masked part gets another colour and keeps its shading.
+
+Light that falls on a surface multiplies its colour, and in OKLab such a factor stretches the
+whole colour vector. So each pixel becomes the new colour stretched by how much lighter or
+darker it was than the mean of the masked part.
+
+It cannot find things. Without a mask it refuses, or, with ``without_mask=salient``, takes what
+stands in front, whatever the thing is called.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Literal
+
+import numpy as np
+
+from screentest.core import NoValue, Reason, build, register
+from screentest.models.choice import best_builtin
+from screentest.models.colours import (
+    BASIC_COLOURS,
+    basic_colour,
+    focal_colour,
+    from_oklab,
+    name_colour,
+    name_pixels,
+    to_oklab,
+)
+from screentest.models.pictures import check_mask, check_picture, opencv_identity, to_bytes
+from screentest.models.roles import Role
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from screentest.core.frames import Image
+    from screentest.models.pictures import Plane
+    from screentest.models.roles import Mask
+
+WithoutMask = Literal["refuse", "salient"]
+
+DARKEST_MEAN = 0.35
+"""Shading is taken relative to at least this lightness: in black things it is mostly noise."""
+DEEPEST, BRIGHTEST = 0.35, 1.6
+"""How far shading may stretch a colour."""
+FLATTER, ROUNDS = 0.75, 16
+"""Shading that hides the colour is made weaker by this factor, this often at most."""
+
+
+@register(
+    "image_edit",
+    "masked_hue",
+    version=1,
+    summary="another hue, chroma and lightness under the mask, same shading; needs no weights",
+    builtin=1,
+)
+def masked_hue(*, without_mask: WithoutMask = "refuse") -> MaskedHue:
+    """Recolouring in OKLab, to one of the eleven basic colours."""
+    return MaskedHue(without_mask)
+
+
+class MaskedHue:
+    """Fills the role image_edit."""
+
+    def __init__(self, without_mask: WithoutMask = "refuse") -> None:
+        self._without_mask = without_mask
+
+    @property
+    def identity(self) -> Mapping[str, str]:
+        """What finds the foreground where there is no mask; else nothing can vary."""
+        if self._without_mask == "refuse":
+            return {}
+        return {"matting": best_builtin(Role.MATTING), **opencv_identity()}
+
+    def recolour(self, image: Image, mask: Mask | None, thing: str, colour: str) -> Image:
+        """The picture with the masked part in ``colour``; the rest is untouched."""
+        name = basic_colour(colour)
+        if name is None:
+            raise NoValue(
+                Reason.NOT_APPLICABLE,
+                f"{colour!r} is none of the eleven basic colours",
+                advice=f"Name one of {', '.join(sorted(BASIC_COLOURS))}.",
+            )
+        soft = check_mask(self._mask(image, mask, thing), check_picture(image))
+        inside = soft >= 0.5
+        if not inside.any():
+            raise NoValue(
+                Reason.NOT_APPLICABLE,
+                f"the mask of {thing!r} is empty",
+                advice="Give a mask with something in it.",
+            )
+        painted = shaded(image[soft > 0], inside[soft > 0], name)
+        result = image.copy()
+        share = soft[soft > 0, None]
+        result[soft > 0] = to_bytes(painted * share + image[soft > 0] * (1 - share))
+        return result
+
+    def _mask(self, image: Image, mask: Mask | None, thing: str) -> Mask:
+        if mask is not None:
+            return mask
+        if self._without_mask == "refuse":
+            raise NoValue(
+                Reason.NOT_APPLICABLE,
+                f"recolouring {thing!r} needs a mask, and none was given",
+                advice="Find it first (roles detection and segmentation), or use "
+                "--model image_edit=masked_hue,without_mask=salient.",
+            )
+        matting = build(Role.MATTING.value, best_builtin(Role.MATTING)).thing
+        found: Mask = matting.matte([image])[0]
+        return found
+
+
+def shaded(pixels: Image, inside: NDArray[np.bool_], name: str) -> Image:
+    """Pixels (rows of RGB) in the basic colour ``name``, with their own shading.
+
+    Both the mean over ``inside`` and most pixels there have that name: where light and shade
+    are so strong that they would not (an orange thing in deep shade is brown), they are made
+    weaker step by step.
+
+    >>> red = np.array([[180, 40, 40], [200, 50, 50], [90, 20, 20]], np.uint8)
+    >>> blue = shaded(red, np.ones(3, bool), "blue")
+    >>> name_colour(blue.mean(axis=0)), bool(blue[2].sum() < blue[0].sum())
+    ('blue', True)
+    """
+    lightness = to_oklab(pixels)[:, 0]
+    mean = float(lightness[inside].mean())
+    relief = np.clip((lightness - mean) / max(mean, DARKEST_MEAN), DEEPEST - 1, BRIGHTEST - 1)
+    painted = _painted(name, relief)
+    for _ in range(ROUNDS):
+        if _has_name(painted[inside], name):
+            break
+        relief = relief * FLATTER
+        painted = _painted(name, relief)
+    return painted
+
+
+def _painted(name: str, relief: Plane) -> Image:
+    return from_oklab((1 + relief[:, None]) * focal_colour(name))
+
+
+def _has_name(pixels: Image, name: str) -> bool:
+    if name_colour(pixels.mean(axis=0)) != name:
+        return False
+    return bool(np.mean(name_pixels(pixels) == BASIC_COLOURS.index(name)) > 0.5)
+
+
+def mean_colour(image: Image, mask: Mask) -> Plane:
+    """The mean sRGB colour under a mask."""
+    return np.asarray(image[mask >= 0.5].mean(axis=0))

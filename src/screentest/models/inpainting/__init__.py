@@ -1,0 +1,1 @@
+"""Fills holes in pictures."""

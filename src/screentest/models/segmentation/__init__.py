@@ -1,0 +1,1 @@
+"""The exact shape of what lies in a box."""

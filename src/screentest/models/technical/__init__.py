@@ -1,0 +1,1 @@
+"""How well a short piece of video was made, technically."""
