@@ -29,16 +29,11 @@ from screentest.video.encode import EncoderSettings
 from screentest.video.normalize import NormalizedVideo
 from screentest.video.parts import Keep, Origin, Part, Reencode, frame_by_frame
 from screentest.video.splice import splice
-from tests.video.clips import Recipe
 from tests.video.outside import left_behind
 
-QUICK = EncoderSettings(preset="ultrafast")
-FINE = EncoderSettings(preset="ultrafast", crf=1)
-Made = Callable[[Recipe], Path]
 Image = NDArray[np.uint8]
 
 same = frame_by_frame(lambda image: image)
-inverted = frame_by_frame(lambda image: 255 - image)
 
 
 @pytest.mark.parametrize(
