@@ -263,6 +263,21 @@ def lying_about_size(path: Path) -> Path:
     return path
 
 
+def no_text_in_its_title(path: Path) -> Path:
+    """A title of bytes that are no UTF-8, for the film and for its track."""
+    with av.open(str(path), "w", format="matroska") as out:
+        out.metadata["title"] = "TITLE"
+        stream = _add_video(out, "matroska")
+        stream.metadata["title"] = "TITLE"
+        for frame in pictures(FRAMES, SIDE):
+            out.mux(stream.encode(frame))
+        out.mux(stream.encode(None))
+    data = path.read_bytes()
+    assert data.count(b"TITLE") >= 2
+    path.write_bytes(data.replace(b"TITLE", b"\xff\xfe\xc0\x80\xed"))
+    return path
+
+
 def endless(path: Path) -> Path:
     """Five frames, half a year apart."""
     return film(path, "matroska", frames=5, step=RATE * 86400 * 183)

@@ -113,6 +113,7 @@ STRANGE: dict[str, Callable[[Path], Path]] = {
     "two videos": hostile.two_videos,
     "cover first": hostile.cover_first,
     "lies about its size": hostile.lying_about_size,
+    "no text in its title": hostile.no_text_in_its_title,
     "ten thousand chapters": hostile.many_chapters,
 }
 

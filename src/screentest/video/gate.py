@@ -11,7 +11,7 @@ import errno
 import re
 import threading
 from pathlib import Path
-from typing import TYPE_CHECKING, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import av
 import av.error
@@ -48,6 +48,10 @@ _PLAYLISTS = {
     b"v=0\r\n": "a session description",
     b"v=0\n": "a session description",
 }
+# Titles need not be text. PyAV 19 and later take that as it comes.
+_LENIENT: dict[str, Any] = (
+    {"metadata_errors": "replace"} if int(av.__version__.split(".")[0]) < 19 else {}
+)
 _HEAD = 1024
 _BUFFER = 1 << 16
 _SIZE_REFUSED = re.compile(r"Picture size (\d+)x(\d+) ")
@@ -105,7 +109,6 @@ def _demux(file: PlainFile, limits: Limits, asked: list[str]) -> InputContainer:
         mode="r",
         buffer_size=_BUFFER,
         io_open=refuse,
-        metadata_errors="replace",
         options={
             "format_whitelist": ",".join(CONTAINERS),
             "protocol_whitelist": "none",
@@ -113,6 +116,7 @@ def _demux(file: PlainFile, limits: Limits, asked: list[str]) -> InputContainer:
             "max_streams": str(limits.streams + 1),
             "max_pixels": str(limits.pixels),
         },
+        **_LENIENT,
     )
 
 
