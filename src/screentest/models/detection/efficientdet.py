@@ -90,7 +90,7 @@ class EfficientDet:
         """The weights, the runtime, and the text model that matches phrases."""
         return {
             "weights": weights.digest(self._weights),
-            "matched by": self._text,
+            "matcher": self._text,
             **versions(LITERT),
         }
 

@@ -38,8 +38,17 @@ _IMPLIED = {
 }
 # Roughly what ordinary footage has of each colour: only more than that speaks of a picture.
 _USUAL = {
-    **{"black": 0.15, "white": 0.05, "grey": 0.35, "red": 0.02, "green": 0.10, "yellow": 0.03},
-    **{"blue": 0.12, "brown": 0.13, "purple": 0.01, "pink": 0.02, "orange": 0.02},
+    "black": 0.15,
+    "white": 0.05,
+    "grey": 0.35,
+    "red": 0.02,
+    "green": 0.10,
+    "yellow": 0.03,
+    "blue": 0.12,
+    "brown": 0.13,
+    "purple": 0.01,
+    "pink": 0.02,
+    "orange": 0.02,
 }
 _COLOUR_OF = {word: colour for colour, words in _IMPLIED.items() for word in words.split()}
 _WORD = re.compile(r"[^\W\d_]+(?:-[^\W\d_]+)*")
@@ -86,7 +95,8 @@ class ColourWords:
                 row[BASIC_COLOURS.index(colour)] += 1
             if not row.any():
                 row[_SILENT] = 1
-        return rows / np.linalg.norm(rows, axis=1, keepdims=True)
+        rows /= np.linalg.norm(rows, axis=1, keepdims=True)
+        return rows
 
     def embed_images(self, images: Sequence[Image]) -> Vectors:
         """One row per image."""

@@ -73,7 +73,7 @@ class LabelText:
         return {
             "text": weights.digest(TEXT),
             **self._labels.identity,
-            "things found by": weights.digest(THINGS),
+            "detector": weights.digest(THINGS),
             **versions(LITERT),
         }
 
