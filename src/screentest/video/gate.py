@@ -104,7 +104,7 @@ def _demux(file: PlainFile, limits: Limits, asked: list[str]) -> InputContainer:
         asked.append(url)
         raise PermissionError(errno.EPERM, "a video may not refer to other files")
 
-    return av.open(
+    container: InputContainer = av.open(
         file,
         mode="r",
         buffer_size=_BUFFER,
@@ -118,6 +118,7 @@ def _demux(file: PlainFile, limits: Limits, asked: list[str]) -> InputContainer:
         },
         **_LENIENT,
     )
+    return container
 
 
 def _check_header(path: Path, file: PlainFile, container: InputContainer, limits: Limits) -> None:
