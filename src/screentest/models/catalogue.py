@@ -65,6 +65,8 @@ class Weights:
     """The weights themselves first, then what belongs to them."""
     builtin: bool = False
     """Whether ``models pull builtin`` gets it."""
+    instead: str = ""
+    """What a user could choose who reaches a model hub but not this package."""
     by_hand: str = ""
     """Why it is never fetched for the user, who may still add it; empty where it is."""
 
@@ -120,6 +122,7 @@ _ENTRIES = (
             ),
         ),
         builtin=True,
+        instead="text_embedding=hf:sentence-transformers/all-MiniLM-L6-v2",
     ),
     Weights(
         "minilm-int8",
@@ -139,6 +142,7 @@ _ENTRIES = (
                 "aa5777dd801854afc1818a8e20820806261c9497db9593a220b646bedfbc0fef",
             ),
         ),
+        instead="text_embedding=hf:sentence-transformers/all-MiniLM-L6-v2",
     ),
     Weights(
         "mobilenet-v3-small",
@@ -165,6 +169,7 @@ _ENTRIES = (
             ),
         ),
         builtin=True,
+        instead="image_features=hf:facebook/dinov2-small",
     ),
     Weights(
         "mobilenet-v1",
@@ -187,6 +192,7 @@ _ENTRIES = (
             ),
         ),
         builtin=True,
+        instead="image_text=hf:openai/clip-vit-base-patch32",
     ),
     Weights(
         "efficientdet-lite0",
@@ -202,6 +208,7 @@ _ENTRIES = (
             ),
         ),
         builtin=True,
+        instead="detection=grounding_dino:IDEA-Research/grounding-dino-tiny",
     ),
     Weights(
         "efficientdet-lite2",
@@ -216,6 +223,7 @@ _ENTRIES = (
                 "6fd32c84ab1eb0f7e7f3a7a20a20d7df1530daa8378728f7c79571096286bd52",
             ),
         ),
+        instead="detection=grounding_dino:IDEA-Research/grounding-dino-tiny",
     ),
     Weights(
         "u2netp",
@@ -231,6 +239,7 @@ _ENTRIES = (
             ),
         ),
         builtin=True,
+        instead="matting=u2net:U2NET.onnx",
     ),
     Weights(
         "migan",
@@ -247,6 +256,7 @@ _ENTRIES = (
             ),
         ),
         builtin=True,
+        instead="inpainting=stable_diffusion:stabilityai/stable-diffusion-2-inpainting",
     ),
     Weights(
         "transnetv2",
@@ -306,6 +316,7 @@ _ENTRIES = (
                 "4a4c8a8a53d9722834b66d8ced88770e2cc783e367965ba62a13be3ab5f1ba89",
             ),
         ),
+        instead="segmentation=sam2:facebook/sam2-hiera-tiny",
     ),
     Weights(
         "niqe",

