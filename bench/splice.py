@@ -11,9 +11,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from _figures import figure, long_video, ratio
-from screentest.video.normalize import normalize
-from screentest.video.parts import Keep, Part, Reencode, frame_by_frame
-from screentest.video.splice import splice
+from screentest.video.splicing.normalize import normalize
+from screentest.video.splicing.parts import Keep, Part, Reencode, frame_by_frame
+from screentest.video.splicing.splice import splice
 
 CLIPS = 60
 FRAMES_PER_CLIP = 36

@@ -20,8 +20,8 @@ LAYERS = [
     {"suites", "report", "annotate"},
     {"judges", "degrade"},
     {"metrics"},
-    {"models", "run", "corpus", "prompts", "sample"},
-    {"video", "stats"},
+    {"corpus", "sample"},
+    {"models", "prompts", "run", "stats", "video"},
     {"core"},
 ]
 RANK = {package: rank for rank, layer in enumerate(LAYERS) for package in layer}

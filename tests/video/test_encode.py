@@ -7,7 +7,7 @@ from dataclasses import fields, replace
 import pytest
 
 from screentest.core import BadOption
-from screentest.video.encode import EncoderSettings
+from screentest.video.splicing.encode import EncoderSettings
 
 
 @pytest.mark.parametrize(

@@ -19,12 +19,12 @@ from screentest.core import (
     Span,
     Time,
 )
-from screentest.video.encode import EncoderSettings
-from screentest.video.normalize import NormalizedVideo, normalize
-from screentest.video.parts import Keep, Origin, Part, Reencode, frame_by_frame
-from screentest.video.pixels import Pixels
 from screentest.video.source import Source
-from screentest.video.splice import SplicedVideo, splice
+from screentest.video.splicing.encode import EncoderSettings
+from screentest.video.splicing.normalize import NormalizedVideo, normalize
+from screentest.video.splicing.parts import Keep, Origin, Part, Reencode, frame_by_frame
+from screentest.video.splicing.pixels import Pixels
+from screentest.video.splicing.splice import SplicedVideo, splice
 from tests.video.clips import BY_NAME, RECIPES, Recipe
 from tests.video.outside import Outside
 

@@ -25,10 +25,10 @@ from screentest.core import (
     to_json,
 )
 from screentest.video import atomic
-from screentest.video.encode import EncoderSettings
-from screentest.video.normalize import NormalizedVideo
-from screentest.video.parts import Keep, Origin, Part, Reencode, frame_by_frame
-from screentest.video.splice import splice
+from screentest.video.splicing.encode import EncoderSettings
+from screentest.video.splicing.normalize import NormalizedVideo
+from screentest.video.splicing.parts import Keep, Origin, Part, Reencode, frame_by_frame
+from screentest.video.splicing.splice import splice
 from tests.video.outside import left_behind
 
 Image = NDArray[np.uint8]
@@ -154,9 +154,9 @@ CHILD = """
 import sys
 from pathlib import Path
 from screentest.core import Silent, from_json
-from screentest.video.normalize import NormalizedVideo
-from screentest.video.parts import Keep, Reencode, frame_by_frame
-from screentest.video.splice import splice
+from screentest.video.splicing.normalize import NormalizedVideo
+from screentest.video.splicing.parts import Keep, Reencode, frame_by_frame
+from screentest.video.splicing.splice import splice
 from tests.video.outside import left_behind
 
 class Told(Silent):

@@ -1,74 +1,81 @@
-"""Witnesses: did anything connect to this port, did anything open this file?"""
+"""Feeding detectors: arrays as if they were decoded, and small frames of the sample."""
 
 from __future__ import annotations
 
-import ctypes
-import os
-import socket
-import sys
+from collections.abc import Iterable, Sequence
+from fractions import Fraction
+from functools import cache
 from pathlib import Path
-from types import TracebackType
-from typing import Self
 
-import pytest
+import numpy as np
+from numpy.typing import NDArray
 
-_IN_OPEN = 0x20
+from screentest.core import BaseConsumer, Frame, FrameRequest, VideoInfo, build
+from screentest.video import scan
+from screentest.video.detectors import Boundary, Detector
+from screentest.video.detectors._small_frames import SMALL
 
-
-class FileWatch:
-    """Counts how often a file is opened, by any process, as the kernel sees it."""
-
-    def __init__(self, path: Path) -> None:
-        if not sys.platform.startswith("linux"):
-            pytest.skip("needs inotify")
-        libc = ctypes.CDLL(None, use_errno=True)
-        self._descriptor = libc.inotify_init1(os.O_NONBLOCK)
-        if libc.inotify_add_watch(self._descriptor, os.fsencode(path), _IN_OPEN) < 0:
-            raise OSError(ctypes.get_errno(), "inotify_add_watch")
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        os.close(self._descriptor)
-
-    def opened(self) -> bool:
-        """Whether it was opened since the last question."""
-        try:
-            return bool(os.read(self._descriptor, 4096))
-        except BlockingIOError:
-            return False
+Pictures = NDArray[np.uint8]
 
 
-class PortWatch:
-    """A port on this machine that must stay silent."""
+def watch(
+    detector: str | Detector, pictures: Iterable[Pictures], rate: Fraction | int = 24
+) -> Sequence[Boundary]:
+    """The boundaries in pictures that come at a constant rate."""
+    one = build("detector", detector).thing if isinstance(detector, str) else detector
+    one.open(about(Fraction(rate)))
+    count = 0
+    for count, picture in enumerate(pictures, start=1):
+        one.take(Frame(Fraction(count - 1) / rate, count - 1, picture))
+    one.close(Fraction(count) / rate)
+    return one.boundaries  # type: ignore[no-any-return]
 
-    def __init__(self) -> None:
-        self._listener = socket.create_server(("127.0.0.1", 0))
-        self._listener.setblocking(False)
-        self.port: int = self._listener.getsockname()[1]
 
-    def __enter__(self) -> Self:
-        return self
+def frames_of(boundaries: Iterable[Boundary]) -> list[int]:
+    return [boundary.frame for boundary in boundaries]
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        self._listener.close()
 
-    def called(self) -> bool:
-        """Whether anybody connected."""
-        try:
-            caller, _ = self._listener.accept()
-        except BlockingIOError:
-            return False
-        caller.close()
-        return True
+def about(rate: Fraction) -> VideoInfo:
+    """A probe's answer in which only the rate says anything."""
+    return VideoInfo(
+        container="mp4",
+        codec="h264",
+        width=64,
+        height=36,
+        pixel_format="yuv420p",
+        bit_depth=8,
+        rotation=0,
+        sample_aspect=Fraction(1),
+        start=Fraction(0),
+        duration=Fraction(1),
+        frames=1,
+        rate=rate,
+        constant_rate=True,
+        keyframes=1,
+    )
+
+
+class Gather(BaseConsumer):
+    """Keeps what it is handed: for short films only."""
+
+    def __init__(self, wants: FrameRequest) -> None:
+        self.wants = wants
+        self.images: list[Pictures] = []
+
+    def take(self, frame: Frame) -> None:
+        self.images.append(frame.image)
+
+
+@cache
+def small_frames(video: Path) -> Pictures:
+    """All frames of a short film, as `abrupt` and `gradual` see them."""
+    gather = Gather(SMALL)
+    scan(video, [gather])
+    return np.stack(gather.images)
+
+
+def blend(old: Pictures, new: Pictures, length: int) -> Pictures:
+    """``old`` dissolving into ``new`` over its last ``length`` frames."""
+    share = (np.arange(1, length + 1) / (length + 1))[:, None, None, None]
+    between = old[-length:] * (1 - share) + new[:length] * share
+    return np.concatenate([old[:-length], between.round().astype(np.uint8), new[length:]])

@@ -1,16 +1,23 @@
 """The video engine: probe, decode once for many, sample, find shots, splice."""
 
 from screentest.video.convert import decoder_version
-from screentest.video.encode import EncoderSettings
 from screentest.video.limits import DEFAULT_LIMITS, Limits
-from screentest.video.normalize import NormalizedVideo, normalize
-from screentest.video.parts import FrameFunction, Keep, Origin, Part, Reencode, frame_by_frame
-from screentest.video.pixels import Pixels
 from screentest.video.probe import probe
 from screentest.video.sampling import centres, evenly, every, sample_frames
 from screentest.video.scan import ScanReport, scan
 from screentest.video.source import Source
-from screentest.video.splice import SplicedVideo, splice
+from screentest.video.splicing.encode import EncoderSettings
+from screentest.video.splicing.normalize import NormalizedVideo, normalize
+from screentest.video.splicing.parts import (
+    FrameFunction,
+    Keep,
+    Origin,
+    Part,
+    Reencode,
+    frame_by_frame,
+)
+from screentest.video.splicing.pixels import Pixels
+from screentest.video.splicing.splice import SplicedVideo, splice
 from screentest.video.survey import Survey, survey
 
 __all__ = [

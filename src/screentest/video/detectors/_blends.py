@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import deque
 from dataclasses import dataclass
-from enum import Enum
 from typing import TYPE_CHECKING, NamedTuple
 
 import cv2
@@ -14,8 +13,6 @@ from screentest.core import Time
 from screentest.video.detectors._straight_walk import BEGUN, DONE, Walk, compare, walk
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
     from screentest.core.frames import Image
 
 _WINDOWS = (5, 7, 10, 14, 19, 26)
@@ -34,14 +31,6 @@ _EVERYWHERE = 0.5
 """The share of the pixels that take part in a dissolve: more than a title's."""
 
 
-class Kind(Enum):
-    """What a blend joins. An empty picture is black, white or any plain colour."""
-
-    OUT = "picture to empty"
-    IN = "empty to picture"
-    DISSOLVE = "picture to picture"
-
-
 class Moment(NamedTuple):
     """A frame's time and index."""
 
@@ -51,13 +40,13 @@ class Moment(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Blend:
-    """One picture going over into another."""
+    """One picture going over into another. An empty one is black, white or any plain colour."""
 
-    kind: Kind
     first: Moment
     middle: Moment
     last: Moment
     change: float
+    """Root mean square difference of the two, of 255."""
     wandering: float
 
 
@@ -75,7 +64,7 @@ class EmptyRun:
 @dataclass(frozen=True, slots=True)
 class _Look:
     moment: Moment
-    points: NDArray[np.float32]
+    points: Image
     run: EmptyRun | None
 
 
@@ -86,17 +75,25 @@ class BlendFinder:
         self._wandering = wandering
         self._min_news = min_news
         self._max_likeness = max_likeness
-        self._looks: deque[_Look] = deque(maxlen=max(_WINDOWS) + 1)
+        size = max(_WINDOWS) + 1
+        self._looks: deque[_Look] = deque(maxlen=size)
+        # Mean squared differences between the last looks, the newest in the last row.
+        self._apart = np.zeros((size, size))
         self.dissolves: list[Blend] = []
         self.empty_runs: list[EmptyRun] = []
 
     def look(self, moment: Moment, picture: Image, contrast: float) -> None:
         """The next picture."""
-        points = cv2.resize(picture, _POINTS, interpolation=cv2.INTER_AREA)
-        run = self._run(moment, contrast < _EMPTY)
-        self._looks.append(_Look(moment, points.astype(np.float32).ravel(), run))
+        points: Image = cv2.resize(picture, _POINTS, interpolation=cv2.INTER_AREA)  # type: ignore[assignment]
+        self._looks.append(_Look(moment, points, self._run(moment, contrast < _EMPTY)))
+        apart = [
+            cv2.norm(points, look.points, cv2.NORM_L2SQR) / points.size for look in self._looks
+        ]
+        self._apart[:-1, :-1] = self._apart[1:, 1:]
+        self._apart[-1, -len(apart) :] = self._apart[-len(apart) :, -1] = apart
         for length in _WINDOWS:
-            if length < len(self._looks):
+            # An empty picture is a witness of its own; a dissolve has more to show below.
+            if length < len(apart) and apart[-1 - length] >= (self._min_news / 2) ** 2:
                 self._try(length)
 
     def _run(self, moment: Moment, empty: bool) -> EmptyRun | None:
@@ -119,25 +116,26 @@ class BlendFinder:
         if any(look.run is not None and look.run is not run for look in looks):
             # Past another empty stretch there is another shot.
             return
-        walked = walk(np.stack([look.points for look in looks]))
+        window = slice(-length - 1, None)
+        walked = walk(self._apart[-length - 1, window], self._apart[-1, window])
         if (
-            # An empty picture is a witness of its own; a dissolve has more to show below.
-            walked.change < self._min_news / 2
-            or walked.wandering > self._wandering
+            walked.wandering > self._wandering
             or walked.two_largest_steps > _TWO_LARGEST_STEPS
             or walked.largest_step_back > _LARGEST_STEP_BACK
         ):
             return
+        found = _blend(looks, walked, float(self._apart[-1, -length - 1]) ** 0.5)
         if end.run is not None:
-            end.run.out = self._better(end.run.out, _blend(Kind.OUT, looks, walked))
+            end.run.out = self._better(end.run.out, found)
         elif start.run is not None:
-            start.run.into = self._better(start.run.into, _blend(Kind.IN, looks, walked))
+            start.run.into = self._better(start.run.into, found)
         elif self._another_picture(start, end):
-            self._keep(_blend(Kind.DISSOLVE, looks, walked))
+            self._keep(found)
 
     def _another_picture(self, start: _Look, end: _Look) -> bool:
         """Whether all of the picture has changed, and into something else."""
-        one, two = start.points.reshape(-1, 3), end.points.reshape(-1, 3)
+        one = start.points.reshape(-1, 3).astype(np.float32)
+        two = end.points.reshape(-1, 3).astype(np.float32)
         inside = np.maximum(one, two).max(axis=1) > _DARK
         one, two = one[inside], two[inside]
         if not len(one):
@@ -163,11 +161,11 @@ class BlendFinder:
         return blend.change * (1 - blend.wandering / self._wandering)
 
 
-def _blend(kind: Kind, looks: list[_Look], walked: Walk) -> Blend:
+def _blend(looks: list[_Look], walked: Walk, change: float) -> Blend:
     def at(share: float) -> Moment:
         return looks[round(walked.reaches(share))].moment
 
-    return Blend(kind, at(BEGUN), at(0.5), at(DONE), walked.change, walked.wandering)
+    return Blend(at(BEGUN), at(0.5), at(DONE), change, walked.wandering)
 
 
 def contrast(picture: Image) -> float:
@@ -176,10 +174,12 @@ def contrast(picture: Image) -> float:
     >>> contrast(np.full((36, 64, 3), 200, np.uint8))
     0.0
     """
-    brightest = picture.max(axis=2)
-    spread = float(brightest.std())
-    inside = brightest[brightest > _DARK]
-    if len(inside) < brightest.size * _MOST_OF_IT:
+    gray = cv2.cvtColor(picture, cv2.COLOR_BGR2GRAY)
+    spread = float(cv2.meanStdDev(gray)[1][0, 0])
+    lighter_than_bars = cv2.calcHist([gray], [0], None, [256], [0, 256]).ravel()[_DARK:].cumsum()
+    inside = lighter_than_bars[-1]
+    if inside < gray.size * _MOST_OF_IT:
         return spread
-    dark, light = np.percentile(inside, (10, 90))
-    return min(spread, float(light - dark) / 2)
+    dark, light = np.searchsorted(lighter_than_bars, (0.1 * inside, 0.9 * inside))
+    # Only what is light stands out from bars; a dark picture would lose its shadows to them.
+    return min(spread, float(light - dark) / 2) if dark > 2 * _DARK else spread

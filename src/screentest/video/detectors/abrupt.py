@@ -14,6 +14,7 @@ from __future__ import annotations
 
 from collections import deque
 from dataclasses import dataclass
+from statistics import median
 from typing import TYPE_CHECKING
 
 import cv2
@@ -98,7 +99,8 @@ class AbruptDetector(BaseConsumer):
         before = [one for one in reversed(recent[max(0, place - _REACH) : place]) if one >= _HELD]
         after = [one for one in recent[place + 1 : place + 1 + _REACH] if one >= _HELD]
         around = before[:_NEIGHBOURS] + after[:_NEIGHBOURS]
-        return sum(around) / len(around) if around else 0.0
+        # Not the mean: past a still shot of a few frames the next cut is a neighbour.
+        return median(around) if around else 0.0
 
     def _comes_back(self, place: int) -> bool:
         """Whether some frame before is like some frame after, as at both ends of a flash."""

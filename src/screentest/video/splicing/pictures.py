@@ -18,7 +18,7 @@ from av.video.reformatter import ColorRange, Colorspace, Interpolation, VideoRef
 
 from screentest.core import Size, Time
 from screentest.video.convert import rotation_of
-from screentest.video.encode import PIXEL_FORMAT
+from screentest.video.splicing.encode import PIXEL_FORMAT
 
 if TYPE_CHECKING:
     from av.video.plane import VideoPlane

@@ -19,15 +19,15 @@ import numpy as np
 
 from screentest.core import BadOption, Frame, Progress, Silent, Span, Time
 from screentest.video.atomic import atomic_output
-from screentest.video.clips import ClipWriter
 from screentest.video.limits import DEFAULT_LIMITS, Limits
-from screentest.video.mp4 import Mp4Writer
-from screentest.video.normalize import NormalizedVideo, refuse_to_replace
-from screentest.video.originals import original_pictures, other_pictures
-from screentest.video.packets import PacketFile
-from screentest.video.parts import Keep, Part, Reencode
-from screentest.video.pixels import PixelConverter
 from screentest.video.plainfile import shown
+from screentest.video.splicing.clips import ClipWriter
+from screentest.video.splicing.mp4 import Mp4Writer
+from screentest.video.splicing.normalize import NormalizedVideo, refuse_to_replace
+from screentest.video.splicing.originals import original_pictures, other_pictures
+from screentest.video.splicing.packets import PacketFile
+from screentest.video.splicing.parts import Keep, Part, Reencode
+from screentest.video.splicing.pixels import PixelConverter
 
 if TYPE_CHECKING:
     from collections.abc import Generator

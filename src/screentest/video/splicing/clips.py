@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from screentest.video.encode import ClipEncoder, EncoderSettings, StreamFormat
+from screentest.video.splicing.encode import ClipEncoder, EncoderSettings, StreamFormat
 
 if TYPE_CHECKING:
     from av.packet import Packet
     from av.stream import Stream
 
     from screentest.core.frames import Image
-    from screentest.video.mp4 import Mp4Writer
+    from screentest.video.splicing.mp4 import Mp4Writer
 
 
 class ClipWriter:

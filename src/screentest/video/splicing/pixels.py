@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, cast
 from av.video.frame import VideoFrame
 from av.video.reformatter import ColorRange, Interpolation, VideoReformatter
 
-from screentest.video.encode import PIXEL_FORMAT, StreamFormat
-from screentest.video.pictures import EXACT, swscale_matrix
+from screentest.video.splicing.encode import PIXEL_FORMAT, StreamFormat
+from screentest.video.splicing.pictures import EXACT, swscale_matrix
 
 if TYPE_CHECKING:
     from screentest.core.frames import Image

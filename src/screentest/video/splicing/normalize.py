@@ -30,11 +30,14 @@ from screentest.core import (
     VideoInfo,
 )
 from screentest.video.atomic import atomic_output
-from screentest.video.clips import ClipWriter
-from screentest.video.encode import EncoderSettings, StreamFormat
 from screentest.video.limits import DEFAULT_LIMITS, Limits
-from screentest.video.mp4 import Mp4Writer
-from screentest.video.pictures import (
+from screentest.video.plainfile import shown
+from screentest.video.probe import examine
+from screentest.video.source import Source
+from screentest.video.splicing.clips import ClipWriter
+from screentest.video.splicing.encode import EncoderSettings, StreamFormat
+from screentest.video.splicing.mp4 import Mp4Writer
+from screentest.video.splicing.pictures import (
     UNSAID,
     Clock,
     Fitter,
@@ -44,9 +47,6 @@ from screentest.video.pictures import (
     matrix_of,
     timed_frames,
 )
-from screentest.video.plainfile import shown
-from screentest.video.probe import examine
-from screentest.video.source import Source
 from screentest.video.survey import Survey, survey
 
 if TYPE_CHECKING:

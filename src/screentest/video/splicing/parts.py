@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
 
 from screentest.core import Frame, Span, Time
-from screentest.video.pixels import Pixels
+from screentest.video.splicing.pixels import Pixels
 
 if TYPE_CHECKING:
     from screentest.core.frames import Image

@@ -11,16 +11,16 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from screentest.core import BadOption, timecode
-from screentest.video.encode import StreamFormat
 from screentest.video.limits import Limits
-from screentest.video.pictures import Fitter, checksum, timed_frames
 from screentest.video.plainfile import shown
 from screentest.video.source import Source
+from screentest.video.splicing.encode import StreamFormat
+from screentest.video.splicing.pictures import Fitter, checksum, timed_frames
 
 if TYPE_CHECKING:
     from screentest.core.frames import Image
-    from screentest.video.normalize import NormalizedVideo
-    from screentest.video.parts import Origin
+    from screentest.video.splicing.normalize import NormalizedVideo
+    from screentest.video.splicing.parts import Origin
 
 
 def original_pictures(

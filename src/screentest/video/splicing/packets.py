@@ -15,10 +15,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from screentest.core import BadOption, Span, Time, timecode
-from screentest.video.h264 import parameter_sets
 from screentest.video.limits import Limits
 from screentest.video.plainfile import shown
 from screentest.video.source import Source
+from screentest.video.splicing.h264 import parameter_sets
 
 if TYPE_CHECKING:
     from av.video.stream import VideoStream

@@ -1,0 +1,1 @@
+"""Changed copies of a video that cost only what changes: normalise once, then splice."""
