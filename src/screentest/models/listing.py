@@ -52,7 +52,7 @@ class WeightsState:
     bytes: int
     download_bytes: int
     package: str
-    builtin: bool
+    sets: tuple[str, ...]
     here: bool
     folder: str
 
@@ -72,7 +72,7 @@ def list_weights() -> list[WeightsState]:
             one.bytes,
             one.package.bytes,
             str(one.package),
-            one.builtin,
+            one.sets,
             weights.available(one.name),
             str(weights.folder(one.name)),
         )

@@ -41,8 +41,9 @@ def pull(
 ) -> dict[str, Outcome[Path]]:
     """Get weights; for each its file, or the typed reason why it could not be had.
 
-    Names are those of the catalogue, or ``builtin`` for all that built-in backends use. What
-    is there and whole is not fetched again. One that fails does not stop the others.
+    Names are those of the catalogue or of a set: ``builtin`` is all that built-in backends
+    take first, ``small`` what is quickly had. What is there and whole is not fetched again.
+    One that fails does not stop the others.
     """
     wanted = weights.expand(names)
     fetch = download_to or (lambda package, into: download(package, into, timeout=timeout))

@@ -15,11 +15,12 @@ from functools import lru_cache
 from pathlib import Path
 
 from screentest.core import NoValue, Reason, UnknownName
-from screentest.models.catalogue import CATALOGUE, Weights, WeightsFile
+from screentest.models.catalogue import BUILTIN, CATALOGUE, SMALL, Weights, WeightsFile
 
 __all__ = [
     "BUILTIN",
     "CATALOGUE",
+    "SMALL",
     "available",
     "cache_folder",
     "digest",
@@ -30,9 +31,6 @@ __all__ = [
     "sha256_of",
     "whole",
 ]
-
-BUILTIN = "builtin"
-"""Stands for all weights that a built-in backend uses by default."""
 
 _BLOCK = 1 << 20
 
@@ -65,17 +63,15 @@ def entry(name: str) -> Weights:
 
 
 def expand(names: Iterable[str]) -> list[Weights]:
-    """The entries that ``names`` mean, each once; ``builtin`` means all that built-ins use.
+    """The entries that ``names`` mean, each once; a name may be that of a set.
 
     >>> [weights.name for weights in expand(["u2netp", "migan", "u2netp"])]
     ['u2netp', 'migan']
     """
     found: dict[str, Weights] = {}
     for name in names:
-        for one in (
-            [one for one in CATALOGUE.values() if one.builtin] if name == BUILTIN else [entry(name)]
-        ):
-            found[one.name] = one
+        members = [one for one in CATALOGUE.values() if name in one.sets] or [entry(name)]
+        found |= {one.name: one for one in members}
     return list(found.values())
 
 
