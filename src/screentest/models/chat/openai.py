@@ -12,7 +12,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import fields, replace
 from typing import Any, Literal
 
-from screentest.core import BadOption, LedgerClient, Outcome, from_object, register
+from screentest.core import BadOption, DecodeError, LedgerClient, Outcome, from_object, register
 from screentest.models.chat import loop
 from screentest.models.chat.calling import Settings
 from screentest.models.chat.dialects import dialect_for
@@ -112,8 +112,14 @@ class OpenAIChat:
         self.close()
 
     def __getstate__(self) -> dict[str, Any]:
-        # Connections stay in this process; another makes its own.
-        return self.__dict__ | {"_session": None}
+        # Connections stay in this process; another makes its own. A ledger that keeps a cap or
+        # a run must not be lost on the way, so it is attached again where the model arrives.
+        if not isinstance(self._ledger, MemoryLedger) or self._ledger.cap is not None:
+            raise TypeError("attach the ledger in the process that asks")
+        return self.__dict__ | {"_session": None, "_ledger": None}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state, _ledger=MemoryLedger())
 
     async def _ask(self, requests: Sequence[ChatRequest]) -> list[Outcome[ChatAnswer]]:
         settings = self.settings
@@ -156,7 +162,10 @@ def _checked(sampling: Mapping[str, Any]) -> dict[str, Any]:
         raise BadOption(
             f"{unknown!r} is no sampling setting", advice=f"Settings: {', '.join(names)}."
         )
-    checked = from_object(Sampling, dict(sampling))
+    try:
+        checked = from_object(Sampling, dict(sampling))
+    except DecodeError as error:
+        raise BadOption(error.message) from None
     return {name: getattr(checked, name) for name in sampling}
 
 
