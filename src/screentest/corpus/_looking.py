@@ -61,7 +61,7 @@ def _look_at_header(path: Path) -> Look:
     from screentest.video import probe
 
     info = probe(path)
-    return Look(info.span.end, _told([*_cut_short(path), *info.faults]))
+    return Look(info.span.end, _told(info.faults))
 
 
 def _look_at_every_frame(path: Path) -> Look:
@@ -69,7 +69,7 @@ def _look_at_every_frame(path: Path) -> Look:
 
     # One thread each: as many files as there are cores are decoded at the same time.
     report = scan(path, [], threads=1)
-    damage = _told([*_cut_short(path), *report.faults])
+    damage = _told(report.faults)
     if not damage and report.decoded < report.info.frames:
         damage = f"{report.decoded:,} of {report.info.frames:,} frames decode"
     return Look(report.end, damage)
@@ -88,14 +88,6 @@ def _look_at_picture(path: Path) -> Look:
             advice="Give a PNG or JPEG file.",
         ) from None
     return Look()
-
-
-def _cut_short(path: Path) -> list[Fault]:
-    """A film that was cut at its end may decode up to there without a word."""
-    from screentest.video.wholeness import cut_short
-
-    fault = cut_short(path)
-    return [] if fault is None else [fault]
 
 
 def _told(faults: Iterable[Fault]) -> str:

@@ -13,6 +13,7 @@ from screentest.video.gate import shown
 from screentest.video.limits import DEFAULT_LIMITS, Limits
 from screentest.video.source import Source
 from screentest.video.survey import Survey, survey_source
+from screentest.video.wholeness import cut_short
 
 
 def probe(path: Path | str, limits: Limits = DEFAULT_LIMITS) -> VideoInfo:
@@ -28,6 +29,9 @@ def examine(path: Path | str, limits: Limits = DEFAULT_LIMITS) -> tuple[VideoInf
     with Source(path, limits) as source:
         table = survey_source(source)
         faults = list(source.faults)
+    missing = cut_short(Path(path))
+    if missing is not None:
+        faults.insert(0, missing)
     limits.check_duration(table.end - table.start)
     with Source(path, limits) as source:
         _, picture = _first_picture(source)
