@@ -28,8 +28,9 @@ BASIC_COLOURS = (
     *("blue", "brown", "purple", "pink", "orange"),
 )
 
-# Typical colours of each name; first one that leaves room for light and shade. Chosen by eye and checked against the names
-# people gave in the XKCD colour survey (CC0): 95% of the names that end in one basic term.
+# Typical colours of each name; the first leaves room for light and shade. Chosen by eye and
+# checked against the names people gave in the XKCD colour survey (CC0): right for 95% of the
+# names that end in one basic term.
 _TYPICAL = {
     "black": "1e1e1e 000000 141a20",
     "white": "f4f4f0 ffffff f3f6fb fff8ea",

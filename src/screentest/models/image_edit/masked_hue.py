@@ -30,8 +30,6 @@ from screentest.models.pictures import check_mask, check_picture, opencv_identit
 from screentest.models.roles import Role
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
     from screentest.core.frames import Image
     from screentest.models.pictures import Plane
     from screentest.models.roles import Mask
@@ -44,6 +42,8 @@ DEEPEST, BRIGHTEST = 0.35, 1.6
 """How far shading may stretch a colour."""
 FLATTER, ROUNDS = 0.75, 16
 """Shading that hides the colour is made weaker by this factor, this often at most."""
+LOOKED_AT = 20_000
+"""About as many pixels are looked at to see whether most have the colour."""
 
 
 @register(
@@ -88,10 +88,9 @@ class MaskedHue:
                 f"the mask of {thing!r} is empty",
                 advice="Give a mask with something in it.",
             )
-        painted = shaded(image[soft > 0], inside[soft > 0], name)
+        touched = soft > 0
         result = image.copy()
-        share = soft[soft > 0, None]
-        result[soft > 0] = to_bytes(painted * share + image[soft > 0] * (1 - share))
+        result[touched] = shaded(image[touched], soft[touched], name)
         return result
 
     def _mask(self, image: Image, mask: Mask | None, thing: str) -> Mask:
@@ -109,40 +108,34 @@ class MaskedHue:
         return found
 
 
-def shaded(pixels: Image, inside: NDArray[np.bool_], name: str) -> Image:
+def shaded(pixels: Image, share: Plane, name: str) -> Image:
     """Pixels (rows of RGB) in the basic colour ``name``, with their own shading.
 
-    Both the mean over ``inside`` and most pixels there have that name: where light and shade
-    are so strong that they would not (an orange thing in deep shade is brown), they are made
-    weaker step by step.
+    ``share`` says how much of each pixel belongs to the thing. Both the mean and most of the
+    thing's pixels have that name afterwards: where light and shade are so strong that they
+    would not (an orange thing in deep shade is brown), they are made weaker step by step.
 
     >>> red = np.array([[180, 40, 40], [200, 50, 50], [90, 20, 20]], np.uint8)
-    >>> blue = shaded(red, np.ones(3, bool), "blue")
+    >>> blue = shaded(red, np.ones(3), "blue")
     >>> name_colour(blue.mean(axis=0)), bool(blue[2].sum() < blue[0].sum())
     ('blue', True)
     """
+    inside = share >= 0.5
     lightness = to_oklab(pixels)[:, 0]
     mean = float(lightness[inside].mean())
     relief = np.clip((lightness - mean) / max(mean, DARKEST_MEAN), DEEPEST - 1, BRIGHTEST - 1)
-    painted = _painted(name, relief)
+    result = pixels
     for _ in range(ROUNDS):
-        if _has_name(painted[inside], name):
+        painted = from_oklab((1 + relief[:, None]) * focal_colour(name))
+        result = to_bytes(painted * share[:, None] + pixels * (1 - share[:, None]))
+        if _has_name(result[inside], name):
             break
         relief = relief * FLATTER
-        painted = _painted(name, relief)
-    return painted
-
-
-def _painted(name: str, relief: Plane) -> Image:
-    return from_oklab((1 + relief[:, None]) * focal_colour(name))
+    return result
 
 
 def _has_name(pixels: Image, name: str) -> bool:
     if name_colour(pixels.mean(axis=0)) != name:
         return False
-    return bool(np.mean(name_pixels(pixels) == BASIC_COLOURS.index(name)) > 0.5)
-
-
-def mean_colour(image: Image, mask: Mask) -> Plane:
-    """The mean sRGB colour under a mask."""
-    return np.asarray(image[mask >= 0.5].mean(axis=0))
+    some = pixels[:: -(-len(pixels) // LOOKED_AT)]
+    return bool(np.mean(name_pixels(some) == BASIC_COLOURS.index(name)) > 0.5)

@@ -1,8 +1,8 @@
 """The shape of what lies in a box, by GrabCut: inside the box is guessed, outside is ground.
 
 The thing is thought to fill an ellipse in the box, and the ground is learnt from a rim around
-it. Where GrabCut finds nothing, the box itself is the mask: a caller who points at something
-gets something. A box that misses the picture gives an empty mask.
+it. Where GrabCut finds next to nothing, the box itself is the mask: a caller who points at
+something gets something. A box that misses the picture gives an empty mask.
 """
 
 from __future__ import annotations
@@ -26,6 +26,9 @@ SIDE = 320
 RIM = 0.3
 """How far around the box the ground is looked at, as a share of its sides."""
 ELLIPSE = 0.48
+"""Its half axes, as shares of the box's sides."""
+LEAST = 0.1
+"""Less than this share of the box is nothing."""
 
 
 @register(
@@ -74,7 +77,7 @@ def _segment(image: Image, box: Box) -> Mask:
     found = cut(small, _guesses(small, inner))
     height, width = part.shape[:2]
     shape = np.asarray(cv2.resize(found, (width, height))).reshape(height, width)
-    if shape.max() < 0.5:
+    if (shape >= 0.5).sum() < LEAST * (right - left) * (bottom - top):
         mask[top:bottom, left:right] = 1
     else:
         mask[outer[1] : outer[3], outer[0] : outer[2]] = shape
