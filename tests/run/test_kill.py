@@ -48,10 +48,24 @@ def recorded(folder: Path) -> set[str]:
 def test_killed_ten_times_and_resumed(
     seed: int, tmp_path: Path, children: Children, uninterrupted: list[str]
 ) -> None:
+    kill_and_resume(seed, 2, tmp_path, children, uninterrupted)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", range(100, 120))
+def test_killed_ten_times_under_eight_workers(
+    seed: int, tmp_path: Path, children: Children, uninterrupted: list[str]
+) -> None:
+    kill_and_resume(seed, 8, tmp_path, children, uninterrupted)
+
+
+def kill_and_resume(
+    seed: int, workers: int, tmp_path: Path, children: Children, uninterrupted: list[str]
+) -> None:
     dice = random.Random(seed)
     folder, log = tmp_path / "run", tmp_path / "log"
     log.touch()
-    options = {"tasks": TASKS, "workers": 2, "seconds": 0.002, "log": log}
+    options = {"tasks": TASKS, "workers": workers, "seconds": 0.002, "log": log}
     before: set[str] = set()
     begun = 0
     for _ in range(KILLS):
@@ -75,7 +89,7 @@ def test_killed_ten_times_and_resumed(
     assert before.isdisjoint(lines[begun:])
     assert dump(folder) == uninterrupted
     # Only what was in flight at a kill, one task for each worker, is done more than once.
-    assert len(lines) <= TASKS + 2 * KILLS
+    assert len(lines) <= TASKS + workers * KILLS
     assert len(Counter(lines)) == TASKS
 
 

@@ -17,7 +17,7 @@ def test_every_run_with_its_state(tmp_path: Path) -> None:
         execute(store, [task(1), task(2, "no_value", "refused")], engine=InlineEngine())
         call = store.ledger.intend(CallIntent("r", "m", max_cost=Decimal(1)))
         store.ledger.settle(call, CallReceipt(CallStatus.ANSWERED, cost=Decimal("0.5")))
-    with RunStore(tmp_path / "a", command="score") as store, pytest.raises(ServiceError):
+    with pytest.raises(ServiceError), RunStore(tmp_path / "a", command="score") as store:
         execute(store, [task(1, "turned_away")], engine=InlineEngine())
     damaged = tmp_path / "c"
     damaged.mkdir()
@@ -36,7 +36,7 @@ def test_every_run_with_its_state(tmp_path: Path) -> None:
     )
     assert finished.spending.cost == Decimal("0.5")
     assert "not a database" in found[2].problem
-    assert summarize(tmp_path / "d").state == "killed"  # closed without a word on how it ended
+    assert summarize(tmp_path / "d").state == "finished"
 
 
 def test_what_lies_in_a_run_belongs_to_it(tmp_path: Path) -> None:

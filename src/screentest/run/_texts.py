@@ -6,7 +6,9 @@ import os
 import re
 from typing import Final
 
-_TELLING: Final = re.compile(r"KEY|TOKEN|SECRET|PASSWORD|PASSWD|CREDENTIAL", re.IGNORECASE)
+_TELLING: Final = re.compile(
+    r"(^|_)(API_?KEY|KEY|TOKEN|SECRET|PASSWORD|PASSWD|PASSPHRASE|CREDENTIALS?)$", re.IGNORECASE
+)
 _SHORTEST: Final = 8  # shorter values are words, not secrets
 
 

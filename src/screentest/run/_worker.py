@@ -8,6 +8,7 @@ import pickle
 import signal
 import sys
 import threading
+from contextlib import suppress
 from multiprocessing.connection import Connection
 
 from screentest.run._perform import STOPPING, failed_to_load, perform
@@ -19,13 +20,10 @@ def live(tasks: Connection, ledger_pipe: Connection) -> None:
     """Work until the pipe closes. Runs in the worker."""
     _stand_apart()
     ledger = RemoteLedger(ledger_pipe)
-    send(tasks, kind="ready")
-    while True:
-        try:
-            parcel = tasks.recv_bytes()
-        except (EOFError, OSError):  # the run has ended
-            break
-        send(tasks, **_do(parcel, ledger))
+    with suppress(EOFError, OSError):  # the run has ended
+        send(tasks, kind="ready")
+        while True:
+            send(tasks, **_do(tasks.recv_bytes(), ledger))
     for child in multiprocessing.active_children():
         child.kill()  # or the end of this process would wait for theirs
 

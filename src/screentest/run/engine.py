@@ -44,7 +44,7 @@ class LocalEngine:
 
     def run(self, tasks: Sequence[Task], ledger: LedgerClient, stop: Stop) -> Ends:
         """Each task's end, as it comes."""
-        size = self.workers or os.cpu_count() or 1
+        size = self.workers or processors()
         queue = deque(tasks)
         deaths: Counter[tuple[RecordKey, ...]] = Counter()
         fatal: ScreentestError | None = None
@@ -107,6 +107,13 @@ class InlineEngine:
                 return
             done = perform(task.function, task.keys, task.payload, ledger)
             yield Finished(task, done.outcomes, done.requests, done.elapsed)
+
+
+def processors() -> int:
+    """How many processors this process may use, which can be fewer than there are."""
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
 
 
 def _finished(event: Done, attempts: int) -> Finished:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from contextlib import closing, suppress
+from contextlib import closing
 from dataclasses import dataclass, field
 from enum import StrEnum
 
@@ -79,15 +79,12 @@ def execute(
         with stop.listening(), progress or Silent() as shown:
             shown.begin(what, total=len(keys), unit="records", done=tally.reused)
             _carry_out(store, missing, engine or LocalEngine(), stop, shown, tally)
-    except BaseException:
-        with suppress(StorageError):  # the error on its way up says it all
-            store.end("failed")
-        raise
     finally:
         stop.close()
-    interrupted = stop.requested and tally.pending > 0
-    store.end("interrupted" if interrupted else "finished")
-    return tally.result(stop.signal if interrupted else None)
+    if stop.requested and tally.pending:
+        store.interrupted()
+        return tally.result(stop.signal)
+    return tally.result(None)
 
 
 def _refuse_twins(keys: Sequence[RecordKey]) -> None:

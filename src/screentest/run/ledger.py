@@ -60,8 +60,6 @@ class Ledger:
     def __init__(
         self, writer: Writer, folder: Path, start: int, max_cost: Decimal | None = None
     ) -> None:
-        if max_cost is not None and not (max_cost.is_finite() and max_cost >= 0):
-            raise BadOption(f"a cost cap cannot be {max_cost}")
         self._writer = writer
         self._folder = folder
         self._start = start
@@ -132,6 +130,12 @@ class Ledger:
                 f"{committed:f} is spent or promised",
                 advice="Raise the cap and start the same command again: it goes on from here.",
             )
+
+
+def refuse_impossible_cap(max_cost: Decimal | None) -> None:
+    """A cap is a number, and not below zero."""
+    if max_cost is not None and not (max_cost.is_finite() and max_cost >= 0):
+        raise BadOption(f"a cost cap cannot be {max_cost}")
 
 
 def read_calls(connection: sqlite3.Connection, folder: Path) -> Iterator[Call]:

@@ -15,6 +15,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from decimal import Decimal
 from pathlib import Path
+from types import TracebackType
 from typing import Any, Final
 
 import screentest
@@ -27,7 +28,7 @@ from screentest.run._texts import cleared
 from screentest.run._writer import Writer
 from screentest.run.inputs import InputHashes
 from screentest.run.lease import Lease
-from screentest.run.ledger import Ledger
+from screentest.run.ledger import Ledger, refuse_impossible_cap
 from screentest.run.reader import RunReader
 from screentest.run.records import RecordKey
 from screentest.run.tasks import Finished
@@ -51,6 +52,7 @@ class RunStore(RunReader):
         max_cost: Decimal | None = None,
     ) -> None:
         """Open for writing. ``arguments`` are kept for people to read, ``max_cost`` is the cap."""
+        refuse_impossible_cap(max_cost)
         folder = folder.absolute()
         _make_folder(folder)
         self._lease = Lease.take(folder)
@@ -61,6 +63,7 @@ class RunStore(RunReader):
             self._writer = Writer(connection, folder / FILE, self._reserve)
             try:
                 super().__init__(folder)
+                self._ending = "finished"
                 self._start_row = _start_row(command, arguments or {})
                 self._start = self._writer.do(self._begin)
                 self.inputs = InputHashes(self._writer, folder)
@@ -74,12 +77,30 @@ class RunStore(RunReader):
             self._lease.release()
             raise
 
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        if error is not None:
+            self._ending = "failed"
+        super().__exit__(kind, error, trace)
+
     def close(self) -> None:
-        """Write what waits, then let others write."""
+        """Note how this start ended, write what waits, then let others write."""
+        row = {**self._start_row, "ended": now(), "ending": self._ending}
+        with suppress(StorageError):  # whoever filled the disk was told; a start without an end
+            # looks like one that was killed
+            self._writer.do(lambda db: update(db, "starts", self._start, row), vital=True)
         super().close()
         self._writer.close()
         self._reserve.release()
         self._lease.release()
+
+    def interrupted(self) -> None:
+        """This start was asked to stop before all was made."""
+        self._ending = "interrupted"
 
     def add_to_plan(self, keys: Iterable[RecordKey]) -> None:
         """Say which records the run is to have: coverage counts against these.
@@ -92,11 +113,6 @@ class RunStore(RunReader):
     def write(self, finished: Finished) -> None:
         """Write the records of a task; on the disk when this returns, all of them or none."""
         self._writer.do(lambda db: self._write(db, finished), vital=True)
-
-    def end(self, how: str) -> None:
-        """Note how this start ended: ``finished``, ``interrupted`` or ``failed``."""
-        row = {**self._start_row, "ended": now(), "ending": how}
-        self._writer.do(lambda db: update(db, "starts", self._start, row), vital=True)
 
     def _begin(self, connection: sqlite3.Connection) -> int:
         mine = self._start_row["command"]
