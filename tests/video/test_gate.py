@@ -18,7 +18,7 @@ from screentest.core import Reason, VideoError
 from screentest.video.gate import open_container, video_stream
 from screentest.video.limits import DEFAULT_LIMITS, Limits
 from tests.video import hostile, references
-from tests.video.watching import FileWatch, PortWatch
+from tests.video.witnesses import FileWatch, PortWatch
 
 Maker = Callable[[Path], Path]
 HUGE: tuple[Maker, ...] = (

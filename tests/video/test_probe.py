@@ -66,3 +66,19 @@ def test_the_sample_is_what_its_captions_say(sample: Path) -> None:
         assert info.rate == told["fps"]
         assert info.frames == told["shots"][-1]["end_frame"]
         assert info.faults == ()
+
+
+def test_a_hole_in_an_even_film_is_a_fault(ffmpeg: str, tmp_path: Path) -> None:
+    holed = probe(clips.make(ffmpeg, clips.BY_NAME["gap"], tmp_path))
+    # The recipe moves all frames from the tenth on by three seconds.
+    assert [(fault.kind, fault.time) for fault in holed.faults] == [("gap", Fraction(9, 24))]
+    varying = probe(clips.make(ffmpeg, clips.BY_NAME["variable_rate"], tmp_path))
+    assert varying.faults == ()
+
+
+def test_a_file_cut_short_is_a_fault(ffmpeg: str, tmp_path: Path) -> None:
+    whole = clips.make(ffmpeg, clips.BY_NAME["vp9"], tmp_path)
+    cut = tmp_path / "cut.webm"
+    cut.write_bytes(whole.read_bytes()[:-2000])
+    assert probe(whole).faults == ()
+    assert "cut_short" in [fault.kind for fault in probe(cut).faults]

@@ -4,7 +4,9 @@ from screentest.video.convert import decoder_version
 from screentest.video.limits import DEFAULT_LIMITS, Limits
 from screentest.video.probe import probe
 from screentest.video.sampling import centres, evenly, every, sample_frames
+from screentest.video.sandbox import Supervisor, supervised
 from screentest.video.scan import ScanReport, scan
+from screentest.video.shots import find_shots
 from screentest.video.source import Source
 from screentest.video.splicing.encode import EncoderSettings
 from screentest.video.splicing.normalize import NormalizedVideo, normalize
@@ -34,16 +36,19 @@ __all__ = [
     "ScanReport",
     "Source",
     "SplicedVideo",
+    "Supervisor",
     "Survey",
     "centres",
     "decoder_version",
     "evenly",
     "every",
+    "find_shots",
     "frame_by_frame",
     "normalize",
     "probe",
     "sample_frames",
     "scan",
     "splice",
+    "supervised",
     "survey",
 ]

@@ -32,6 +32,7 @@ def examine(path: Path | str, limits: Limits = DEFAULT_LIMITS) -> tuple[VideoInf
     missing = cut_short(Path(path))
     if missing is not None:
         faults.insert(0, missing)
+    faults += [Fault("gap", "frames seem to be missing here", moment) for moment in table.gaps()]
     limits.check_duration(table.end - table.start)
     with Source(path, limits) as source:
         _, picture = _first_picture(source)

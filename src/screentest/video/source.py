@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Self
 import av
 from av.container import InputContainer
 from av.packet import Packet
+from av.stream import Disposition
 from av.video.frame import VideoFrame
 from av.video.stream import VideoStream
 
@@ -82,6 +83,8 @@ class Source:
                 packet = next(demuxer)
             except StopIteration:
                 return
+            except MemoryError:
+                raise self._out_of_memory() from None
             except av.FFmpegError as error:
                 self._note("unreadable", f"the file cannot be read further: {_words(error)}")
                 return
@@ -124,6 +127,8 @@ class Source:
     def _decode(self, packet: VideoPacket) -> list[VideoFrame]:
         try:
             frames: list[VideoFrame] = packet.decode()
+        except MemoryError:  # FFmpeg's own is both; a shortened film must not pass for a whole
+            raise self._out_of_memory() from None
         except av.FFmpegError as error:
             moment = None if packet.pts is None else packet.pts * self.time_base
             self._note("undecodable_packet", _words(error), moment)
@@ -149,10 +154,21 @@ class Source:
         chosen = video_stream(self.container)
         if chosen is None:
             raise VideoError(Reason.UNDECODABLE, f"{shown(self.path)} has no video track")
-        others = [one for one in self.container.streams.video if one is not chosen]
+        others = [
+            one
+            for one in self.container.streams.video
+            if one is not chosen and not one.disposition & Disposition.attached_pic
+        ]
         if others:
             self._note("other_tracks", f"{len(others) + 1} video tracks: the first is used")
         return chosen
+
+    def _out_of_memory(self) -> VideoError:
+        return VideoError(
+            Reason.TOO_LARGE,
+            f"decoding {shown(self.path)} needs more memory than allowed",
+            advice="Make a smaller copy of it, or raise Limits.memory if you trust it.",
+        )
 
     def _note(self, kind: str, detail: str, moment: Time | None = None) -> None:
         self.fault_count += 1

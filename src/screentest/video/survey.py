@@ -19,10 +19,13 @@ from numpy.typing import NDArray
 from screentest.core import Reason, Time, VideoError
 from screentest.video.gate import shown
 from screentest.video.limits import DEFAULT_LIMITS, Limits
-from screentest.video.source import Source
+from screentest.video.source import MAX_FAULTS, Source
 
 if TYPE_CHECKING:
     from screentest.video.source import VideoPacket
+
+_ENOUGH_FOR_A_GRID = 20
+_RARE = 0.1
 
 _H264_IDR = 5
 # Instantaneous refresh, clean random access, broken link: what leans across them is shown
@@ -79,6 +82,22 @@ class Survey:
             if np.abs(self.pts - grid).max() <= 1.0:
                 return rate, True
         return mean, False
+
+    def gaps(self) -> list[Time]:
+        """Where an otherwise even film lacks frames: the times after which they are missing.
+
+        Demuxers pass over damaged packets without a word; a hole in the grid is what remains.
+        A film whose rate varies throughout has no grid, and so no gaps.
+        """
+        steps = np.diff(self.pts)
+        if len(steps) < _ENOUGH_FOR_A_GRID:
+            return []
+        usual = float(np.median(steps))
+        wide = steps > 1.5 * usual
+        even = np.abs(steps - usual) <= 1.0
+        if not wide.any() or wide.mean() > _RARE or not (even | wide).all():
+            return []
+        return [int(tick) * self.time_base for tick in self.pts[:-1][wide][:MAX_FAULTS]]
 
     def shown_at(self, moment: Time) -> int:
         """Which frame is on the screen at ``moment``; the nearest one outside the video."""
