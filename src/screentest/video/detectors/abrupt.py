@@ -14,7 +14,6 @@ from __future__ import annotations
 
 from collections import deque
 from dataclasses import dataclass
-from statistics import median
 from typing import TYPE_CHECKING
 
 import cv2
@@ -28,10 +27,11 @@ if TYPE_CHECKING:
 
 _NEIGHBOURS = 2
 """On each side: with more, shots of four frames would be each other's neighbours."""
-_REACH = 8
-"""How far to look for neighbours past held frames."""
-_HELD = 0.5
-"""A change below this is the same picture, coded again."""
+_HELD, _HELD_SHARE = 0.5, 0.02
+"""A change below this, or this share of the cut's, is the same picture, coded again."""
+_HELD_IN_A_ROW = 2
+"""Each frame shown three times. More in a row is a still shot, not a slower film."""
+_REACH = _NEIGHBOURS * (_HELD_IN_A_ROW + 1)
 _LIKE = 0.5
 """A frame after is like one before when it differs by less than this share of the cut."""
 
@@ -95,12 +95,11 @@ class AbruptDetector(BaseConsumer):
             self.boundaries[-1] = found
 
     def _change_around(self, place: int) -> float:
-        recent = [seen.change for seen in self._recent]
-        before = [one for one in reversed(recent[max(0, place - _REACH) : place]) if one >= _HELD]
-        after = [one for one in recent[place + 1 : place + 1 + _REACH] if one >= _HELD]
-        around = before[:_NEIGHBOURS] + after[:_NEIGHBOURS]
-        # Not the mean: past a still shot of a few frames the next cut is a neighbour.
-        return median(around) if around else 0.0
+        changes = [seen.change for seen in self._recent]
+        held = max(_HELD, _HELD_SHARE * changes[place])
+        around = _neighbours(changes[:place][::-1], held)
+        around += _neighbours(changes[place + 1 :], held)
+        return sum(around) / len(around) if around else 0.0
 
     def _comes_back(self, place: int) -> bool:
         """Whether some frame before is like some frame after, as at both ends of a flash."""
@@ -109,6 +108,22 @@ class AbruptDetector(BaseConsumer):
         new = seen[place : place + self._min_length]
         like = _LIKE * seen[place].change
         return any(_difference(a.picture, b.picture) < like for a in old for b in new)
+
+
+def _neighbours(outwards: list[float], held: float) -> list[float]:
+    """The changes nearest to a frame on one side, past those below ``held``."""
+    near: list[float] = []
+    in_a_row = 0
+    for change in outwards:
+        in_a_row = in_a_row + 1 if change < held else 0
+        if in_a_row > _HELD_IN_A_ROW:
+            # Nothing moves here; what lies beyond is another shot.
+            return [*near, change]
+        if in_a_row == 0:
+            near.append(change)
+        if len(near) == _NEIGHBOURS:
+            break
+    return near
 
 
 def _difference(one: Image, two: Image) -> float:

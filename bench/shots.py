@@ -1,0 +1,129 @@
+"""How well each shot detector finds the known cuts, and how fast. Prints docs/shots.md's tables.
+
+    python bench/shots.py [--data DIR] [--weights transnetv2-ffmpeg.onnx] [--detectors a,b]
+
+Without the data folder (SCREENTEST_DATA, or shared/data beside the checkout) only the packaged
+sample is measured. TransNetV2 takes part where its weights are found.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+import time
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+sys.path.insert(0, str(ROOT))
+
+from tests.video.known_cuts import Fit, KnownFilm, all_films, fit, sample_films  # noqa: E402
+
+from screentest.core import NoValue, build  # noqa: E402
+from screentest.video import probe, scan  # noqa: E402
+from screentest.video.shots import find_shots  # noqa: E402
+
+DETECTORS = ("default", "abrupt", "gradual", "adaptive", "content", "scdet")
+# What the same score finds with the threshold that FFmpeg's users write: scene > 0.3.
+EXTRA = ("scdet:threshold=11.71875",)
+
+
+def main() -> None:
+    options = argparse.ArgumentParser(description=__doc__)
+    options.add_argument("--data", type=Path, default=None)
+    options.add_argument("--weights", default="")
+    options.add_argument("--detectors", default="")
+    given = options.parse_args()
+    data = given.data or Path(os.environ.get("SCREENTEST_DATA", ROOT.parent / "shared" / "data"))
+    films = all_films(data) if data.is_dir() else sample_films()
+    names = given.detectors.split(",") if given.detectors else [*DETECTORS, *EXTRA]
+    if not given.detectors and (transnet := _transnet(given.weights, films[0])):
+        names.append(transnet)
+    fits = {film: _measure(film, names) for film in films}
+    _per_film(fits, names)
+    _overall(fits, names)
+    _speed(films[-1] if len(films) < 10 else _timed(films), names)
+
+
+def _transnet(weights: str, film: KnownFilm) -> str | None:
+    name = f"transnetv2:weights={weights}" if weights else "transnetv2"
+    try:
+        find_shots(film.path, name)
+    except NoValue as error:
+        print(f"transnetv2 is left out: {error.message}. {error.advice}\n")
+        return None
+    return name
+
+
+def _measure(film: KnownFilm, names: list[str]) -> dict[str, Fit]:
+    detectors = {name: build("detector", name).thing for name in names}
+    report = scan(film.path, list(detectors.values()))
+    for place, failure in report.failures.items():
+        raise SystemExit(f"{names[place]} failed on {film.name}: {failure}")
+    rate = float(report.info.rate)
+    return {name: fit(film, one.boundaries, rate) for name, one in detectors.items()}
+
+
+def _per_film(fits: dict[KnownFilm, dict[str, Fit]], names: list[str]) -> None:
+    print("F1 of hard cuts (± 1 frame), for films with cuts; false cuts for those without\n")
+    titles = [_short(name) for name in names]
+    print("| film | cuts | " + " | ".join(titles) + " |")
+    print("|---|---|" + "---|" * len(names))
+    for film, by_name in fits.items():
+        if film.cuts:
+            cells = [f"{by_name[name].f1:.2f}" for name in names]
+        elif any(one.false for one in by_name.values()):
+            cells = [f"{by_name[name].false} false" for name in names]
+        else:
+            continue
+        print(f"| {film.name} | {len(film.cuts)} | " + " | ".join(cells) + " |")
+    quiet = [
+        film for film, by in fits.items() if not film.cuts and not any(o.false for o in by.values())
+    ]
+    print(f"\n{len(quiet)} more films of a single shot, in which nobody finds a cut.\n")
+
+
+def _overall(fits: dict[KnownFilm, dict[str, Fit]], names: list[str]) -> None:
+    print("Overall\n")
+    print("| detector | precision | recall | F1 | false | missed | gradual found |")
+    print("|---|---|---|---|---|---|---|")
+    for name in names:
+        total = sum((by_name[name] for by_name in fits.values()), Fit())
+        print(
+            f"| {_short(name)} | {total.precision:.3f} | {total.recall:.3f} | {total.f1:.3f} "
+            f"| {total.false} | {total.missed} | {total.gradual_found} of {total.gradual} |"
+        )
+    print()
+
+
+def _speed(film: KnownFilm, names: list[str]) -> None:
+    info = probe(film.path)
+    print(f"Processor time on {film.name} ({info.width} × {info.height}), decoding included\n")
+    bare = _seconds(film, [])
+    print("| detector | ms per frame | times decoding alone |")
+    print("|---|---|---|")
+    print(f"| none: decoding alone | {bare / info.frames * 1000:.2f} | 1.00 |")
+    for name in names:
+        spent = _seconds(film, [name])
+        print(f"| {_short(name)} | {spent / info.frames * 1000:.2f} | {spent / bare:.2f} |")
+
+
+def _seconds(film: KnownFilm, names: list[str]) -> float:
+    # Of all threads, and no matter what else the machine does.
+    start = time.process_time()
+    scan(film.path, [build("detector", name).thing for name in names])
+    return time.process_time() - start
+
+
+def _timed(films: list[KnownFilm]) -> KnownFilm:
+    return next(film for film in films if film.path.name == "bbb_047-161s_640x360.mp4")
+
+
+def _short(name: str) -> str:
+    if name.startswith("transnetv2"):
+        return "transnetv2"
+    return "scene > 0.3" if name in EXTRA else name
+
+
+if __name__ == "__main__":
+    main()
