@@ -23,7 +23,7 @@ MOST_BYTES = 8 * 2**20
 
 _CONNECT_TIMEOUT = 20.0
 # A pool looks at every connection it has for each request, so several small ones are quicker.
-_CONNECTIONS_PER_POOL = 16
+_CONNECTIONS_PER_POOL = 4
 
 
 class TooLong(httpx2.ReadError):

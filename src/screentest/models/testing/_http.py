@@ -61,10 +61,9 @@ class Connection:
             await self._writer.drain()
             await asyncio.sleep(pause)
 
-    async def reset(self, after: int | None, content: Any) -> None:
+    async def reset(self, after: int | None, body: bytes) -> None:
         """Break the connection hard, before the response or within its body."""
         if after is not None:
-            body = json.dumps(content).encode()
             head = _head(200, len(body), {"Content-Type": "application/json"})
             self._writer.write(head + body[:after])
             await self._writer.drain()

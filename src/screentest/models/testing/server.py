@@ -134,23 +134,24 @@ class FakeChatServer:
             connection.close()
 
     async def _answer(self, connection: Connection, asked: Asked) -> None:
+        arrived = asyncio.get_running_loop().time()
         self.asked.append(asked)
         act = self._next_act(asked)
-        delay = self._latency + act.delay
-        if delay:
-            await asyncio.sleep(delay)
+        answer = act.answer if isinstance(act, Drip) else act
+        completion = self._completion(asked, answer) if isinstance(answer, Answer) else {}
+        # The latency is counted from the arrival: what the server itself takes is in it.
+        await _sleep_until(arrived + self._latency + act.delay)
         if isinstance(act, Answer):
-            await connection.send_json(200, self._completion(asked, act))
+            await connection.send_json(200, completion)
         elif isinstance(act, Status):
             await connection.send_json(act.code, error_body(act), act.headers)
         elif isinstance(act, Raw):
             headers = {"Content-Type": act.content_type, **act.headers}
             await connection.send(act.code, act.body, headers)
         elif isinstance(act, Drip):
-            body = json.dumps(self._completion(asked, act.answer)).encode()
-            await connection.drip(body, act.size, act.pause)
+            await connection.drip(json.dumps(completion).encode(), act.size, act.pause)
         else:
-            await connection.reset(act.after, self._completion(asked, Answer()))
+            await connection.reset(act.after, b'{"choices": [{"message": {"content": "lost"}}]}')
 
     def _next_act(self, asked: Asked) -> Act:
         if callable(self._script):
@@ -182,3 +183,9 @@ class FakeChatServer:
             "choices": [{"index": 0, "message": message, "finish_reason": answer.finish}],
             "usage": usage,
         }
+
+
+async def _sleep_until(moment: float) -> None:
+    rest = moment - asyncio.get_running_loop().time()
+    if rest > 0:
+        await asyncio.sleep(rest)
