@@ -181,6 +181,8 @@ class _Slot:
         except (KeyboardInterrupt, CancelledError):
             future.cancel()
             self._kill_group()
+            # The pool may hand the next task to the worker that is dying: a new one will not.
+            self._discard_pool(wait=False)
             raise
         finally:
             self._hear()
