@@ -272,6 +272,26 @@ def test_inpainting_touches_only_the_hole(saved: Callable[[str], Path], images: 
     assert np.array_equal(backend.inpaint(images[0], mask * 0), images[0])
 
 
+def test_recolouring_by_words_stays_inside_the_mask(
+    saved: Callable[[str], Path], images: list[Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pytest.importorskip("diffusers")
+    from diffusers.pipelines.qwenimage import pipeline_qwenimage_edit_plus as pipeline
+
+    # The pipeline looks at its picture in a megapixel, whatever it is to paint.
+    monkeypatch.setattr(pipeline, "VAE_IMAGE_SIZE", 64 * 64)
+    monkeypatch.setattr(pipeline, "CONDITION_IMAGE_SIZE", 56 * 56)
+    backend = load("image_edit", "qwen", saved("qwen_image_edit"), steps=2, pixels=64 * 64)
+    mask = np.zeros((48, 64), np.float32)
+    mask[10:30, 12:40] = 1
+    changed = backend.recolour(images[0], mask, "dog {colour}", "blue")
+    assert changed.shape == images[0].shape
+    assert np.array_equal(changed[mask == 0], images[0][mask == 0])
+    assert not np.array_equal(changed[mask == 1], images[0][mask == 1])
+    whole = backend.recolour(images[0], None, "dog", "blue")
+    assert not np.array_equal(whole[mask == 0], images[0][mask == 0])
+
+
 def test_videoscore_gives_five_numbers(saved: Callable[[str], Path], images: list[Any]) -> None:
     backend = load("videoscore", "hf", saved("videoscore"))
     values = backend.score(images, "a dog {braces} <image> of red")

@@ -385,3 +385,43 @@ def stable_diffusion_inpainting(folder: Path) -> Path:
     )
     pipeline.save_pretrained(folder)
     return folder
+
+
+def qwen_image_edit(folder: Path) -> Path:
+    """The editing pipeline of the 2509 release."""
+    from diffusers import (
+        AutoencoderKLQwenImage,
+        FlowMatchEulerDiscreteScheduler,
+        QwenImageEditPlusPipeline,
+        QwenImageTransformer2DModel,
+    )
+    from transformers import Qwen2_5_VLForConditionalGeneration, Qwen2VLProcessor
+
+    reader = vision_language_model(folder.parent / f"{folder.name}-reader")
+    processor = Qwen2VLProcessor.from_pretrained(reader)
+    _seeded()
+    pipeline = QwenImageEditPlusPipeline(
+        scheduler=FlowMatchEulerDiscreteScheduler(use_dynamic_shifting=True),
+        vae=AutoencoderKLQwenImage(
+            base_dim=8,
+            z_dim=4,
+            dim_mult=[1, 1, 1, 1],
+            num_res_blocks=1,
+            latents_mean=[0.0] * 4,
+            latents_std=[1.0] * 4,
+        ),
+        text_encoder=Qwen2_5_VLForConditionalGeneration.from_pretrained(reader),
+        tokenizer=processor.tokenizer,
+        processor=processor,
+        transformer=QwenImageTransformer2DModel(
+            in_channels=16,
+            out_channels=4,
+            num_layers=1,
+            attention_head_dim=16,
+            num_attention_heads=2,
+            joint_attention_dim=32,
+            axes_dims_rope=(4, 6, 6),
+        ),
+    )
+    pipeline.save_pretrained(folder)
+    return folder

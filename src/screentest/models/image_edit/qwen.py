@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
@@ -32,13 +33,17 @@ def qwen(
     revision: str = "",
     steps: int = 40,
     guidance: float = 4.0,
+    pixels: int = 1024 * 1024,
     instruction: str = INSTRUCTION,
     seed: int = 0,
     device: str = "auto",
 ) -> QwenImageEdit:
-    """``instruction`` is what the model is told, with {thing} and {colour} in it."""
-    place = Place.choose(device)
-    return QwenImageEdit(Origin(model, revision), place, steps, guidance, instruction, seed)
+    """``instruction`` is what the model is told, with {thing} and {colour} in it.
+
+    ``pixels`` is how many it paints; the result is brought back to the picture's own size.
+    """
+    origin, place = Origin(model, revision), Place.choose(device)
+    return QwenImageEdit(origin, place, steps, guidance, pixels, instruction, seed)
 
 
 class QwenImageEdit:
@@ -50,12 +55,13 @@ class QwenImageEdit:
         place: Place,
         steps: int,
         guidance: float,
+        pixels: int,
         instruction: str,
         seed: int,
     ) -> None:
         self._torch = optional("torch", EXTRA)
         diffusers = optional("diffusers", EXTRA)
-        self._steps, self._guidance = steps, guidance
+        self._steps, self._guidance, self._pixels = steps, guidance, pixels
         self._instruction, self._seed = instruction, seed
         self._pipeline: Any = origin.load(
             diffusers.QwenImageEditPlusPipeline.from_pretrained, dtype=place.dtype
@@ -69,11 +75,14 @@ class QwenImageEdit:
         """The picture with ``thing`` in ``colour``; outside a given mask nothing changes."""
         import cv2
 
+        width, height = self._painted_size(*image.shape[1::-1])
         result = self._pipeline(
             image=[to_pillow(check_picture(image))],
             # Not str.format: a caption may hold braces of its own.
             prompt=self._instruction.replace("{thing}", thing).replace("{colour}", colour),
             negative_prompt=" ",
+            width=width,
+            height=height,
             num_inference_steps=self._steps,
             true_cfg_scale=self._guidance,
             generator=self._torch.Generator("cpu").manual_seed(self._seed),
@@ -85,3 +94,8 @@ class QwenImageEdit:
             return np.asarray(full, np.uint8)
         inside = check_mask(mask, image)[..., None] > 0.5
         return np.where(inside, full, image).astype(np.uint8)
+
+    def _painted_size(self, width: int, height: int) -> tuple[int, int]:
+        """The picture's shape at about the wanted number of pixels, on the model's grid of 32."""
+        scale = math.sqrt(self._pixels / (width * height))
+        return max(32, round(width * scale / 32) * 32), max(32, round(height * scale / 32) * 32)
