@@ -79,7 +79,7 @@ class QwenImageEdit:
         result = self._pipeline(
             image=[to_pillow(check_picture(image))],
             # Not str.format: a caption may hold braces of its own.
-            prompt=self._instruction.replace("{thing}", thing).replace("{colour}", colour),
+            prompt=self._instruction.replace("{colour}", colour).replace("{thing}", thing),
             negative_prompt=" ",
             width=width,
             height=height,
