@@ -11,14 +11,18 @@ import os
 import sys
 import tempfile
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from importlib import metadata
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from screentest.core import BadOption, NoValue, Reason
 from screentest.models.optional import installed
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
 
 THREADS = "SCREENTEST_THREADS"
 ONNX = "onnxruntime"
@@ -72,14 +76,28 @@ def versions(*modules: str) -> dict[str, str]:
     return {_PACKAGES[module]: metadata.version(_PACKAGES[module]) for module in modules}
 
 
-def onnx_session(model: Path, *, wanted_threads: int = 0) -> Any:
-    """An ONNX model, ready to run."""
+def onnx_session(
+    model: Path | bytes,
+    *,
+    wanted_threads: int = 0,
+    arrays: Mapping[str, NDArray[np.float32]] | None = None,
+) -> Any:
+    """An ONNX model, ready to run; ``arrays`` are the weights it declares and does not hold."""
     onnxruntime = require(ONNX)
     options = onnxruntime.SessionOptions()
     options.intra_op_num_threads = threads(wanted_threads)
     options.inter_op_num_threads = 1
     options.log_severity_level = 3  # errors: its warnings are for those who make models
-    return onnxruntime.InferenceSession(str(model), options, providers=["CPUExecutionProvider"])
+    # Waiting threads sleep: where workers share cores, spinning would cost more than it gains.
+    options.add_session_config_entry("session.intra_op.allow_spinning", "0")
+    if arrays:
+        values = [onnxruntime.OrtValue.ortvalue_from_numpy(array) for array in arrays.values()]
+        options.add_external_initializers(list(arrays), values)
+    return onnxruntime.InferenceSession(
+        model if isinstance(model, bytes) else str(model),
+        options,
+        providers=["CPUExecutionProvider"],
+    )
 
 
 def litert_model(model: Path, *, wanted_threads: int = 0) -> Any:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
+from itertools import zip_longest
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -108,7 +109,7 @@ def _head(phrase: str) -> list[str]:
     """
     words: list[str] = []
     every = _WORD.findall(phrase.casefold())
-    for word, following in zip(every, [*every[1:], ""], strict=True):
+    for word, following in zip_longest(every, every[1:], fillvalue=""):
         # "brown and white" goes on describing; "and a cat" begins another thing.
         begins_another = word in _JOINS and following in _ARTICLES
         if words and (word in _ENDS_HEAD or begins_another):

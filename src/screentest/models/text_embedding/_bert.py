@@ -1,14 +1,16 @@
-"""A BERT encoder as plain array mathematics: enough for small sentence models, without torch."""
+"""A BERT encoder from its safetensors file, run by onnxruntime: no torch, no conversion."""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
+
+from screentest.models.runtimes import onnx_session
+from screentest.models.text_embedding._onnx_graph import Graph
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -16,8 +18,25 @@ if TYPE_CHECKING:
     Floats: TypeAlias = NDArray[np.float32]
 
 _HEAD_SIZE = 32
-_EPSILON = np.float32(1e-12)
-_ERF = (1.061405429, -1.453152027, 1.421413741, -0.284496736, 0.254829592)
+_EPSILON = 1e-12
+
+
+class Bert:
+    """Token ids in, one vector per token out. One text at a time."""
+
+    def __init__(self, path: Path, threads: int = 0) -> None:
+        # A pooler may lie beside these; sentence models do not use it.
+        arrays = {
+            name: array
+            for name, array in read_safetensors(path).items()
+            if name.startswith(("embeddings.", "encoder."))
+        }
+        self._session = onnx_session(bert_graph(arrays), wanted_threads=threads, arrays=arrays)
+
+    def __call__(self, ids: NDArray[np.int64]) -> Floats:
+        """Tokens × width, for the tokens of one text."""
+        states: Floats = self._session.run(None, {"ids": ids})[0]
+        return states
 
 
 def read_safetensors(path: Path) -> dict[str, Floats]:
@@ -34,113 +53,68 @@ def read_safetensors(path: Path) -> dict[str, Floats]:
     return arrays
 
 
-@dataclass(frozen=True, slots=True)
-class _Layer:
-    """Matrices lie as inputs × outputs, so that the products of short texts are quick."""
-
-    attention: tuple[Floats, Floats]
-    """Query, key and value side by side: one product instead of three."""
-    attention_out: tuple[Floats, Floats]
-    attention_norm: tuple[Floats, Floats]
-    wide: tuple[Floats, Floats]
-    narrow: tuple[Floats, Floats]
-    norm: tuple[Floats, Floats]
-
-
-class Bert:
-    """Token ids in, one vector per token out."""
-
-    def __init__(self, arrays: Mapping[str, Floats]) -> None:
-        self._words = arrays["embeddings.word_embeddings.weight"]
-        self._places = (
-            arrays["embeddings.position_embeddings.weight"]
-            + arrays["embeddings.token_type_embeddings.weight"][0]
-        )
-        self._norm = _pair(arrays, "embeddings.LayerNorm")
-        count = 1 + max(int(name.split(".")[2]) for name in arrays if "encoder.layer." in name)
-        self._layers = [_layer(arrays, f"encoder.layer.{number}") for number in range(count)]
-
-    def __call__(self, ids: NDArray[np.int64]) -> Floats:
-        """Tokens × width, for the tokens of one text."""
-        state = _normalise(self._words[ids] + self._places[: len(ids)], self._norm)
-        for layer in self._layers:
-            state = _normalise(state + _attend(state, layer), layer.attention_norm)
-            inner = _gelu(_product(state, layer.wide))
-            state = _normalise(state + _product(inner, layer.narrow), layer.norm)
-        return state
-
-
-def _layer(arrays: Mapping[str, Floats], prefix: str) -> _Layer:
-    parts = [
-        _linear(arrays, f"{prefix}.attention.self.{part}") for part in ("query", "key", "value")
-    ]
-    return _Layer(
-        (
-            np.concatenate([matrix for matrix, _ in parts], axis=1),
-            np.concatenate([bias for _, bias in parts]),
-        ),
-        _linear(arrays, f"{prefix}.attention.output.dense"),
-        _pair(arrays, f"{prefix}.attention.output.LayerNorm"),
-        _linear(arrays, f"{prefix}.intermediate.dense"),
-        _linear(arrays, f"{prefix}.output.dense"),
-        _pair(arrays, f"{prefix}.output.LayerNorm"),
+def bert_graph(arrays: Mapping[str, Floats]) -> bytes:
+    """The encoder that these weights belong to, as an ONNX model."""
+    graph = Graph(arrays)
+    words = graph.add("Gather", "embeddings.word_embeddings.weight", "ids")
+    zero = graph.constant(np.array([0]))
+    places = graph.add(
+        "Slice", "embeddings.position_embeddings.weight", zero, graph.add("Shape", "ids"), zero
     )
+    # Every token is of the first of two kinds: single texts, no pairs.
+    kind = graph.add("Gather", "embeddings.token_type_embeddings.weight", zero)
+    state = graph.add("Add", graph.add("Add", words, places), kind)
+    state = _normalised(graph, state, "embeddings.LayerNorm")
+    count = 1 + max(int(name.split(".")[2]) for name in arrays if name.startswith("encoder."))
+    width = arrays["embeddings.word_embeddings.weight"].shape[1]
+    for layer in (f"encoder.layer.{number}" for number in range(count)):
+        mixed = _attention(graph, state, f"{layer}.attention", width)
+        state = _normalised(
+            graph, graph.add("Add", state, mixed), f"{layer}.attention.output.LayerNorm"
+        )
+        wide = _gelu(graph, _linear(graph, state, f"{layer}.intermediate.dense"))
+        narrow = _linear(graph, wide, f"{layer}.output.dense")
+        state = _normalised(graph, graph.add("Add", state, narrow), f"{layer}.output.LayerNorm")
+    return graph.model("ids", state)
 
 
-def _linear(arrays: Mapping[str, Floats], name: str) -> tuple[Floats, Floats]:
-    matrix, bias = _pair(arrays, name)
-    return np.ascontiguousarray(matrix.T), bias
+def _attention(graph: Graph, state: str, name: str, width: int) -> str:
+    """Each token gathers from the others what its query finds in their keys."""
+    split = graph.constant(np.array([-1, width // _HEAD_SIZE, _HEAD_SIZE]))
+    query, key, value = (
+        graph.add("Reshape", _linear(graph, state, f"{name}.self.{part}"), split)
+        for part in ("query", "key", "value")
+    )
+    # From tokens × heads × size to one matrix per head.
+    scores = graph.add(
+        "MatMul",
+        graph.add("Transpose", query, perm=[1, 0, 2]),
+        graph.add("Transpose", key, perm=[1, 2, 0]),
+    )
+    scale = graph.constant(np.array(_HEAD_SIZE**-0.5, np.float32))
+    shares = graph.add("Softmax", graph.add("Mul", scores, scale), axis=-1)
+    mixed = graph.add("MatMul", shares, graph.add("Transpose", value, perm=[1, 0, 2]))
+    joined = graph.add(
+        "Reshape",
+        graph.add("Transpose", mixed, perm=[1, 0, 2]),
+        graph.constant(np.array([-1, width])),
+    )
+    return _linear(graph, joined, f"{name}.output.dense")
 
 
-def _pair(arrays: Mapping[str, Floats], name: str) -> tuple[Floats, Floats]:
-    return arrays[f"{name}.weight"], arrays[f"{name}.bias"]
+def _linear(graph: Graph, state: str, name: str) -> str:
+    return graph.add("Gemm", state, f"{name}.weight", f"{name}.bias", transB=1)
 
 
-def _product(state: Floats, weights: tuple[Floats, Floats]) -> Floats:
-    matrix, bias = weights
-    result: Floats = state @ matrix
-    result += bias
-    return result
+def _normalised(graph: Graph, state: str, name: str) -> str:
+    weights = (f"{name}.weight", f"{name}.bias")
+    return graph.add("LayerNormalization", state, *weights, axis=-1, epsilon=_EPSILON)
 
 
-def _attend(state: Floats, layer: _Layer) -> Floats:
-    tokens, width = state.shape
-    heads = width // _HEAD_SIZE
-    # tokens × (3 · heads · size) → 3 × heads × tokens × size
-    parts = _product(state, layer.attention).reshape(tokens, 3, heads, _HEAD_SIZE)
-    query, key, value = parts.transpose(1, 2, 0, 3)
-    scores: Floats = query @ key.transpose(0, 2, 1)
-    scores *= np.float32(_HEAD_SIZE**-0.5)
-    scores -= scores.max(axis=-1, keepdims=True)
-    np.exp(scores, out=scores)
-    scores /= scores.sum(axis=-1, keepdims=True)
-    mixed: Floats = (scores @ value).transpose(1, 0, 2).reshape(tokens, width)
-    return _product(mixed, layer.attention_out)
-
-
-def _normalise(state: Floats, weights: tuple[Floats, Floats]) -> Floats:
-    scale, shift = weights
-    centred: Floats = state - state.mean(axis=-1, keepdims=True)
-    variance = np.mean(centred * centred, axis=-1, keepdims=True)
-    centred /= np.sqrt(variance + _EPSILON)
-    centred *= scale
-    centred += shift
-    return centred
-
-
-def _gelu(x: Floats) -> Floats:
-    """x · Φ(x), with the normal distribution by a rational approximation.
-
-    Its error is below 1.5e-7 (Abramowitz and Stegun 7.1.26), about that of float32 itself;
-    numpy has no error function of its own.
-    """
-    z = np.abs(x) * np.float32(0.5**0.5)
-    t = 1 / (1 + np.float32(0.3275911) * z)
-    poly = np.full_like(t, _ERF[0])
-    for factor in _ERF[1:]:
-        poly *= t
-        poly += np.float32(factor)
-    # 1 - erf(z), which is twice the tail beyond |x|
-    tails = poly * t * np.exp(-z * z)
-    result: Floats = x * np.where(x >= 0, 1 - tails / 2, tails / 2)
-    return result
+def _gelu(graph: Graph, state: str) -> str:
+    """x · Φ(x), with the normal distribution by its error function."""
+    one, half, root = (
+        graph.constant(np.array(value, np.float32)) for value in (1.0, 0.5, 0.5**0.5)
+    )
+    erf = graph.add("Erf", graph.add("Mul", state, root))
+    return graph.add("Mul", graph.add("Mul", state, half), graph.add("Add", erf, one))

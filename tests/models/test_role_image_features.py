@@ -1,0 +1,121 @@
+"""Every image features backend keeps the role's contract; frames of one shot are near."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from screentest.core import registry
+from screentest.models import Role, weights
+from screentest.models.choice import best_builtin
+from screentest.models.image_features.mobilenet import MobileNet
+from screentest.models.roles import ImageFeatures
+from tests.models.pulled import pulled
+from tests.models.real_frames import Image, frame
+
+BACKENDS = ("mobilenet", "colour_gradient")
+
+
+def built(name: str) -> ImageFeatures:
+    if name == "mobilenet":
+        pytest.importorskip("onnxruntime")
+        pulled("mobilenet-v3-small")
+    made: ImageFeatures = registry.build("image_features", name).thing
+    return made
+
+
+@pytest.fixture(params=BACKENDS, scope="module")
+def backend(request: pytest.FixtureRequest) -> ImageFeatures:
+    return built(request.param)
+
+
+@pytest.fixture(scope="module")
+def five_shots(sample: Path) -> list[tuple[Image, Image]]:
+    """Two frames of each of five live-action shots (the cuts are exact: 72, 168, 228, 312)."""
+    film = sample / "real_5shots_640x360.mp4"
+    pairs = [(10, 60), (80, 150), (175, 220), (235, 300), (320, 365)]
+    return [(frame(film, one, 320), frame(film, two, 320)) for one, two in pairs]
+
+
+def test_all_built_in_backends_are_tested() -> None:
+    entries = registry.entries("image_features")
+    assert {entry.name for entry in entries if "builtin" in entry.info} == set(BACKENDS)
+
+
+@pytest.mark.parametrize("shape", [(1, 1), (7, 300), (64, 48), (720, 1280)])
+def test_rows_have_length_one_whatever_the_picture(
+    backend: ImageFeatures, shape: tuple[int, int]
+) -> None:
+    noise = np.random.default_rng(0).integers(0, 256, (*shape, 3), np.uint8)
+    flat = [np.full((*shape, 3), value, np.uint8) for value in (0, 128, 255)]
+    rows = backend.features([noise, *flat])
+    assert rows.dtype == np.float32
+    assert np.isfinite(rows).all()
+    assert np.linalg.norm(rows, axis=1) == pytest.approx(np.ones(4), abs=1e-5)
+
+
+def test_no_pictures_give_no_rows(backend: ImageFeatures) -> None:
+    width = backend.features([np.zeros((9, 9, 3), np.uint8)]).shape[1]
+    assert backend.features([]).shape == (0, width)
+
+
+def test_what_is_no_picture_is_refused(backend: ImageFeatures) -> None:
+    with pytest.raises(ValueError, match="not an RGB picture"):
+        backend.features([np.zeros((9, 9), np.uint8)])
+
+
+def test_a_row_depends_on_its_picture_alone(
+    backend: ImageFeatures, five_shots: list[tuple[Image, Image]]
+) -> None:
+    # Eleven pictures: more than one batch. Bit for bit.
+    pictures = [one for pair in five_shots for one in pair]
+    pictures.append(pictures[0][:, ::-1])
+    together = backend.features(pictures)
+    assert np.array_equal(together[::-1], backend.features(pictures[::-1]))
+    assert np.array_equal(together[7], backend.features([pictures[7]])[0])
+
+
+def test_frames_of_one_shot_are_nearer_than_those_of_others(
+    backend: ImageFeatures, five_shots: list[tuple[Image, Image]]
+) -> None:
+    first = backend.features([one for one, _ in five_shots])
+    second = backend.features([two for _, two in five_shots])
+    similar = first @ second.T
+    assert similar.argmax(axis=1).tolist() == [0, 1, 2, 3, 4]
+    assert np.diag(similar).mean() > similar[~np.eye(5, dtype=bool)].mean() + 0.2
+
+
+def test_threads_change_no_number(five_shots: list[tuple[Image, Image]]) -> None:
+    built("mobilenet")
+    pictures = [one for one, _ in five_shots]
+    assert np.array_equal(MobileNet(1).features(pictures), MobileNet(2).features(pictures))
+
+
+def test_threads_are_not_in_the_signature() -> None:
+    one, two = (
+        registry.entry("image_features", "mobilenet").spec({"threads": n}).signature for n in (1, 2)
+    )
+    assert one == two
+
+
+def test_identity_names_the_weights() -> None:
+    # The numbers are in the .data file beside the graph.
+    data = weights.entry("mobilenet-v3-small").files[1]
+    assert data.name.endswith(".data")
+    assert built("mobilenet").identity["weights"] == data.sha256[:12]
+
+
+def test_a_flicker_of_light_moves_a_row_little(
+    backend: ImageFeatures, five_shots: list[tuple[Image, Image]]
+) -> None:
+    pictures = [one for one, _ in five_shots]
+    brighter = [np.minimum(one, 247) + np.uint8(8) for one in pictures]
+    rows, changed = backend.features(pictures), backend.features(brighter)
+    assert (rows * changed).sum(axis=1).min() > 0.9
+
+
+@pytest.mark.usefixtures("cache")
+def test_without_weights_the_stand_in_is_taken() -> None:
+    assert best_builtin(Role.IMAGE_FEATURES) == "colour_gradient"
