@@ -1,5 +1,6 @@
 """What captions say, sorted by seven criteria: by built-in rules, or by a chat model."""
 
+from screentest.degrade.captions.chat import ChatExtractor
 from screentest.degrade.captions.facts import CRITERIA, Action, CaptionFacts, Coloured, Placed
 from screentest.degrade.captions.rules import read_caption as builtin_extractor
 from screentest.degrade.captions.rules import rules_signature
@@ -8,6 +9,7 @@ __all__ = [
     "CRITERIA",
     "Action",
     "CaptionFacts",
+    "ChatExtractor",
     "Coloured",
     "Placed",
     "builtin_extractor",
