@@ -12,13 +12,16 @@ import tomllib
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from screentest.core import BadOption, Reason
+from screentest.core import BadOption, LedgerClient, Reason
 from screentest.core.errors import NoValue
 from screentest.core.registry import Built, read_options, registry, split_options
 from screentest.core.signature import Signature
 from screentest.models.roles import Role
+
+if TYPE_CHECKING:
+    from screentest.models.chat.pricing import Prices
 
 BUILTIN = "builtin"
 """Stands for the best backend of a role that works on this machine as it is.
@@ -88,6 +91,13 @@ class Models:
         self._choices = {choice.role: choice for choice in choices}
         self._device = device
         self._built: dict[Role, Built[Any]] = {}
+        self._paying: tuple[LedgerClient, Prices | None] | None = None
+
+    def attach(self, ledger: LedgerClient, prices: Prices | None = None) -> None:
+        """Write the paid calls of all backends into ``ledger``, at these prices."""
+        self._paying = ledger, prices
+        for built in self._built.values():
+            self._attach(built.thing)
 
     def choice(self, role: Role) -> Choice:
         """What was chosen for a role; the built-in backend where nothing was."""
@@ -111,6 +121,11 @@ class Models:
         built = self._load(_role(name))
         return built.spec.signature.with_parts(dict(built.thing.identity))
 
+    def _attach(self, backend: Any) -> None:
+        attach = getattr(backend, "attach", None)
+        if attach is not None and self._paying is not None:
+            attach(*self._paying)
+
     def _load(self, role: Role) -> Built[Any]:
         if role not in self._built:
             choice = self.choice(role)
@@ -123,6 +138,7 @@ class Models:
                 options.setdefault("device", self._device)
             spec = entry.spec(options)
             self._built[role] = Built(spec, entry.factory(**dict(spec.options)))
+            self._attach(self._built[role].thing)
         return self._built[role]
 
 

@@ -22,6 +22,7 @@ import pytest
 
 from screentest.core import BadOption, CallStatus, ServiceError, UnknownName, build, registry
 from screentest.models import Choice, Models
+from screentest.models.chat.ledger import MemoryLedger
 from screentest.models.chat.messages import ChatRequest, Sampling, Text
 from screentest.models.chat.openai import OpenAIChat, openai_chat
 from screentest.models.chat.pictures import Encoding, encode
@@ -34,6 +35,7 @@ from tests.models.chat.kit import (
     chat_at,
     ledger_of,
     plain,
+    prices,
     rating,
     serving,
     statuses,
@@ -139,6 +141,21 @@ def test_by_name_with_options_and_in_the_signature() -> None:
             assert str(models.signature("chat")) == (
                 "openai|v:1|dialect:open|endpoint:loopback|model:judge|sampling:null|structured:auto"
             )
+
+
+def test_one_ledger_for_all_that_costs_money() -> None:
+    with FakeChatServer() as server:
+        choice = Choice.parse(f"chat=openai:judge,base_url={server.url}")
+        before, after = MemoryLedger(), MemoryLedger()
+        models = Models([choice])
+        models.attach(before, prices())  # before the backend is loaded
+        with models.role("chat") as chat:
+            chat.ask([plain(1)])
+            models.attach(after)  # and while it is in use
+            chat.ask([plain(2)])
+    assert len(before.receipts) == len(after.receipts) == 1
+    assert next(iter(before.receipts.values())).cost is not None
+    assert next(iter(after.receipts.values())).cost is None
 
 
 def test_what_can_change_a_number_changes_the_signature() -> None:
