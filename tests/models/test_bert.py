@@ -103,6 +103,15 @@ def test_the_graph_computes_the_formulas(tmp_path: Path, ids: list[int]) -> None
     assert found == pytest.approx(by_the_formulas(arrays, ids), abs=2e-5)
 
 
+def test_texts_side_by_side_do_not_see_each_other(tmp_path: Path) -> None:
+    pytest.importorskip("onnxruntime")
+    bert = Bert(write_safetensors(tmp_path / "model.safetensors", random_weights()))
+    texts = [np.array(ids) for ids in ([7], [1, 2, 3, 4, 5], [9, 9], list(range(40)))]
+
+    for found, ids in zip(bert.side_by_side(texts), texts, strict=True):
+        assert found == pytest.approx(bert(ids), abs=1e-5)
+
+
 def test_arrays_are_read_as_they_were_written(tmp_path: Path) -> None:
     arrays = random_weights()
     again = read_safetensors(write_safetensors(tmp_path / "x", arrays))

@@ -13,6 +13,7 @@ from screentest.core import registry
 from screentest.models import Models, Role, weights
 from screentest.models.choice import best_builtin
 from screentest.models.roles import TextEmbedding
+from screentest.models.text_embedding.minilm import MiniLM
 from tests.models.minilm_reference import FIRST_NUMBERS, SIMILARITIES, TEXTS
 from tests.models.pulled import pulled
 
@@ -105,6 +106,14 @@ def test_minilm_reads_256_tokens_and_no_more(minilm: TextEmbedding) -> None:
     fits, longer = minilm.embed(["word " * 254, "word " * 254 + "beach"])
     assert np.array_equal(fits, longer)
     assert not np.array_equal(fits, minilm.embed(["word " * 253 + "beach"])[0])
+
+
+def test_a_list_at_once_gives_the_same_but_for_rounding(minilm: TextEmbedding) -> None:
+    assert isinstance(minilm, MiniLM)
+    texts = [*TEXTS, *(f"thing number {number}" for number in range(50))]
+    at_once = minilm.embed_list(texts)
+    assert at_once == pytest.approx(minilm.embed(texts), abs=2e-6)
+    assert np.array_equal(at_once, minilm.embed_list(texts))
 
 
 @pytest.mark.models

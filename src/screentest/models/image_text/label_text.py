@@ -56,16 +56,18 @@ class LabelText:
     """Fills the role image_text."""
 
     def __init__(self, things: float = 0.5, score: float = 0.3, threads: int = 0) -> None:
-        self._text = MiniLM()
+        self._text = MiniLM(threads)
         self._labels = ImageNetLabels(threads)
         self._detector = EfficientDet("lite0", score, threads=threads)
         self._things = things
-        vectors = self._text.embed(self._labels.labels)
+        vectors = self._text.embed_list(self._labels.labels)
         # What all names of labels have in common says nothing of a picture.
         self._middle = vectors[1:].mean(axis=0)
         self._label_vectors = vectors - self._middle
         names = self._detector.classes
-        self._thing_vectors = dict(zip(names, self._text.embed(names) - self._middle, strict=True))
+        self._thing_vectors = dict(
+            zip(names, self._text.embed_list(names) - self._middle, strict=True)
+        )
 
     @property
     def identity(self) -> Mapping[str, str]:

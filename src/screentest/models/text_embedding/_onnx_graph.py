@@ -23,6 +23,7 @@ OPSET = 17
 _IR_VERSION = 8
 # Numbers of the fields, from the format's definition.
 _FLOAT, _INT64 = 1, 7
+_KINDS: dict[type[np.generic], int] = {np.float32: _FLOAT, np.int64: _INT64}
 _ATTRIBUTE_FLOAT, _ATTRIBUTE_INT, _ATTRIBUTE_INTS = 1, 2, 7
 _EXTERNAL = 1
 
@@ -52,13 +53,13 @@ class Graph:
         self._arrays.append(_message(fields))
         return name
 
-    def model(self, ids: str, result: str) -> bytes:
-        """The whole model: a row of token numbers in, a row of vectors out."""
+    def model(self, inputs: Mapping[str, tuple[type[np.generic], int]], result: str) -> bytes:
+        """The whole model; ``inputs`` gives the type and the number of axes of each."""
         fields: list[tuple[int, Value]] = [(1, node) for node in self._nodes]
         fields.append((2, "screentest"))
         fields += [(5, array) for array in self._arrays]
-        fields.append((11, _typed(ids, _INT64, ["tokens"])))
-        fields.append((12, _typed(result, _FLOAT, ["tokens", "width"])))
+        fields += [(11, _typed(name, _KINDS[kind], axes)) for name, (kind, axes) in inputs.items()]
+        fields.append((12, _typed(result, _FLOAT, 2)))
         operators = _message([(1, ""), (2, OPSET)])
         return _message([(1, _IR_VERSION), (7, _message(fields)), (8, operators)])
 
@@ -78,8 +79,9 @@ def _attribute(name: str, value: int | float | list[int]) -> bytes:
     return _message([(1, name), (3, value), (20, _ATTRIBUTE_INT)])
 
 
-def _typed(name: str, kind: int, sides: list[str]) -> bytes:
-    shape = _message([(1, _message([(2, side)])) for side in sides])
+def _typed(name: str, kind: int, axes: int) -> bytes:
+    """A name with its type; the length of an axis is left open."""
+    shape = _message([(1, _message([(2, f"{name}_{axis}")])) for axis in range(axes)])
     return _message([(1, name), (2, _message([(1, _message([(1, kind), (2, shape)]))]))])
 
 

@@ -30,6 +30,7 @@ if TYPE_CHECKING:
 WEIGHTS = "minilm"
 WIDTH = 384
 _REMEMBERED = 4096
+_SIDE_BY_SIDE = 32
 
 
 @register(
@@ -69,6 +70,20 @@ class MiniLM:
         rows = np.empty((len(texts), WIDTH), np.float32)
         for number, text in enumerate(texts):
             rows[number] = self._remembered(text)
+        return rows
+
+    def embed_list(self, texts: Sequence[str]) -> Vectors:
+        """One row per text for a long list of short texts that is always the same.
+
+        Much quicker than ``embed``, and equal to it but for rounding (1e-6), which depends on
+        the list as a whole.
+        """
+        ids = [token_ids(self._tokenizer, text) for text in texts]
+        rows = np.empty((len(texts), WIDTH), np.float32)
+        for start in range(0, len(ids), _SIDE_BY_SIDE):
+            found = self._bert.side_by_side(ids[start : start + _SIDE_BY_SIDE])
+            for number, states in enumerate(found, start):
+                rows[number] = mean_direction(states)
         return rows
 
     def embed_whole(self, text: str) -> Vectors:
