@@ -118,6 +118,7 @@ def _films(videos: Path) -> Iterator[KnownFilm]:
             yield _captioned(videos, path.split("/")[0], known)
         if "same_for" in known:
             yield _captioned(videos, "multishot", {**known, "video": known["same_for"]})
+    yield _sintel_trailer(videos)
     yield from _chef_story(videos)
     film = videos / "multishot" / "bbb_full_512x288.mp4"
     yield KnownFilm(film, "multishot", BBB_CUTS, BBB_GRADUAL, BBB_UNSURE)
@@ -143,6 +144,20 @@ def _cuts(known: dict[str, object]) -> list[int] | None:
     return known.get("hard_cut_frames", known.get("cut_frames"))  # type: ignore[return-value]
 
 
+def _sintel_trailer(videos: Path) -> KnownFilm:
+    """The whole trailer, letterboxed: its list is that of the sample's excerpt from it."""
+    excerpt = json.loads((videos / "captions" / SINTEL_EXCERPT).read_text())
+    start, end = SINTEL_EXCERPT_FRAMES
+    return KnownFilm(
+        videos / "multishot" / "sintel_trailer_1280x720.mp4",
+        "multishot",
+        tuple(start + cut for cut in excerpt["hard_cut_frames"]),
+        tuple((start + first, start + last) for first, last in excerpt["gradual_frames"]),
+        # Nobody has listed the titles before and the credits after it.
+        (*range(1, start), *range(end, 1253)),
+    )
+
+
 def _chef_story(videos: Path) -> Iterator[KnownFilm]:
     """One story of 30 shots by four generators, shots of 4 or about 12 frames."""
     captions = videos / "captions" / "vgotstudy_chef.json"
@@ -162,9 +177,13 @@ def _chef_story(videos: Path) -> Iterator[KnownFilm]:
         )
 
 
-# Said in the captions' words: two shots each, and a splice that is and is not a cut.
+SINTEL_EXCERPT = "tiny_sintel_trailer_30s_640x272.json"
+SINTEL_EXCERPT_FRAMES = (286, 1014)
+
+# Said in the captions' words: two shots each.
 TWO_SHOTS = {"kivy_cityCC0.mpg": (116,), "renpy_oa4_launch.webm": (74,)}
-SPLICES = {"frenchgp_1906_214x160.mp4": (81,)}
+# One place, but the film was stopped or torn and goes on at another time.
+SPLICES = {"frenchgp_1906_214x160.mp4": (39, 81)}
 
 # The whole of Big Buck Bunny (512 × 288, 25 frames per second). 121 cuts on which content,
 # adaptive, default and TransNetV2 agree, and what was decided by eye where they do not.

@@ -1,7 +1,7 @@
 """default: hard cuts by `abrupt`, fades and dissolves by `gradual`, in one pass.
 
 Both look at the same small frames. Where they meet, the fade says how the shot comes in and
-the cut says when; a jump inside a blend is part of the blend.
+the cut says when. Elsewhere in a blend a small jump is part of the blend.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from fractions import Fraction
 
-from screentest.core import Frame, Time, Transition, VideoInfo, register
+from screentest.core import Frame, Span, Time, Transition, VideoInfo, register
 from screentest.video.detectors._contract import Boundary
 from screentest.video.detectors._small_frames import SMALL
 from screentest.video.detectors.abrupt import AbruptDetector, abrupt
@@ -18,6 +18,8 @@ from screentest.video.detectors.gradual import GradualDetector, gradual
 
 _SAME_PLACE = Fraction(1, 6)
 """Seconds: two looks of `gradual`."""
+_CLEAR = 2.0
+"""A cut of this strength stands, wherever it is."""
 
 
 class DefaultDetector:
@@ -52,16 +54,20 @@ def together(cuts: Sequence[Boundary], blends: Sequence[Boundary]) -> list[Bound
     found: list[Boundary] = []
     free = list(cuts)
     for blend in blends:
-        assert blend.gradual is not None
-        inside = [cut for cut in free if blend.gradual.start < cut.time <= blend.gradual.end]
-        free = [cut for cut in free if cut not in inside]
-        exact = [cut for cut in inside if abs(cut.time - blend.time) <= _SAME_PLACE]
-        if exact and blend.transition is Transition.FADE:
+        span = blend.gradual or Span(blend.time, blend.time)
+        inside = [cut for cut in free if span.start < cut.time <= span.end]
+        same = [cut for cut in inside if abs(cut.time - blend.time) <= _SAME_PLACE]
+        free = [cut for cut in free if cut not in same and (cut not in inside or _is_clear(cut))]
+        if same and blend.transition is Transition.FADE and blend.frame:
             # After black the new picture may come at once: the cut knows the frame.
-            blend = replace(blend, time=exact[0].time, frame=exact[0].frame)
-        found.append(replace(blend, found_by=("abrupt", "gradual") if exact else ("gradual",)))
+            blend = replace(blend, time=same[0].time, frame=same[0].frame)
+        found.append(replace(blend, found_by=("abrupt", "gradual") if same else ("gradual",)))
     found.extend(replace(cut, found_by=("abrupt",)) for cut in free)
     return sorted(found, key=lambda boundary: boundary.time)
+
+
+def _is_clear(cut: Boundary) -> bool:
+    return cut.strength >= _CLEAR
 
 
 @register("detector", "default", version=1, summary="hard cuts, fades and dissolves")
