@@ -33,10 +33,11 @@ def recording(tmp_path: Path) -> Path:
         chat = openai_chat(
             model="judge", base_url=server.url, record=str(path), max_attempts=1, longest_wait=0.01
         )
-        assert isinstance(chat, Recorder)
-        chat.ask(REQUESTS[:3])
-        chat.ask(REQUESTS[3:])
-        chat.close()
+        with chat:
+            assert isinstance(chat, Recorder)
+            assert chat.settings.model == "judge"  # whatever the model can do, it still can
+            chat.ask(REQUESTS[:3])
+            chat.ask(REQUESTS[3:])
     return path
 
 

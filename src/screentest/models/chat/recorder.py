@@ -47,6 +47,18 @@ class Recorder:
             raise AttributeError(name)
         return getattr(self._chat, name)
 
+    def __enter__(self) -> Recorder:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Let go of what the model holds."""
+        close = getattr(self._chat, "close", None)
+        if close is not None:
+            close()
+
     @property
     def identity(self) -> Mapping[str, str]:
         """That of the model: recording changes nothing."""
