@@ -21,7 +21,7 @@ def movements(clauses: Clauses) -> Iterator[Action]:
     """What moves, the camera apart."""
     for agent, word in _deeds(clauses):
         moves = word.verb is not None and word.verb.motion and word.tag is not Tag.PASSIVE
-        if moves and agent.kind not in ("film-term", "abstract") and not _fixed(agent):
+        if moves and agent.kind not in ("film-term", "abstract") and not _fixed(agent, word):
             yield Action(agent.name, word.text)
 
 
@@ -32,7 +32,9 @@ def human_actions(clauses: Clauses) -> Iterator[Action]:
             yield Action(agent.name, word.text)
 
 
-def _fixed(agent: Chunk) -> bool:
+def _fixed(agent: Chunk, word: Word) -> bool:
+    if word.verb is not None and word.verb.base in ("lean", "bend"):
+        return not agent.animate  # a bicycle that leans against a wall stands still
     return agent.kind == "scenes" and agent.low not in _WATERS
 
 

@@ -10,10 +10,13 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from screentest.degrade.captions.lexicon import lexicon
-from screentest.degrade.captions.words import Tag, Word, tag_words
+from screentest.degrade.captions.tagging import tag_words
+from screentest.degrade.captions.words import Tag, Word
 
 _OPENERS = (Tag.DET, Tag.POSS, Tag.NUM, Tag.ADJECTIVE, Tag.COLOUR, Tag.PARTICIPLE, Tag.NOUN)
 _INSIDE = (Tag.ADJECTIVE, Tag.COLOUR, Tag.PARTICIPLE, Tag.ADVERB)
+LONGEST = 30
+"""A noun phrase has at most so many words: time stays linear in the text."""
 _NOBODY = frozenset(("nobody", "nothing", "none", "neither"))
 
 
@@ -87,7 +90,7 @@ def _phrase_end(words: list[Word], at: int) -> int:
         return at
     noun = at
     here = at
-    while here < len(words):
+    while here < len(words) and here - at < LONGEST:
         tag = words[here].tag
         if tag is Tag.NOUN:
             here += 1
@@ -149,7 +152,7 @@ def _phrase(caption: str, words: list[Word]) -> Chunk:
         Tag.NOUN,
         words,
         name=caption[words[first].start : words[-1].end],
-        kind="" if _is_garment(words) else lex.kind(head),
+        kind="" if _is_thing(words) else lex.kind(head),
         negated=any(word.low == "no" for word in words),
         owned=words[0].tag is Tag.POSS,
         plural=_is_plural(head),
@@ -161,7 +164,11 @@ def _is_plural(head: str) -> bool:
     return ends or lexicon().singular(head) != head or head in ("people", "cattle")
 
 
-def _is_garment(words: list[Word]) -> bool:
-    """A top that has a colour or a cloth is worn; one that has none is a place."""
-    described = (Tag.COLOUR, Tag.ADJECTIVE)
-    return words[-1].low == "top" and any(word.tag in described for word in words)
+def _is_thing(words: list[Word]) -> bool:
+    """A top of some colour is worn, a golden frame hangs, a traffic light stands."""
+    head = words[-1].low
+    before = words[-2] if len(words) > 1 else words[-1]
+    if head in ("light", "lights"):
+        return head == "lights" or before.low in ("traffic", "street")
+    described = any(word.tag in (Tag.COLOUR, Tag.ADJECTIVE) for word in words)
+    return (head == "top" and described) or (head == "frame" and bool(before.colours))

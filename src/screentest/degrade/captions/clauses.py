@@ -25,7 +25,9 @@ class Clauses:
             if chunk.tag in _SAYING_VERBS:
                 chunk.agents = self._agents(number)
                 chunk.negated |= any(agent.negated for agent in chunk.agents)
-            elif chunk.is_noun:
+            elif chunk.is_noun and number and chunks[number - 1].tag is Tag.VERB:
+                chunk.negated |= chunks[number - 1].negated  # "is not wearing shoes"
+            if chunk.is_noun:
                 self._remember(chunk)
 
     def before(self, number: int) -> int:
@@ -104,6 +106,8 @@ class Clauses:
     def _holder(self, at: int, form: str) -> list[Chunk]:
         """Whom a participle right after a noun is about: "a man in a coat running"."""
         near = self.chunks[at]
+        if at and self.chunks[at - 1].tag is Tag.COPULA and len(near.words) == 1:
+            return self.chunks[at - 1].agents  # "a person is ice skating"
         root = self.root(at)
         if form == "past" and root is near:
             return self._with_partners(at) if near.kind != "film-term" else []

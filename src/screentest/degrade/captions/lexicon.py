@@ -54,7 +54,7 @@ class Lexicon:
             return word
         if word.endswith("ies") and len(word) > 4:
             return word[:-3] + "y"
-        if word.endswith(("ches", "shes", "sses", "xes", "zes", "oes")):
+        if word.endswith(("ches", "shes", "sses", "xes", "zes", "toes", "roes")):
             return word[:-2]
         return word[:-1]
 

@@ -12,7 +12,6 @@ from screentest.degrade.captions.words import Tag
 _HEIGHTS = frozenset(("upper", "lower", "top", "bottom"))
 _MIDDLES = frozenset(("centre", "center", "middle", "foreground"))
 _PARTS = frozenset(("side", "edge", "corner", "half", "third", "part", "end", "portion"))
-_PICTURE = frozenset(("frame", "screen", "image", "picture", "shot", "scene", "view"))
 _AHEAD = 8
 """How many chunks ahead "On the left, …" may name what is there."""
 
@@ -46,7 +45,9 @@ def _place(chunks: list[Chunk], number: int) -> tuple[int, int, int, int] | None
     if sides and (chunk.is_noun or chunk.tag is Tag.DIRECTION):
         start, end, last = sides[0].start, sides[-1].end, number
         before = chunks[number - 1] if number else None
-        inside = [word for word in chunk.words if word.low in _HEIGHTS]
+        inside = [
+            word for word in chunk.words if word.low in _HEIGHTS and word.start < sides[0].start
+        ]
         if inside:
             start = inside[0].start
         elif before is not None and before.low in _HEIGHTS:
@@ -59,10 +60,10 @@ def _place(chunks: list[Chunk], number: int) -> tuple[int, int, int, int] | None
         return number, last, start, end
     if chunk.is_noun and chunk.low in _MIDDLES and number and chunks[number - 1].tag is Tag.PREP:
         return number, number, chunk.words[-1].start, chunk.words[-1].end
-    if chunk.is_noun and chunk.low in ("top", "bottom") and number + 2 < len(chunks):
-        of_picture = chunks[number + 1].low == "of" and chunks[number + 2].low in _PICTURE
-        if of_picture and number and chunks[number - 1].low in ("at", "on", "near"):
-            return number, number, chunk.words[-1].start, chunk.words[-1].end
+    of_something = following is not None and following.low == "of"
+    at_end = chunk.is_noun and chunk.low in ("top", "bottom") and of_something
+    if at_end and number and chunks[number - 1].low in ("at", "on"):
+        return number, number, chunk.words[-1].start, chunk.words[-1].end
     if chunk.low == "front" and chunk.is_noun and number and chunks[number - 1].low == "in":
         return number, number, chunk.words[-1].start, chunk.words[-1].end
     if chunk.tag is Tag.PREP and chunk.low in ("above", "below"):
