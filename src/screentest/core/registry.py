@@ -35,7 +35,8 @@ HOMES: dict[str, str] = {
     "detector": "screentest.video.detectors",
     "metric": "screentest.metrics",
     "judge": "screentest.judges",
-    "degradation": "screentest.degrade",
+    "degradation": "screentest.degrade.operators",
+    "placebo": "screentest.degrade.placebos",
     "importer": "screentest.corpus",
     # One kind per model role; its backends lie in the folder of that name.
     **{
@@ -182,9 +183,9 @@ class Registry:
 
     def _load(self, kind: str) -> None:
         if kind not in self._loaded:
-            self._loaded.add(kind)
             if kind in self._homes:
                 _import_all(self._homes[kind])
+            self._loaded.add(kind)
         if not self._plugins_loaded:
             self._plugins_loaded = True
             for point in importlib.metadata.entry_points(group=PLUGIN_GROUP):
@@ -202,9 +203,12 @@ def _import_all(package_name: str) -> None:
         if error.name == package_name:
             return
         raise
-    for module in pkgutil.iter_modules(package.__path__):
-        if not module.name.startswith("_"):
-            importlib.import_module(f"{package_name}.{module.name}")
+    # Folders inside too: metrics are grouped by what they look at.
+    for module in pkgutil.iter_modules(package.__path__, f"{package_name}."):
+        if not module.name.rpartition(".")[2].startswith("_"):
+            importlib.import_module(module.name)
+            if module.ispkg:
+                _import_all(module.name)
 
 
 def parse(text: str) -> tuple[str, dict[str, Any]]:
@@ -252,8 +256,9 @@ def _read(text: str) -> Any:
 
 
 def _written(value: Any) -> str:
+    # Text that would read back as something else (7, true, null) keeps its quotes.
     if isinstance(value, str) and not any(letter in value for letter in ',="[]{}'):
-        return value
+        return value if _read(value) == value and value.strip() == value else json.dumps(value)
     return json.dumps(value, sort_keys=True, default=str)
 
 

@@ -1,0 +1,243 @@
+"""``screentest build``: a testbed from a corpus of captioned films."""
+
+from __future__ import annotations
+
+from collections import Counter
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from screentest.degrade.builder import Building
+    from screentest.degrade.testbed import Testbed
+
+
+def command(app: typer.Typer) -> None:
+    """Add the command."""
+    app.command()(build)
+
+
+def build(
+    corpus: Annotated[
+        Path,
+        typer.Argument(
+            metavar="CORPUS",
+            help="A manifest (.jsonl, .csv) whose rows have timed scripts.",
+            show_default=False,
+        ),
+    ],
+    out: Annotated[
+        Path, typer.Option(metavar="DIR", help="The testbed's folder.", show_default=False)
+    ],
+    aspects: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="NAMES",
+            help="all, none, or some, with commas; or one with options: "
+            "appearance_style:style=cartoon.",
+            show_default="all",
+        ),
+    ] = None,
+    placebos: Annotated[
+        str, typer.Option(metavar="NAMES", help="all, none, or some, with commas.")
+    ] = "none",
+    seed: Annotated[int, typer.Option(help="Decides every choice.")] = 7,
+    clips: Annotated[
+        str, typer.Option(metavar="N[,N…]", help="How many clips to harm; several make a ladder.")
+    ] = "5",
+    severity: Annotated[
+        float, typer.Option(help="How hard, above 0; 1 is the paper's strength.")
+    ] = 1.0,
+    ladder: Annotated[
+        str | None,
+        typer.Option(metavar="S,S…", help="Several severities, instead of one: 0.25,0.5,1."),
+    ] = None,
+    backgrounds: Annotated[
+        Path | None,
+        typer.Option(metavar="DIR", help="Pictures for background_consistency."),
+    ] = None,
+    long_side: Annotated[
+        int, typer.Option(metavar="PIXELS", help="The size of all videos; 0 keeps the source's.")
+    ] = 512,
+    fps: Annotated[
+        str | None, typer.Option(metavar="K", help="Frames per second; the source's if not given.")
+    ] = None,
+    preset: Annotated[
+        str | None, typer.Option(metavar="paper", help="Take the models that the paper names.")
+    ] = None,
+    model: Annotated[
+        list[str] | None,
+        typer.Option("--model", metavar="ROLE=BACKEND:MODEL", help="The model for a role."),
+    ] = None,
+    device: Annotated[str, typer.Option(help="Where models run.")] = "auto",
+    workers: Annotated[
+        int | None, typer.Option(help="Processes; one per processor if not given.")
+    ] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+) -> None:
+    """Build pairs of intact and degraded videos from captioned films.
+
+    Every aspect harms a few clips of each film and leaves the rest untouched, to
+    the bit. A film that cannot serve an aspect is skipped with the reason. Start
+    the same command again to go on where it stopped.
+
+    \b
+    Examples:
+      screentest build corpus.jsonl --out testbed/
+      screentest build corpus.jsonl --out testbed/ --aspects color --clips 3
+      screentest build corpus.jsonl --out testbed/ --ladder 0.25,0.5,1
+    """
+    from screentest.cli._console import print_json
+    from screentest.cli._progress import watched
+    from screentest.corpus import read_manifest
+    from screentest.degrade.builder import build_testbed
+    from screentest.degrade.options import BuildOptions, read_models
+    from screentest.run import LocalEngine
+
+    options = BuildOptions(
+        degradations=_degradations(aspects or ["all"], backgrounds),
+        placebos=_named("placebo", [placebos]),
+        seed=seed,
+        clips=_counts(clips),
+        severities=_severities(ladder) if ladder is not None else (severity,),
+        long_side=long_side or None,
+        rate=_rate(fps),
+        models=read_models(preset, model or []),
+        device=device,
+    )
+    items = read_manifest(corpus)
+    with watched() as progress:
+        done = build_testbed(
+            items, out, options, engine=LocalEngine(workers=workers), progress=progress
+        )
+    if as_json:
+        print_json(_as_object(done, out))
+    else:
+        _print(done, out)
+    if done.exit_code:
+        raise typer.Exit(done.exit_code)
+    if not done.testbed.pairs:
+        raise typer.Exit(1)
+
+
+def _degradations(given: list[str], backgrounds: Path | None) -> tuple[str, ...]:
+    from screentest.core import BadOption
+
+    specs = _named("degradation", given)
+    if backgrounds is None:
+        return specs
+    import json
+
+    name = "background_consistency"
+    if name not in specs:
+        raise BadOption(
+            "--backgrounds is for background_consistency, which is not asked for",
+            advice="Add it to --aspects, or leave --backgrounds out.",
+        )
+    with_folder = f"{name}:folder={json.dumps(str(backgrounds.absolute()))}"
+    return tuple(with_folder if spec == name else spec for spec in specs)
+
+
+def _named(kind: str, given: list[str]) -> tuple[str, ...]:
+    """Names as the command line has them: ``all``, ``none``, a list, or one with options."""
+    from screentest.core import Aspect, registry
+
+    specs: list[str] = []
+    for text in given:
+        if text == "all":
+            order = [aspect.value for aspect in Aspect]
+            known = registry.names(kind)
+            ours = [name for name in order if name in known]
+            specs += [*ours, *(name for name in known if name not in order)]
+        elif ":" in text:
+            specs.append(text)
+        elif text != "none":
+            specs += [name.strip() for name in text.split(",") if name.strip()]
+    return tuple(specs)
+
+
+def _counts(text: str) -> tuple[int, ...]:
+    from screentest.core import BadOption
+
+    try:
+        return tuple(int(part) for part in text.split(","))
+    except ValueError:
+        raise BadOption(f"{text!r} is not a number of clips", advice="Write 5 or 1,3,5.") from None
+
+
+def _severities(text: str) -> tuple[float, ...]:
+    from screentest.core import BadOption
+
+    try:
+        return tuple(float(part) for part in text.split(","))
+    except ValueError:
+        raise BadOption(f"{text!r} is no ladder", advice="Write 0.25,0.5,1.") from None
+
+
+def _rate(text: str | None) -> Any:
+    from screentest.core import seconds
+
+    return None if text is None else seconds(text)
+
+
+def _as_object(done: Building, out: Path) -> dict[str, Any]:
+    testbed = done.testbed
+    return {
+        "testbed": str(out),
+        "sources": len(testbed.sources),
+        "pairs": len(testbed.pairs),
+        "pending": testbed.pending,
+        "made": done.made,
+        "reused": done.reused,
+        "skips": [
+            {
+                "source": skip.source,
+                "name": skip.name,
+                "reason": skip.failure.reason.value,
+                "detail": skip.failure.detail,
+            }
+            for skip in testbed.skips
+        ],
+    }
+
+
+def _print(done: Building, out: Path) -> None:
+    from screentest.cli._console import out as console
+    from screentest.cli._console import plural
+    from screentest.cli._tables import print_indented, table
+
+    testbed = done.testbed
+    pairs = Counter(pair.name for pair in testbed.pairs)
+    skips = Counter(skip.name for skip in testbed.skips)
+    rows = [
+        (name, f"{pairs[name]:,}", f"{skips[name]:,}" if skips[name] else "–")
+        for name in _order(testbed)
+    ]
+    console().print(table(["Aspect or placebo", ">Pairs", ">Skipped"], rows))
+    _print_reasons(testbed)
+    words = f"{plural(len(testbed.pairs), 'pair')} of {plural(len(testbed.sources), 'source')}"
+    if testbed.pending:
+        words += f"; {testbed.pending:,} still to be made: start the same command again"
+    print_indented(f"{words}, in {out}", indent=0)
+
+
+def _order(testbed: Testbed) -> Iterable[str]:
+    made = [pair.name for pair in testbed.pairs]
+    return dict.fromkeys([*made, *(skip.name for skip in testbed.skips)])
+
+
+def _print_reasons(testbed: Testbed) -> None:
+    """What was skipped and why; the same words only once."""
+    from screentest.cli._tables import print_heading, print_indented
+
+    told: dict[tuple[str, str], list[str]] = {}
+    for skip in testbed.skips:
+        told.setdefault((skip.source, skip.failure.detail.splitlines()[-1]), []).append(skip.name)
+    if told:
+        print_heading("Skipped")
+    for (source, detail), names in told.items():
+        which = ", ".join(dict.fromkeys(names)) if len(set(names)) < 4 else f"{len(names)} pairs"
+        print_indented(f"{source}: {which}: {detail}")

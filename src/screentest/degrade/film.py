@@ -1,0 +1,36 @@
+"""From a script on the source's clock to the clips of the normalised film."""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from screentest.core import Script, Span, Time
+from screentest.degrade.contract import Film, FilmClip
+
+if TYPE_CHECKING:
+    from screentest.degrade.captions.facts import CaptionFacts
+    from screentest.video import NormalizedVideo
+
+
+def boundaries(script: Script) -> list[Time]:
+    """Where the clips of a timed script begin and end."""
+    spans = [clip.span for clip in script.clips if clip.span is not None]
+    return sorted({moment for span in spans for moment in (span.start, span.end)})
+
+
+def film_of(video: NormalizedVideo, script: Script, facts: Sequence[CaptionFacts]) -> Film:
+    """The film with its captioned clips. Clips of which no frame is left have no place in it.
+
+    That is so for a caption beyond the end of the film, and for one shorter than a frame.
+    """
+    times = video.frame_times()
+    clips = []
+    for number, (clip, said) in enumerate(zip(script.clips, facts, strict=True)):
+        assert clip.span is not None
+        start, end = video.at(clip.span.start), video.at(clip.span.end)
+        frames = bisect_left(times, end) - bisect_left(times, start)
+        if frames > 0:
+            clips.append(FilmClip(number, clip.caption, Span(start, end), frames, said))
+    return Film(video, tuple(clips))

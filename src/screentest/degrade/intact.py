@@ -1,0 +1,174 @@
+"""The intact videos of a source: normalised once, with a fresh start at every clip."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from screentest.core import (
+    BadOption,
+    Item,
+    NoValue,
+    Outcome,
+    Reason,
+    Script,
+    Size,
+    VideoError,
+    from_json,
+    to_json,
+)
+from screentest.degrade.film import boundaries
+from screentest.degrade.names import folder_name
+from screentest.degrade.options import BuildOptions
+from screentest.degrade.testbed import SourceFilm, VideoFile
+from screentest.run import Job, Results, hash_file
+from screentest.video import NormalizedVideo, normalize, probe
+from screentest.video.atomic import atomic_output
+
+VIDEOS = "videos"
+PROMPT = "prompt.txt"
+
+
+@dataclass(frozen=True, slots=True)
+class IntactTask:
+    """What a worker is given."""
+
+    item: Item
+    testbed: Path
+    options: BuildOptions
+    sides: tuple[int | None, ...]
+    """The long sides that are needed; the first is that of ``intact.mp4``."""
+
+
+@dataclass(frozen=True, slots=True)
+class Intact:
+    """What it makes of it."""
+
+    source: SourceFilm
+    by_side: Mapping[str, str]
+    """For each long side that is needed, the path of the intact video."""
+
+
+def make_intact(job: Job) -> Results:
+    """Normalise one source. Runs in a worker."""
+    task: IntactTask = job.payload
+    made = Outcome.of(as_data(to_json(_made(task))))
+    return {key: {key.evaluator: made} for key in job.keys}
+
+
+def as_data(text: str) -> dict[str, object]:
+    """JSON as a record keeps it."""
+    import json
+
+    data: dict[str, object] = json.loads(text)
+    return data
+
+
+def timed_script(item: Item) -> Script:
+    """The script of a source; raises NoValue where it has none that a testbed can be made of."""
+    script = item.script
+    if script is None or not script.timed:
+        raise NoValue(
+            Reason.NOT_APPLICABLE,
+            "it has no captions with times",
+            advice="Give its row a script with start, end and caption of each clip; "
+            "`screentest shots` finds the ranges.",
+        )
+    if not script.text.strip():
+        raise NoValue(
+            Reason.NOT_APPLICABLE,
+            "all its captions are empty",
+            advice="Write what each clip shows: the captions joined are the prompt.",
+        )
+    return script
+
+
+def load_intact(path: Path, source: Path) -> NormalizedVideo:
+    """The record beside an intact video, wherever the testbed lies now."""
+    try:
+        text = path.with_suffix(".json").read_bytes()
+    except OSError as error:
+        raise VideoError(
+            Reason.MISSING_FILE,
+            f"{path.with_suffix('.json').name} cannot be read: {error.strerror}",
+            advice="Remove the intact video and build again.",
+        ) from None
+    return replace(from_json(NormalizedVideo, text), path=path, source=source)
+
+
+def video_file(path: Path, testbed: Path) -> VideoFile:
+    """A finished video as the testbed lists it."""
+    info = probe(path)
+    return VideoFile(
+        path=path.relative_to(testbed).as_posix(),
+        sha256=hash_file(path),
+        bytes=path.stat().st_size,
+        frames=info.frames,
+        duration=info.duration,
+        width=info.width,
+        height=info.height,
+    )
+
+
+def _made(task: IntactTask) -> Intact:
+    item, options = task.item, task.options
+    script = timed_script(item)
+    folder = task.testbed / VIDEOS / folder_name(item.id)
+    folder.mkdir(parents=True, exist_ok=True)
+    info = probe(item.video)
+    files: dict[tuple[int, int], VideoFile] = {}
+    by_side: dict[str, str] = {}
+    films: list[NormalizedVideo] = []
+    for side in task.sides:
+        pixels = Size(long_side=side).of(info.width, info.height)
+        if pixels not in files:
+            name = "intact.mp4" if not files else f"intact_{side}.mp4"
+            film = _normalised(item, script, folder / name, side, options)
+            films.append(film)
+            files[pixels] = video_file(film.path, task.testbed)
+        by_side[str(side)] = files[pixels].path
+    with atomic_output(folder / PROMPT) as file:
+        file.write(script.text.encode() + b"\n")
+    source = SourceFilm(
+        id=item.id,
+        video=str(item.video),
+        sha256=hash_file(item.video),
+        folder=folder.relative_to(task.testbed).as_posix(),
+        prompt=(folder / PROMPT).relative_to(task.testbed).as_posix(),
+        clips=script.clips,
+        intact=tuple(files.values()),
+        lost=_lost(films[0], script),
+        faults=tuple(dict.fromkeys(f"{fault.kind}: {fault.detail}" for fault in films[0].faults)),
+        groups=item.groups,
+    )
+    return Intact(source, by_side)
+
+
+def _normalised(
+    item: Item, script: Script, out: Path, side: int | None, options: BuildOptions
+) -> NormalizedVideo:
+    try:
+        film = normalize(
+            item.video,
+            out,
+            keyframes_at=boundaries(script),
+            size=Size(long_side=side),
+            rate=options.rate,
+            settings=options.encoder,
+        )
+    except BadOption as error:
+        # Whatever it is, it is this source's and not that of all the others.
+        raise VideoError(Reason.UNDECODABLE, error.message, advice=error.advice) from error
+    with atomic_output(out.with_suffix(".json")) as file:
+        file.write(to_json(film).encode() + b"\n")
+    return film
+
+
+def _lost(film: NormalizedVideo, script: Script) -> tuple[int, ...]:
+    """Clips that lie beyond the end, or between two frames."""
+    return tuple(
+        number
+        for number, clip in enumerate(script.clips)
+        if clip.span is not None and film.at(clip.span.start) >= film.at(clip.span.end)
+    )

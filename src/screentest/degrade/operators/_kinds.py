@@ -1,0 +1,61 @@
+"""What several operators share: clips that any caption allows, frames changed one by one."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from screentest.degrade.contract import Chosen, Details, FilmClip, Look, Workshop, pieces
+from screentest.degrade.dice import Dice
+from screentest.video import FrameFunction, Part, Pixels, Reencode
+
+if TYPE_CHECKING:
+    from screentest.core.frames import Frame, Image
+
+
+class AnyClip:
+    """Every clip will do, and nothing has to be settled."""
+
+    def eligible(self, clip: FilmClip) -> bool:
+        """Any clip is."""
+        return True
+
+    def settle(self, clip: FilmClip, look: Look, dice: Dice, film_dice: Dice) -> Details:
+        """Nothing to settle."""
+        return {}
+
+
+def changed_clips(
+    shop: Workshop,
+    chosen: Sequence[Chosen],
+    change: Callable[[Chosen], FrameFunction],
+    pixels: Pixels,
+) -> list[Part]:
+    """The film with the chosen clips passed through a function each."""
+    replaced: dict[int, Part | None] = {
+        one.clip.number: Reencode(one.clip.span, change(one), pixels) for one in chosen
+    }
+    return list(pieces(shop.film, replaced))
+
+
+def blended(image: Image, changed: Image, severity: float) -> Image:
+    """The changed picture; below full severity, mixed with the one it was made of."""
+    import cv2
+
+    if severity >= 1:
+        return changed
+    mixed = cv2.addWeighted(image, 1 - severity, changed, severity, 0)
+    return np.asarray(mixed, np.uint8)
+
+
+def numbered(
+    change: Callable[[int, Image], Image],
+) -> FrameFunction:
+    """A frame function from one that is told which frame of the clip it sees, from 0."""
+
+    def run(frames: Iterator[Frame]) -> Iterable[Image]:
+        return (change(number, frame.image) for number, frame in enumerate(frames))
+
+    return run

@@ -1,0 +1,87 @@
+"""What a build is asked for."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from fractions import Fraction
+from itertools import product
+
+from screentest.core import Aspect, BadOption
+from screentest.core.registry import registry
+from screentest.models import Choice
+from screentest.video import EncoderSettings
+
+PAPER_MODELS = (
+    "detection=grounding_dino:IDEA-Research/grounding-dino-base",
+    "inpainting=stable_diffusion:stable-diffusion-v1-5/stable-diffusion-inpainting",
+    "image_edit=qwen:Qwen/Qwen-Image-Edit-2509",
+)
+"""The models that SLVMEval names. Its matting is U²-Net by rembg; the path of that file has to
+be given (matting=u2net:FILE), since it has no name under which it could be pulled."""
+
+
+@dataclass(frozen=True, slots=True)
+class Rung:
+    """One step of a ladder: how hard, in how many clips."""
+
+    severity: float
+    clips: int
+
+
+@dataclass(frozen=True, slots=True)
+class BuildOptions:
+    """Everything that decides what a testbed holds, the corpus apart."""
+
+    degradations: tuple[str, ...] = tuple(aspect.value for aspect in Aspect)
+    """Names, with options where wanted: ``appearance_style:style=cartoon``."""
+    placebos: tuple[str, ...] = ()
+    seed: int = 7
+    clips: tuple[int, ...] = (5,)
+    severities: tuple[float, ...] = (1.0,)
+    long_side: int | None = 512
+    """The long side of all videos, in pixels; None keeps that of the source."""
+    rate: Fraction | None = None
+    """Frames per second; None keeps the frames of the source."""
+    encoder: EncoderSettings = field(default_factory=EncoderSettings)
+    models: tuple[Choice, ...] = ()
+    device: str = "auto"
+
+    def __post_init__(self) -> None:
+        for severity in self.severities:
+            if not 0 < severity <= 1:
+                raise BadOption(
+                    f"a severity of {severity:g} cannot be", advice="Give one above 0, up to 1."
+                )
+        for count in self.clips:
+            if count < 1:
+                raise BadOption(f"{count} clips cannot be harmed", advice="Give 1 or more.")
+        if self.long_side is not None and self.long_side < 2:
+            raise BadOption(f"a long side of {self.long_side} pixels cannot be")
+        if not (self.degradations or self.placebos) or not self.clips or not self.severities:
+            raise BadOption("there is nothing to build", advice="Name at least one aspect.")
+        for kind, specs in (("degradation", self.degradations), ("placebo", self.placebos)):
+            names = [spec.partition(":")[0] for spec in specs]
+            for name in names:
+                registry.entry(kind, name)  # an unknown one is told before any work
+                if names.count(name) > 1:
+                    raise BadOption(f"{name} is asked for twice")
+
+    @property
+    def rungs(self) -> tuple[Rung, ...]:
+        """All steps, gentle ones first."""
+        steps = product(sorted(set(self.clips)), sorted(set(self.severities)))
+        return tuple(Rung(severity, clips) for clips, severity in steps)
+
+
+def read_models(preset: str | None, choices: Sequence[str]) -> tuple[Choice, ...]:
+    """The models of a preset, with those that were chosen one by one in their place.
+
+    >>> [str(choice) for choice in read_models("paper", ["detection=saliency"])][0]
+    'detection=saliency'
+    """
+    if preset not in (None, "paper"):
+        raise BadOption(f"there is no preset {preset!r}", advice="Known: paper.")
+    chosen = [Choice.parse(text) for text in choices]
+    named = [Choice.parse(text) for text in PAPER_MODELS] if preset else []
+    return (*chosen, *(one for one in named if one.role not in {mine.role for mine in chosen}))

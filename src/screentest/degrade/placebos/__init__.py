@@ -1,0 +1,1 @@
+"""Placebos: edits that nobody sees, and that must not change a score."""
