@@ -241,8 +241,9 @@ def untrusted(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[int]:
         thread.join()
 
 
-def test_no_trust_no_retry(untrusted: int) -> None:
-    with chat_at(f"https://127.0.0.1:{untrusted}/v1", max_attempts=5) as chat:
+@pytest.mark.parametrize("scheme", ["https", "HTTPS"])
+def test_no_trust_no_retry(untrusted: int, scheme: str) -> None:
+    with chat_at(f"{scheme}://127.0.0.1:{untrusted}/v1", max_attempts=5) as chat:
         ledger = ledger_of(chat)
         with pytest.raises(ServiceError, match="no trusted connection"):
             chat.ask([plain()])

@@ -59,7 +59,10 @@ class Client:
         self._key = key
         self._timeout = timeout
         pools = -(-connections // _CONNECTIONS_PER_POOL)
-        trust = httpx2.create_ssl_context(trust_env=not endpoint.loopback)
+        # Reading the trusted certificates takes a while: once for all pools, not for plain HTTP.
+        trust: SSLContext | bool = False
+        if not endpoint.url.startswith("http:"):
+            trust = httpx2.create_ssl_context(trust_env=not endpoint.loopback)
         self._all = [_sdk(endpoint, key, timeout, trust) for _ in range(pools)]
         self._idle = self._all * _CONNECTIONS_PER_POOL
 
@@ -95,7 +98,7 @@ class Client:
             await sdk.close()
 
 
-def _sdk(endpoint: Endpoint, key: Secret, timeout: float, trust: SSLContext) -> AsyncOpenAI:
+def _sdk(endpoint: Endpoint, key: Secret, timeout: float, trust: SSLContext | bool) -> AsyncOpenAI:
     # What the SDK would otherwise tell any server about the user's OpenAI account.
     private = {"OpenAI-Organization": Omit(), "OpenAI-Project": Omit()}
     return AsyncOpenAI(

@@ -73,8 +73,9 @@ class LocalChat:
         inputs = self._inputs(request)
         read = int(inputs["input_ids"].shape[1])
         sampling = request.sampling
-        if sampling.seed is not None:
-            self._torch.manual_seed(sampling.seed + request.repeat)
+        # Never torch's running state: what was asked before must not change this answer.
+        seed = int(request.key[:8], 16) if sampling.seed is None else sampling.seed + request.repeat
+        self._torch.manual_seed(seed)
         try:
             with self._torch.inference_mode():
                 tokens = self._model.generate(**inputs, **self._settings(sampling))[0, read:]
@@ -86,9 +87,10 @@ class LocalChat:
             ) from error
         written = int(tokens.shape[0])
         text = self._tokenizer.decode(tokens, skip_special_tokens=True)
+        ended = self._ends(tokens) or any(mark in text for mark in sampling.stop)
         for mark in sampling.stop:
             text = text.split(mark)[0]
-        cut = written >= sampling.max_tokens and not self._ends(tokens)
+        cut = written >= sampling.max_tokens and not ended
         return Reply(
             text=text,
             finish="length" if cut else "stop",
@@ -132,6 +134,8 @@ class LocalChat:
             # Greedy search warns about settings that only matter when drawing.
             settings = {name: v for name, v in settings.items() if name == "repetition_penalty"}
         settings |= {"do_sample": not greedy, "max_new_tokens": sampling.max_tokens}
+        if sampling.stop:
+            settings |= {"stop_strings": list(sampling.stop), "tokenizer": self._tokenizer}
         if sampling.min_tokens is not None:
             settings["min_new_tokens"] = sampling.min_tokens
         return settings
