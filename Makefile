@@ -5,6 +5,8 @@ MODELS := .venv-models
 SCENEDETECT := .venv-scenedetect
 PIP := -m pip --disable-pip-version-check --quiet
 PYTEST_WORKERS ?= 2
+# On a machine whose index has only CUDA builds: make test TORCH="torch==2.13.0 --index-url URL"
+TORCH ?= torch==2.13.0
 
 .PHONY: demo test test-core lint bench clean help
 
@@ -43,7 +45,7 @@ $(VENV)/tested: $(VENV)/installed
 # torch is pinned and comes first: a plain requirement would pull gigabytes of CUDA.
 $(MODELS)/tested: pyproject.toml
 	$(PYTHON) -m venv $(MODELS)
-	$(MODELS)/bin/python $(PIP) install torch==2.13.0
+	$(MODELS)/bin/python $(PIP) install $(TORCH)
 	$(MODELS)/bin/python $(PIP) install -e '.[models,test]'
 	@touch $@
 

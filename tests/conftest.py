@@ -8,6 +8,11 @@ from importlib.resources import files
 from pathlib import Path
 
 import pytest
+from hypothesis import settings
+
+# No timed assertions: a busy machine is not a failure.
+settings.register_profile("screentest", deadline=None)
+settings.load_profile("screentest")
 
 ROOT = Path(__file__).resolve().parent.parent
 

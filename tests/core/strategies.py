@@ -65,11 +65,14 @@ items = st.builds(
 )
 points = st.builds(Point, spans(), numbers, texts)
 scalars = st.none() | st.booleans() | st.integers(-(2**53), 2**53) | numbers | texts
+json_values = st.recursive(
+    scalars, lambda inner: st.lists(inner, max_size=3) | st.dictionaries(texts, inner, max_size=3)
+)
 scores = st.builds(
     Score,
     numbers,
     st.lists(points, max_size=3).map(tuple),
-    st.dictionaries(names, scalars | st.lists(scalars, max_size=3), max_size=3),
+    st.dictionaries(names, json_values, max_size=3),
 )
 failures = st.builds(Failure, st.sampled_from(Reason), texts, texts)
 outcomes = st.builds(Outcome.of, scores) | failures.map(lambda failure: Outcome(failure=failure))

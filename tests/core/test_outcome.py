@@ -25,7 +25,7 @@ def test_no_number_that_is_none(number: float) -> None:
     with pytest.raises(ValueError, match=r"nan|inf"):
         Score(0.5, details={"also": number})
     with pytest.raises(ValueError, match=r"nan|inf"):
-        Score(0.5, details={"listed": [1.0, number]})
+        Score(0.5, details={"listed": [1.0, {"inside": number}]})
     with pytest.raises(ValueError, match=r"nan|inf"):
         Summary(number, 0, 1, 1, 1, "x")
 

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import importlib
 import importlib.metadata
 import sys
 import types
+from pathlib import Path
 
 import pytest
 
@@ -41,6 +43,37 @@ def test_a_spec_rebuilds_the_same(registry: Registry) -> None:
     built = registry.build("metric", 'sharpness:weights=[1,2.5],name="x, y=z"')
     again = registry.build("metric", str(built.spec))
     assert again == built
+
+
+@pytest.mark.parametrize("text", ["7", "true", "null", "a b", " padded ", "x,y", '"q"', "", "é"])
+def test_text_that_looks_like_something_else_comes_back_as_text(
+    registry: Registry, text: str
+) -> None:
+    built = registry.build("metric", "sharpness", name=text)
+    assert registry.build("metric", str(built.spec)).spec == built.spec
+
+
+def test_folders_inside_a_home_are_found_and_a_failed_import_is_not_forgotten(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    home = tmp_path / "home_of_metrics"
+    (home / "static").mkdir(parents=True)
+    (home / "__init__.py").touch()
+    (home / "static" / "__init__.py").touch()
+    (home / "static" / "one.py").write_text(
+        "from home_of_metrics import registry\n"
+        "registry.register('metric', 'deep')(lambda: 'found')\n"
+    )
+    broken = home / "broken.py"
+    broken.write_text("import no_such_module_anywhere")
+    monkeypatch.syspath_prepend(str(tmp_path))
+    registry = Registry({"metric": "home_of_metrics"})
+    importlib.import_module("home_of_metrics").registry = registry  # type: ignore[attr-defined]
+    for _ in range(2):
+        with pytest.raises(ModuleNotFoundError, match="no_such_module_anywhere"):
+            registry.names("metric")
+    broken.unlink()
+    assert registry.build("metric", "deep").thing == "found"
 
 
 @pytest.mark.parametrize("change", ["window=6", "weights=[2]", "name=b"])

@@ -38,6 +38,8 @@ from screentest.core.metric import (
     Metric,
     MetricInfo,
     Outcomes,
+    OutputInfo,
+    Question,
     Resources,
 )
 from screentest.core.outcome import Failure, Outcome, Reason, attempt
@@ -79,8 +81,10 @@ __all__ = [
     "NoValue",
     "Outcome",
     "Outcomes",
+    "OutputInfo",
     "Point",
     "Progress",
+    "Question",
     "Reason",
     "Registry",
     "Resources",

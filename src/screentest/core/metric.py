@@ -7,16 +7,18 @@ its work in ``finish``.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
+from pathlib import Path
 from typing import Any, Protocol, TypeAlias, runtime_checkable
 
 from screentest.core.aspects import Aspect
-from screentest.core.frames import Consumer, VideoInfo
+from screentest.core.frames import Consumer, Frame, FrameRequest, VideoInfo
 from screentest.core.item import Item, Shot
 from screentest.core.outcome import Outcome
 from screentest.core.score import Score
+from screentest.core.timing import Time
 from screentest.core.verdict import Verdict
 
 Outcomes: TypeAlias = Mapping[str, Outcome[Score]]
@@ -32,15 +34,24 @@ class Level(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class MetricInfo:
-    """What a metric is, as plain declarations at its head."""
+class OutputInfo:
+    """One number that a metric gives: what it says, its range, which way is better."""
 
     summary: str
     low: float = 0.0
     high: float = 1.0
     higher_is_better: bool = True
-    level: Level = Level.VIDEO
     unit: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class MetricInfo:
+    """What a metric is, as plain declarations at its head."""
+
+    outputs: Mapping[str, OutputInfo]
+    """Every value it can give, by name. A failure of the whole metric fails each of them, so
+    that coverage has its denominator."""
+    level: Level = Level.VIDEO
     roles: tuple[str, ...] = ()
     """The model roles it asks for."""
     needs: tuple[str, ...] = ()
@@ -48,18 +59,21 @@ class MetricInfo:
 
 
 class Resources(Protocol):
-    """What a measurement may draw on besides its own frames."""
-
-    @property
-    def info(self) -> VideoInfo:
-        """The video's probe."""
-
-    @property
-    def shots(self) -> Sequence[Shot]:
-        """The video's shots, found in the same scan."""
+    """What a measurement or a judge may draw on besides the frames it is handed."""
 
     def role(self, name: str) -> Any:
         """The backend chosen for a role; raises NoValue(MISSING_MODEL) where there is none."""
+
+    def info(self, video: Path) -> VideoInfo:
+        """A video's probe, done once."""
+
+    def shots(self, video: Path) -> Sequence[Shot]:
+        """A video's shots. In a measurement: of its own video, after the scan."""
+
+    def frames(
+        self, video: Path, moments: Sequence[Time], request: FrameRequest
+    ) -> Iterator[Frame]:
+        """The frames on the screen at some moments, for those that do not stream."""
 
 
 @runtime_checkable
@@ -70,21 +84,37 @@ class Measurement(Protocol):
     def consumers(self) -> Sequence[Consumer]:
         """Who wants frames; may be empty."""
 
-    def finish(self, resources: Resources) -> Outcomes:
-        """After the scan: the outcomes."""
+    def finish(self) -> Outcomes:
+        """After the scan: the outcomes, by the names in ``MetricInfo.outputs``."""
 
 
 @runtime_checkable
 class Metric(Protocol):
     """Measures items, each on its own."""
 
-    def start(self, item: Item) -> Measurement:
-        """Begin on one item."""
+    @property
+    def info(self) -> MetricInfo:
+        """What it gives and needs."""
+
+    def start(self, item: Item, resources: Resources) -> Measurement:
+        """Begin on one item. Consumers may use roles as the frames come: keep numbers."""
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """What a judge is asked: which of two videos is better in one aspect."""
+
+    aspect: Aspect
+    prompt: str
+    first: Item
+    second: Item
+    repeat: int = 0
+    """Which of several equal askings it is; answers are not shared between them."""
 
 
 @runtime_checkable
 class Judge(Protocol):
-    """Says which of two videos is better in one aspect."""
+    """Says which of two videos is better."""
 
-    def judge(self, aspect: Aspect, prompt: str, first: Item, second: Item) -> Outcome[Verdict]:
-        """The verdict. It may look at both videos, in this order of presentation."""
+    def judge(self, question: Question, resources: Resources) -> Outcome[Verdict]:
+        """The verdict, on the videos in this order of presentation."""

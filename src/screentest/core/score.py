@@ -9,12 +9,17 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from screentest.core.timing import Span
 
-JsonScalar: TypeAlias = str | int | float | bool | None
-Details: TypeAlias = Mapping[str, JsonScalar | list[JsonScalar]]
+if TYPE_CHECKING:
+    Json: TypeAlias = str | int | float | bool | list["Json"] | dict[str, "Json"] | None
+else:
+    # A type that contains itself is more than the JSON reader needs to know.
+    Json: TypeAlias = Any
+Details: TypeAlias = Mapping[str, Json]
+"""What else was measured, as JSON: question lists, faults, parts of a score."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,9 +45,7 @@ class Score:
     def __post_init__(self) -> None:
         _must_be_finite(self.value)
         for name, detail in self.details.items():
-            for number in detail if isinstance(detail, list) else [detail]:
-                if isinstance(number, float):
-                    _must_be_finite(number, name)
+            _must_hold_finite(detail, name)
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,6 +77,14 @@ class Summary:
         return (
             f"{self.value:.2f} ± {margin:.2f} ({self.scored}/{self.total} scored)  {self.signature}"
         )
+
+
+def _must_hold_finite(detail: Json, name: str) -> None:
+    if isinstance(detail, float):
+        _must_be_finite(detail, name)
+    elif isinstance(detail, list | dict):
+        for inner in detail.values() if isinstance(detail, dict) else detail:
+            _must_hold_finite(inner, name)
 
 
 def _must_be_finite(number: float, what: str = "a score") -> None:

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from screentest.core import NoValue, Reason
 from screentest.models.optional import optional
+from screentest.models.pictures import check_picture
 
 if TYPE_CHECKING:
     from screentest.core.frames import Image
@@ -25,6 +26,8 @@ NEUTRAL = ("model", "revision", "trust_remote_code", "allow_pickle", "device", "
 
 _BLOCK = 1 << 20
 _SAMPLED_BLOCKS = 64
+_THAT_COUNT = {".safetensors", ".json", ".txt", ".model", ".jinja", ".py"}
+"""A preprocessor's settings or a chat template change the numbers as much as the weights do."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,20 +130,23 @@ class Origin:
 def pixel_inputs(processor: Any, images: Sequence[Image], place: Place) -> dict[str, Any]:
     """Pictures as a model takes them; resized and normalised on the GPU where there is one."""
     where = {"device": place.device} if place.device.startswith("cuda") else {}
-    inputs = processor(images=list(images), return_tensors="pt", **where)
+    # Said, not guessed: a picture three pixels high looks like one with channels first.
+    layout = {"input_data_format": "channels_last"}
+    checked = [check_picture(image) for image in images]
+    inputs = processor(images=checked, return_tensors="pt", **layout, **where)
     moved = {key: value.to(place.device, non_blocking=True) for key, value in inputs.items()}
     moved["pixel_values"] = moved["pixel_values"].to(place.dtype)
     return moved
 
 
 def fingerprint(folder: Path) -> str:
-    """A hash over all weight files of a folder.
+    """A hash over all files of a model: weights, configuration, tokenizer, templates.
 
     Files of up to 64 MiB are read whole; of larger ones 64 blocks spread over them, since
     hashing tens of gigabytes at each start would cost minutes.
     """
     digest = hashlib.sha256()
-    for path in sorted(folder.rglob("*.safetensors")):
+    for path in sorted(path for path in folder.rglob("*") if path.suffix in _THAT_COUNT):
         size = path.stat().st_size
         digest.update(f"{path.relative_to(folder).as_posix()}:{size}:".encode())
         with path.open("rb") as file:
