@@ -5,6 +5,8 @@ from __future__ import annotations
 import os
 import random
 import signal
+import subprocess
+import sys
 import threading
 import time
 from collections.abc import Sequence
@@ -12,7 +14,7 @@ from pathlib import Path
 
 import pytest
 
-from screentest.core import BadOption, LedgerClient, Reason, Score, ServiceError
+from screentest.core import BadOption, LedgerClient, Reason, Score, ServiceError, Silent
 from screentest.run import (
     InlineEngine,
     LocalEngine,
@@ -24,6 +26,7 @@ from screentest.run import (
     execute,
 )
 from screentest.run.tasks import Engine
+from tests.conftest import ROOT
 from tests.run.conftest import Children
 from tests.run.work import key, task, value_of
 
@@ -181,17 +184,27 @@ def test_workers_live_on_between_tasks(store: RunStore, tmp_path: Path) -> None:
     assert len(seen - before) <= 4
 
 
+class Counting(Silent):
+    done = 0.0
+
+    def advance(self, amount: float = 1, note: str = "") -> None:
+        self.done += amount
+
+
 def test_workers_killed_from_outside_at_any_moment(store: RunStore) -> None:
     """As the system does when memory is short: idle, starting, half-way through an answer."""
     psutil = pytest.importorskip("psutil")
     dice = random.Random(0)
     over = threading.Event()
     killed = 0
+    progress = Counting()
 
     def killer() -> None:
         nonlocal killed
         while not over.wait(dice.uniform(0.005, 0.06)):
             for process in psutil.Process().children(recursive=True):
+                if killed > progress.done + 5:  # on a busy machine nobody else would get a turn
+                    continue
                 try:
                     if os.getsid(process.pid) == process.pid and dice.random() < 0.5:
                         process.kill()
@@ -204,7 +217,8 @@ def test_workers_killed_from_outside_at_any_moment(store: RunStore) -> None:
     try:
         # Answers larger than a pipe holds, so that many die while they send.
         tasks = [task(item, "measure", {"bytes": 200_000}) for item in range(60)]
-        done = execute(store, tasks, engine=LocalEngine(workers=2, max_deaths=1000))
+        engine = LocalEngine(workers=2, max_deaths=1000)
+        done = execute(store, tasks, engine=engine, progress=progress)
     finally:
         over.set()
         thread.join()
@@ -251,6 +265,28 @@ def test_a_file_that_changes_while_it_is_read(store: RunStore, tmp_path: Path) -
     film.write_bytes(b"afterwards")
     done = execute(store, [task(1, files=(stamp,)), task(2)], engine=InlineEngine())
     assert (done.made, done.changed, done.pending) == (1, 1, 1)
+
+
+def test_workers_that_cannot_begin(tmp_path: Path) -> None:
+    """A script without the guard starts itself again in each worker: one message, not for ever."""
+    script = tmp_path / "script.py"
+    script.write_text(
+        "from pathlib import Path\n"
+        "from screentest.run import RunStore, execute\n"
+        "from tests.run.work import task\n"
+        f"with RunStore(Path({str(tmp_path / 'run')!r}), command='test') as store:\n"
+        "    execute(store, [task(1)])\n"
+    )
+    done = subprocess.run(
+        [sys.executable, str(script)],
+        env=os.environ | {"PYTHONPATH": f"{ROOT}{os.pathsep}{os.environ.get('PYTHONPATH', '')}"},
+        capture_output=True,
+        text=True,
+        timeout=120,
+    )
+    assert done.returncode == 1
+    assert "worker processes end before they begin (exit code 1)" in done.stderr
+    assert "if __name__" in done.stderr.splitlines()[-1]
 
 
 def test_no_workers() -> None:

@@ -51,6 +51,7 @@ keys = st.builds(
 )
 
 
+@settings(deadline=None)
 @given(st.dictionaries(strategies.names, outcomes, min_size=1, max_size=3))
 def test_outcomes_round_trip(given_outcomes: dict[str, Outcome[Any]]) -> None:
     encoded = encode(given_outcomes)

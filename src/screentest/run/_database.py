@@ -77,9 +77,9 @@ def _connect_read_only(path: Path) -> sqlite3.Connection:
             connection.execute("PRAGMA query_only = ON")
             connection.execute("SELECT count(*) FROM sqlite_master")
             return connection
-        except sqlite3.OperationalError:
+        except sqlite3.DatabaseError as error:
             connection.close()
-            if way == ways[-1]:
+            if way == ways[-1] or not isinstance(error, sqlite3.OperationalError):
                 raise
     raise AssertionError("there is a last way")
 

@@ -27,6 +27,7 @@ from screentest.run.channel import LedgerDesk
 from screentest.run.tasks import Task
 
 _FALSE_STARTS: Final = 3
+_SIGNALS_TO_AN_EXIT: Final = 10
 _MEMORY_LOOK: Final = 0.25  # seconds between two looks at the memory of workers
 _FAREWELL: Final = 5.0  # seconds that an idle worker has to end by itself
 
@@ -180,8 +181,9 @@ class Pool:
         if worker.task is not None:
             return iter([Lost(worker.task, code, worker.elapsed, limit)])
         if not worker.ready:
-            self._false_starts += 1
-            if self._false_starts >= _FALSE_STARTS:
+            # A signal may come from outside and will not always; an exit is what ours will do.
+            self._false_starts += 1 if code is not None and code < 0 else _SIGNALS_TO_AN_EXIT
+            if self._false_starts >= _FALSE_STARTS * _SIGNALS_TO_AN_EXIT:
                 raise ScreentestError(
                     f"worker processes end before they begin (exit code {code})",
                     advice="See the messages above. A script that starts a run must do so under "

@@ -12,7 +12,7 @@ import os
 import socket
 import sqlite3
 from collections.abc import Iterable, Mapping, Sequence
-from contextlib import suppress
+from contextlib import ExitStack, suppress
 from decimal import Decimal
 from pathlib import Path
 from types import TracebackType
@@ -55,27 +55,23 @@ class RunStore(RunReader):
         refuse_impossible_cap(max_cost)
         folder = folder.absolute()
         _make_folder(folder)
-        self._lease = Lease.take(folder)
-        self._reserve = Reserve(folder)
-        try:
+        with ExitStack() as undo:
+            self._lease = Lease.take(folder)
+            undo.callback(self._lease.release)
+            self._reserve = Reserve(folder)
+            undo.callback(self._reserve.release)
             self._reserve.take()
-            connection = open_for_writing(folder)
-            self._writer = Writer(connection, folder / FILE, self._reserve)
-            try:
-                super().__init__(folder)
-                self._ending = "finished"
-                self._start_row = _start_row(command, arguments or {})
-                self._start = self._writer.do(self._begin)
-                self.inputs = InputHashes(self._writer, folder)
-                self.ledger = Ledger(self._writer, folder, self._start, max_cost)
-            except BaseException:
-                self._writer.close()
-                raise
+            self._writer = Writer(open_for_writing(folder), folder / FILE, self._reserve)
+            undo.callback(self._writer.close)
+            super().__init__(folder)
+            undo.callback(super().close)
+            self._ending = "finished"
+            self._start_row = _start_row(command, arguments or {})
+            self._start = self._writer.do(self._begin)
+            self.inputs = InputHashes(self._writer, folder)
+            self.ledger = Ledger(self._writer, folder, self._start, max_cost)
             _sync_folder(folder)
-        except BaseException:
-            self._reserve.release()
-            self._lease.release()
-            raise
+            undo.pop_all()  # nothing went wrong
 
     def __exit__(
         self,
