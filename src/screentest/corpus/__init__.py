@@ -1,5 +1,6 @@
 """Manifests: which videos to evaluate, and what they were asked to be."""
 
+from screentest.corpus.categories import categorise
 from screentest.corpus.check import Report, check_manifest
 from screentest.corpus.manifest import (
     Reading,
@@ -8,16 +9,25 @@ from screentest.corpus.manifest import (
     read_manifest,
     write_manifest,
 )
+from screentest.corpus.parted import PartedSource, SourcePart, in_groups_of, joined
 from screentest.corpus.problems import Kind, Problem
+from screentest.corpus.vript import VriptReading, read_vript
 
 __all__ = [
     "Kind",
+    "PartedSource",
     "Problem",
     "Reading",
     "Report",
     "Row",
+    "SourcePart",
+    "VriptReading",
+    "categorise",
     "check_manifest",
     "examine_manifest",
+    "in_groups_of",
+    "joined",
     "read_manifest",
+    "read_vript",
     "write_manifest",
 ]

@@ -1,0 +1,165 @@
+"""Join: several videos as one, each picture once and each part a clip of its own.
+
+The film has the size of its first part; a part of another shape gets black bars. Times go on
+from part to part, in ticks that all parts can be counted in, or nearly.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from math import lcm
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from screentest.core import NATIVE, BadOption, Fault, Reason, Span, VideoError, VideoInfo
+from screentest.video.atomic import atomic_output
+from screentest.video.limits import DEFAULT_LIMITS, Limits
+from screentest.video.plainfile import shown
+from screentest.video.probe import examine
+from screentest.video.source import Source
+from screentest.video.splicing.clips import ClipWriter
+from screentest.video.splicing.encode import EncoderSettings, StreamFormat
+from screentest.video.splicing.mp4 import Mp4Writer
+from screentest.video.splicing.normalize import refuse_to_replace
+from screentest.video.splicing.pictures import UNSAID, Fitter, even_size, matrix_of
+from screentest.video.survey import Survey
+
+if TYPE_CHECKING:
+    from av.video.frame import VideoFrame
+
+    from screentest.core.frames import Image
+
+FINE = EncoderSettings(crf=8, preset="veryfast")
+"""Finer than what films are normalised to, since it is encoded once more."""
+_COARSEST = 10_000
+_FINEST = 10_000_000
+_BLACK, _NO_COLOUR = 16, 128
+
+
+@dataclass(frozen=True, slots=True)
+class JoinedVideo:
+    """A film and where in it each part lies."""
+
+    path: Path
+    spans: tuple[Span, ...]
+    faults: tuple[Fault, ...] = ()
+
+
+def join(
+    parts: Sequence[Path],
+    out: Path,
+    *,
+    settings: EncoderSettings = FINE,
+    limits: Limits = DEFAULT_LIMITS,
+) -> JoinedVideo:
+    """Write ``parts`` one after another to ``out`` (MP4). Sound is dropped.
+
+    Raises VideoError where a part has no picture: leave that part out and join again.
+    """
+    if not parts:
+        raise BadOption("there is nothing to join", advice="Give at least one video.")
+    refuse_to_replace(out, *parts)
+    tables = [examine(part, limits) for part in parts]
+    limits.check_duration(sum((table.end - table.start for _, table in tables), Fraction(0)))
+    form = _format(parts[0], tables[0][0], [table for _, table in tables], limits)
+    spans: list[Span] = []
+    faults: list[Fault] = []
+    at = 0
+    with atomic_output(out) as file, Mp4Writer(file, settings, form) as writer:
+        clips = ClipWriter(writer, settings, form)
+        for part, (info, table) in zip(parts, tables, strict=True):
+            begins = at
+            fit = _Boxed(info, form)
+            with Source(part, limits, threads=settings.threads) as source:
+                for frame, tick, duration in _timed(source, table, form.timescale):
+                    clips.add(fit(frame), begins + tick, duration, begins_clip=at == begins)
+                    at = begins + tick + duration
+                faults += source.faults
+            if at == begins:
+                raise VideoError(
+                    Reason.UNDECODABLE,
+                    f"no picture in {shown(part)} can be decoded",
+                    advice="Leave it out, or download it again.",
+                )
+            spans.append(Span(begins * form.time_base, at * form.time_base))
+        clips.finish()
+    return JoinedVideo(out, tuple(spans), tuple(dict.fromkeys(faults)))
+
+
+def _format(path: Path, info: VideoInfo, tables: Sequence[Survey], limits: Limits) -> StreamFormat:
+    """The format of the film: that of its first part, on a clock for all of them."""
+    with Source(path, limits) as source:
+        frame = next((frame for _, frame in source.frames()), None)
+        context = source.stream.codec_context
+        primaries, transfer = int(context.color_primaries), int(context.color_trc)
+    width, height = even_size(NATIVE, info.width, info.height)
+    same_rate = len({table.nominal_rate for table in tables}) == 1
+    return StreamFormat(
+        width=width,
+        height=height,
+        timescale=_timescale(tables),
+        rate=info.rate.limit_denominator(1001),
+        constant_rate=same_rate and info.constant_rate,
+        sample_aspect=1 / info.sample_aspect if info.rotation % 180 else info.sample_aspect,
+        matrix=matrix_of(frame) if frame is not None else UNSAID,
+        primaries=primaries or UNSAID,
+        transfer=transfer or UNSAID,
+    )
+
+
+def _timescale(tables: Sequence[Survey]) -> int:
+    """Ticks per second: whole for every part where that is not too fine."""
+    scale = lcm(*(table.time_base.denominator for table in tables))
+    if scale > _FINEST:
+        return 90_000
+    while scale < _COARSEST:
+        scale *= 2
+    return scale
+
+
+def _timed(source: Source, table: Survey, timescale: int) -> Iterator[tuple[VideoFrame, int, int]]:
+    """Frames with the tick they appear at, from 0, and how long they are shown."""
+    zero: Fraction | None = None
+    waiting: tuple[VideoFrame, int] | None = None
+    for moment, frame in source.frames():
+        zero = moment if zero is None else zero
+        tick = round((moment - zero) * timescale)
+        if waiting is not None:
+            tick = max(tick, waiting[1] + 1)  # rounding may not make two frames one
+            yield (*waiting, tick - waiting[1])
+        waiting = frame, tick
+    if waiting is not None and zero is not None:
+        yield (*waiting, max(1, round((table.end - zero) * timescale) - waiting[1]))
+
+
+class _Boxed:
+    """Pictures of one part in the film's size, with black bars where its shape is another."""
+
+    def __init__(self, info: VideoInfo, form: StreamFormat) -> None:
+        self._width, self._height = form.width, form.height
+        scale = min(Fraction(form.width, info.width), Fraction(form.height, info.height))
+        wide, high = round(info.width * scale), round(info.height * scale)
+        self._inner = max(2, wide & ~1), max(2, high & ~1)
+        self._fit = Fitter(*self._inner, form.matrix)
+
+    def __call__(self, frame: VideoFrame) -> Image:
+        """The picture."""
+        picture = self._fit(frame)
+        if self._inner == (self._width, self._height):
+            return picture
+        shapes = (1, 2, 2)  # luma, then both chroma planes at half the size
+        taken, planes = 0, []
+        flat = np.ascontiguousarray(picture).reshape(-1)
+        for fill, part in zip((_BLACK, _NO_COLOUR, _NO_COLOUR), shapes, strict=True):
+            width, height = self._inner[0] // part, self._inner[1] // part
+            plane = np.full((self._height // part, self._width // part), fill, np.uint8)
+            top, left = (plane.shape[0] - height) // 2, (plane.shape[1] - width) // 2
+            inside = flat[taken : taken + width * height].reshape(height, width)
+            plane[top : top + height, left : left + width] = inside
+            taken += width * height
+            planes.append(plane.reshape(-1))
+        return np.concatenate(planes).reshape(self._height * 3 // 2, self._width)
