@@ -292,15 +292,19 @@ def test_what_is_known_of_the_sample() -> None:
     assert _fit_of("default", sample_films()) == Fit(15, 0, 0, 6, 7)
 
 
-def test_over_all_known_films(shared_data: Path) -> None:
-    """The figures of docs/shots.md, which bench/shots.py prints, less the longest films."""
-    long = ("bbb_full", "bbb_047", "intel_")
-    films = [one for one in all_films(shared_data) if not one.path.name.startswith(long)]
+def test_over_the_hardest_of_the_known_films(shared_data: Path) -> None:
+    """Generated films, gradual transitions, and the one single shot with a false cut.
+
+    bench/shots.py has them all; its figures are in docs/shots.md.
+    """
+    hard = ("vgot", "cogvideox", "sintel", "nasa", "imageio_cockatoo")
+    known = all_films(shared_data)
+    films = [one for one in known if one.path.name.startswith(hard) and one.group != "sample"]
     total = _fit_of("default", films)
-    assert total.f1 >= 0.985
-    assert total.gradual_found >= 14
-    assert total.false <= 2
+    assert total.hits + total.missed == 208
     assert total.missed <= 3
+    assert total.false <= 2
+    assert total.gradual_found >= 8
 
 
 # transnetv2

@@ -79,8 +79,9 @@ class GradualDetector(BaseConsumer):
             if not blends or run.until is None:
                 # Cut to and from black, or an end in black: no shot comes in by a fade.
                 continue
-            at_start = self._first is not None and run.first.frame <= self._first.frame
-            takes_over = run.first if at_start else run.until
+            takes_over = min(run.until, run.into.first) if run.into else run.until
+            if self._first is not None and run.first.frame <= self._first.frame:
+                takes_over = run.first
             span = Span(
                 min(takes_over.time, *(blend.first.time for blend in blends)),
                 max(run.until.time, *(blend.last.time for blend in blends)),
