@@ -107,7 +107,6 @@ def test_passing_trouble_passes(act: Act) -> None:
     ("act", "reason"),
     [
         (Status(500), Reason.SERVICE_FAILED),
-        (rate_limited("1"), Reason.SERVICE_FAILED),
         (Reset(after=30), Reason.SERVICE_FAILED),
         (Raw(b"\xff\xfe"), Reason.UNPARSABLE),
     ],
@@ -120,6 +119,22 @@ def test_lasting_trouble_is_given_up(act: Act, reason: Reason) -> None:
     assert outcome.failure.reason is reason
     assert "3 attempts" in outcome.failure.detail
     assert len(server.asked) == len(ledger.receipts) == 3
+
+
+def test_a_server_that_always_says_too_many_is_given_up() -> None:
+    with serving([rate_limited("1")], max_attempts=2) as (server, chat):
+        ledger = ledger_of(chat)
+        (outcome,) = chat.ask([plain()])
+    assert outcome.failure is not None
+    assert outcome.failure.reason is Reason.SERVICE_FAILED
+    # Being turned away costs nothing, so it is borne four times as often as a failure.
+    assert len(server.asked) == len(ledger.receipts) == 4 * 2
+
+
+def test_being_turned_away_does_not_use_up_the_attempts() -> None:
+    script = [rate_limited()] * 3 + [Status(500)] + [rate_limited()] * 3 + [Answer("yes")]
+    with serving(script, max_attempts=2) as (_, chat):
+        assert chat.ask([plain()])[0].unwrap().attempts == 8
 
 
 @pytest.mark.parametrize(

@@ -76,8 +76,35 @@ def test_choice(text: str) -> None:
 
 
 def test_one_letter_counts_only_as_written() -> None:
-    assert parse_choice("I prefer a video with light: B", ("A", "B")) == "B"
+    assert parse_choice("I saw a video with light. Answer: B", ("A", "B")) == "B"
     assert parse_choice("b", ("A", "B")) == "B"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "There is no doubt about it: the cat is there.",
+        "It's a no-brainer.",
+        "The caption has no colours and the video looks right.",
+    ],
+)
+def test_a_word_in_passing_is_no_answer(text: str) -> None:
+    with pytest.raises(NoValue):
+        parse_yes_no(text)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "I cannot rate this video because only 3 frames are visible.",
+        "3 frames are blurred.",
+        "In shot 2 the dog vanishes.",
+        "I saw 4 dogs",
+    ],
+)
+def test_a_number_in_passing_is_no_score(text: str) -> None:
+    with pytest.raises(NoValue):
+        parse_score(text, 1, 5)
 
 
 def test_the_longer_choice_is_what_was_said() -> None:

@@ -128,10 +128,9 @@ class Caller:
         known = await books.recall(digest)
         if known is not None and known.answer is not None:
             return _Got(from_json(Reply, known.answer), 0, known.cost)
-        retries, attempt = self._settings.retries, 0
-        allowed = retries.max_attempts
-        while attempt < allowed:
-            attempt += 1
+        retries = self._settings.retries
+        failures = refusals = 0
+        for attempt in range(1, retries.most_calls + 1):
             enforced = self._enforced
             async with self._limiter.slot():
                 self._raise_if_stopped()
@@ -144,14 +143,19 @@ class Caller:
                 congested = fault.kind is FaultKind.RATE_LIMITED or fault.status in _CONGESTED
                 if congested:
                     self._limiter.congested(started, wait)
+            if fault.kind is FaultKind.RATE_LIMITED:
+                refusals += 1
+            else:
+                failures += 1
+            last = failures >= retries.max_attempts or refusals >= retries.max_refusals
             if enforced and self._can_do_without(fault):
                 self._enforced = False
-                allowed += 1  # the server did not fail, it was asked for too much
-            elif self._stops_the_run(fault, attempt == allowed):
+                failures -= 1  # the server did not fail, it was asked for too much
+            elif self._stops_the_run(fault, last):
                 host, model = self._settings.endpoint.host, self._settings.model
                 self.stopped = fault.service_error(host, model)
                 raise self.stopped
-            elif not fault.again or attempt == allowed:
+            elif not fault.again or last:
                 raise fault.no_value(attempt)
             elif not congested:
                 await self._clock.sleep(wait)

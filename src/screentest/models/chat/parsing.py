@@ -27,6 +27,16 @@ _OUT_OF = re.compile(
     r"(?!\w|[.,:/\-−][0-9])",
     re.IGNORECASE,
 )
+# What may stand between the start of a line and the choice or number that is the answer.
+_LEAD_IN = (
+    r"(?:(?:so|thus|therefore|overall|hence|my|the|final|this|that|it|it['’]s|is|as|a|an|of|i|am|we"
+)
+_LEAD_IN += (
+    r"|would|say|choose|pick|prefer|select|rate|give|gave|assign|video|clip|option|score|rating"
+)
+_LEAD_IN += r"|grade|answer|verdict|conclusion|choice|decision)\b[\s,:=\-–—*_\"'`(\[]*)*"
+_OPENING = 200
+"""How far into a line or sentence an answer may begin; also what bounds the search."""
 _MARGIN = "\"'`*_()[]{}<>.,;:!?~=#$ "
 
 
@@ -54,6 +64,9 @@ def parse_choice(text: str, choices: Sequence[str], *, bracketed: bool = False) 
         if whole == choice.casefold():
             return choice
     named = [choice for choice in choices if _names(said, choice, bracketed)]
+    if not bracketed:
+        # Named in passing is not answered: "there is no doubt that the cat is there".
+        named = [choice for choice in named if _answers(said, choice)] and named
     # "not sure" also names "sure": the longer one is what was said.
     named = [
         choice
@@ -80,6 +93,8 @@ def parse_score(text: str, low: float, high: float, *, whole: bool = False) -> f
     numbers = _numbers(_OUT_OF.sub(r"\1", said), text)
     if len(numbers) != 1:
         raise _unparsable(f"expected one number; found {len(numbers) or 'none'}", text)
+    if not _OUT_OF.search(said) and not _is_the_answer(said, numbers[0]):
+        raise _unparsable("a number stands in it, but not where an answer stands", text)
     value = float(numbers[0].replace("−", "-"))
     if not math.isfinite(value) or not low <= value <= high:
         raise _unparsable(f"{numbers[0][:20]} is not from {low:g} to {high:g}", text)
@@ -103,6 +118,29 @@ def _numbers(said: str, text: str) -> list[str]:
     return numbers
 
 
+def _is_the_answer(said: str, number: str) -> bool:
+    """Whether a number opens or closes the text or follows a word such as "score"."""
+    start = rf"[\W_]*{_LEAD_IN}[\W_]*{re.escape(number)}"
+    # Nothing but the end or a pause may follow: "4 frames" counts frames.
+    lines = [line for line in said.splitlines() if any(letter.isdigit() for letter in line)]
+    return any(
+        re.match(start + r"\s*(?:[^\w\s]|$)", piece[:_OPENING], re.IGNORECASE)
+        for line in lines
+        for piece in re.split(r"(?<=[.!?;])\s+", line)
+    )
+
+
+def _answers(said: str, choice: str) -> bool:
+    """Whether a line or sentence of the text opens with the choice, or it stands in brackets."""
+    if _pattern(choice, bracketed=True).search(said):
+        return True
+    words = r"\s+".join(re.escape(word) for word in choice.split())
+    flags = re.NOFLAG if len(choice) == 1 else re.IGNORECASE
+    start = re.compile(rf"[\W_]*(?i:{_LEAD_IN})[\W_]*{words}(?![\w-])", flags)
+    pieces = re.split(r"(?<=[.!?;])\s+|\n", said)
+    return any(start.match(piece[:_OPENING]) for piece in pieces)
+
+
 def _names(text: str, choice: str, bracketed: bool) -> bool:
     return _pattern(choice, bracketed).search(text) is not None
 
@@ -112,7 +150,7 @@ def _pattern(choice: str, bracketed: bool) -> re.Pattern[str]:
     flags = re.NOFLAG if len(choice) == 1 else re.IGNORECASE
     if bracketed:
         return re.compile(rf"\[\s*{words}\s*\]", flags)
-    return re.compile(rf"(?<!\w){words}(?!\w)", flags)
+    return re.compile(rf"(?<![\w-]){words}(?![\w-])", flags)
 
 
 def _within(short: str, long: str, text: str) -> bool:

@@ -59,6 +59,16 @@ class Retries:
     longest_wait: float = 120.0
     """No single wait is longer, whatever a server asks for."""
 
+    @property
+    def max_refusals(self) -> int:
+        """How often a server may say "too many" to one call: it costs nothing, so more often."""
+        return 4 * self.max_attempts
+
+    @property
+    def most_calls(self) -> int:
+        """Of both together, and one to find out that a server takes no schemas."""
+        return self.max_attempts + self.max_refusals
+
     def wait(self, attempt: int, asked: float | None, dice: random.Random) -> float:
         """Seconds to wait after failed attempt number ``attempt``.
 
