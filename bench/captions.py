@@ -1,12 +1,15 @@
 """How well captions are read: precision and recall per criterion on captions labelled by hand.
 
-Run: python bench/captions.py [--split held_out|rules] [--misses]
+Run: python bench/captions.py [--split elsewhere|held_out|rules] [--misses]
+``elsewhere`` needs the folder of test data (SCREENTEST_DATA): its captions do not ship.
 """
 
 from __future__ import annotations
 
 import argparse
+import hashlib
 import json
+import os
 from pathlib import Path
 
 from screentest.core import from_object
@@ -14,16 +17,36 @@ from screentest.degrade.captions.agreement import Agreement, agreement, eligibil
 from screentest.degrade.captions.facts import CRITERIA, CaptionFacts
 from screentest.degrade.captions.rules import read_caption, rules_signature
 
-LABELS = Path(__file__).parent.parent / "tests/degrade/captions/labelled.json"
+ROOT = Path(__file__).parent.parent
+LABELS = ROOT / "tests/degrade/captions/labelled.json"
+ELSEWHERE = ROOT / "tests/degrade/captions/labelled_elsewhere.json"
 
 
 def labelled(split: str) -> list[tuple[str, CaptionFacts]]:
+    if split == "elsewhere":
+        return labelled_elsewhere()
     content = json.loads(LABELS.read_text(encoding="utf-8"))
     return [
         (entry["caption"], from_object(CaptionFacts, _paired(entry["facts"])))
         for entry in content["captions"]
         if entry["split"] == split
     ]
+
+
+def labelled_elsewhere() -> list[tuple[str, CaptionFacts]]:
+    data = Path(os.environ.get("SCREENTEST_DATA", ROOT.parent / "shared" / "data"))
+    content = json.loads(ELSEWHERE.read_text(encoding="utf-8"))
+    cases = []
+    for entry in content["captions"]:
+        film = json.loads((data / entry["file"]).read_text(encoding="utf-8"))
+        if isinstance(entry["at"], int):
+            caption = next(each["caption"] for each in film["shots"] if each["shot"] == entry["at"])
+        else:
+            caption = film[entry["at"]]
+        if not hashlib.sha256(caption.encode()).hexdigest().startswith(entry["sha256"]):
+            raise SystemExit(f"{entry['file']} is not the file that was labelled")
+        cases.append((caption, from_object(CaptionFacts, _paired(entry["facts"]))))
+    return cases
 
 
 def _paired(facts: dict[str, list[object]]) -> dict[str, list[object]]:
@@ -44,7 +67,7 @@ def row(name: str, entries: Agreement, captions: Agreement) -> str:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--split", choices=("held_out", "rules"), default="held_out")
+    parser.add_argument("--split", choices=("elsewhere", "held_out", "rules"), default="held_out")
     parser.add_argument("--misses", action="store_true", help="every difference, one per line")
     asked = parser.parse_args()
     cases = labelled(asked.split)
