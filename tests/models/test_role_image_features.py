@@ -14,6 +14,7 @@ from screentest.models.image_features.mobilenet import MobileNet
 from screentest.models.roles import ImageFeatures
 from tests.models.pulled import pulled
 from tests.models.real_frames import Image, frame
+from tests.models.tiny_backend import MARKS, tiny_backend
 
 BACKENDS = ("mobilenet", "colour_gradient")
 
@@ -26,8 +27,18 @@ def built(name: str) -> ImageFeatures:
     return made
 
 
+@pytest.fixture(params=[*BACKENDS, pytest.param("hf", marks=MARKS)], scope="module")
+def backend(
+    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
+) -> ImageFeatures:
+    if request.param == "hf":
+        made: ImageFeatures = tiny_backend("image_features", "hf", "dinov2", tmp_path_factory)
+        return made
+    return built(request.param)
+
+
 @pytest.fixture(params=BACKENDS, scope="module")
-def backend(request: pytest.FixtureRequest) -> ImageFeatures:
+def builtin(request: pytest.FixtureRequest) -> ImageFeatures:
     return built(request.param)
 
 
@@ -57,8 +68,7 @@ def test_rows_have_length_one_whatever_the_picture(
 
 
 def test_no_pictures_give_no_rows(backend: ImageFeatures) -> None:
-    width = backend.features([np.zeros((9, 9, 3), np.uint8)]).shape[1]
-    assert backend.features([]).shape == (0, width)
+    assert len(backend.features([])) == 0
 
 
 def test_what_is_no_picture_is_refused(backend: ImageFeatures) -> None:
@@ -69,19 +79,28 @@ def test_what_is_no_picture_is_refused(backend: ImageFeatures) -> None:
 def test_a_row_depends_on_its_picture_alone(
     backend: ImageFeatures, five_shots: list[tuple[Image, Image]]
 ) -> None:
-    # Eleven pictures: more than one batch. Bit for bit.
+    pictures = [one for pair in five_shots for one in pair]
+    together = backend.features(pictures)
+    assert together[::-1] == pytest.approx(backend.features(pictures[::-1]), abs=1e-5)
+    assert together[7] == pytest.approx(backend.features([pictures[7]])[0], abs=1e-5)
+
+
+def test_of_built_in_ones_bit_for_bit(
+    builtin: ImageFeatures, five_shots: list[tuple[Image, Image]]
+) -> None:
+    # Eleven pictures: more than one batch.
     pictures = [one for pair in five_shots for one in pair]
     pictures.append(pictures[0][:, ::-1])
-    together = backend.features(pictures)
-    assert np.array_equal(together[::-1], backend.features(pictures[::-1]))
-    assert np.array_equal(together[7], backend.features([pictures[7]])[0])
+    together = builtin.features(pictures)
+    assert np.array_equal(together[::-1], builtin.features(pictures[::-1]))
+    assert np.array_equal(together[7], builtin.features([pictures[7]])[0])
 
 
 def test_frames_of_one_shot_are_nearer_than_those_of_others(
-    backend: ImageFeatures, five_shots: list[tuple[Image, Image]]
+    builtin: ImageFeatures, five_shots: list[tuple[Image, Image]]
 ) -> None:
-    first = backend.features([one for one, _ in five_shots])
-    second = backend.features([two for _, two in five_shots])
+    first = builtin.features([one for one, _ in five_shots])
+    second = builtin.features([two for _, two in five_shots])
     similar = first @ second.T
     assert similar.argmax(axis=1).tolist() == [0, 1, 2, 3, 4]
     assert np.diag(similar).mean() > similar[~np.eye(5, dtype=bool)].mean() + 0.2
@@ -108,11 +127,11 @@ def test_identity_names_the_weights() -> None:
 
 
 def test_a_flicker_of_light_moves_a_row_little(
-    backend: ImageFeatures, five_shots: list[tuple[Image, Image]]
+    builtin: ImageFeatures, five_shots: list[tuple[Image, Image]]
 ) -> None:
     pictures = [one for one, _ in five_shots]
     brighter = [np.minimum(one, 247) + np.uint8(8) for one in pictures]
-    rows, changed = backend.features(pictures), backend.features(brighter)
+    rows, changed = builtin.features(pictures), builtin.features(brighter)
     assert (rows * changed).sum(axis=1).min() > 0.9
 
 

@@ -10,6 +10,7 @@ from screentest.models.optional import optional
 from screentest.models.pictures import check_picture, limit_long_side
 from screentest.models.pretrained import EXTRA, NEUTRAL, Origin, Place
 from screentest.models.roles import Detection
+from screentest.models.texts import readable
 
 if TYPE_CHECKING:
     from screentest.core.frames import Image
@@ -78,10 +79,10 @@ class GroundingDino:
 
     def _boxes(self, image: Image, phrase: str) -> list[tuple[float, list[float]]]:
         # The model was trained on lower-case phrases that end in a full stop.
-        text = phrase.lower().strip().rstrip(".") + "."
-        inputs = self._processor(images=image, text=text, return_tensors="pt").to(
-            self._place.device
-        )
+        text = readable(phrase).lower().strip().rstrip(".") + "."
+        inputs = self._processor(
+            images=image, text=text, return_tensors="pt", input_data_format="channels_last"
+        ).to(self._place.device)
         with self._torch.inference_mode():
             outputs = self._model(**inputs)
         result = self._processor.post_process_grounded_object_detection(

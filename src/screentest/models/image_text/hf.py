@@ -11,6 +11,7 @@ from screentest.core import NoValue, Reason, register
 from screentest.models.batches import batches
 from screentest.models.optional import optional
 from screentest.models.pretrained import EXTRA, NEUTRAL, Origin, Place, pixel_inputs
+from screentest.models.texts import readable
 
 if TYPE_CHECKING:
     from screentest.core.frames import Image
@@ -65,7 +66,7 @@ class DualEncoder:
 
     def count_tokens(self, text: str) -> int:
         """How many tokens a text has, special ones included."""
-        return len(self._tokenizer(text, truncation=False, verbose=False)["input_ids"])
+        return len(self._tokenizer(readable(text), truncation=False, verbose=False)["input_ids"])
 
     def embed_images(self, images: Sequence[Image]) -> Vectors:
         """One row per image, of length one."""
@@ -82,7 +83,7 @@ class DualEncoder:
         rows = []
         for piece in batches(texts, self._batch):
             inputs = self._tokenizer(
-                list(piece),
+                [readable(text) for text in piece],
                 padding="max_length" if self._pad_fully else True,
                 truncation=True,
                 max_length=limit,

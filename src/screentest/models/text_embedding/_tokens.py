@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from screentest.models.runtimes import TOKENIZERS, require
+from screentest.models.texts import readable
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -32,8 +33,7 @@ def token_ids(tokenizer: Any, text: str) -> NDArray[np.int64]:
 
 def windows(tokenizer: Any, text: str) -> list[NDArray[np.int64]]:
     """The token ids of a whole text, in as many pieces as it needs."""
-    # A lone surrogate can stand in a Python string but in no UTF-8, which tokenizers needs.
-    encoding = tokenizer.encode(text.encode("utf-8", "replace").decode("utf-8"))
+    encoding = tokenizer.encode(readable(text))
     return [np.asarray(one.ids, np.int64) for one in (encoding, *encoding.overflowing)]
 
 

@@ -10,6 +10,7 @@ import numpy as np
 from screentest.core import register
 from screentest.models.optional import optional
 from screentest.models.pretrained import EXTRA, NEUTRAL, Origin, Place
+from screentest.models.texts import readable
 
 if TYPE_CHECKING:
     from screentest.models.roles import Vectors
@@ -52,8 +53,10 @@ class SentenceModel:
 
     def embed(self, texts: Sequence[str]) -> Vectors:
         """One row per text, of length one."""
+        if not texts:
+            return np.zeros((0, 0), np.float32)
         rows = self._model.encode(
-            list(texts),
+            [readable(text) for text in texts],
             batch_size=self._batch,
             normalize_embeddings=True,
             convert_to_numpy=True,
