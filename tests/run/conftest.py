@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -32,6 +33,7 @@ class Children:
         child = subprocess.Popen(
             [sys.executable, "-m", "tests.run.child", str(folder), *arguments],
             cwd=ROOT,
+            env=os.environ | {"TMPDIR": str(folder.parent)},
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
             text=True,

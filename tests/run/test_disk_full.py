@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sqlite3
 import subprocess
 from collections.abc import Iterator
 from pathlib import Path
@@ -9,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from screentest.core import CallIntent, CallReceipt, CallStatus, StorageError
-from screentest.run import RunReader, RunStore, execute
+from screentest.run import InlineEngine, RunReader, RunStore, execute
 from tests.run.conftest import Children, dump
 from tests.run.work import task
 
@@ -130,3 +131,34 @@ def test_reading_where_nothing_may_be_written(small_disk: Path, children: Childr
     assert 3 <= len(dump(killed)) < 50
     with pytest.raises(StorageError, match="Read-only file system"):
         RunStore(finished, command="test")
+
+
+@pytest.mark.parametrize("code", [1034, 1290, 778])  # fsync, fsync of the folder, write
+def test_an_error_of_the_disk_is_not_swallowed(tmp_path: Path, code: int) -> None:
+    """Played on the connection: a commit that the system could not carry out is not reported."""
+    with RunStore(tmp_path, command="test") as store:
+        execute(store, [task(1)], engine=InlineEngine())
+        store._writer._connection = Failing(store._writer._connection, code)  # type: ignore[assignment]
+        with pytest.raises(StorageError, match="cannot write to"):
+            execute(store, [task(1), task(2)], engine=InlineEngine())
+        store._writer._connection = store._writer._connection.connection  # type: ignore[attr-defined]
+    with RunReader(tmp_path) as run:
+        assert [record.key.item for record in run.records(current=False)] == ["film-1"]
+
+
+class Failing:
+    """A connection to a disk that has begun to fail."""
+
+    def __init__(self, connection: sqlite3.Connection, code: int) -> None:
+        self.connection = connection
+        self.code = code
+
+    def __getattr__(self, name: str) -> object:
+        return getattr(self.connection, name)
+
+    def execute(self, statement: str, *arguments: object) -> object:
+        if statement == "COMMIT":
+            error = sqlite3.OperationalError("disk I/O error")
+            error.sqlite_errorcode = self.code
+            raise error
+        return self.connection.execute(statement, *arguments)  # type: ignore[arg-type]

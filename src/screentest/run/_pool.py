@@ -16,6 +16,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from multiprocessing.connection import Connection, wait
 from multiprocessing.process import BaseProcess
+from multiprocessing.util import get_temp_dir
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Final, Self
@@ -106,7 +107,7 @@ class Pool:
             ours, theirs = self._context.Pipe()
             asks, answers = self._context.Pipe()
             process = self._context.Process(
-                target=live, args=(theirs, asks), name="screentest-worker"
+                target=live, args=(theirs, asks, get_temp_dir()), name="screentest-worker"
             )
             process.start()
             theirs.close()

@@ -5,6 +5,7 @@ from __future__ import annotations
 import multiprocessing
 import os
 import pickle
+import shutil
 import signal
 import sys
 import threading
@@ -16,9 +17,12 @@ from screentest.run._wire import error_message, send
 from screentest.run.channel import RemoteLedger
 
 
-def live(tasks: Connection, ledger_pipe: Connection) -> None:
-    """Work until the pipe closes. Runs in the worker."""
-    _stand_apart()
+def live(tasks: Connection, ledger_pipe: Connection, parents_files: str) -> None:
+    """Work until the pipe closes. Runs in the worker.
+
+    ``parents_files`` is a temporary folder of the parent, to be removed should it be killed.
+    """
+    _stand_apart(parents_files)
     ledger = RemoteLedger(ledger_pipe)
     with suppress(EOFError, OSError):  # the run has ended
         send(tasks, kind="ready")
@@ -48,7 +52,7 @@ def _do(parcel: bytes, ledger: RemoteLedger) -> dict[str, object]:
     }
 
 
-def _stand_apart() -> None:
+def _stand_apart(parents_files: str) -> None:
     """What happens to the terminal or the parent's group must not cut a task short."""
     # Prints of strangers' code must not end up in what a command prints for other programs.
     sys.stdout.flush()
@@ -58,14 +62,15 @@ def _stand_apart() -> None:
     if sys.platform != "win32":
         signal.signal(signal.SIGHUP, signal.SIG_IGN)
         os.setsid()  # Ctrl-C reaches a whole group; also, a worker's own children end with it
-    threading.Thread(target=_end_with_parent, daemon=True).start()
+    threading.Thread(target=_end_with_parent, args=(parents_files,), daemon=True).start()
 
 
-def _end_with_parent() -> None:
+def _end_with_parent(parents_files: str) -> None:
     """A parent that is killed cannot say goodbye; nobody would hear of what we still did."""
     parent = multiprocessing.parent_process()
     if parent is not None:
         parent.join()
+        shutil.rmtree(parents_files, ignore_errors=True)
         if sys.platform != "win32":
             os.killpg(os.getpid(), signal.SIGKILL)
         os._exit(1)
