@@ -108,7 +108,7 @@ def test_passing_trouble_passes(act: Act) -> None:
     [
         (Status(500), Reason.SERVICE_FAILED),
         (Reset(after=30), Reason.SERVICE_FAILED),
-        (Raw(b"\xff\xfe"), Reason.UNPARSABLE),
+        (Raw(b"\xff\xfe"), Reason.SERVICE_FAILED),
     ],
 )
 def test_lasting_trouble_is_given_up(act: Act, reason: Reason) -> None:
@@ -315,11 +315,11 @@ SPOILT: dict[str, str | Reason] = {
     "cut off": Reason.TRUNCATED,
     "content filter": Reason.REFUSED,
     "tool call": Reason.UNPARSABLE,
-    "not UTF-8": Reason.UNPARSABLE,
-    "half a response": Reason.UNPARSABLE,
-    "no choices": Reason.UNPARSABLE,
-    "another shape": Reason.UNPARSABLE,
-    "a web page": Reason.UNPARSABLE,
+    "not UTF-8": Reason.SERVICE_FAILED,
+    "half a response": Reason.SERVICE_FAILED,
+    "no choices": Reason.SERVICE_FAILED,
+    "another shape": Reason.SERVICE_FAILED,
+    "a web page": Reason.SERVICE_FAILED,
     "ten megabytes": Reason.UNPARSABLE,
 }
 

@@ -44,7 +44,6 @@ _PERHAPS_BILLED = {
 }
 _REASONS = {
     FaultKind.TIMED_OUT: Reason.TIMED_OUT,
-    FaultKind.GARBLED: Reason.UNPARSABLE,
     FaultKind.TOO_LONG: Reason.UNPARSABLE,
     FaultKind.TOO_LARGE: Reason.TOO_LARGE,
     FaultKind.FILTERED: Reason.REFUSED,

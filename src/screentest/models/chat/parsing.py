@@ -28,13 +28,12 @@ _OUT_OF = re.compile(
     re.IGNORECASE,
 )
 # What may stand between the start of a line and the choice or number that is the answer.
-_LEAD_IN = (
-    r"(?:(?:so|thus|therefore|overall|hence|my|the|final|this|that|it|it['’]s|is|as|a|an|of|i|am|we"
+_LEADING = (
+    "so thus therefore overall hence my the final this that it it['’]s is as a an of i am we would "
+    "say choose pick prefer select rate give gave assign video clip option score rating grade "
+    "answer verdict conclusion choice decision"
 )
-_LEAD_IN += (
-    r"|would|say|choose|pick|prefer|select|rate|give|gave|assign|video|clip|option|score|rating"
-)
-_LEAD_IN += r"|grade|answer|verdict|conclusion|choice|decision)\b[\s,:=\-–—*_\"'`(\[]*)*"
+_LEAD_IN = rf"(?:(?:{'|'.join(_LEADING.split())})\b[\s,:=\-–—*_\"'`(\[]*)*"
 _OPENING = 200
 """How far into a line or sentence an answer may begin; also what bounds the search."""
 _MARGIN = "\"'`*_()[]{}<>.,;:!?~=#$ "
