@@ -293,6 +293,23 @@ def test_agreement_with_labels(split: str) -> None:
         assert (captions[name].recall or 0) >= mentions, (name, str(captions[name]))
 
 
+def test_captions_by_strangers(shared_data: Path) -> None:
+    """Literary captions, of which only the labels ship. Floors as in docs/captions.md, less 0.05."""
+    elsewhere = Path(__file__).parent / "labelled_elsewhere.json"
+    pairs = []
+    for entry in json.loads(elsewhere.read_text(encoding="utf-8"))["captions"]:
+        film = json.loads((shared_data / entry["file"]).read_text(encoding="utf-8"))
+        captions = {shot["shot"]: shot["caption"] for shot in film.get("shots", ())} | film
+        pairs.append((labels_of(entry), builtin_extractor(captions[entry["at"]])))
+    captions_with = eligibility(pairs)
+    for name in ("subject", "dynamic_degree", "human_action", "color", "scene"):
+        assert (captions_with[name].precision or 0) >= 0.83, (name, str(captions_with[name]))
+    entries = agreement(pairs)
+    floors = {"subject": 0.86, "dynamic_degree": 0.71, "human_action": 0.85, "scene": 0.95}
+    for name, floor in floors.items():
+        assert (entries[name].recall or 0) >= floor, (name, str(entries[name]))
+
+
 def test_vbench_names_the_same(shared_data: Path) -> None:
     """VBench says which colour, position and objects its prompts name: labels not made by us."""
     entries = json.loads((shared_data / "vbench/VBench_full_info.json").read_text())

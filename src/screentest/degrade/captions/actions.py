@@ -13,7 +13,7 @@ from screentest.degrade.captions.words import Tag, Word
 _WATERS = frozenset(
     ("stream", "river", "creek", "sea", "ocean", "waterfall", "canal", "lake", "snow")
 )
-_STATES = frozenset(("seat", "dress", "clad"))
+_STATES = frozenset(("seat", "dress", "clothe"))
 """Past participles that say what a person does: is seated, is dressed."""
 
 

@@ -50,6 +50,10 @@ class Lexicon:
         """
         if word in self.plurals:
             return self.plurals[word]
+        if word in ("species", "series"):
+            return word
+        if word.endswith("cti"):
+            return word[:-1] + "us"  # cacti
         if word in self.nouns or not word.endswith("s") or word.endswith(("ss", "us", "is")):
             return word
         if word.endswith("ies") and len(word) > 4:
@@ -183,5 +187,7 @@ _CONCRETE = frozenset(
 
 
 def _by_ending(single: str) -> str:
+    if single.endswith(("ologist", "woman", "sman", "person")):
+        return "people"
     abstract = single.endswith(_ABSTRACT_ENDINGS) and len(single) > 5
     return "abstract" if abstract and single not in _CONCRETE else ""

@@ -152,7 +152,7 @@ def backgrounds(clauses: Clauses) -> Iterator[Chunk]:
             found = [each for each in _listed(chunks, number + 1) if not each.animate]
         elif chunk.tag is Tag.PREP and chunk.low == "against":
             found = [each for each in _listed(chunks, number + 1) if each.kind == "scenes"]
-        yield from (each for each in found if each.kind not in ("abstract",) and not each.negated)
+        yield from (each for each in found if each.kind != "abstract" and not each.negated)
 
 
 def _round_word(clauses: Clauses, number: int) -> Iterator[Chunk]:

@@ -29,6 +29,12 @@ _NEVER_NOUNS = frozenset(("other", "same", "next", "upper", "lower", "far", "own
 _THINGS = frozenset(
     ("vegetable", "timetable", "turntable", "archive", "locomotive", "handful", "mouthful")
 )
+_COMPARATIVES = frozenset(
+    (
+        *("taller", "brighter", "deeper", "higher", "closer", "faster", "slower"),
+        *("further", "farther", "harder", "louder", "yet", "throughout", "high"),
+    )
+)
 _SUBJECTS = (Tag.NOUN, Tag.PRONOUN, Tag.RELATIVE)
 _AFTER_VERB = (
     "preposition",
@@ -135,6 +141,8 @@ class _Tagger:
         word.verb = self.lex.verbs.get(low)
         if word.verb is None:
             word.verb = self._guessed(number, low)
+        if low in _COMPARATIVES:
+            return Tag.ADVERB
         if word.verb is not None:
             return self._verb(number, word, word.verb)
         tag = self._other(low)
@@ -336,8 +344,8 @@ class _Tagger:
             return Tag.VERB if after in _AFTER_VERB else Tag.NOUN  # "a man in jeans plays with"
         form = self._finite_form
         if self.previous is Tag.COMMA and self.head:
-            goes_on = after in (*_AFTER_VERB, "subordinate") or following in (".", ",", ";", "back")
-            return Tag.VERB if form != "base" and goes_on else Tag.NOUN
+            listed = following in ("and", "or") and form == ""  # "trees, leaves and grass"
+            return Tag.NOUN if form == "base" or listed or after == "copula" else Tag.VERB
         if self.previous in (Tag.AND, Tag.COMMA):
             return Tag.VERB if form in ("s", "past", "ing") else Tag.NOUN
         return Tag.VERB
