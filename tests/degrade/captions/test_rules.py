@@ -294,7 +294,7 @@ def test_agreement_with_labels(split: str) -> None:
 
 
 def test_captions_by_strangers(shared_data: Path) -> None:
-    """Literary captions, of which only the labels ship. Floors as in docs/captions.md, less 0.05."""
+    """Literary captions of which only the labels ship. Floors: docs/captions.md, less 0.05."""
     elsewhere = Path(__file__).parent / "labelled_elsewhere.json"
     pairs = []
     for entry in json.loads(elsewhere.read_text(encoding="utf-8"))["captions"]:
