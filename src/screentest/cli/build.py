@@ -73,6 +73,9 @@ def build(
         typer.Option("--model", metavar="ROLE=BACKEND:MODEL", help="The model for a role."),
     ] = None,
     device: Annotated[str, typer.Option(help="Where models run.")] = "auto",
+    join: Annotated[
+        int, typer.Option(metavar="K", help="Make one source of every K short videos.")
+    ] = 1,
     workers: Annotated[
         int | None, typer.Option(help="Processes; one per processor if not given.")
     ] = None,
@@ -90,10 +93,11 @@ def build(
       screentest build corpus.jsonl --out testbed/ --aspects color --clips 3
       screentest build corpus.jsonl --out testbed/ --ladder 0.25,0.5,1
     """
-    from screentest.cli._console import print_json
+    from screentest.cli._console import err, print_json, shown
     from screentest.cli._progress import watched
     from screentest.corpus import read_manifest
     from screentest.degrade.builder import build_testbed
+    from screentest.degrade.joining import Joined, join_videos
     from screentest.degrade.options import BuildOptions, read_models
     from screentest.run import LocalEngine
 
@@ -108,15 +112,27 @@ def build(
         models=read_models(preset, model or []),
         device=device,
     )
-    items = read_manifest(corpus)
+    corpus_items = read_manifest(corpus)
+    sources = Joined(tuple(corpus_items))
+    if join != 1:
+        sources = join_videos(
+            corpus_items, join, out.absolute(), long_side=options.long_side, rate=options.rate
+        )
     with watched() as progress:
         done = build_testbed(
-            items, out, options, engine=LocalEngine(workers=workers), progress=progress
+            sources.items,
+            out,
+            options,
+            engine=LocalEngine(workers=workers),
+            progress=progress,
+            lost=sources.failed,
         )
     if as_json:
         print_json(_as_object(done, out))
     else:
         _print(done, out)
+        if sources.left_over:
+            err().print(f"left out, too few to join: {shown(', '.join(sources.left_over))}")
     if done.exit_code:
         raise typer.Exit(done.exit_code)
     if not done.testbed.pairs:

@@ -7,8 +7,8 @@ and a file that is gone or was changed is made anew.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TypeVar
 
@@ -28,7 +28,7 @@ from screentest.degrade.changes import Change, changes, film_signature
 from screentest.degrade.intact import Intact, IntactTask, timed_script
 from screentest.degrade.options import BuildOptions, Rung
 from screentest.degrade.pairs import PairTask
-from screentest.degrade.testbed import SCHEMA, Pair, Skip, Testbed, VideoFile, write_testbed
+from screentest.degrade.testbed import SCHEMA, Pair, Skip, Testbed, write_testbed
 from screentest.run import (
     Engine,
     Execution,
@@ -45,6 +45,7 @@ from screentest.run.records import encode
 
 _T = TypeVar("_T")
 
+NOTHING: Mapping[str, Failure] = {}
 RUN = "run"
 """The folder of the run, in that of the testbed."""
 MAKE_INTACT = "screentest.degrade.intact:make_intact"
@@ -86,9 +87,11 @@ def build_testbed(
     extractor: Extractor | None = None,
     engine: Engine | None = None,
     progress: Progress | None = None,
+    lost: Mapping[str, Failure] = NOTHING,
 ) -> Building:
     """Build the testbed of ``items`` in the folder ``out``, or go on with it.
 
+    ``lost`` are sources that failed before they came here; they are counted as skipped.
     testbed.json lists what there is when this returns, also after an interruption.
     """
     options, extractor = options or BuildOptions(), extractor or builtin()
@@ -98,6 +101,7 @@ def build_testbed(
     with RunStore(out / RUN, command="build", arguments=arguments) as store:
         site = _Site(store, out, engine or LocalEngine(), progress)
         sources = _sources(items, extractor, store)
+        gone = [_Source(Item(id=name, video=out), "", ()) for name in lost]
         first = site.carry_out(_intact_tasks(sources, plan, options, out), "normalising")
         executions = [first]
         if first.signal is None:
@@ -105,7 +109,9 @@ def build_testbed(
                 source.film = site.value(source.intact_key, Intact)
             tasks = _pair_tasks(sources, plan, options, out)
             executions.append(site.carry_out(tasks, "degrading"))
-        testbed = _listed(sources, plan, options, extractor, site)
+        for source in gone:
+            source.film = Outcome(failure=lost[source.item.id])
+        testbed = _listed([*sources, *gone], plan, options, extractor, site)
         write_testbed(out, testbed)
     return Building(
         testbed,
@@ -231,7 +237,9 @@ class _Site:
             task, data = by_key.get(record.key), record.outcomes.get(record.key.evaluator)
             if task is None or data is None or data.value is None:
                 continue
-            wrong = [file.path for file in _files(data.value) if not self._is_whole(file)]
+            wrong = [
+                path for path, sha256 in _files(data.value) if not self._is_whole(path, sha256)
+            ]
             if wrong:
                 failure = Failure(
                     Reason.CRASHED,
@@ -241,15 +249,21 @@ class _Site:
                 lost = encode({record.key.evaluator: Outcome(failure=failure)})
                 self._store.write(Finished(task.only([record.key]), (lost,)))
 
-    def _is_whole(self, file: VideoFile) -> bool:
-        return self._store.inputs.of_file(self._out / file.path) == file.sha256
+    def _is_whole(self, path: str, sha256: str) -> bool:
+        return self._store.inputs.of_file(self._out / path) == sha256
 
 
-def _files(data: object) -> tuple[VideoFile, ...]:
+def _files(data: object) -> Iterator[tuple[str, str]]:
+    """The files that a record speaks for, with their hashes."""
     assert isinstance(data, dict)
-    if "by_side" in data:
-        return from_object(Intact, data).source.intact
-    return (from_object(Pair, data).changed,)
+    if "by_side" not in data:
+        changed = from_object(Pair, data).changed
+        yield changed.path, changed.sha256
+        return
+    made = from_object(Intact, data)
+    for video in made.source.intact:
+        yield video.path, video.sha256
+    yield from made.records.items()
 
 
 def _listed(
@@ -276,7 +290,16 @@ def _listed(
                     skips.append(_skip(source, change, rung, outcome.failure))
                 else:
                     pairs.append(outcome.unwrap())
-    films = [source.film.unwrap().source for source in sources if source.film and source.film.ok]
+    # Groups and place are those of today; a record may be older.
+    films = [
+        replace(
+            source.film.unwrap().source,
+            groups=source.item.groups,
+            video=str(source.item.video),
+        )
+        for source in sources
+        if source.film is not None and source.film.ok
+    ]
     return Testbed(
         schema=SCHEMA,
         screentest=screentest.__version__,

@@ -48,6 +48,8 @@ class Intact:
     source: SourceFilm
     by_side: Mapping[str, str]
     """For each long side that is needed, the path of the intact video."""
+    records: Mapping[str, str]
+    """What splicing needs to know of them: paths and hashes of the JSON files beside them."""
 
 
 def make_intact(job: Job) -> Results:
@@ -142,7 +144,9 @@ def _made(task: IntactTask) -> Intact:
         faults=tuple(dict.fromkeys(f"{fault.kind}: {fault.detail}" for fault in films[0].faults)),
         groups=item.groups,
     )
-    return Intact(source, by_side)
+    beside = [film.path.with_suffix(".json") for film in films]
+    records = {path.relative_to(task.testbed).as_posix(): hash_file(path) for path in beside}
+    return Intact(source, by_side, records)
 
 
 def _normalised(
@@ -160,8 +164,10 @@ def _normalised(
     except BadOption as error:
         # Whatever it is, it is this source's and not that of all the others.
         raise VideoError(Reason.UNDECODABLE, error.message, advice=error.advice) from error
+    # Names only: a testbed may be moved, and its source too.
+    kept = replace(film, path=Path(out.name), source=Path(item.video.name))
     with atomic_output(out.with_suffix(".json")) as file:
-        file.write(to_json(film).encode() + b"\n")
+        file.write(to_json(kept).encode() + b"\n")
     return film
 
 
