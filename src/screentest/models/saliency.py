@@ -39,10 +39,7 @@ def saliency(image: Image) -> Plane:
     height, width = check_picture(image).shape[:2]
     small = to_oklab(limit_long_side(image, SIDE))
     lab = np.asarray(cv2.GaussianBlur(small, (0, 0), 1.0)).reshape(small.shape)
-    barriers = sum(
-        (weight * barrier_distance(lab[..., axis]) for axis, weight in enumerate(COLOUR_WEIGHTS)),
-        start=np.zeros(lab.shape[:2]),
-    )
+    barriers = barrier_distance(lab) @ np.array(COLOUR_WEIGHTS)
     both = _stretched(barriers) + EDGE_WEIGHT * _edge_contrast(lab)
     found = _stretched(both * (1 + _middle(*both.shape)) * (both > 0))
     large = cv2.resize(found, (width, height), interpolation=cv2.INTER_LINEAR)
@@ -52,12 +49,14 @@ def saliency(image: Image) -> Plane:
 def barrier_distance(plane: Plane) -> Plane:
     """Per pixel the smallest range of values on any path to the edge, nearly.
 
+    Channels, on a third axis, are treated each on its own.
+
     >>> barrier_distance(np.array([[1, 1, 1], [1, 5, 1], [1, 1, 1]], float))[1].tolist()
     [0.0, 4.0, 0.0]
     """
-    height, width = plane.shape
-    distance = np.full((height, width), np.inf)
-    distance[[0, -1], :] = 0
+    height, width = plane.shape[:2]
+    distance = np.full(plane.shape, np.inf)
+    distance[[0, -1]] = 0
     distance[:, [0, -1]] = 0
     highest, lowest = plane.copy(), plane.copy()
 
