@@ -198,6 +198,11 @@ def test_colours_in_a_text_are_found_in_the_picture() -> None:
     assert (similar[:, 2] == 0).all(), "a text without colours says nothing of any picture"
 
 
+def test_threads_change_no_number(label_text: ImageText, pictures: list[Image]) -> None:
+    one, two = (LabelText(threads=number).embed_images(pictures) for number in (1, 2))
+    assert np.array_equal(one, two)
+
+
 def test_identity_names_all_that_numbers_depend_on(label_text: ImageText) -> None:
     assert {weights.digest(name) for name in NEEDS["label_text"]} <= set(
         label_text.identity.values()

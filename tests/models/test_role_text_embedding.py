@@ -131,6 +131,10 @@ def test_minilm_gives_the_similarities_of_sentence_transformers(minilm: TextEmbe
     assert rows[0, : len(FIRST_NUMBERS)] == pytest.approx(np.array(FIRST_NUMBERS), abs=2e-6)
 
 
+def test_threads_change_no_number(minilm: TextEmbedding) -> None:
+    assert np.array_equal(MiniLM(1).embed(TEXTS), MiniLM(2).embed(TEXTS))
+
+
 def test_minilm_reads_256_tokens_and_no_more(minilm: TextEmbedding) -> None:
     # "word" is one token and two marks are added, so the 255th word is beyond.
     fits, longer = minilm.embed(["word " * 254, "word " * 254 + "beach"])

@@ -1,0 +1,123 @@
+"""How often a picture finds its own caption among those of its film. Prints docs/models.md's table.
+
+    python bench/image_text.py [--data DIR] [--backends label_text,colour_words]
+
+For each captioned film, the middle frame of each shot against the captions of all its shots.
+"first" and "in three" are the shares of shots whose own caption comes first, or among the first
+three; "pairs" is how often the own caption beats another one (chance: 0.50). Without the data
+folder (SCREENTEST_DATA) only the packaged sample is measured.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import re
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import av
+import numpy as np
+from numpy.typing import NDArray
+
+from screentest.core import NoValue, build
+from screentest.models.roles import ImageText
+from screentest.sample import sample_folder
+
+Image = NDArray[np.uint8]
+
+
+@dataclass(frozen=True)
+class Film:
+    name: str
+    pictures: list[Image]
+    captions: list[str]
+
+
+def main() -> None:
+    options = argparse.ArgumentParser(description=__doc__)
+    options.add_argument("--data", type=Path, default=os.environ.get("SCREENTEST_DATA"))
+    options.add_argument("--backends", default="label_text,colour_words")
+    given = options.parse_args()
+    videos = Path(given.data) / "video" if given.data else sample_folder()
+    films = list(_films(videos))
+    for name in given.backends.split(","):
+        try:
+            backend: ImageText = build("image_text", name).thing
+        except NoValue as error:
+            print(f"{name} is left out: {error}")
+            continue
+        _table(name, backend, films)
+
+
+def _table(name: str, backend: ImageText, films: list[Film]) -> None:
+    print(f"\n{name:<34} {'shots':>6} {'first':>6} {'in three':>9} {'pairs':>6}  chance")
+    sums = np.zeros(5)
+    seconds = 0.0
+    for film in films:
+        start = time.process_time()
+        pictures = backend.embed_images(film.pictures)
+        seconds += time.process_time() - start
+        first, three, pairs = _figures(pictures @ backend.embed_texts(film.captions).T)
+        count = len(film.captions)
+        by_chance = (1 / count, min(1.0, 3 / count))
+        sums += np.array([first, three, pairs, *by_chance]) * count
+        _row(film.name, count, first, three, pairs, by_chance)
+    total = sum(len(film.captions) for film in films)
+    first, three, pairs, *by_chance = (sums / total).tolist()
+    _row("all shots", total, first, three, pairs, tuple(by_chance))
+    print(f"{seconds / total * 1000:.0f} ms of CPU per picture")
+
+
+def _row(
+    name: str, count: int, first: float, three: float, pairs: float, chance: tuple[float, ...]
+) -> None:
+    by_chance = " / ".join(f"{one:.2f}" for one in chance)
+    print(f"{name:<34} {count:>6} {first:>6.2f} {three:>9.2f} {pairs:>6.2f}  {by_chance}")
+
+
+def _figures(similar: NDArray[np.float32]) -> tuple[float, float, float]:
+    """A tie counts as half a win: a backend that says nothing is at chance."""
+    own = np.diag(similar)[:, None]
+    others = ~np.eye(len(similar), dtype=bool)
+    rank = (similar > own).sum(axis=1) + ((similar == own) & others).sum(axis=1) / 2
+    pairs = 1 - rank / max(1, len(similar) - 1)
+    return float((rank < 1).mean()), float((rank < 3).mean()), float(pairs.mean())
+
+
+def _films(videos: Path) -> Iterator[Film]:
+    for path in sorted((videos / "captions").glob("*.json")):
+        known = json.loads(path.read_text(encoding="utf-8"))
+        shots = [shot for shot in known.get("shots", ()) if shot.get("caption")]
+        video = videos / str(known.get("video", ""))
+        if len(shots) < 3 or not video.is_file():
+            continue
+        middles = [(shot["start_frame"] + shot["end_frame"]) // 2 for shot in shots]
+        # Some films are shown between black bars; their notes say which part is the picture.
+        bars = re.search(r"crop=(\d+):(\d+):(\d+):(\d+)", known.get("note") or "")
+        pictures = _pictures(video, middles)
+        if bars is not None:
+            width, height, left, top = map(int, bars.groups())
+            pictures = [one[top : top + height, left : left + width] for one in pictures]
+        yield Film(path.stem, pictures, [shot["caption"] for shot in shots])
+
+
+def _pictures(video: Path, numbers: list[int]) -> list[Image]:
+    """The frames of these numbers; the last there is for one beyond the end."""
+    found: dict[int, Image] = {}
+    wanted, last = set(numbers), max(numbers)
+    with av.open(str(video)) as container:
+        container.streams.video[0].thread_type = "AUTO"
+        for number, frame in enumerate(container.decode(video=0)):
+            if number in wanted:
+                found[number] = frame.to_ndarray(format="rgb24")
+            if number >= last:
+                break
+    return [found.get(number, found[max(found)]) for number in numbers]
+
+
+if __name__ == "__main__":
+    main()
