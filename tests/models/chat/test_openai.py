@@ -223,14 +223,19 @@ def test_the_key_goes_to_the_server_and_nowhere_else(
     assert "[key]" in outcomes[0].unwrap().text
 
 
-def test_nothing_private_about_the_account_goes_to_other_hosts(
+def test_nothing_about_the_account_or_the_machine_goes_along(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setenv("OPENAI_ORG_ID", "org-mine")
     monkeypatch.setenv("OPENAI_PROJECT_ID", "project-mine")
     with serving([Answer("yes")]) as (server, chat):
         chat.ask([plain()])
-    assert "mine" not in repr(server.asked[0].headers)
+    headers = server.asked[0].headers
+    assert "mine" not in repr(headers)
+    assert headers.keys() <= {
+        *("host", "accept", "accept-encoding", "connection", "user-agent"),
+        *("authorization", "content-type", "content-length"),
+    }
 
 
 def test_no_key_for_another_machine_is_said_before_any_socket(

@@ -22,6 +22,15 @@ MOST_BYTES = 8 * 2**20
 """Of a response. No verdict is longer."""
 
 _CONNECT_TIMEOUT = 20.0
+# What the SDK would tell every server about this machine, and any server about an OpenAI
+# account. Nobody needs it, and each line of it costs time.
+_ABOUT_US = (
+    *("Lang", "Package-Version", "OS", "Arch", "Runtime", "Runtime-Version", "Async"),
+    *("Retry-Count", "Read-Timeout"),
+)
+_UNSAID: dict[str, Any] = {f"X-Stainless-{name}": Omit() for name in _ABOUT_US}
+_ACCOUNT: dict[str, Any] = {"OpenAI-Organization": Omit(), "OpenAI-Project": Omit()}
+_HEADERS: dict[str, Any] = {"Content-Type": "application/json", **_UNSAID}
 # A pool looks at every connection it has for each request, so several small ones are quicker.
 _CONNECTIONS_PER_POOL = 4
 
@@ -75,7 +84,7 @@ class Client:
                     "/chat/completions",
                     cast_to=httpx2.Response,
                     content=body,
-                    options={"headers": {"Content-Type": "application/json"}},
+                    options={"headers": _HEADERS},
                 )
                 return response.content
         except TimeoutError:
@@ -99,14 +108,12 @@ class Client:
 
 
 def _sdk(endpoint: Endpoint, key: Secret, timeout: float, trust: SSLContext | bool) -> AsyncOpenAI:
-    # What the SDK would otherwise tell any server about the user's OpenAI account.
-    private = {"OpenAI-Organization": Omit(), "OpenAI-Project": Omit()}
     return AsyncOpenAI(
         api_key=key.reveal() or "none",
         base_url=endpoint.url,
         max_retries=0,
         timeout=httpx2.Timeout(timeout, connect=min(timeout, _CONNECT_TIMEOUT)),
-        default_headers=None if endpoint.host == "api.openai.com" else cast(Any, private),
+        default_headers=None if endpoint.host == "api.openai.com" else _ACCOUNT,
         http_client=httpx2.AsyncClient(
             limits=httpx2.Limits(
                 max_connections=_CONNECTIONS_PER_POOL,
