@@ -11,7 +11,14 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from screentest.core import BadOption, CallIntent, CallReceipt, CallStatus, NoValue, Reason
+from screentest.core import (
+    CallIntent,
+    CallReceipt,
+    CallStatus,
+    NoValue,
+    Reason,
+    RunError,
+)
 from screentest.run import LocalEngine, RunReader, RunStore, Spending, execute
 from tests.core import strategies
 from tests.run.work import task
@@ -132,7 +139,7 @@ def test_a_refused_intent_leaves_no_trace(tmp_path: Path) -> None:
 
 def test_a_cap_needs_a_price(tmp_path: Path) -> None:
     store = RunStore(tmp_path, command="test", max_cost=Decimal(1))
-    with store, pytest.raises(BadOption, match="price of this model is not known"):
+    with store, pytest.raises(RunError, match="price of this model is not known"):
         store.ledger.intend(CallIntent("r", "m"))
 
 

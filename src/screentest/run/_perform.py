@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 import traceback
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -17,15 +17,21 @@ from screentest.core import (
     NoValue,
     Outcome,
     Reason,
+    RunError,
     ServiceError,
     StorageError,
     UnknownName,
+    UserError,
 )
-from screentest.run.records import Encoded, RecordKey, encode
+from screentest.run.records import Encoded, Outcomes, RecordKey, encode
 from screentest.run.tasks import Function, Job, load
 
-STOPPING: Final = (BadOption, ServiceError, StorageError, UnknownName)
-"""Errors that every further task would meet too: they end the run, which can be resumed."""
+STOPPING: Final = (RunError, ServiceError, StorageError, UnknownName)
+"""Errors that every further task would meet too: they end the run, which can be resumed.
+
+BadOption is not one of them: what an item brings along, such as a script beyond the end of its
+video, can raise it, and one bad item must not stop the others.
+"""
 
 _LONGEST_DETAIL: Final = 20_000
 
@@ -47,15 +53,25 @@ def perform(
     began = time.perf_counter()
     try:
         results = load(function)(Job(tuple(keys), payload, noting))
-        outcomes = tuple(encode(results[key]) for key in keys)
+        outcomes = tuple(_encoded(results, key) for key in keys)
     except STOPPING:
         raise
     except NoValue as error:
         outcomes = failed(keys, error.failure)
+    except BadOption as error:
+        outcomes = failed(keys, Failure(Reason.CRASHED, error.message, error.advice))
     except (Exception, SystemExit) as error:  # noqa: BLE001 - a metric may raise anything
         outcomes = failed(keys, _crash(error))
     elapsed = time.perf_counter() - began
     return Performance(outcomes, tuple(sorted(noting.requests)), elapsed)
+
+
+def _encoded(results: Mapping[RecordKey, Outcomes], key: RecordKey) -> Encoded:
+    """One record's outcomes; what cannot be written down fails that record alone."""
+    try:
+        return encode(results[key])
+    except (AttributeError, KeyError, TypeError, ValueError, UserError) as error:
+        return failed([key], _crash(error))[0]
 
 
 def failed_to_load(keys: Sequence[RecordKey], error: Exception) -> Performance:

@@ -14,7 +14,15 @@ from decimal import ROUND_CEILING, Decimal
 from pathlib import Path
 from typing import Final
 
-from screentest.core import BadOption, CallIntent, CallReceipt, CallStatus, NoValue, Reason
+from screentest.core import (
+    BadOption,
+    CallIntent,
+    CallReceipt,
+    CallStatus,
+    NoValue,
+    Reason,
+    RunError,
+)
 from screentest.run._clock import now
 from screentest.run._database import explained
 from screentest.run._rows import Cell, Row, insert, select
@@ -118,7 +126,7 @@ class Ledger:
         if self._cap is None:
             return
         if max_cost is None:
-            raise BadOption(
+            raise RunError(
                 "a cost cap is set, but the price of this model is not known",
                 advice="Add the model to your price file, or leave the cap away.",
             )
