@@ -4,7 +4,7 @@ import pickle
 
 import pytest
 
-from screentest.core import BadOption
+from screentest.core import BadOption, ServiceError
 from screentest.models.chat.endpoint import DEFAULT_URL, Endpoint, Secret
 from tests.models.chat.kit import KEY
 
@@ -89,7 +89,7 @@ def test_keys_do_not_travel_in_addresses(url: str) -> None:
 
 def test_the_key_comes_from_the_environment(monkeypatch: pytest.MonkeyPatch) -> None:
     far, near = Endpoint.of(""), Endpoint.of("http://127.0.0.1/v1")
-    with pytest.raises(BadOption, match="OPENAI_API_KEY is not set"):
+    with pytest.raises(ServiceError, match="OPENAI_API_KEY is not set"):
         far.key("OPENAI_API_KEY")
     assert near.key("OPENAI_API_KEY").reveal() == ""
     monkeypatch.setenv("MY_KEY", f" {KEY}\n")

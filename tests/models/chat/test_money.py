@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from screentest.core import BadOption, CallStatus, Reason, ServiceError
+from screentest.core import BadOption, CallStatus, Reason, ServiceError, UserError
 from screentest.models.chat.messages import ChatRequest, Text, Usage
 from screentest.models.chat.pricing import Price, Prices, read_prices
 from screentest.models.testing import Act, Answer, Asked, FakeChatServer, Reset, Status
@@ -111,7 +111,7 @@ def test_a_cap_without_a_price_is_said_before_the_first_call(tmp_path: Path) -> 
             chat.ask([cheap(1)])
         with RunStore(tmp_path, command="test", max_cost=Decimal(1)) as store:
             chat.attach(store.ledger)
-            with pytest.raises(BadOption, match="price of this model is not known"):
+            with pytest.raises(UserError, match="price of this model is not known"):
                 chat.ask([cheap(2)])
     assert not server.asked
     with pytest.raises(BadOption, match=r'\[models."judge"\]'):

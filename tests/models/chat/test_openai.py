@@ -244,7 +244,7 @@ def test_no_key_for_another_machine_is_said_before_any_socket(
     monkeypatch.delenv("OPENAI_API_KEY", raising=False)
     monkeypatch.setattr(socket, "getaddrinfo", lambda *_: pytest.fail("a name was looked up"))
     chat = chat_at("https://api.example.com/v1")
-    with chat, pytest.raises(BadOption, match="OPENAI_API_KEY is not set"):
+    with chat, pytest.raises(ServiceError, match="OPENAI_API_KEY is not set"):
         chat.ask([plain()])
 
 

@@ -11,7 +11,7 @@ import os
 from dataclasses import dataclass
 from urllib.parse import urlsplit
 
-from screentest.core import BadOption
+from screentest.core import BadOption, ServiceError
 
 DEFAULT_URL = "https://api.openai.com/v1"
 OFFLINE = "SCREENTEST_OFFLINE"
@@ -86,7 +86,7 @@ class Endpoint:
         """The key in the environment variable; a server on this machine may need none."""
         found = os.environ.get(variable, "").strip()
         if not found and not self.loopback:
-            raise BadOption(
+            raise ServiceError(
                 f"{self.host} needs a key, and {variable} is not set",
                 advice=f"export {variable}=…, or name another variable with key_env=.",
             )
