@@ -21,7 +21,7 @@ _POINTS = (32, 18)
 _TWO_LARGEST_STEPS = 0.6
 """A larger share of the way in two looks is a cut or two, not a blend."""
 _LARGEST_STEP_BACK = 0.05
-_EMPTY = 3.0
+EMPTY = 3.0
 """A picture of less contrast is empty. A line of small type on black has more."""
 _DARK = 20
 """Pixels darker than this may belong to bars around the picture."""
@@ -85,7 +85,7 @@ class BlendFinder:
     def look(self, moment: Moment, picture: Image, contrast: float) -> None:
         """The next picture."""
         points: Image = cv2.resize(picture, _POINTS, interpolation=cv2.INTER_AREA)  # type: ignore[assignment]
-        self._looks.append(_Look(moment, points, self._run(moment, contrast < _EMPTY)))
+        self._looks.append(_Look(moment, points, self._run(moment, contrast < EMPTY)))
         apart = [
             cv2.norm(points, look.points, cv2.NORM_L2SQR) / points.size for look in self._looks
         ]

@@ -30,6 +30,7 @@ from screentest.core import (
     VideoInfo,
     register,
 )
+from screentest.video.detectors._blends import EMPTY, contrast
 from screentest.video.detectors._contract import Boundary
 
 if TYPE_CHECKING:
@@ -43,13 +44,22 @@ WEIGHTS = "transnetv2"
 _WIDTH, _HEIGHT = 48, 27
 _WINDOW, _SCORED = 100, 50
 _AROUND = (_WINDOW - _SCORED) // 2
+_JUST_BEFORE = 6
+"""Frames: the network marks a fade only when there is something to see."""
 _GRADUAL = 3
 """A transition of this many frames or more is no cut."""
+
+
+class _Waiting(NamedTuple):
+    time: Time
+    frame: int
+    contrast: float
 
 
 class _Scored(NamedTuple):
     time: Time
     frame: int
+    contrast: float
     last_of_shot: float
     in_transition: float
 
@@ -70,9 +80,11 @@ class TransNetDetector(BaseConsumer):
         self._threads = threads
         self._network: Any = None
         self._pictures: deque[Image] = deque(maxlen=_WINDOW)
-        self._waiting: deque[tuple[Time, int]] = deque()
+        self._waiting: deque[_Waiting] = deque()
         self._surest = 0.0
         self._last_frame = 0
+        self._lately: deque[float] = deque(maxlen=_JUST_BEFORE)
+        self._emptiest = 0.0
         self._transition_since: _Scored | None = None
         self.boundaries: list[Boundary] = []
 
@@ -86,7 +98,7 @@ class TransNetDetector(BaseConsumer):
             # The first frame stands for what was before it.
             self._pictures.extend([frame.image] * _AROUND)
         self._pictures.append(frame.image)
-        self._waiting.append((frame.time, frame.index))
+        self._waiting.append(_Waiting(frame.time, frame.index, contrast(frame.image)))
         if len(self._waiting) == _SCORED + _AROUND:
             self._score()
 
@@ -105,8 +117,8 @@ class TransNetDetector(BaseConsumer):
         packed = pictures.transpose(3, 1, 0, 2).reshape(1, 3, _HEIGHT, _WINDOW * _WIDTH)
         scores: NDArray[np.float32] = self._network(np.ascontiguousarray(packed))
         for place in range(min(_SCORED, len(self._waiting))):
-            time, index = self._waiting.popleft()
-            self._follow(_Scored(time, index, float(scores[0, place]), float(scores[1, place])))
+            last_of_shot, in_transition = float(scores[0, place]), float(scores[1, place])
+            self._follow(_Scored(*self._waiting.popleft(), last_of_shot, in_transition))
         # What is left of the window is the beginning of the next one.
         for _ in range(len(self._pictures) - (_WINDOW - _SCORED)):
             self._pictures.popleft()
@@ -120,6 +132,10 @@ class TransNetDetector(BaseConsumer):
             self.boundaries.append(Boundary(scored.time, scored.frame, strength=strength))
             self._surest = 0.0
         self._last_frame = scored.frame
+        self._lately.append(scored.contrast)
+        if self._transition_since is None:
+            self._emptiest = min(self._lately)
+        self._emptiest = min(self._emptiest, scored.contrast)
         if scored.in_transition <= self._threshold:
             self._end_transition(scored.time)
         elif self._transition_since is None:
@@ -130,8 +146,10 @@ class TransNetDetector(BaseConsumer):
         since, self._transition_since = self._transition_since, None
         if since is None or self._last_frame - since.frame < _GRADUAL:
             return
+        # The network does not tell the two apart; a fade passes an empty picture.
+        kind = Transition.FADE if self._emptiest < EMPTY else Transition.DISSOLVE
         self.boundaries = [
-            replace(one, transition=Transition.DISSOLVE, gradual=Span(since.time, time))
+            replace(one, transition=kind, gradual=Span(since.time, time))
             if one.frame > since.frame
             else one
             for one in self.boundaries
