@@ -175,9 +175,9 @@ def test_workers_live_on_between_tasks(store: RunStore, tmp_path: Path) -> None:
 
     class Watching(LocalEngine):
         def run(self, tasks: Sequence[Task], ledger: LedgerClient, stop: object) -> object:  # type: ignore[override]
-            for finished in super().run(tasks, ledger, stop):  # type: ignore[arg-type]
+            for together in super().run(tasks, ledger, stop):  # type: ignore[arg-type]
                 seen.update(p.pid for p in mine.children(recursive=True))
-                yield finished
+                yield together
 
     execute(store, [task(i) for i in range(40)], engine=Watching(workers=2))  # type: ignore[arg-type]
     # Two workers, and where it was not running yet their server and the tracker of both.

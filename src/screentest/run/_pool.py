@@ -127,8 +127,11 @@ class Pool:
             return True
         return False
 
-    def wait(self, wake: Connection) -> Iterator[Done | Lost]:
+    def wait(self, wake: Connection) -> list[Done | Lost]:
         """Wait until something happens, to a worker or to ``wake``, and say what."""
+        return list(self._wait(wake))
+
+    def _wait(self, wake: Connection) -> Iterator[Done | Lost]:
         watched: list[Any] = [wake, *(worker.pipe for worker in self._workers)]
         watched += [w.process.sentinel for w in self._workers if not w.reaped_elsewhere]
         happened = set(wait(watched, self._patience()))

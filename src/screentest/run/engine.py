@@ -10,7 +10,7 @@ import os
 import pickle
 import signal
 from collections import Counter, deque
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -43,22 +43,26 @@ class LocalEngine:
             raise BadOption("a task may kill at least one worker before it is given up")
 
     def run(self, tasks: Sequence[Task], ledger: LedgerClient, stop: Stop) -> Ends:
-        """Each task's end, as it comes."""
+        """The ends of tasks, as they come."""
         size = self.workers or processors()
         queue = deque(tasks)
         deaths: Counter[tuple[RecordKey, ...]] = Counter()
         fatal: ScreentestError | None = None
+        ended: list[Finished] = []
         with Pool(ledger, self.memory_limit) as pool:
             while not stop.now:
                 if not stop.requested and fatal is None:
                     pool.ensure(min(size, len(queue) + pool.busy))
-                    yield from self._hand_out(queue, pool)
-                    if not queue and not pool.busy:
-                        break
-                elif not pool.busy:
+                    ended += self._hand_out(queue, pool)
+                    work_left = bool(queue or pool.busy)
+                else:
+                    work_left = bool(pool.busy)
+                if ended:
+                    yield ended  # workers go on while this is written
+                    ended = []
+                if not work_left:
                     break
-                ended = []
-                for event in list(pool.wait(stop.wake)):
+                for event in pool.wait(stop.wake):
                     keys = event.task.keys
                     if isinstance(event, Lost):
                         deaths[keys] += 1
@@ -70,27 +74,30 @@ class LocalEngine:
                         fatal = fatal or as_error(event.message["error"])
                     else:
                         ended.append(_finished(event, 1 + deaths[keys]))
-                if not stop.requested and fatal is None:
-                    # Workers go on while what they have done is written.
-                    yield from self._hand_out(queue, pool)
-                yield from ended
+            if ended:
+                yield ended
         if fatal is not None:
             raise fatal
 
-    def _hand_out(self, queue: deque[Task], pool: Pool) -> Iterator[Finished]:
-        """Give tasks to idle workers: never more are under way than there are workers."""
+    def _hand_out(self, queue: deque[Task], pool: Pool) -> list[Finished]:
+        """Give tasks to idle workers: never more are under way than there are workers.
+
+        Those that cannot be sent have ended already.
+        """
+        ended = []
         while queue:
             task = queue[0]
             try:
                 work = pickle.dumps((task.function, task.payload))
             except Exception as error:  # noqa: BLE001 - pickling runs the code of the payload
                 queue.popleft()
-                yield Finished(task, failed_to_load(task.keys, error).outcomes)
+                ended.append(Finished(task, failed_to_load(task.keys, error).outcomes))
                 continue
             parcel = pickle.dumps((task.keys, work))
             if not pool.give(task, parcel, task.timeout or self.timeout):
-                return
+                break
             queue.popleft()
+        return ended
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,12 +108,12 @@ class InlineEngine:
     """
 
     def run(self, tasks: Sequence[Task], ledger: LedgerClient, stop: Stop) -> Ends:
-        """Each task's end, in the order given."""
+        """The ends of tasks, in the order given."""
         for task in tasks:
             if stop.requested:
                 return
             done = perform(task.function, task.keys, task.payload, ledger)
-            yield Finished(task, done.outcomes, done.requests, done.elapsed)
+            yield [Finished(task, done.outcomes, done.requests, done.elapsed)]
 
 
 def processors() -> int:

@@ -119,21 +119,25 @@ def _carry_out(
 ) -> None:
     trouble: StorageError | None = None
     with closing(engine.run(tasks, store.ledger, stop)) as ends:
-        for finished in ends:
-            if not all(stamp.current for stamp in finished.task.files):
-                tally.changed += len(finished.task.keys)
-                continue
+        for together in ends:
+            whole = [one for one in together if all(stamp.current for stamp in one.task.files)]
+            tally.changed += _count(together) - _count(whole)
             try:
-                store.write(finished)
+                store.write(*whole)
             except StorageError as error:
                 # What is in flight may have been paid for, and there is room kept for it.
                 trouble = trouble or error
                 stop.request()
                 continue
-            tally.add(finished)
-            progress.advance(len(finished.task.keys), note=finished.task.keys[0].item)
+            for one in whole:
+                tally.add(one)
+                progress.advance(len(one.task.keys), note=one.task.keys[0].item)
     if trouble is not None:
         raise trouble
+
+
+def _count(ends: Sequence[Finished]) -> int:
+    return sum(len(one.task.keys) for one in ends)
 
 
 class _Tally:

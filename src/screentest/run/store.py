@@ -106,9 +106,14 @@ class RunStore(RunReader):
         rows: list[Row] = [{**key.row, "start": self._start} for key in keys]
         self._writer.do(lambda db: self._add_to_plan(db, rows))
 
-    def write(self, finished: Finished) -> None:
-        """Write the records of a task; on the disk when this returns, all of them or none."""
-        self._writer.do(lambda db: self._write(db, finished), vital=True)
+    def write(self, *finished: Finished) -> None:
+        """Write the records of tasks; on the disk when this returns, all of them or none."""
+
+        def change(connection: sqlite3.Connection) -> None:
+            for one in finished:
+                self._write(connection, one)
+
+        self._writer.do(change, vital=True)
 
     def _begin(self, connection: sqlite3.Connection) -> int:
         mine = self._start_row["command"]

@@ -71,14 +71,15 @@ class Finished:
     attempts: int = 1
 
 
-Ends: TypeAlias = Generator[Finished, None, None]
+Ends: TypeAlias = Generator[Sequence[Finished], None, None]
+"""What ended, as it ends; what ended at the same moment comes together and is written so."""
 
 
 class Engine(Protocol):
     """Something that carries out tasks. Which one, and with how many hands, changes no result."""
 
     def run(self, tasks: Sequence[Task], ledger: LedgerClient, stop: Stop) -> Ends:
-        """Each task's end, as it comes. After ``stop.requested`` no further task is begun."""
+        """The ends of tasks, as they come. After ``stop.requested`` no further task is begun."""
 
 
 def load(function: str | Function) -> Function:
