@@ -1,0 +1,10 @@
+"""Roles filled by a worker of the user's: any program that speaks JSON lines.
+
+For official code that cannot live beside ours. ``docs/external.md`` has the protocol.
+"""
+
+from screentest.models.external.client import Terms, Worker, split_command
+from screentest.models.external.filling import fills
+from screentest.models.external.protocol import PROTOCOL, Hello
+
+__all__ = ["PROTOCOL", "Hello", "Terms", "Worker", "fills", "split_command"]

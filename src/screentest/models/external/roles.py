@@ -1,0 +1,268 @@
+"""Each role, filled by a worker: what it is asked, and what becomes of its answers."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+import numpy as np
+
+from screentest.core import NoValue, Reason
+from screentest.models.external.answers import (
+    detection,
+    mask_over,
+    no_rows,
+    number,
+    picture,
+    plane,
+    several,
+    unfit,
+    unit_rows,
+    whole_number,
+)
+from screentest.models.external.client import Worker
+from screentest.models.pictures import check_mask, check_pair, check_picture
+from screentest.models.roles import Detection
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from screentest.core.frames import Image
+    from screentest.models.roles import FlowField, Mask, Vectors
+
+Box: TypeAlias = tuple[float, float, float, float]
+
+
+class External:
+    """What all roles share: a worker, and who it says it is."""
+
+    role = ""
+
+    def __init__(self, worker: Worker) -> None:
+        self._worker = worker
+
+    @property
+    def identity(self) -> Mapping[str, str]:
+        """The worker's greeting."""
+        return self._worker.hello.signed
+
+    def close(self) -> None:
+        """End the worker; it would be started again when asked."""
+        self._worker.close()
+
+    def _ask(self, method: str, **arguments: Any) -> Any:
+        return self._worker.ask(self.role, method, arguments)
+
+    def _property(self, name: str) -> Any:
+        properties = self._worker.hello.properties
+        if name not in properties:
+            raise NoValue(
+                Reason.UNPARSABLE,
+                f"the worker's greeting lacks the property {name!r}",
+                advice=f'Add it: "properties": {{"{name}": …}}.',
+            )
+        return properties[name]
+
+
+class ExternalTextEmbedding(External):
+    """Fills the role text_embedding."""
+
+    role = "text_embedding"
+
+    def embed(self, texts: Sequence[str]) -> Vectors:
+        """One row per text."""
+        return unit_rows(self._ask("embed", texts=list(texts)), len(texts)) if texts else no_rows()
+
+
+class ExternalImageText(External):
+    """Fills the role image_text."""
+
+    role = "image_text"
+
+    @property
+    def max_tokens(self) -> int:
+        """The longest text the model reads."""
+        return whole_number(self._property("max_tokens"))
+
+    def count_tokens(self, text: str) -> int:
+        """How many tokens a text has."""
+        return whole_number(self._ask("count_tokens", text=text))
+
+    def embed_images(self, images: Sequence[Image]) -> Vectors:
+        """One row per image."""
+        if not images:
+            return no_rows()
+        return unit_rows(self._ask("embed_images", images=_checked(images)), len(images))
+
+    def embed_texts(self, texts: Sequence[str], *, truncate: bool = True) -> Vectors:
+        """One row per text."""
+        if not texts:
+            return no_rows()
+        found = self._ask("embed_texts", texts=list(texts), truncate=truncate)
+        return unit_rows(found, len(texts))
+
+
+class ExternalImageFeatures(External):
+    """Fills the role image_features."""
+
+    role = "image_features"
+
+    def features(self, images: Sequence[Image]) -> Vectors:
+        """One row per image."""
+        if not images:
+            return no_rows()
+        return unit_rows(self._ask("features", images=_checked(images)), len(images))
+
+
+class _ExternalPairs(External):
+    def _ask_pairs(self, method: str, pairs: Sequence[tuple[Image, Image]]) -> list[Any]:
+        for first, second in pairs:
+            check_pair(first, second)
+        return several(self._ask(method, pairs=list(pairs)), len(pairs)) if pairs else []
+
+
+class ExternalFlow(_ExternalPairs):
+    """Fills the role flow."""
+
+    role = "flow"
+
+    def flow(self, pairs: Sequence[tuple[Image, Image]]) -> list[FlowField]:
+        """Per pair height × width × 2: where each pixel of the first went, in pixels (x, y)."""
+        found = self._ask_pairs("flow", pairs)
+        return [
+            plane(field, (*pair[0].shape[:2], 2)) for field, pair in zip(found, pairs, strict=True)
+        ]
+
+
+class ExternalInterpolation(_ExternalPairs):
+    """Fills the role interpolation."""
+
+    role = "interpolation"
+
+    def midpoint(self, pairs: Sequence[tuple[Image, Image]]) -> list[Image]:
+        """One picture per pair."""
+        found = self._ask_pairs("midpoint", pairs)
+        return [picture(one, pair[0]) for one, pair in zip(found, pairs, strict=True)]
+
+
+class ExternalAesthetic(External):
+    """Fills the role aesthetic."""
+
+    role = "aesthetic"
+
+    @property
+    def scale(self) -> tuple[float, float]:
+        """The lowest and highest value it gives in practice."""
+        low, high = (number(end) for end in several(self._property("scale"), 2))
+        return low, high
+
+    def score(self, images: Sequence[Image]) -> NDArray[np.float32]:
+        """One number per image."""
+        if not images:
+            return np.zeros(0, np.float32)
+        found = several(self._ask("score", images=_checked(images)), len(images))
+        return np.array([number(one) for one in found], np.float32)
+
+
+class ExternalTechnical(External):
+    """Fills the role technical."""
+
+    role = "technical"
+
+    def score(self, frames: Sequence[Image]) -> float:
+        """One number for the frames of one piece, in order."""
+        if not frames:
+            raise ValueError("no frames to score")
+        return number(self._ask("score", frames=_checked(frames)), low=0.0, high=1.0)
+
+
+class ExternalVideoScore(External):
+    """Fills the role videoscore."""
+
+    role = "videoscore"
+    dimensions = (
+        *("visual_quality", "temporal_consistency", "dynamic_degree"),
+        *("text_alignment", "factual_consistency"),
+    )
+
+    @property
+    def max_frames(self) -> int:
+        """How many frames this version was trained on."""
+        return whole_number(self._property("max_frames"))
+
+    def score(self, frames: Sequence[Image], prompt: str) -> Mapping[str, float]:
+        """The five dimensions by name."""
+        found = self._ask("score", frames=_checked(frames), prompt=prompt)
+        if not isinstance(found, dict) or set(found) != set(self.dimensions):
+            raise unfit(found, f"an object with {', '.join(self.dimensions)}")
+        return {name: number(found[name]) for name in self.dimensions}
+
+
+class ExternalMatting(External):
+    """Fills the role matting."""
+
+    role = "matting"
+
+    def matte(self, images: Sequence[Image]) -> list[Mask]:
+        """Per image height × width in 0–1: 1 is foreground."""
+        if not images:
+            return []
+        found = several(self._ask("matte", images=_checked(images)), len(images))
+        return [mask_over(one, image) for one, image in zip(found, images, strict=True)]
+
+
+class ExternalDetection(External):
+    """Fills the role detection."""
+
+    role = "detection"
+
+    def detect(self, image: Image, phrases: Sequence[str]) -> list[Detection]:
+        """What was found, best first; the label is the phrase it answers."""
+        found = self._ask("detect", image=check_picture(image), phrases=list(phrases))
+        if not isinstance(found, list):
+            raise unfit(found, "a list of detections")
+        detections = [detection(one, phrases) for one in found]
+        return sorted(detections, key=lambda one: -one.score)
+
+
+class ExternalSegmentation(External):
+    """Fills the role segmentation."""
+
+    role = "segmentation"
+
+    def segment(self, image: Image, boxes: Sequence[Box]) -> list[Mask]:
+        """One mask per box."""
+        if not boxes:
+            return []
+        found = self._ask("segment", image=check_picture(image), boxes=[list(box) for box in boxes])
+        return [mask_over(one, image) for one in several(found, len(boxes))]
+
+
+class ExternalInpainting(External):
+    """Fills the role inpainting."""
+
+    role = "inpainting"
+
+    def inpaint(self, image: Image, mask: Mask, prompt: str = "") -> Image:
+        """The picture with the masked part made new; the rest is untouched, whatever it says."""
+        soft = check_mask(mask, image)
+        found = picture(self._ask("inpaint", image=image, mask=soft, prompt=prompt), image)
+        return np.where((soft >= 0.5)[..., None], found, image)
+
+
+class ExternalImageEdit(External):
+    """Fills the role image_edit."""
+
+    role = "image_edit"
+
+    def recolour(self, image: Image, mask: Mask | None, thing: str, colour: str) -> Image:
+        """The picture with ``thing`` in ``colour``."""
+        soft = None if mask is None else check_mask(mask, image)
+        found = self._ask(
+            "recolour", image=check_picture(image), mask=soft, thing=thing, colour=colour
+        )
+        return picture(found, image)
+
+
+def _checked(images: Sequence[Image]) -> list[Image]:
+    return [check_picture(image) for image in images]
