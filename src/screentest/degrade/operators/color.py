@@ -50,7 +50,7 @@ class Color:
             if is_shown(look, clip, thing):
                 others = [name for name in sorted(BASIC_COLOURS) if name != old]
                 return {"object": thing, "from": old, "to": dice.pick(others, "colour", thing)}
-        raise Unfit("show none of the coloured objects they name")
+        raise Unfit("have no coloured object that the detector finds")
 
     def parts(self, shop: Workshop, chosen: Sequence[Chosen], severity: float) -> list[Part]:
         """The film with the object of each chosen clip in its new colour."""

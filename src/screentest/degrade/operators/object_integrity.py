@@ -57,7 +57,7 @@ class ObjectIntegrity:
         for thing in dice.shuffled(clip.facts.subject, "object"):
             if is_shown(look, clip, thing):
                 return {"object": thing}
-        raise Unfit("show none of the objects they name")
+        raise Unfit("have no object that the detector finds")
 
     def parts(self, shop: Workshop, chosen: Sequence[Chosen], severity: float) -> list[Part]:
         """The film with the object of each chosen clip painted away."""
