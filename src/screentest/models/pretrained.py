@@ -171,18 +171,25 @@ def read_tensors(path: str, *, allow_pickle: bool, device: str = "cpu") -> dict[
             f"there are no weights at {path}",
             advice="Give the path of a weights file.",
         )
-    if place.suffix == ".safetensors":
-        tensors: dict[str, Any] = optional("safetensors.torch", EXTRA).load_file(
-            place, device=device
-        )
-        return tensors
-    if not allow_pickle:
+    if place.suffix != ".safetensors" and not allow_pickle:
         raise NoValue(
             Reason.MISSING_MODEL,
             f"{place.name} is a pickle, which can run code when it is read",
             advice="Convert it to safetensors, or add allow_pickle=true if you trust it.",
         )
     torch = optional("torch", EXTRA)
-    loaded = torch.load(place, map_location=device, weights_only=True)
-    state: dict[str, Any] = loaded.get("state_dict", loaded)
+    safetensors = optional("safetensors.torch", EXTRA)
+    try:
+        if place.suffix == ".safetensors":
+            loaded = safetensors.load_file(place, device=device)
+        else:
+            loaded = torch.load(place, map_location=device, weights_only=True)
+        state: dict[str, Any] = loaded.get("state_dict", loaded)
+    except Exception as error:  # on a damaged file the readers raise anything
+        told = " ".join(str(error).split()) or type(error).__name__
+        raise NoValue(
+            Reason.MISSING_MODEL,
+            f"{place} holds no tensors that can be read: {told[:300]}",
+            advice="Download the file again, or take another.",
+        ) from error
     return state

@@ -15,14 +15,16 @@ import numpy as np
 
 from screentest.core import NoValue, Reason, register
 from screentest.models import weights
+from screentest.models.batches import batches
 from screentest.models.interpolation._rife_network import ALIGNMENT, RifeNetwork
 from screentest.models.optional import optional
 from screentest.models.pictures import check_pair
+from screentest.models.pretrained import EXTRA, NEUTRAL, Place, read_tensors
 
 if TYPE_CHECKING:
     from screentest.core.frames import Image
 
-BATCH = 4
+WEIGHTS = "rife"
 _PREFIX = "module."
 
 
@@ -30,34 +32,46 @@ _PREFIX = "module."
     "interpolation",
     "rife",
     version=1,
-    summary="RIFE 4.0 by torch; `screentest models pull rife` gets the weights (35 MB, MIT)",
+    summary="RIFE 4.0 by torch",
+    weights=(WEIGHTS,),
+    neutral=NEUTRAL,
+    get=f"screentest models pull {WEIGHTS}",
 )
-def rife(*, model: str = "", device: str = "auto") -> Rife:
-    """RIFE 4.0; ``model`` is a flownet.pkl of the same layout, by default the pulled one."""
-    torch = optional("torch", "models")
-    place = Path(model).expanduser() if model else weights.path("rife")
-    if device == "auto":
-        device = "cuda" if torch.cuda.is_available() else "cpu"
-    return Rife(torch, place, device)
+def rife(
+    *, model: str = "", allow_pickle: bool = False, device: str = "auto", batch: int = 4
+) -> Rife:
+    """RIFE 4.0 with the pulled weights; ``model`` is another file of the same layout."""
+    place = Place.choose(device)
+    if model:
+        file = Path(model).expanduser()
+        state = read_tensors(model, allow_pickle=allow_pickle, device=place.device)
+    else:
+        # A pickle, but one whose every byte is known: its sha256 was checked.
+        file = weights.path(WEIGHTS)
+        state = read_tensors(str(file), allow_pickle=True, device=place.device)
+    return Rife(_parameters(state, file), weights.sha256_of(file)[:12], place, batch)
 
 
 class Rife:
     """Fills the role interpolation."""
 
-    def __init__(self, torch: Any, place: Path, device: str) -> None:
-        self._torch = torch
-        self._device = device
-        self._sha256 = weights.sha256_of(place) if place.is_file() else ""
+    def __init__(
+        self, parameters: Mapping[str, Any], fingerprint: str, place: Place, batch: int
+    ) -> None:
+        self._torch = optional("torch", EXTRA)
+        self._fingerprint = fingerprint
+        self._place = place
+        self._batch = batch
         # Single precision everywhere: a flow of 100 pixels in half is off by a sixteenth.
-        self._network = RifeNetwork(torch, _read(torch, place, device))
+        self._network = RifeNetwork(self._torch, parameters)
 
     @property
     def identity(self) -> Mapping[str, str]:
         """Weights, torch's version and where it runs."""
         return {
-            "weights": self._sha256[:12],
+            "weights": self._fingerprint,
             "torch": str(self._torch.__version__),
-            "on": self._device,
+            "on": self._place.device.split(":")[0],
         }
 
     def midpoint(self, pairs: Sequence[tuple[Image, Image]]) -> list[Image]:
@@ -65,8 +79,9 @@ class Rife:
         for first, second in pairs:
             check_pair(first, second)
         between: list[Image] = []
-        for batch in _batches(pairs):
-            between.extend(self._between(batch))
+        for _, same_size in groupby(pairs, key=lambda pair: pair[0].shape):
+            for some in batches(list(same_size), self._batch):
+                between.extend(self._between(some))
         return between
 
     def _between(self, batch: Sequence[tuple[Image, Image]]) -> Iterator[Image]:
@@ -78,47 +93,25 @@ class Rife:
         yield from np.asarray(pixels, np.uint8)
 
     def _tensor(self, images: Sequence[Image]) -> Any:
-        stacked = self._torch.from_numpy(np.stack(images)).to(self._device)
+        stacked = self._torch.from_numpy(np.stack(images)).to(self._place.device)
         planes = stacked.permute(0, 3, 1, 2).float() / 255
         below, beside = (-side % ALIGNMENT for side in planes.shape[2:])
         return self._torch.nn.functional.pad(planes, (0, beside, 0, below), mode="replicate")
 
 
-def _batches(pairs: Sequence[tuple[Image, Image]]) -> Iterator[list[tuple[Image, Image]]]:
-    """Neighbours of one size, a few at a time."""
-    for _, same in groupby(pairs, key=lambda pair: pair[0].shape):
-        group = list(same)
-        for start in range(0, len(group), BATCH):
-            yield group[start : start + BATCH]
-
-
-def _read(torch: Any, place: Path, device: str) -> dict[str, Any]:
-    try:
-        state = torch.load(place, map_location=device, weights_only=True)
-        if not isinstance(state, dict):
-            raise TypeError(f"it holds a {type(state).__name__}")
-        parameters = {str(key).removeprefix(_PREFIX): value for key, value in state.items()}
-        _check_layout(torch, parameters)
-    except Exception as error:  # noqa: BLE001 - torch's reader raises anything on damaged files
-        raise NoValue(
-            Reason.MISSING_MODEL,
-            f"{place} does not hold RIFE 4.0: {_first_line(error)}",
-            advice="Get the right file: screentest models pull rife",
-        ) from None
-    return parameters
-
-
-def _check_layout(torch: Any, parameters: Mapping[str, Any]) -> None:
-    """Run it once on the smallest picture, so that a wrong layout shows at once."""
+def _parameters(state: Mapping[str, Any], file: Path) -> dict[str, Any]:
+    """The parameters by their plain names; tried once, so that a wrong layout shows at once."""
+    torch = optional("torch", EXTRA)
+    parameters = {str(key).removeprefix(_PREFIX): value for key, value in state.items()}
     try:
         device = parameters["block0.lastconv.bias"].device
         tiny = torch.zeros((1, 3, ALIGNMENT, ALIGNMENT), device=device)
         with torch.inference_mode():
             RifeNetwork(torch, parameters).midpoint(tiny, tiny)
-    except KeyError as missing:
-        raise TypeError(f"it has no parameter {missing}") from None
-
-
-def _first_line(error: Exception) -> str:
-    """What an error says first; torch goes on for pages."""
-    return (str(error).splitlines() or [type(error).__name__])[0]
+    except (KeyError, AttributeError, TypeError, RuntimeError) as error:
+        raise NoValue(
+            Reason.MISSING_MODEL,
+            f"{file} does not hold RIFE 4.0: {str(error).splitlines()[0]}",
+            advice=f"Get the right file: screentest models pull {WEIGHTS}",
+        ) from None
+    return parameters
