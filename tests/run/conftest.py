@@ -5,7 +5,9 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+import tempfile
 from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -26,6 +28,8 @@ def store(tmp_path: Path) -> Iterator[RunStore]:
 class Children:
     """Starts runs as processes of their own, and leaves none behind."""
 
+    temporary: Path
+    """Their TMPDIR: short, since the name of a socket goes into it."""
     started: list[subprocess.Popen[str]] = field(default_factory=list)
 
     def start(self, folder: Path, **options: Any) -> subprocess.Popen[str]:
@@ -33,7 +37,7 @@ class Children:
         child = subprocess.Popen(
             [sys.executable, "-m", "tests.run.child", str(folder), *arguments],
             cwd=ROOT,
-            env=os.environ | {"TMPDIR": str(folder.parent)},
+            env=os.environ | {"TMPDIR": str(self.temporary)},
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
             text=True,
@@ -49,14 +53,21 @@ class Children:
         return child.returncode, said
 
 
+@contextmanager
+def many_children() -> Iterator[Children]:
+    with tempfile.TemporaryDirectory(prefix="st") as folder:
+        made = Children(Path(folder))
+        yield made
+        for child in made.started:
+            if child.poll() is None:
+                child.kill()
+            child.communicate()
+
+
 @pytest.fixture
 def children() -> Iterator[Children]:
-    made = Children()
-    yield made
-    for child in made.started:
-        if child.poll() is None:
-            child.kill()
-        child.communicate()
+    with many_children() as made:
+        yield made
 
 
 def dump(folder: Path) -> list[str]:

@@ -289,6 +289,16 @@ def test_workers_that_cannot_begin(tmp_path: Path) -> None:
     assert "if __name__" in done.stderr.splitlines()[-1]
 
 
+def test_processes_that_cannot_be_had(tmp_path: Path, children: Children) -> None:
+    """A socket's name may have some hundred letters; TMPDIR here is longer."""
+    children.temporary = tmp_path / ("long" * 30)
+    children.temporary.mkdir()
+    code, said = children.finish(tmp_path / "run", tasks=1)
+    assert code == 1
+    assert said.startswith("ScreentestError: cannot start a worker process")
+    assert "TMPDIR" in said
+
+
 def test_no_workers() -> None:
     with pytest.raises(BadOption, match="0 workers"):
         LocalEngine(workers=0)

@@ -14,7 +14,7 @@ import pytest
 
 from screentest.core import RunError
 from screentest.run import RunReader
-from tests.run.conftest import Children, dump
+from tests.run.conftest import Children, dump, many_children
 
 TASKS = 40
 KILLS = 10
@@ -25,7 +25,8 @@ RUNS = 5  # times KILLS makes 50 points
 def uninterrupted(tmp_path_factory: pytest.TempPathFactory) -> list[str]:
     """What a run gives that nobody disturbs."""
     folder = tmp_path_factory.mktemp("reference") / "run"
-    code, said = Children().finish(folder, tasks=TASKS)
+    with many_children() as children:
+        code, said = children.finish(folder, tasks=TASKS)
     assert code == 0, said
     return dump(folder)
 
@@ -132,7 +133,7 @@ def test_nothing_is_left_of_a_killed_parent(tmp_path: Path, children: Children) 
     _gone, alive = psutil.wait_procs(workers, timeout=30)
     assert not alive
     # What the run needs stays; the temporary files of Python's process server do not.
-    assert [path.name for path in tmp_path.iterdir()] == ["run"]
+    assert not list(children.temporary.iterdir())
 
 
 def _workers(parent: object) -> list[object]:

@@ -109,7 +109,14 @@ class Pool:
             process = self._context.Process(
                 target=live, args=(theirs, asks, get_temp_dir()), name="screentest-worker"
             )
-            process.start()
+            try:
+                process.start()
+            except OSError as error:
+                raise ScreentestError(
+                    f"cannot start a worker process: {error}",
+                    advice="See whether memory or the number of processes is short (`ulimit -u`), "
+                    "or TMPDIR a very long path; fewer workers need less.",
+                ) from error
             theirs.close()
             asks.close()
             self._desk.attend(answers)
