@@ -16,7 +16,7 @@ def make_importable() -> None:
     import torch
 
     try:
-        import torchvision  # noqa: F401
+        import torchvision
     except RuntimeError:
         library = torch.library.Library("torchvision", "FRAGMENT")
         library.define("nms(Tensor dets, Tensor scores, float iou_threshold) -> Tensor")
