@@ -65,13 +65,13 @@ def _measure(film: KnownFilm, names: list[str]) -> dict[str, Fit]:
 
 
 def _per_film(fits: dict[KnownFilm, dict[str, Fit]], names: list[str]) -> None:
-    print("F1 of hard cuts (± 1 frame), for films with cuts; false cuts for those without\n")
+    print("Hard cuts (± 1 frame): F1 (precision/recall); in films without cuts, false ones\n")
     titles = [_short(name) for name in names]
     print("| film | cuts | " + " | ".join(titles) + " |")
     print("|---|---|" + "---|" * len(names))
     for film, by_name in fits.items():
         if film.cuts:
-            cells = [f"{by_name[name].f1:.2f}" for name in names]
+            cells = [_cell(by_name[name]) for name in names]
         elif any(one.false for one in by_name.values()):
             cells = [f"{by_name[name].false} false" for name in names]
         else:
@@ -81,6 +81,12 @@ def _per_film(fits: dict[KnownFilm, dict[str, Fit]], names: list[str]) -> None:
         film for film, by in fits.items() if not film.cuts and not any(o.false for o in by.values())
     ]
     print(f"\n{len(quiet)} more films of a single shot, in which nobody finds a cut.\n")
+
+
+def _cell(one: Fit) -> str:
+    if one.f1 in (0.0, 1.0):
+        return f"{one.f1:.2f}"
+    return f"{one.f1:.2f} ({one.precision:.2f}/{one.recall:.2f})"
 
 
 def _overall(fits: dict[KnownFilm, dict[str, Fit]], names: list[str]) -> None:

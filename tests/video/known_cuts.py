@@ -136,7 +136,9 @@ def _captioned(folder: Path, group: str, known: dict[str, object]) -> KnownFilm:
     end = shots[-1]["end_frame"]
     gradual = [(first, last) for first, last in known.get("gradual_frames", [])]  # type: ignore[attr-defined]
     inside = tuple((first, last) for first, last in gradual if first > 0 and last < end)
-    unsure = SPLICES.get(path.name, ()) + tuple(f for pair in gradual for f in pair)
+    unsure = (*SPLICES.get(path.name, ()), *(frame for pair in gradual for frame in pair))
+    if path.name.startswith("bbb_first30s"):
+        unsure += FADE_IN
     return KnownFilm(path, group, tuple(_cuts(known) or ()), inside, unsure)
 
 
@@ -211,4 +213,5 @@ BBB_GRADUAL = (
     (14494, 14501),
 )
 # The film begins with a fade and ends with one stray frame.
-BBB_UNSURE = (*range(1, 51), 14910)
+FADE_IN = tuple(range(1, 51))
+BBB_UNSURE = (*FADE_IN, 14910)
