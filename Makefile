@@ -14,7 +14,8 @@ help:  ## what can be made
 	@awk -F':.*## ' '/^[a-z-]+:.*## /{printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 demo: $(VENV)/installed  ## the main job on the packaged sample, with no torch and no downloads of models
-	$(VENV)/bin/screentest demo
+	@$(VENV)/bin/screentest demo
+	@echo "(the command is $(VENV)/bin/screentest)"
 
 test: $(MODELS)/tested $(SCENEDETECT)/installed  ## everything: lint, types, all tests
 	$(MAKE) --no-print-directory lint ENV=$(MODELS)
@@ -34,6 +35,7 @@ bench: $(VENV)/tested  ## figures and ratios, each against a reference measured 
 	@for script in bench/*.py; do echo "== $$script"; $(VENV)/bin/python $$script || exit 1; done
 
 $(VENV)/installed: pyproject.toml
+	@echo "Installing into $(VENV): about a minute, once."
 	$(PYTHON) -m venv $(VENV)
 	$(VENV)/bin/python $(PIP) install -e .
 	@touch $@

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from screentest.core import NoValue, Reason
-from screentest.models.optional import optional
+from screentest.models.optional import installed, optional
 from screentest.models.pictures import check_picture
 
 if TYPE_CHECKING:
@@ -28,6 +28,11 @@ _BLOCK = 1 << 20
 _SAMPLED_BLOCKS = 64
 _THAT_COUNT = {".safetensors", ".json", ".txt", ".model", ".jinja", ".py"}
 """A preprocessor's settings or a chat template change the numbers as much as the weights do."""
+
+
+def ready() -> bool:
+    """Whether the packages of the extra are here; which weights to load is the user's word."""
+    return installed("torch") and installed("transformers")
 
 
 @dataclass(frozen=True, slots=True)

@@ -70,6 +70,8 @@ class Prompts:
         """Sixteen hex digits of the templates and all that they include; for signatures."""
         from jinja2 import meta
 
+        for name in names:
+            self.source(name)  # an unknown name is an error, not the digest of nothing
         waiting = [f"{name}{part}" for name in names for part in ("", _SYSTEM)]
         seen: dict[str, str] = {}
         while waiting:
@@ -89,12 +91,14 @@ class Prompts:
         return hashlib.sha256(whole.encode()).hexdigest()[:16]
 
     def source(self, name: str) -> str:
-        """The text of a template as it will be used."""
-        return next(
-            path.read_text(encoding="utf-8")
-            for folder in self._folders
-            if (path := folder / f"{name}{_SUFFIX}").is_file()
-        )
+        """The text of a template as it will be used; UnknownName where there is none."""
+        for folder in self._folders:
+            path = folder / f"{name}{_SUFFIX}"
+            if path.is_file():
+                return path.read_text(encoding="utf-8")
+        near = difflib.get_close_matches(name, _names_in(self._home), n=3)
+        known = ", ".join(near or sorted(_names_in(self._home)))
+        raise UnknownName(f"there is no template {name!r}", advice=f"Templates: {known}.")
 
     def _has(self, name: str) -> bool:
         return any((folder / f"{name}{_SUFFIX}").is_file() for folder in self._folders)

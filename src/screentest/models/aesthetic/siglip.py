@@ -14,7 +14,15 @@ import numpy as np
 from screentest.core import NoValue, Reason, register
 from screentest.models.batches import batches
 from screentest.models.optional import optional
-from screentest.models.pretrained import EXTRA, NEUTRAL, Origin, Place, pixel_inputs, read_tensors
+from screentest.models.pretrained import (
+    EXTRA,
+    NEUTRAL,
+    Origin,
+    Place,
+    pixel_inputs,
+    read_tensors,
+    ready,
+)
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -30,6 +38,7 @@ WIDTHS = (1024, 128, 64, 16, 1)
     version=1,
     summary="SigLIP with a regression head (Aesthetic Predictor V2.5's layout); you bring the head",
     neutral=(*NEUTRAL, "head"),
+    ready=ready,
 )
 def siglip(
     *,

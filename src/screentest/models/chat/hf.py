@@ -11,7 +11,7 @@ from screentest.models.chat.messages import ChatAnswer, ChatRequest, Reply, Samp
 from screentest.models.chat.schemas import instructions
 from screentest.models.optional import optional
 from screentest.models.pictures import to_pillow
-from screentest.models.pretrained import EXTRA, NEUTRAL, Origin, Place
+from screentest.models.pretrained import EXTRA, NEUTRAL, Origin, Place, ready
 
 _GENERATION = ("temperature", "top_p", "top_k", "min_p", "repetition_penalty")
 
@@ -22,6 +22,7 @@ _GENERATION = ("temperature", "top_p", "top_k", "min_p", "repetition_penalty")
     version=1,
     summary="a local vision-language or text model by transformers, from a folder or hub id",
     neutral=NEUTRAL,
+    ready=ready,
 )
 def hf(
     *, model: str, revision: str = "", trust_remote_code: bool = False, device: str = "auto"

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from screentest.core import register
 from screentest.models.optional import optional
 from screentest.models.pictures import check_picture, limit_long_side
-from screentest.models.pretrained import EXTRA, NEUTRAL, Origin, Place
+from screentest.models.pretrained import EXTRA, NEUTRAL, Origin, Place, ready
 from screentest.models.roles import Detection
 from screentest.models.texts import readable
 
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     version=1,
     summary="Grounding DINO: anything a phrase names",
     neutral=NEUTRAL,
+    ready=ready,
 )
 def grounding_dino(
     *,

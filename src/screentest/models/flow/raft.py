@@ -14,7 +14,7 @@ from screentest.models import weights
 from screentest.models.batches import batches
 from screentest.models.optional import optional
 from screentest.models.pictures import check_pair
-from screentest.models.pretrained import EXTRA, NEUTRAL, Place, read_tensors
+from screentest.models.pretrained import EXTRA, NEUTRAL, Place, read_tensors, ready
 
 if TYPE_CHECKING:
     from screentest.core.frames import Image
@@ -30,6 +30,7 @@ SMALLEST_SIDE = 128
     version=1,
     summary="RAFT by torchvision; weights by path, or torchvision's own download",
     neutral=NEUTRAL,
+    ready=ready,
 )
 def raft(
     *,

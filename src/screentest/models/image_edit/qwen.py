@@ -11,7 +11,7 @@ import numpy as np
 from screentest.core import register
 from screentest.models.optional import optional
 from screentest.models.pictures import check_mask, check_picture, to_pillow
-from screentest.models.pretrained import EXTRA, NEUTRAL, Origin, Place
+from screentest.models.pretrained import EXTRA, NEUTRAL, Origin, Place, ready
 
 if TYPE_CHECKING:
     from screentest.core.frames import Image
@@ -26,6 +26,7 @@ INSTRUCTION = "Make the {thing} {colour} and leave everything else exactly as it
     version=1,
     summary="Qwen-Image-Edit-2509 by diffusers",
     neutral=NEUTRAL,
+    ready=ready,
 )
 def qwen(
     *,

@@ -10,7 +10,7 @@ import numpy as np
 from screentest.core import register
 from screentest.models.batches import batches
 from screentest.models.optional import optional
-from screentest.models.pretrained import EXTRA, NEUTRAL, Origin, Place, pixel_inputs
+from screentest.models.pretrained import EXTRA, NEUTRAL, Origin, Place, pixel_inputs, ready
 
 if TYPE_CHECKING:
     from screentest.core.frames import Image
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     version=1,
     summary="DINOv2, CLIP, SigLIP 2 or another vision tower, from a folder or hub id",
     neutral=NEUTRAL,
+    ready=ready,
 )
 def hf(
     *,

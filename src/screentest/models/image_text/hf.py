@@ -10,7 +10,7 @@ import numpy as np
 from screentest.core import NoValue, Reason, register
 from screentest.models.batches import batches
 from screentest.models.optional import optional
-from screentest.models.pretrained import EXTRA, NEUTRAL, Origin, Place, pixel_inputs
+from screentest.models.pretrained import EXTRA, NEUTRAL, Origin, Place, pixel_inputs, ready
 from screentest.models.texts import readable
 
 if TYPE_CHECKING:
@@ -27,6 +27,7 @@ IGNORED_MAXIMUM = 31_000
     version=1,
     summary="CLIP, SigLIP, SigLIP 2 or a model with code of its own, from a folder or hub id",
     neutral=NEUTRAL,
+    ready=ready,
 )
 def hf(
     *,

@@ -10,7 +10,7 @@ import numpy as np
 from screentest.core import register
 from screentest.models.optional import optional
 from screentest.models.pictures import check_mask, check_picture, limit_long_side, to_pillow
-from screentest.models.pretrained import EXTRA, NEUTRAL, Origin, Place
+from screentest.models.pretrained import EXTRA, NEUTRAL, Origin, Place, ready
 
 if TYPE_CHECKING:
     from screentest.core.frames import Image
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     version=1,
     summary="Stable Diffusion inpainting by diffusers",
     neutral=NEUTRAL,
+    ready=ready,
 )
 def stable_diffusion(
     *,

@@ -17,7 +17,7 @@ from screentest.core import NoValue, Reason, register
 from screentest.models import weights
 from screentest.models.batches import batches
 from screentest.models.interpolation._rife_network import ALIGNMENT, RifeNetwork
-from screentest.models.optional import optional
+from screentest.models.optional import installed, optional
 from screentest.models.pictures import check_pair
 from screentest.models.pretrained import EXTRA, NEUTRAL, Place, read_tensors
 
@@ -36,6 +36,7 @@ _PREFIX = "module."
     weights=(WEIGHTS,),
     neutral=NEUTRAL,
     get=f"screentest models pull {WEIGHTS}",
+    ready=lambda: installed("torch") and weights.available(WEIGHTS),
 )
 def rife(
     *, model: str = "", allow_pickle: bool = False, device: str = "auto", batch: int = 4

@@ -9,7 +9,7 @@ import numpy as np
 
 from screentest.core import register
 from screentest.models.optional import optional
-from screentest.models.pretrained import EXTRA, NEUTRAL, Origin, Place
+from screentest.models.pretrained import EXTRA, NEUTRAL, Origin, Place, ready
 from screentest.models.texts import readable
 
 if TYPE_CHECKING:
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     version=1,
     summary="any sentence-transformers model, from a folder or hub id",
     neutral=NEUTRAL,
+    ready=ready,
 )
 def hf(
     *,

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from screentest.core import BadOption, NoValue, Reason, register
 from screentest.models.optional import optional
 from screentest.models.pictures import to_pillow
-from screentest.models.pretrained import EXTRA, NEUTRAL, Origin, Place
+from screentest.models.pretrained import EXTRA, NEUTRAL, Origin, Place, ready
 
 if TYPE_CHECKING:
     from screentest.core.frames import Image
@@ -45,6 +45,7 @@ The frames:
     version=1,
     summary="VideoScore v1 (16 frames) or v1.1 (48 frames), from a folder or hub id",
     neutral=(*NEUTRAL, "question_file"),
+    ready=ready,
 )
 def hf(
     *,

@@ -189,12 +189,20 @@ def _find(weights: str) -> Path:
     return path
 
 
+def _pulled() -> bool:
+    from screentest.models import weights
+
+    return weights.available(WEIGHTS)
+
+
 @register(
     "detector",
     "transnetv2",
     version=1,
     summary="the TransNetV2 network, for cuts and gradual transitions",
     neutral=("threads",),
+    get=f"screentest models pull {WEIGHTS}",
+    ready=_pulled,
 )
 def transnetv2(*, weights: str = "", threshold: float = 0.5, threads: int = 0) -> TransNetDetector:
     """Transitions where the network is surer than ``threshold`` that a shot ends.
