@@ -13,16 +13,37 @@ from screentest.models import Models
 from screentest.models.roles import Inpainting
 from tests.models.pulled import pulled
 from tests.models.real_frames import Image, frame, psnr
+from tests.models.tiny_backend import MARKS, tiny_backend
 
 Mask = NDArray[np.float32]
 
 
-@pytest.fixture(params=["telea", "migan"], scope="module")
-def backend(request: pytest.FixtureRequest) -> Inpainting:
-    if request.param == "migan":
+def builtin(name: str) -> Inpainting:
+    if name == "migan":
         pytest.importorskip("onnxruntime")
         pulled("migan")
-    made: Inpainting = registry.build("inpainting", request.param).thing
+    made: Inpainting = registry.build("inpainting", name).thing
+    return made
+
+
+@pytest.fixture(params=["telea", "migan"], scope="module")
+def backend(request: pytest.FixtureRequest) -> Inpainting:
+    return builtin(request.param)
+
+
+@pytest.fixture(
+    params=["telea", "migan", pytest.param("stable_diffusion", marks=MARKS)], scope="module"
+)
+def any_backend(
+    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
+) -> Inpainting:
+    """Stable Diffusion has random weights, so that only the contract can be asked of it."""
+    if request.param != "stable_diffusion":
+        return builtin(request.param)
+    pytest.importorskip("diffusers")
+    made: Inpainting = tiny_backend(
+        "inpainting", "stable_diffusion", "stable_diffusion_inpainting", tmp_path_factory, steps=2
+    )
     return made
 
 
@@ -40,9 +61,9 @@ def disc(picture: Image, down: float = 0.5, across: float = 0.5, radius: int = 2
 
 
 @pytest.mark.parametrize("place", [(0.5, 0.5), (0.0, 0.0), (1.0, 0.5)])
-def test_only_the_hole_changes(backend: Inpainting, meadow: Image, place: tuple[float, float]):
+def test_only_the_hole_changes(any_backend: Inpainting, meadow: Image, place: tuple[float, float]):
     before, mask = meadow.copy(), disc(meadow, *place)
-    filled = backend.inpaint(meadow, mask)
+    filled = any_backend.inpaint(meadow, mask, "grass")
     assert filled.shape == meadow.shape
     assert filled.dtype == np.uint8
     assert np.array_equal(filled[mask < 0.5], meadow[mask < 0.5])
@@ -78,8 +99,8 @@ def test_the_rim_is_not_darker_than_what_it_joins(backend: Inpainting, meadow: I
     assert filled[rim].mean() > filled[outside].mean() - 12
 
 
-def test_an_empty_mask_changes_nothing(backend: Inpainting, meadow: Image):
-    filled = backend.inpaint(meadow, np.zeros(meadow.shape[:2], np.float32))
+def test_an_empty_mask_changes_nothing(any_backend: Inpainting, meadow: Image):
+    filled = any_backend.inpaint(meadow, np.zeros(meadow.shape[:2], np.float32))
     assert np.array_equal(filled, meadow)
     assert filled is not meadow
 
@@ -90,9 +111,9 @@ def test_a_mask_over_everything_is_refused(backend: Inpainting, meadow: Image):
     assert caught.value.reason is Reason.NOT_APPLICABLE
 
 
-def test_a_mask_of_another_size_is_refused(backend: Inpainting, meadow: Image):
+def test_a_mask_of_another_size_is_refused(any_backend: Inpainting, meadow: Image):
     with pytest.raises(ValueError, match="mask"):
-        backend.inpaint(meadow, np.ones((4, 4), np.float32))
+        any_backend.inpaint(meadow, np.ones((4, 4), np.float32))
 
 
 @pytest.mark.parametrize("shape", [(9, 9), (5, 120), (70, 33)])

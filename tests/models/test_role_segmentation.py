@@ -11,12 +11,40 @@ from screentest.core import registry
 from screentest.models import Models
 from screentest.models.roles import Segmentation
 from tests.models.real_frames import frame, overlap
+from tests.models.tiny_backend import MARKS, tiny_backend
 
 
 @pytest.fixture
 def backend() -> Segmentation:
     made: Segmentation = registry.build("segmentation", "grabcut").thing
     return made
+
+
+@pytest.fixture(params=["grabcut", pytest.param("sam2", marks=MARKS)], scope="module")
+def any_backend(
+    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
+) -> Segmentation:
+    """SAM 2 has random weights, so that only the contract can be asked of it."""
+    made: Segmentation
+    if request.param == "sam2":
+        made = tiny_backend("segmentation", "sam2", "sam2", tmp_path_factory)
+    else:
+        made = registry.build("segmentation", request.param).thing
+    return made
+
+
+@pytest.mark.parametrize("shape", [(48, 64), (90, 31)])
+def test_each_box_has_a_mask_over_the_picture(any_backend: Segmentation, shape: tuple[int, int]):
+    noise = np.random.default_rng(4).integers(0, 256, (*shape, 3), np.uint8)
+    boxes = [(2, 3, 20, 30), (10.5, 10.5, 28.25, 40.75)]
+    masks = any_backend.segment(noise, boxes)
+    assert [mask.shape for mask in masks] == [shape] * 2
+    for mask in masks:
+        assert mask.dtype == np.float32
+        assert 0 <= mask.min() <= mask.max() <= 1
+    assert any_backend.segment(noise, []) == []
+    with pytest.raises(ValueError, match="not an RGB picture"):
+        any_backend.segment(noise[..., 0], boxes)
 
 
 def test_a_shape_is_found_in_its_box(backend: Segmentation):
