@@ -39,7 +39,7 @@ def runs(
       screentest runs --repair results/tuesday
       screentest runs --json | jq '.[] | select(.state == "killed").folder'
     """
-    from screentest.cli._console import err, print_json
+    from screentest.cli._console import err, print_json, shown
     from screentest.run import find_runs
 
     if rescue:
@@ -49,7 +49,7 @@ def runs(
     if as_json:
         print_json([_object(run) for run in found])
     elif not found:
-        err().print(f"No runs under {folder}.")
+        err().print(f"No runs under {shown(str(folder))}")
     elif [run.folder for run in found] == [folder]:
         _print_one(found[0])
     else:
@@ -64,6 +64,9 @@ def _print_one(run: RunSummary) -> None:
     if run.problem:
         facts = [("State", "damaged"), ("Problem", run.problem)]
         print_facts([*facts, ("Next", f"screentest runs --repair {run.folder}")])
+        return
+    if not run.starts:
+        print_facts([("State", "empty: stopped before it began")])
         return
     last, coverage = run.starts[-1], run.coverage
     given = ", ".join(f"{name}={value}" for name, value in last.arguments.items())

@@ -171,6 +171,8 @@ def _script_file(path: Path) -> Any:
     try:
         if not path.is_file():
             raise Complaint(f"there is no file {shown}")
+        if path.stat().st_size == 0:  # also what the kernel's own files say, which may never end
+            raise Complaint(f"{shown} is empty")
         if path.stat().st_size > LONGEST_SCRIPT_FILE:
             raise Complaint(f"{shown} is larger than {LONGEST_SCRIPT_FILE // 2**20} MiB")
         text = path.read_bytes().decode("utf-8-sig")

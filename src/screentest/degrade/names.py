@@ -7,6 +7,7 @@ import re
 
 from screentest.degrade.options import Rung
 
+_HASHED = re.compile(r"-[0-9a-f]{8}$")
 _SAFE = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,79}")
 _UNSAFE = re.compile(r"[^A-Za-z0-9_-]+")
 
@@ -17,7 +18,8 @@ def folder_name(source: str) -> str:
     >>> folder_name("film-7"), folder_name("../film 7")
     ('film-7', 'film-7-b6827ff3')
     """
-    if _SAFE.fullmatch(source) and not source.endswith("."):
+    # An id that itself looks hashed could be what another id is hashed to.
+    if _SAFE.fullmatch(source) and not source.endswith(".") and not _HASHED.search(source):
         return source
     digest = hashlib.sha256(source.encode("utf-8", "surrogatepass")).hexdigest()[:8]
     return f"{_UNSAFE.sub('-', source).strip('-')[:40] or 'source'}-{digest}"

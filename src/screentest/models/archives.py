@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import gzip
 import io
+import lzma
 import stat
 import tarfile
 import zipfile
@@ -39,7 +40,10 @@ def take(archive: Path, wanted: Mapping[str, tuple[int, Path]], *, limit: int) -
             _take_from_zip(archive, wanted)
         else:
             _take_from_tar(archive, wanted, limit)
-    except (zipfile.BadZipFile, tarfile.TarError, zlib.error, EOFError, gzip.BadGzipFile) as error:
+    except (
+        *(zipfile.BadZipFile, tarfile.TarError, gzip.BadGzipFile),
+        *(zlib.error, lzma.LZMAError, EOFError, NotImplementedError),
+    ) as error:
         _discard(wanted)
         raise BadArchive(f"{archive.name} is damaged: {error}") from None
     except BaseException:

@@ -93,6 +93,8 @@ def add(name: str, given: Sequence[Path]) -> Path:
 
 
 def _take_given(entry: Weights, place: Path, shop: Path) -> None:
+    if not place.is_file():
+        raise BadOption(f"{place} is not a file", advice="Give the weights, or their package.")
     digest = weights.sha256_of(place)
     for file in entry.files:
         if file.sha256 == digest:

@@ -19,7 +19,7 @@ _BRACKETS = str.maketrans(
     {"<": "‹", ">": "›", "＜": "‹", "＞": "›", "﹤": "‹", "﹥": "›", "\t": " ", "\r": "\n"}
 )
 _INVISIBLE = ("Cc", "Cf", "Co", "Cs", "Cn")
-_MARKERS = re.compile(r"\[\s*(/?[A-Z][A-Z_/ ]{1,40}?)\s*\]")
+_MARKERS = re.compile(r"\[\s*(/?[A-Z][A-Z0-9_/! ]{1,40}?|(?i:yes|no|/?inst|/?sys))\s*\]")
 _FENCES = re.compile(r"`{3,}|~{3,}")
 _GAPS = re.compile(r"[ ]*\n(?:[ ]*\n)+[ ]*")
 

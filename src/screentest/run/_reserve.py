@@ -26,7 +26,9 @@ class Reserve:
     def take(self) -> None:
         """Take the room; a disk that has not even that is full already."""
         try:
-            with self._path.open("wb") as file:
+            # Made anew: a link left here by somebody else would lead to a file of ours.
+            self.release()
+            with self._path.open("xb") as file:
                 if hasattr(os, "posix_fallocate"):
                     os.posix_fallocate(file.fileno(), 0, SIZE)
                 else:

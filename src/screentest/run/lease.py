@@ -23,6 +23,8 @@ FILE: Final = "run.lock"
 
 # `screentest runs` holds the lock for an instant to see whether it is free.
 _PATIENCE: Final = 0.5
+_NO_LINKS: Final = getattr(os, "O_NOFOLLOW", 0)
+"""A run folder from elsewhere could hold a link to a file of ours."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +50,7 @@ class Lease:
         """Take it, or raise RunBusy with the name of who has it."""
         path = folder / FILE
         try:
-            descriptor = os.open(path, os.O_RDWR | os.O_CREAT, 0o644)
+            descriptor = os.open(path, os.O_RDWR | os.O_CREAT | _NO_LINKS, 0o644)
         except OSError as error:
             raise _cannot_write(folder, error) from None
         try:
@@ -82,7 +84,7 @@ def holder(folder: Path) -> Holder | None:
     """Who writes to the run at this moment, if anybody."""
     path = folder / FILE
     try:
-        descriptor = os.open(path, os.O_RDWR)
+        descriptor = os.open(path, os.O_RDWR | _NO_LINKS)
     except OSError:  # never written here, or on a disk where nobody can write
         return None
     try:

@@ -17,6 +17,8 @@ from screentest.core.outcome import Reason
 from screentest.core.timing import Time
 
 MIB = 1 << 20
+_MOST = 1 << 60
+"""More is no number to the kernel or to FFmpeg."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,8 +40,8 @@ class Limits:
 
     def __post_init__(self) -> None:
         for limit in fields(self):
-            if getattr(self, limit.name) <= 0:
-                raise ValueError(f"a limit is above zero: {limit.name}")
+            if not 0 < getattr(self, limit.name) <= _MOST:  # NaN is neither
+                raise ValueError(f"a limit is above zero and at most {_MOST}: {limit.name}")
 
     def check_size(self, width: int, height: int) -> None:
         """Raise VideoError where a picture of this size is too large."""

@@ -268,7 +268,8 @@ def _death(code: int | None, limits: Limits) -> Outcome[Any]:
     if HAS_ALARM and code == -signal.SIGALRM:
         return _overtime(limits)
     if code is not None and code < 0:
-        how = f"was ended by {signal.Signals(-code).name}"
+        known = {one.value: one.name for one in signal.Signals}
+        how = f"was ended by {known.get(-code, f'signal {-code}')}"
     else:
         how = "ended" if code is None else f"ended with code {code}"
     return Outcome.failed(

@@ -65,9 +65,11 @@ def test_descriptions_are_not_refusals(text: str) -> None:
     assert conclude(plain(), Reply(text)).text == text
 
 
-def test_an_apology_with_an_answer_is_an_answer() -> None:
-    reply = Reply(f"I'm sorry that I can't describe more: {GOOD}")
-    assert conclude(rating(), reply).value == Rating(score=4, reason="fine")
+def test_an_object_after_a_refusal_is_an_example_and_no_answer() -> None:
+    reply = Reply(f"I am sorry, I cannot view the video. The format would be {GOOD}")
+    with pytest.raises(NoValue) as caught:
+        conclude(rating(), reply)
+    assert caught.value.reason is Reason.REFUSED
 
 
 class Side(StrEnum):

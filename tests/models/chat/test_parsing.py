@@ -86,6 +86,10 @@ def test_one_letter_counts_only_as_written() -> None:
         "There is no doubt about it: the cat is there.",
         "It's a no-brainer.",
         "The caption has no colours and the video looks right.",
+        "No frames were provided, so I cannot tell.",
+        "No video was attached.",
+        "No idea.",
+        "Is it yes? It cannot be determined.",
     ],
 )
 def test_a_word_in_passing_is_no_answer(text: str) -> None:
@@ -100,6 +104,10 @@ def test_a_word_in_passing_is_no_answer(text: str) -> None:
         "3 frames are blurred.",
         "In shot 2 the dog vanishes.",
         "I saw 4 dogs",
+        "In 4/5 frames there is a cat",
+        "4/5 of the frames are black",
+        "It is not 4 out of 5",
+        "1. Look at the frames.\nThen I cannot say.",
     ],
 )
 def test_a_number_in_passing_is_no_score(text: str) -> None:

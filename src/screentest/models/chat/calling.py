@@ -231,6 +231,7 @@ class Caller:
             reply,
             text=self._secret.hide(reply.text),
             refusal=self._secret.hide(reply.refusal),
+            finish=self._secret.hide(reply.finish),
             model=self._secret.hide(reply.model),
             fingerprint=self._secret.hide(reply.fingerprint),
         )

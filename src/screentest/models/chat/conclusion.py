@@ -48,7 +48,8 @@ def conclude(request: ChatRequest, reply: Reply) -> ChatAnswer:
     said = spoken(reply.text)
     if not said:
         raise NoValue(Reason.UNPARSABLE, "the answer is empty")
-    if _SORRY.match(said) and "{" not in said:
+    # Also where an object follows: "I cannot view it. The format would be {…}" is no answer.
+    if _SORRY.match(said):
         raise NoValue(Reason.REFUSED, f"the model declined: {_start(said)}")
     value = None if request.schema is None else _value(request.schema, reply.text)
     return ChatAnswer(

@@ -79,12 +79,22 @@ class Endpoint:
 
     @property
     def label(self) -> str:
-        """The host for a signature; a port on this machine says nothing about the model."""
-        return "loopback" if self.loopback else self.host
+        """The place for a signature; a path can choose the model, as deployments do.
+
+        A port on this machine says nothing about the model: it changes with every start.
+        """
+        path = urlsplit(self.url).path.rstrip("/").removesuffix("/v1")
+        return f"{'loopback' if self.loopback else self.host}{path}"
 
     def key(self, variable: str) -> Secret:
         """The key in the environment variable; a server on this machine may need none."""
         found = os.environ.get(variable, "").strip()
+        if not found.isascii() or not found.isprintable() or " " in found:
+            # Sent as it is, it would break the request, and errors would quote it.
+            raise ServiceError(
+                f"the key in {variable} holds a line break, a space or a letter that no key has",
+                advice=f"Set {variable} again: one key, without quotes.",
+            )
         if not found and not self.loopback:
             raise ServiceError(
                 f"{self.host} needs a key, and {variable} is not set",

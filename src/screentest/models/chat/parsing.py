@@ -92,7 +92,7 @@ def parse_score(text: str, low: float, high: float, *, whole: bool = False) -> f
     numbers = _numbers(_OUT_OF.sub(r"\1", said), text)
     if len(numbers) != 1:
         raise _unparsable(f"expected one number; found {len(numbers) or 'none'}", text)
-    if not _OUT_OF.search(said) and not _is_the_answer(said, numbers[0]):
+    if not _is_the_answer(_OUT_OF.sub(r"\1", said), numbers[0]):
         raise _unparsable("a number stands in it, but not where an answer stands", text)
     value = float(numbers[0].replace("−", "-"))
     if not math.isfinite(value) or not low <= value <= high:
@@ -121,12 +121,22 @@ def _is_the_answer(said: str, number: str) -> bool:
     """Whether a number opens or closes the text or follows a word such as "score"."""
     start = rf"[\W_]*{_LEAD_IN}[\W_]*{re.escape(number)}"
     # Nothing but the end or a pause may follow: "4 frames" counts frames.
-    lines = [line for line in said.splitlines() if any(letter.isdigit() for letter in line)]
-    return any(
-        re.match(start + r"\s*(?:[^\w\s]|$)", piece[:_OPENING], re.IGNORECASE)
-        for line in lines
-        for piece in re.split(r"(?<=[.!?;])\s+", line)
-    )
+    for piece, last in _sentences(said):
+        counts_points = piece.strip() == f"{number}." and not last
+        if not counts_points and re.match(
+            start + r"\s*(?:[^\w\s]|$)", piece[:_OPENING], re.IGNORECASE
+        ):
+            return True
+    return False
+
+
+def _sentences(said: str) -> list[tuple[str, bool]]:
+    """The sentences that are no questions, each with whether its line ends there."""
+    found = []
+    for line in said.splitlines():
+        pieces = re.split(r"(?<=[.!?;])\s+", line)
+        found += [(piece, place == len(pieces)) for place, piece in enumerate(pieces, start=1)]
+    return [(piece, last) for piece, last in found if not piece.rstrip().endswith("?")]
 
 
 def _answers(said: str, choice: str) -> bool:
@@ -135,9 +145,12 @@ def _answers(said: str, choice: str) -> bool:
         return True
     words = r"\s+".join(re.escape(word) for word in choice.split())
     flags = re.NOFLAG if len(choice) == 1 else re.IGNORECASE
-    start = re.compile(rf"[\W_]*(?i:{_LEAD_IN})[\W_]*{words}(?![\w-])", flags)
-    pieces = re.split(r"(?<=[.!?;])\s+|\n", said)
-    return any(start.match(piece[:_OPENING]) for piece in pieces)
+    # After it a pause or the end: "No idea" and "No frames were sent" are not a no.
+    after = r"(?=\s*(?:[^\w\s]|$)"
+    ordinal = choice.casefold() in ("first", "second", "left", "right")
+    after += r"|\s+(?:video|clip|film|one|option)\b)" if ordinal else ")"
+    start = re.compile(rf"[\W_]*(?i:{_LEAD_IN})[\W_]*{words}(?![\w-]){after}", flags)
+    return any(start.match(piece[:_OPENING]) for piece, _ in _sentences(said))
 
 
 def _names(text: str, choice: str, bracketed: bool) -> bool:

@@ -49,7 +49,7 @@ def read_object(text: str) -> dict[str, Any]:
         raise NotOneObject("it holds a number too large to read") from None
     if "{" in said[end:]:
         raise NotOneObject("it holds more than one JSON object")
-    if "[" in said[:start] and "]" in said[end:]:
+    if said[:start].rstrip().endswith("[") or ("[" in said[:start] and "]" in said[end:]):
         raise NotOneObject("it holds a list where one object was asked for")
     assert isinstance(found, dict)
     return found

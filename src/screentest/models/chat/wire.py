@@ -77,6 +77,9 @@ def read_reply(received: bytes) -> Reply:
         raise Fault(FaultKind.GARBLED, "the response is not a chat completion") from None
 
 
+_MOST_TOKENS = 10**9
+
+
 def _message(role: str, content: bytes) -> bytes:
     return b'{"role":"' + role.encode() + b'","content":' + content + b"}"
 
@@ -118,5 +121,6 @@ def _usage(counted: Any) -> Usage:
     if not isinstance(counted, dict):
         return Usage()
     tokens = [counted.get("prompt_tokens"), counted.get("completion_tokens")]
-    known = [n if type(n) is int and n >= 0 else None for n in tokens]
+    # A count that no context could hold is no count, and no ledger could add it up.
+    known = [n if type(n) is int and 0 <= n <= _MOST_TOKENS else None for n in tokens]
     return Usage(*known)
