@@ -20,7 +20,8 @@ def test_it_fits_the_screen_and_names_every_role(screentest: Screentest, tmp_pat
     done = screentest("models", SCREENTEST_CACHE=str(tmp_path / "cache"))
 
     assert done.returncode == 0, done.stderr
-    assert fits(done.stdout)
+    # A folder as deep as this test's is longer than any screen.
+    assert fits(done.stdout.replace(str(tmp_path), "~"))
     for role in Role:
         assert f"\n{role.value}: " in done.stdout
     for name in CATALOGUE:

@@ -17,7 +17,7 @@ OPTIONAL = (
     ("transformers", "local vision and language models", "pip install 'screentest[models]'"),
     ("diffusers", "inpainting and image editing", "pip install 'screentest[models]'"),
     ("sentence-transformers", "text similarity", "pip install 'screentest[models]'"),
-    ("onnxruntime", "small models in ONNX format", "pip install onnxruntime"),
+    ("torchvision", "optical flow by RAFT", "pip install 'screentest[models]'"),
     ("ray", "runs on many machines", "pip install 'screentest[ray]'"),
     ("psycopg", "annotation on PostgreSQL", "pip install 'screentest[postgres]'"),
 )
