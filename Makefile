@@ -5,8 +5,9 @@ MODELS := .venv-models
 SCENEDETECT := .venv-scenedetect
 PIP := -m pip --disable-pip-version-check --quiet
 PYTEST_WORKERS ?= 2
-# On a machine whose index has only CUDA builds: make test TORCH="torch==2.13.0 --index-url URL"
-TORCH ?= torch==2.13.0
+# A pair that belongs together; where the index has only CUDA builds of it:
+# make test TORCH="torch==2.13.0 torchvision==0.28.0 --index-url URL"
+TORCH ?= torch==2.13.0 torchvision==0.28.0
 
 .PHONY: demo test test-core lint bench clean help
 
@@ -44,7 +45,8 @@ $(VENV)/tested: $(VENV)/installed
 	$(VENV)/bin/python $(PIP) install -e '.[test]'
 	@touch $@
 
-# torch is pinned and comes first: a plain requirement would pull gigabytes of CUDA.
+# torch is pinned, with its torchvision, and comes first: a plain requirement would pull the
+# newest of either, and with it gigabytes of CUDA.
 $(MODELS)/tested: pyproject.toml
 	$(PYTHON) -m venv $(MODELS)
 	$(MODELS)/bin/python $(PIP) install $(TORCH)

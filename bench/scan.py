@@ -7,7 +7,7 @@ from pathlib import Path
 
 import av
 
-from _figures import best_of, figure, long_video, ratio
+from _figures import best_of, cpu_of, figure, long_video, ratio
 from screentest.core import BaseConsumer, Frame, FrameRequest, Layout, Size
 from screentest.video import probe, scan
 
@@ -57,6 +57,10 @@ def main() -> None:
     figure("one decode per consumer", frames / apart, "frames/s")
     ratio("scan / bare decode", bare / together, "≥ 0.8")
     ratio("one decode each / scan", apart / together, "above 1")
+    bare_cpu, cpu = (
+        cpu_of(2, work) for work in (lambda: bare_decode(video), lambda: scan(video, consumers()))
+    )
+    ratio("bare decode / scan, by processor time", bare_cpu / cpu, "≥ 0.8")
 
 
 if __name__ == "__main__":
