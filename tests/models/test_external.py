@@ -443,3 +443,45 @@ def test_every_role_but_chat_can_be_filled():
 def test_a_command_is_needed():
     with pytest.raises(BadOption, match="model"):
         Models([Choice.parse("technical=external")]).role("technical")
+
+
+class TestTheDocs:
+    """docs/external.md says what is so."""
+
+    @pytest.fixture
+    def page(self) -> str:
+        return (ROOT / "docs" / "external.md").read_text(encoding="utf-8")
+
+    def test_every_role_is_in_its_table(self, page: str):
+        for role in Role:
+            assert (f"| `{role.value}` |" in page) == (role is not Role.CHAT)
+
+    def test_its_sketches_are_python(self, page: str):
+        import ast
+
+        sketches = [part.split("```")[0] for part in page.split("```python\n")[1:]]
+        assert len(sketches) == 2
+        for sketch in sketches:
+            ast.parse(sketch, feature_version=(3, 8))
+
+    def test_its_messages_are_messages(self, page: str):
+        import json
+
+        lines = [part.split("```")[0] for part in page.split("```json\n")[1:]]
+        decoder = json.JSONDecoder()
+        for text in lines:
+            rest = text.strip()
+            while rest:
+                message, end = decoder.raw_decode(rest)
+                assert "screentest" in message or "id" in message
+                rest = rest[end:].strip()
+
+    def test_its_defaults_are_the_defaults(self, page: str):
+        entry = registry.entry("technical", "external")
+        for name, parameter in entry.parameters.items():
+            (row,) = [line for line in page.splitlines() if line.startswith(f"| `{name}` |")]
+            default = row.split("|")[2].strip().strip("`")
+            if name != "model":
+                written = parameter.default
+                assert default == (written if isinstance(written, str) else f"{written:g}")
+            assert row.rstrip(" |").endswith("yes") == (name not in entry.info["neutral"])
