@@ -45,7 +45,8 @@ def ask(
     \b
     Examples:
       screentest ask "What happens?" --video film.mp4 --model chat=openai:gpt-5
-      screentest ask "Hello" --model chat=openai:x,base_url=http://127.0.0.1:8000/v1
+      screentest ask "Hello" \\
+          --model chat=openai:x,base_url=http://127.0.0.1:8000/v1
       screentest ask "What happens?" --video film.mp4 --dry-run \\
           --model chat=openai:gpt-5 --prices prices.toml
     """
