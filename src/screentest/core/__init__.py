@@ -33,6 +33,7 @@ from screentest.core.frames import (
 from screentest.core.item import Clip, Item, Script, Shot, Transition
 from screentest.core.metric import (
     Judge,
+    JudgeInfo,
     Level,
     Measurement,
     Metric,
@@ -40,6 +41,7 @@ from screentest.core.metric import (
     Outcomes,
     OutputInfo,
     Question,
+    RatingJudge,
     Resources,
 )
 from screentest.core.outcome import Failure, Outcome, Reason, attempt
@@ -71,6 +73,7 @@ __all__ = [
     "FrameRequest",
     "Item",
     "Judge",
+    "JudgeInfo",
     "Layout",
     "LedgerClient",
     "Level",
@@ -85,6 +88,7 @@ __all__ = [
     "Point",
     "Progress",
     "Question",
+    "RatingJudge",
     "Reason",
     "Registry",
     "Resources",

@@ -1,5 +1,8 @@
 """Metric: Item → one or more Outcomes. Judge: two videos → Verdict.
 
+A judge either asks about both videos at once (``Judge``), or rates each video alone from the
+scores of metrics, and the higher rating wins (``RatingJudge``).
+
 A metric that can stream declares consumers; the engine feeds the consumers of all metrics
 from one decode, then asks each metric to finish. One that cannot has no consumers and does
 its work in ``finish``.
@@ -53,13 +56,22 @@ class MetricInfo:
     that coverage has its denominator."""
     level: Level = Level.VIDEO
     roles: tuple[str, ...] = ()
-    """The model roles it asks for."""
+    """The model roles it asks for, as ``flow`` or, for one use of a role, ``chat.caption``."""
     needs: tuple[str, ...] = ()
-    """Fields an item must have: prompt, script, references, source, instruction."""
+    """Fields an item must have: text (a prompt or a script), script, references, source,
+    instruction. An item without one is not applicable."""
+    shots: bool = False
+    """Whether it looks at the shots that the detector finds."""
+    prompts: tuple[str, ...] = ()
+    """The prompt templates it sends, such as ``etva/answer``."""
 
 
 class Resources(Protocol):
     """What a measurement or a judge may draw on besides the frames it is handed."""
+
+    @property
+    def prompts(self) -> Any:
+        """The templates: ``prompts.render(name, slots)``."""
 
     def role(self, name: str) -> Any:
         """The backend chosen for a role; raises NoValue(MISSING_MODEL) where there is none."""
@@ -112,9 +124,47 @@ class Question:
     """Which of several equal askings it is; answers are not shared between them."""
 
 
+@dataclass(frozen=True, slots=True)
+class JudgeInfo:
+    """What a judge is, as plain declarations at its head."""
+
+    summary: str
+    roles: tuple[str, ...] = ()
+    prompts: tuple[str, ...] = ()
+    shots: bool = False
+    reads_text: bool = True
+    """Whether it is shown the prompt at all."""
+
+
 @runtime_checkable
 class Judge(Protocol):
-    """Says which of two videos is better."""
+    """Says which of two videos is better, looking at both."""
+
+    @property
+    def info(self) -> JudgeInfo:
+        """What it needs."""
 
     def judge(self, question: Question, resources: Resources) -> Outcome[Verdict]:
         """The verdict, on the videos in this order of presentation."""
+
+
+@runtime_checkable
+class RatingJudge(Protocol):
+    """Rates each video alone; the one with the higher rating wins, equal ratings are a tie.
+
+    The metrics are measured once per video, however many pairs it is in.
+    """
+
+    @property
+    def info(self) -> JudgeInfo:
+        """What it needs besides what its metrics need."""
+
+    @property
+    def metrics(self) -> tuple[str, ...]:
+        """The metrics it rests on, by spec: ``name`` or ``name:option=value,…``."""
+
+    def rate(self, aspect: Aspect, scores: Mapping[str, Outcomes]) -> Outcome[Score]:
+        """How good one video is in ``aspect``: more is better; the curve is the evidence.
+
+        ``scores`` has the outcomes of each metric, by the spec in ``metrics``.
+        """

@@ -35,6 +35,7 @@ HOMES: dict[str, str] = {
     "detector": "screentest.video.detectors",
     "metric": "screentest.metrics",
     "judge": "screentest.judges",
+    "suite": "screentest.suites",
     "degradation": "screentest.degrade.operators",
     "placebo": "screentest.degrade.placebos",
     "importer": "screentest.corpus",

@@ -4,13 +4,18 @@
 chat=openai:gpt-5,base_url=http://127.0.0.1:8000/v1
 >>> Choice.parse("flow=dis").backend
 'dis'
+
+One use of a role may have a backend of its own; all others share that of the role:
+
+>>> print(Choice.parse("chat.caption=openai:qwen3-vl"))
+chat.caption=openai:qwen3-vl
 """
 
 from __future__ import annotations
 
 import tomllib
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -40,6 +45,8 @@ class Choice:
     backend: str
     model: str = ""
     options: Mapping[str, Any] = field(default_factory=dict)
+    use: str = ""
+    """For one use of the role only, such as ``caption``."""
 
     @classmethod
     def parse(cls, text: str) -> Choice:
@@ -52,7 +59,8 @@ class Choice:
             )
         head, *tail = split_options(rest)
         backend, _, model = head.partition(":")
-        return cls(_role(role_name), backend.strip(), model.strip(), read_options(tail, text))
+        role, use = _role_and_use(role_name)
+        return cls(role, backend.strip(), model.strip(), read_options(tail, text), use)
 
     @classmethod
     def from_table(cls, role: str, table: object) -> Choice:
@@ -65,10 +73,12 @@ class Choice:
                 advice='Write chat = "openai:gpt-5", or a table with backend = "openai".',
             )
         rest = {key: value for key, value in table.items() if key not in ("backend", "model")}
-        return cls(_role(role), table["backend"], str(table.get("model", "")), rest)
+        known, use = _role_and_use(role)
+        return cls(known, table["backend"], str(table.get("model", "")), rest, use)
 
     def __str__(self) -> str:
-        head = f"{self.role.value}={self.backend}" + (f":{self.model}" if self.model else "")
+        role = f"{self.role.value}.{self.use}" if self.use else self.role.value
+        head = f"{role}={self.backend}" + (f":{self.model}" if self.model else "")
         return ",".join([head, *(f"{key}={value}" for key, value in self.options.items())])
 
 
@@ -85,12 +95,16 @@ def read_profile(path: Path) -> list[Choice]:
 
 
 class Models:
-    """The backends of one process: each loaded once, on first use, and shared by all who ask."""
+    """The backends of one process: each loaded once, on first use, and shared by all who ask.
+
+    A name is that of a role, or of one use of it: ``chat.caption`` is what was chosen for that
+    use, and what was chosen for ``chat`` where nothing was.
+    """
 
     def __init__(self, choices: Iterable[Choice] = (), *, device: str = "auto") -> None:
-        self._choices = {choice.role: choice for choice in choices}
+        self._choices = {(choice.role, choice.use): choice for choice in choices}
         self._device = device
-        self._built: dict[Role, Built[Any]] = {}
+        self._built: dict[tuple[Role, str], Built[Any]] = {}
         self._paying: tuple[LedgerClient, Prices | None] | None = None
 
     def attach(self, ledger: LedgerClient, prices: Prices | None = None) -> None:
@@ -99,9 +113,9 @@ class Models:
         for built in self._built.values():
             self._attach(built.thing)
 
-    def choice(self, role: Role) -> Choice:
+    def choice(self, role: Role, use: str = "") -> Choice:
         """What was chosen for a role; the built-in backend where nothing was."""
-        chosen = self._choices.get(role)
+        chosen = self._choices.get((role, use)) or self._choices.get((role, ""))
         if chosen is not None:
             return chosen
         if role is Role.CHAT:
@@ -112,13 +126,29 @@ class Models:
             )
         return Choice(role, BUILTIN)
 
+    def pinned(self, names: Iterable[str]) -> tuple[Choice, ...]:
+        """The choices for some roles, with ``builtin`` replaced by what it stands for here.
+
+        A worker that is given these takes the same backends, whatever it finds on its machine.
+        """
+        pinned = dict(self._choices)
+        for name in names:
+            role, use = _role_and_use(name)
+            if role is Role.CHAT and (role, use) not in pinned and (role, "") not in pinned:
+                continue  # whoever asks for it will be told
+            choice = self.choice(role, use)
+            if choice.backend == BUILTIN:
+                choice = replace(choice, backend=best_builtin(role))
+            pinned[role, choice.use] = choice
+        return tuple(pinned.values())
+
     def role(self, name: str) -> Any:
         """The backend for a role, ready to use."""
-        return self._load(_role(name)).thing
+        return self._load(*_role_and_use(name)).thing
 
     def signature(self, name: str) -> Signature:
         """What numbers depend on through this role: backend, model, options, weights."""
-        built = self._load(_role(name))
+        built = self._load(*_role_and_use(name))
         return built.spec.signature.with_parts(dict(built.thing.identity))
 
     def _attach(self, backend: Any) -> None:
@@ -126,9 +156,10 @@ class Models:
         if attach is not None and self._paying is not None:
             attach(*self._paying)
 
-    def _load(self, role: Role) -> Built[Any]:
-        if role not in self._built:
-            choice = self.choice(role)
+    def _load(self, role: Role, use: str) -> Built[Any]:
+        choice = self.choice(role, use)
+        place = role, choice.use
+        if place not in self._built:
             name = choice.backend if choice.backend != BUILTIN else best_builtin(role)
             entry = registry.entry(role.value, name)
             options = dict(choice.options)
@@ -137,9 +168,9 @@ class Models:
             if "device" in entry.parameters:
                 options.setdefault("device", self._device)
             spec = entry.spec(options)
-            self._built[role] = Built(spec, entry.factory(**dict(spec.options)))
-            self._attach(self._built[role].thing)
-        return self._built[role]
+            self._built[place] = Built(spec, entry.factory(**dict(spec.options)))
+            self._attach(self._built[place].thing)
+        return self._built[place]
 
 
 def best_builtin(role: Role) -> str:
@@ -157,6 +188,11 @@ def best_builtin(role: Role) -> str:
         f"no built-in backend fills the role {role.value!r} here",
         advice=f"Choose one: --model {role.value}=BACKEND:MODEL (`screentest models` lists them).",
     )
+
+
+def _role_and_use(name: str) -> tuple[Role, str]:
+    role, _, use = name.strip().partition(".")
+    return _role(role), use
 
 
 def _role(name: str) -> Role:
