@@ -11,9 +11,9 @@ from decimal import Decimal
 from pathlib import Path
 
 from screentest.core import CallIntent, CallReceipt, CallStatus
-from screentest.run import InlineEngine, RunStore, execute
+from screentest.run import EvaluatorNote, InlineEngine, RunStore, execute
 from screentest.run.migrations import APPLICATION_ID, newest
-from tests.run.work import task
+from tests.run.work import item, task
 
 
 def main() -> None:
@@ -21,6 +21,9 @@ def main() -> None:
         with RunStore(Path(folder), command="test", arguments={"for": "later releases"}) as store:
             tasks = [task(1), task(2), task(3, "no_value", "refused")]
             execute(store, tasks, engine=InlineEngine())
+            store.keep_items([item(1), item(2)])
+            store.keep_evaluators([EvaluatorNote("brightness", "metric", "brightness|v:1")])
+            store.keep_note("remark", {"text": "kept"})
             paid = store.ledger.intend(CallIntent("request", "fake-1", max_cost=Decimal("0.02")))
             receipt = CallReceipt(CallStatus.ANSWERED, "fake-1", cost=Decimal("0.01"), answer="yes")
             store.ledger.settle(paid, receipt)

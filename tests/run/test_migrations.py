@@ -14,6 +14,12 @@ from tests.run.work import task
 
 HERE = Path(__file__).parent
 
+# What make_schema.py of its time kept about the run; the first version had no place for it.
+ABOUT: dict[str, list[object]] = {
+    "schema_1": [[], [], {}],
+    "schema_2": [["film-1", "film-2"], ["brightness"], {"remark": {"text": "kept"}}],
+}
+
 
 def from_text(folder: Path, text: str) -> None:
     """A database as a release left it: its own words, made into a file again."""
@@ -33,6 +39,8 @@ def test_stores_of_past_releases_open(path: Path, tmp_path: Path) -> None:
             assert run.coverage().failed == 1
             assert run.spending().calls == 2
             assert run.spending().unknown == 1
+            told = [[*run.items()], [note.name for note in run.evaluators()], run.notes()]
+            assert told == ABOUT[path.stem]
         with RunStore(tmp_path, command="test") as store:
             assert execute(store, [task(1)], engine=InlineEngine()).reused == 1
             execute(store, [task(2), task(3, "no_value", "refused")], engine=InlineEngine())

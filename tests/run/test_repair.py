@@ -12,9 +12,18 @@ from pathlib import Path
 import pytest
 
 from screentest.core import CallIntent, CallReceipt, CallStatus, RunBusy, RunError, ScreentestError
-from screentest.run import InlineEngine, RunReader, RunStore, Task, canonical, execute, repair
+from screentest.run import (
+    EvaluatorNote,
+    InlineEngine,
+    RunReader,
+    RunStore,
+    Task,
+    canonical,
+    execute,
+    repair,
+)
 from tests.run.conftest import Children, dump
-from tests.run.work import task
+from tests.run.work import item, task
 
 RECORDS = 60
 
@@ -32,6 +41,10 @@ def healthy(tmp_path_factory: pytest.TempPathFactory) -> Path:
     with RunStore(folder, command="test") as store:
         execute(store, [task(0, "no_value", "timed_out")], engine=InlineEngine())
         execute(store, tasks(), engine=InlineEngine())
+        store.keep_items([item(n, prompt="before") for n in range(RECORDS)])
+        store.keep_items([item(n, prompt="word " * n) for n in range(RECORDS)])
+        store.keep_evaluators([EvaluatorNote("brightness", "metric", "brightness|v:1", {"x": 1})])
+        store.keep_note("remark", {"text": "x" * 10_000})
         for number in range(20):
             call = store.ledger.intend(CallIntent(f"r{number}", "m", max_cost=Decimal(1)))
             receipt = CallReceipt(CallStatus.ANSWERED, cost=Decimal("0.5"), answer="word " * number)
@@ -48,6 +61,9 @@ def everything(folder: Path) -> list[object]:
             list(run.calls()),
             run.coverage(),
             run.spending(),
+            run.items(),
+            run.evaluators(),
+            run.notes(),
         ]
 
 

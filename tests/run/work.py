@@ -13,6 +13,7 @@ from screentest.core import (
     CallIntent,
     CallReceipt,
     CallStatus,
+    Item,
     NoValue,
     Outcome,
     Reason,
@@ -30,6 +31,12 @@ def key(item: object, evaluator: str = "brightness", **parts: Any) -> RecordKey:
 
 def task(item: object, function: str = "measure", payload: Any = None, **parts: Any) -> Task:
     return Task((key(item),), f"{HERE}:{function}", payload, **parts)
+
+
+def item(number: object, **parts: Any) -> Item:
+    """The item that ``key`` names."""
+    video = Path("/films") / f"film-{number}.mp4"
+    return Item(f"film-{number}", video, **({"prompt": f"prompt {number}"} | parts))
 
 
 def note(log: str, line: str) -> None:

@@ -1,6 +1,7 @@
 """Runs: the store, the call ledger, and engines that fill them. What is finished stays finished."""
 
 from screentest.run._signals import Stop
+from screentest.run.about import EvaluatorNote
 from screentest.run.engine import InlineEngine, LocalEngine
 from screentest.run.execute import Execution, Retry, execute
 from screentest.run.export import canonical, export, rows
@@ -20,6 +21,7 @@ __all__ = [
     "Call",
     "Coverage",
     "Engine",
+    "EvaluatorNote",
     "Execution",
     "Finished",
     "Holder",

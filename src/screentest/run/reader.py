@@ -1,4 +1,7 @@
-"""Reading a run: its records, plan, coverage and cost. Works while another process writes."""
+"""Reading a run: what it is about, its records, plan, coverage and cost.
+
+Works while another process writes.
+"""
 
 from __future__ import annotations
 
@@ -10,9 +13,11 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Final, Self
 
-from screentest.core import Reason
+from screentest.core import Item, Reason, VideoInfo
+from screentest.run import about
 from screentest.run._database import FILE, explained, open_for_reading
 from screentest.run._rows import Row, select
+from screentest.run.about import EvaluatorNote
 from screentest.run.ledger import Call, Spending, read_calls, read_spending
 from screentest.run.records import Record, RecordKey, decode
 
@@ -127,6 +132,30 @@ class RunReader:
     def spending(self) -> Spending:
         """What the calls came to."""
         return read_spending(self._reading, self.folder)
+
+    def items(self, *, current: bool = True) -> dict[str, Item]:
+        """The items that were kept, by id; with ``current`` those of the latest start."""
+        return about.as_items(self._kept("items", current))
+
+    def probes(self, *, current: bool = True) -> dict[str, VideoInfo]:
+        """What was found out about the videos of items, by the item's id."""
+        return about.as_probes(self._kept("items", current))
+
+    def evaluators(self, *, current: bool = True) -> list[EvaluatorNote]:
+        """The metrics and judges that were kept; with ``current`` those of the latest start."""
+        return about.as_evaluators(self._kept("evaluators", current))
+
+    def notes(self) -> dict[str, Any]:
+        """The documents about the whole run, by name."""
+        return about.as_notes(self._kept("notes", current=False))
+
+    def note(self, name: str) -> Any:
+        """One of them; None where there is none of that name."""
+        return self.notes().get(name)
+
+    def _kept(self, table: str, current: bool) -> list[Row]:
+        with self._explained():
+            return about.read(self._reading, table, self.folder, current=current)
 
     def _explained(self) -> Any:
         return explained(self.folder / FILE)

@@ -18,6 +18,7 @@ from screentest.run._carve import carve
 from screentest.run._clock import now
 from screentest.run._database import FILE, explained, open_for_writing
 from screentest.run._rows import Row, insert_as_is
+from screentest.run.about import IDENTITY as ABOUT
 from screentest.run.lease import Lease
 
 _BACKUP: Final = "damaged-"
@@ -31,8 +32,14 @@ _IDENTITY: Final[Mapping[str, tuple[str, ...]]] = {
     "calls": ("call",),
     "receipts": ("call",),
     "answers": ("call",),
+    **ABOUT,
 }
-_LATEST: Final[Mapping[str, str]] = {"starts": "ended", "plan": "start", "records": "attempts"}
+_LATEST: Final[Mapping[str, str]] = {
+    "starts": "ended",
+    "plan": "start",
+    "records": "attempts",
+    **dict.fromkeys(ABOUT, "written"),
+}
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,6 +1,7 @@
 """The store of a run: the one process that holds it writes, anybody may read.
 
-run.db        everything: starts, plan, records, ledger, answers, hashes of inputs
+run.db        everything: starts, plan, records, ledger, answers, hashes of inputs, items,
+              evaluators, notes
 run.lock      who writes at this moment
 run.reserve   room for the last words on a full disk; only while a process writes
 """
@@ -19,13 +20,16 @@ from types import TracebackType
 from typing import Any, Final
 
 import screentest
-from screentest.core import RunError, StorageError
+from screentest.core import Item, RunError, StorageError, VideoInfo
+from screentest.core.score import Json
+from screentest.run import about
 from screentest.run._clock import now
 from screentest.run._database import FILE, open_for_writing
 from screentest.run._reserve import Reserve
 from screentest.run._rows import Row, insert, insert_as_is, select, update
 from screentest.run._texts import cleared
 from screentest.run._writer import Writer
+from screentest.run.about import EvaluatorNote
 from screentest.run.inputs import InputHashes
 from screentest.run.lease import Lease
 from screentest.run.ledger import Ledger, refuse_impossible_cap
@@ -106,6 +110,23 @@ class RunStore(RunReader):
         rows: list[Row] = [{**key.row, "start": self._start} for key in keys]
         self._writer.do(lambda db: self._add_to_plan(db, rows))
 
+    def keep_items(
+        self, items: Iterable[Item], probes: Mapping[str, VideoInfo] | None = None
+    ) -> None:
+        """Keep what is evaluated, and by item what is known of its video.
+
+        An item that was kept before is replaced.
+        """
+        self._keep("items", about.item_rows(items, probes or {}))
+
+    def keep_evaluators(self, notes: Iterable[EvaluatorNote]) -> None:
+        """Keep what evaluates it; one of the same kind, name and signature is replaced."""
+        self._keep("evaluators", about.evaluator_rows(notes))
+
+    def keep_note(self, name: str, document: Json) -> None:
+        """Keep a small document of plain JSON about the whole run, such as a certificate."""
+        self._keep("notes", [about.note_row(name, document)])
+
     def write(self, *finished: Finished) -> None:
         """Write the records of tasks; on the disk when this returns, all of them or none."""
 
@@ -114,6 +135,9 @@ class RunStore(RunReader):
                 self._write(connection, one)
 
         self._writer.do(change, vital=True)
+
+    def _keep(self, table: str, rows: Sequence[Row]) -> None:
+        self._writer.do(lambda db: about.keep(db, table, rows, self._start))
 
     def _begin(self, connection: sqlite3.Connection) -> int:
         mine = self._start_row["command"]

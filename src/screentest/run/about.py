@@ -1,0 +1,195 @@
+"""What a run is about: its items, its evaluators and notes of the whole, kept with the records.
+
+A report is made of the run alone: neither the manifest nor the metrics need be at hand.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import sqlite3
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any, Final, Self
+
+from screentest.core import Item, MetricInfo, OutputInfo, VideoInfo, from_json, to_json
+from screentest.core.score import Json
+from screentest.run._clock import now
+from screentest.run._rows import Row, insert, select, update
+from screentest.run._texts import cleared
+
+KINDS: Final = ("judge", "metric")
+
+
+@dataclass(frozen=True, slots=True)
+class EvaluatorNote:
+    """What a metric or judge is, as the run has it.
+
+    >>> info = MetricInfo({"flicker": OutputInfo("change of brightness", high=math.inf)})
+    >>> note = EvaluatorNote.of_metric("flicker", "flicker|v:1", info)
+    >>> note.about["outputs"]["flicker"]["high"], note.outputs["flicker"].high
+    (None, inf)
+    """
+
+    name: str
+    kind: str
+    """``metric`` or ``judge``."""
+    signature: str
+    about: Mapping[str, Json] = field(default_factory=dict)
+    """Plain JSON: outputs, roles, options and whatever else a report may tell."""
+
+    def __post_init__(self) -> None:
+        if self.kind not in KINDS:
+            raise ValueError(f"an evaluator is a {' or a '.join(KINDS)}, not a {self.kind!r}")
+
+    @classmethod
+    def of_metric(
+        cls,
+        name: str,
+        signature: str,
+        info: MetricInfo,
+        options: Mapping[str, Json] | None = None,
+    ) -> Self:
+        """The note of a metric; a limit that is infinite is written as none."""
+        about: dict[str, Json] = {
+            "outputs": {output: _limits(told) for output, told in info.outputs.items()},
+            "level": info.level.value,
+            "roles": list(info.roles),
+            "needs": list(info.needs),
+            "options": dict(options or {}),
+        }
+        return cls(name, "metric", signature, about)
+
+    @property
+    def outputs(self) -> dict[str, OutputInfo]:
+        """What a metric said of each value it gives; a judge gives none."""
+        told: Any = self.about.get("outputs", {})
+        return {output: _output(**parts) for output, parts in told.items()}
+
+
+def _limits(told: OutputInfo) -> dict[str, Json]:
+    return {
+        "summary": told.summary,
+        "low": told.low if math.isfinite(told.low) else None,
+        "high": told.high if math.isfinite(told.high) else None,
+        "higher_is_better": told.higher_is_better,
+        "unit": told.unit,
+    }
+
+
+def _output(*, low: float | None, high: float | None, **rest: Any) -> OutputInfo:
+    return OutputInfo(
+        low=-math.inf if low is None else low, high=math.inf if high is None else high, **rest
+    )
+
+
+def item_rows(items: Iterable[Item], probes: Mapping[str, VideoInfo]) -> list[Row]:
+    """Items as rows; paths are made absolute, so that they lead somewhere from any folder."""
+    rows: list[Row] = []
+    for item in items:
+        whole = replace(
+            item,
+            video=_lasting(item.video),
+            references=tuple(_lasting(path) for path in item.references),
+            source=None if item.source is None else _lasting(item.source),
+            groups=dict(item.groups),
+        )
+        probe = probes.get(item.id)
+        rows.append(
+            {
+                "item": item.id,
+                "body": cleared(to_json(whole)),
+                "probe": None if probe is None else cleared(to_json(probe)),
+            }
+        )
+    return rows
+
+
+def _lasting(path: Path) -> Path:
+    # A name that is not text cannot be written as it is; see ``cleared``.
+    return Path(str(path.absolute()).encode("utf-8", "backslashreplace").decode())
+
+
+def evaluator_rows(notes: Iterable[EvaluatorNote]) -> list[Row]:
+    """Evaluators as rows."""
+    return [
+        {
+            "evaluator": note.name,
+            "kind": note.kind,
+            "signature": note.signature,
+            "about": cleared(_text(dict(note.about))),
+        }
+        for note in notes
+    ]
+
+
+def note_row(name: str, document: Json) -> Row:
+    """A document as a row."""
+    return {"name": name, "body": cleared(_text(document))}
+
+
+def _text(value: Json) -> str:
+    return json.dumps(value, ensure_ascii=False, allow_nan=False, sort_keys=True)
+
+
+IDENTITY: Final[Mapping[str, tuple[str, ...]]] = {
+    "items": ("item",),
+    "evaluators": ("kind", "evaluator", "signature"),
+    "notes": ("name",),
+}
+"""What makes a row the same row."""
+
+
+def keep(connection: sqlite3.Connection, table: str, rows: Iterable[Row], start: int) -> None:
+    """Write rows, each in the place of the one that told of the same before."""
+    names = IDENTITY[table]
+    where = " AND ".join(f"{name} = ?" for name in names)
+    moment = now()
+    for row in rows:
+        whole: Row = {**row, "start": start, "written": moment}
+        known = connection.execute(
+            f"SELECT id FROM {table} WHERE {where}", [row[name] for name in names]
+        ).fetchone()
+        if known is None:
+            insert(connection, table, whole)
+        else:
+            update(connection, table, known[0], whole)
+
+
+def read(connection: sqlite3.Connection, table: str, folder: Path, *, current: bool) -> list[Row]:
+    """Rows in the order they came in; with ``current`` those of the latest start that kept any."""
+    latest = f"WHERE start = (SELECT max(start) FROM {table})" if current else ""
+    return list(select(connection, table, folder, f"{latest} ORDER BY id"))
+
+
+def as_items(rows: Iterable[Row]) -> dict[str, Item]:
+    """Items by id."""
+    return {str(row["item"]): from_json(Item, str(row["body"])) for row in rows}
+
+
+def as_probes(rows: Iterable[Row]) -> dict[str, VideoInfo]:
+    """What is known of videos, by the id of their item."""
+    return {
+        str(row["item"]): from_json(VideoInfo, str(row["probe"]))
+        for row in rows
+        if row["probe"] is not None
+    }
+
+
+def as_evaluators(rows: Iterable[Row]) -> list[EvaluatorNote]:
+    """Evaluators as they were kept."""
+    return [
+        EvaluatorNote(
+            str(row["evaluator"]),
+            str(row["kind"]),
+            str(row["signature"]),
+            json.loads(str(row["about"])),
+        )
+        for row in rows
+    ]
+
+
+def as_notes(rows: Iterable[Row]) -> dict[str, Any]:
+    """Documents by name."""
+    return {str(row["name"]): json.loads(str(row["body"])) for row in rows}
