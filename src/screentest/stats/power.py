@@ -1,0 +1,95 @@
+"""How many pairs a difference takes, and how small a difference so many pairs can show.
+
+Two systems on the same pairs differ only through the pairs on which one is right and the
+other wrong. Their share is the discordance ψ; the difference of accuracies δ is what is left
+when those for and against cancel. The formula is Connor's (1987) for McNemar's test.
+
+>>> sample_size(0.05, discordance=0.30)
+940
+>>> round(detectable_difference(940, discordance=0.30), 3)
+0.05
+"""
+
+from __future__ import annotations
+
+import math
+from statistics import NormalDist
+
+from screentest.core import NoValue, Reason
+from screentest.stats._arrays import proportion
+from screentest.stats.intervals import critical
+
+POWER = 0.8
+LEVEL = 0.05
+
+
+def sample_size(
+    difference: float,
+    *,
+    discordance: float,
+    power: float = POWER,
+    level: float = LEVEL,
+    design_effect: float = 1.0,
+) -> int:
+    """Pairs needed to find ``difference`` with probability ``power``.
+
+    ``design_effect`` is by how much clusters inflate the variance: 1 for one pair per source.
+    """
+    if design_effect <= 0:
+        raise ValueError(f"a design effect cannot be {design_effect}")
+    return math.ceil(design_effect * _pairs(difference, discordance, power, level) - 1e-9)
+
+
+def detectable_difference(
+    pairs: int,
+    *,
+    discordance: float,
+    power: float = POWER,
+    level: float = LEVEL,
+    design_effect: float = 1.0,
+) -> float:
+    """The smallest difference that ``pairs`` find with probability ``power``.
+
+    Raises NoValue where even the largest possible difference would be missed too often.
+    """
+    if pairs < 1 or design_effect <= 0:
+        raise ValueError(f"{pairs} pairs with a design effect of {design_effect} cannot be")
+    effective = pairs / design_effect
+    if _pairs(discordance, discordance, power, level) > effective:
+        raise NoValue(
+            Reason.NOT_APPLICABLE,
+            f"{pairs} pairs are too few to find any difference at this discordance",
+            advice="Add pairs, or accept a lower power.",
+        )
+    from scipy.optimize import brentq
+
+    def excess(difference: float) -> float:
+        return _pairs(difference, discordance, power, level) - effective
+
+    return float(brentq(excess, 1e-9, discordance, xtol=1e-12))
+
+
+def expected_discordance(first_accuracy: float, second_accuracy: float) -> float:
+    """The discordance of two systems that err independently of each other.
+
+    Real systems stumble over the same pairs, so this is a cautious guess where none is known.
+
+    >>> round(expected_discordance(0.8, 0.7), 2)
+    0.38
+    """
+    for accuracy in (first_accuracy, second_accuracy):
+        if not 0 <= accuracy <= 1:
+            raise ValueError(f"an accuracy cannot be {accuracy}")
+    return first_accuracy * (1 - second_accuracy) + second_accuracy * (1 - first_accuracy)
+
+
+def _pairs(difference: float, discordance: float, power: float, level: float) -> float:
+    size = abs(difference)
+    if not 0 < size <= discordance <= 1:
+        raise ValueError(
+            f"a difference of {difference} cannot come from {discordance:.0%} discordant pairs"
+        )
+    sure = critical(1 - proportion(level, "level"))
+    strong = NormalDist().inv_cdf(proportion(power, "power"))
+    spread = math.sqrt(discordance - size * size)
+    return (sure * math.sqrt(discordance) + strong * spread) ** 2 / (size * size)

@@ -1,0 +1,159 @@
+"""Correlation with its p-value, or the reason why there is none. Never NaN.
+
+>>> print(spearman([1, 2, 3, 4], [1, 3, 2, 4]).unwrap())
+0.800 (p = 0.200, n = 4)
+>>> spearman([1, 2, 3], [5, 5, 5]).failure.detail
+'all values of the second are equal, so nothing can go with them'
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+
+import numpy as np
+
+from screentest.core import Outcome, Reason
+from screentest.stats._arrays import Floats, Numbers, together
+
+SMALLEST = 3
+"""Two points always lie on a line; their correlation says nothing."""
+_ALL_ORDERS = 8
+"""Up to so many systems every order is tried: 40,320 of them."""
+
+
+@dataclass(frozen=True, slots=True)
+class Correlation:
+    """A coefficient between -1 and 1, its two-sided p-value, and of how many."""
+
+    value: float
+    p_value: float
+    n: int
+
+    def __str__(self) -> str:
+        return f"{self.value:.3f} (p = {self.p_value:.3f}, n = {self.n})"
+
+
+def spearman(first: Numbers, second: Numbers) -> Outcome[Correlation]:
+    """Spearman's ρ with average ranks for ties; p from Student's t."""
+    return _correlate(first, second, _spearman)
+
+
+def kendall(first: Numbers, second: Numbers) -> Outcome[Correlation]:
+    """Kendall's τ-b, which allows for ties; p exact for few values without ties."""
+    return _correlate(first, second, _kendall)
+
+
+def pearson(first: Numbers, second: Numbers) -> Outcome[Correlation]:
+    """Pearson's r; p from Student's t."""
+    return _correlate(first, second, _pearson)
+
+
+def spearman_p(rho: float, n: int) -> float:
+    """The two-sided p-value of a printed ρ over n points, from Student's t.
+
+    >>> round(spearman_p(0.0487, 50), 3)
+    0.737
+    """
+    if not -1 <= rho <= 1:
+        raise ValueError(f"a correlation cannot be {rho}")
+    if n < SMALLEST:
+        raise ValueError(f"{n} points have no p-value; {SMALLEST} are needed")
+    if abs(rho) == 1:
+        return 0.0
+    from scipy.special import stdtr
+
+    t = abs(rho) * math.sqrt((n - 2) / (1 - rho * rho))
+    return float(2 * stdtr(n - 2, -t))
+
+
+@dataclass(frozen=True, slots=True)
+class RankAgreement:
+    """Whether two testbeds put the same systems in the same order."""
+
+    spearman: Correlation
+    """Its p-value is exact for up to eight systems: the t approximation is poor there."""
+    kendall: Correlation
+    systems: tuple[str, ...]
+    left_out: tuple[str, ...]
+    """Systems that only one of the two has."""
+
+
+def rank_agreement(
+    first: Mapping[str, float], second: Mapping[str, float]
+) -> Outcome[RankAgreement]:
+    """Compare the systems that both testbeds scored; higher is better in both."""
+    systems = tuple(sorted(first.keys() & second.keys()))
+    left = np.array([first[name] for name in systems])
+    right = np.array([second[name] for name in systems])
+    rho, tau = spearman(left, right), kendall(left, right)
+    if rho.failure is not None:
+        return Outcome(failure=rho.failure)
+    value = rho.unwrap()
+    if value.n <= _ALL_ORDERS:
+        value = Correlation(value.value, _exact_p(left, right), value.n)
+    left_out = tuple(sorted(first.keys() ^ second.keys()))
+    return Outcome.of(RankAgreement(value, tau.unwrap(), systems, left_out))
+
+
+def _correlate(
+    first: Numbers, second: Numbers, measure: Callable[[Floats, Floats], Correlation]
+) -> Outcome[Correlation]:
+    left, right = together(first, second)
+    if left.size < SMALLEST:
+        return Outcome.failed(
+            Reason.NOT_APPLICABLE, f"{left.size} points have no correlation; {SMALLEST} are needed"
+        )
+    for name, array in (("first", left), ("second", right)):
+        if _constant(array):
+            return Outcome.failed(
+                Reason.NOT_APPLICABLE,
+                f"all values of the {name} are equal, so nothing can go with them",
+            )
+    return Outcome.of(measure(left, right))
+
+
+def _constant(array: Floats) -> bool:
+    # Differences of this size are rounding, from which a correlation would be made of noise.
+    return float(np.ptp(array)) <= 1e-13 * float(np.abs(array).max())
+
+
+def _spearman(left: Floats, right: Floats) -> Correlation:
+    from scipy.stats import rankdata
+
+    rho = _product_moment(rankdata(left), rankdata(right))
+    return Correlation(rho, spearman_p(rho, left.size), left.size)
+
+
+def _kendall(left: Floats, right: Floats) -> Correlation:
+    from scipy.stats import kendalltau
+
+    result = kendalltau(left, right)
+    return Correlation(float(result.statistic), float(result.pvalue), left.size)
+
+
+def _pearson(left: Floats, right: Floats) -> Correlation:
+    from scipy.stats import pearsonr
+
+    result = pearsonr(left, right)
+    return Correlation(float(result.statistic), float(result.pvalue), left.size)
+
+
+def _product_moment(left: Floats, right: Floats) -> float:
+    across, along = left - left.mean(), right - right.mean()
+    value = float(across @ along) / math.sqrt(float(across @ across) * float(along @ along))
+    return min(1.0, max(-1.0, value))
+
+
+def _exact_p(left: Floats, right: Floats) -> float:
+    """The share of all orders of the systems that agree or disagree at least as much."""
+    from scipy.stats import rankdata
+
+    ranks, others = rankdata(left), rankdata(right)
+    centred = ranks - ranks.mean()
+    orders = np.array(list(itertools.permutations(others - others.mean())))
+    agreement = np.abs(orders @ centred)
+    seen = abs(float(centred @ (others - others.mean())))
+    return float(np.mean(agreement >= seen - 1e-9))
