@@ -1,0 +1,184 @@
+"""Measuring one item: all metrics that can stream share one decode; none can harm another."""
+
+from __future__ import annotations
+
+import traceback
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from screentest.core import (
+    Built,
+    Consumer,
+    Failure,
+    Frame,
+    FrameRequest,
+    Item,
+    Measurement,
+    Metric,
+    NoValue,
+    Outcome,
+    Outcomes,
+    Reason,
+    Resources,
+    Shot,
+    Time,
+    VideoInfo,
+    build,
+)
+from screentest.core.errors import ServiceError, StorageError
+from screentest.evaluate.tools import Tools
+from screentest.video import ScanReport, scan
+from screentest.video.detectors import Detector
+from screentest.video.shots import scanned, shot_list
+
+_FIELDS: Mapping[str, Callable[[Item], object]] = {
+    "text": lambda item: item.text.strip(),
+    "prompt": lambda item: item.prompt.strip(),
+    "script": lambda item: item.script is not None and item.script.clips,
+    "references": lambda item: item.references,
+    "source": lambda item: item.source,
+    "instruction": lambda item: item.instruction.strip(),
+}
+
+
+def measure(item: Item, metrics: Mapping[str, Metric], tools: Tools) -> dict[str, Outcomes]:
+    """The outcomes of every metric on one item, each with all the outputs it declares.
+
+    A failure of the video is one of every metric; a failure of a metric is its own.
+    """
+    bench = _Bench(item, tools)
+    begun = {name: _Begun.of(metric, item, bench) for name, metric in metrics.items()}
+    working = [one for one in begun.values() if one.failure is None]
+    if working:
+        try:
+            bench.scan(working, shots=any(one.metric.info.shots for one in working))
+        except NoValue as error:
+            for one in working:
+                one.failure = error.failure
+    return {name: one.finish() for name, one in begun.items()}
+
+
+@dataclass(slots=True, eq=False)
+class _Begun:
+    """A metric at work on the item, or the reason why it is not."""
+
+    metric: Metric
+    work: Measurement | None = None
+    failure: Failure | None = None
+
+    @classmethod
+    def of(cls, metric: Metric, item: Item, resources: Resources) -> _Begun:
+        for need in metric.info.needs:
+            if not _FIELDS[need](item):
+                detail = f"the item has no {need}"
+                return cls(metric, failure=Failure(Reason.NOT_APPLICABLE, detail))
+        begun = cls(metric)
+        begun.work = begun.guarded(lambda: metric.start(item, resources))
+        return begun
+
+    def wanted(self) -> list[Consumer]:
+        """Who of this metric wants frames."""
+        work = self.work
+        found: list[Consumer] | None = self.guarded(lambda: list(work.consumers)) if work else None
+        return found or []
+
+    def finish(self) -> Outcomes:
+        """An outcome for every declared output, and nothing else."""
+        found = self.guarded(self.work.finish) if self.work and self.failure is None else None
+        if self.failure is not None or found is None:
+            failure = self.failure or Failure(Reason.CRASHED, "the metric returned nothing")
+            return {name: Outcome(failure=failure) for name in self.metric.info.outputs}
+        undeclared = found.keys() - self.metric.info.outputs.keys()
+        if undeclared:
+            detail = f"the metric gave {', '.join(sorted(undeclared))}, which it does not declare"
+            return dict.fromkeys(self.metric.info.outputs, Outcome.failed(Reason.CRASHED, detail))
+        missing: Outcome[Any] = Outcome.failed(Reason.CRASHED, "the metric gave no such value")
+        return {name: found.get(name, missing) for name in self.metric.info.outputs}
+
+    def guarded(self, step: Callable[[], Any]) -> Any:
+        """What the step gives; what it raises becomes the failure of this metric alone."""
+        try:
+            return step()
+        except NoValue as error:
+            self.failure = error.failure
+        except (ServiceError, StorageError):
+            raise  # every further item would meet it too
+        except Exception as error:  # noqa: BLE001 - a metric may raise anything
+            told = "".join(traceback.format_exception(error)).strip()
+            self.failure = Failure(
+                Reason.CRASHED, told, "This is a fault in the metric, not in the video."
+            )
+        return None
+
+
+class _Bench:
+    """The tools, with the shots of this item's own video from the scan that all share."""
+
+    def __init__(self, item: Item, tools: Tools) -> None:
+        self._item = item
+        self._tools = tools
+        self._shots: Sequence[Shot] | None = None
+        self._no_shots: Failure | None = None
+        self.prompts = tools.prompts
+
+    def role(self, name: str) -> Any:
+        return self._tools.role(name)
+
+    def info(self, video: Path) -> VideoInfo:
+        return self._tools.info(video)
+
+    def shots(self, video: Path) -> Sequence[Shot]:
+        if video != self._item.video:
+            return self._tools.shots(video)
+        if self._no_shots is not None:
+            failure = self._no_shots
+            raise NoValue(failure.reason, failure.detail, advice=failure.advice)
+        return self._tools.shots(video) if self._shots is None else self._shots
+
+    def frames(
+        self, video: Path, moments: Sequence[Time], request: FrameRequest
+    ) -> Iterator[Frame]:
+        return self._tools.frames(video, moments, request)
+
+    def scan(self, begun: Sequence[_Begun], *, shots: bool) -> None:
+        """One decode for all; afterwards the shots are known."""
+        owners: list[_Begun] = []
+        consumers: list[Consumer] = []
+        for one in begun:
+            wanted = one.wanted()
+            consumers += wanted
+            owners += [one] * len(wanted)
+        settings = self._tools.settings
+        detector: Built[Detector] | None = None
+        if shots:
+            detector = build("detector", settings.detector)
+            consumers.append(detector.thing)
+        info = self._tools.info(self._item.video)
+        if not consumers:
+            return
+        report = scan(self._item.video, consumers, limits=settings.limits, info=info)
+        if not settings.allow_damaged:
+            refuse_damaged(report)
+        for place, failure in report.failures.items():
+            if place < len(owners):
+                owners[place].failure = owners[place].failure or failure
+            else:
+                self._no_shots = failure
+        if detector is not None and self._no_shots is None:
+            found = detector.thing.boundaries
+            self._shots = shot_list(found, scanned(report), found_by=detector.spec.name)
+
+
+def refuse_damaged(report: ScanReport) -> None:
+    """Raise NoValue where not all of a film could be seen: half a film has no score."""
+    if report.complete:
+        return
+    seen = f"{report.decoded:,} of {report.info.frames:,} frames were decoded"
+    faults = f", with {report.fault_count:,} faults" if report.fault_count else ""
+    raise NoValue(
+        Reason.UNDECODABLE,
+        f"the video is damaged: {seen}{faults}",
+        advice="Render or download it again, or score what is there with --allow-damaged.",
+    )

@@ -1,0 +1,121 @@
+"""Scoring items with metrics, into a run: one task per item, one record per metric."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from screentest.core import Item, Metric, Progress, Reason, UserError, registry
+from screentest.evaluate.evaluators import Evaluator, Signed, resolve, sign
+from screentest.evaluate.measuring import measure
+from screentest.evaluate.settings import Settings
+from screentest.evaluate.tools import Tools, open_tools
+from screentest.run import (
+    Engine,
+    Execution,
+    Job,
+    RecordKey,
+    Results,
+    Retry,
+    RunStore,
+    Stamp,
+    Task,
+    execute,
+)
+
+MEASURE = "screentest.evaluate.scoring:measure_item"
+
+
+@dataclass(frozen=True, slots=True)
+class ItemTask:
+    """What a worker is given."""
+
+    item: Item
+    metrics: Mapping[RecordKey, str]
+    """The spec of the metric behind each record."""
+    settings: Settings
+
+
+def measure_item(job: Job) -> Results:
+    """Measure one item. Runs in a worker."""
+    task: ItemTask = job.payload
+    tools = open_tools(task.settings)
+    tools.attach(job.ledger)
+    specs = {key: task.metrics[key] for key in job.keys}
+    metrics: dict[str, Metric] = {text: resolve(text).metric for text in specs.values()}
+    outcomes = measure(task.item, metrics, tools)
+    return {key: dict(outcomes[text]) for key, text in specs.items()}
+
+
+def signed_metrics(texts: Sequence[str], settings: Settings) -> tuple[list[Signed], Settings]:
+    """The metrics with their signatures, and the settings with every model pinned."""
+    evaluators = [resolve(text) for text in texts]
+    return sign_all(evaluators, settings)
+
+
+def sign_all(evaluators: Sequence[Evaluator], settings: Settings) -> tuple[list[Signed], Settings]:
+    """Signatures under pinned settings: a worker takes the same models or fails."""
+    roles = tuple(dict.fromkeys(role for one in evaluators for role in one.info.roles))
+    pinned = settings.pinned(roles)
+    tools = Tools(pinned)
+    return [sign(one, tools) for one in evaluators], pinned
+
+
+def score_tasks(
+    store: RunStore,
+    items: Sequence[Item],
+    metrics: Sequence[Signed],
+    settings: Settings,
+    *,
+    timeout: float | None = None,
+) -> list[Task]:
+    """One task per item with a record for each metric."""
+    _refuse_twins(items)
+    tasks = []
+    for item in items:
+        inputs = store.inputs.of_item(item)
+        keys = {
+            RecordKey(
+                item.id, one.evaluator.name, signature=str(one.signature), inputs=inputs
+            ): one.evaluator.text
+            for one in metrics
+        }
+        files = [Stamp.of(path) for path in (item.video, item.source, *item.references) if path]
+        tasks.append(
+            Task(
+                tuple(keys),
+                MEASURE,
+                ItemTask(item, keys, settings),
+                timeout=timeout or settings.limits.wall_seconds,
+                files=tuple(stamp for stamp in files if stamp is not None),
+                on_death=Reason.DECODER_CRASHED,
+            )
+        )
+    return tasks
+
+
+def score_items(
+    store: RunStore,
+    items: Sequence[Item],
+    metrics: Sequence[str],
+    settings: Settings | None = None,
+    *,
+    engine: Engine | None = None,
+    retry: Retry = Retry.TRANSIENT,
+    progress: Progress | None = None,
+) -> Execution:
+    """Score ``items`` with the metrics of these specs, or go on with it."""
+    registry.names("metric")  # a broken metric file shows here, not in every worker
+    signed, pinned = signed_metrics(metrics, settings or Settings())
+    store.keep_items(items)
+    store.keep_evaluators([one.note for one in signed])
+    tasks = score_tasks(store, items, signed, pinned)
+    return execute(store, tasks, engine=engine, retry=retry, progress=progress)
+
+
+def _refuse_twins(items: Sequence[Item]) -> None:
+    seen: set[str] = set()
+    for item in items:
+        if item.id in seen:
+            raise UserError(f"two items have the id {item.id!r}", advice="Give each its own.")
+        seen.add(item.id)
