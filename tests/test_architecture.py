@@ -23,7 +23,7 @@ LAYERS = [
     {"judges", "degrade"},
     {"metrics"},
     {"corpus", "sample"},
-    {"models", "prompts", "run", "stats", "video"},
+    {"language", "models", "prompts", "run", "stats", "video"},
     {"core"},
 ]
 RANK = {package: rank for rank, layer in enumerate(LAYERS) for package in layer}

@@ -24,7 +24,7 @@ from screentest.degrade.captions import (
     rules_signature,
 )
 from screentest.degrade.captions.agreement import agreement, eligibility, keys
-from screentest.degrade.captions.lexicon import HOME, lexicon
+from screentest.language.lexicon import HOME, lexicon
 
 LABELS = json.loads((Path(__file__).parent / "labelled.json").read_text(encoding="utf-8"))
 
@@ -349,7 +349,7 @@ def test_the_signature_has_the_lexicon(monkeypatch: pytest.MonkeyPatch, tmp_path
         (tmp_path / path.name).write_bytes(path.read_bytes())
     with (tmp_path / "colours.txt").open("a") as file:
         file.write("puce\n")
-    monkeypatch.setattr("screentest.degrade.captions.lexicon.HOME", tmp_path)
+    monkeypatch.setattr("screentest.language.lexicon.HOME", tmp_path)
     lexicon.cache_clear()
     try:
         assert rules_signature() != first

@@ -13,7 +13,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from screentest.degrade.captions.facts import CRITERIA, CaptionFacts
-from screentest.degrade.captions.lexicon import lexicon
+from screentest.language.lexicon import lexicon
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from screentest.degrade.captions.chunks import Chunk
-from screentest.degrade.captions.clauses import Clauses
 from screentest.degrade.captions.facts import Coloured
-from screentest.degrade.captions.words import Tag, Word
+from screentest.language.chunks import Chunk
+from screentest.language.clauses import Clauses
+from screentest.language.words import Tag, Word
 
 _LINKING = frozenset(
     (

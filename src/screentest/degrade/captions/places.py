@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from screentest.degrade.captions.chunks import Chunk
-from screentest.degrade.captions.clauses import Clauses
 from screentest.degrade.captions.facts import Placed
-from screentest.degrade.captions.words import Tag
+from screentest.language.chunks import Chunk
+from screentest.language.clauses import Clauses
+from screentest.language.words import Tag
 
 _HEIGHTS = frozenset(("upper", "lower", "top", "bottom"))
 _MIDDLES = frozenset(("centre", "center", "middle", "foreground"))

@@ -14,12 +14,12 @@ from typing import TypeVar
 
 from screentest.core import Signature
 from screentest.degrade.captions.actions import human_actions, movements
-from screentest.degrade.captions.chunks import Chunk, chunks_of
-from screentest.degrade.captions.clauses import Clauses
 from screentest.degrade.captions.facts import CaptionFacts
 from screentest.degrade.captions.hues import colours
-from screentest.degrade.captions.lexicon import lexicon
 from screentest.degrade.captions.places import backgrounds, positions
+from screentest.language.chunks import Chunk, chunks_of
+from screentest.language.clauses import Clauses
+from screentest.language.lexicon import lexicon
 
 NAME = "caption_rules"
 VERSION = 1

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import re
 
-from screentest.degrade.captions.lexicon import Lexicon, Verb, lexicon
-from screentest.degrade.captions.words import Tag, Word, split_words
+from screentest.language.lexicon import Lexicon, Verb, lexicon
+from screentest.language.words import Tag, Word, split_words
 
 _MORE_CLASSES = {"determiner": "det", "possessive": "poss", "number": "num", "preposition": "prep"}
 _NOUN_ING = frozenset(

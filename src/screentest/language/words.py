@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass
 from enum import StrEnum
 
-from screentest.degrade.captions.lexicon import Verb
+from screentest.language.lexicon import Verb
 
 # Letters of any script with inner hyphens and apostrophes; a possessive 's is a word of its own.
 _WORD = re.compile(r"['’]s\b|[^\W_]+(?:[-–‑'’](?!s\b)[^\W_]+)*|[^\w\s]|_")

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from screentest.degrade.captions.chunks import Chunk
-from screentest.degrade.captions.words import Tag
+from screentest.language.chunks import Chunk
+from screentest.language.words import Tag
 
 FARTHEST = 40
 """A verb's subject is looked for this many chunks back: time stays linear in the text."""

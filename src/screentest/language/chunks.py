@@ -9,9 +9,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from screentest.degrade.captions.lexicon import lexicon
-from screentest.degrade.captions.tagging import tag_words
-from screentest.degrade.captions.words import Tag, Word
+from screentest.language.lexicon import lexicon
+from screentest.language.tagging import tag_words
+from screentest.language.words import Tag, Word
 
 _OPENERS = (Tag.DET, Tag.POSS, Tag.NUM, Tag.ADJECTIVE, Tag.COLOUR, Tag.PARTICIPLE, Tag.NOUN)
 _INSIDE = (Tag.ADJECTIVE, Tag.COLOUR, Tag.PARTICIPLE, Tag.ADVERB)
