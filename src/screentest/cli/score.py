@@ -1,0 +1,217 @@
+"""``screentest score``: metrics over videos, into a run."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from screentest.cli._options import (
+    DamagedOption,
+    DeviceOption,
+    JsonOption,
+    MaxCostOption,
+    ModelOption,
+    PricesOption,
+    ProfileOption,
+    PromptsOption,
+    WorkersOption,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from screentest.evaluate.results import Results, Total
+    from screentest.run import Execution
+
+
+def command(app: typer.Typer) -> None:
+    """Add the command."""
+    app.command()(score)
+
+
+def score(
+    inputs: Annotated[
+        list[Path],
+        typer.Argument(
+            metavar="ITEMS…", help="Manifests (.jsonl, .csv), videos, or folders of videos."
+        ),
+    ],
+    suite: Annotated[
+        str, typer.Option(metavar="NAME", help="A suite: core, locot2v, etva, univ.")
+    ] = "core",
+    metrics: Annotated[
+        list[str] | None,
+        typer.Option(metavar="NAMES", help="Metrics instead of a suite; with options: one each."),
+    ] = None,
+    prompt: Annotated[
+        str, typer.Option(metavar="TEXT", help="What the videos were asked to show.")
+    ] = "",
+    out: Annotated[Path, typer.Option(metavar="DIR", help="The run's folder.")] = Path("scores"),
+    by: Annotated[
+        str, typer.Option(metavar="GROUP", help="Break the table down by this group.")
+    ] = "",
+    model: ModelOption = None,
+    profile: ProfileOption = None,
+    prompts: PromptsOption = None,
+    prices: PricesOption = None,
+    max_cost: MaxCostOption = "",
+    detector: Annotated[str, typer.Option(metavar="NAME", help="Who finds the shots.")] = "default",
+    device: DeviceOption = "auto",
+    allow_damaged: DamagedOption = False,
+    retry: Annotated[
+        str, typer.Option(metavar="WHICH", help="Failures to try again: transient, all, none.")
+    ] = "transient",
+    workers: WorkersOption = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Score videos with a suite or with single metrics.
+
+    All metrics of a video share one decode. A value that cannot be had has a
+    reason instead; how many were scored stands beside every mean. Start the same
+    command again to go on where it stopped.
+
+    \b
+    Examples:
+      screentest score film.mp4
+      screentest score videos/ --metrics sharpness,flicker --out sharp/
+      screentest score manifest.jsonl --suite etva --by model \\
+          --model chat=openai:gpt-5 --prices prices.toml --max-cost 20
+    """
+    from screentest.cli._console import print_json
+    from screentest.cli._options import cap_of, items_of, settings_of
+    from screentest.cli._progress import watched
+    from screentest.core import BadOption
+    from screentest.evaluate import metric_names, score_items
+    from screentest.evaluate.results import read_results
+    from screentest.run import LocalEngine, Retry, RunStore
+    from screentest.suites import read_suite
+
+    if retry not in list(Retry):
+        raise BadOption(f"--retry cannot be {retry!r}", advice=f"One of {', '.join(Retry)}.")
+    names = metric_names(metrics) if metrics else list(read_suite(suite).metrics)
+    settings = settings_of(
+        model,
+        profile,
+        prompts,
+        prices,
+        device=device,
+        allow_damaged=allow_damaged,
+        detector=detector,
+    )
+    items = items_of(inputs, prompt)
+    cap = cap_of(max_cost, settings)
+    arguments = {"suite": "" if metrics else suite, "metrics": names, "models": settings.models}
+    with RunStore(out, command="score", arguments=arguments, max_cost=cap) as store:
+        done = score_items(
+            store,
+            items,
+            names,
+            settings,
+            engine=LocalEngine(workers=workers),
+            retry=Retry(retry),
+            progress=watched(),
+        )
+        results = read_results(store)
+    if as_json:
+        print_json(_object(results, done, out))
+    else:
+        _print(results, by, done, out)
+    if done.exit_code:
+        raise typer.Exit(done.exit_code)
+    if not any(total.scored for total in results.totals()):
+        raise typer.Exit(1)
+
+
+def _object(results: Results, done: Execution, out: Path) -> dict[str, Any]:
+    return {
+        "run": str(out),
+        "pending": done.pending,
+        "totals": [_total_object(total) for total in results.totals()],
+        "items": {
+            item: {
+                value.name: value.outcome.value.value
+                if value.outcome.value is not None
+                else {"failed": str(value.outcome.failure)}
+                for value in results.values
+                if value.item == item
+            }
+            for item in results.items
+        },
+    }
+
+
+def _total_object(total: Total) -> dict[str, Any]:
+    summary = total.summary
+    return {
+        "name": total.name,
+        "mean": summary.value if summary else None,
+        "interval": [summary.low, summary.high] if summary else None,
+        "scored": total.scored,
+        "total": total.total,
+        "failures": {reason.value: count for reason, count in total.failures.items()},
+        "signature": total.signature,
+    }
+
+
+def _print(results: Results, by: str, done: Execution, out: Path) -> None:
+    from screentest.cli._console import out as console
+    from screentest.cli._console import plural
+    from screentest.cli._tables import print_heading, print_indented
+
+    if by:
+        for group, part in results.by_group(by).items():
+            print_heading(f"{by}: {group or 'none'}")
+            _print_totals(part.totals())
+    else:
+        _print_totals(results.totals())
+    _print_failures(results)
+    console().print()
+    words = f"{plural(len(results.items), 'item')}, in {out}"
+    if done.pending:
+        words = f"{plural(done.pending, 'record')} still to be made: start the same command again; "
+        words += f"what there is lies in {out}"
+    if done.changed:
+        words += f"; {plural(done.changed, 'record')} not kept, since a file changed meanwhile"
+    print_indented(words, indent=0)
+
+
+def _print_totals(totals: Sequence[Total]) -> None:
+    from screentest.cli._console import out as console
+    from screentest.cli._tables import table
+
+    rows = []
+    for total in totals:
+        mean = low = "–"
+        if total.summary is not None:
+            mean = _number(total.summary.value)
+            margin = max(
+                total.summary.high - total.summary.value, total.summary.value - total.summary.low
+            )
+            low = f"± {_number(margin)}" if total.scored > 1 else ""
+        better = "↑" if total.info.higher_is_better else "↓"
+        rows.append((total.name, mean, low, better, f"{total.scored:,}/{total.total:,}"))
+    console().print(table(["Metric", ">Mean", "", "", ">Scored"], rows))
+
+
+def _print_failures(results: Results) -> None:
+    """Why values are missing; the same words once, with how many they are."""
+    from screentest.cli._tables import print_heading, print_indented
+
+    told: dict[str, set[str]] = {}
+    for value in results.values:
+        if value.outcome.failure is not None:
+            failure = value.outcome.failure
+            last = failure.detail.strip().splitlines()[-1] if failure.detail.strip() else ""
+            words = f"{failure.reason.value}: {last}" if last else failure.reason.value
+            told.setdefault(f"{value.name}: {words}", set()).add(value.item)
+    if told:
+        print_heading("Not scored")
+    for words, items in sorted(told.items()):
+        where = ", ".join(sorted(items)) if len(items) < 4 else f"{len(items):,} items"
+        print_indented(f"{words} ({where})")
+
+
+def _number(value: float) -> str:
+    return f"{value:.3f}" if abs(value) < 100 else f"{value:,.1f}"
