@@ -1,0 +1,163 @@
+"""From many values to one: with coverage, over groups, or by the worst part.
+
+>>> round(lower_tail([0.9] * 55 + [0.1] * 5), 3)
+0.233
+>>> round(sum([0.9] * 55 + [0.1] * 5) / 60, 3)
+0.833
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import TypeAlias
+
+import numpy as np
+
+from screentest.core import Failure, NoValue, Outcome, Reason, Summary
+from screentest.stats._arrays import Labels, Numbers, codes, some
+from screentest.stats.bootstrap import RESAMPLES, bca, bootstrap_mean, resample
+from screentest.stats.intervals import CONFIDENCE, Interval, mean_interval
+
+TAIL = 0.1
+"""The smallest round share that holds five bad clips of sixty, which is how a long video is
+harmed in SLVMEval: they weigh 83% of this tail, and 8% of a mean. A smaller share would rest
+on one or two clips and so on the noise of the metric."""
+Range: TypeAlias = tuple[float, float]
+
+
+def summarise(
+    outcomes: Iterable[Outcome[float]],
+    *,
+    signature: str,
+    sources: Labels | None = None,
+    bounds: Range | None = None,
+    confidence: float = CONFIDENCE,
+    seed: int = 0,
+) -> Outcome[Summary]:
+    """The mean of the values there are, its interval, and how many there should have been.
+
+    Student's t interval, or the bootstrap over ``sources`` where several items share one.
+    ``bounds`` is the range that the metric cannot leave; with it, a single value has an
+    interval too: the whole range, since one value says nothing about the spread.
+    """
+    listed = list(outcomes)
+    if sources is not None and len(sources) != len(listed):
+        raise ValueError(f"{len(sources)} sources do not fit {len(listed)} outcomes")
+    scored = [place for place, outcome in enumerate(listed) if outcome.ok]
+    if not scored:
+        return Outcome(failure=_nothing_scored(listed))
+    values = np.array([listed[place].unwrap() for place in scored])
+    chosen = [sources[place] for place in scored] if sources is not None else None
+    mean = float(np.mean(np.sort(values)))
+    try:
+        if chosen is not None and len(set(chosen)) < len(chosen):
+            interval = bootstrap_mean(values, chosen, confidence=confidence, seed=seed)
+        else:
+            interval = mean_interval(np.sort(values), confidence=confidence)
+    except NoValue as error:
+        if bounds is None:
+            return Outcome(failure=error.failure)
+        interval = Interval(*bounds)
+    if bounds is not None:
+        interval = interval.within(*bounds)
+    whole = interval.holding(mean)
+    return Outcome.of(Summary(mean, whole.low, whole.high, len(scored), len(listed), signature))
+
+
+def macro_mean(values: Numbers, groups: Labels) -> float:
+    """The mean of the groups' means: every group counts the same, however large.
+
+    >>> macro_mean([1, 1, 1, 0], ["a", "a", "a", "b"])
+    0.5
+    """
+    array = some(values)
+    group = codes(groups, array.size)
+    order = np.lexsort((array, group))
+    sums = np.bincount(group[order], weights=array[order])
+    return float(np.mean(sums / np.bincount(group)))
+
+
+def micro_mean(values: Numbers) -> float:
+    """The mean of all values: every value counts the same."""
+    return float(np.mean(np.sort(some(values))))
+
+
+def macro_interval(
+    values: Numbers,
+    groups: Labels,
+    sources: Labels | None = None,
+    *,
+    confidence: float = CONFIDENCE,
+    resamples: int = RESAMPLES,
+    seed: int = 0,
+) -> Interval:
+    """The bootstrap interval of ``macro_mean``, over sources that several groups may share.
+
+    The groups themselves (such as the ten aspects) are fixed, not drawn. A group of which a
+    resample holds nothing is left out of that resample.
+    """
+    array = some(values)
+    group = codes(groups, array.size)
+    if sources is None:  # every value is its own source, in an order that is not that of coming
+        order = np.lexsort((array, group))
+        array, group = array[order], group[order]
+    source = codes(sources, array.size)
+    clusters, kinds = int(source.max()) + 1, int(group.max()) + 1
+    if clusters < 2:
+        raise NoValue(Reason.NOT_APPLICABLE, "values of one source say nothing about other sources")
+    order = np.lexsort((array, group, source))
+    cell = (source * kinds + group)[order]
+    shape, cells = (clusters, kinds), clusters * kinds
+    sums = np.bincount(cell, weights=array[order], minlength=cells).reshape(shape)
+    sizes = np.bincount(cell, minlength=cells).reshape(shape).astype(np.float64)
+    replicates = []
+    for draws in resample(clusters, resamples, seed):
+        times = np.stack([np.bincount(row, minlength=clusters) for row in draws])
+        replicates.append(_mean_of_means(times @ sums, times @ sizes))
+    left_out = _mean_of_means(sums.sum(axis=0) - sums, sizes.sum(axis=0) - sizes)
+    estimate = macro_mean(values, groups)
+    return bca(estimate, np.concatenate(replicates), left_out, confidence)
+
+
+def lower_tail(
+    values: Numbers,
+    weights: Numbers | None = None,
+    *,
+    share: float = TAIL,
+    higher_is_better: bool = True,
+) -> float:
+    """The mean of the worst ``share`` of the values, by weight.
+
+    Weights are the clips' durations, so that cutting a clip in two changes nothing. The value
+    at the border counts with the part of it that still fits. With ``share=1`` it is the
+    weighted mean.
+    """
+    array = some(values)
+    weight = np.ones(array.size) if weights is None else some(weights, "weights")
+    if weight.size != array.size:
+        raise ValueError(f"{weight.size} weights do not fit {array.size} values")
+    if (weight < 0).any() or weight.sum() <= 0:
+        raise ValueError("weights must not be negative, nor all be zero")
+    if not 0 < share <= 1:
+        raise ValueError(f"a share cannot be {share}")
+    order = np.lexsort((weight, array if higher_is_better else -array))
+    room = share * float(weight.sum())
+    before = np.concatenate(([0.0], np.cumsum(weight[order])[:-1]))
+    taken = np.clip(room - before, 0.0, weight[order])
+    return float(taken @ array[order] / taken.sum())
+
+
+def _mean_of_means(sums: np.ndarray, sizes: np.ndarray) -> np.ndarray:
+    present = sizes > 0
+    means = np.divide(sums, sizes, out=np.zeros_like(sums), where=present)
+    averages: np.ndarray = means.sum(axis=1) / present.sum(axis=1)
+    return averages
+
+
+def _nothing_scored(outcomes: list[Outcome[float]]) -> Failure:
+    if not outcomes:
+        return Failure(Reason.NOT_APPLICABLE, "there is nothing to sum up")
+    reasons = [outcome.failure.reason for outcome in outcomes if outcome.failure is not None]
+    # The commonest reason, and of equally common ones the first by name.
+    common = max(sorted(set(reasons)), key=reasons.count)
+    return Failure(common, f"none of {len(outcomes)} has a value, most often {common.value}")
