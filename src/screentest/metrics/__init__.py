@@ -1,0 +1,1 @@
+"""Metrics, one file each, grouped by what they look at."""
