@@ -1,0 +1,109 @@
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import statsmodels.api as sm
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy.stats import bootstrap, t
+
+from screentest.core import NoValue
+from screentest.stats import bootstrap_accuracy, bootstrap_mean, wilson
+
+
+def clustered(
+    generator: np.random.Generator, sources: int, accuracy: float, likeness: float
+) -> tuple[np.ndarray, np.ndarray]:
+    """Right and wrong answers on one to four pairs per source, which resemble each other."""
+    strength = (1 - likeness) / likeness
+    chance = generator.beta(accuracy * strength, (1 - accuracy) * strength, sources)
+    source = np.repeat(np.arange(sources), generator.integers(1, 5, sources))
+    return (generator.random(source.size) < chance[source]).astype(float), source
+
+
+def test_without_clusters_it_is_scipys_bca() -> None:
+    values = np.random.default_rng(1).exponential(size=400)
+    ours = bootstrap_mean(values, resamples=10_000)
+    theirs = bootstrap((values,), np.mean, n_resamples=10_000, rng=2).confidence_interval
+    # 400 values leave the expansion at 0.4% of the width; the rest is chance in the draws.
+    assert ours.low == pytest.approx(theirs.low, abs=0.04 * ours.width)
+    assert ours.high == pytest.approx(theirs.high, abs=0.04 * ours.width)
+
+
+def test_with_clusters_it_is_as_wide_as_the_cluster_robust_error_says() -> None:
+    points, source = clustered(np.random.default_rng(2), 150, 0.6, 0.4)
+    ours = bootstrap_mean(points, source.tolist(), resamples=10_000)
+    # statsmodels: a regression on nothing but a constant, errors clustered by source.
+    fit = sm.OLS(points, np.ones(points.size)).fit(cov_type="cluster", cov_kwds={"groups": source})
+    assert ours.width == pytest.approx(2 * t.ppf(0.975, 149) * fit.bse[0], rel=0.05)
+    assert ours.width > 1.2 * wilson(points.sum(), points.size).width
+
+
+@pytest.mark.parametrize(("sources", "accuracy"), [(20, 0.6), (60, 0.8), (100, 0.9)])
+def test_it_covers_95_percent(sources: int, accuracy: float) -> None:
+    generator = np.random.default_rng(sources)
+    held = naive = 0
+    for _ in range(600):
+        points, source = clustered(generator, sources, accuracy, 0.3)
+        held += accuracy in bootstrap_accuracy(points, source.tolist(), resamples=600)
+        naive += accuracy in wilson(points.sum(), points.size)
+    assert 0.93 <= held / 600 <= 0.97
+    # Without clusters the interval is too narrow: this is what the bootstrap is for.
+    assert naive / 600 < 0.92
+
+
+@given(st.permutations(range(30)))
+@settings(max_examples=20)
+def test_order_changes_nothing(order: list[int]) -> None:
+    values = np.random.default_rng(3).random(30)
+    source = [f"video {n % 7}" for n in range(30)]
+    shuffled = [source[place] for place in order]
+    assert bootstrap_mean(values[order], shuffled) == bootstrap_mean(values, source)
+    assert bootstrap_mean(values[order]) == bootstrap_mean(values)
+
+
+def test_the_seed_decides() -> None:
+    values = np.random.default_rng(4).random(50)
+    assert bootstrap_mean(values, seed=1) == bootstrap_mean(values, seed=1)
+    assert bootstrap_mean(values, seed=1) != bootstrap_mean(values, seed=2)
+
+
+def test_draws_in_blocks_are_the_same_draws(monkeypatch: pytest.MonkeyPatch) -> None:
+    values = np.random.default_rng(4).random(50)
+    whole = bootstrap_mean(values)
+    monkeypatch.setattr("screentest.stats.bootstrap._DRAWS_AT_ONCE", 777)
+    assert bootstrap_mean(values) == whole
+
+
+def test_always_right_is_not_certain() -> None:
+    source = [n // 2 for n in range(40)]
+    assert bootstrap_accuracy([1.0] * 40, source) == wilson(20, 20)
+    assert bootstrap_accuracy([1.0, 0.0], ["a", "a"]) == wilson(0.5, 1)
+
+
+def test_one_source_has_no_interval_of_a_mean() -> None:
+    with pytest.raises(NoValue, match="one source"):
+        bootstrap_mean([0.1, 0.2, 0.3], ["a", "a", "a"])
+    with pytest.raises(NoValue, match="no judgements"):
+        bootstrap_accuracy([])
+
+
+@given(
+    st.lists(st.sampled_from([0.0, 0.5, 1.0]), min_size=1, max_size=25),
+    st.integers(1, 6),
+)
+@settings(max_examples=60)
+def test_it_always_holds_the_accuracy(points: list[float], sources: int) -> None:
+    source = [n % sources for n in range(len(points))]
+    interval = bootstrap_accuracy(points, source, resamples=200)
+    assert 0 <= interval.low <= np.mean(points) + 1e-12
+    assert np.mean(points) - 1e-12 <= interval.high <= 1
+
+
+def test_bad_input_is_refused() -> None:
+    with pytest.raises(ValueError, match="between 0 and 1"):
+        bootstrap_accuracy([0.5, 2.0])
+    with pytest.raises(ValueError, match="labels"):
+        bootstrap_mean([0.5, 0.7], ["a"])
+    with pytest.raises(ValueError, match="too few"):
+        bootstrap_mean([0.5, 0.7], resamples=10)
