@@ -10,8 +10,11 @@ import sys
 import threading
 import time
 from collections.abc import Sequence
+from contextlib import suppress
 from pathlib import Path
+from typing import Self
 
+import psutil
 import pytest
 
 from screentest.core import BadOption, LedgerClient, Reason, Score, ServiceError, Silent
@@ -168,7 +171,6 @@ def test_workers_may_have_workers(store: RunStore) -> None:
 
 
 def test_workers_live_on_between_tasks(store: RunStore, tmp_path: Path) -> None:
-    psutil = pytest.importorskip("psutil")
     mine = psutil.Process()
     before = {p.pid for p in mine.children(recursive=True)}
     seen: set[int] = set()
@@ -184,47 +186,61 @@ def test_workers_live_on_between_tasks(store: RunStore, tmp_path: Path) -> None:
     assert len(seen - before) <= 4
 
 
-class Counting(Silent):
-    done = 0.0
+class Killer(Silent):
+    """Kills workers of this process. Each record that is written waits for one more round of it.
+
+    So both get their turns on a busy machine: the killer by that, and the workers since nobody
+    is killed while the dead are far ahead of the records.
+    """
+
+    def __init__(self, seed: int) -> None:
+        self.killed = 0
+        self._dice = random.Random(seed)
+        self._records = 0.0
+        self._rounds = 0
+        self._round_over = threading.Condition()
+        self._over = threading.Event()
+        self._thread = threading.Thread(target=self._go_round, daemon=True)
+
+    def __enter__(self) -> Self:
+        self._thread.start()
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self._over.set()
+        self._thread.join()
 
     def advance(self, amount: float = 1, note: str = "") -> None:
-        self.done += amount
+        with self._round_over:
+            self._records += amount
+            seen = self._rounds
+            assert self._round_over.wait_for(lambda: self._rounds > seen, timeout=120)
 
-
-@pytest.mark.slow  # seen to wait for ever once, on a busy machine: see design/durability.md
-def test_workers_killed_from_outside_at_any_moment(store: RunStore) -> None:
-    """As the system does when memory is short: idle, starting, half-way through an answer."""
-    psutil = pytest.importorskip("psutil")
-    dice = random.Random(0)
-    over = threading.Event()
-    killed = 0
-    progress = Counting()
-
-    def killer() -> None:
-        nonlocal killed
-        while not over.wait(dice.uniform(0.005, 0.06)):
+    def _go_round(self) -> None:
+        while not self._over.wait(self._dice.uniform(0.001, 0.03)):
             for process in psutil.Process().children(recursive=True):
-                if killed > progress.done + 5:  # on a busy machine nobody else would get a turn
+                if self.killed > self._records + 5:
                     continue
-                try:
-                    if os.getsid(process.pid) == process.pid and dice.random() < 0.5:
+                with suppress(ProcessLookupError, psutil.NoSuchProcess):
+                    # A worker leads a session; the server that forks them does not.
+                    if os.getsid(process.pid) == process.pid and self._dice.random() < 0.5:
                         process.kill()
-                        killed += 1
-                except (ProcessLookupError, psutil.NoSuchProcess):
-                    pass
+                        self.killed += 1
+            with self._round_over:
+                self._rounds += 1
+                self._round_over.notify_all()
 
-    thread = threading.Thread(target=killer)
-    thread.start()
-    try:
-        # Answers larger than a pipe holds, so that many die while they send.
-        tasks = [task(item, "measure", {"bytes": 200_000}) for item in range(60)]
-        engine = LocalEngine(workers=2, max_deaths=1000)
-        done = execute(store, tasks, engine=engine, progress=progress)
-    finally:
-        over.set()
-        thread.join()
-    assert killed > 3
-    assert (done.made, done.failures) == (60, {})
+
+@pytest.mark.parametrize("workers", [1, 2])
+def test_workers_killed_from_outside_at_any_moment(workers: int, store: RunStore) -> None:
+    """As the system does when memory is short: idle, starting, half-way through an answer."""
+    killer = Killer(seed=workers)
+    # Answers larger than a pipe holds, so that many die while they send.
+    tasks = [task(item, "measure", {"bytes": 200_000}) for item in range(30)]
+    engine = LocalEngine(workers, max_deaths=1000)
+    done = execute(store, tasks, engine=engine, progress=killer)
+    assert killer.killed > 3
+    assert (done.made, done.failures) == (30, {})
 
 
 @pytest.mark.parametrize("engine", [LocalEngine(1), LocalEngine(2), LocalEngine(3), InlineEngine()])

@@ -11,7 +11,7 @@ import os
 import signal
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from multiprocessing.connection import Connection, wait
@@ -30,6 +30,8 @@ from screentest.run.tasks import Task
 _FALSE_STARTS: Final = 3
 _SIGNALS_TO_AN_EXIT: Final = 10
 _MEMORY_LOOK: Final = 0.25  # seconds between two looks at the memory of workers
+_LIFE_LOOK: Final = 1.0  # seconds between two looks at workers whose end nobody would tell
+_SERVER_GONE: Final = 255  # what multiprocessing says where the server of workers is dead
 _FAREWELL: Final = 5.0  # seconds that an idle worker has to end by itself
 
 
@@ -43,7 +45,8 @@ class Worker:
     task: Task | None = None
     began: float = 0.0
     timeout: float | None = None
-    reaped_elsewhere: bool = False
+    unwatched: bool = False
+    """Whether the server that would tell of its end is dead itself."""
 
     @property
     def elapsed(self) -> float:
@@ -73,13 +76,19 @@ class Lost:
 class Pool:
     """A number of workers, each replaced when it dies. Use it as a context manager."""
 
-    def __init__(self, ledger: LedgerClient, memory_limit: int | None = None) -> None:
+    def __init__(
+        self,
+        ledger: LedgerClient,
+        memory_limit: int | None = None,
+        threads: Mapping[str, str] | None = None,
+    ) -> None:
         if memory_limit is not None and not Path("/proc/self/statm").exists():
             raise BadOption(
                 "the memory of workers cannot be limited on this system",
                 advice="Leave the limit away, and use fewer workers.",
             )
         self._memory_limit = memory_limit
+        self._threads = threads or {}
         self._desk = LedgerDesk(ledger)
         self._workers: list[Worker] = []
         self._false_starts = 0
@@ -104,31 +113,39 @@ class Pool:
     def ensure(self, count: int) -> None:
         """Have at least so many workers."""
         while len(self._workers) < count:
-            ours, theirs = self._context.Pipe()
-            asks, answers = self._context.Pipe()
-            process = self._context.Process(
-                target=live, args=(theirs, asks, get_temp_dir()), name="screentest-worker"
-            )
             try:
-                process.start()
+                self._workers.append(self._start())
+            except (ConnectionError, EOFError) as error:
+                # It was killed before it could say a word, or the server was that forks them.
+                self._note_false_start(None, error)
             except OSError as error:
                 raise ScreentestError(
                     f"cannot start a worker process: {error}",
                     advice="See whether memory or the number of processes is short (`ulimit -u`), "
                     "or TMPDIR a very long path; fewer workers need less.",
                 ) from error
-            theirs.close()
-            asks.close()
-            self._desk.attend(answers)
-            self._workers.append(Worker(process, ours))
+
+    def _start(self) -> Worker:
+        ours, theirs = self._context.Pipe()
+        asks, answers = self._context.Pipe()
+        with theirs, asks:
+            process = self._context.Process(
+                target=live,
+                args=(theirs, asks, get_temp_dir(), dict(self._threads)),
+                name="screentest-worker",
+            )
+            process.start()
+        self._desk.attend(answers)
+        return Worker(process, ours)
 
     def give(self, task: Task, parcel: bytes, timeout: float | None) -> bool:
         """Hand a task to an idle worker; False where there is none."""
         for worker in [w for w in self._workers if w.ready and w.task is None]:
             try:
                 worker.pipe.send_bytes(parcel)
-            except OSError:  # it died while it was idle
-                self._bury(worker)
+            except OSError:
+                # It died while it was idle. It stays until `wait` hears of that: taken away
+                # here, the last one would leave `wait` with nobody to hear from.
                 continue
             worker.task, worker.timeout, worker.began = task, timeout, time.monotonic()
             return True
@@ -139,8 +156,10 @@ class Pool:
         return list(self._wait(wake))
 
     def _wait(self, wake: Connection) -> Iterator[Done | Lost]:
+        if not self._workers:
+            return  # there is nobody to hear from
         watched: list[Any] = [wake, *(worker.pipe for worker in self._workers)]
-        watched += [w.process.sentinel for w in self._workers if not w.reaped_elsewhere]
+        watched += [w.process.sentinel for w in self._workers if not w.unwatched]
         happened = set(wait(watched, self._patience()))
         if wake in happened:
             while wake.poll():
@@ -148,12 +167,8 @@ class Pool:
         for worker in list(self._workers):
             if worker.pipe in happened:
                 yield from self._hear(worker)
-            elif worker.process.sentinel in happened:
-                if _lives(worker.process.pid):
-                    # Not the worker ended but the server that forked it and would tell of it.
-                    worker.reaped_elsewhere = True
-                else:
-                    yield from self._bury(worker)
+            elif _has_ended(worker, happened):
+                yield from self._bury(worker)
         yield from self._enforce_limits()
 
     def close(self) -> None:
@@ -187,20 +202,23 @@ class Pool:
         if limit:
             _kill(worker.process)
         worker.process.join(1.0)
-        code = worker.process.exitcode
+        code = None if worker.unwatched else worker.process.exitcode
         _kill(worker.process)  # children of a worker end with it
         if worker.task is not None:
             return iter([Lost(worker.task, code, worker.elapsed, limit)])
         if not worker.ready:
-            # A signal may come from outside and will not always; an exit is what ours will do.
-            self._false_starts += 1 if code is not None and code < 0 else _SIGNALS_TO_AN_EXIT
-            if self._false_starts >= _FALSE_STARTS * _SIGNALS_TO_AN_EXIT:
-                raise ScreentestError(
-                    f"worker processes end before they begin (exit code {code})",
-                    advice="See the messages above. A script that starts a run must do so under "
-                    '`if __name__ == "__main__":`.',
-                )
+            self._note_false_start(code)
         return iter(())
+
+    def _note_false_start(self, code: int | None, error: Exception | None = None) -> None:
+        # A signal may come from outside and will not always; an exit is what ours will do.
+        self._false_starts += 1 if code is None or code < 0 else _SIGNALS_TO_AN_EXIT
+        if self._false_starts >= _FALSE_STARTS * _SIGNALS_TO_AN_EXIT:
+            raise ScreentestError(
+                f"worker processes end before they begin ({error or f'exit code {code}'})",
+                advice="See the messages above. A script that starts a run must do so under "
+                '`if __name__ == "__main__":`.',
+            ) from error
 
     def _patience(self) -> float | None:
         """Seconds until some limit may be crossed."""
@@ -208,6 +226,8 @@ class Pool:
         left = [w.timeout - w.elapsed for w in busy if w.timeout is not None]
         if self._memory_limit is not None and busy:
             left.append(_MEMORY_LOOK)
+        if any(worker.unwatched for worker in self._workers):
+            left.append(_LIFE_LOOK)
         return max(0.0, min(left)) if left else None
 
     def _enforce_limits(self) -> Iterator[Lost]:
@@ -237,14 +257,28 @@ else:
         return context
 
 
+def _has_ended(worker: Worker, happened: Collection[object]) -> bool:
+    if not worker.unwatched:
+        if worker.process.sentinel not in happened:
+            return False
+        # Where the server is dead, its workers may live on.
+        worker.unwatched = sys.platform != "win32" and worker.process.exitcode == _SERVER_GONE
+    return not (worker.unwatched and _lives(worker.process.pid))
+
+
 def _lives(pid: int | None) -> bool:
+    """Whether a process runs; one that is dead and still listed does not."""
     try:
         os.kill(pid or 0, 0)
     except ProcessLookupError:
         return False
     except PermissionError:
         return True
-    return True
+    try:
+        stat = Path(f"/proc/{pid}/stat").read_text("utf-8", "replace")
+    except OSError:  # a system without such files, or gone this moment: the next look tells
+        return True
+    return stat.rpartition(")")[2].split()[0] not in "ZX"
 
 
 def _kill(process: BaseProcess) -> None:

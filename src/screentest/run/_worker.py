@@ -9,20 +9,26 @@ import shutil
 import signal
 import sys
 import threading
+from collections.abc import Mapping
 from contextlib import suppress
 from multiprocessing.connection import Connection
 
 from screentest.run._perform import STOPPING, failed_to_load, perform
+from screentest.run._threads import take
 from screentest.run._wire import error_message, send
 from screentest.run.channel import RemoteLedger
 
 
-def live(tasks: Connection, ledger_pipe: Connection, parents_files: str) -> None:
+def live(
+    tasks: Connection, ledger_pipe: Connection, parents_files: str, threads: Mapping[str, str]
+) -> None:
     """Work until the pipe closes. Runs in the worker.
 
     ``parents_files`` is a temporary folder of the parent, to be removed should it be killed.
     """
+    take(threads)
     _stand_apart(parents_files)
+    _keep_from_children(tasks, ledger_pipe)
     ledger = RemoteLedger(ledger_pipe)
     with suppress(EOFError, OSError):  # the run has ended
         send(tasks, kind="ready")
@@ -63,6 +69,13 @@ def _stand_apart(parents_files: str) -> None:
         signal.signal(signal.SIGHUP, signal.SIG_IGN)
         os.setsid()  # Ctrl-C reaches a whole group; also, a worker's own children end with it
     threading.Thread(target=_end_with_parent, args=(parents_files,), daemon=True).start()
+
+
+def _keep_from_children(*pipes: Connection) -> None:
+    """A pipe must end with this process: children that live on would keep it open."""
+    if sys.platform != "win32":
+        for pipe in pipes:
+            os.register_at_fork(after_in_child=pipe.close)
 
 
 def _end_with_parent(parents_files: str) -> None:

@@ -6,7 +6,6 @@ and then given up with a typed reason; the run goes on either way.
 
 from __future__ import annotations
 
-import os
 import pickle
 import signal
 from collections import Counter, deque
@@ -18,6 +17,7 @@ from screentest.core import BadOption, Failure, LedgerClient, Reason, Screentest
 from screentest.run._perform import failed, failed_to_load, perform
 from screentest.run._pool import Done, Lost, Pool
 from screentest.run._signals import Stop
+from screentest.run._threads import processors, shares
 from screentest.run._wire import as_error
 from screentest.run.records import Encoded, RecordKey
 from screentest.run.tasks import Ends, Finished, Task
@@ -44,12 +44,12 @@ class LocalEngine:
 
     def run(self, tasks: Sequence[Task], ledger: LedgerClient, stop: Stop) -> Ends:
         """The ends of tasks, as they come."""
-        size = self.workers or processors()
+        size = min(self.workers or processors(), max(1, len(tasks)))
         queue = deque(tasks)
         deaths: Counter[tuple[RecordKey, ...]] = Counter()
         fatal: ScreentestError | None = None
         ended: list[Finished] = []
-        with Pool(ledger, self.memory_limit) as pool:
+        with Pool(ledger, self.memory_limit, shares(size)) as pool:
             while not stop.now:
                 if not stop.requested and fatal is None:
                     pool.ensure(min(size, len(queue) + pool.busy))
@@ -116,13 +116,6 @@ class InlineEngine:
             yield [Finished(task, done.outcomes, done.requests, done.elapsed)]
 
 
-def processors() -> int:
-    """How many processors this process may use, which can be fewer than there are."""
-    if hasattr(os, "sched_getaffinity"):
-        return len(os.sched_getaffinity(0))
-    return os.cpu_count() or 1
-
-
 def _finished(event: Done, attempts: int) -> Finished:
     message: dict[str, Any] = event.message
     outcomes = tuple(
@@ -156,7 +149,9 @@ _ADVICE = "If memory ran out, use fewer workers; otherwise the file or a library
 
 
 def _told(code: int | None) -> str:
-    if code is not None and code < 0:
+    if code is None:
+        return "the worker is gone, and nobody could say how it ended"
+    if code < 0:
         try:
             return f"the worker died of {signal.Signals(-code).name}"
         except ValueError:
