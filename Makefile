@@ -9,7 +9,7 @@ PYTEST_WORKERS ?= 2
 # make test TORCH="torch==2.13.0 torchvision==0.28.0 --index-url URL"
 TORCH ?= torch==2.13.0 torchvision==0.28.0
 
-.PHONY: demo test test-core lint bench clean help
+.PHONY: demo test test-core lint bench testbed clean help
 
 help:  ## what can be made
 	@awk -F':.*## ' '/^[a-z-]+:.*## /{printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -34,6 +34,15 @@ lint: $(ENV)/tested  ## ruff and mypy
 
 bench: $(VENV)/tested  ## figures and ratios, each against a reference measured in the same run
 	@for script in bench/*.py; do echo "== $$script"; $(VENV)/bin/python $$script || exit 1; done
+
+DATA ?= $(or $(SCREENTEST_DATA),../shared/data)
+TESTBED ?= testbed
+testbed: $(VENV)/tested  ## a testbed of the real films in DATA: all aspects, all placebos
+	@test -d $(DATA)/video || { echo "no films in $(DATA): make testbed DATA=FOLDER"; exit 1; }
+	$(VENV)/bin/python -m tests.degrade.real_films $(DATA) $(TESTBED)/films.jsonl
+	$(VENV)/bin/screentest build $(TESTBED)/films.jsonl --out $(TESTBED) \
+	  --clips 5 --min-clips 1 --placebos all --backgrounds $(DATA)/video/backgrounds
+	$(VENV)/bin/screentest testbed stats $(TESTBED)
 
 $(VENV)/installed: pyproject.toml
 	@echo "Installing into $(VENV): about a minute, once."
@@ -61,4 +70,4 @@ $(SCENEDETECT)/installed:
 	@touch $@
 
 clean:  ## remove environments and results
-	rm -rf $(VENV) $(MODELS) $(SCENEDETECT) demo bench/out .coverage* htmlcov
+	rm -rf $(VENV) $(MODELS) $(SCENEDETECT) demo testbed bench/out .coverage* htmlcov

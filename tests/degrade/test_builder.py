@@ -10,11 +10,12 @@ from pathlib import Path
 
 import pytest
 
-from screentest.core import Clip, Item, Reason, Script, Span, UserError
-from screentest.degrade.builder import Building, Extractor, build_testbed
+from screentest.core import Item, Reason, UserError
+from screentest.degrade.builder import Building, build_testbed
 from screentest.degrade.captions.facts import CaptionFacts
 from screentest.degrade.names import folder_name
 from screentest.degrade.options import BuildOptions
+from screentest.degrade.sources import Extractor
 from screentest.degrade.testbed import Kind, read_testbed
 from screentest.run import InlineEngine, LocalEngine
 from screentest.sample import sample_videos
@@ -164,43 +165,6 @@ def test_placebos_stand_beside_the_degradations(testbed_folder: Path) -> None:
     ]
     assert pairs[0].changed.path == "videos/real_5shots/placebo_trim.mp4"
     assert pairs[1].changed.path == "videos/real_5shots/placebo_container.mkv"
-
-
-def test_bad_sources_harm_only_themselves(tmp_path: Path, testbed_folder: Path) -> None:
-    good, script = film(2), film(2).script
-    assert script is not None
-    broken = tmp_path / "broken.mp4"
-    broken.write_bytes(good.video.read_bytes()[:5000])
-    empty = Script(tuple(Clip("", clip.span) for clip in script.clips))
-    late = Script((*script.clips, Clip("Beyond the end.", Span(Fraction(100), Fraction(110)))))
-    items = [
-        replace(good, id="no captions", script=None),
-        replace(good, id="no times", script=Script((Clip("A bird."),))),
-        replace(good, id="empty captions", script=empty),
-        replace(good, id="broken", video=broken),
-        replace(good, id="absent", video=tmp_path / "absent.mp4"),
-        replace(good, id="one clip", script=Script(script.clips[:1])),
-        replace(good, id="late", script=late),
-        good,
-    ]
-    options = replace(OPTIONS, degradations=("aesthetics", "temporal_flow"))
-    testbed = made(items, testbed_folder, options).testbed
-    assert {pair.source for pair in testbed.pairs} == {"late", "real_5shots"}
-    assert len(testbed.pairs) == 4
-    why = {skip.source: skip.failure for skip in testbed.skips}
-    assert {source: failure.reason for source, failure in why.items()} == {
-        "no captions": Reason.NOT_APPLICABLE,
-        "no times": Reason.NOT_APPLICABLE,
-        "empty captions": Reason.NOT_APPLICABLE,
-        "broken": Reason.UNDECODABLE,
-        "absent": Reason.MISSING_FILE,
-        "one clip": Reason.NOT_APPLICABLE,
-    }
-    assert why["no captions"].detail == "it has no captions with times"
-    assert why["empty captions"].detail == "all its captions are empty"
-    assert "2 clips are needed" in why["one clip"].detail
-    assert {source.id: source.lost for source in testbed.sources}["late"] == (5,)
-    assert not [name for name in files(testbed_folder) if "broken" in name or ".part" in name]
 
 
 def test_a_source_that_kills_its_worker_harms_only_itself(testbed_folder: Path) -> None:

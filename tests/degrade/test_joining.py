@@ -1,16 +1,16 @@
-"""Short videos joined into one source; the frames are counted and compared by Debian's ffmpeg."""
+"""Videos joined into one source; the frames are counted and compared by Debian's ffmpeg."""
 
 from __future__ import annotations
 
+import shutil
 from dataclasses import replace
-from fractions import Fraction
 from pathlib import Path
 
-import numpy as np
 import pytest
 
 from screentest.core import BadOption, Item, Reason
-from screentest.degrade.joining import FOLDER, framed, join_videos
+from screentest.corpus import PartedSource, SourcePart, in_groups_of
+from screentest.degrade.joining import FOLDER, join_sources
 from screentest.sample import sample_videos
 from tests.video.outside import Outside
 
@@ -22,50 +22,68 @@ def shorts() -> list[Item]:
 
 
 def test_each_video_becomes_a_clip(shorts: list[Item], tmp_path: Path, outside: Outside) -> None:
-    joined = join_videos(shorts, 2, tmp_path, long_side=96, rate=Fraction(4))
+    sources = list(in_groups_of(shorts, 2))
+    joined = join_sources(sources, tmp_path, long_side=96)
     (item,) = joined.items
-    assert item.id == "real_5shots+frenchgp_1906"
+    assert item.id == "real_5shots+1"
     assert item.script is not None
     assert [clip.caption for clip in item.script.clips] == [short.prompt for short in shorts]
-    # 15.5 s and 19.2 s at 4 frames a second; the rest of a frame rounds to the nearest.
-    frames = [int(clip.span.duration * 4) for clip in item.script.clips if clip.span]
-    assert frames == [62, 77]
+    # Each picture once: as many as ffmpeg decodes of both files.
+    counts = [len(outside.pictures(short.video, pixels="gray")) for short in shorts]
     pictures = outside.pictures(item.video, pixels="yuv420p")
-    assert pictures.shape == (62 + 77, 54 * 3 // 2, 96)
+    assert pictures.shape == (sum(counts), 54 * 3 // 2, 96)
     # The newsreel is nearly square: black at both sides, not stretched.
-    newsreel = pictures[62 + 30, :54]
+    newsreel = pictures[counts[0] + 100, :54]
     assert newsreel[:, :8].max() <= 16
     assert newsreel[:, -8:].max() <= 16
     assert newsreel[:, 40:56].mean() > 30
-    again = join_videos(shorts, 2, tmp_path, long_side=96, rate=Fraction(4))
+    again = join_sources(sources, tmp_path, long_side=96)
     assert again == joined
     assert len(list((tmp_path / FOLDER).glob("*.mp4"))) == 1
 
 
-def test_a_group_that_fails_harms_only_itself(shorts: list[Item], tmp_path: Path) -> None:
+def test_films_keep_their_scripts(tmp_path: Path) -> None:
+    films = [sample_videos()[number].item for number in (2, 0)]
+    (item,) = join_sources(list(in_groups_of(films, 2)), tmp_path, long_side=64).items
+    scripts = [film.script for film in films]
+    assert item.script is not None
+    assert scripts[0] is not None
+    assert scripts[1] is not None
+    assert [clip.caption for clip in item.script.clips] == [
+        clip.caption for script in scripts if script for clip in script.clips
+    ]
+    second = item.script.clips[len(scripts[0].clips)].span
+    own = scripts[1].clips[0].span
+    assert second is not None
+    assert own is not None
+    assert second.start == own.start + 15.5  # the length of the five shots
+    assert second.duration == own.duration
+
+
+def test_a_source_that_fails_harms_only_itself(shorts: list[Item], tmp_path: Path) -> None:
     bad = replace(shorts[1], id="bad", video=tmp_path / "absent.mp4")
-    joined = join_videos(
-        [shorts[0], bad, shorts[1], shorts[0], shorts[1]],
-        2,
-        tmp_path,
-        long_side=64,
-        rate=Fraction(1),
-    )
-    assert [item.id for item in joined.items] == ["frenchgp_1906+real_5shots"]
-    assert joined.failed["real_5shots+bad"].reason is Reason.MISSING_FILE
-    assert joined.left_over == ("frenchgp_1906",)
-    assert not list((tmp_path / FOLDER).glob("*bad*"))
+    sources = list(in_groups_of([shorts[0], bad, shorts[1], shorts[0], shorts[1]], 2))
+    joined = join_sources(sources, tmp_path, long_side=64)
+    assert [item.id for item in joined.items] == ["frenchgp_1906+1"]
+    assert joined.failed["real_5shots+1"].reason is Reason.MISSING_FILE
+    assert len(list((tmp_path / FOLDER).iterdir())) == 2  # one film and its script
 
 
-def test_one_video_is_not_joined(tmp_path: Path) -> None:
-    with pytest.raises(BadOption, match="1 videos cannot be joined"):
-        join_videos([], 1, tmp_path)
+def test_gaps_are_left_out_where_they_may_be(shorts: list[Item], tmp_path: Path) -> None:
+    good, bad = tmp_path / "good.mp4", tmp_path / "bad.mp4"
+    shutil.copy(shorts[1].video, good)
+    bad.write_bytes(good.read_bytes()[:300])
+    parts = (SourcePart(bad, "One."), SourcePart(good, "Two."))
+    sources = [PartedSource("v", parts), PartedSource("nothing", parts[:1])]
+    joined = join_sources(sources, tmp_path, long_side=64, gaps=True)
+    (item,) = joined.items
+    assert item.script is not None
+    assert [clip.caption for clip in item.script.clips] == ["Two."]
+    assert [fault.partition(" is ")[0] for fault in joined.faults] == ["v: bad.mp4"]
+    assert joined.failed["nothing"].reason is Reason.UNDECODABLE
 
 
-def test_a_framed_picture_is_whole_in_its_frame() -> None:
-    picture = np.arange(6 * 8, dtype=np.uint8).reshape(6, 8)  # 8 × 4 in I420
-    result = framed(picture, 12, 8)
-    assert (result[2:6, 2:10] == picture[:4]).all()
-    assert set(result[:2].ravel()) == {16}
-    inner = result[8:].reshape(2, 4, 6)[:, 1:3, 1:5]
-    assert (inner == picture[4:].reshape(2, 2, 4)).all()
+@pytest.mark.parametrize("count", [1, 0, -2, 1001])
+def test_what_cannot_be_joined(count: int) -> None:
+    with pytest.raises(BadOption, match=f"{count} videos cannot be joined"):
+        list(in_groups_of([], count))

@@ -9,10 +9,17 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Sequence
+    from decimal import Decimal
 
+    from screentest.core import Progress
+    from screentest.corpus import Corpus
+    from screentest.degrade.asking import ChatUse
     from screentest.degrade.builder import Building
+    from screentest.degrade.joining import Joined
+    from screentest.degrade.options import BuildOptions
     from screentest.degrade.testbed import Testbed
+    from screentest.models import Choice
 
 
 def command(app: typer.Typer) -> None:
@@ -25,7 +32,7 @@ def build(
         Path,
         typer.Argument(
             metavar="CORPUS",
-            help="A manifest (.jsonl, .csv) whose rows have timed scripts.",
+            help="A manifest (.jsonl, .csv) of films, or a Vript download (a folder).",
             show_default=False,
         ),
     ],
@@ -48,6 +55,14 @@ def build(
     clips: Annotated[
         str, typer.Option(metavar="N[,N…]", help="How many clips to harm; several make a ladder.")
     ] = "5",
+    min_clips: Annotated[
+        int | None,
+        typer.Option(
+            metavar="K",
+            help="Take films with at least K eligible clips, and harm as many as they have.",
+            show_default="as many as --clips",
+        ),
+    ] = None,
     severity: Annotated[
         float, typer.Option(help="How hard, above 0; 1 is the paper's strength.")
     ] = 1.0,
@@ -73,9 +88,34 @@ def build(
         typer.Option("--model", metavar="ROLE=BACKEND:MODEL", help="The model for a role."),
     ] = None,
     device: Annotated[str, typer.Option(help="Where models run.")] = "auto",
-    join: Annotated[
-        int, typer.Option(metavar="K", help="Make one source of every K short videos.")
-    ] = 1,
+    extract: Annotated[
+        str, typer.Option(metavar="rules|chat", help="Who reads the captions.")
+    ] = "rules",
+    categories: Annotated[
+        str | None,
+        typer.Option(
+            metavar="FILE|A,B…", help="Let the chat model sort sources into these categories."
+        ),
+    ] = None,
+    prompts: Annotated[
+        Path | None, typer.Option(metavar="DIR", help="Templates that replace ours.")
+    ] = None,
+    prices: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="A price list in TOML.")
+    ] = None,
+    max_cost: Annotated[
+        str, typer.Option(metavar="AMOUNT", help="Never spend more than this.")
+    ] = "",
+    join: Annotated[int, typer.Option(metavar="K", help="Make one source of every K videos.")] = 1,
+    form: Annotated[
+        str | None,
+        typer.Option(
+            "--format", metavar="manifest|vript", help="What CORPUS is; told by its content."
+        ),
+    ] = None,
+    timeout: Annotated[
+        float, typer.Option(metavar="SECONDS", help="For one film and aspect.")
+    ] = 14400,
     workers: Annotated[
         int | None, typer.Option(help="Processes; one per processor if not given.")
     ] = None,
@@ -92,51 +132,175 @@ def build(
       screentest build corpus.jsonl --out testbed/
       screentest build corpus.jsonl --out testbed/ --aspects color --clips 3
       screentest build corpus.jsonl --out testbed/ --ladder 0.25,0.5,1
+      screentest build corpus.jsonl --out testbed/ --min-clips 1 --placebos all
+      screentest build Vript/ --out testbed/ --extract chat \\
+          --model chat=openai:qwen3-8b,base_url=http://127.0.0.1:8000/v1
     """
     from screentest.cli._console import err, print_json, shown
     from screentest.cli._progress import watched
-    from screentest.corpus import read_manifest
+    from screentest.corpus import read_corpus
     from screentest.degrade.builder import build_testbed
-    from screentest.degrade.joining import Joined, join_videos
     from screentest.degrade.options import BuildOptions, read_models
     from screentest.run import LocalEngine
 
+    models = read_models(preset, model or [])
     options = BuildOptions(
         degradations=_degradations(aspects or ["all"], backgrounds),
         placebos=_named("placebo", [placebos]),
         seed=seed,
         clips=_counts(clips),
+        least_clips=min_clips,
         severities=_severities(ladder) if ladder is not None else (severity,),
         long_side=long_side or None,
         rate=_rate(fps),
-        models=read_models(preset, model or []),
+        extract=extract,
+        models=tuple(choice for choice in models if choice.role.value != "chat"),
         device=device,
     )
-    corpus_items = read_manifest(corpus)
-    sources = Joined(tuple(corpus_items))
-    if join != 1:
-        sources = join_videos(
-            corpus_items, join, out.absolute(), long_side=options.long_side, rate=options.rate
-        )
+    engine = LocalEngine(workers=workers, timeout=_seconds(timeout))
+    chat = _chat(models, device, prompts, prices)
+    cap = _cap(max_cost, chat)
+    names = _categories(categories)
+    found = read_corpus(corpus, form)
     with watched() as progress:
+        sources = _joined(found, join, out, options, workers, timeout, progress)
         done = build_testbed(
             sources.items,
             out,
             options,
-            engine=LocalEngine(workers=workers),
+            chat=chat,
+            categories=names,
+            max_cost=cap,
+            engine=engine,
             progress=progress,
             lost=sources.failed,
         )
+    remarks = [
+        *(str(problem) for problem in found.problems),
+        *sources.faults,
+        *_left_over(found, join),
+        *done.remarks,
+    ]
+    if done.changed:
+        remarks.append(f"{done.changed} results thrown away: their source changed meanwhile")
     if as_json:
-        print_json(_as_object(done, out))
+        print_json({**_as_object(done, out), "remarks": remarks})
     else:
         _print(done, out)
-        if sources.left_over:
-            err().print(f"left out, too few to join: {shown(', '.join(sources.left_over))}")
+        for remark in remarks:
+            err().print(shown(remark), soft_wrap=True)
     if done.exit_code:
         raise typer.Exit(done.exit_code)
-    if not done.testbed.pairs:
+    if not done.testbed.pairs or done.changed:
         raise typer.Exit(1)
+
+
+def _chat(
+    models: Sequence[Choice], device: str, prompts: Path | None, prices: Path | None
+) -> ChatUse | None:
+    from screentest.core import BadOption
+    from screentest.degrade.asking import ChatUse
+    from screentest.models.chat.pricing import Prices, read_prices
+    from screentest.prompts import Prompts
+
+    chosen = tuple(choice for choice in models if choice.role.value == "chat")
+    if not chosen:
+        if prompts is not None or prices is not None:
+            raise BadOption(
+                "--prompts and --prices are for a chat model, and there is none",
+                advice="Add --model chat=openai:NAME.",
+            )
+        return None
+    Prompts(prompts)  # a folder that replaces nothing is told now
+    return ChatUse(chosen, device, prompts, read_prices(prices) if prices else Prices())
+
+
+def _cap(text: str, chat: ChatUse | None) -> Decimal | None:
+    from decimal import Decimal, InvalidOperation
+
+    from screentest.core import BadOption
+
+    if not text:
+        return None
+    try:
+        cap = Decimal(text)
+    except InvalidOperation:
+        raise BadOption(f"a cost cap cannot be {text!r}") from None
+    for choice in chat.models if chat is not None else ():
+        assert chat is not None
+        chat.prices.require(choice.model)
+    return cap
+
+
+def _categories(text: str | None) -> tuple[str, ...]:
+    """Names from a file with one on each line, or from a list with commas."""
+    from screentest.core import BadOption
+
+    if text is None:
+        return ()
+    path = Path(text)
+    if path.is_file():
+        try:
+            names = path.read_text(encoding="utf-8-sig").splitlines()
+        except (OSError, UnicodeDecodeError):
+            raise BadOption(f"{path} is no list of categories", advice="One a line.") from None
+    else:
+        names = text.split(",")
+    found = tuple(dict.fromkeys(name.strip() for name in names if name.strip()))
+    if len(found) < 2:
+        raise BadOption(
+            "a choice needs two categories or more",
+            advice="Give a file with one on each line, or names with commas.",
+        )
+    return found
+
+
+def _joined(
+    corpus: Corpus,
+    count: int,
+    out: Path,
+    options: BuildOptions,
+    workers: int | None,
+    timeout: float,
+    progress: Progress,
+) -> Joined:
+    """The films of the corpus, in one file each."""
+    from screentest.core import BadOption
+    from screentest.corpus import in_groups_of
+    from screentest.degrade.joining import Joined, join_sources
+    from screentest.video.limits import Limits
+
+    parted = corpus.parted
+    if count != 1:
+        if parted:
+            raise BadOption("the films of a Vript download are joined anyway: no --join")
+        parted = tuple(in_groups_of(corpus.items, count))
+    elif not parted:
+        return Joined(corpus.items)
+    return join_sources(
+        parted,
+        out.absolute(),
+        long_side=options.long_side,
+        gaps=bool(corpus.parted),
+        workers=workers,
+        limits=Limits(wall_seconds=timeout),
+        progress=progress,
+    )
+
+
+def _left_over(corpus: Corpus, count: int) -> list[str]:
+    rest = len(corpus.items) % count
+    if not rest:
+        return []
+    return [f"left out, too few to join: {', '.join(item.id for item in corpus.items[-rest:])}"]
+
+
+def _seconds(timeout: float) -> float:
+    from screentest.core import BadOption
+
+    if not 1 <= timeout <= 10**7:  # NaN is neither
+        raise BadOption(f"{timeout:g} seconds cannot be a limit", advice="Give 1 or more.")
+    return timeout
 
 
 def _degradations(given: list[str], backgrounds: Path | None) -> tuple[str, ...]:

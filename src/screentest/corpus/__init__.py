@@ -11,9 +11,12 @@ from screentest.corpus.manifest import (
 )
 from screentest.corpus.parted import PartedSource, SourcePart, in_groups_of, joined
 from screentest.corpus.problems import Kind, Problem
+from screentest.corpus.reading import Corpus, Format, read_corpus
 from screentest.corpus.vript import VriptReading, read_vript
 
 __all__ = [
+    "Corpus",
+    "Format",
     "Kind",
     "PartedSource",
     "Problem",
@@ -27,6 +30,7 @@ __all__ = [
     "examine_manifest",
     "in_groups_of",
     "joined",
+    "read_corpus",
     "read_manifest",
     "read_vript",
     "write_manifest",

@@ -1,6 +1,7 @@
 """Testbeds: films harmed on purpose in one aspect, so that judges can be put to the test."""
 
-from screentest.degrade.builder import Building, Extractor, build_testbed
+from screentest.degrade.asking import ChatUse
+from screentest.degrade.builder import Building, build_testbed
 from screentest.degrade.contract import (
     Chosen,
     Degradation,
@@ -14,8 +15,9 @@ from screentest.degrade.contract import (
     Workshop,
 )
 from screentest.degrade.dice import Dice
-from screentest.degrade.joining import Joined, join_videos
+from screentest.degrade.joining import Joined, join_sources
 from screentest.degrade.options import BuildOptions, Rung
+from screentest.degrade.sources import Extractor
 from screentest.degrade.testbed import (
     Kind,
     Pair,
@@ -31,6 +33,7 @@ from screentest.degrade.testbed import (
 __all__ = [
     "BuildOptions",
     "Building",
+    "ChatUse",
     "Chosen",
     "Degradation",
     "DegradationInfo",
@@ -53,7 +56,7 @@ __all__ = [
     "VideoFile",
     "Workshop",
     "build_testbed",
-    "join_videos",
+    "join_sources",
     "read_testbed",
     "write_testbed",
 ]

@@ -1,49 +1,30 @@
 """The builder: a corpus in, a testbed out.
 
-First every source is normalised, then every operator makes its copies; both in worker
-processes. What is finished stays finished: the same call again goes on where the last one was,
-and a file that is gone or was changed is made anew.
+First every source is given what it lacks, then it is normalised, then every operator makes
+its copies; all in worker processes. What is finished stays finished: the same call again goes
+on where the last one was, and a file that is gone or was changed is made anew.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from decimal import Decimal
 from pathlib import Path
-from typing import TypeVar
 
 import screentest
-from screentest.core import (
-    Failure,
-    Item,
-    Outcome,
-    Progress,
-    Reason,
-    attempt,
-    from_object,
-    to_json,
-)
+from screentest.core import BadOption, Failure, Item, Outcome, Progress, Reason, to_json
+from screentest.degrade.asking import ChatUse, facts_signature
 from screentest.degrade.captions.facts import CaptionFacts
 from screentest.degrade.changes import Change, changes, film_signature
-from screentest.degrade.intact import Intact, IntactTask, timed_script
+from screentest.degrade.intact import Intact, IntactTask
 from screentest.degrade.options import BuildOptions, Rung
 from screentest.degrade.pairs import PairTask
+from screentest.degrade.preparing import prepare
+from screentest.degrade.site import Site
+from screentest.degrade.sources import Extractor, Source, by_rules, sources_of
 from screentest.degrade.testbed import SCHEMA, Pair, Skip, Testbed, write_testbed
-from screentest.run import (
-    Engine,
-    Execution,
-    Finished,
-    LocalEngine,
-    Record,
-    RecordKey,
-    RunStore,
-    Task,
-    execute,
-    hash_parts,
-)
-from screentest.run.records import encode
-
-_T = TypeVar("_T")
+from screentest.run import Engine, LocalEngine, RecordKey, RunStore, Task, hash_parts
 
 NOTHING: Mapping[str, Failure] = {}
 RUN = "run"
@@ -53,30 +34,19 @@ MAKE_PAIRS = "screentest.degrade.pairs:make_pairs"
 
 
 @dataclass(frozen=True, slots=True)
-class Extractor:
-    """Reads captions. The name is part of the recipe."""
-
-    name: str
-    extract: Callable[[str], CaptionFacts]
-
-
-def builtin() -> Extractor:
-    """The built-in reading, by rules."""
-    from screentest.degrade.captions import builtin_extractor, rules_signature
-
-    return Extractor(str(rules_signature()), builtin_extractor)
-
-
-@dataclass(frozen=True, slots=True)
 class Building:
     """What one call did."""
 
     testbed: Testbed
     reused: int
-    """Intact videos and pairs that were there already."""
+    """Records that were there already: intact videos, pairs, answers of models."""
     made: int
     exit_code: int = 0
     """Above zero where a signal stopped it."""
+    changed: int = 0
+    """Records thrown away since their source changed while it was read."""
+    remarks: tuple[str, ...] = ()
+    """What the user should know: pictures left out, sources with faults."""
 
 
 def build_testbed(
@@ -85,91 +55,111 @@ def build_testbed(
     options: BuildOptions | None = None,
     *,
     extractor: Extractor | None = None,
+    chat: ChatUse | None = None,
+    categories: Sequence[str] = (),
+    max_cost: Decimal | None = None,
     engine: Engine | None = None,
     progress: Progress | None = None,
     lost: Mapping[str, Failure] = NOTHING,
 ) -> Building:
     """Build the testbed of ``items`` in the folder ``out``, or go on with it.
 
-    ``lost`` are sources that failed before they came here; they are counted as skipped.
-    testbed.json lists what there is when this returns, also after an interruption.
+    With ``chat``, films without captions are captioned; with ``options.extract`` "chat" it also
+    reads all captions, and with ``categories`` it sorts sources that have no category. ``lost``
+    are sources that failed before they came here; they are counted as skipped. testbed.json
+    lists what there is when this returns, also after an interruption.
     """
-    options, extractor = options or BuildOptions(), extractor or builtin()
+    options = options or BuildOptions()
+    reader, name = _reader(options, extractor, chat)
+    if categories and chat is None:
+        raise BadOption(
+            "categories are chosen by a chat model, and there is none",
+            advice="Add --model chat=…, or put the category into the manifest's groups.",
+        )
     out = out.absolute()
-    plan = changes(options, extractor.name)
-    arguments = {"options": to_json(options), "captions": extractor.name}
-    with RunStore(out / RUN, command="build", arguments=arguments) as store:
-        site = _Site(store, out, engine or LocalEngine(), progress)
-        sources = _sources(items, extractor, store)
-        gone = [_Source(Item(id=name, video=out), "", ()) for name in lost]
-        first = site.carry_out(_intact_tasks(sources, plan, options, out), "normalising")
-        executions = [first]
-        if first.signal is None:
-            for source in sources:
+    plan = changes(options, name)
+    arguments = {"options": to_json(options), "captions": name}
+    with RunStore(out / RUN, command="build", arguments=arguments, max_cost=max_cost) as store:
+        site = Site(store, out, engine or LocalEngine(), progress)
+        sources = sources_of(items, lost, out)
+        prepare(sources, site, reader, chat, categories)
+        site.carry_out(_intact_tasks(sources, plan, options, out), "normalising")
+        for source in sources:
+            if source.usable:
                 source.film = site.value(source.intact_key, Intact)
-            tasks = _pair_tasks(sources, plan, options, out)
-            executions.append(site.carry_out(tasks, "degrading"))
-        for source in gone:
-            source.film = Outcome(failure=lost[source.item.id])
-        testbed = _listed([*sources, *gone], plan, options, extractor, site)
+            elif source.lost is not None:
+                source.film = Outcome(failure=source.lost)
+        site.carry_out(_pair_tasks(sources, plan, options, out), "degrading")
+        testbed = _listed(sources, plan, options, name, site)
         write_testbed(out, testbed)
+    done = site.executions
     return Building(
         testbed,
-        reused=sum(one.reused for one in executions),
-        made=sum(one.made for one in executions),
-        exit_code=max(one.exit_code for one in executions),
+        reused=sum(one.reused for one in done),
+        made=sum(one.made for one in done),
+        exit_code=max((one.exit_code for one in done), default=0),
+        changed=sum(one.changed for one in done),
+        remarks=tuple(_remarks(sources, plan)),
     )
 
 
-@dataclass(slots=True)
-class _Source:
-    """An item on its way to a testbed."""
+def _reader(
+    options: BuildOptions, extractor: Extractor | None, chat: ChatUse | None
+) -> tuple[Extractor | None, str]:
+    """Who reads captions in this process, None for the chat model; and the reader's name."""
+    if extractor is None and options.extract == "chat":
+        if chat is None:
+            raise BadOption(
+                "captions are to be read by a chat model, and there is none",
+                advice="Add --model chat=openai:NAME, or leave --extract out.",
+            )
+        return None, str(facts_signature(chat))
+    reader = extractor or by_rules()
+    return reader, reader.name
 
-    item: Item
-    inputs: str
-    facts: tuple[CaptionFacts, ...]
-    intact_key: RecordKey = field(default_factory=lambda: RecordKey("-", "-"))
-    film: Outcome[Intact] | None = None
-    keys: dict[tuple[str, Rung | None], RecordKey] = field(default_factory=dict)
-    """By operator and rung."""
 
-
-def _sources(items: Sequence[Item], extractor: Extractor, store: RunStore) -> list[_Source]:
-    return [
-        _Source(item, store.inputs.of_item(item), _facts(item, extractor.extract)) for item in items
+def _remarks(sources: Sequence[Source], plan: Sequence[Change]) -> Iterable[str]:
+    yield from dict.fromkeys(remark for change in plan for remark in change.remarks)
+    for source in sources:
+        yield from (f"{source.item.id}: {fault}" for fault in source.faults)
+    silent = [
+        source.item.id
+        for source in sources
+        if source.usable and source.clips and not any(clip.caption for clip in source.clips)
     ]
-
-
-def _facts(item: Item, extract: Callable[[str], CaptionFacts]) -> tuple[CaptionFacts, ...]:
-    script = attempt(lambda: timed_script(item)).value  # why there is none, the worker will tell
-    return tuple(extract(clip.caption) for clip in script.clips) if script else ()
+    if silent:
+        yield (
+            f"without captions, so that only aspects that need none are served: {', '.join(silent)}"
+        )
 
 
 def _intact_tasks(
-    sources: Iterable[_Source], plan: Sequence[Change], options: BuildOptions, out: Path
+    sources: Iterable[Source], plan: Sequence[Change], options: BuildOptions, out: Path
 ) -> list[Task]:
     others = sorted({change.side or 0 for change in plan} - {options.long_side or 0})
     sides = (options.long_side, *others)
     signature = str(film_signature(options, *sides))
     tasks = []
     for source in sources:
+        if not source.usable:
+            continue
         source.intact_key = RecordKey(
             source.item.id, "intact", signature=signature, inputs=source.inputs
         )
         payload = IntactTask(source.item, out, options, sides)
-        tasks.append(_task([source.intact_key], MAKE_INTACT, payload))
+        tasks.append(_task(source, [source.intact_key], MAKE_INTACT, payload))
     return tasks
 
 
 def _pair_tasks(
-    sources: Iterable[_Source], plan: Sequence[Change], options: BuildOptions, out: Path
+    sources: Iterable[Source], plan: Sequence[Change], options: BuildOptions, out: Path
 ) -> list[Task]:
     tasks = []
     for source in sources:
         if source.film is None or source.film.value is None:
             continue
         film = source.film.value
-        said = to_json(source.facts, tuple[CaptionFacts, ...])
+        said = to_json(source.facts, tuple[CaptionFacts | None, ...])
         for change in plan:
             # A film made anew with other bytes would make other copies.
             inputs = {"item": source.inputs, "captions": said, "files": change.inputs}
@@ -195,83 +185,26 @@ def _pair_tasks(
                 rungs,
                 options,
             )
-            tasks.append(_task(list(rungs), MAKE_PAIRS, payload))
+            tasks.append(_task(source, list(rungs), MAKE_PAIRS, payload))
     return tasks
 
 
-def _task(keys: Sequence[RecordKey], function: str, payload: object) -> Task:
-    return Task(tuple(keys), function, payload, on_death=Reason.DECODER_CRASHED)
-
-
-class _Site:
-    """Where the work is done: the run, the engine, and the records as they come."""
-
-    def __init__(
-        self, store: RunStore, out: Path, engine: Engine, progress: Progress | None
-    ) -> None:
-        self._store = store
-        self._out = out
-        self._engine = engine
-        self._progress = progress
-        self._records: dict[RecordKey, Record] = {}
-
-    def carry_out(self, tasks: Sequence[Task], what: str) -> Execution:
-        """Do what is not done yet."""
-        self._store.add_to_plan(key for task in tasks for key in task.keys)
-        self._doubt_changed_files(tasks)
-        done = execute(self._store, tasks, engine=self._engine, progress=self._progress, what=what)
-        self._records = {record.key: record for record in self._store.records()}
-        return done
-
-    def value(self, key: RecordKey, kind: type[_T]) -> Outcome[_T] | None:
-        """What came of a record; None where it is still to be made."""
-        record = self._records.get(key)
-        if record is None:
-            return None
-        return record.outcomes[key.evaluator].map(lambda data: from_object(kind, data))
-
-    def _doubt_changed_files(self, tasks: Sequence[Task]) -> None:
-        """Records whose file is gone or is another one now are no records any more."""
-        by_key = {key: task for task in tasks for key in task.keys}
-        for record in list(self._store.records()):
-            task, data = by_key.get(record.key), record.outcomes.get(record.key.evaluator)
-            if task is None or data is None or data.value is None:
-                continue
-            wrong = [
-                path for path, sha256 in _files(data.value) if not self._is_whole(path, sha256)
-            ]
-            if wrong:
-                failure = Failure(
-                    Reason.CRASHED,
-                    f"{wrong[0]} is not the file that was made",
-                    "It is made again.",
-                )
-                lost = encode({record.key.evaluator: Outcome(failure=failure)})
-                self._store.write(Finished(task.only([record.key]), (lost,)))
-
-    def _is_whole(self, path: str, sha256: str) -> bool:
-        return self._store.inputs.of_file(self._out / path) == sha256
-
-
-def _files(data: object) -> Iterator[tuple[str, str]]:
-    """The files that a record speaks for, with their hashes."""
-    assert isinstance(data, dict)
-    if "by_side" not in data:
-        changed = from_object(Pair, data).changed
-        yield changed.path, changed.sha256
-        return
-    made = from_object(Intact, data)
-    for video in made.source.intact:
-        yield video.path, video.sha256
-    yield from made.records.items()
+def _task(source: Source, keys: Sequence[RecordKey], function: str, payload: object) -> Task:
+    return Task(
+        tuple(keys),
+        function,
+        payload,
+        files=source.stamps,
+        on_death=Reason.DECODER_CRASHED,
+    )
 
 
 def _listed(
-    sources: Sequence[_Source],
+    sources: Sequence[Source],
     plan: Sequence[Change],
     options: BuildOptions,
-    extractor: Extractor,
-    site: _Site,
+    extractor: str,
+    site: Site,
 ) -> Testbed:
     pairs: list[Pair] = []
     skips: list[Skip] = []
@@ -296,6 +229,8 @@ def _listed(
             source.film.unwrap().source,
             groups=source.item.groups,
             video=str(source.item.video),
+            unread=source.unread,
+            faults=(*source.film.unwrap().source.faults, *source.faults),
         )
         for source in sources
         if source.film is not None and source.film.ok
@@ -304,7 +239,7 @@ def _listed(
         schema=SCHEMA,
         screentest=screentest.__version__,
         seed=options.seed,
-        recipe=_recipe(options, plan, extractor),
+        recipe=_recipe(options, extractor),
         sources=tuple(films),
         pairs=tuple(pairs),
         skips=tuple(skips),
@@ -312,7 +247,7 @@ def _listed(
     )
 
 
-def _skip(source: _Source, change: Change, rung: Rung | None, failure: Failure) -> Skip:
+def _skip(source: Source, change: Change, rung: Rung | None, failure: Failure) -> Skip:
     return Skip(
         source=source.item.id,
         kind=change.kind,
@@ -323,16 +258,15 @@ def _skip(source: _Source, change: Change, rung: Rung | None, failure: Failure) 
     )
 
 
-def _recipe(
-    options: BuildOptions, plan: Sequence[Change], extractor: Extractor
-) -> Mapping[str, str]:
+def _recipe(options: BuildOptions, extractor: str) -> Mapping[str, str]:
     """What was asked for, in the words of the command line."""
     return {
         "aspects": " ".join(options.degradations),
         "placebos": " ".join(options.placebos),
         "clips": ",".join(str(count) for count in options.clips),
+        "least": str(options.least_clips or ""),
         "severities": ",".join(f"{severity:g}" for severity in options.severities),
         "film": str(film_signature(options, options.long_side)),
-        "captions": extractor.name,
+        "captions": extractor,
         "models": " ".join(map(str, options.models)),
     }

@@ -29,6 +29,8 @@ class Change:
     """Each with everything that decides its result, the source apart. A placebo has none."""
     inputs: str = ""
     """A hash of the files it draws on besides the film."""
+    remarks: tuple[str, ...] = ()
+    """What the user should know of those files."""
 
 
 def changes(options: BuildOptions, extractor: str) -> list[Change]:
@@ -46,11 +48,27 @@ def _degradations(options: BuildOptions, models: Models, extractor: str) -> Iter
             {"captions": extractor, **{role: _backend(models, role) for role in info.roles}}
         )
         rungs = tuple(
-            (rung, base.with_parts({"severity": f"{rung.severity:g}", "clips": rung.clips}))
+            (
+                rung,
+                base.with_parts(
+                    {
+                        "severity": f"{rung.severity:g}",
+                        "clips": rung.clips,
+                        "least": options.least_clips,
+                    }
+                ),
+            )
             for rung in options.rungs
         )
         yield Change(
-            Kind.DEGRADATION, spec, built.spec.name, info.aspect.value, side, rungs, info.inputs
+            Kind.DEGRADATION,
+            spec,
+            built.spec.name,
+            info.aspect.value,
+            side,
+            rungs,
+            info.inputs,
+            info.remarks,
         )
 
 

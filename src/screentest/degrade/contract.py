@@ -40,6 +40,9 @@ class FilmClip:
     """In the normalised file."""
     frames: int
     facts: CaptionFacts
+    """Empty where the caption could not be read."""
+    unread: bool = False
+    """No facts could be had of its caption; what it mentions is not known."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,6 +78,8 @@ class DegradationInfo:
     """How many clips must be left besides the chosen ones."""
     inputs: str = ""
     """A hash of the files it draws on besides the film."""
+    remarks: tuple[str, ...] = ()
+    """What the user should know of those files."""
 
 
 class Look(Protocol):

@@ -7,10 +7,10 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from screentest.core import Script, Span, Time
+from screentest.degrade.captions.facts import CaptionFacts
 from screentest.degrade.contract import Film, FilmClip
 
 if TYPE_CHECKING:
-    from screentest.degrade.captions.facts import CaptionFacts
     from screentest.video import NormalizedVideo
 
 
@@ -20,10 +20,11 @@ def boundaries(script: Script) -> list[Time]:
     return sorted({moment for span in spans for moment in (span.start, span.end)})
 
 
-def film_of(video: NormalizedVideo, script: Script, facts: Sequence[CaptionFacts]) -> Film:
+def film_of(video: NormalizedVideo, script: Script, facts: Sequence[CaptionFacts | None]) -> Film:
     """The film with its captioned clips. Clips of which no frame is left have no place in it.
 
     That is so for a caption beyond the end of the film, and for one shorter than a frame.
+    Facts are None where a caption could not be read.
     """
     times = video.frame_times()
     clips = []
@@ -32,5 +33,6 @@ def film_of(video: NormalizedVideo, script: Script, facts: Sequence[CaptionFacts
         start, end = video.at(clip.span.start), video.at(clip.span.end)
         frames = bisect_left(times, end) - bisect_left(times, start)
         if frames > 0:
-            clips.append(FilmClip(number, clip.caption, Span(start, end), frames, said))
+            span, known = Span(start, end), said or CaptionFacts()
+            clips.append(FilmClip(number, clip.caption, span, frames, known, said is None))
     return Film(video, tuple(clips))

@@ -77,12 +77,6 @@ def timed_script(item: Item) -> Script:
             advice="Give its row a script with start, end and caption of each clip; "
             "`screentest shots` finds the ranges.",
         )
-    if not script.text.strip():
-        raise NoValue(
-            Reason.NOT_APPLICABLE,
-            "all its captions are empty",
-            advice="Write what each clip shows: the captions joined are the prompt.",
-        )
     return script
 
 
@@ -131,7 +125,8 @@ def _made(task: IntactTask) -> Intact:
             files[pixels] = video_file(film.path, task.testbed)
         by_side[str(side)] = files[pixels].path
     with atomic_output(folder / PROMPT) as file:
-        file.write(script.text.encode() + b"\n")
+        # Of a film whose clips have no captions there may still be a prompt.
+        file.write((script.text.strip() or item.prompt).encode() + b"\n")
     source = SourceFilm(
         id=item.id,
         video=str(item.video),

@@ -20,6 +20,13 @@ PAPER_MODELS = (
 """The models that SLVMEval names. Its matting is U²-Net by rembg; the path of that file has to
 be given (matting=u2net:FILE), since it has no name under which it could be pulled."""
 
+EXTRACTORS = ("rules", "chat")
+MOST_CLIPS, MOST_RUNGS = 1000, 100
+SMALLEST, LARGEST = 16, 8192
+"""Long sides, in pixels."""
+FASTEST = 240
+"""Frames a second."""
+
 
 @dataclass(frozen=True, slots=True)
 class Rung:
@@ -38,26 +45,52 @@ class BuildOptions:
     placebos: tuple[str, ...] = ()
     seed: int = 7
     clips: tuple[int, ...] = (5,)
+    least_clips: int | None = None
+    """A film with fewer eligible clips than asked for, but so many, is harmed in those it has.
+    None skips it, as the paper does."""
     severities: tuple[float, ...] = (1.0,)
     long_side: int | None = 512
     """The long side of all videos, in pixels; None keeps that of the source."""
     rate: Fraction | None = None
     """Frames per second; None keeps the frames of the source."""
     encoder: EncoderSettings = field(default_factory=EncoderSettings)
+    extract: str = "rules"
+    """Who reads the captions: the built-in rules, or "chat"."""
     models: tuple[Choice, ...] = ()
     device: str = "auto"
 
     def __post_init__(self) -> None:
         for severity in self.severities:
-            if not 0 < severity <= 1:
+            if not 0 < severity <= 1:  # NaN is neither
                 raise BadOption(
                     f"a severity of {severity:g} cannot be", advice="Give one above 0, up to 1."
                 )
         for count in self.clips:
-            if count < 1:
-                raise BadOption(f"{count} clips cannot be harmed", advice="Give 1 or more.")
-        if self.long_side is not None and self.long_side < 2:
-            raise BadOption(f"a long side of {self.long_side} pixels cannot be")
+            if not 1 <= count <= MOST_CLIPS:
+                raise BadOption(
+                    f"{count} clips cannot be harmed", advice=f"Give 1 to {MOST_CLIPS:,}."
+                )
+        if len(self.rungs) > MOST_RUNGS:
+            raise BadOption(
+                f"a ladder of {len(self.rungs)} rungs is too long",
+                advice=f"Give {MOST_RUNGS} or fewer.",
+            )
+        self._check_least()
+        if self.extract not in EXTRACTORS:
+            raise BadOption(
+                f"captions cannot be read by {self.extract!r}",
+                advice=f"Known: {', '.join(EXTRACTORS)}.",
+            )
+        if self.long_side is not None and not SMALLEST <= self.long_side <= LARGEST:
+            raise BadOption(
+                f"a long side of {self.long_side} pixels cannot be",
+                advice=f"Give {SMALLEST} to {LARGEST:,}; 0 keeps the source's.",
+            )
+        if self.rate is not None and not 0 < self.rate <= FASTEST:
+            raise BadOption(
+                f"{float(self.rate):g} frames a second cannot be",
+                advice=f"Give a rate above 0, up to {FASTEST}.",
+            )
         if not (self.degradations or self.placebos) or not self.clips or not self.severities:
             raise BadOption("there is nothing to build", advice="Name at least one aspect.")
         for kind, specs in (("degradation", self.degradations), ("placebo", self.placebos)):
@@ -66,6 +99,20 @@ class BuildOptions:
                 registry.entry(kind, name)  # an unknown one is told before any work
                 if names.count(name) > 1:
                     raise BadOption(f"{name} is asked for twice")
+
+    def _check_least(self) -> None:
+        if self.least_clips is None:
+            return
+        if len(set(self.clips)) > 1:
+            raise BadOption(
+                "with several numbers of clips every film needs all of them",
+                advice="Leave --min-clips out, or give one number to --clips.",
+            )
+        if not 1 <= self.least_clips <= self.clips[0]:
+            raise BadOption(
+                f"a least number of {self.least_clips} clips cannot be",
+                advice=f"Give 1 to {self.clips[0]}, the number asked for.",
+            )
 
     @property
     def rungs(self) -> tuple[Rung, ...]:

@@ -37,8 +37,8 @@ class PairTask:
     """What a worker is given."""
 
     item: Item
-    facts: tuple[CaptionFacts, ...]
-    """Of each caption."""
+    facts: tuple[CaptionFacts | None, ...]
+    """Of each caption; None where it could not be read."""
     testbed: Path
     intact: str
     """Path of the intact video."""
@@ -97,7 +97,7 @@ class _Bench:
         if self._drawing is None:
             look = FilmLook(self._shop.film, self._shop.models)
             self._drawing = Drawing(degradation, self._shop, look)
-        chosen = self._drawing.take(rung.clips)
+        chosen = self._drawing.take(rung.clips, self._task.options.least_clips)
         parts = degradation.parts(self._shop, chosen, rung.severity)
         out = self._out(rung)
         made = _spliced(self._shop.film, parts, out)
@@ -111,7 +111,7 @@ class _Bench:
             recipe=str(self._built.spec.signature),
             aspect=degradation.info.aspect,
             severity=rung.severity,
-            clips=rung.clips,
+            clips=len(chosen),
             touched=touched(self._shop.film, chosen, parts, made),
             models={role: str(self._shop.models.signature(role)) for role in roles},
         )

@@ -114,6 +114,8 @@ class SourceFilm:
     faults: tuple[str, ...] = ()
     """What was wrong with the source."""
     groups: Mapping[str, str] = field(default_factory=dict)
+    unread: tuple[int, ...] = ()
+    """Clips whose caption could not be read; none of them was harmed for what it mentions."""
 
 
 @dataclass(frozen=True, slots=True)

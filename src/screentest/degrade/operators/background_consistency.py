@@ -50,6 +50,10 @@ class BackgroundConsistency:
             mentions="a background",
             roles=("matting",),
             inputs=backgrounds.digest,
+            remarks=tuple(
+                f"{name} among the backgrounds cannot be read: it is left out"
+                for name in backgrounds.unreadable
+            ),
         )
         self._backgrounds = backgrounds
 

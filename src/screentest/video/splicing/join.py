@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from screentest.core import NATIVE, BadOption, Fault, Reason, Span, VideoError, VideoInfo
+from screentest.core import NATIVE, BadOption, Fault, Reason, Size, Span, VideoError, VideoInfo
 from screentest.video.atomic import atomic_output
 from screentest.video.limits import DEFAULT_LIMITS, Limits
 from screentest.video.plainfile import shown
@@ -53,10 +53,13 @@ def join(
     parts: Sequence[Path],
     out: Path,
     *,
+    size: Size = NATIVE,
     settings: EncoderSettings = FINE,
     limits: Limits = DEFAULT_LIMITS,
 ) -> JoinedVideo:
     """Write ``parts`` one after another to ``out`` (MP4). Sound is dropped.
+
+    ``size`` is what becomes of the first part's; all others are fitted into it.
 
     Raises VideoError where a part has no picture: leave that part out and join again.
     """
@@ -65,7 +68,7 @@ def join(
     refuse_to_replace(out, *parts)
     tables = [examine(part, limits) for part in parts]
     limits.check_duration(sum((table.end - table.start for _, table in tables), Fraction(0)))
-    form = _format(parts[0], tables[0][0], [table for _, table in tables], limits)
+    form = _format(parts[0], tables[0][0], [table for _, table in tables], size, limits)
     spans: list[Span] = []
     faults: list[Fault] = []
     at = 0
@@ -90,13 +93,15 @@ def join(
     return JoinedVideo(out, tuple(spans), tuple(dict.fromkeys(faults)))
 
 
-def _format(path: Path, info: VideoInfo, tables: Sequence[Survey], limits: Limits) -> StreamFormat:
+def _format(
+    path: Path, info: VideoInfo, tables: Sequence[Survey], size: Size, limits: Limits
+) -> StreamFormat:
     """The format of the film: that of its first part, on a clock for all of them."""
     with Source(path, limits) as source:
         frame = next((frame for _, frame in source.frames()), None)
         context = source.stream.codec_context
         primaries, transfer = int(context.color_primaries), int(context.color_trc)
-    width, height = even_size(NATIVE, info.width, info.height)
+    width, height = even_size(size, info.width, info.height)
     same_rate = len({table.nominal_rate for table in tables}) == 1
     return StreamFormat(
         width=width,
