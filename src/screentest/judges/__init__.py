@@ -1,0 +1,1 @@
+"""Judges: which of two videos is better in an aspect."""

@@ -1,0 +1,1 @@
+"""How well pictures agree with the text they were made from."""

@@ -1,0 +1,1 @@
+"""How a film keeps to its script as a whole."""

@@ -1,0 +1,1 @@
+"""What single pictures look like, shot by shot."""

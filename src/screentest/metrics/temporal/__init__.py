@@ -1,0 +1,1 @@
+"""What happens between frames and between shots."""
