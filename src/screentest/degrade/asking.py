@@ -7,7 +7,8 @@ asked or paid for again, and what was not is a typed reason on that one clip.
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import lru_cache
 from pathlib import Path
@@ -42,6 +43,8 @@ CAPTION = "slvmeval/clip_caption"
 CAPTION_USE = "slvm.caption"
 FRAMES = 6
 """Pictures of a clip that the model is shown."""
+TOGETHER = 8
+"""Clips asked about at once."""
 LONG_SIDE = 512
 LONGEST_CAPTION = 2000
 
@@ -92,12 +95,17 @@ class CaptionText(BaseModel):
 def write_captions(job: Job) -> Results:
     """A caption for every clip of a film that has none. Runs in a worker."""
     question: Question = job.payload
-    prompts, chat = Prompts(question.chat.prompts), _chat(job, "caption")
+    prompts = Prompts(question.chat.prompts)
     outcomes: dict[str, Outcome[Any]] = {}
-    # Clip by clip: pictures of a long film would fill the memory.
-    for number, clip in enumerate(_clips(question.item)):
-        (answer,) = chat.ask([caption_request(prompts, _pictures(question.item.video, clip))])
-        outcomes[str(number)] = _caption(answer)
+    with _chatting(job, "caption") as chat:
+        # A few clips at a time: pictures of a long film would fill the memory.
+        numbered = list(enumerate(_clips(question.item)))
+        for first in range(0, len(numbered), TOGETHER):
+            some = numbered[first : first + TOGETHER]
+            frames = (_pictures(question.item.video, clip) for _, clip in some)
+            answers = chat.ask([caption_request(prompts, pictures) for pictures in frames])
+            for (number, _), answer in zip(some, answers, strict=True):
+                outcomes[str(number)] = _caption(answer)
     return dict.fromkeys(job.keys, outcomes)
 
 
@@ -119,12 +127,10 @@ def caption_request(prompts: Prompts, frames: Sequence[Frame]) -> ChatRequest:
 def read_captions(job: Job) -> Results:
     """What the captions of a film say, one outcome per clip. Runs in a worker."""
     question: Question = job.payload
-    extractor = ChatExtractor(
-        _chat(job, "extract"),
-        question.chat.model("extract"),
-        prompts=Prompts(question.chat.prompts),
-    )
-    read = extractor.extract([clip.caption for clip in _clips(question.item)])
+    prompts, model = Prompts(question.chat.prompts), question.chat.model("extract")
+    with _chatting(job, "extract") as chat:
+        extractor = ChatExtractor(chat, model, prompts=prompts)
+        read = extractor.extract([clip.caption for clip in _clips(question.item)])
     outcomes = {
         str(number): one.map(lambda facts: json.loads(to_json(facts)))
         for number, one in enumerate(read)
@@ -135,12 +141,9 @@ def read_captions(job: Job) -> Results:
 def choose_category(job: Job) -> Results:
     """The category of a film, from a list. Runs in a worker."""
     question: Question = job.payload
-    (chosen,) = categorise(
-        [question.item],
-        question.categories,
-        _chat(job, "category"),
-        prompts=Prompts(question.chat.prompts),
-    )
+    prompts = Prompts(question.chat.prompts)
+    with _chatting(job, "category") as chat:
+        (chosen,) = categorise([question.item], question.categories, chat, prompts=prompts)
     named = chosen.map(lambda item: {"category": item.groups[GROUP]})
     return {key: {key.evaluator: named} for key in job.keys}
 
@@ -188,8 +191,15 @@ def _models(choices: tuple[str, ...], device: str) -> Models:
     return Models([Choice.parse(choice) for choice in choices], device=device)
 
 
-def _chat(job: Job, use: str) -> Any:
+@contextmanager
+def _chatting(job: Job, use: str) -> Iterator[Any]:
+    """The model for a use, its calls in the run's ledger; loaded weights stay, connections go."""
     chat: ChatUse = job.payload.chat
     models = _models(tuple(map(str, chat.models)), chat.device)
     models.attach(job.ledger, chat.prices)
-    return models.role(f"{Role.CHAT.value}.{use}")
+    backend = models.role(f"{Role.CHAT.value}.{use}")
+    try:
+        yield backend
+    finally:
+        if hasattr(backend, "close"):
+            backend.close()
