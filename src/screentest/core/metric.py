@@ -79,8 +79,12 @@ class Resources(Protocol):
     def info(self, video: Path) -> VideoInfo:
         """A video's probe, done once."""
 
-    def shots(self, video: Path) -> Sequence[Shot]:
-        """A video's shots. In a measurement: of its own video, after the scan."""
+    def shots(self, video: Path, detector: str = "") -> Sequence[Shot]:
+        """A video's shots. In a measurement: of its own video, after the scan.
+
+        Who needs a certain detector names it, and has it among its options; all others share
+        the one that was chosen for the run.
+        """
 
     def frames(
         self, video: Path, moments: Sequence[Time], request: FrameRequest

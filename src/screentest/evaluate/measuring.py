@@ -129,9 +129,9 @@ class _Bench:
     def info(self, video: Path) -> VideoInfo:
         return self._tools.info(video)
 
-    def shots(self, video: Path) -> Sequence[Shot]:
-        if video != self._item.video:
-            return self._tools.shots(video)
+    def shots(self, video: Path, detector: str = "") -> Sequence[Shot]:
+        if video != self._item.video or detector not in ("", self._tools.settings.detector):
+            return self._tools.shots(video, detector)
         if self._no_shots is not None:
             failure = self._no_shots
             raise NoValue(failure.reason, failure.detail, advice=failure.advice)

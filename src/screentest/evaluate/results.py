@@ -121,6 +121,8 @@ def read_results(run: RunReader) -> Results:
     values: list[Value] = []
     pending: list[tuple[str, str]] = []
     for key in run.plan():
+        if key.aspect:
+            continue  # a judge, maybe of the metric's name
         record = records.get(key)
         for output in declared.get(key.evaluator, ()):
             if record is None:

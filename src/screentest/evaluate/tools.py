@@ -55,9 +55,9 @@ class Tools:
         """A video's probe."""
         return self._info(video, Stamp.of(video))
 
-    def shots(self, video: Path) -> Sequence[Shot]:
+    def shots(self, video: Path, detector: str = "") -> Sequence[Shot]:
         """A video's shots."""
-        return self._shots(video, Stamp.of(video))
+        return self._shots(video, Stamp.of(video), detector or self.settings.detector)
 
     def frames(
         self, video: Path, moments: Sequence[Time], request: FrameRequest
@@ -78,9 +78,9 @@ class Tools:
     def _probe(self, video: Path, stamp: Stamp | None) -> VideoInfo:
         return probe(video, self.settings.limits)
 
-    def _find_shots(self, video: Path, stamp: Stamp | None) -> tuple[Shot, ...]:
+    def _find_shots(self, video: Path, stamp: Stamp | None, detector: str) -> tuple[Shot, ...]:
         limits, info = self.settings.limits, self.info(video)
-        return tuple(find_shots(video, self.settings.detector, limits=limits, info=info))
+        return tuple(find_shots(video, detector, limits=limits, info=info))
 
     def _survey(self, video: Path, stamp: Stamp | None) -> Survey:
         return survey(video, self.settings.limits)

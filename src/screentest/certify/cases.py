@@ -1,0 +1,111 @@
+"""Cases: the pairs of testbeds as they are put before judges.
+
+A judge gets what it would get of a generated video: the file, the prompt, and the captions in
+their order. It is not told when a clip should be on the screen: that would say where to look.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from screentest.core import Aspect, BadOption, Clip, Item, Script
+from screentest.degrade.testbed import Kind, Pair, SourceFilm, Testbed, read_testbed
+from screentest.evaluate.judging import Contest
+
+
+@dataclass(frozen=True, slots=True)
+class Case:
+    """One pair of a testbed in one aspect; the first video of its contest is the intact one."""
+
+    contest: Contest
+    testbed: str
+    source: str
+    kind: Kind
+    name: str
+    """The degradation or placebo."""
+    duration: float
+    """Of the intact video, in seconds."""
+    severity: float | None = None
+    clips: int | None = None
+    category: str = ""
+
+    @property
+    def id(self) -> str:
+        """Unique over all testbeds of a run."""
+        return self.contest.id
+
+    @property
+    def cluster(self) -> str:
+        """What is not independent of each other: all pairs of one source."""
+        return f"{self.testbed}/{self.source}"
+
+
+def read_cases(
+    folders: Sequence[Path],
+    *,
+    aspects: Iterable[Aspect] | None = None,
+    placebos: bool = True,
+) -> list[Case]:
+    """The cases of some testbeds, in the order of their lists.
+
+    A placebo belongs to no aspect: it is put in every aspect that its testbed has.
+    """
+    wanted = set(aspects) if aspects is not None else set(Aspect)
+    cases: list[Case] = []
+    names = _names(folders)
+    for folder in folders:
+        testbed = read_testbed(folder)
+        sources = {source.id: source for source in testbed.sources}
+        present = [aspect for aspect in Aspect if aspect in wanted & _aspects(testbed)]
+        for pair in testbed.pairs:
+            source = sources[pair.source]
+            own = [pair.aspect] if pair.aspect in wanted else []
+            for aspect in own if pair.kind is Kind.DEGRADATION else present * placebos:
+                if aspect is not None:
+                    cases.append(_case(folder.absolute(), names[folder], source, pair, aspect))
+    if not cases:
+        raise BadOption(
+            "there are no pairs to judge",
+            advice="See what the testbed has: screentest testbed show DIR.",
+        )
+    return cases
+
+
+def _aspects(testbed: Testbed) -> set[Aspect]:
+    return {pair.aspect for pair in testbed.pairs if pair.aspect is not None}
+
+
+def _names(folders: Sequence[Path]) -> dict[Path, str]:
+    """Testbeds by the name of their folder; where two are called alike, by their place."""
+    names = [folder.absolute().name for folder in folders]
+    if len(set(names)) == len(names):
+        return dict(zip(folders, names, strict=True))
+    return {folder: f"{number}.{folder.absolute().name}" for number, folder in enumerate(folders)}
+
+
+def _case(folder: Path, name: str, source: SourceFilm, pair: Pair, aspect: Aspect) -> Case:
+    script = Script(tuple(Clip(clip.caption) for clip in source.clips))
+    intact = next(video for video in source.intact if video.path == pair.intact)
+    rung = "" if pair.severity is None else f"@{pair.severity:g}x{pair.clips}"
+    item = Item(f"{name}/{pair.intact}", folder / pair.intact, script.text, script)
+    changed = f"{name}/{pair.changed.path}"
+    contest = Contest(
+        id=f"{name}/{source.id}/{pair.name}{rung}",
+        aspect=aspect,
+        prompt=script.text,
+        first=item,
+        second=replace(item, id=changed, video=folder / pair.changed.path),
+    )
+    return Case(
+        contest=contest,
+        testbed=name,
+        source=source.id,
+        kind=pair.kind,
+        name=pair.name,
+        duration=float(intact.duration),
+        severity=pair.severity,
+        clips=pair.clips,
+        category=source.groups.get("category", ""),
+    )

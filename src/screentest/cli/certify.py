@@ -1,0 +1,250 @@
+"""``screentest certify``: how far an evaluator can be trusted, measured on testbeds."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from screentest.cli._options import (
+    DeviceOption,
+    JsonOption,
+    MaxCostOption,
+    ModelOption,
+    PricesOption,
+    ProfileOption,
+    PromptsOption,
+    WorkersOption,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from screentest.certify.certificate import Accuracy, Certificate
+    from screentest.core import Aspect, Outcome
+
+
+def command(app: typer.Typer) -> None:
+    """Add the command."""
+    app.command()(certify)
+
+
+def certify(
+    judges: Annotated[
+        list[str],
+        typer.Argument(metavar="JUDGE…", help="Judges, or metrics: a better score wins."),
+    ],
+    testbed: Annotated[
+        list[Path], typer.Option("--testbed", metavar="DIR", help="A folder made by build.")
+    ],
+    out: Annotated[Path, typer.Option(metavar="DIR", help="The run's folder.")] = Path(
+        "certificates"
+    ),
+    aspects: Annotated[
+        str, typer.Option(metavar="NAMES", help="all, or some, with commas.")
+    ] = "all",
+    orders: Annotated[
+        str, typer.Option(metavar="WHICH", help="both, or first: the intact video first.")
+    ] = "both",
+    repeats: Annotated[int, typer.Option(min=1, help="How often each question is asked.")] = 1,
+    probes: Annotated[
+        str,
+        typer.Option(
+            metavar="NAMES",
+            help="Other prompts for the same videos: none, all, or of swapped,shuffled,empty.",
+        ),
+    ] = "none",
+    probe_pairs: Annotated[
+        int, typer.Option(min=1, help="Pairs of each aspect that a probe takes.")
+    ] = 20,
+    placebos: Annotated[
+        bool, typer.Option("--placebos/--no-placebos", help="Judge the placebos too.")
+    ] = True,
+    human: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Votes of people, to stand beside.")
+    ] = None,
+    model: ModelOption = None,
+    profile: ProfileOption = None,
+    prompts: PromptsOption = None,
+    prices: PricesOption = None,
+    max_cost: MaxCostOption = "",
+    device: DeviceOption = "auto",
+    workers: WorkersOption = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Measure how often judges prefer the intact video of a testbed's pairs.
+
+    Any metric is a judge too. Both orders of presentation are asked by default. The
+    certificates lie in the run; `screentest report` shows them as a page.
+
+    \b
+    Examples:
+      screentest certify core --testbed testbed/
+      screentest certify sharpness flicker --testbed testbed/ --aspects aesthetics
+      screentest certify vlm_video --testbed testbed/ --probes all \\
+          --model chat=openai:gpt-5 --prices prices.toml --max-cost 20
+    """
+    from screentest.certify.cases import read_cases
+    from screentest.certify.certify import Plan
+    from screentest.certify.certify import certify as run_certify
+    from screentest.cli._console import print_json
+    from screentest.cli._options import cap_of, settings_of
+    from screentest.cli._progress import watched
+    from screentest.core import BadOption, to_json
+    from screentest.evaluate.judging import Order
+    from screentest.run import LocalEngine, RunStore
+
+    if orders not in ("both", "first"):
+        raise BadOption(f"--orders cannot be {orders!r}", advice="Write both or first.")
+    settings = settings_of(model, profile, prompts, prices, device=device)
+    cases = read_cases(testbed, aspects=_aspects(aspects), placebos=placebos)
+    plan = Plan(
+        cases=tuple(cases),
+        judges=tuple(judges),
+        orders=tuple(Order) if orders == "both" else (Order.AS_GIVEN,),
+        repeats=repeats,
+        prompt_changes=_changes(probes),
+        probe_pairs=probe_pairs,
+        human=_human(human, cases),
+    )
+    arguments = {"judges": judges, "testbeds": [str(one.absolute()) for one in testbed]}
+    cap = cap_of(max_cost, settings)
+    with RunStore(out, command="certify", arguments=arguments, max_cost=cap) as store:
+        done = run_certify(
+            store, plan, settings, engine=LocalEngine(workers=workers), progress=watched()
+        )
+    if as_json:
+        import json
+
+        print_json([json.loads(to_json(one)) for one in done.certificates])
+    else:
+        for certificate in done.certificates:
+            _print(certificate)
+        _print_end(done.pending, out)
+    if done.exit_code:
+        raise typer.Exit(done.exit_code)
+    if not any(one.overall.ok for one in done.certificates):
+        raise typer.Exit(1)
+
+
+def _aspects(text: str) -> list[Aspect] | None:
+    from screentest.core import Aspect, BadOption
+
+    if text == "all":
+        return None
+    try:
+        return [Aspect(name.strip()) for name in text.split(",")]
+    except ValueError:
+        known = ", ".join(aspect.value for aspect in Aspect)
+        raise BadOption(f"{text!r} names no aspects", advice=f"Aspects: {known}.") from None
+
+
+def _changes(text: str) -> tuple[Any, ...]:
+    from screentest.certify.prompts import PromptChange
+    from screentest.core import BadOption
+
+    if text == "none":
+        return ()
+    if text == "all":
+        return tuple(PromptChange)
+    try:
+        return tuple(PromptChange(name.strip()) for name in text.split(","))
+    except ValueError:
+        known = ", ".join(PromptChange)
+        raise BadOption(f"{text!r} names no probes", advice=f"Probes: {known}.") from None
+
+
+def _human(votes: Path | None, cases: Sequence[Any]) -> dict[Aspect, float] | None:
+    if votes is None:
+        return None
+    from screentest.judges.human import read_votes, share_for_intact
+
+    return share_for_intact(read_votes(votes))
+
+
+def _print(certificate: Certificate) -> None:
+    from screentest.cli._console import out as console
+    from screentest.cli._tables import print_facts, print_heading, table
+
+    print_heading(f"{certificate.judge} on {', '.join(certificate.testbeds)}")
+    rows = [
+        (one.aspect.value, *_cells(one.accuracy), _human_cell(one.human), f"{one.sources:,}")
+        for one in certificate.aspects
+    ]
+    mean = certificate.mean_over_aspects
+    rows.append(("all pairs", *_cells(certificate.overall), "", ""))
+    columns = ["Aspect", ">Right %", ">95% interval", ">Ties", ">Judged", ">People", ">Sources"]
+    console().print(table(columns, rows))
+    facts = []
+    if mean is not None:
+        facts.append(("Mean over aspects", f"{100 * mean:.1f}% (chance 50)"))
+    order = certificate.order.value
+    if order is not None:
+        facts.append(
+            (
+                "Order",
+                f"{100 * order.consistent_share:.1f}% of pairs judged alike in both orders; "
+                f"{100 * order.first_share:.1f}% of answers for the first video",
+            )
+        )
+    trend = certificate.trend.value
+    if trend is not None:
+        facts.append(("With duration", f"ρ = {trend.correlation}"))
+    for aspect, dose in certificate.severities.items():
+        steps = ", ".join(f"{one.severity:g}: {100 * one.accuracy:.0f}%" for one in dose.doses)
+        facts.append((f"Severity, {aspect}", f"{steps}{_threshold(dose)}"))
+    for aspect, dose in certificate.clip_counts.items():
+        steps = ", ".join(f"{one.severity:g}: {100 * one.accuracy:.0f}%" for one in dose.doses)
+        facts.append((f"Clips, {aspect}", steps))
+    for placebo in certificate.placebos:
+        told = _cells(placebo.false_alarms)
+        share = (
+            f"untouched copy preferred {told[0]}% {told[1]}, ties {100 * placebo.tie_share:.0f}%"
+        )
+        facts.append((f"Placebo {placebo.name}", share))
+    for prompt in certificate.prompts:
+        told = _cells(prompt.accuracy)
+        moved = f"{100 * prompt.changed_share:.0f}% of answers change; right {told[0]}%"
+        facts.append((f"Prompt {prompt.change}, {prompt.aspect.value}", moved))
+    cost = certificate.cost
+    words = f"{cost.seconds:.2f} s per judgement"
+    if cost.calls:
+        words += f", {cost.calls:,} calls, {cost.tokens_in:,} tokens in, {cost.tokens_out:,} out"
+    if cost.cost is not None:
+        words += f", cost {cost.cost}"
+    facts.append(("Cost", words))
+    print_facts(facts)
+
+
+def _threshold(dose: Any) -> str:
+    value = dose.threshold.value
+    return f"; 75% at {value:.2f}" if value is not None else "; 75% not reached"
+
+
+def _cells(outcome: Outcome[Accuracy]) -> tuple[str, str, str, str]:
+    found = outcome.value
+    if found is None:
+        assert outcome.failure is not None
+        return ("–", outcome.failure.reason.value, "", "0")
+    interval = found.clustered or found.wilson
+    return (
+        f"{100 * found.value:.1f}",
+        f"{100 * interval.low:.0f}–{100 * interval.high:.0f}",
+        f"{found.ties:,}",
+        f"{found.judgements:,}/{found.total:,}",
+    )
+
+
+def _human_cell(share: float | None) -> str:
+    return "" if share is None else f"{100 * share:.1f}"
+
+
+def _print_end(pending: int, out: Path) -> None:
+    from screentest.cli._console import plural
+    from screentest.cli._tables import print_indented
+
+    words = f"The certificates are in {out}"
+    if pending:
+        words = f"{plural(pending, 'record')} still to be made: start the same command again"
+    print_indented(words, indent=0)

@@ -1,0 +1,208 @@
+"""Judging pairs into a run: each question is one record, in both orders of presentation.
+
+A judge that looks at both videos is asked; one that rates videos alone is worked out from the
+scores of its metrics, which are measured once per video.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+
+from screentest.core import (
+    Aspect,
+    Item,
+    Judge,
+    Outcome,
+    Outcomes,
+    Point,
+    Question,
+    RatingJudge,
+    Reason,
+    Score,
+    Signature,
+    Verdict,
+    prefer_higher,
+)
+from screentest.evaluate.evaluators import Evaluator, Signed, resolve
+from screentest.evaluate.settings import Settings
+from screentest.evaluate.tools import open_tools
+from screentest.run import (
+    Finished,
+    Job,
+    RecordKey,
+    Results,
+    RunStore,
+    Stamp,
+    Task,
+    hash_parts,
+)
+from screentest.run.records import encode
+
+ASK = "screentest.evaluate.judging:ask_judge"
+_EVIDENCE = 5
+"""Points of a curve that go into a verdict; all of it is in the record of the metric."""
+_WRITTEN_TOGETHER = 500
+
+
+class Order(StrEnum):
+    """Which video of a contest is presented first."""
+
+    AS_GIVEN = "first_second"
+    SWAPPED = "second_first"
+
+
+@dataclass(frozen=True, slots=True)
+class Contest:
+    """Two videos and the aspect they are compared in."""
+
+    id: str
+    aspect: Aspect
+    prompt: str
+    first: Item
+    second: Item
+
+    def question(self, order: Order, repeat: int = 0) -> Question:
+        """What a judge is asked, the videos in this order."""
+        pair = (self.first, self.second)
+        first, second = pair if order is Order.AS_GIVEN else pair[::-1]
+        return Question(self.aspect, self.prompt, first, second, repeat)
+
+
+@dataclass(frozen=True, slots=True)
+class Asking:
+    """What a worker is given."""
+
+    judge: str
+    contest: Contest
+    settings: Settings
+
+
+def ask_judge(job: Job) -> Results:
+    """Ask a judge about one contest. Runs in a worker."""
+    task: Asking = job.payload
+    tools = open_tools(task.settings)
+    tools.attach(job.ledger)
+    judge = resolve(task.judge, "judge").judge
+    assert isinstance(judge, Judge)
+    return {
+        key: {
+            key.evaluator: judge.judge(task.contest.question(Order(key.order), key.repeat), tools)
+        }
+        for key in job.keys
+    }
+
+
+def contest_key(
+    store: RunStore, contest: Contest, signed: Signed, order: Order, repeat: int = 0
+) -> RecordKey:
+    """The record of one question to one judge."""
+    inputs = {
+        "first": store.inputs.of_item(contest.first),
+        "second": store.inputs.of_item(contest.second),
+        "prompt": contest.prompt,
+    }
+    return RecordKey(
+        contest.id,
+        signed.evaluator.name,
+        contest.aspect,
+        order.value,
+        repeat,
+        str(signed.signature),
+        hash_parts(inputs),
+    )
+
+
+def asking_tasks(
+    store: RunStore,
+    contests: Iterable[Contest],
+    judge: Signed,
+    settings: Settings,
+    *,
+    orders: Sequence[Order],
+    repeats: int = 1,
+) -> list[Task]:
+    """One task per question, so that no answer waits for another."""
+    tasks = []
+    for contest in contests:
+        stamps = [Stamp.of(item.video) for item in (contest.first, contest.second)]
+        for order in orders:
+            for repeat in range(repeats):
+                key = contest_key(store, contest, judge, order, repeat)
+                payload = Asking(judge.evaluator.text, contest, settings)
+                tasks.append(
+                    Task(
+                        (key,),
+                        ASK,
+                        payload,
+                        timeout=settings.limits.wall_seconds,
+                        files=tuple(stamp for stamp in stamps if stamp is not None),
+                        on_death=Reason.CRASHED,
+                    )
+                )
+    return tasks
+
+
+def rating_signature(evaluator: Evaluator, base: Signature, metrics: Iterable[Signed]) -> Signature:
+    """A rating depends on all that its metrics depend on."""
+    digests = {f"metric.{one.evaluator.name}": one.signature.digest for one in metrics}
+    return base.with_parts(digests)
+
+
+def rate_contests(
+    store: RunStore,
+    contests: Sequence[Contest],
+    judge: Signed,
+    scores: Mapping[str, Mapping[str, Outcomes]],
+    *,
+    orders: Sequence[Order],
+) -> None:
+    """Work the verdicts of a rating judge out and write them.
+
+    ``scores`` has the outcomes by item and by spec of the metric; an item that is not there
+    yet leaves its contests pending.
+    """
+    rating = judge.evaluator.judge
+    assert isinstance(rating, RatingJudge)
+    known = store.reasons()
+    planned: list[RecordKey] = []
+    ready: list[Finished] = []
+    ratings: dict[tuple[str, Aspect], Outcome[Score]] = {}
+
+    def rated(item: Item, aspect: Aspect) -> Outcome[Score] | None:
+        if item.id not in scores:
+            return None
+        if (item.id, aspect) not in ratings:
+            ratings[item.id, aspect] = rating.rate(aspect, scores[item.id])
+        return ratings[item.id, aspect]
+
+    for contest in contests:
+        pair = rated(contest.first, contest.aspect), rated(contest.second, contest.aspect)
+        for order in orders:
+            key = contest_key(store, contest, judge, order)
+            planned.append(key)
+            one, two = pair if order is Order.AS_GIVEN else pair[::-1]
+            if one is None or two is None or known.get(key) == ():
+                continue
+            encoded = encode({key.evaluator: verdict(one, two)})
+            ready.append(Finished(Task((key,), ASK), (encoded,)))
+    store.add_to_plan(planned)
+    for start in range(0, len(ready), _WRITTEN_TOGETHER):
+        store.write(*ready[start : start + _WRITTEN_TOGETHER])
+
+
+def verdict(first: Outcome[Score], second: Outcome[Score]) -> Outcome[Verdict]:
+    """The higher rating wins; without both ratings there is no verdict."""
+    for outcome in (first, second):
+        if outcome.failure is not None:
+            return Outcome(failure=outcome.failure)
+    one, two = first.unwrap(), second.unwrap()
+    plain = prefer_higher(one.value, two.value)
+    return Outcome.of(Verdict(plain.choice, one.value, two.value, "", evidence(one), evidence(two)))
+
+
+def evidence(score: Score) -> tuple[Point, ...]:
+    """The worst moments of a curve, in order of time."""
+    worst = sorted(score.curve, key=lambda point: point.value)[:_EVIDENCE]
+    return tuple(sorted(worst, key=lambda point: point.span.start))
