@@ -54,8 +54,11 @@ class WorkerRules:
     """A task is easy where most workers are right at least so often."""
     low: float = 0.2
     """A worker is inaccurate who is right at most so often on easy tasks."""
-    habit: float = 0.5
-    """Too fast or disagreeing in this share of the votes concerned is a habit."""
+    consistently: float = 0.5
+    """Too fast in this share of all votes is a sign."""
+    repeatedly: float = 0.2
+    """So is contradicting others in this share of the votes where they agree, and at least
+    twice. Who answers at random on three steps contradicts a third of the time."""
     votes: int = 5
     """A sign needs so many votes to rest on."""
     signs: int = 2
@@ -117,7 +120,7 @@ def _too_fast(votes: Sequence[Vote], rules: WorkerRules) -> dict[str, Evidence]:
     # Strictly below, so that where all take equally long nobody is fast.
     border = {task: float(np.quantile(pace, rules.fastest)) for task, pace in paces.items()}
     shown = [(vote.worker, vote.seconds / vote.duration < border[vote.task]) for vote in votes]
-    return _habits(Sign.TOO_FAST, shown, rules)
+    return _habits(Sign.TOO_FAST, shown, rules.consistently, rules)
 
 
 def _disagreeing(votes: Sequence[Vote], rules: WorkerRules) -> dict[str, Evidence]:
@@ -131,7 +134,7 @@ def _disagreeing(votes: Sequence[Vote], rules: WorkerRules) -> dict[str, Evidenc
         answer, count = max(others.items(), key=lambda entry: entry[1])
         if others.total() >= rules.others and count >= rules.agreeing * others.total():
             shown.append((vote.worker, _contradict(vote.answer, answer, rules)))
-    return _habits(Sign.DISAGREES, shown, rules)
+    return _habits(Sign.DISAGREES, shown, rules.repeatedly, rules)
 
 
 def _contradict(one: str, other: str, rules: WorkerRules) -> bool:
@@ -159,7 +162,7 @@ def _inaccurate(votes: Sequence[Vote], rules: WorkerRules) -> dict[str, Evidence
 
 
 def _habits(
-    sign: Sign, shown: Iterable[tuple[str, bool]], rules: WorkerRules
+    sign: Sign, shown: Iterable[tuple[str, bool]], often: float, rules: WorkerRules
 ) -> dict[str, Evidence]:
     times: Mapping[str, list[bool]] = defaultdict(list)
     for worker, shows in shown:
@@ -167,7 +170,7 @@ def _habits(
     return {
         worker: Evidence(sign, sum(mine), len(mine))
         for worker, mine in times.items()
-        if len(mine) >= rules.votes and _share(mine) >= rules.habit
+        if len(mine) >= rules.votes and sum(mine) > 1 and _share(mine) >= often
     }
 
 

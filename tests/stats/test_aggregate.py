@@ -1,0 +1,170 @@
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy.stats import ttest_1samp
+
+from screentest.core import Aspect, NoValue, Outcome, Reason
+from screentest.stats import (
+    bootstrap_mean,
+    lower_tail,
+    macro_interval,
+    macro_mean,
+    micro_mean,
+    summarise,
+)
+from tests.stats.slvmeval import PAIRS, TABLE_5
+
+LOST: Outcome[float] = Outcome.failed(Reason.UNPARSABLE, "no score in the answer")
+
+
+def some(values: list[float]) -> list[Outcome[float]]:
+    return [Outcome.of(value) for value in values]
+
+
+def test_failures_lower_the_coverage_and_not_the_mean() -> None:
+    summary = summarise([*some([0.6, 0.8, 0.7]), LOST], signature="x").unwrap()
+    expected = ttest_1samp([0.6, 0.8, 0.7], 0).confidence_interval()
+    assert summary.value == pytest.approx(0.7)
+    assert (summary.low, summary.high) == pytest.approx((expected.low, expected.high))
+    assert (summary.scored, summary.total, summary.signature) == (3, 4, "x")
+
+
+def test_bounds_cut_the_interval() -> None:
+    summary = summarise(some([0.9, 1.0, 0.7]), signature="x", bounds=(0, 1)).unwrap()
+    assert summary.high == 1.0
+
+
+def test_one_value_says_nothing_about_spread() -> None:
+    bounded = summarise(some([0.7]), signature="x", bounds=(0, 1)).unwrap()
+    assert (bounded.low, bounded.value, bounded.high) == (0, 0.7, 1)
+    unbounded = summarise(some([0.7]), signature="x")
+    assert unbounded.failure is not None
+    assert unbounded.failure.reason is Reason.NOT_APPLICABLE
+
+
+def test_items_of_one_source_count_together() -> None:
+    values = np.random.default_rng(1).random(20).tolist()
+    source = [n // 4 for n in range(20)]
+    summary = summarise([*some(values), LOST], signature="x", sources=[*source, 9]).unwrap()
+    expected = bootstrap_mean(values, source)
+    assert (summary.low, summary.high) == (expected.low, expected.high)
+    # Where every item has a source of its own, there is nothing to bootstrap for.
+    own = summarise(some(values), signature="x", sources=list(range(20))).unwrap()
+    assert own == summarise(some(values), signature="x").unwrap()
+
+
+def test_where_nothing_has_a_value_the_commonest_reason_stands() -> None:
+    refused: Outcome[float] = Outcome.failed(Reason.REFUSED, "no")
+    outcome = summarise([LOST, refused, refused], signature="x")
+    assert outcome.failure is not None
+    assert outcome.failure.reason is Reason.REFUSED
+    nothing = summarise([], signature="x")
+    assert nothing.failure is not None
+    assert nothing.failure.reason is Reason.NOT_APPLICABLE
+
+
+@given(st.permutations(range(12)))
+@settings(max_examples=15)
+def test_order_changes_nothing(order: list[int]) -> None:
+    values = np.random.default_rng(2).random(12)
+    source, group = [n % 5 for n in range(12)], [n % 3 for n in range(12)]
+    mixed = values[order]
+    sources, groups = [source[n] for n in order], [group[n] for n in order]
+    for given_sources, shuffled in ((None, None), (source, sources)):
+        assert summarise(some(mixed.tolist()), signature="x", sources=shuffled) == summarise(
+            some(values.tolist()), signature="x", sources=given_sources
+        )
+        assert macro_interval(mixed, groups, shuffled) == macro_interval(
+            values, group, given_sources
+        )
+    assert macro_mean(mixed, groups) == macro_mean(values, group)
+
+
+def test_the_paper_averages_over_pairs() -> None:
+    # SLVMEval, appendix F.2, prints averages of 60.5 and 62.8 beside Table 5. They are taken
+    # over all pairs (1496 and 1551 of 2471), not over the ten aspects (61.9 and 63.9).
+    for policy, micro, macro in (("IGNMAX", 60.5, 61.87), ("EACHTRUNC", 62.8, 63.85)):
+        points, aspects = [], []
+        for aspect, percent in zip(Aspect, TABLE_5[policy], strict=True):
+            right = round(percent / 100 * PAIRS[aspect])
+            points += [1] * right + [0] * (PAIRS[aspect] - right)
+            aspects += [aspect] * PAIRS[aspect]
+        assert len(points) == 2471
+        assert round(100 * micro_mean(points), 1) == micro
+        assert 100 * macro_mean(points, aspects) == pytest.approx(macro, abs=0.05)
+
+
+def test_macro_interval_covers_95_percent() -> None:
+    generator = np.random.default_rng(3)
+    held = 0
+    for _ in range(300):
+        # Forty sources, each with one easy and two hard questions that resemble each other.
+        mood = generator.normal(0, 0.1, (40, 1))
+        chance = np.clip(np.array([0.75, 0.5, 0.5]) + mood, 0, 1)
+        points = (generator.random((40, 3)) < chance).astype(float).ravel()
+        sources = np.repeat(np.arange(40), 3).tolist()
+        interval = macro_interval(points, ["easy", "hard", "hard"] * 40, sources, resamples=300)
+        held += 0.625 in interval
+    assert 0.92 <= held / 300 <= 0.98
+
+
+def test_macro_interval_of_one_group_is_the_plain_one() -> None:
+    values = np.random.default_rng(4).random(30)
+    sources = [n % 10 for n in range(30)]
+    plain = bootstrap_mean(values, sources)
+    macro = macro_interval(values, ["all"] * 30, sources)
+    assert (macro.low, macro.high) == pytest.approx((plain.low, plain.high))
+    with pytest.raises(NoValue):
+        macro_interval([1, 2], ["a", "b"], ["one", "one"])
+
+
+def test_five_bad_clips_in_sixty() -> None:
+    intact = [0.9] * 60
+    harmed = [0.9] * 55 + [0.1] * 5
+    assert np.mean(intact) - np.mean(harmed) == pytest.approx(0.8 * 5 / 60)
+    # By hand: the worst tenth is six clips, five of them bad.
+    assert lower_tail(intact) - lower_tail(harmed) == pytest.approx(0.8 * 5 / 6)
+
+
+values = st.lists(st.floats(-10, 10), min_size=1, max_size=30)
+
+
+@given(values, st.floats(0.01, 1))
+def test_the_tail_lies_between_worst_and_mean(row: list[float], share: float) -> None:
+    tail = lower_tail(row, share=share)
+    assert min(row) - 1e-9 <= tail <= np.mean(row) + 1e-9
+    assert lower_tail(row, share=1) == pytest.approx(np.mean(row), abs=1e-9)
+    assert lower_tail([-value for value in row], share=share, higher_is_better=False) == (
+        pytest.approx(-tail, abs=1e-9)
+    )
+
+
+@given(values, st.data())
+def test_cutting_a_clip_in_two_changes_nothing(row: list[float], data: st.DataObject) -> None:
+    lengths = data.draw(st.lists(st.floats(0.5, 60), min_size=len(row), max_size=len(row)))
+    place = data.draw(st.integers(0, len(row) - 1))
+    half = lengths[place] / 2
+    cut = lower_tail(
+        [*row[: place + 1], *row[place:]], [*lengths[:place], half, half, *lengths[place + 1 :]]
+    )
+    assert cut == pytest.approx(lower_tail(row, lengths), abs=1e-6)
+
+
+def test_the_tail_by_duration_by_hand() -> None:
+    # A tenth of 100 s is 10 s: 4 s at 0.2, then 6 s of the clip at 0.5.
+    assert lower_tail([0.9, 0.2, 0.5], [76, 4, 20]) == pytest.approx((4 * 0.2 + 6 * 0.5) / 10)
+
+
+def test_nonsense_is_refused() -> None:
+    for arguments in (([1.0], [-1.0]), ([1.0], [0.0]), ([1.0], [1.0, 2.0])):
+        with pytest.raises(ValueError, match="weights"):
+            lower_tail(*arguments)
+    with pytest.raises(ValueError, match="share"):
+        lower_tail([1.0], share=0)
+    with pytest.raises(NoValue):
+        lower_tail([])
+    with pytest.raises(ValueError, match="sources"):
+        summarise(some([1.0]), signature="x", sources=[])

@@ -1,0 +1,141 @@
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy.stats import norm, permutation_test, t
+from statsmodels.stats.contingency_tables import mcnemar as statsmodels_mcnemar
+from statsmodels.stats.multitest import multipletests
+
+from screentest.core import NoValue
+from screentest.stats import holm, mcnemar, paired_bootstrap
+
+
+def rows(first_only: int, second_only: int, both: int, neither: int) -> tuple[list, list]:
+    first = [1] * first_only + [0] * second_only + [1] * both + [0] * neither
+    second = [0] * first_only + [1] * second_only + [1] * both + [0] * neither
+    return first, second
+
+
+@given(*[st.integers(0, 60)] * 4)
+def test_mcnemar_is_statsmodels(a: int, b: int, both: int, neither: int) -> None:
+    found = mcnemar(*rows(a, b, both, neither))
+    theirs = statsmodels_mcnemar([[both, a], [b, neither]], exact=True)
+    assert (found.first_better, found.second_better, found.discordant) == (a, b, a + b)
+    assert found.p_value == pytest.approx(theirs.pvalue, rel=1e-9)
+
+
+def test_mcnemar_of_half_points_is_the_sign_test() -> None:
+    # By hand: six pairs lean to the first by half a point, none to the second: 2 / 2**6.
+    assert mcnemar([1, 1, 1, 0.5, 0.5, 1, 0], [0.5, 0.5, 0.5, 0, 0, 0, 0]).p_value == 2 / 64
+
+
+@given(st.lists(st.floats(0, 1), min_size=1, max_size=12))
+@settings(max_examples=10)  # statsmodels collects garbage in every call: a tenth of a second
+def test_holm_is_statsmodels(p_values: list[float]) -> None:
+    theirs = multipletests(p_values, method="holm")[1]
+    assert holm(p_values) == pytest.approx(theirs.tolist(), abs=1e-12)
+
+
+def test_holm_of_nothing_and_of_nonsense() -> None:
+    assert holm([]) == []
+    with pytest.raises(ValueError, match="p-value"):
+        holm([0.5, 1.5])
+    with pytest.raises(ValueError, match="p-value"):
+        holm([float("nan")])
+
+
+def test_sign_flips_are_scipys_permutation_test() -> None:
+    generator = np.random.default_rng(8)
+    first, second = generator.random(10), generator.random(10) - 0.15
+    theirs = permutation_test(
+        (first, second), lambda a, b: np.mean(a - b), permutation_type="samples"
+    )
+    # Ten sources: both try all 1,024 patterns.
+    assert paired_bootstrap(first, second).p_value == pytest.approx(theirs.pvalue)
+
+
+def test_many_flips_are_drawn_and_come_near_the_normal_value() -> None:
+    # By hand: 60 for, 40 against, so z = 20 / √100 = 2, whose continuity-corrected p is 0.0574.
+    first, second = rows(60, 40, 0, 0)
+    found = paired_bootstrap(first, second, resamples=20_000)
+    assert found.p_value == pytest.approx(0.0569, abs=0.006)
+    assert found.value == pytest.approx(0.2)
+
+
+def judged(
+    generator: np.random.Generator, sources: int, gain: float
+) -> tuple[np.ndarray, np.ndarray, list[int]]:
+    """Two judges on four pairs per source; sources favour one or the other at random."""
+    source = np.repeat(np.arange(sources), 4)
+    taste = generator.normal(0, 0.15, sources)[source]
+    first = generator.random(source.size) < np.clip(0.7 + gain + taste, 0, 1)
+    second = generator.random(source.size) < np.clip(0.7 - taste, 0, 1)
+    return first.astype(float), second.astype(float), source.tolist()
+
+
+@pytest.mark.parametrize("sources", [8, 40])
+def test_false_positives_stay_below_5_percent(sources: int) -> None:
+    generator = np.random.default_rng(sources)
+    trials = 1000
+    false = sum(
+        paired_bootstrap(*judged(generator, sources, 0.0), resamples=500).p_value <= 0.05
+        for _ in range(trials)
+    )
+    # The level itself, and two standard errors of so many trials.
+    assert false / trials <= 0.05 + 2 * np.sqrt(0.05 * 0.95 / trials)
+    assert false > 0
+
+
+def test_exact_mcnemar_stays_below_5_percent() -> None:
+    generator = np.random.default_rng(1)
+    answers = generator.random((1000, 2, 80)) < 0.75
+    false = np.mean([mcnemar(first, second).p_value <= 0.05 for first, second in answers])
+    assert 0.01 < false <= 0.05
+
+
+def test_a_real_difference_is_found_and_held() -> None:
+    generator = np.random.default_rng(2)
+    found = [paired_bootstrap(*judged(generator, 60, 0.15), resamples=500) for _ in range(600)]
+    # What is true of these judges, from the same simulation at large: mean and spread by source.
+    first, second, _ = judged(np.random.default_rng(3), 100_000, 0.15)
+    by_source = (first - second).reshape(-1, 4).mean(axis=1)
+    truth, error = by_source.mean(), by_source.std() / np.sqrt(60)
+    power = norm.sf(t.ppf(0.975, 59) - truth / error)
+    assert np.mean([one.p_value <= 0.05 for one in found]) == pytest.approx(power, abs=0.05)
+    held = np.mean([one.interval is not None and truth in one.interval for one in found])
+    assert 0.93 <= held <= 0.97
+
+
+@given(st.permutations(range(24)))
+@settings(max_examples=15)
+def test_order_changes_nothing(order: list[int]) -> None:
+    first, second, source = judged(np.random.default_rng(9), 6, 0.1)
+    shuffled = paired_bootstrap(first[order], second[order], [source[n] for n in order])
+    assert shuffled == paired_bootstrap(first, second, source)
+
+
+def test_swapping_the_systems_turns_the_sign() -> None:
+    first, second, source = judged(np.random.default_rng(9), 30, 0.1)
+    one, other = paired_bootstrap(first, second, source), paired_bootstrap(second, first, source)
+    assert one.value == -other.value
+    assert one.p_value == other.p_value
+    assert (one.pairs, one.sources) == (120, 30)
+
+
+def test_one_source_has_no_interval_and_proves_nothing() -> None:
+    found = paired_bootstrap([1, 1, 1], [0, 0, 0], ["a", "a", "a"])
+    assert (found.value, found.interval, found.p_value) == (1.0, None, 1.0)
+
+
+def test_equal_systems_do_not_differ() -> None:
+    found = paired_bootstrap([1, 0, 1], [1, 0, 1])
+    assert (found.value, found.p_value) == (0.0, 1.0)
+
+
+def test_unpaired_or_no_input_is_refused() -> None:
+    with pytest.raises(ValueError, match="paired"):
+        mcnemar([1, 0], [1])
+    with pytest.raises(NoValue):
+        paired_bootstrap([], [])

@@ -1,0 +1,87 @@
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy.stats import binom, binomtest
+
+from screentest.core import NoValue
+from screentest.stats import (
+    detectable_difference,
+    expected_discordance,
+    paired_bootstrap,
+    sample_size,
+)
+
+
+def exact_power(pairs: int, difference: float, discordance: float) -> float:
+    """The power of the exact test, summed over all that can come of it."""
+    favour = (discordance + difference) / (2 * discordance)
+    power = 0.0
+    for discordant in range(pairs + 1):
+        weight = float(binom.pmf(discordant, pairs, discordance))
+        if weight < 1e-9 or discordant == 0:
+            continue
+        lost = int(binom.ppf(0.025, discordant, 0.5))
+        while lost >= 0 and binomtest(lost, discordant).pvalue > 0.05:
+            lost -= 1
+        power += weight * float(
+            binom.cdf(lost, discordant, favour)
+            + binom.sf(discordant - lost - 1, discordant, favour)
+        )
+    return power
+
+
+@pytest.mark.parametrize(
+    ("difference", "discordance"), [(0.1, 0.3), (0.15, 0.25), (0.2, 0.5), (0.1, 0.15)]
+)
+def test_that_many_pairs_have_that_power(difference: float, discordance: float) -> None:
+    pairs = sample_size(difference, discordance=discordance)
+    power = exact_power(pairs, difference, discordance)
+    # The formula is for the plain test; the exact one, being careful, falls a little short.
+    assert 0.74 < power < 0.83
+
+
+def test_power_by_simulation() -> None:
+    pairs = sample_size(0.1, discordance=0.3, power=0.9)
+    generator = np.random.default_rng(7)
+    draws = generator.choice([1.0, -1.0, 0.0], p=[0.2, 0.1, 0.7], size=(500, pairs))
+    found = [paired_bootstrap(row, np.zeros(pairs), resamples=500).p_value <= 0.05 for row in draws]
+    assert 0.85 < np.mean(found) < 0.94
+
+
+@given(st.integers(60, 100_000), st.floats(0.1, 0.9))
+def test_the_two_questions_answer_each_other(pairs: int, discordance: float) -> None:
+    try:
+        difference = detectable_difference(pairs, discordance=discordance)
+    except NoValue:
+        assert sample_size(discordance, discordance=discordance) > pairs
+        return
+    assert sample_size(difference, discordance=discordance) in (pairs, pairs + 1)
+
+
+def test_clusters_cost_pairs() -> None:
+    assert sample_size(0.1, discordance=0.3, design_effect=2) == pytest.approx(
+        2 * sample_size(0.1, discordance=0.3), abs=1
+    )
+    alone = detectable_difference(400, discordance=0.3)
+    assert detectable_difference(400, discordance=0.3, design_effect=2) > alone
+
+
+def test_discordance_of_independent_judges() -> None:
+    answers = np.random.default_rng(1).random((2, 100_000)) < np.array([[0.9], [0.6]])
+    assert np.mean(answers[0] != answers[1]) == pytest.approx(
+        expected_discordance(0.9, 0.6), abs=0.01
+    )
+
+
+def test_what_cannot_be_is_refused() -> None:
+    with pytest.raises(ValueError, match="discordant"):
+        sample_size(0.4, discordance=0.3)
+    with pytest.raises(ValueError, match="discordant"):
+        sample_size(0.0, discordance=0.3)
+    with pytest.raises(ValueError, match="accuracy"):
+        expected_discordance(1.2, 0.5)
+    with pytest.raises(NoValue, match="too few"):
+        detectable_difference(5, discordance=0.3)
