@@ -1,0 +1,142 @@
+"""Answers: what may be said at each step. Everything else is turned away, nothing is guessed."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any, Final
+
+from screentest.annotate.tasks import Step, Task
+from screentest.annotate.unit import Unit
+from screentest.core import UserError
+
+SCORES: Final = tuple(half / 2 for half in range(11))
+"""0 to 5 in steps of 0.5."""
+RATINGS: Final = ("A", "B", "C")
+LONGEST_COMMENT: Final = 100_000
+LONGEST_PROMPT: Final = 200_000
+
+
+class BadAnswer(ValueError):
+    """Not an answer to this step."""
+
+
+def check_answer(
+    step: Step,
+    given: object,
+    *,
+    questions: Sequence[str] = (),
+    ties: bool = False,
+    prompt: str = "",
+) -> dict[str, Any]:
+    """The answer, as it is stored; raises BadAnswer.
+
+    >>> check_answer(Step.RATE, {"score": 3.5})
+    {'score': 3.5}
+    """
+    if not isinstance(given, Mapping):
+        raise BadAnswer("an answer is an object")
+    match step:
+        case Step.CHOICE:
+            allowed = ("left", "right", "same") if ties else ("left", "right")
+            return {"choice": _one_of(given, "choice", allowed)}
+        case Step.CHECK:
+            if given.get("confirmed") is not True:
+                raise BadAnswer("confirm that you looked at every marked part")
+            return {"rating": _one_of(given, "rating", RATINGS), "confirmed": True}
+        case Step.RATE:
+            score = given.get("score")
+            if isinstance(score, bool) or not isinstance(score, int | float):
+                raise BadAnswer("a score is a number")
+            if score not in SCORES:
+                raise BadAnswer("a score is 0 to 5 in steps of 0.5")
+            return {"score": float(score)}
+        case Step.ANSWERS:
+            return {"answers": _answers(given.get("answers"), questions)}
+        case Step.REVIEW:
+            return _review(given, prompt)
+
+
+def check_comment(given: object) -> str:
+    """A remark, whatever is in it; at most 100,000 characters."""
+    if given is None:
+        return ""
+    if not isinstance(given, str):
+        raise BadAnswer("a comment is text")
+    if len(given) > LONGEST_COMMENT:
+        raise BadAnswer(f"a comment has at most {LONGEST_COMMENT:,} characters")
+    return _storable(given)
+
+
+def _one_of(given: Mapping[str, Any], name: str, allowed: Sequence[str]) -> str:
+    value = given.get(name)
+    if not isinstance(value, str) or value not in allowed:
+        raise BadAnswer(f"{name} is one of {', '.join(allowed)}")
+    return value
+
+
+def _answers(given: object, questions: Sequence[str]) -> dict[str, int]:
+    if not isinstance(given, Mapping) or set(given) != set(questions):
+        raise BadAnswer("every question needs an answer")
+    for value in given.values():
+        if isinstance(value, bool) or value not in (0, 1):
+            raise BadAnswer("a question is answered with 1 or 0")
+    return {question: int(given[question]) for question in questions}
+
+
+def _review(given: Mapping[str, Any], prompt: str) -> dict[str, Any]:
+    verdict = _one_of(given, "verdict", ("approve", "correct"))
+    if verdict == "approve":
+        return {"verdict": verdict}
+    text = given.get("text")
+    if not isinstance(text, str) or not text.strip():
+        raise BadAnswer("a correction needs its text")
+    if len(text) > LONGEST_PROMPT:
+        raise BadAnswer(f"a prompt has at most {LONGEST_PROMPT:,} characters")
+    # A text field sends \r\n wherever it shows a new line.
+    text = _storable(text.replace("\r\n", "\n"))
+    if text.strip() == prompt.replace("\r\n", "\n").strip():
+        raise BadAnswer("the text is unchanged: approve it, or correct it")
+    return {"verdict": verdict, "text": text}
+
+
+def _storable(text: str) -> str:
+    """No database keeps lone surrogates, and PostgreSQL keeps no NUL."""
+    return text.replace("\x00", "�").encode("utf-8", "replace").decode("utf-8")
+
+
+def check_gold(unit: Unit, answer: object, path: Path, line: int) -> dict[str, Any]:
+    """The known answer of a gold item as its file gives it."""
+    if unit.task in (Task.PAIRS, Task.CHECK):
+        if answer not in (None, "intact", "degraded"):
+            raise UserError(f"{path}, line {line}: the answer of a pair is intact or degraded")
+        return {"picked": "second" if answer == "degraded" else "first"}
+    if not isinstance(answer, Mapping):
+        raise UserError(f"{path}, line {line}: a gold item needs its answer, an object")
+    match unit.task:
+        case Task.RATE:
+            low, high = answer.get("low"), answer.get("high")
+            if low not in SCORES or high not in SCORES:
+                raise UserError(f"{path}, line {line}: a gold score has low and high, 0 to 5")
+            return {"low": float(low), "high": float(high)}
+        case Task.QUESTIONS:
+            names = [question.id for question in unit.questions]
+            try:
+                return {"answers": _answers(answer, names)}
+            except BadAnswer as error:
+                raise UserError(f"{path}, line {line}: {error}") from None
+        case _:
+            if answer.get("verdict") not in ("approve", "correct"):
+                raise UserError(f"{path}, line {line}: the verdict is approve or correct")
+            return {"verdict": answer["verdict"]}
+
+
+def is_right(answer: Mapping[str, Any], gold: Mapping[str, Any]) -> bool:
+    """Whether an answer is the known one.
+
+    >>> is_right({"score": 4.5}, {"low": 4.0, "high": 5.0})
+    True
+    """
+    if "low" in gold:
+        return bool(gold["low"] <= answer["score"] <= gold["high"])
+    return all(answer.get(name) == value for name, value in gold.items())

@@ -1,0 +1,220 @@
+"""Assignment: which unit a worker gets next.
+
+A unit is handed out until it has its votes, counting those who are at work on it; nobody gets
+one twice. Work that is left lying comes back after a while. Gold items, whose answer is known,
+are mixed in for everybody.
+"""
+
+from __future__ import annotations
+
+import secrets
+import time
+from dataclasses import dataclass
+from typing import Any, Final
+
+from sqlalchemy import Connection, Row, Select, and_, func, insert, select, update
+
+from screentest.annotate.media.padding import served_length
+from screentest.annotate.store.database import Database
+from screentest.annotate.store.schema import files, media, sittings, units
+from screentest.annotate.tasks import STEPS, Task
+
+LEASE_SECONDS: Final = 3600.0
+
+
+@dataclass(frozen=True, slots=True)
+class Rules:
+    """How work is handed out."""
+
+    task: Task
+    votes: int = 5
+    lease: float = LEASE_SECONDS
+    gold_every: int = 10
+    """One gold item after so many ordinary ones, as long as there are any."""
+    ties: bool = False
+
+
+def current_sitting(connection: Connection, worker: int, task: Task) -> Row[Any] | None:
+    """What the worker is at, if it is still theirs."""
+    return connection.execute(
+        select(sittings)
+        .join(units)
+        .where(
+            sittings.c.worker_id == worker,
+            sittings.c.done_at.is_(None),
+            sittings.c.expires_at > time.time(),
+            units.c.task == task.value,
+            units.c.closed.is_(False),
+        )
+        .order_by(sittings.c.issued_at)
+    ).first()
+
+
+def next_sitting(database: Database, worker: int, rules: Rules) -> str | None:
+    """The sitting the worker is at, or a new one; None where there is no more work."""
+    with database.write() as connection:
+        database.lock(connection)
+        current = current_sitting(connection, worker, rules.task)
+        if current is not None:
+            return str(current.id)
+        now = time.time()
+        unit = None
+        if _gold_is_due(connection, worker, rules):
+            unit = connection.execute(_candidates(worker, rules, now, gold=True)).first()
+        if unit is None:
+            unit = connection.execute(_candidates(worker, rules, now, gold=False)).first()
+        return None if unit is None else _sit(connection, worker, unit, rules, now)
+
+
+def left_for(connection: Connection, worker: int, rules: Rules) -> int:
+    """How many units the worker could still be given."""
+    candidates = _candidates(worker, rules, time.time(), gold=False, limit=None)
+    return int(
+        connection.execute(select(func.count()).select_from(candidates.subquery())).scalar_one()
+    )
+
+
+def keep_alive(connection: Connection, sitting: str, rules: Rules) -> None:
+    """The worker is still at it."""
+    connection.execute(
+        update(sittings)
+        .where(sittings.c.id == sitting)
+        .values(expires_at=time.time() + rules.lease)
+    )
+
+
+def has_room(connection: Connection, sitting: Row[Any], rules: Rules) -> bool:
+    """Whether a vote on it is still wanted, though its time ran out."""
+    now = time.time()
+    unit = connection.execute(select(units).where(units.c.id == sitting.unit_id)).one()
+    if unit.gold is not None:
+        return True
+    others = connection.execute(
+        select(func.count())
+        .select_from(sittings)
+        .where(
+            sittings.c.unit_id == unit.id,
+            sittings.c.worker_id != sitting.worker_id,
+            sittings.c.done_at.is_(None),
+            sittings.c.expires_at > now,
+        )
+    ).scalar_one()
+    return bool(unit.votes + others < rules.votes)
+
+
+def _candidates(
+    worker: int, rules: Rules, now: float, *, gold: bool, limit: int | None = 1
+) -> Select[Any]:
+    mine = select(sittings.c.unit_id).where(
+        sittings.c.worker_id == worker, sittings.c.done_at.is_not(None)
+    )
+    begun = select(sittings.c.unit_id).where(sittings.c.worker_id == worker)
+    known_sources = select(units.c.source).where(units.c.id.in_(begun))
+    at_work = (
+        select(sittings.c.unit_id, func.count().label("count"))
+        .where(
+            sittings.c.done_at.is_(None),
+            sittings.c.expires_at > now,
+            sittings.c.worker_id != worker,
+        )
+        .group_by(sittings.c.unit_id)
+        .subquery()
+    )
+    taken = units.c.votes + func.coalesce(at_work.c.count, 0)
+    wanted = (
+        units.c.gold.is_not(None) if gold else and_(units.c.gold.is_(None), taken < rules.votes)
+    )
+    return (
+        select(units)
+        .select_from(units.outerjoin(at_work, at_work.c.unit_id == units.c.id))
+        .where(
+            units.c.task == rules.task.value,
+            units.c.closed.is_(False),
+            units.c.id.not_in(mine),
+            wanted,
+        )
+        # Who has seen the intact film in another pair would recognise it: other films first.
+        .order_by(units.c.source.in_(known_sources), taken.desc(), units.c.place)
+        .limit(limit)
+    )
+
+
+def _gold_is_due(connection: Connection, worker: int, rules: Rules) -> bool:
+    done = connection.execute(
+        select(units.c.gold)
+        .select_from(sittings.join(units))
+        .where(
+            sittings.c.worker_id == worker,
+            sittings.c.done_at.is_not(None),
+            units.c.task == rules.task.value,
+        )
+        .order_by(sittings.c.done_at.desc())
+        .limit(rules.gold_every)
+    ).all()
+    # The first gold item comes half-way into the first round, not as the very first item.
+    first = len(done) < rules.gold_every
+    enough = rules.gold_every // 2 if first else rules.gold_every
+    return len(done) >= enough and all(row.gold is None for row in done)
+
+
+def _sit(connection: Connection, worker: int, unit: Row[Any], rules: Rules, now: float) -> str:
+    earlier = connection.execute(
+        select(sittings.c.id).where(sittings.c.unit_id == unit.id, sittings.c.worker_id == worker)
+    ).scalar()
+    if earlier is not None:  # its time ran out, and nobody else has taken it
+        connection.execute(
+            update(sittings).where(sittings.c.id == earlier).values(expires_at=now + rules.lease)
+        )
+        return str(earlier)
+    name = secrets.token_urlsafe(16)
+    left = 0 if unit.second_file is None else _side(connection, unit.id)
+    connection.execute(
+        insert(sittings).values(
+            id=name,
+            unit_id=unit.id,
+            worker_id=worker,
+            left_video=left,
+            step=STEPS[rules.task][0].value,
+            issued_at=now,
+            step_at=now,
+            expires_at=now + rules.lease,
+        )
+    )
+    _lay_out(connection, name, unit, left)
+    return name
+
+
+def _side(connection: Connection, unit: int) -> int:
+    """Which video goes to the left: the one that was there less often, else by chance."""
+    counts = [
+        connection.execute(
+            select(func.count())
+            .select_from(sittings)
+            .where(sittings.c.unit_id == unit, sittings.c.left_video == video)
+        ).scalar_one()
+        for video in (0, 1)
+    ]
+    if counts[0] == counts[1]:
+        return secrets.randbelow(2)
+    return 0 if counts[0] < counts[1] else 1
+
+
+def _lay_out(connection: Connection, sitting: str, unit: Row[Any], left: int) -> None:
+    """Fresh names for the videos of every sitting: nobody recognises one by its address."""
+    numbers = [unit.first_file] if unit.second_file is None else [unit.first_file, unit.second_file]
+    sizes = {
+        row.id: row.bytes
+        for row in connection.execute(select(files).where(files.c.id.in_(numbers)))
+    }
+    length = served_length(sizes.values())
+    order = numbers if left == 0 else numbers[::-1]
+    for side, number in zip(("left", "right"), order, strict=False):
+        connection.execute(
+            insert(media).values(
+                id=secrets.token_urlsafe(16),
+                sitting_id=sitting,
+                side=side,
+                file_id=number,
+                length=length,
+            )
+        )

@@ -1,0 +1,210 @@
+"""Units out of a testbed or a manifest."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from screentest.annotate.tasks import Task, of_two
+from screentest.annotate.unit import Footage, Mark, Question, Unit
+from screentest.core import BadOption, Item, UserError
+from screentest.degrade.testbed import FILE, Kind, Pair, SourceFilm, read_testbed
+
+
+def read_units(
+    place: Path, task: Task, *, questions: Path | None = None, gold: Path | None = None
+) -> list[Unit]:
+    """Everything there is to judge in a testbed folder or a manifest."""
+    if place.is_dir() or place.name == FILE:
+        units = _of_testbed(place if place.is_dir() else place.parent, task)
+    else:
+        units = _of_manifest(place, task, questions)
+    if not units:
+        raise UserError(f"{place} has nothing for the task {task.value}")
+    return units if gold is None else _with_gold(units, gold)
+
+
+def unit_key(pair: Pair) -> str:
+    """The name of a pair within its testbed, the same in every version of it."""
+    rung = "" if pair.severity is None else f"/s{pair.severity:g}/n{pair.clips}"
+    return f"{pair.source}/{pair.name}{rung}"
+
+
+def _of_testbed(folder: Path, task: Task) -> list[Unit]:
+    testbed = read_testbed(folder)
+    sources = {source.id: source for source in testbed.sources}
+    if not of_two(task):
+        if task is Task.QUESTIONS:
+            raise BadOption(
+                "questions are about the videos of a manifest, not of a testbed",
+                advice="Give a manifest and --questions FILE.",
+            )
+        return [_of_source(folder, source, task) for source in testbed.sources if source.intact]
+    return [
+        _of_pair(folder, sources[pair.source], pair, task)
+        for pair in testbed.pairs
+        if pair.kind is Kind.DEGRADATION
+    ]
+
+
+def _of_pair(folder: Path, source: SourceFilm, pair: Pair, task: Task) -> Unit:
+    intact = next(file for file in source.intact if file.path == pair.intact)
+    return Unit(
+        key=unit_key(pair),
+        task=task,
+        source=pair.source,
+        videos=(
+            Footage(_inside(folder, intact.path), intact.duration),
+            Footage(_inside(folder, pair.changed.path), pair.changed.duration),
+        ),
+        prompt=_prompt(folder, source),
+        clips=source.clips,
+        name=pair.name,
+        aspect=pair.aspect.value if pair.aspect is not None else "",
+        severity=pair.severity,
+        clip_count=pair.clips,
+        marks=_marks(pair),
+        groups=source.groups,
+    )
+
+
+def _marks(pair: Pair) -> tuple[Mark, ...]:
+    marks = []
+    for touched in pair.touched:
+        span = touched.degraded or touched.intact
+        video = 0 if touched.degraded is None else 1
+        marks.append(Mark(touched.clip, video, float(span.start), float(span.end)))
+    return tuple(marks)
+
+
+def _of_source(folder: Path, source: SourceFilm, task: Task) -> Unit:
+    intact = source.intact[0]
+    return Unit(
+        key=source.id,
+        task=task,
+        source=source.id,
+        videos=(Footage(_inside(folder, intact.path), intact.duration),),
+        prompt=_prompt(folder, source),
+        clips=source.clips,
+        groups=source.groups,
+    )
+
+
+def _prompt(folder: Path, source: SourceFilm) -> str:
+    path = _inside(folder, source.prompt)
+    try:
+        return path.read_text(encoding="utf-8").strip()
+    except (OSError, UnicodeDecodeError) as error:
+        raise UserError(f"{path} cannot be read: {error}", advice="Build it again.") from None
+
+
+def _inside(folder: Path, name: str) -> Path:
+    """A file of the testbed. One that somebody else made must not reach out of its folder."""
+    path = (folder / name).resolve()
+    if not path.is_relative_to(folder.resolve()):
+        raise UserError(
+            f"{name!r} in {folder / FILE} is outside of the testbed",
+            advice="Do not use this testbed, or build it again yourself.",
+        )
+    if not path.is_file():
+        raise UserError(f"{path} is not there", advice="Build the testbed again.")
+    return path
+
+
+def _of_manifest(path: Path, task: Task, questions: Path | None) -> list[Unit]:
+    from screentest.corpus import read_manifest
+
+    if of_two(task):
+        raise BadOption(
+            f"the task {task.value} compares the pairs of a testbed; {path} is no folder of one",
+            advice="Build one with `screentest build`, or use --task rate.",
+        )
+    if (task is Task.QUESTIONS) != (questions is not None):
+        raise BadOption(
+            "--questions and --task questions go together",
+            advice='Give a file with lines like {"item": "cat-01", "questions": ["Is …?"]}.',
+        )
+    items = read_manifest(path)
+    asked = {} if questions is None else _read_questions(questions, {item.id for item in items})
+    return [
+        _of_item(item, task, asked.get(item.id, ()))
+        for item in items
+        if task is not Task.QUESTIONS or item.id in asked
+    ]
+
+
+def _of_item(item: Item, task: Task, questions: Sequence[Question]) -> Unit:
+    from screentest.video import probe, supervised
+
+    info = supervised(probe, item.video).unwrap()
+    return Unit(
+        key=item.id,
+        task=task,
+        source=item.id,
+        videos=(Footage(item.video.resolve(), info.duration),),
+        prompt=item.text,
+        clips=item.script.clips if item.script is not None else (),
+        questions=tuple(questions),
+        groups=item.groups,
+    )
+
+
+def _read_questions(path: Path, known: set[str]) -> dict[str, tuple[Question, ...]]:
+    found: dict[str, tuple[Question, ...]] = {}
+    for number, row in _rows(path):
+        name, texts = row.get("item"), row.get("questions")
+        if not isinstance(name, str) or not isinstance(texts, list) or not texts:
+            raise UserError(f"{path}, line {number}: a row has an item and its questions")
+        if name not in known:
+            raise UserError(f"{path}, line {number}: no item {name!r} in the manifest")
+        found[name] = tuple(_question(path, number, n, text) for n, text in enumerate(texts, 1))
+    return found
+
+
+def _question(path: Path, line: int, number: int, given: object) -> Question:
+    match given:
+        case str() if given.strip():
+            return Question(str(number), given)
+        case {"id": str(name) | int(name), "text": str(text)} if text.strip():
+            return Question(str(name), text)
+    raise UserError(f"{path}, line {line}: question {number} is no text and no id with text")
+
+
+def _with_gold(units: list[Unit], path: Path) -> list[Unit]:
+    from dataclasses import replace
+
+    from screentest.annotate.answers import check_gold
+
+    known = {unit.key: unit for unit in units}
+    for number, row in _rows(path):
+        unit = known.get(str(row.get("unit")))
+        if unit is None:
+            raise UserError(
+                f"{path}, line {number}: no unit {row.get('unit')!r}",
+                advice="`screentest annotate plan --units` lists them.",
+            )
+        known[unit.key] = replace(unit, gold=check_gold(unit, row.get("answer"), path, number))
+    return list(known.values())
+
+
+def _rows(path: Path) -> list[tuple[int, Mapping[str, Any]]]:
+    try:
+        lines = path.read_text(encoding="utf-8").splitlines()
+    except (OSError, UnicodeDecodeError) as error:
+        raise UserError(f"{path} cannot be read: {error}") from None
+    rows: list[tuple[int, Mapping[str, Any]]] = []
+    for number, line in enumerate(lines, start=1):
+        if not line.strip():
+            continue
+        try:
+            row = json.loads(line)
+        except ValueError:
+            row = None
+        if not isinstance(row, dict):
+            raise UserError(
+                f"{path}, line {number}: not a JSON object", advice="Write one object per line."
+            )
+        rows.append((number, row))
+    return rows

@@ -1,0 +1,1 @@
+"""Videos as they are handed to a browser: playable, without tags, without a name."""

@@ -1,0 +1,188 @@
+"""Workers: personal links, consent, exclusion. No name, address or other personal data."""
+
+from __future__ import annotations
+
+import hashlib
+import secrets
+import time
+from dataclasses import dataclass
+from typing import Any, Final
+
+from sqlalchemy import Connection, Row, delete, insert, select, update
+from sqlalchemy.exc import IntegrityError
+
+from screentest.annotate.store.database import Database
+from screentest.annotate.store.schema import links, log, sessions, workers
+from screentest.core import UserError
+
+DAY: Final = 86_400.0
+LINK_DAYS: Final = 30.0
+SESSION_DAYS: Final = 7.0
+
+
+@dataclass(frozen=True, slots=True)
+class Worker:
+    """Somebody who answers, known by a label only."""
+
+    id: int
+    label: str
+    consented: bool
+    excluded: bool
+    language: str
+
+
+@dataclass(frozen=True, slots=True)
+class Invitation:
+    """A worker's personal link; the token is shown once and only its hash is kept."""
+
+    label: str
+    token: str
+
+
+def invite(
+    database: Database, count: int, *, days: float = LINK_DAYS, language: str = ""
+) -> list[Invitation]:
+    """Make workers, each with a link of their own."""
+    made = []
+    with database.write() as connection:
+        for _ in range(count):
+            label = f"w-{secrets.token_hex(4)}"
+            worker = _add(connection, label, language)
+            made.append(Invitation(label, _link(connection, worker, days)))
+    return made
+
+
+def link_again(
+    database: Database, label: str, *, days: float = LINK_DAYS, create: bool = False
+) -> Invitation:
+    """One more link for a worker."""
+    with database.write() as connection:
+        found = connection.execute(select(workers.c.id).where(workers.c.label == label)).scalar()
+        if found is None:
+            if not create:
+                raise UserError(f"there is no worker {label!r}")
+            found = _add(connection, label, "")
+        return Invitation(label, _link(connection, int(found), days))
+
+
+def imported_worker(connection: Connection, label: str) -> int:
+    """The worker of that label, made where there is none."""
+    found = connection.execute(select(workers.c.id).where(workers.c.label == label)).scalar()
+    return int(found) if found is not None else _add(connection, label, "")
+
+
+def open_session(database: Database, token: str) -> str | None:
+    """A session for whoever has this link; None where it is unknown or too old."""
+    now = time.time()
+    with database.write() as connection:
+        found = connection.execute(
+            select(links.c.worker_id).where(
+                links.c.token_hash == hashed(token), links.c.expires_at > now
+            )
+        ).scalar()
+        return None if found is None else _session(connection, int(found), now)
+
+
+def open_operator_session(database: Database) -> str:
+    """A session for the operator."""
+    with database.write() as connection:
+        return _session(connection, None, time.time())
+
+
+def close_session(database: Database, session: str) -> None:
+    """End it."""
+    with database.write() as connection:
+        connection.execute(delete(sessions).where(sessions.c.id_hash == hashed(session)))
+
+
+def session_of(connection: Connection, session: str) -> tuple[bool, Worker | None]:
+    """Whose session it is: the operator's, a worker's, or nobody's (False, None)."""
+    row = connection.execute(
+        select(sessions.c.worker_id, workers)
+        .select_from(sessions.outerjoin(workers))
+        .where(sessions.c.id_hash == hashed(session), sessions.c.expires_at > time.time())
+    ).first()
+    if row is None:
+        return False, None
+    return (True, None) if row.worker_id is None else (False, _worker(row))
+
+
+def consent(database: Database, worker: int) -> None:
+    """The worker has read what this is about and agrees."""
+    with database.write() as connection:
+        connection.execute(
+            update(workers)
+            .where(workers.c.id == worker, workers.c.consented_at.is_(None))
+            .values(consented_at=time.time())
+        )
+        note(connection, "consent", worker)
+
+
+def choose_language(database: Database, worker: int, language: str) -> None:
+    """The language a worker reads."""
+    with database.write() as connection:
+        connection.execute(update(workers).where(workers.c.id == worker).values(language=language))
+
+
+def exclude(database: Database, label: str, reason: str, *, excluded: bool = True) -> None:
+    """Give somebody no more work, or work again. Votes stay as they are; the log keeps why."""
+    with database.write() as connection:
+        worker = connection.execute(select(workers).where(workers.c.label == label)).first()
+        if worker is None:
+            raise UserError(f"there is no worker {label!r}")
+        if bool(worker.excluded) == excluded:
+            return
+        connection.execute(
+            update(workers).where(workers.c.id == worker.id).values(excluded=excluded)
+        )
+        note(connection, "exclude" if excluded else "restore", worker.id, reason=reason)
+
+
+def note(connection: Connection, what: str, worker: int | None = None, **details: Any) -> None:
+    """Write down that something happened."""
+    connection.execute(
+        insert(log).values(at=time.time(), what=what, worker_id=worker, details=details)
+    )
+
+
+def hashed(secret: str) -> str:
+    """What is kept of a secret: enough to know it again, not enough to use it."""
+    return hashlib.sha256(secret.encode("utf-8", "replace")).hexdigest()
+
+
+def _add(connection: Connection, label: str, language: str) -> int:
+    values = {
+        "label": label,
+        "created_at": time.time(),
+        "language": language,
+        "excluded": False,
+    }
+    try:
+        added = connection.execute(insert(workers).values(values))
+    except IntegrityError:
+        raise UserError(f"there is already a worker {label!r}") from None
+    return int(added.inserted_primary_key[0])  # type: ignore[index]
+
+
+def _link(connection: Connection, worker: int, days: float) -> str:
+    token = secrets.token_urlsafe(24)
+    expires = time.time() + days * DAY
+    connection.execute(
+        insert(links).values(token_hash=hashed(token), worker_id=worker, expires_at=expires)
+    )
+    return token
+
+
+def _session(connection: Connection, worker: int | None, now: float) -> str:
+    session = secrets.token_urlsafe(24)
+    connection.execute(delete(sessions).where(sessions.c.expires_at < now))
+    connection.execute(
+        insert(sessions).values(
+            id_hash=hashed(session), worker_id=worker, expires_at=now + SESSION_DAYS * DAY
+        )
+    )
+    return session
+
+
+def _worker(row: Row[Any]) -> Worker:
+    return Worker(row.id, row.label, row.consented_at is not None, bool(row.excluded), row.language)

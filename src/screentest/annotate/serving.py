@@ -1,0 +1,116 @@
+"""Serving: from a testbed or manifest to a running app."""
+
+from __future__ import annotations
+
+import socket
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from pathlib import Path
+from typing import Final
+
+from screentest.annotate.assignment import Rules
+from screentest.annotate.language import read_language
+from screentest.annotate.material import read_units
+from screentest.annotate.media.prepare import prepare_all
+from screentest.annotate.people import hashed
+from screentest.annotate.store import Database, open_database
+from screentest.annotate.store.project import keep_units
+from screentest.annotate.tasks import Task
+from screentest.annotate.unit import Unit
+from screentest.annotate.web.site import Site, allowed_origins, is_loopback
+from screentest.core import BadOption, Progress, UserError
+
+SHORTEST_TOKEN: Final = 16
+DEFAULT_LANGUAGES: Final = ("en", "ja")
+
+
+def open_project(
+    place: Path,
+    store: str | Path,
+    task: Task,
+    *,
+    questions: Path | None = None,
+    gold: Path | None = None,
+    progress: Progress | None = None,
+) -> tuple[Database, list[Unit]]:
+    """The database of a project with all units of the task in it, videos ready to be served."""
+    units = read_units(place, task, questions=questions, gold=gold)
+    videos = [video.path for unit in units for video in unit.videos]
+    folder = place if place.is_dir() else place.with_suffix(".annotate")
+    beside = folder / "annotate" / "media" if place.is_dir() else folder / "media"
+    prepared = prepare_all(videos, beside, progress=progress)
+    database = open_database(store, create=True)
+    keep_units(database, task, units, prepared)
+    return database, units
+
+
+def check_address(host: str, port: int, public_url: str | None, token: str | None) -> None:
+    """Refuse an open door before anything is started."""
+    if token is not None and len(token) < SHORTEST_TOKEN:
+        raise BadOption(
+            f"an operator's token has at least {SHORTEST_TOKEN} characters",
+            advice='Make one: python -c "import secrets; print(secrets.token_urlsafe())"',
+        )
+    if token is None and not (is_loopback(host) and public_url is None):
+        raise BadOption(
+            f"{host} can be reached by others: that needs a token for the operator's page",
+            advice="Set SCREENTEST_ANNOTATE_TOKEN, or stay on 127.0.0.1.",
+        )
+    allowed_origins(host, port, public_url)
+
+
+def make_site(
+    database: Database,
+    rules: Rules,
+    *,
+    origins: frozenset[str],
+    operator_token: str,
+    languages: Sequence[str] = DEFAULT_LANGUAGES,
+    consent: str = "",
+    port: int = 0,
+) -> Site:
+    """The site of a project."""
+    read = [read_language(name) for name in languages]
+    return Site(
+        database=database,
+        rules=rules,
+        languages={language.code: language for language in read},
+        origins=origins,
+        operator_hash=hashed(operator_token),
+        # Cookies do not know ports: two apps on one machine would sign each other out.
+        cookie=f"screentest-{port}",
+        consent=consent,
+    )
+
+
+def bind(host: str, port: int) -> socket.socket:
+    """Take the port; 0 takes any that is free."""
+    try:
+        family = socket.AF_INET6 if ":" in host else socket.AF_INET
+        return socket.create_server((host, port), family=family, backlog=512)
+    except OSError as error:
+        raise UserError(
+            f"{host}:{port} cannot be used: {error.strerror or error}",
+            advice="Choose another with --port; 0 takes any that is free.",
+        ) from None
+
+
+def run(site: Site, listening: socket.socket, *, proxied: bool, ready: Callable[[], None]) -> None:
+    """Serve until Ctrl-C."""
+    import uvicorn
+
+    from screentest.annotate.web.app import create_app
+
+    config = uvicorn.Config(
+        create_app(site),
+        access_log=False,
+        log_level="warning",
+        server_header=False,
+        proxy_headers=proxied,
+        timeout_graceful_shutdown=5,
+        lifespan="off",
+        ws="none",
+    )
+    ready()
+    with suppress(KeyboardInterrupt):
+        uvicorn.Server(config).run(sockets=[listening])

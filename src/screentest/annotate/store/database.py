@@ -1,0 +1,174 @@
+"""Database: one place for transactions, whichever of the two databases it is."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from sqlalchemy import Connection, create_engine, event, insert, inspect, select, update
+from sqlalchemy.engine import make_url
+from sqlalchemy.exc import ArgumentError, DBAPIError, NoSuchModuleError, OperationalError
+
+from screentest.annotate.store import schema
+from screentest.core import BadOption, RunTooNew, StorageError, UserError
+
+
+class Database:
+    """Transactions on the votes. Reading sees one moment; writing is whole or nothing."""
+
+    def __init__(self, url: str) -> None:
+        self.url = _checked(url)
+        self.sqlite = self.url.get_backend_name() == "sqlite"
+        more: dict[str, Any] = {} if self.sqlite else {"pool_pre_ping": True}
+        self._engine = create_engine(self.url, pool_size=10, max_overflow=40, **more)
+        # SQLite lets one write at a time; waiting here is fair, waiting there is not.
+        self._turn = threading.Lock()
+        if self.sqlite:
+            event.listen(self._engine, "connect", _prepare_sqlite)
+            event.listen(self._engine, "begin", _begin_sqlite)
+
+    @contextmanager
+    def read(self) -> Iterator[Connection]:
+        """A transaction that only looks."""
+        with self._engine.connect() as connection, connection.begin():
+            yield connection
+
+    @contextmanager
+    def write(self, *, durable: bool = True) -> Iterator[Connection]:
+        """A transaction that changes something.
+
+        With ``durable`` off, a power cut may take the last moments back (never half of one):
+        good enough for where a playhead was, not for a vote.
+        """
+        if not self.sqlite:
+            with self._engine.begin() as connection:
+                if not durable:
+                    connection.exec_driver_sql("SET LOCAL synchronous_commit TO off")
+                yield connection
+            return
+        with self._turn, self._engine.connect() as raw:
+            connection = raw.execution_options(screentest_writes=True, screentest_durable=durable)
+            with connection.begin():
+                yield connection
+
+    def lock(self, connection: Connection) -> None:
+        """Let one transaction at a time hand out work. SQLite's writers are alone anyway."""
+        if not self.sqlite:
+            connection.execute(
+                select(schema.meta.c.value).where(schema.meta.c.name == "schema").with_for_update()
+            )
+
+    def migrate(self) -> None:
+        """Bring the tables to this version's; raises RunTooNew where they are ahead of it."""
+        with self.write() as connection:
+            if not self.sqlite:  # two servers may start at once
+                connection.exec_driver_sql("SELECT pg_advisory_xact_lock(7265616)")
+            known = len(schema.MIGRATIONS)
+            taken = _taken(connection)
+            if taken > known:
+                raise RunTooNew(
+                    f"{self.shown} was written by a later version (schema {taken})",
+                    advice="Update screentest.",
+                )
+            for step in schema.MIGRATIONS[taken:]:
+                step(connection)
+            if taken == 0:
+                connection.execute(insert(schema.meta).values(name="schema", value=str(known)))
+            elif taken < known:
+                connection.execute(
+                    update(schema.meta)
+                    .where(schema.meta.c.name == "schema")
+                    .values(value=str(known))
+                )
+
+    @property
+    def shown(self) -> str:
+        """Where it is, without the password."""
+        return self.url.database or "" if self.sqlite else self.url.render_as_string()
+
+    def close(self) -> None:
+        """Give the connections back."""
+        self._engine.dispose()
+
+
+def default_store(place: Path) -> Path:
+    """The SQLite file that belongs to a testbed or manifest."""
+    folder = place / "annotate" if place.is_dir() else place.with_suffix(".annotate")
+    return folder / "votes.sqlite"
+
+
+def open_database(store: str | Path, *, create: bool = False) -> Database:
+    """Open a store: the path of an SQLite file or a ``postgresql://`` URL."""
+    text = str(store)
+    if "://" not in text:
+        path = Path(text)
+        if not create and not path.is_file():
+            raise UserError(
+                f"{path} is not there",
+                advice="Start with `screentest annotate serve`, or give --store.",
+            )
+        if create:
+            path.parent.mkdir(parents=True, exist_ok=True)
+        text = f"sqlite:///{path.absolute()}"
+    try:
+        database = Database(text)
+        database.migrate()
+    except (OperationalError, DBAPIError) as error:
+        reason = str(error.orig).strip().splitlines()[0]
+        raise StorageError(
+            f"the store cannot be used: {reason}",
+            advice="Check the path or the URL, and that the database server runs.",
+        ) from None
+    return database
+
+
+def _checked(url: str) -> Any:
+    try:
+        parsed = make_url(url)
+    except ArgumentError:
+        parsed = None
+    if parsed is None or parsed.get_backend_name() not in ("sqlite", "postgresql"):
+        raise BadOption(
+            "a store is an SQLite file or a postgresql:// URL",
+            advice="Write postgresql://user:password@host/name.",
+        )
+    if parsed.drivername == "postgresql":
+        parsed = parsed.set(drivername="postgresql+psycopg")
+    try:
+        parsed.get_dialect()().import_dbapi()
+    except (ImportError, NoSuchModuleError):
+        raise UserError(
+            f"the driver for {parsed.drivername} is missing",
+            advice="pip install 'screentest[postgres]'",
+        ) from None
+    return parsed
+
+
+def _taken(connection: Connection) -> int:
+    if not inspect(connection).has_table("meta"):
+        return 0
+    found = connection.execute(
+        select(schema.meta.c.value).where(schema.meta.c.name == "schema")
+    ).scalar_one_or_none()
+    return int(found) if found is not None else 0
+
+
+def _prepare_sqlite(connection: Any, _: Any) -> None:
+    connection.isolation_level = None  # transactions begin where we say so
+    connection.execute("PRAGMA journal_mode = WAL")
+    connection.execute("PRAGMA synchronous = FULL")
+    connection.execute("PRAGMA foreign_keys = ON")
+    connection.execute("PRAGMA busy_timeout = 30000")
+
+
+def _begin_sqlite(connection: Connection) -> None:
+    options = connection.get_execution_options()
+    if not options.get("screentest_writes"):
+        connection.exec_driver_sql("BEGIN")
+        return
+    level = "FULL" if options["screentest_durable"] else "NORMAL"
+    connection.exec_driver_sql(f"PRAGMA synchronous = {level}")
+    connection.exec_driver_sql("BEGIN IMMEDIATE")

@@ -1,0 +1,237 @@
+"""Voting: one answer per click, whatever happens to the network or the server in between.
+
+A page makes an id for every click and sends it until it is acknowledged. The same id again is
+the same vote; another id for a step that is already answered changes nothing.
+"""
+
+from __future__ import annotations
+
+import re
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+from sqlalchemy import Connection, Row, insert, select, update
+
+from screentest.annotate.answers import BadAnswer, check_answer, check_comment, is_right
+from screentest.annotate.assignment import Rules, has_room, keep_alive
+from screentest.annotate.store.database import Database
+from screentest.annotate.store.schema import files, media, sittings, texts, units, views, votes
+from screentest.annotate.tasks import Step, Task, step_after
+from screentest.annotate.viewing import Viewing, take_reports
+
+VOTE_ID: Final = re.compile(r"[A-Za-z0-9_-]{16,64}", re.ASCII)
+
+
+class Refused(Exception):
+    """A vote that is not taken, and why; ``code`` says it to the page."""
+
+    def __init__(self, code: str, message: str) -> None:
+        super().__init__(message)
+        self.code = code
+
+
+@dataclass(frozen=True, slots=True)
+class Taken:
+    """A vote that is in the database."""
+
+    repeated: bool
+    """It had been taken before."""
+    finished: bool
+    """It was the last step."""
+
+
+def take_vote(
+    database: Database,
+    worker: int,
+    rules: Rules,
+    *,
+    vote: str,
+    sitting: str,
+    step: str,
+    answer: object,
+    comment: object = None,
+) -> Taken:
+    """Store an answer; raises Refused or BadAnswer. When it returns, the vote is on disk."""
+    if not VOTE_ID.fullmatch(vote):
+        raise BadAnswer("a vote needs an id of 16 to 64 letters and digits")
+    with database.write() as connection:
+        row = connection.execute(
+            select(sittings).where(sittings.c.id == sitting).with_for_update()
+        ).first()
+        if row is None or row.worker_id != worker:
+            raise Refused("unknown", "this is not one of your tasks")
+        earlier = connection.execute(
+            select(votes).where(votes.c.sitting_id == sitting, votes.c.step == step)
+        ).first()
+        if earlier is not None:
+            if earlier.id != vote:
+                raise Refused("answered", "this has been answered already; the first answer stays")
+            return Taken(True, row.done_at is not None)
+        if connection.execute(select(votes.c.id).where(votes.c.id == vote)).first() is not None:
+            raise BadAnswer("a vote needs an id of its own")
+        return _store(connection, row, rules, vote, step, answer, comment)
+
+
+def _store(
+    connection: Connection,
+    sitting: Row[Any],
+    rules: Rules,
+    vote: str,
+    step: str,
+    answer: object,
+    comment: object,
+) -> Taken:
+    unit = connection.execute(select(units).where(units.c.id == sitting.unit_id)).one()
+    if sitting.step != step or sitting.done_at is not None:
+        raise Refused("order", "this step is not the next one")
+    now = time.time()
+    if sitting.expires_at <= now and not has_room(connection, sitting, rules):
+        raise Refused("expired", "its time ran out and somebody else has it now")
+    if unit.closed:
+        raise Refused("closed", "this is no longer asked")
+    checked = check_answer(
+        Step(step),
+        answer,
+        questions=[question["id"] for question in unit.questions],
+        ties=rules.ties,
+        prompt=_prompt(connection, unit) if step == Step.REVIEW else "",
+    )
+    if step == Step.CHECK and not all(seen_marks(connection, sitting, unit)):
+        raise Refused("unseen", "look at every marked part first")
+    if "choice" in checked:
+        checked["picked"] = _picked(checked["choice"], sitting.left_video)
+    connection.execute(
+        insert(votes).values(
+            id=vote,
+            sitting_id=sitting.id,
+            unit_id=unit.id,
+            worker_id=sitting.worker_id,
+            step=step,
+            answer=checked,
+            comment=check_comment(comment),
+            seconds=now - sitting.step_at,
+            watched=_watched(connection, sitting),
+            at=now,
+        )
+    )
+    following = step_after(Task(unit.task), Step(step))
+    if following is not None:
+        _go_on(connection, sitting, rules, following, now)
+        return Taken(False, False)
+    connection.execute(update(sittings).where(sittings.c.id == sitting.id).values(done_at=now))
+    connection.execute(update(units).where(units.c.id == unit.id).values(votes=units.c.votes + 1))
+    return Taken(False, True)
+
+
+def take_views(
+    database: Database,
+    worker: int,
+    rules: Rules,
+    *,
+    sitting: str,
+    step: str,
+    reports: Mapping[str, Sequence[object]],
+) -> list[bool]:
+    """Note where the playheads were; tells which marked parts have been seen.
+
+    Raises Implausible where a page claims more than the clock allows.
+    """
+    with database.write(durable=False) as connection:
+        row = connection.execute(
+            select(sittings).where(sittings.c.id == sitting).with_for_update()
+        ).first()
+        if row is None or row.worker_id != worker:
+            raise Refused("unknown", "this is not one of your tasks")
+        if row.step != step or row.done_at is not None:
+            raise Refused("order", "this step is over")
+        elapsed = time.time() - row.step_at
+        for side, claimed in reports.items():
+            before = _viewing(connection, row, side)
+            after = take_reports(before or Viewing(), claimed, elapsed=elapsed).as_object()
+            here = _view_key(row, side)
+            if before is None:
+                connection.execute(
+                    insert(views).values(sitting_id=row.id, step=row.step, side=side, viewing=after)
+                )
+            else:
+                connection.execute(update(views).where(*here).values(viewing=after))
+        keep_alive(connection, row.id, rules)
+        unit = connection.execute(select(units).where(units.c.id == row.unit_id)).one()
+        return seen_marks(connection, row, unit) if step == Step.CHECK else []
+
+
+def seen_marks(connection: Connection, sitting: Row[Any], unit: Row[Any]) -> list[bool]:
+    """For each harmed stretch, whether the worker has looked at it since it was marked."""
+    looked = {
+        video: _viewing(connection, sitting, side_of(video, sitting.left_video)) or Viewing()
+        for video in (0, 1)
+    }
+    return [looked[mark["video"]].has_seen(mark["start"], mark["end"]) for mark in unit.marks]
+
+
+def side_of(video: int, left_video: int) -> str:
+    """Where a video of the unit stands."""
+    return "left" if video == left_video else "right"
+
+
+def gold_answers(connection: Connection) -> list[tuple[int, bool]]:
+    """For each answer to a gold item: the worker, and whether it was right."""
+    rows = connection.execute(
+        select(votes.c.worker_id, votes.c.answer, votes.c.step, units.c.gold)
+        .select_from(votes.join(units))
+        .where(units.c.gold.is_not(None), votes.c.step != Step.CHECK.value)
+    )
+    return [(row.worker_id, is_right(row.answer, row.gold)) for row in rows]
+
+
+def _go_on(connection: Connection, sitting: Row[Any], rules: Rules, step: Step, now: float) -> None:
+    connection.execute(
+        update(sittings)
+        .where(sittings.c.id == sitting.id)
+        .values(step=step.value, step_at=now, expires_at=now + rules.lease)
+    )
+
+
+def _picked(choice: str, left_video: int) -> str:
+    """The chosen side as a video of the unit."""
+    if choice == "same":
+        return "tie"
+    return "first" if (choice == "left") == (left_video == 0) else "second"
+
+
+def _prompt(connection: Connection, unit: Row[Any]) -> str:
+    return str(
+        connection.execute(select(texts.c.prompt).where(texts.c.id == unit.text_id)).scalar_one()
+    )
+
+
+def _view_key(sitting: Row[Any], side: str) -> tuple[Any, ...]:
+    return (
+        views.c.sitting_id == sitting.id,
+        views.c.step == sitting.step,
+        views.c.side == side,
+    )
+
+
+def _viewing(connection: Connection, sitting: Row[Any], side: str) -> Viewing | None:
+    stored = connection.execute(
+        select(views.c.viewing).where(*_view_key(sitting, side))
+    ).scalar_one_or_none()
+    return None if stored is None else Viewing.of(stored)
+
+
+def _watched(connection: Connection, sitting: Row[Any]) -> dict[str, float]:
+    """How much of each video was played in this step."""
+    rows = connection.execute(
+        select(media.c.side, files.c.seconds)
+        .select_from(media.join(files))
+        .where(media.c.sitting_id == sitting.id)
+    )
+    return {
+        row.side: round(
+            (_viewing(connection, sitting, row.side) or Viewing()).share(row.seconds), 4
+        )
+        for row in rows
+    }

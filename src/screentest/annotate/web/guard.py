@@ -1,0 +1,110 @@
+"""Guard: what is turned away before any page sees it, and the headers all answers carry."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from starlette.datastructures import MutableHeaders
+from starlette.requests import Request
+from starlette.responses import PlainTextResponse
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+BODY_LIMIT: Final = 1 << 21
+"""A prompt of 200,000 characters, each written as an escape, with room to spare."""
+POLICY: Final = (
+    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; "
+    "media-src 'self'; connect-src 'self'; form-action 'self'; base-uri 'none'; "
+    "frame-ancestors 'none'"
+)
+HEADERS: Final = {
+    "Content-Security-Policy": POLICY,
+    "X-Content-Type-Options": "nosniff",
+    "X-Frame-Options": "DENY",
+    "Referrer-Policy": "no-referrer",
+    "Cross-Origin-Opener-Policy": "same-origin",
+    "Cross-Origin-Resource-Policy": "same-origin",
+    "Permissions-Policy": "camera=(), microphone=(), geolocation=()",
+}
+
+
+class TooLarge(Exception):
+    """A body above the limit."""
+
+
+class Guard:
+    """Lets in what comes from our own pages, under our own name, at a sensible size."""
+
+    def __init__(self, app: ASGIApp, *, hosts: frozenset[str], origins: frozenset[str]) -> None:
+        self._app = app
+        self._hosts = hosts
+        self._origins = origins
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Pass a request on, or answer it here."""
+        if scope["type"] != "http":
+            if scope["type"] == "lifespan":
+                await self._app(scope, receive, send)
+            return
+        request = Request(scope)
+
+        async def send_guarded(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                headers = MutableHeaders(scope=message)
+                for name, value in HEADERS.items():
+                    headers[name] = value
+                headers.setdefault("Cache-Control", "no-store")
+            await send(message)
+
+        refusal = self._refusal(request)
+        if refusal is not None:
+            await refusal(scope, receive, send_guarded)
+            return
+        begun = False
+
+        async def send_watched(message: Message) -> None:
+            nonlocal begun
+            begun = True
+            await send_guarded(message)
+
+        try:
+            await self._app(scope, _limited(receive), send_watched)
+        except TooLarge:
+            if not begun:
+                await _say(413, "That is too long.")(scope, receive, send_guarded)
+
+    def _refusal(self, request: Request) -> PlainTextResponse | None:
+        hosts = request.headers.getlist("host")
+        # A page of another site could be given our address by its own DNS: its name tells.
+        if len(hosts) != 1 or hosts[0].lower() not in self._hosts:
+            return _say(421, "This address is not served here.")
+        if request.method in ("GET", "HEAD"):
+            return None
+        if request.method != "POST":
+            return _say(405, "Not here.")
+        origins = request.headers.getlist("origin")
+        if len(origins) != 1 or origins[0].lower() not in self._origins:
+            return _say(403, "Requests come from our own pages only.")
+        if request.headers.get("sec-fetch-site", "same-origin") != "same-origin":
+            return _say(403, "Requests come from our own pages only.")
+        length = request.headers.get("content-length", "0")
+        if not length.isdecimal() or int(length) > BODY_LIMIT:
+            return _say(413, "That is too long.")
+        return None
+
+
+def _limited(receive: Receive) -> Receive:
+    taken = 0
+
+    async def receive_limited() -> Message:
+        nonlocal taken
+        message = await receive()
+        taken += len(message.get("body", b""))
+        if taken > BODY_LIMIT:
+            raise TooLarge
+        return message
+
+    return receive_limited
+
+
+def _say(status: int, text: str) -> PlainTextResponse:
+    return PlainTextResponse(f"{text}\n", status)

@@ -1,0 +1,179 @@
+"""The worker's pages. Reading a page changes nothing; what changes something is a POST."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from fastapi import APIRouter, Form, HTTPException, Request
+from fastapi.responses import HTMLResponse, RedirectResponse, Response
+from pydantic import BaseModel
+from sqlalchemy import func, select
+
+from screentest.annotate import people
+from screentest.annotate.assignment import current_sitting, left_for, next_sitting
+from screentest.annotate.store.schema import sittings, units
+from screentest.annotate.web.rendering import page, static_files
+from screentest.annotate.web.showing import screen_of
+from screentest.annotate.web.site import Site
+from screentest.annotate.web.throttle import Throttle
+from screentest.annotate.web.visitor import (
+    NeedWorker,
+    Visitor,
+    check_csrf,
+    language_of,
+    site_of,
+    visitor_of,
+)
+
+router = APIRouter()
+_KINDS = {"js": "text/javascript", "css": "text/css", "svg": "image/svg+xml"}
+Csrf = Annotated[str, Form()]
+
+
+class Token(BaseModel):
+    """What a personal link holds behind its #."""
+
+    token: str
+
+
+@router.get("/")
+def home() -> Response:
+    """There is one way in."""
+    return RedirectResponse("/work", 303)
+
+
+@router.get("/static/{name}")
+def static(name: str) -> Response:
+    """Scripts and styles."""
+    content = static_files().get(name)
+    kind = _KINDS.get(name.rpartition(".")[2])
+    if content is None or kind is None:
+        raise HTTPException(404)
+    return Response(content, media_type=kind, headers={"Cache-Control": "no-cache"})
+
+
+@router.get("/join")
+def join_page(request: Request) -> HTMLResponse:
+    """Where personal links lead; the token is behind the # and so in nobody's log."""
+    return page(request, "join.html", None)
+
+
+@router.post("/join")
+def join(request: Request, given: Token) -> Response:
+    """Change a link's token for a session."""
+    from fastapi.responses import JSONResponse
+
+    site = site_of(request)
+    failures: Throttle = request.app.state.failures
+    client = request.client.host if request.client else ""
+    operator = site.is_operator(given.token)
+    session = (
+        people.open_operator_session(site.database)
+        if operator
+        else people.open_session(site.database, given.token)
+    )
+    if session is None:
+        if not failures.allows(client):
+            raise HTTPException(429, "Too many attempts. Wait a minute.")
+        raise HTTPException(403, "This link is not valid.")
+    answer = JSONResponse({"next": "/operator" if operator else "/work"})
+    answer.set_cookie(
+        site.cookie,
+        session,
+        max_age=int(people.SESSION_DAYS * people.DAY),
+        httponly=True,
+        samesite="strict",
+        secure=site.secure,
+        path="/",
+    )
+    return answer
+
+
+@router.post("/leave")
+def leave(request: Request, csrf: Csrf) -> Response:
+    """End the session."""
+    site, visitor = site_of(request), visitor_of(request)
+    answer = RedirectResponse("/join", 303)
+    if visitor is not None:
+        check_csrf(visitor, csrf)
+        people.close_session(site.database, visitor.session)
+        answer.delete_cookie(site.cookie, path="/", httponly=True, samesite="strict")
+    return answer
+
+
+@router.post("/language")
+def choose_language(
+    request: Request, visitor: NeedWorker, csrf: Csrf, code: Annotated[str, Form()]
+) -> Response:
+    """Read in another language from now on."""
+    site = site_of(request)
+    check_csrf(visitor, csrf)
+    if code not in site.languages or visitor.worker is None:
+        raise HTTPException(422, "There is no such language.")
+    people.choose_language(site.database, visitor.worker.id, code)
+    return RedirectResponse("/work", 303)
+
+
+@router.post("/consent")
+def consent(request: Request, visitor: NeedWorker, csrf: Csrf) -> Response:
+    """The worker agrees to take part."""
+    check_csrf(visitor, csrf)
+    assert visitor.worker is not None
+    people.consent(site_of(request).database, visitor.worker.id)
+    return RedirectResponse("/work", 303)
+
+
+@router.post("/next")
+def next_one(request: Request, visitor: NeedWorker, csrf: Csrf) -> Response:
+    """Take the next piece of work."""
+    check_csrf(visitor, csrf)
+    worker, site = visitor.worker, site_of(request)
+    if worker is not None and worker.consented and not worker.excluded:
+        next_sitting(site.database, worker.id, site.rules)
+    return RedirectResponse("/work", 303)
+
+
+@router.get("/work")
+def work(request: Request, visitor: NeedWorker) -> HTMLResponse:
+    """Whatever is next: consent, the task at hand, the way to a new one, or thanks."""
+    site, worker = site_of(request), visitor.worker
+    assert worker is not None
+    task = site.rules.task
+    if not worker.consented:
+        return page(request, "consent.html", visitor, own_text=site.consent)
+    if worker.excluded:
+        return page(request, "done.html", visitor, text="done.stopped")
+    done, left = _progress(site, visitor)
+    with site.database.read() as connection:
+        current = current_sitting(connection, worker.id, task)
+        if current is not None:
+            code = language_of(site, request, visitor).code
+            screen = screen_of(connection, current, code)
+            return page(
+                request,
+                "work.html",
+                visitor,
+                s=screen,
+                ties=site.rules.ties,
+                done=done,
+                left=left,
+            )
+    if left == 0:
+        return page(request, "done.html", visitor, text="done.text")
+    return page(request, "start.html", visitor, task=task.value, done=done, left=left)
+
+
+def _progress(site: Site, visitor: Visitor) -> tuple[int, int]:
+    assert visitor.worker is not None
+    worker = visitor.worker.id
+    with site.database.read() as connection:
+        done = connection.execute(
+            select(func.count())
+            .select_from(sittings.join(units))
+            .where(
+                sittings.c.worker_id == worker,
+                sittings.c.done_at.is_not(None),
+                units.c.task == site.rules.task.value,
+            )
+        ).scalar_one()
+        return int(done), left_for(connection, worker, site.rules)

@@ -1,0 +1,32 @@
+// The token stands behind the #, so it is in no log; it is changed for a cookie and forgotten.
+const told = document.querySelector("#join");
+const token = location.hash.slice(1);
+history.replaceState(null, "", "/join");
+
+async function join() {
+  if (!token) {
+    told.textContent = told.dataset.missing;
+    return;
+  }
+  for (;;) {
+    try {
+      const answer = await fetch("/join", {
+        method: "POST",
+        headers: { "Content-Type": "application/json" },
+        body: JSON.stringify({ token }),
+      });
+      if (answer.ok) {
+        location.replace((await answer.json()).next);
+        return;
+      }
+      if (answer.status < 500) {
+        told.textContent = told.dataset.refused;
+        return;
+      }
+    } catch {
+      // No connection: try again.
+    }
+    await new Promise((go) => setTimeout(go, 2000));
+  }
+}
+join();

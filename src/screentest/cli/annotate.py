@@ -1,0 +1,218 @@
+"""``screentest annotate``: a web app for human judgements, and what becomes of them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+if TYPE_CHECKING:
+    from screentest.annotate.tasks import Task
+
+Place = Annotated[
+    Path,
+    typer.Argument(
+        metavar="TESTBED|MANIFEST", help="A folder made by `build`, or a manifest.", exists=True
+    ),
+]
+Store = Annotated[
+    str | None,
+    typer.Option(
+        metavar="FILE|URL", help="SQLite file or postgresql:// URL.", show_default="beside it"
+    ),
+]
+
+
+def command(app: typer.Typer) -> None:
+    """Add the command and what goes with it."""
+    annotate = typer.Typer(no_args_is_help=True, rich_markup_mode=None)
+    annotate.callback()(about)
+    annotate.command()(serve)
+    annotate.command()(invite)
+    app.add_typer(annotate, name="annotate")
+
+
+def about() -> None:
+    """Ask people: a web app for judgements of videos."""
+
+
+def serve(
+    place: Place,
+    task: Annotated[
+        str, typer.Option(metavar="NAME", help="pairs, check, rate, questions or prompts.")
+    ] = "pairs",
+    store: Store = None,
+    votes: Annotated[int, typer.Option(min=1, help="How many people judge each item.")] = 5,
+    host: Annotated[str, typer.Option(help="Another address needs a token.")] = "127.0.0.1",
+    port: Annotated[int, typer.Option(min=0, max=65535, help="0 takes a free one.")] = 8765,
+    public_url: Annotated[
+        str | None, typer.Option(metavar="URL", help="The address people use.")
+    ] = None,
+    token: Annotated[
+        str | None,
+        typer.Option(
+            metavar="SECRET",
+            help="The operator's token.",
+            envvar="SCREENTEST_ANNOTATE_TOKEN",
+            show_envvar=True,
+            show_default="a new one",
+        ),
+    ] = None,
+    language: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="CODE|FILE",
+            help="May be given often; the first is the default.",
+            show_default="en, ja",
+        ),
+    ] = None,
+    lease: Annotated[
+        float, typer.Option(metavar="MINUTES", min=1, help="Idle work comes back after this.")
+    ] = 60.0,
+    gold: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Items with known answers (JSON lines).")
+    ] = None,
+    gold_every: Annotated[
+        int, typer.Option(metavar="N", min=1, help="One gold item after N others.")
+    ] = 10,
+    ties: Annotated[bool, typer.Option("--ties", help="Allow 'no difference'.")] = False,
+    questions: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Questions per item (JSON lines).")
+    ] = None,
+    consent: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Your own consent text.")
+    ] = None,
+) -> None:
+    """Start the web app.
+
+    On your own machine it prints a link to judge and one to watch over it all.
+    For others, make personal links with `screentest annotate invite`. Stop it
+    with Ctrl-C; started again, it goes on.
+
+    \b
+    Examples:
+      screentest annotate serve testbed/ --task check
+      screentest annotate serve videos.jsonl --task rate --votes 3
+      screentest annotate serve testbed/ --host 0.0.0.0 \\
+          --public-url https://judge.example.org
+    """
+    import secrets
+
+    from screentest.annotate.assignment import Rules
+    from screentest.annotate.people import link_again
+    from screentest.annotate.serving import (
+        DEFAULT_LANGUAGES,
+        bind,
+        check_address,
+        make_site,
+        open_project,
+        run,
+    )
+    from screentest.annotate.store import default_store
+    from screentest.annotate.web.site import allowed_origins
+    from screentest.cli._console import err, plural
+    from screentest.cli._progress import watched
+
+    chosen = _task(task)
+    check_address(host, port, public_url, token)
+    rules = Rules(chosen, votes, lease * 60, gold_every, ties)
+    with watched() as progress:
+        database, units = open_project(
+            place,
+            store or default_store(place),
+            chosen,
+            questions=questions,
+            gold=gold,
+            progress=progress,
+        )
+    listening = bind(host, port)
+    port = listening.getsockname()[1]
+    operator = token or secrets.token_urlsafe(24)
+    site = make_site(
+        database,
+        rules,
+        origins=allowed_origins(host, port, public_url),
+        operator_token=operator,
+        languages=language or DEFAULT_LANGUAGES,
+        consent=_text(consent),
+        port=port,
+    )
+
+    def ready() -> None:
+        say = err().print
+        say(
+            f"{plural(len(units), 'item')}, {plural(votes, 'vote')} each; store: {database.shown}",
+            soft_wrap=True,
+        )
+        address = public_url.rstrip("/") if public_url else f"http://{host}:{port}"
+        if token is None:
+            mine = link_again(database, "local", create=True)
+            say(f"To judge:      {address}/join#{mine.token}", soft_wrap=True)
+            say(f"To watch over: {address}/join#{operator}", soft_wrap=True)
+        else:
+            say(
+                f"Serving {address}; the operator's page is {address}/join# with your token",
+                soft_wrap=True,
+            )
+
+    run(site, listening, proxied=public_url is not None, ready=ready)
+    database.close()
+
+
+def invite(
+    place: Place,
+    count: Annotated[int, typer.Option(min=1, max=10_000, help="How many links.")] = 1,
+    url: Annotated[
+        str, typer.Option(metavar="URL", help="The address of the app.")
+    ] = "http://127.0.0.1:8765",
+    days: Annotated[float, typer.Option(min=0.01, help="How long they are good for.")] = 30.0,
+    worker: Annotated[
+        str | None, typer.Option(metavar="LABEL", help="A new link for somebody known.")
+    ] = None,
+    store: Store = None,
+) -> None:
+    """Make personal links for workers.
+
+    Prints a label and a link per worker. A link is shown once; only its hash is
+    stored. Who got which is for you to keep, or not.
+
+    \b
+    Examples:
+      screentest annotate invite testbed/ --count 50 \\
+          --url https://judge.example.org > links.tsv
+      screentest annotate invite testbed/ --worker w-1a2b3c4d
+    """
+    from screentest.annotate.people import invite as make
+    from screentest.annotate.people import link_again
+    from screentest.annotate.store import default_store, open_database
+    from screentest.cli._console import out
+
+    database = open_database(store or default_store(place))
+    made = [link_again(database, worker, days=days)] if worker else make(database, count, days=days)
+    for one in made:
+        out().print(f"{one.label}\t{url.rstrip('/')}/join#{one.token}", soft_wrap=True)
+    database.close()
+
+
+def _task(name: str) -> Task:
+    from screentest.annotate.tasks import Task
+    from screentest.core import BadOption
+
+    try:
+        return Task(name)
+    except ValueError:
+        raise BadOption(
+            f"there is no task {name!r}", advice=f"Give one of {', '.join(Task)}."
+        ) from None
+
+
+def _text(path: Path | None) -> str:
+    from screentest.core import UserError
+
+    if path is None:
+        return ""
+    try:
+        return path.read_text(encoding="utf-8").strip()
+    except (OSError, UnicodeDecodeError) as error:
+        raise UserError(f"{path} cannot be read: {error}") from None

@@ -1,0 +1,194 @@
+"""What the tests of the app share: a site on a store, and people who use it."""
+
+from __future__ import annotations
+
+import re
+import secrets
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import httpx2
+import uvicorn
+from starlette.testclient import TestClient
+
+from screentest.annotate.assignment import Rules
+from screentest.annotate.people import invite
+from screentest.annotate.serving import bind, make_site, open_project
+from screentest.annotate.store import Database, open_database
+from screentest.annotate.tasks import Task
+from screentest.annotate.web.app import create_app
+from screentest.annotate.web.site import Site, allowed_origins
+
+OPERATOR = "the operator's long token"
+ORIGIN = "http://127.0.0.1:8765"
+
+
+def database_at(store: str) -> Database:
+    return open_database(store, create=True)
+
+
+@dataclass
+class Stand:
+    """A site, and ways to it."""
+
+    site: Site
+    origin: str = ORIGIN
+
+    @property
+    def database(self) -> Database:
+        return self.site.database
+
+    def client(self) -> httpx2.Client:
+        """A browser without a session, straight to the app."""
+        client = TestClient(
+            create_app(self.site), base_url=self.origin, headers={"Origin": self.origin}
+        )
+        client.follow_redirects = False
+        return client
+
+    def worker(self, *, consented: bool = True) -> Person:
+        """Somebody who has opened a link of their own."""
+        (invitation,) = invite(self.database, 1)
+        person = Person(self.client(), invitation.label)
+        person.join(invitation.token)
+        if consented:
+            person.form("/consent")
+        return person
+
+    def with_rules(self, **changes: Any) -> Stand:
+        return Stand(replace(self.site, rules=replace(self.site.rules, **changes)), self.origin)
+
+
+@dataclass
+class Person:
+    """A worker at a browser, without the scripts: sends what they would send."""
+
+    client: httpx2.Client
+    label: str = ""
+
+    def join(self, token: str) -> None:
+        answer = self.client.post("/join", json={"token": token})
+        assert answer.status_code == 200, answer.text
+
+    @property
+    def csrf(self) -> str:
+        found = re.search(r'name="csrf" content="(\w*)"', self.client.get("/work").text)
+        assert found is not None
+        return found.group(1)
+
+    def form(self, path: str, **fields: str) -> httpx2.Response:
+        return self.client.post(path, data={"csrf": self.csrf, **fields})
+
+    def begin(self) -> Page:
+        """Take the next piece of work and open it."""
+        self.form("/next")
+        return self.page()
+
+    def page(self) -> Page:
+        answer = self.client.get("/work")
+        assert answer.status_code == 200
+        return Page(self, answer.text)
+
+    def post(self, path: str, body: Any, csrf: str | None = None) -> httpx2.Response:
+        headers = {"X-CSRF-Token": self.csrf if csrf is None else csrf}
+        return self.client.post(path, json=body, headers=headers)
+
+
+@dataclass
+class Page:
+    """What somebody sees at work."""
+
+    person: Person
+    html: str
+
+    @property
+    def open(self) -> bool:
+        return 'id="answer"' in self.html
+
+    @property
+    def sitting(self) -> str:
+        return self._first(r'data-sitting="([\w-]+)"')
+
+    @property
+    def step(self) -> str:
+        return self._first(r'data-step="(\w+)"')
+
+    @property
+    def videos(self) -> list[str]:
+        return re.findall(r'<video src="(/media/[\w-]+)"', self.html)
+
+    @property
+    def parts(self) -> list[tuple[str, float, float]]:
+        found = re.findall(
+            r'class="part" data-side="(\w+)" data-start="([\d.]+)" data-end="([\d.]+)"', self.html
+        )
+        return [(side, float(start), float(end)) for side, start, end in found]
+
+    def vote(self, answer: Any, *, vote: str | None = None, **more: Any) -> httpx2.Response:
+        body = {
+            "vote": vote or secrets.token_hex(16),
+            "sitting": self.sitting,
+            "step": self.step,
+            "answer": answer,
+        }
+        return self.person.post("/api/vote", body | more)
+
+    def view(self, **reports: Any) -> httpx2.Response:
+        body = {"sitting": self.sitting, "step": self.step, **reports}
+        return self.person.post("/api/view", body)
+
+    def _first(self, pattern: str) -> str:
+        found = re.search(pattern, self.html)
+        assert found is not None, self.html
+        return found.group(1)
+
+
+@contextmanager
+def open_stand(
+    place: Path, store: str, task: str, *, rules: dict[str, Any] | None = None, **material: Any
+) -> Iterator[Stand]:
+    database, _ = open_project(place, store, Task(task), **material)
+    site = make_site(
+        database,
+        Rules(Task(task), **rules or {}),
+        origins=allowed_origins("127.0.0.1", 8765, None),
+        operator_token=OPERATOR,
+    )
+    try:
+        yield Stand(site)
+    finally:
+        database.close()
+
+
+@contextmanager
+def served(stand: Stand, port: int = 0) -> Iterator[str]:
+    """The site on a real port, in a thread; gives its address."""
+    listening = bind("127.0.0.1", port)
+    number = listening.getsockname()[1]
+    site = replace(
+        stand.site,
+        origins=allowed_origins("127.0.0.1", number, None),
+        cookie=f"screentest-{number}",
+    )
+    config = uvicorn.Config(
+        create_app(site),
+        log_level="critical",
+        lifespan="off",
+        ws="none",
+        server_header=False,
+        access_log=False,
+        timeout_graceful_shutdown=1,
+    )
+    server = uvicorn.Server(config)
+    thread = threading.Thread(target=server.run, kwargs={"sockets": [listening]})
+    thread.start()
+    try:
+        yield f"http://127.0.0.1:{number}"
+    finally:
+        server.should_exit = True
+        thread.join(timeout=30)
+        listening.close()
