@@ -138,7 +138,7 @@ def _verbs() -> dict[str, Verb]:
 
 def _forms(base: str, irregular: list[str]) -> Iterator[tuple[str, str]]:
     yield from (("past", form) for form in irregular or [_past(base)])
-    yield "ing", _ing(base)
+    yield "ing", ing_form(base)
     yield "s", _third(base)
     yield "base", base
 
@@ -155,7 +155,12 @@ def _past(base: str) -> str:
     return base[:-1] + "ied" if _consonant_y(base) else _doubled(base) + "ed"
 
 
-def _ing(base: str) -> str:
+def ing_form(base: str) -> str:
+    """The form in -ing.
+
+    >>> [ing_form(base) for base in ("run", "make", "lie", "see")]
+    ['running', 'making', 'lying', 'seeing']
+    """
     if base.endswith("ie"):
         return base[:-2] + "ying"
     silent_e = base.endswith("e") and not base.endswith(("ee", "oe", "ye"))

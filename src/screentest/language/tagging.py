@@ -383,6 +383,8 @@ class _Tagger:
             return Tag.ADJECTIVE
         if low.endswith("ly") and len(low) > 4 and not low.endswith(_NO_ADVERB):
             return Tag.ADVERB
+        if low.endswith(("ally", "fully")) and len(low) > 5:
+            return Tag.ADVERB  # "gradually", "gracefully"; not "rally"
         known = self.lex.kind(low)
         if not known and len(low) > 6 and low.endswith(_ADJECTIVE_ENDINGS) and low not in _THINGS:
             return Tag.ADJECTIVE
