@@ -97,10 +97,16 @@ class Stage:
         self.folder = folder
 
     def draw(
-        self, name: str, count: int, *, seed: int = 7, models: Models | None = None
+        self,
+        name: str,
+        count: int,
+        *,
+        least: int | None = None,
+        seed: int = 7,
+        models: Models | None = None,
     ) -> list[Chosen]:
         degradation, shop = self._set(name, seed, models)
-        return Drawing(degradation, shop, FilmLook(self.film, shop.models)).take(count)
+        return Drawing(degradation, shop, FilmLook(self.film, shop.models)).take(count, least)
 
     def harm(
         self,

@@ -123,3 +123,26 @@ def test_dice_are_fair_and_independent() -> None:
     # Written down once: a testbed must come out the same with any later version.
     assert Dice.of(7, "film", "color").order(6) == [2, 1, 4, 3, 5, 0]
     assert Dice.of(7, "film").bits(4, "n").tolist() == [163, 116, 217, 130]
+
+
+def least(stage: Stage, name: str, count: int, least: int) -> list[int]:
+    return sorted(one.clip.number for one in stage.draw(name, count, least=least))
+
+
+def test_fewer_clips_are_taken_where_that_is_allowed(stage: Stage) -> None:
+    some = without_facts(stage, 0, 2, 4)
+    assert least(some, "spatial_relationship", 5, 1) == [1, 3]
+    assert least(some, "spatial_relationship", 1, 1) == [
+        numbers(some, "spatial_relationship", 1)[0]
+    ]
+    with pytest.raises(NoValue, match="3 clips are needed; 2 of 5 captions mention"):
+        least(some, "spatial_relationship", 5, 3)
+    assert least(stage, "aesthetics", 9, 2) == [0, 1, 2, 3, 4]
+    # One clip must be left, and an order needs two that follow each other.
+    assert len(least(stage, "comprehensiveness", 9, 1)) == 4
+    assert least(stage, "temporal_flow", 9, 1) == [0, 1, 2, 3, 4]
+    silent = tuple(
+        replace(clip, caption="") if clip.number == 2 else clip for clip in stage.film.clips
+    )
+    gap = Stage(Film(stage.film.video, silent), stage.folder)
+    assert least(gap, "temporal_flow", 5, 1) in ([0, 1], [3, 4])

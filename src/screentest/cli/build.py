@@ -358,9 +358,14 @@ def _severities(text: str) -> tuple[float, ...]:
 
 
 def _rate(text: str | None) -> Any:
-    from screentest.core import seconds
+    from screentest.core import BadOption, seconds
 
-    return None if text is None else seconds(text)
+    try:
+        return None if text is None else seconds(text)
+    except BadOption:
+        raise BadOption(
+            f"{text!r} is not a frame rate", advice="Write 24, 29.97 or 30000/1001."
+        ) from None
 
 
 def _as_object(done: Building, out: Path) -> dict[str, Any]:

@@ -1,0 +1,114 @@
+"""``screentest build`` on other corpora than manifests of captioned films."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from screentest.core import Item
+from screentest.corpus import write_manifest
+from screentest.degrade.testbed import read_testbed
+from screentest.models.testing import Answer, Asked, FakeChatServer
+from screentest.sample import sample_videos
+from tests.cli.conftest import Screentest, fits, invoke
+
+SMALL = ("--long-side", "64", "--fps", "2", "--workers", "1")
+
+
+@pytest.fixture
+def vript(tmp_path: Path, ffmpeg: str) -> Path:
+    """Four clips of the five shots; the second is not there, the third cannot be decoded."""
+    folder, source = tmp_path / "Vript", sample_videos()[2].item
+    (folder / "clips").mkdir(parents=True)
+    assert source.script is not None
+    data = {}
+    for number, clip in enumerate(source.script.clips[:4], start=1):
+        name = f"film-Scene-{number:03}"
+        data[name] = {"caption": {"shot_type": "Wide", "content": clip.caption}}
+        assert clip.span is not None
+        path = folder / "clips" / f"{name}.mp4"
+        subprocess.run(
+            [
+                *(ffmpeg, "-v", "error", "-ss", str(float(clip.span.start)), "-t", "1"),
+                *("-i", str(source.video), "-an", str(path)),
+            ],
+            check=True,
+        )
+    (folder / "clips" / "film-Scene-002.mp4").unlink()
+    broken = folder / "clips" / "film-Scene-003.mp4"
+    broken.write_bytes(broken.read_bytes()[:2000])
+    meta = {"video_id": "film", "num_clips": 4, "category": "Nature"}
+    (folder / "film_caption.json").write_text(json.dumps({"meta": meta, "data": data}))
+    return folder
+
+
+@pytest.mark.parametrize("file", ["", "film_caption.json"])
+def test_a_vript_download(vript: Path, tmp_path: Path, screentest: Screentest, file: str) -> None:
+    done = screentest(
+        *("build", vript / file, "--out", "testbed", "--aspects", "aesthetics,temporal_flow"),
+        *("--clips", "2", *SMALL),
+    )
+    assert done.returncode == 0, done.stderr
+    assert fits(done.stdout)
+    told = " ".join(done.stderr.split())
+    assert "film: 1 of 4 clips are not there: 002" in told
+    assert "film: film-Scene-003.mp4 is left out" in told
+    testbed = read_testbed(tmp_path / "testbed")
+    (source,) = testbed.sources
+    assert source.groups == {"category": "Nature"}
+    assert len(source.clips) == 2
+    assert [pair.name for pair in testbed.pairs] == ["aesthetics", "temporal_flow"]
+
+
+def test_a_folder_that_is_no_corpus(tmp_path: Path) -> None:
+    done = invoke("build", tmp_path, "--out", tmp_path / "testbed")
+    assert done.exit_code == 2
+    assert "no Vript captions" in done.output
+    forced = invoke("build", tmp_path, "--out", tmp_path / "testbed", "--format", "manifest")
+    assert forced.exit_code == 2
+    assert "Give a .jsonl or .csv file" in forced.output
+    assert not (tmp_path / "testbed").exists()
+
+
+def test_short_videos_joined(tmp_path: Path, screentest: Screentest) -> None:
+    items = [
+        Item(f"v{number}", sample_videos()[1].item.video, prompt=f"Cars, part {number}.")
+        for number in range(3)
+    ]
+    write_manifest(tmp_path / "shorts.jsonl", items)
+    done = screentest(
+        *("build", "shorts.jsonl", "--out", "testbed", "--aspects", "temporal_flow"),
+        *("--clips", "2", "--join", "2", *SMALL),
+    )
+    assert done.returncode == 0, done.stderr
+    assert "left out, too few to join: v2" in done.stderr
+    (pair,) = read_testbed(tmp_path / "testbed").pairs
+    assert [one.clip for one in pair.touched] == [0, 1]
+
+
+def test_films_without_captions_sorted_and_captioned_by_a_model(
+    tmp_path: Path, screentest: Screentest
+) -> None:
+    def model(asked: Asked) -> Answer:
+        assert asked.schema is not None
+        field = next(iter(asked.schema["properties"]))
+        said = "Animals" if field == "category" else "A bird sits at the left."
+        return Answer(json.dumps({field: said}))
+
+    video = sample_videos()[2].item.video
+    write_manifest(tmp_path / "films.jsonl", [Item("film", video)])
+    (tmp_path / "categories.txt").write_text("Animals\n\nSports\n")
+    with FakeChatServer(model) as server:
+        done = screentest(
+            *("build", "films.jsonl", "--out", "testbed", "--clips", "2", *SMALL),
+            *("--aspects", "spatial_relationship", "--categories", "categories.txt"),
+            *("--model", f"chat=openai:seer,base_url={server.url}"),
+        )
+        assert len(server.asked) == 5 + 1
+    assert done.returncode == 0, done.stderr
+    testbed = read_testbed(tmp_path / "testbed")
+    assert testbed.sources[0].groups == {"category": "Animals"}
+    assert [pair.name for pair in testbed.pairs] == ["spatial_relationship"]
