@@ -81,13 +81,23 @@ def read_t2vscore(folder: Path) -> tuple[dict[str, np.ndarray], np.ndarray]:
 @dataclass(frozen=True)
 class Preference:
     pair: tuple[str, str]
-    aspect: str
+    """The two videos by name, whichever was shown as A."""
+    question: str
     choice: str
+    """FIRST or SECOND of ``pair``, or which kind of tie."""
+    a_wins: bool | None
 
 
 def read_uve(folder: Path) -> list[Preference]:
+    found = []
     text = (folder / "annotations.json").read_text(encoding="utf-8")
-    return [
-        Preference((one["video_a"], one["video_b"]), one["aspect"], one["preference"])
-        for one in json.loads(text).values()
-    ]
+    for one in json.loads(text).values():
+        # Alignment was asked twice, of motion and of appearance; the last part says which.
+        alignment = one["aspect"] == "tv_alignment"
+        question = one["subaspects"][-1] if alignment else one["aspect"]
+        wins = {"A is better": True, "B is better": False}.get(one["preference"])
+        swapped = one["video_a"] > one["video_b"]
+        first, second = sorted((one["video_a"], one["video_b"]))
+        choice = one["preference"] if wins is None else ("FIRST", "SECOND")[wins == swapped]
+        found.append(Preference((first, second), question, choice, wins))
+    return found

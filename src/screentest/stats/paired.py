@@ -11,12 +11,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from screentest.stats._arrays import Floats, Labels, Numbers, together
+from screentest.stats._arrays import Labels, Numbers, together
 from screentest.stats.bootstrap import RESAMPLES, bootstrap_mean, by_source
 from screentest.stats.intervals import CONFIDENCE, Interval
-
-_ALL_FLIPS = 12
-"""Up to so many sources every pattern of signs is tried: 4,096 of them."""
+from screentest.stats.signflip import sign_flip_p
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,7 +89,7 @@ def paired_bootstrap(
     return Difference(
         value=float(sums.sum() / sizes.sum()),
         interval=interval,
-        p_value=_sign_flip_p(sums, resamples, seed),
+        p_value=sign_flip_p(sums, seed=seed),
         pairs=change.size,
         sources=sums.size,
     )
@@ -113,18 +111,3 @@ def holm(p_values: Sequence[float]) -> list[float]:
         floor = max(floor, min(1.0, (len(p_values) - rank) * p_values[place]))
         adjusted[place] = floor
     return adjusted
-
-
-def _sign_flip_p(sums: Floats, resamples: int, seed: int) -> float:
-    moving = sums[sums != 0]
-    if moving.size == 0:
-        return 1.0
-    # Rounding must not make a pattern look less extreme than the one it mirrors.
-    seen = abs(float(moving.sum())) - 1e-9 * float(np.abs(moving).sum())
-    if moving.size <= _ALL_FLIPS:
-        patterns = np.arange(2**moving.size)[:, None] >> np.arange(moving.size)
-        return float(np.mean(np.abs((1 - 2 * (patterns & 1)) @ moving) >= seen))
-    signs = np.random.default_rng(seed).integers(0, 2, (max(resamples, 1000), moving.size))
-    extreme = np.count_nonzero(np.abs((1 - 2 * signs) @ moving) >= seen)
-    # What was seen is one of the possible patterns, so p is never 0.
-    return float((extreme + 1) / (signs.shape[0] + 1))
