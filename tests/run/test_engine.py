@@ -9,7 +9,7 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import Self
@@ -25,6 +25,7 @@ from screentest.run import (
     RunStore,
     Stamp,
     Task,
+    _threads,
     canonical,
     execute,
 )
@@ -271,6 +272,52 @@ def expected(tmp_path_factory: pytest.TempPathFactory) -> list[str]:
     with RunStore(folder, command="test") as store:
         execute(store, mixed_tasks(folder), engine=LocalEngine(workers=2))
         return list(canonical(store.records()))
+
+
+@pytest.mark.parametrize("engine", [LocalEngine(workers=1), InlineEngine()])
+def test_each_record_has_its_own_calls(engine: Engine, store: RunStore) -> None:
+    keys = (key(1, "flicker"), key(1, "sharpness"))
+    execute(store, [Task(keys, "tests.run.work:pays_for_each")], engine=engine)
+    assert {record.key.evaluator: record.requests for record in store.records()} == {
+        "flicker": ("flicker", "shared"),
+        "sharpness": ("shared", "sharpness"),
+    }
+
+
+def share(store: RunStore, workers: int, tasks: int) -> Mapping[str, object]:
+    """What the environment of a worker says of threads."""
+    wanted = [task(item, "tells_threads") for item in range(tasks)]
+    execute(store, wanted, engine=LocalEngine(workers))
+    (told, *others) = [one.outcomes["brightness"].unwrap() for one in store.records()]
+    assert isinstance(told, dict)
+    assert all(other == told for other in others)
+    return told
+
+
+def test_workers_share_the_processors(store: RunStore, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(_threads, "processors", lambda: 8)
+    monkeypatch.delenv("SCREENTEST_THREADS", raising=False)
+    monkeypatch.setenv("OMP_NUM_THREADS", "7")  # as a user may have
+    assert share(store, workers=3, tasks=4) == {
+        "SCREENTEST_THREADS": "2",
+        "OMP_NUM_THREADS": "7",
+        "OPENBLAS_NUM_THREADS": "2",
+        "models": 2,
+        "opencv": 2,
+    }
+
+
+def test_a_lone_task_has_all_processors(store: RunStore, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(_threads, "processors", lambda: 8)
+    monkeypatch.delenv("SCREENTEST_THREADS", raising=False)
+    assert share(store, workers=4, tasks=1)["models"] == 8
+
+
+def test_threads_as_the_user_says(store: RunStore, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("SCREENTEST_THREADS", "3")
+    monkeypatch.delenv("OPENBLAS_NUM_THREADS", raising=False)
+    told = share(store, workers=2, tasks=2)
+    assert (told["models"], told["OPENBLAS_NUM_THREADS"], told["opencv"]) == (3, "3", 3)
 
 
 def test_a_file_that_changes_while_it_is_read(store: RunStore, tmp_path: Path) -> None:

@@ -2,12 +2,24 @@
 
 from __future__ import annotations
 
+import threading
 from typing import Any
 
 import pytest
 
-from screentest.core import BadOption, NoValue, Outcome, Reason, RunError, Score
+from screentest.core import (
+    BadOption,
+    CallIntent,
+    CallReceipt,
+    CallStatus,
+    NoValue,
+    Outcome,
+    Reason,
+    RunError,
+    Score,
+)
 from screentest.models.chat.ledger import MemoryLedger
+from screentest.run import Job
 from screentest.run._perform import perform
 from screentest.run.records import RecordKey, decode
 
@@ -62,6 +74,74 @@ def test_an_option_that_one_item_brings_is_its_own_failure() -> None:
 def test_what_every_task_would_meet_stops_the_run() -> None:
     with pytest.raises(RunError):
         perform(raising(RunError("no price")), [GOOD], None, MemoryLedger())
+
+
+def asks(job: Job, request: str) -> None:
+    job.ledger.settle(
+        job.ledger.intend(CallIntent(request, "fake-1")),
+        CallReceipt(CallStatus.ANSWERED, answer="yes"),
+    )
+
+
+def resting_on(function: Any) -> list[tuple[str, ...]]:
+    return list(perform(function, [GOOD, BAD], None, MemoryLedger()).requests)
+
+
+def test_without_a_word_every_record_rests_on_every_call() -> None:
+    def function(job: Job) -> Any:
+        asks(job, "b")
+        asks(job, "a")
+        return {}
+
+    assert resting_on(function) == [("a", "b"), ("a", "b")]
+
+
+def test_a_call_made_for_one_record_is_noted_there_alone() -> None:
+    """Also where another thread makes it, as chat clients do, and where it was paid before."""
+
+    def function(job: Job) -> Any:
+        asks(job, "shared")
+        with job.noting(GOOD):
+            thread = threading.Thread(target=asks, args=(job, "in a thread"))
+            thread.start()
+            thread.join()
+            assert job.ledger.recall("never asked") is None
+        with job.noting(BAD):
+            assert job.ledger.recall("shared") is not None
+            assert job.ledger.recall("in a thread") is not None
+        asks(job, "shared later")
+        return {}
+
+    good, bad = resting_on(function)
+    assert good == ("in a thread", "shared", "shared later")
+    assert bad == ("in a thread", "shared", "shared later")
+
+    def apart(job: Job) -> Any:
+        with job.noting(GOOD):
+            asks(job, "good")
+        with job.noting(BAD):
+            asks(job, "bad")
+            with job.noting(GOOD):
+                asks(job, "both")
+        raise NoValue(Reason.REFUSED, "what was asked stays asked")
+
+    assert resting_on(apart) == [("both", "good"), ("bad", "both")]
+
+
+def test_a_record_of_another_task_is_refused() -> None:
+    def function(job: Job) -> Any:
+        with job.noting(RecordKey("film", "other")):
+            return {}
+
+    performance = perform(function, [GOOD], None, MemoryLedger())
+    assert "not a record of this task" in performance.outcomes[0].text
+
+
+def test_a_job_with_any_other_ledger_works_the_same() -> None:
+    job = Job((GOOD,), None, MemoryLedger())
+    with job.noting(GOOD):
+        asks(job, "r")
+    assert job.ledger.recall("r") is not None
 
 
 def test_a_typed_reason_stays_what_it_is() -> None:

@@ -73,7 +73,7 @@ def test_records_round_trip(
 ) -> None:
     for one, what in made.items():
         store.add_to_plan([one])
-        store.write(Finished(Task((one,), "none"), (encode(what),), ("request",), 0.25))
+        store.write(Finished(Task((one,), "none"), (encode(what),), (("request",),), 0.25))
     found = {record.key: record for record in store.records(current=False)}
     for one, what in made.items():
         assert found[one].outcomes == what

@@ -157,6 +157,20 @@ def pays(job: Job) -> Results:
     return every(job, Outcome.of(Score(total)))
 
 
+def pays_for_each(job: Job) -> Results:
+    """One call for all records, and one for each of them alone."""
+
+    def ask(request: str) -> None:
+        call = job.ledger.intend(CallIntent(request, "fake-1"))
+        job.ledger.settle(call, CallReceipt(CallStatus.ANSWERED, answer="yes"))
+
+    ask("shared")
+    for one in job.keys:
+        with job.noting(one):
+            ask(one.evaluator)
+    return every(job, Outcome.of(Score(1.0)))
+
+
 def pays_in_threads(job: Job) -> Results:
     """Many calls at once, as a chat client makes them."""
     from concurrent.futures import ThreadPoolExecutor
@@ -181,6 +195,17 @@ def spends_twice(job: Job) -> Results:
     """A receipt for a call that nobody intended."""
     job.ledger.settle("nobody", CallReceipt(CallStatus.ANSWERED))
     return {}
+
+
+def tells_threads(job: Job) -> Results:
+    """How many threads libraries may use here, by name and as they themselves have it."""
+    import cv2
+
+    from screentest.models.runtimes import threads
+
+    names = ("SCREENTEST_THREADS", "OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS")
+    told = {name: os.environ[name] for name in names}
+    return every(job, Outcome.of(told | {"models": threads(), "opencv": cv2.getNumThreads()}))
 
 
 def prints(job: Job) -> Results:

@@ -10,8 +10,6 @@ from typing import Any, Final
 
 from screentest.core import (
     BadOption,
-    CallIntent,
-    CallReceipt,
     Failure,
     LedgerClient,
     NoValue,
@@ -23,6 +21,7 @@ from screentest.core import (
     UnknownName,
     UserError,
 )
+from screentest.run.noting import NotingLedger
 from screentest.run.records import Encoded, Outcomes, RecordKey, encode
 from screentest.run.tasks import Function, Job, load
 
@@ -41,7 +40,8 @@ class Performance:
     """What a task came to."""
 
     outcomes: tuple[Encoded, ...]
-    requests: tuple[str, ...]
+    requests: tuple[tuple[str, ...], ...]
+    """The model calls that each record rests on."""
     elapsed: float
 
 
@@ -49,7 +49,7 @@ def perform(
     function: str | Function, keys: Sequence[RecordKey], payload: Any, ledger: LedgerClient
 ) -> Performance:
     """Call the function; what it raises becomes the outcome, except what stops the run."""
-    noting = _Noting(ledger)
+    noting = NotingLedger(ledger, keys)
     began = time.perf_counter()
     try:
         results = load(function)(Job(tuple(keys), payload, noting))
@@ -63,7 +63,7 @@ def perform(
     except (Exception, SystemExit) as error:  # noqa: BLE001 - a metric may raise anything
         outcomes = failed(keys, _crash(error))
     elapsed = time.perf_counter() - began
-    return Performance(outcomes, tuple(sorted(noting.requests)), elapsed)
+    return Performance(outcomes, tuple(noting.requests(key) for key in keys), elapsed)
 
 
 def _encoded(results: Mapping[RecordKey, Outcomes], key: RecordKey) -> Encoded:
@@ -76,7 +76,7 @@ def _encoded(results: Mapping[RecordKey, Outcomes], key: RecordKey) -> Encoded:
 
 def failed_to_load(keys: Sequence[RecordKey], error: Exception) -> Performance:
     """What a task came to whose function or payload could not even be brought here."""
-    return Performance(failed(keys, _crash(error)), (), 0.0)
+    return Performance(failed(keys, _crash(error)), ((),) * len(keys), 0.0)
 
 
 def failed(keys: Sequence[RecordKey], failure: Failure) -> tuple[Encoded, ...]:
@@ -95,25 +95,3 @@ def _crash(error: BaseException) -> Failure:
     return Failure(
         Reason.CRASHED, text.rstrip(), "This is a fault in the metric or judge, not in the video."
     )
-
-
-class _Noting:
-    """A ledger that also notes which requests a task rests on."""
-
-    def __init__(self, ledger: LedgerClient) -> None:
-        self._ledger = ledger
-        self.requests: set[str] = set()
-
-    def recall(self, request: str) -> CallReceipt | None:
-        found = self._ledger.recall(request)
-        if found is not None:
-            self.requests.add(request)
-        return found
-
-    def intend(self, intent: CallIntent) -> str:
-        call = self._ledger.intend(intent)
-        self.requests.add(intent.request)
-        return call
-
-    def settle(self, call: str, receipt: CallReceipt) -> None:
-        self._ledger.settle(call, receipt)

@@ -53,7 +53,7 @@ def _do(parcel: bytes, ledger: RemoteLedger) -> dict[str, object]:
     return {
         "kind": "done",
         "outcomes": [[outcome.text, list(outcome.reasons)] for outcome in done.outcomes],
-        "requests": list(done.requests),
+        "requests": done.requests,
         "elapsed": done.elapsed,
     }
 

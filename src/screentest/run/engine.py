@@ -122,7 +122,7 @@ def _finished(event: Done, attempts: int) -> Finished:
         Encoded(text, tuple(Reason(name) for name in reasons))
         for text, reasons in message["outcomes"]
     )
-    requests = tuple(message["requests"])
+    requests = tuple(tuple(of_one) for of_one in message["requests"])
     return Finished(event.task, outcomes, requests, message["elapsed"], attempts)
 
 

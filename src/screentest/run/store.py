@@ -164,12 +164,14 @@ class RunStore(RunReader):
                 insert_as_is(connection, "plan", {**row, "id": last})
 
     def _write(self, connection: sqlite3.Connection, finished: Finished) -> None:
-        for key, outcomes in zip(finished.task.keys, finished.outcomes, strict=True):
+        keys = finished.task.keys
+        requests = finished.requests or ((),) * len(keys)
+        for key, outcomes, rests_on in zip(keys, finished.outcomes, requests, strict=True):
             row: Row = {
                 **key.row,
                 "outcomes": outcomes.text,
                 "reasons": " ".join(outcomes.reasons),
-                "requests": " ".join(finished.requests),
+                "requests": " ".join(rests_on),
                 "elapsed_us": round(finished.elapsed * 1e6),
                 "attempts": finished.attempts,
                 "start": self._start,

@@ -8,12 +8,14 @@ from __future__ import annotations
 
 import importlib
 from collections.abc import Callable, Generator, Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, replace
 from typing import Any, Protocol, TypeAlias
 
 from screentest.core import LedgerClient, Reason
 from screentest.run._signals import Stop
 from screentest.run.inputs import Stamp
+from screentest.run.noting import NotingLedger
 from screentest.run.records import Encoded, Outcomes, RecordKey
 
 
@@ -26,6 +28,16 @@ class Job:
     payload: Any
     ledger: LedgerClient
     """For paid calls."""
+
+    def noting(self, *keys: RecordKey) -> AbstractContextManager[None]:
+        """Meanwhile paid calls are made for these records only, whichever thread makes them.
+
+        A call outside of any such block is one that all records of the task rest on. Do what
+        they share, such as a caption that is asked for once and remembered, outside.
+        """
+        if isinstance(self.ledger, NotingLedger):
+            return self.ledger.noting(*keys)
+        return nullcontext()
 
 
 Results: TypeAlias = Mapping[RecordKey, Outcomes]
@@ -66,7 +78,8 @@ class Finished:
 
     task: Task
     outcomes: tuple[Encoded, ...]
-    requests: tuple[str, ...] = ()
+    requests: tuple[tuple[str, ...], ...] = ()
+    """The model calls that each record rests on, in the order of the keys; empty for none."""
     elapsed: float = 0.0
     attempts: int = 1
 
