@@ -19,6 +19,7 @@ from screentest.degrade.captions.facts import CaptionFacts
 from screentest.degrade.changes import Change, changes, film_signature
 from screentest.degrade.intact import Intact, IntactTask
 from screentest.degrade.options import BuildOptions, Rung
+from screentest.degrade.page import write_page
 from screentest.degrade.pairs import PairTask
 from screentest.degrade.preparing import prepare
 from screentest.degrade.site import Site
@@ -92,6 +93,7 @@ def build_testbed(
         site.carry_out(_pair_tasks(sources, plan, options, out), "degrading")
         testbed = _listed(sources, plan, options, name, site)
         write_testbed(out, testbed)
+        write_page(out, testbed)
     done = site.executions
     return Building(
         testbed,
@@ -259,7 +261,7 @@ def _skip(source: Source, change: Change, rung: Rung | None, failure: Failure) -
 
 
 def _recipe(options: BuildOptions, extractor: str) -> Mapping[str, str]:
-    """What was asked for, in the words of the command line."""
+    """What was asked for, in the words of the command line; and whole, to build it again."""
     return {
         "aspects": " ".join(options.degradations),
         "placebos": " ".join(options.placebos),
@@ -269,4 +271,5 @@ def _recipe(options: BuildOptions, extractor: str) -> Mapping[str, str]:
         "film": str(film_signature(options, options.long_side)),
         "captions": extractor,
         "models": " ".join(map(str, options.models)),
+        "options": to_json(options),
     }

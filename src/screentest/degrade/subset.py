@@ -1,0 +1,125 @@
+"""A smaller testbed of some pairs of another, with all that it needs, whole or not at all."""
+
+from __future__ import annotations
+
+import errno
+import os
+import secrets
+import shutil
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from pathlib import Path, PurePosixPath
+
+from screentest.core import BadOption, UserError
+from screentest.degrade.checks import file_in
+from screentest.degrade.drawing_pairs import draw_evenly
+from screentest.degrade.page import write_page
+from screentest.degrade.testbed import FILE, Pair, SourceFilm, Testbed, read_testbed, write_testbed
+from screentest.run import hash_file
+from screentest.video.atomic import storage_error
+
+
+def sample_testbed(
+    folder: Path,
+    out: Path,
+    count: int,
+    *,
+    seed: int = 7,
+    per_aspect: bool = False,
+    copy: bool = False,
+) -> Testbed:
+    """Draw pairs evenly over aspects into the new folder ``out``.
+
+    Files are hard links where the disk allows it and ``copy`` does not say otherwise.
+    """
+    if count < 1:
+        raise BadOption(f"a sample of {count} pairs cannot be", advice="Give 1 or more.")
+    testbed = read_testbed(folder)
+    if not testbed.pairs:
+        raise UserError(f"{folder} has no pairs to draw from", advice="Build it first.")
+    _refuse_used(out)
+    pairs = draw_evenly(testbed, count, seed, per_aspect=per_aspect)
+    origin = (
+        f"{len(pairs)} of {len(testbed.pairs)} pairs, seed {seed}, of {hash_file(folder / FILE)}"
+    )
+    smaller = _of(testbed, pairs, origin)
+    _put_together(folder, out.absolute(), smaller, copy)
+    return smaller
+
+
+def _of(testbed: Testbed, pairs: Sequence[Pair], origin: str) -> Testbed:
+    """What was skipped is no part of a sample: it was drawn from what was made."""
+    used = {pair.source: set[str]() for pair in pairs}
+    for pair in pairs:
+        used[pair.source].add(pair.intact)
+    sources = []
+    for source in testbed.sources:
+        if source.id in used:
+            first, *others = source.intact
+            kept = [first, *(file for file in others if file.path in used[source.id])]
+            sources.append(replace(source, intact=tuple(kept)))
+    return replace(
+        testbed,
+        recipe={**testbed.recipe, "sample": origin},
+        sources=tuple(sources),
+        pairs=tuple(pairs),
+        skips=(),
+        pending=0,
+    )
+
+
+def _needed(sources: Sequence[SourceFilm], pairs: Sequence[Pair]) -> Iterator[str]:
+    for source in sources:
+        yield source.prompt
+        for file in source.intact:
+            yield file.path
+            yield PurePosixPath(file.path).with_suffix(".json").as_posix()
+    yield from (pair.changed.path for pair in pairs)
+
+
+def _refuse_used(out: Path) -> None:
+    if out.exists() and (not out.is_dir() or any(out.iterdir())):
+        raise BadOption(f"{out} exists and is not empty", advice="Give a new folder.")
+
+
+def _put_together(folder: Path, out: Path, testbed: Testbed, copy: bool) -> None:
+    """Fill a folder out of sight, then give it its name."""
+    out.parent.mkdir(parents=True, exist_ok=True)
+    hidden = out.parent / f".screentest-{secrets.token_hex(8)}.part"
+    try:
+        hidden.mkdir()
+        for path in _needed(testbed.sources, testbed.pairs):
+            _take(_existing(folder, path), hidden / path, copy)
+        write_testbed(hidden, testbed)
+        write_page(hidden, testbed)
+        if out.exists():
+            out.rmdir()
+        hidden.rename(out)
+    except OSError as error:
+        raise storage_error(out, error) from error
+    finally:
+        shutil.rmtree(hidden, ignore_errors=True)
+
+
+def _existing(folder: Path, path: str) -> Path:
+    try:
+        return file_in(folder, path)
+    except ValueError as error:
+        raise UserError(
+            f"{path}: {error}", advice="See `screentest testbed verify`; build it again."
+        ) from None
+
+
+def _take(source: Path, target: Path, copy: bool) -> None:
+    target.parent.mkdir(parents=True, exist_ok=True)
+    if not copy:
+        try:
+            # Of a link the file it leads to: a sample may not hang on another folder's link.
+            os.link(source.resolve(), target)
+        except OSError as error:
+            # Another disk, or one that knows no links.
+            if error.errno not in (errno.EXDEV, errno.EPERM, errno.EOPNOTSUPP, errno.EMLINK):
+                raise
+        else:
+            return
+    shutil.copyfile(source, target)

@@ -1,0 +1,228 @@
+"""Verify: whether a testbed is what its testbed.json says, file by file and packet by packet."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+
+from screentest.core import Item, NoValue, Progress, Script, Silent, Span, UserError
+from screentest.degrade.checks import Finding, all_videos, check_manifest, file_in
+from screentest.degrade.intact import load_intact
+from screentest.degrade.pair_names import pair_name
+from screentest.degrade.testbed import (
+    FILE,
+    Kind,
+    Pair,
+    SourceFilm,
+    Testbed,
+    VideoFile,
+    read_testbed,
+)
+from screentest.degrade.tracks import Track, compare_tracks, read_track
+from screentest.run import hash_file
+from screentest.video import NormalizedVideo, Supervisor, probe
+
+PAGE = "testbed.html"
+WORKING = ("run", "joined")
+"""Folders of the builder; what lies in them belongs to it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Verification:
+    """What was looked at, and what was found."""
+
+    testbed: Testbed
+    files: int
+    bytes: int
+    findings: tuple[Finding, ...]
+    rebuilt: tuple[str, ...] = ()
+    """Pairs that were made again and came out the same."""
+    unchecked: tuple[Finding, ...] = ()
+    """What could not be made again here, and why."""
+
+    @property
+    def ok(self) -> bool:
+        """Whether nothing is wrong."""
+        return not self.findings
+
+
+def verify_testbed(
+    folder: Path, *, workers: int = 1, progress: Progress | None = None
+) -> Verification:
+    """Check everything that can be checked without the sources."""
+    testbed = read_testbed(folder)
+    found = list(check_manifest(testbed))
+    found += stray_files(folder, testbed)
+    tasks = [_Task(folder, source, _pairs_of(source, testbed)) for source in testbed.sources]
+    progress = progress or Silent()
+    files = {file.path: file.bytes for file in all_videos(testbed)}
+    with Supervisor(workers) as supervisor:
+        progress.begin("verifying", float(len(tasks)), "sources")
+        for task, outcome in zip(tasks, supervisor.map(check_source, tasks), strict=True):
+            if outcome.failure is not None:
+                found.append(Finding("video", task.source.id, str(outcome.failure)))
+            else:
+                found += outcome.unwrap()
+            progress.advance(1)
+    return Verification(
+        testbed, len(files) + len(testbed.sources), sum(files.values()), tuple(found)
+    )
+
+
+def stray_files(folder: Path, testbed: Testbed) -> Iterator[Finding]:
+    """Files that nobody listed."""
+    known = {FILE, PAGE}
+    for source in testbed.sources:
+        known.add(source.prompt)
+        for file in source.intact:
+            known |= {file.path, str(Path(file.path).with_suffix(".json").as_posix())}
+    known |= {pair.changed.path for pair in testbed.pairs}
+    for path in sorted(folder.rglob("*")):
+        name = path.relative_to(folder)
+        if name.parts[0] in WORKING or (path.is_dir() and not path.is_symlink()):
+            continue
+        if name.as_posix() not in known:
+            yield Finding("files", name.as_posix(), "not listed in testbed.json")
+
+
+@dataclass(frozen=True, slots=True)
+class _Task:
+    """What a worker is given."""
+
+    folder: Path
+    source: SourceFilm
+    pairs: tuple[Pair, ...]
+
+
+def _pairs_of(source: SourceFilm, testbed: Testbed) -> tuple[Pair, ...]:
+    return tuple(pair for pair in testbed.pairs if pair.source == source.id)
+
+
+def check_source(task: _Task) -> list[Finding]:
+    """Check the files of one source. Runs in a worker: they may be anybody's."""
+    return list(_Examination(task).findings())
+
+
+class _Examination:
+    """One source under the magnifying glass; its intact videos are read once."""
+
+    def __init__(self, task: _Task) -> None:
+        self._folder = task.folder
+        self._source = task.source
+        self._pairs = task.pairs
+        self._whole: set[str] = set()
+        self._tracks: dict[str, Track] = {}
+
+    def findings(self) -> Iterator[Finding]:
+        """Everything that is wrong with it."""
+        yield from self._prompt()
+        for file in (*self._source.intact, *(pair.changed for pair in self._pairs)):
+            found = list(self._file(file))
+            yield from found
+            if not found:
+                self._whole.add(file.path)
+        for file in self._source.intact:
+            yield from self._record(file)
+        for pair in self._pairs:
+            if pair.kind is Kind.DEGRADATION and {pair.intact, pair.changed.path} <= self._whole:
+                yield from self._packets(pair)
+
+    def _prompt(self) -> Iterator[Finding]:
+        path = self._source.prompt
+        expected = " ".join(clip.caption for clip in self._source.clips if clip.caption)
+        try:
+            text = file_in(self._folder, path).read_text(encoding="utf-8")
+        except (OSError, ValueError, NoValue) as error:
+            yield Finding("files", path, f"cannot be read: {_told(error)}")
+            return
+        # A film without captions may have a prompt of its own.
+        if expected.strip() and text.strip() != expected.strip():
+            yield Finding("files", path, "not the captions of the script, joined")
+
+    def _file(self, file: VideoFile) -> Iterator[Finding]:
+        wrong = partial(Finding, "files", file.path)
+        try:
+            path = file_in(self._folder, file.path)
+            size = path.stat().st_size
+        except (OSError, ValueError, NoValue) as error:
+            yield wrong(f"cannot be read: {_told(error)}")
+            return
+        if size != file.bytes:
+            yield wrong(f"{size:,} bytes, listed with {file.bytes:,}")
+        if hash_file(path) != file.sha256:
+            yield wrong("its content is not the one that was made: the hash differs")
+            return
+        try:
+            info = probe(path)
+        except NoValue as error:
+            yield Finding("video", file.path, error.message)
+            return
+        for what, is_now, listed in (
+            ("frames", info.frames, file.frames),
+            ("duration", info.duration, file.duration),
+            ("size", f"{info.width}×{info.height}", f"{file.width}×{file.height}"),
+        ):
+            if is_now != listed:
+                yield Finding("video", file.path, f"{what} {is_now}, listed with {listed}")
+
+    def _record(self, file: VideoFile) -> Iterator[Finding]:
+        name = Path(file.path).with_suffix(".json").as_posix()
+        wrong = partial(Finding, "files", name)
+        try:
+            file_in(self._folder, name)
+            film = load_intact(self._folder / file.path, Path(self._source.video))
+        except (OSError, ValueError, NoValue, UserError) as error:
+            yield wrong(f"cannot be read: {_told(error)}")
+            return
+        if (film.frames, film.duration) != (file.frames, file.duration):
+            yield wrong("frames or duration are not those of the intact video beside it")
+        for pair in self._pairs:
+            if pair.intact == file.path:
+                yield from self._places(pair, film)
+
+    def _places(self, pair: Pair, film: NormalizedVideo) -> Iterator[Finding]:
+        """Touched clips lie where the script puts them."""
+        for one in pair.touched:
+            if not 0 <= one.clip < len(self._source.clips):
+                continue  # told already
+            span = self._source.clips[one.clip].span
+            if span is None:
+                continue
+            try:
+                place = Span(film.at(span.start), film.at(span.end))
+            except (UserError, ValueError) as error:
+                yield Finding("manifest", pair_name(pair), _told(error))
+                continue
+            if place != one.intact:
+                yield Finding(
+                    "manifest",
+                    pair_name(pair),
+                    f"clip {one.clip + 1} is listed at {one.intact}; by the script at {place}",
+                )
+
+    def _packets(self, pair: Pair) -> Iterator[Finding]:
+        try:
+            intact, changed = self._track(pair.intact), read_track(self._folder / pair.changed.path)
+        except NoValue as error:
+            yield Finding("video", pair_name(pair), error.message)
+            return
+        for what in compare_tracks(pair, intact, changed):
+            yield Finding("packets", pair_name(pair), what)
+
+    def _track(self, path: str) -> Track:
+        if path not in self._tracks:
+            self._tracks[path] = read_track(self._folder / path)
+        return self._tracks[path]
+
+
+def _told(error: Exception) -> str:
+    if isinstance(error, OSError):
+        return (error.strerror or str(error)).lower()
+    return str(error).splitlines()[0] if str(error) else type(error).__name__
+
+
+def item_of(source: SourceFilm, video: Path) -> Item:
+    """The item that a source was made of, with its video where it lies now."""
+    return Item(id=source.id, video=video, script=Script(source.clips), groups=dict(source.groups))
