@@ -9,16 +9,7 @@ from scipy.stats import bootstrap, t
 
 from screentest.core import NoValue
 from screentest.stats import bootstrap_accuracy, bootstrap_mean, wilson
-
-
-def clustered(
-    generator: np.random.Generator, sources: int, accuracy: float, likeness: float
-) -> tuple[np.ndarray, np.ndarray]:
-    """Right and wrong answers on one to four pairs per source, which resemble each other."""
-    strength = (1 - likeness) / likeness
-    chance = generator.beta(accuracy * strength, (1 - accuracy) * strength, sources)
-    source = np.repeat(np.arange(sources), generator.integers(1, 5, sources))
-    return (generator.random(source.size) < chance[source]).astype(float), source
+from tests.stats.simulate import coverage, judged
 
 
 def test_without_clusters_it_is_scipys_bca() -> None:
@@ -31,8 +22,8 @@ def test_without_clusters_it_is_scipys_bca() -> None:
 
 
 def test_with_clusters_it_is_as_wide_as_the_cluster_robust_error_says() -> None:
-    points, source = clustered(np.random.default_rng(2), 150, 0.6, 0.4)
-    ours = bootstrap_mean(points, source.tolist(), resamples=10_000)
+    points, source = judged(np.random.default_rng(2), 150, 0.6, 0.4)
+    ours = bootstrap_mean(points, source, resamples=10_000)
     # statsmodels: a regression on nothing but a constant, errors clustered by source.
     fit = sm.OLS(points, np.ones(points.size)).fit(cov_type="cluster", cov_kwds={"groups": source})
     assert ours.width == pytest.approx(2 * t.ppf(0.975, 149) * fit.bse[0], rel=0.05)
@@ -41,15 +32,10 @@ def test_with_clusters_it_is_as_wide_as_the_cluster_robust_error_says() -> None:
 
 @pytest.mark.parametrize(("sources", "accuracy"), [(20, 0.6), (60, 0.8), (100, 0.9)])
 def test_it_covers_95_percent(sources: int, accuracy: float) -> None:
-    generator = np.random.default_rng(sources)
-    held = naive = 0
-    for _ in range(600):
-        points, source = clustered(generator, sources, accuracy, 0.3)
-        held += accuracy in bootstrap_accuracy(points, source.tolist(), resamples=600)
-        naive += accuracy in wilson(points.sum(), points.size)
-    assert 0.93 <= held / 600 <= 0.97
+    held = coverage(sources, accuracy, trials=600, resamples=600)
+    assert 0.93 <= held["ours"] <= 0.97
     # Without clusters the interval is too narrow: this is what the bootstrap is for.
-    assert naive / 600 < 0.92
+    assert held["wilson"] < 0.92
 
 
 @given(st.permutations(range(30)))

@@ -2,12 +2,14 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+import statsmodels.api as sm
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import binom, binomtest
 
 from screentest.core import NoValue
 from screentest.stats import (
+    design_effect,
     detectable_difference,
     expected_discordance,
     paired_bootstrap,
@@ -67,6 +69,21 @@ def test_clusters_cost_pairs() -> None:
     )
     alone = detectable_difference(400, discordance=0.3)
     assert detectable_difference(400, discordance=0.3, design_effect=2) > alone
+
+
+def test_design_effect_is_the_cluster_robust_variance_over_the_plain_one() -> None:
+    generator = np.random.default_rng(4)
+    source = np.repeat(np.arange(50), 4)
+    values = generator.normal(size=50)[source] + generator.normal(size=200)
+    constant = np.ones(200)
+    plain = sm.OLS(values, constant).fit()
+    robust = plain.get_robustcov_results("cluster", groups=source)
+    theirs = (robust.bse[0] / plain.bse[0]) ** 2
+    assert design_effect(values, source.tolist()) == pytest.approx(theirs)
+    # Half of the variance lies between sources of four: 1 + 3 · ½.
+    assert design_effect(values, source.tolist()) == pytest.approx(2.5, abs=0.7)
+    with pytest.raises(NoValue):
+        design_effect([1, 1, 1], ["a", "b", "c"])
 
 
 def test_discordance_of_independent_judges() -> None:

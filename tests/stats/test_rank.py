@@ -56,6 +56,26 @@ def test_table_8_follows_from_no_other_number_of_bins() -> None:
     assert misfits(51) > 20
 
 
+wide = st.floats(-1e300, 1e300, allow_subnormal=False)
+
+
+@given(st.lists(st.tuples(wide, wide), min_size=3, max_size=12))
+def test_no_input_gives_a_nan(pairs: list[tuple[float, float]]) -> None:
+    first, second = zip(*pairs, strict=True)
+    for measure in (spearman, kendall, pearson):
+        found = measure(first, second)
+        if found.ok:
+            assert -1 <= found.unwrap().value <= 1
+            assert 0 <= found.unwrap().p_value <= 1
+
+
+def test_tiny_and_huge_numbers_correlate_like_others() -> None:
+    for size in (1e-300, 1.0, 1e300):
+        row = np.array([0.1, 0.2, 0.5, 0.4]) * size
+        expected = pearsonr([0.1, 0.2, 0.5, 0.4], [1, 2, 3, 4]).statistic
+        assert pearson(row, [1, 2, 3, 4]).unwrap().value == pytest.approx(expected)
+
+
 def test_what_varies_by_rounding_only_is_constant() -> None:
     noise = [0.1 + 0.2, 0.3, 0.3, 0.1 + 0.2]
     for measure in (spearman, kendall, pearson):

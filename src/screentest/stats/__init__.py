@@ -19,7 +19,12 @@ from screentest.stats.dose import Dose, DoseResponse, dose_response
 from screentest.stats.intervals import Interval, mean_interval, wald, wilson
 from screentest.stats.order import OrderEffect, order_effect
 from screentest.stats.paired import Difference, McNemar, holm, mcnemar, paired_bootstrap
-from screentest.stats.power import detectable_difference, expected_discordance, sample_size
+from screentest.stats.power import (
+    design_effect,
+    detectable_difference,
+    expected_discordance,
+    sample_size,
+)
 from screentest.stats.rank import (
     Correlation,
     RankAgreement,
@@ -66,6 +71,7 @@ __all__ = [
     "bootstrap_mean",
     "cohen",
     "compare_systems",
+    "design_effect",
     "detectable_difference",
     "dose_response",
     "duration_trend",

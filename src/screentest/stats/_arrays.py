@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
+from fractions import Fraction
 from typing import TypeAlias
 
 import numpy as np
@@ -11,7 +12,9 @@ from numpy.typing import NDArray
 from screentest.core import NoValue, Reason
 
 Floats: TypeAlias = NDArray[np.float64]
-Numbers: TypeAlias = Sequence[float] | Sequence[bool] | NDArray[np.floating | np.integer | np.bool_]
+Numbers: TypeAlias = (
+    Sequence[float] | Sequence[Fraction] | NDArray[np.floating | np.integer | np.bool_]
+)
 Labels: TypeAlias = Sequence[Hashable]
 """One label per value: the source video it comes from, the group it belongs to."""
 

@@ -16,7 +16,8 @@ import math
 from statistics import NormalDist
 
 from screentest.core import NoValue, Reason
-from screentest.stats._arrays import proportion
+from screentest.stats._arrays import Labels, Numbers, proportion, some
+from screentest.stats.bootstrap import by_source
 from screentest.stats.intervals import critical
 
 POWER = 0.8
@@ -67,6 +68,25 @@ def detectable_difference(
         return _pairs(difference, discordance, power, level) - effective
 
     return float(brentq(excess, 1e-9, discordance, xtol=1e-12))
+
+
+def design_effect(values: Numbers, sources: Labels) -> float:
+    """By how much the variance of a mean grows because values of one source resemble.
+
+    >>> design_effect([1, 1, 0, 0, 1, 1, 0, 0, 1, 1, 0, 0], list("aabbccddeeff")) > 2
+    True
+    """
+    array = some(values)
+    sums, sizes = by_source(array, sources)
+    spread = float(array.var(ddof=1)) if array.size > 1 else 0.0
+    if sums.size < 2 or spread == 0:
+        raise NoValue(
+            Reason.NOT_APPLICABLE,
+            "values that do not vary, or of one source, have no design effect",
+        )
+    pull = sums - array.mean() * sizes
+    clustered = sums.size / (sums.size - 1) * float(pull @ pull) / array.size**2
+    return clustered / (spread / array.size)
 
 
 def expected_discordance(first_accuracy: float, second_accuracy: float) -> float:

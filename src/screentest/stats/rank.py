@@ -131,20 +131,35 @@ def _kendall(left: Floats, right: Floats) -> Correlation:
     from scipy.stats import kendalltau
 
     result = kendalltau(left, right)
-    return Correlation(float(result.statistic), float(result.pvalue), left.size)
+    return Correlation(_bounded(float(result.statistic)), float(result.pvalue), left.size)
 
 
 def _pearson(left: Floats, right: Floats) -> Correlation:
     from scipy.stats import pearsonr
 
-    result = pearsonr(left, right)
-    return Correlation(float(result.statistic), float(result.pvalue), left.size)
+    result = pearsonr(_centred(left), _centred(right))
+    return Correlation(_bounded(float(result.statistic)), float(result.pvalue), left.size)
+
+
+def _centred(array: Floats) -> Floats:
+    """The same up to place and size, so that squares neither overflow nor vanish."""
+    small = array / np.abs(array).max()
+    small = small - small.mean()
+    scaled: Floats = small / np.abs(small).max()
+    return scaled
 
 
 def _product_moment(left: Floats, right: Floats) -> float:
     across, along = left - left.mean(), right - right.mean()
-    value = float(across @ along) / math.sqrt(float(across @ across) * float(along @ along))
-    return min(1.0, max(-1.0, value))
+    return _bounded(
+        float(across @ along) / math.sqrt(float(across @ across) * float(along @ along))
+    )
+
+
+def _bounded(coefficient: float) -> float:
+    # Rounding may leave a perfect correlation a bit beside 1; printed and compared, it is 1.
+    nearest = float(round(coefficient))
+    return nearest if abs(coefficient - nearest) < 1e-14 and nearest else coefficient
 
 
 def _exact_p(left: Floats, right: Floats) -> float:
