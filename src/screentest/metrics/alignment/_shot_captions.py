@@ -1,0 +1,112 @@
+"""The centre pictures of a film's shots beside the captions of its script, matched once.
+
+Several metrics ask for the same table; it is made by the first of them in a measurement.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+from weakref import WeakKeyDictionary
+
+import numpy as np
+
+from screentest.core import (
+    FrameRequest,
+    Item,
+    Layout,
+    NoValue,
+    Reason,
+    Resources,
+    Shot,
+    Size,
+)
+from screentest.metrics.alignment._matching import Matching, in_order, standing_out
+from screentest.models.batches import batches
+from screentest.models.image_text.colour_words import ColourWords
+
+if TYPE_CHECKING:
+    from screentest.core.frames import Image
+    from screentest.metrics.alignment._matching import Table
+    from screentest.models.roles import ImageText
+
+PICTURE = FrameRequest(size=Size(long_side=448), layout=Layout.RGB)
+_AT_ONCE = 16
+_COLOUR_SIDE = 64
+
+
+@dataclass(frozen=True, slots=True)
+class ShotCaptions:
+    """Everything that is known of a film's shots and captions together."""
+
+    shots: tuple[Shot, ...]
+    """Those that have a picture."""
+    captions: tuple[str, ...]
+    similarity: Table
+    """Shots × captions: cosines of the role image_text."""
+    values: Table
+    """How far each pair stands out."""
+    matching: Matching
+    thumbnails: tuple[Image, ...]
+    """A small RGB picture of each shot."""
+
+
+_known: WeakKeyDictionary[Resources, dict[tuple[Path, float], ShotCaptions]] = WeakKeyDictionary()
+
+
+def shot_captions(item: Item, resources: Resources, colours: float) -> ShotCaptions:
+    """The table of an item; ``colours`` is what colour words weigh beside the role's cosine."""
+    made = _known.setdefault(resources, {})
+    key = (item.video, colours)
+    if key not in made:
+        made[key] = _made(item, resources, colours)
+    return made[key]
+
+
+def _made(item: Item, resources: Resources, colours: float) -> ShotCaptions:
+    assert item.script is not None
+    captions = tuple(clip.caption for clip in item.script.clips if clip.caption.strip())
+    if len(captions) < 2:
+        raise NoValue(Reason.NOT_APPLICABLE, "a script of fewer than two captions has no order")
+    shots = resources.shots(item.video)
+    model: ImageText = resources.role("image_text")
+    words = ColourWords()
+    seen, hues, thumbnails = [], [], []
+    moments = [shot.span.centre for shot in shots]
+    for some in batches(moments, _AT_ONCE):
+        pictures = [frame.image for frame in resources.frames(item.video, some, PICTURE)]
+        seen.append(model.embed_images(pictures))
+        hues.append(words.embed_images(pictures))
+        thumbnails += [_small(picture) for picture in pictures]
+    if len(thumbnails) < 2:
+        raise NoValue(Reason.NOT_APPLICABLE, "a film of one shot has no order")
+    similarity = _cosines(np.concatenate(seen), model.embed_texts(captions))
+    by_colour = _cosines(np.concatenate(hues), words.embed_texts(captions))
+    values = standing_out(standing_out(similarity) + colours * standing_out(by_colour))
+    return ShotCaptions(
+        tuple(shots), captions, similarity, values, in_order(values), tuple(thumbnails)
+    )
+
+
+def _cosines(pictures: np.ndarray, texts: np.ndarray) -> Table:
+    return np.asarray(pictures @ texts.T, np.float64)
+
+
+def _small(picture: Image) -> Image:
+    import cv2
+
+    size = (_COLOUR_SIDE, _COLOUR_SIDE)
+    return np.asarray(cv2.resize(picture, size, interpolation=cv2.INTER_AREA), np.uint8)
+
+
+def noted(captions: Sequence[str], number: int) -> str:
+    """A caption as a short note beside a point.
+
+    >>> noted(["A dog runs over a wide green meadow under clouds."], 0)
+    'clip 1: A dog runs over a wide green meadow…'
+    """
+    text = captions[number]
+    short = text if len(text) <= 40 else f"{text[:36].rsplit(' ', 1)[0]}…"
+    return f"clip {number + 1}: {short}"

@@ -1,0 +1,101 @@
+"""Shot-to-shot consistency: how far the texture of a shot is from what is usual in its film.
+
+A film has a look: how hard its edges are, how much grain lies in its smooth parts, how its
+levels of brightness are spread. A shot that was drawn, painted or sharpened among others that
+were not stands out in one of them, whatever it shows.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from screentest.core import (
+    Item,
+    Level,
+    MetricInfo,
+    NoValue,
+    Outcome,
+    Outcomes,
+    OutputInfo,
+    Point,
+    Reason,
+    Resources,
+    register,
+)
+from screentest.metrics._curve import FrameRows, curve_score
+from screentest.metrics._requests import SAMPLED, detail
+from screentest.metrics.static import noise, sharpness
+from screentest.metrics.static._detail import window
+
+if TYPE_CHECKING:
+    from screentest.core.frames import Image
+    from screentest.metrics._curve import Rows
+
+USUAL = (0.02, 0.45, 0.2)
+"""How much sharpness, entropy and the logarithm of noise deviate between shots of one film:
+about the median over eight films."""
+_LEAST_NOISE = 0.3
+LOOK = OutputInfo("how near a shot's texture is to that of its film")
+
+
+@register("metric", "shot_consistency", version=1, summary="shots that look unlike their film")
+def shot_consistency(*, rate: float = SAMPLED) -> ShotConsistency:
+    """``rate``: frames a second."""
+    return ShotConsistency(rate)
+
+
+class ShotConsistency:
+    """Compares each shot with the middle one of all."""
+
+    info = MetricInfo({"shot_consistency": LOOK}, Level.CLIP, shots=True)
+
+    def __init__(self, rate: float) -> None:
+        self._rate = rate
+
+    def start(self, item: Item, resources: Resources) -> _Comparing:
+        """Begin on one video."""
+        return _Comparing(item, resources, FrameRows(detail(self._rate), look))
+
+
+class _Comparing:
+    def __init__(self, item: Item, resources: Resources, rows: FrameRows) -> None:
+        self._item, self._resources, self._rows = item, resources, rows
+        self.consumers = (rows,)
+
+    def finish(self) -> Outcomes:
+        """A point for each shot."""
+        shots = self._resources.shots(self._item.video)
+        looks = [
+            (shot.span, rows.mean(axis=0)) for shot in shots if len(rows := self._rows.of(shot))
+        ]
+        if len(looks) < 2:
+            raise NoValue(Reason.NOT_APPLICABLE, "fewer than two shots have a look to compare")
+        away = distances(np.array([one for _, one in looks]))
+        points = [Point(span, 1 / (1 + far)) for (span, _), far in zip(looks, away, strict=True)]
+        return {"shot_consistency": Outcome.of(curve_score(points, LOOK, shots=len(shots)))}
+
+
+def look(luma: Image) -> Sequence[float] | None:
+    """Sharpness, entropy of the levels in bits, logarithm of noise."""
+    picture = window(luma)
+    hard, grain = sharpness.measure(luma), noise.measure(luma)
+    if picture is None or hard is None or grain is None:
+        return None
+    shares = np.bincount(picture.ravel(), minlength=256) / picture.size
+    shares = shares[shares > 0]
+    entropy = float(-(shares * np.log2(shares)).sum())
+    return hard[0], entropy, math.log(grain[0] + _LEAST_NOISE)
+
+
+def distances(looks: Rows) -> list[float]:
+    """From the middle of all, in usual deviations.
+
+    >>> distances(np.array([[0.4, 7, 0], [0.4, 7, 0], [0.44, 7, 0]])).__getitem__(2).__round__(3)
+    1.155
+    """
+    away = (looks - np.median(looks, axis=0)) / np.array(USUAL)
+    return [float(far) for far in np.sqrt((away**2).mean(axis=1))]
