@@ -55,6 +55,7 @@ def _of_pair(folder: Path, source: SourceFilm, pair: Pair, task: Task) -> Unit:
         key=unit_key(pair),
         task=task,
         source=pair.source,
+        video=pair.changed.path,
         videos=(
             Footage(_inside(folder, intact.path), intact.duration),
             Footage(_inside(folder, pair.changed.path), pair.changed.duration),
@@ -76,7 +77,7 @@ def _marks(pair: Pair) -> tuple[Mark, ...]:
         span = touched.degraded or touched.intact
         video = 0 if touched.degraded is None else 1
         marks.append(Mark(touched.clip, video, float(span.start), float(span.end)))
-    return tuple(marks)
+    return tuple(sorted(marks, key=lambda mark: (mark.start, mark.clip)))
 
 
 def _of_source(folder: Path, source: SourceFilm, task: Task) -> Unit:
@@ -85,6 +86,7 @@ def _of_source(folder: Path, source: SourceFilm, task: Task) -> Unit:
         key=source.id,
         task=task,
         source=source.id,
+        video=intact.path,
         videos=(Footage(_inside(folder, intact.path), intact.duration),),
         prompt=_prompt(folder, source),
         clips=source.clips,
@@ -143,6 +145,7 @@ def _of_item(item: Item, task: Task, questions: Sequence[Question]) -> Unit:
         key=item.id,
         task=task,
         source=item.id,
+        video=str(item.video),
         videos=(Footage(item.video.resolve(), info.duration),),
         prompt=item.text,
         clips=item.script.clips if item.script is not None else (),

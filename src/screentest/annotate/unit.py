@@ -46,6 +46,8 @@ class Unit:
     key: str
     task: Task
     source: str
+    video: str
+    """The video that is judged (of a pair: the changed one), as its testbed or manifest has it."""
     videos: tuple[Footage, ...]
     prompt: str = ""
     clips: tuple[Clip, ...] = ()

@@ -3,25 +3,12 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
-if TYPE_CHECKING:
-    from screentest.annotate.tasks import Task
-
-Place = Annotated[
-    Path,
-    typer.Argument(
-        metavar="TESTBED|MANIFEST", help="A folder made by `build`, or a manifest.", exists=True
-    ),
-]
-Store = Annotated[
-    str | None,
-    typer.Option(
-        metavar="FILE|URL", help="SQLite file or postgresql:// URL.", show_default="beside it"
-    ),
-]
+from screentest.cli import _annotate_plan, _annotate_votes
+from screentest.cli._annotate import Place, Store, task_named, text_of
 
 
 def command(app: typer.Typer) -> None:
@@ -30,6 +17,8 @@ def command(app: typer.Typer) -> None:
     annotate.callback()(about)
     annotate.command()(serve)
     annotate.command()(invite)
+    for part in (_annotate_votes, _annotate_plan):
+        part.command(annotate)
     app.add_typer(annotate, name="annotate")
 
 
@@ -114,7 +103,7 @@ def serve(
     from screentest.cli._console import err, plural
     from screentest.cli._progress import watched
 
-    chosen = _task(task)
+    chosen = task_named(task)
     check_address(host, port, public_url, token)
     rules = Rules(chosen, votes, lease * 60, gold_every, ties)
     with watched() as progress:
@@ -135,7 +124,7 @@ def serve(
         origins=allowed_origins(host, port, public_url),
         operator_token=operator,
         languages=language or DEFAULT_LANGUAGES,
-        consent=_text(consent),
+        consent=text_of(consent),
         port=port,
     )
 
@@ -193,26 +182,3 @@ def invite(
     for one in made:
         out().print(f"{one.label}\t{url.rstrip('/')}/join#{one.token}", soft_wrap=True)
     database.close()
-
-
-def _task(name: str) -> Task:
-    from screentest.annotate.tasks import Task
-    from screentest.core import BadOption
-
-    try:
-        return Task(name)
-    except ValueError:
-        raise BadOption(
-            f"there is no task {name!r}", advice=f"Give one of {', '.join(Task)}."
-        ) from None
-
-
-def _text(path: Path | None) -> str:
-    from screentest.core import UserError
-
-    if path is None:
-        return ""
-    try:
-        return path.read_text(encoding="utf-8").strip()
-    except (OSError, UnicodeDecodeError) as error:
-        raise UserError(f"{path} cannot be read: {error}") from None

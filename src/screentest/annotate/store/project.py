@@ -75,6 +75,7 @@ def _row(unit: Unit, text: str, numbers: Mapping[Path, int]) -> dict[str, Any]:
         "task": unit.task.value,
         "key": unit.key,
         "source": unit.source,
+        "video": unit.video,
         "name": unit.name,
         "aspect": unit.aspect,
         "severity": unit.severity,

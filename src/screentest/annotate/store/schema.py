@@ -69,6 +69,7 @@ units = Table(
     Column("task", String(20), nullable=False),
     Column("key", Text, nullable=False),
     Column("source", Text, nullable=False),
+    Column("video", Text, nullable=False),
     Column("name", Text, nullable=False),
     Column("aspect", String(40), nullable=False),
     Column("severity", Float),

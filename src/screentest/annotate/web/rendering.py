@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from datetime import UTC, datetime
 from functools import cache
 from importlib.resources import files
 
@@ -23,6 +24,7 @@ def _environment() -> Environment:
         lstrip_blocks=True,
     )
     environment.filters["clock"] = clock
+    environment.filters["moment"] = moment
     environment.filters["json"] = lambda value: json.dumps(value, ensure_ascii=False)
     return environment
 
@@ -57,6 +59,11 @@ def clock(seconds: float) -> str:
     minutes, rest = divmod(int(seconds), 60)
     hours, minutes = divmod(minutes, 60)
     return f"{hours}:{minutes:02}:{rest:02}" if hours else f"{minutes}:{rest:02}"
+
+
+def moment(at: float) -> str:
+    """A stored moment for people, in UTC."""
+    return datetime.fromtimestamp(at, UTC).strftime("%Y-%m-%d %H:%M UTC")
 
 
 @cache

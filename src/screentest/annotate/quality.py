@@ -1,0 +1,220 @@
+"""Quality: which workers to look at, and how far people agree."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from sqlalchemy import Connection, select
+
+from screentest.annotate.answers import SCORES
+from screentest.annotate.records import Record
+from screentest.annotate.store.schema import log, workers
+from screentest.annotate.tasks import Task
+from screentest.annotate.voting import gold_answers
+from screentest.core import Failure
+from screentest.stats import (
+    Interval,
+    Vote,
+    WorkerReport,
+    WorkerRules,
+    fleiss,
+    krippendorff,
+    review_workers,
+    wilson,
+)
+from screentest.stats.agreement import Level
+
+_LEVELS: Final[Mapping[Task, Level]] = {
+    Task.PAIRS: "nominal",
+    Task.CHECK: "ordinal",
+    Task.RATE: "interval",
+    Task.QUESTIONS: "nominal",
+    Task.PROMPTS: "nominal",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class WorkerState:
+    """What is known of a worker, for the person who decides."""
+
+    label: str
+    votes: int
+    right: int
+    asked: int
+    """Pairs in which the intact video could be chosen, and how often it was."""
+    gold_right: int
+    gold_asked: int
+    pace: float | None
+    """Median of seconds taken per second of video."""
+    report: WorkerReport | None
+    excluded: bool
+    reason: str = ""
+    """Why, as the log has it."""
+
+    @property
+    def flagged(self) -> bool:
+        """Whether several signs speak against them."""
+        return self.report is not None and self.report.flagged
+
+
+@dataclass(frozen=True, slots=True)
+class Agreement:
+    """How people judged one aspect."""
+
+    aspect: str
+    units: int
+    votes: int
+    accuracy: float | None
+    interval: Interval | None
+    alpha: float | None
+    kappa: float | None
+    why: Failure | None = None
+    """Why there is no α."""
+
+
+def worker_votes(records: Iterable[Record]) -> list[Vote]:
+    """The records as the rules on workers want them."""
+    return [
+        Vote(
+            worker=record.worker,
+            pair=f"{record.unit}{question}",
+            task=f"{record.task.value}/{record.aspect}",
+            seconds=record.seconds,
+            duration=record.duration,
+            answer=answer,
+            correct=record.correct,
+        )
+        for record in records
+        if record.finished and record.duration > 0
+        for question, answer in _answers(record)
+    ]
+
+
+def rules_for(task: Task) -> WorkerRules:
+    """What counts as contradicting others: A and C, a score two points away, else any other."""
+    if task is Task.RATE:
+        return WorkerRules(scale=tuple(map(str, SCORES)), steps=4)
+    return WorkerRules()
+
+
+def review(
+    connection: Connection, records: Sequence[Record], rules: WorkerRules
+) -> list[WorkerState]:
+    """Everybody who was invited, those with most signs first; records of one task."""
+    reports = {report.worker: report for report in review_workers(worker_votes(records), rules)}
+    mine: dict[str, list[Record]] = defaultdict(list)
+    for record in records:
+        if record.finished:
+            mine[record.worker].append(record)
+    people = connection.execute(select(workers)).all()
+    gold = gold_answers(connection)
+    reasons = _reasons(connection)
+    states = []
+    for person in people:
+        said = mine[person.label]
+        choices = [record.correct for record in said if record.correct is not None]
+        known = [right for worker, right in gold if worker == person.id]
+        states.append(
+            WorkerState(
+                label=person.label,
+                votes=len(said),
+                right=sum(choices),
+                asked=len(choices),
+                gold_right=sum(known),
+                gold_asked=len(known),
+                pace=_median([one.seconds / one.duration for one in said if one.duration > 0]),
+                report=reports.get(person.label),
+                excluded=bool(person.excluded),
+                reason=reasons.get(person.id, "") if person.excluded else "",
+            )
+        )
+    return sorted(states, key=lambda one: (-_signs(one), -one.votes, one.label))
+
+
+def agreement(records: Iterable[Record]) -> list[Agreement]:
+    """Accuracy and agreement by aspect (or by task, where there is none), then all together."""
+    by_aspect: dict[str, list[Record]] = defaultdict(list)
+    for record in records:
+        if record.finished and not record.gold:
+            by_aspect[record.aspect or record.task.value].append(record)
+    rows = [_agreement(aspect, said) for aspect, said in sorted(by_aspect.items())]
+    if len(rows) > 1:
+        rows.append(_agreement("all", [one for said in by_aspect.values() for one in said]))
+    return rows
+
+
+def _agreement(aspect: str, records: Sequence[Record]) -> Agreement:
+    by_unit: dict[str, list[Record]] = defaultdict(list)
+    for record in records:
+        by_unit[record.unit].append(record)
+    choices = [record.correct for record in records if record.correct is not None]
+    ratings = _ratings(by_unit.values())
+    alpha = krippendorff(ratings, level=_LEVELS[records[0].task])
+    most = max(map(len, ratings), default=0)
+    complete = [unit for unit in ratings if len(unit) == most]
+    kappa = fleiss(complete)
+    return Agreement(
+        aspect,
+        units=len(by_unit),
+        votes=len(records),
+        accuracy=sum(choices) / len(choices) if choices else None,
+        # As the paper: the votes of a pair are not independent, so n is the number of pairs.
+        interval=_interval(by_unit, choices),
+        alpha=alpha.value,
+        kappa=kappa.value,
+        why=alpha.failure,
+    )
+
+
+def _interval(by_unit: dict[str, list[Record]], choices: Sequence[bool]) -> Interval | None:
+    if not choices:
+        return None
+    pairs = len(by_unit)
+    return wilson(sum(choices) / len(choices) * pairs, pairs)
+
+
+def _ratings(units: Iterable[Sequence[Record]]) -> list[list[float | str]]:
+    """What each unit was called by its raters; A, B and C as 1, 2 and 3."""
+    found: list[list[float | str]] = []
+    for records in units:
+        first = records[0]
+        match first.task:
+            case Task.CHECK:
+                found.append([float("ABC".index(one.rating)) for one in records if one.rating])
+            case Task.RATE:
+                found.append([one.score for one in records if one.score is not None])
+            case Task.PAIRS:
+                found.append([one.choice for one in records if one.choice])
+            case Task.PROMPTS:
+                found.append([one.verdict for one in records if one.verdict])
+            case Task.QUESTIONS:
+                for question in first.answers or {}:
+                    found.append([float(one.answers[question]) for one in records if one.answers])
+    return found
+
+
+def _answers(record: Record) -> list[tuple[str, str]]:
+    """What was said, question by question where there are several."""
+    if record.answers is not None:
+        return [(f"?{name}", str(value)) for name, value in record.answers.items()]
+    if record.score is not None:
+        return [("", str(record.score))]
+    return [("", str(record.rating or record.choice or record.verdict))]
+
+
+def _signs(state: WorkerState) -> int:
+    return 0 if state.report is None else len(state.report.signs)
+
+
+def _median(values: Sequence[float]) -> float | None:
+    from statistics import median
+
+    return median(values) if values else None
+
+
+def _reasons(connection: Connection) -> dict[int, str]:
+    rows = connection.execute(select(log).where(log.c.what == "exclude").order_by(log.c.id))
+    return {row.worker_id: str(row.details.get("reason", "")) for row in rows}
