@@ -45,7 +45,7 @@ def misbehave(tmp_path: Path) -> Iterator[object]:
 
     def start(way: str, **terms: float) -> ExternalTechnical:
         command = (sys.executable, str(MISBEHAVING), way, str(tmp_path / "note"))
-        told = {"timeout": 30.0, "start_timeout": 30.0, **terms}
+        told = {"timeout": 120.0, "start_timeout": 120.0, **terms}
         made.append(Worker(Terms(command, **told)))
         return ExternalTechnical(made[-1])
 
@@ -64,7 +64,7 @@ def still_runs(pid: int) -> bool:
 
 def gone(pid: int) -> bool:
     """Whether a process ends soon: killing is not waiting for the end of a stranger's child."""
-    for _ in range(100):
+    for _ in range(2000):
         if not still_runs(pid):
             return True
         time.sleep(0.05)
@@ -312,9 +312,12 @@ class TestLeavings:
     """No process, no thread, no file and no secret is left behind."""
 
     def test_what_the_worker_started_ends_with_it(self, misbehave, tmp_path: Path):
-        technical = misbehave("hang_with_child", timeout=2.0)
-        outcome(technical)
-        assert gone(int((tmp_path / "note").read_text()))
+        note = tmp_path / "note"
+        for seconds in (2.0, 10.0, 100.0):  # on a busy machine it takes a while to begin
+            assert not outcome(misbehave("hang_with_child", timeout=seconds)).ok
+            if note.exists() and note.read_text():
+                break
+        assert gone(int(note.read_text()))
 
     def test_closing_ends_process_threads_and_folder(self, misbehave):
         threads = threading.active_count()
@@ -331,7 +334,7 @@ class TestLeavings:
         assert outcome(technical).ok  # and it starts again when asked
 
     def test_a_worker_nobody_holds_any_more_is_ended(self, misbehave):
-        worker = Worker(Terms((sys.executable, str(MISBEHAVING), "fine", ""), 30, 30))
+        worker = Worker(Terms((sys.executable, str(MISBEHAVING), "fine", ""), 120, 120))
         worker.ask("technical", "score", {"frames": FRAMES})
         pid, folder = worker._process._process.pid, worker._folder
         del worker

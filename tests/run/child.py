@@ -34,6 +34,8 @@ def main() -> int:
     options.add_argument("--workers", type=int, default=2)
     options.add_argument("--seconds", type=float, default=0.0)
     options.add_argument("--bytes", type=int, default=0)
+    options.add_argument("--gate", default="")
+    options.add_argument("--free", type=int, default=0)
     options.add_argument("--function", default="measure")
     options.add_argument("--file-limit", type=int)
     given = options.parse_args()
@@ -42,6 +44,8 @@ def main() -> int:
 
         resource.setrlimit(resource.RLIMIT_FSIZE, (given.file_limit, given.file_limit))
     payload = {"seconds": given.seconds, "bytes": given.bytes}
+    if given.gate:
+        payload |= {"gate": given.gate, "free": given.free}
     if given.log:
         payload["log"] = given.log
     tasks = [task(number, given.function, payload) for number in range(given.tasks)]

@@ -17,6 +17,9 @@ import pytest
 from screentest.run import RunReader, RunStore, canonical
 from tests.conftest import ROOT
 
+PATIENCE = 300.0
+"""Seconds to wait for what must happen soon, on a machine that is busy."""
+
 
 @pytest.fixture
 def store(tmp_path: Path) -> Iterator[RunStore]:
@@ -49,8 +52,15 @@ class Children:
     def finish(self, folder: Path, **options: Any) -> tuple[int, str]:
         """Run to the end; the exit code, and what it said on stderr."""
         child = self.start(folder, **options)
-        _, said = child.communicate(timeout=120)
+        _, said = child.communicate(timeout=PATIENCE)
         return child.returncode, said
+
+
+def read_lines(child: subprocess.Popen[str], count: int) -> None:
+    """Wait until a child has said so many lines: that it has begun, and one for each record."""
+    assert child.stdout is not None
+    for _line in zip(range(count), child.stdout, strict=False):
+        pass
 
 
 @contextmanager

@@ -12,7 +12,7 @@ import pytest
 
 from screentest.core import CallIntent, CallReceipt, CallStatus, StorageError
 from screentest.run import InlineEngine, RunReader, RunStore, execute
-from tests.run.conftest import Children, dump
+from tests.run.conftest import PATIENCE, Children, dump, read_lines
 from tests.run.work import task
 
 EX_IOERR = 74  # sysexits.h
@@ -121,13 +121,11 @@ def test_room_is_given_back_in_the_end(tmp_path: Path) -> None:
 def test_reading_where_nothing_may_be_written(small_disk: Path, children: Children) -> None:
     finished, killed = small_disk / "finished", small_disk / "killed"
     assert children.finish(finished, tasks=3)[0] == 0
-    child = children.start(killed, tasks=50, seconds=0.02)
-    assert child.stdout is not None
-    for _line in zip(range(4), child.stdout, strict=False):
-        pass
+    child = children.start(killed, tasks=50, gate=small_disk / "never", free=6)
+    read_lines(child, 4)
     child.kill()
     child.wait()
-    deadline = time.monotonic() + 30
+    deadline = time.monotonic() + PATIENCE
     while subprocess.run(["mount", "-o", "remount,ro", str(small_disk)]).returncode:
         assert time.monotonic() < deadline, "the killed run's workers are still there"
         time.sleep(0.1)

@@ -8,13 +8,15 @@ import shutil
 import signal
 import time
 from collections import Counter
+from contextlib import suppress
 from pathlib import Path
 
+import psutil
 import pytest
 
 from screentest.core import RunError
 from screentest.run import RunReader
-from tests.run.conftest import Children, dump, many_children
+from tests.run.conftest import PATIENCE, Children, dump, many_children, read_lines
 
 TASKS = 40
 KILLS = 10
@@ -71,10 +73,8 @@ def kill_and_resume(
     begun = 0
     for _ in range(KILLS):
         child = children.start(folder, **options)
-        assert child.stdout is not None
         # Some kills fall before the first record, most in the middle of writing some.
-        for _line in zip(range(dice.randrange(6)), child.stdout, strict=False):
-            pass
+        read_lines(child, dice.randrange(6))
         time.sleep(dice.random() * 0.01)
         child.send_signal(signal.SIGKILL)
         child.wait()
@@ -98,10 +98,8 @@ def test_killed_while_resuming_three_times(
     tmp_path: Path, children: Children, uninterrupted: list[str]
 ) -> None:
     folder = tmp_path / "run"
-    child = children.start(folder, tasks=TASKS, seconds=0.002)
-    assert child.stdout is not None
-    for _line in zip(range(8), child.stdout, strict=False):
-        pass
+    child = children.start(folder, tasks=TASKS, gate=tmp_path / "never", free=12)
+    read_lines(child, 8)
     child.kill()
     child.wait()
     first = recorded(folder)
@@ -117,28 +115,32 @@ def test_killed_while_resuming_three_times(
 
 
 def test_nothing_is_left_of_a_killed_parent(tmp_path: Path, children: Children) -> None:
-    psutil = pytest.importorskip("psutil")
     folder = tmp_path / "run"
     child = children.start(folder, tasks=4, seconds=600)
     assert child.stdout is not None
     child.stdout.readline()
     mine = psutil.Process(child.pid)
-    deadline = time.monotonic() + 60
+    deadline = time.monotonic() + PATIENCE
     while len(_workers(mine)) < 2 and time.monotonic() < deadline:
         time.sleep(0.05)
     workers = _workers(mine)
     assert len(workers) == 2
     child.kill()
     child.wait()
-    _gone, alive = psutil.wait_procs(workers, timeout=30)
+    _gone, alive = psutil.wait_procs(workers, timeout=PATIENCE)
     assert not alive
     # What the run needs stays; the temporary files of Python's process server do not.
     assert not list(children.temporary.iterdir())
 
 
-def _workers(parent: object) -> list[object]:
+def _workers(parent: psutil.Process) -> list[psutil.Process]:
     """Grandchildren: a server forks the workers. Each is the leader of its own session."""
-    return [p for p in parent.children(recursive=True) if os.getsid(p.pid) == p.pid]  # type: ignore[attr-defined]
+    found = []
+    for process in parent.children(recursive=True):
+        with suppress(ProcessLookupError):
+            if os.getsid(process.pid) == process.pid:
+                found.append(process)
+    return found
 
 
 def test_a_log_cut_anywhere_opens_with_a_beginning_of_what_was_written(
@@ -147,10 +149,8 @@ def test_a_log_cut_anywhere_opens_with_a_beginning_of_what_was_written(
     """What a power cut leaves: the write-ahead log up to some byte. SQLite's promise, with ours:
     every record is there or not, and those that are there are the first that were written."""
     folder = tmp_path / "run"
-    child = children.start(folder, tasks=TASKS, seconds=0.001)
-    assert child.stdout is not None
-    for _line in zip(range(30), child.stdout, strict=False):
-        pass
+    child = children.start(folder, tasks=TASKS, gate=tmp_path / "never", free=32)
+    read_lines(child, 30)
     child.kill()
     child.wait()
     database, log = (folder / "run.db").read_bytes(), (folder / "run.db-wal").read_bytes()

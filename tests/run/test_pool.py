@@ -20,9 +20,8 @@ from screentest.core import ScreentestError, Silent
 from screentest.models.chat.ledger import MemoryLedger
 from screentest.run import LocalEngine, RunStore, Stop, Task, engine, execute
 from screentest.run._pool import Done, Lost, Pool, Worker, _lives
+from tests.run.conftest import PATIENCE
 from tests.run.work import task
-
-PATIENCE = 120.0
 
 
 @contextmanager

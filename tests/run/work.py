@@ -53,11 +53,17 @@ def every(job: Job, outcome: Outcome[Any]) -> Results:
 
 
 def measure(job: Job) -> Results:
-    """A value that depends on the key alone; says that it was here, and takes a moment."""
+    """A value that depends on the key alone; says that it was here, and takes a moment.
+
+    With a gate, all but the first few items wait until that file is there.
+    """
     payload = job.payload or {}
     if "log" in payload:
         note(payload["log"], job.keys[0].item)
     time.sleep(payload.get("seconds", 0.0))
+    if "gate" in payload and int(job.keys[0].item.removeprefix("film-")) >= payload["free"]:
+        while not Path(payload["gate"]).exists():
+            time.sleep(0.01)
     size = payload.get("bytes", 0)
     return {
         key: {key.evaluator: Outcome.of(Score(value_of(key), details={"note": "x" * size}))}

@@ -24,7 +24,7 @@ pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="signals and lim
 
 MIB = 1 << 20
 BRIEF = Limits(wall_seconds=0.3)
-PATIENCE = 30.0
+PATIENCE = 300.0
 """Seconds to wait for what must happen at once, on a machine that is busy."""
 
 
@@ -137,6 +137,7 @@ def test_a_worker_that_just_ends(code: int, one: Supervisor) -> None:
 def test_a_worker_that_dies_while_idle_is_replaced(one: Supervisor) -> None:
     number = one.run(tasks.process_number).unwrap()
     os.kill(number, signal.SIGKILL)
+    assert eventually(lambda: gone(number))
     assert one.run(tasks.double, 4) == Outcome.of(8)
     assert one.run(tasks.process_number).unwrap() != number
 
@@ -158,9 +159,12 @@ def test_a_task_that_holds_pythons_lock_is_ended(one: Supervisor) -> None:
 
 
 def test_time_does_not_run_between_tasks(one: Supervisor) -> None:
-    number = one.run(tasks.process_number, limits=BRIEF).unwrap()
-    time.sleep(2 * BRIEF.wall_seconds)
-    assert one.run(tasks.process_number, limits=BRIEF).unwrap() == number
+    for seconds in (0.3, 3.0, 30.0):  # a busy machine may need longer even for so little
+        first = one.run(tasks.process_number, limits=Limits(wall_seconds=seconds))
+        if first.ok:
+            break
+    time.sleep(2 * seconds)
+    assert one.run(tasks.process_number) == first
 
 
 @pytest.mark.parametrize(
@@ -170,8 +174,12 @@ def test_what_a_worker_started_goes_with_it(
     end: str, expected: Reason, tmp_path: Path, one: Supervisor
 ) -> None:
     note = tmp_path / "note"
-    limits = Limits(wall_seconds=1)
-    assert reason(one.run(tasks.start_a_child_and, note, end, limits=limits)) is expected
+    # One that hangs must have begun by then, one that dies need not be hurried.
+    for seconds in (1.0, 10.0, 100.0) if end == "hang" else (PATIENCE,):
+        limits = Limits(wall_seconds=seconds)
+        assert reason(one.run(tasks.start_a_child_and, note, end, limits=limits)) is expected
+        if note.exists() and len(note.read_text().split()) == 2:
+            break
     worker, child = map(int, note.read_text().split())
     assert eventually(lambda: gone(worker) and gone(child))
 
@@ -245,12 +253,20 @@ def test_closing_leaves_no_process_and_no_file(
     with Supervisor(workers=2) as two:
         list(two.map(tasks.double_or_die, range(4)))
         two.run(tasks.sleep, 1000.0, limits=BRIEF)
-    left = [
-        child.name()
-        for child in psutil.Process().children(recursive=True)
-        if child.pid not in before and "resource_tracker" not in " ".join(child.cmdline())
-    ]
-    assert left == []
+
+    def left() -> list[str]:
+        found = []
+        for child in psutil.Process().children(recursive=True):
+            try:
+                if child.pid not in before and "resource_tracker" not in " ".join(child.cmdline()):
+                    found.append(child.name())
+            except psutil.ZombieProcess:
+                found.append("dead, and nobody has asked how it ended")
+            except psutil.NoSuchProcess:
+                pass  # it ended while we looked
+        return found
+
+    assert eventually(lambda: left() == []), left()
     # Where coverage is measured, a worker leaves its figures in the working folder.
     assert [path for path in tmp_path.iterdir() if not path.name.startswith(".coverage")] == []
 

@@ -74,7 +74,7 @@ def chat_at(
     structured: str = "auto",
     max_attempts: int = 4,
     concurrency: int = 8,
-    timeout: float = 20.0,
+    timeout: float = 120.0,
 ) -> OpenAIChat:
     """A client for that address."""
     endpoint = Endpoint.of(url)

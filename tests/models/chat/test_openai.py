@@ -11,7 +11,6 @@ import socket
 import subprocess
 import sys
 import textwrap
-import time
 import traceback
 from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
 from pathlib import Path
@@ -72,7 +71,9 @@ def test_outcomes_come_in_the_order_of_requests() -> None:
 
 
 def test_no_more_at_once_than_allowed() -> None:
-    with serving([Answer("yes", delay=0.01)], concurrency=5) as (server, chat):
+    # The first five wait for each other, so to speak: time enough for all of them to arrive.
+    script = [Answer("yes", delay=1.0)] * 5 + [Answer("yes", delay=0.01)]
+    with serving(script, concurrency=5) as (server, chat):
         chat.ask([plain(number) for number in range(40)])
         assert server.most_at_once == 5
     assert chat.ask([]) == []
@@ -323,8 +324,8 @@ CTRL_C = """
     from tests.models.chat.kit import chat_at, plain, statuses
     from screentest.models.testing import Answer, FakeChatServer
 
-    script = [Answer("yes", delay=60)]
-    with FakeChatServer(script) as server, chat_at(server.url, timeout=90) as chat:
+    script = [Answer("yes", delay=3600)]
+    with FakeChatServer(script) as server, chat_at(server.url, timeout=7200) as chat:
         ledger = MemoryLedger()
         chat.attach(ledger)
 
@@ -342,18 +343,16 @@ CTRL_C = """
 
 
 def test_ctrl_c_ends_it_and_leaves_no_call_unaccounted_for() -> None:
-    began = time.monotonic()
     done = subprocess.run(
         [sys.executable, "-W", "error", "-c", textwrap.dedent(CTRL_C)],
         capture_output=True,
         text=True,
-        timeout=50,
+        timeout=300,  # the answers would come in an hour
         check=True,
         cwd=Path(__file__).parents[3],
     )
     assert done.stdout.strip() == "8 {<CallStatus.TIMED_OUT: 'timed_out'>} 8"
     assert not done.stderr
-    assert time.monotonic() - began < 50
 
 
 def test_closing_and_asking_again() -> None:

@@ -141,7 +141,7 @@ def test_being_turned_away_does_not_use_up_the_attempts() -> None:
     "act", [Drip(pause=0.2), Answer("yes", delay=30)], ids=["slow body", "no answer"]
 )
 def test_slow_servers_time_out(act: Act) -> None:
-    with serving([act], max_attempts=2, timeout=0.5) as (_, chat):
+    with serving([act], max_attempts=2, timeout=1.0) as (_, chat):
         ledger = ledger_of(chat)
         (outcome,) = chat.ask([plain()])
     assert outcome.failure is not None
@@ -183,8 +183,8 @@ def test_what_every_call_would_meet_stops_the_run_with_one_message(act: Act, say
 def test_calls_under_way_are_finished_before_the_run_stops() -> None:
     def script(asked: Asked) -> Act:
         if "film 0" in asked.texts[0]:
-            return Status(401, delay=0.2)
-        return Answer("yes", delay=0.6)
+            return Status(401, delay=1.0)  # when the others are under way
+        return Answer("yes", delay=2.0)
 
     with serving(script, concurrency=4) as (_, chat):
         ledger = ledger_of(chat)
