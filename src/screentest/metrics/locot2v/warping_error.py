@@ -1,0 +1,150 @@
+"""Warping error: what differs between consecutive frames beyond their motion.
+
+EvalCrafter's protocol: frames at half their size; the earlier one is moved onto the later by
+optical flow; the squared difference, summed over the channels, is averaged over the pixels that
+both show, then over all pairs of frames. The paper takes the negative logarithm, so that more
+is better.
+
+A logarithm has no upper end, and the paper does not say how it was brought to 0–1. Here an
+error of 1 gives 0 and one of a single grey level in every channel gives 1. With
+``scale="exponential"`` the score is exp(−5 × error), as in the code of the second edition; the
+range of the printed values fits that one. ``compat="upstream"`` also takes over two slips of
+that code: the flow network is handed pictures 255 times too dark, and a pair in which nothing
+can be compared counts as perfect.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal
+
+from screentest.core import (
+    Filter,
+    FrameRequest,
+    Item,
+    Level,
+    MetricInfo,
+    Outcome,
+    Outcomes,
+    OutputInfo,
+    Resources,
+    Score,
+    Size,
+    register,
+)
+from screentest.metrics.locot2v._pairs import Pair, Pairwise
+from screentest.metrics.locot2v._timeline import Timeline
+from screentest.metrics.locot2v._warp import warp
+from screentest.metrics.locot2v._work import Work, inapplicable
+
+if TYPE_CHECKING:
+    from screentest.core.frames import Image
+    from screentest.models.roles import FlowField
+
+NAME = "locot2v_warping_error"
+ONE_LEVEL = 3 / 255**2
+"""The error of pictures that differ by one grey level in each channel everywhere."""
+Scale = Literal["negative_log", "exponential"]
+Compat = Literal["paper", "upstream"]
+
+
+@register("metric", NAME, version=1, summary="what differs between frames beyond their motion")
+def warping_error(
+    *,
+    scale: Scale = "negative_log",
+    alpha: float = 5.0,
+    shrink: float = 0.5,
+    compat: Compat = "paper",
+) -> WarpingError:
+    """``alpha`` is the steepness of the exponential; ``shrink`` the size of frames."""
+    return WarpingError(scale, alpha, shrink, compat)
+
+
+@dataclass(frozen=True)
+class WarpingError:
+    """Higher is better: the error went through a falling function."""
+
+    scale: Scale
+    alpha: float
+    shrink: float
+    compat: Compat
+
+    info = MetricInfo(
+        outputs={NAME: OutputInfo("negative logarithm of the error after motion is undone")},
+        level=Level.FRAME,
+        roles=("flow",),
+    )
+
+    def start(self, item: Item, resources: Resources) -> Work:
+        """One pass over all frames."""
+        flow = resources.role("flow")
+        video = resources.info(item.video)
+        small = tuple(max(1, round(side * self.shrink)) for side in (video.width, video.height))
+        wants = FrameRequest(size=Size(exact=(small[0], small[1])), filter=Filter.BILINEAR)
+        errors = Timeline()
+        hidden = 0
+
+        def compare(pairs: Sequence[Pair]) -> None:
+            nonlocal hidden
+            shown = [(self._shown(one.image), self._shown(two.image)) for one, two in pairs]
+            both = [way for one, two in shown for way in ((one, two), (two, one))]
+            fields = flow.flow(both)
+            for place, (before, after) in enumerate(pairs):
+                there, back = fields[2 * place], fields[2 * place + 1]
+                error = pair_error(before.image, after.image, there, back)
+                if error is None:
+                    hidden += 1
+                    error = 0.0 if self.compat == "upstream" else None
+                if error is not None:
+                    errors.add(after.time, error)
+
+        def conclude() -> Outcomes:
+            if not errors.count:
+                what = "no two frames show the same things" if hidden else "the video has one frame"
+                raise inapplicable(f"{what}, so there is nothing to compare")
+            details = {"error": errors.mean, "pairs": errors.count, "without_overlap": hidden}
+            curve = errors.curve(video.span.end)
+            scaled = tuple(type(one)(one.span, self._scaled(one.value)) for one in curve)
+            return {NAME: Outcome.of(Score(self._scaled(errors.mean), scaled, details))}
+
+        return Work(conclude, [Pairwise(wants, compare)])
+
+    def _scaled(self, error: float) -> float:
+        if self.scale == "exponential":
+            return math.exp(-self.alpha * error)
+        return negative_log(error)
+
+    def _shown(self, image: Image) -> Image:
+        if self.compat == "paper":
+            return image
+        import numpy as np
+
+        # Pictures of this role are whole numbers: 0–1 is as near as they come to 0.0–1.0.
+        return np.asarray(np.rint(image / 255.0), np.uint8)
+
+
+def pair_error(before: Image, after: Image, there: FlowField, back: FlowField) -> float | None:
+    """The squared error per pixel that both frames show; None where there is none."""
+    import numpy as np
+
+    earlier = warp(before, there, back)
+    shared = int(earlier.visible.sum())
+    if not shared:
+        return None
+    gap = (earlier.picture - after.astype(np.float32))[earlier.visible].astype(np.float64) / 255
+    return float((gap * gap).sum() / shared)
+
+
+def negative_log(error: float) -> float:
+    """−log(error), from 0 at an error of 1 to 1 at an error of one grey level and below.
+
+    >>> negative_log(1.0), negative_log(ONE_LEVEL), negative_log(0.0)
+    (0.0, 1.0, 1.0)
+    >>> round(negative_log(math.sqrt(ONE_LEVEL)), 12)
+    0.5
+    """
+    if error <= ONE_LEVEL:
+        return 1.0
+    return max(0.0, math.log(error) / math.log(ONE_LEVEL))
