@@ -93,6 +93,13 @@ def open_tools(settings: Settings) -> Tools:
     """The tools for these settings: models are loaded once per process."""
     key = to_json(settings)
     if key not in _open:
-        _open.clear()  # one set of models at a time
+        close_tools()  # one set of models at a time
         _open[key] = Tools(settings)
     return _open[key]
+
+
+def close_tools() -> None:
+    """Let go of what this process has open. A worker need not: it ends with its connections."""
+    for tools in _open.values():
+        tools.models.close()
+    _open.clear()

@@ -151,6 +151,14 @@ class Models:
         built = self._load(*_role_and_use(name))
         return built.spec.signature.with_parts(dict(built.thing.identity))
 
+    def close(self) -> None:
+        """Let go of connections and processes; who asks again gets new ones."""
+        for built in self._built.values():
+            close = getattr(built.thing, "close", None)
+            if close is not None:
+                close()
+        self._built.clear()
+
     def _attach(self, backend: Any) -> None:
         attach = getattr(backend, "attach", None)
         if attach is not None and self._paying is not None:
