@@ -54,14 +54,18 @@ def peak_memory_mb() -> float:
     return peak / (1024 if sys.platform != "darwin" else 1024 * 1024)
 
 
-def long_video(width: int, height: int, *, frames: int, rate: int, crf: int = 23) -> Path:
+def long_video(
+    width: int, height: int, *, frames: int, rate: int, crf: int = 23, gop: int | None = None
+) -> Path:
     """The packaged sample's films one after another, with film grain, as often as it takes.
 
     Real pictures, since synthetic ones decode several times faster than any film. Made once.
+    ``gop`` is the most frames from one keyframe to the next; the encoder has 250.
     """
     import av
 
-    path = OUT / f"long_{width}x{height}_{frames}f_{rate}fps_crf{crf}.mp4"
+    keys = f"_gop{gop}" if gop is not None else ""
+    path = OUT / f"long_{width}x{height}_{frames}f_{rate}fps_crf{crf}{keys}.mp4"
     if path.exists():
         return path
     OUT.mkdir(exist_ok=True)
@@ -71,6 +75,8 @@ def long_video(width: int, height: int, *, frames: int, rate: int, crf: int = 23
         stream = container.add_stream("libx264", rate=Fraction(rate))
         stream.width, stream.height, stream.pix_fmt = width, height, "yuv420p"
         stream.options = {"preset": "veryfast", "crf": str(crf)}
+        if gop is not None:
+            stream.options |= {"g": str(gop)}
         for number, picture in zip(range(frames), _films(width, height), strict=False):
             planes = picture.copy()
             luma = planes[:height].astype(np.int16) + grain[number % 8]
