@@ -55,7 +55,7 @@ def verify_testbed(
     testbed = read_testbed(folder)
     found = list(check_manifest(testbed))
     found += stray_files(folder, testbed)
-    tasks = [_Task(folder, source, _pairs_of(source, testbed)) for source in testbed.sources]
+    tasks = source_tasks(folder, testbed)
     progress = progress or Silent()
     files = {file.path: file.bytes for file in all_videos(testbed)}
     with Supervisor(workers) as supervisor:
@@ -88,7 +88,7 @@ def stray_files(folder: Path, testbed: Testbed) -> Iterator[Finding]:
 
 
 @dataclass(frozen=True, slots=True)
-class _Task:
+class SourceTask:
     """What a worker is given."""
 
     folder: Path
@@ -96,11 +96,17 @@ class _Task:
     pairs: tuple[Pair, ...]
 
 
-def _pairs_of(source: SourceFilm, testbed: Testbed) -> tuple[Pair, ...]:
-    return tuple(pair for pair in testbed.pairs if pair.source == source.id)
+def source_tasks(folder: Path, testbed: Testbed) -> list[SourceTask]:
+    """One for each source."""
+    pairs: dict[str, list[Pair]] = {}
+    for pair in testbed.pairs:
+        pairs.setdefault(pair.source, []).append(pair)
+    return [
+        SourceTask(folder, source, tuple(pairs.get(source.id, ()))) for source in testbed.sources
+    ]
 
 
-def check_source(task: _Task) -> list[Finding]:
+def check_source(task: SourceTask) -> list[Finding]:
     """Check the files of one source. Runs in a worker: they may be anybody's."""
     return list(_Examination(task).findings())
 
@@ -108,7 +114,7 @@ def check_source(task: _Task) -> list[Finding]:
 class _Examination:
     """One source under the magnifying glass; its intact videos are read once."""
 
-    def __init__(self, task: _Task) -> None:
+    def __init__(self, task: SourceTask) -> None:
         self._folder = task.folder
         self._source = task.source
         self._pairs = task.pairs

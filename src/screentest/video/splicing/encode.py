@@ -71,7 +71,8 @@ class EncoderSettings:
     def signature(self) -> Signature:
         """What of a number these settings decide."""
         values = {field.name: getattr(self, field.name) for field in fields(self)}
-        return Signature.of("x264", version=_VERSION, **values)
+        # 20 and 20.0 are one setting, and JSON makes the one of the other.
+        return Signature.of("x264", version=_VERSION, **values | {"crf": f"{self.crf:g}"})
 
     @property
     def depth(self) -> int:
