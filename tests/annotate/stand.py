@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import os
 import re
 import secrets
+import shutil
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -147,11 +150,24 @@ class Page:
         return found.group(1)
 
 
+@cache
+def _filled(place: Path, task: str) -> Path:
+    """A store with the task's units in it, made once: looking at the videos takes a while."""
+    store = place.parent / f"{task}-{os.getpid()}.sqlite"
+    database, _ = open_project(place, store, Task(task))
+    database.close()  # the last one to leave brings everything into the one file
+    return store
+
+
 @contextmanager
 def open_stand(
     place: Path, store: str, task: str, *, rules: dict[str, Any] | None = None, **material: Any
 ) -> Iterator[Stand]:
-    database, _ = open_project(place, store, Task(task), **material)
+    if material or "://" in store:
+        database, _ = open_project(place, store, Task(task), **material)
+    else:
+        shutil.copyfile(_filled(place, task), store)
+        database = open_database(store)
     site = make_site(
         database,
         Rules(Task(task), **rules or {}),
