@@ -18,7 +18,7 @@ from screentest.evaluate.judging import Order
 from screentest.evaluate.settings import Settings
 from screentest.models import Choice as ModelChoice
 from screentest.models.testing import Answer, Asked, FakeChatServer, Status
-from screentest.run import InlineEngine, LocalEngine, RunReader, RunStore, canonical, rows
+from screentest.run import InlineEngine, LocalEngine, RunReader, RunStore, canonical
 
 pytestmark = pytest.mark.usefixtures("clean_tools")
 
@@ -185,7 +185,7 @@ def test_workers_order_and_resume_change_nothing(testbed: Path, tmp_path: Path) 
     texts = []
     for name in ("one", "two"):
         with RunReader(tmp_path / name) as run:
-            texts.append(list(canonical(rows(run))))
+            texts.append(list(canonical(run.records())))
     assert texts[0] == texts[1]
 
     def figures(done: Certification) -> dict[str, object]:

@@ -11,7 +11,7 @@ import typer
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from screentest.core import Item
+    from screentest.core import Aspect, Item
     from screentest.evaluate import Settings
 
 ModelOption = Annotated[
@@ -85,6 +85,19 @@ def cap_of(max_cost: str, settings: Settings) -> Decimal | None:
         if choice.role is Role.CHAT and choice.backend == "openai":
             settings.prices.require(choice.model)
     return cap
+
+
+def read_aspects(text: str) -> list[Aspect] | None:
+    """Aspects by name, with commas; None for all."""
+    from screentest.core import Aspect, BadOption
+
+    if text == "all":
+        return None
+    try:
+        return [Aspect(name.strip()) for name in text.split(",")]
+    except ValueError:
+        known = ", ".join(aspect.value for aspect in Aspect)
+        raise BadOption(f"{text!r} names no aspects", advice=f"Aspects: {known}.") from None
 
 
 def items_of(inputs: Sequence[Path], prompt: str = "") -> list[Item]:

@@ -89,7 +89,7 @@ def certify(
     from screentest.certify.certify import Plan
     from screentest.certify.certify import certify as run_certify
     from screentest.cli._console import print_json
-    from screentest.cli._options import cap_of, settings_of
+    from screentest.cli._options import cap_of, read_aspects, settings_of
     from screentest.cli._progress import watched
     from screentest.core import BadOption, to_json
     from screentest.evaluate.judging import Order
@@ -98,7 +98,7 @@ def certify(
     if orders not in ("both", "first"):
         raise BadOption(f"--orders cannot be {orders!r}", advice="Write both or first.")
     settings = settings_of(model, profile, prompts, prices, device=device)
-    cases = read_cases(testbed, aspects=_aspects(aspects), placebos=placebos)
+    cases = read_cases(testbed, aspects=read_aspects(aspects), placebos=placebos)
     plan = Plan(
         cases=tuple(cases),
         judges=tuple(judges),
@@ -126,18 +126,6 @@ def certify(
         raise typer.Exit(done.exit_code)
     if not any(one.overall.ok for one in done.certificates):
         raise typer.Exit(1)
-
-
-def _aspects(text: str) -> list[Aspect] | None:
-    from screentest.core import Aspect, BadOption
-
-    if text == "all":
-        return None
-    try:
-        return [Aspect(name.strip()) for name in text.split(",")]
-    except ValueError:
-        known = ", ".join(aspect.value for aspect in Aspect)
-        raise BadOption(f"{text!r} names no aspects", advice=f"Aspects: {known}.") from None
 
 
 def _changes(text: str) -> tuple[Any, ...]:

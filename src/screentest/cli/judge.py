@@ -1,0 +1,108 @@
+"""``screentest judge``: which of two videos is better."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from screentest.cli._options import (
+    DeviceOption,
+    JsonOption,
+    MaxCostOption,
+    ModelOption,
+    PricesOption,
+    ProfileOption,
+    PromptsOption,
+)
+
+if TYPE_CHECKING:
+    from screentest.core import Choice, Item, Outcome, Verdict
+
+
+def command(app: typer.Typer) -> None:
+    """Add the command."""
+    app.command()(judge)
+
+
+def judge(
+    name: Annotated[str, typer.Argument(metavar="JUDGE", help="A judge, or a metric.")],
+    first: Annotated[Path, typer.Argument(metavar="FIRST", help="A video.")],
+    second: Annotated[Path, typer.Argument(metavar="SECOND", help="Another one.")],
+    prompt: Annotated[str, typer.Option(metavar="TEXT", help="What both were asked to show.")] = "",
+    aspects: Annotated[
+        str, typer.Option(metavar="NAMES", help="all, or some, with commas.")
+    ] = "all",
+    out: Annotated[Path, typer.Option(metavar="DIR", help="The run's folder.")] = Path("judged"),
+    model: ModelOption = None,
+    profile: ProfileOption = None,
+    prompts: PromptsOption = None,
+    prices: PricesOption = None,
+    max_cost: MaxCostOption = "",
+    device: DeviceOption = "auto",
+    as_json: JsonOption = False,
+) -> None:
+    """Ask a judge which of two videos is better, in both orders of presentation.
+
+    Where the two orders disagree, that is said: the judge goes by the order then.
+
+    \b
+    Examples:
+      screentest judge core one.mp4 two.mp4
+      screentest judge sharpness one.mp4 two.mp4 --aspects technical_quality
+      screentest judge vlm_video one.mp4 two.mp4 --prompt "A red kite rises" \\
+          --model chat=openai:gpt-5
+    """
+    from screentest.certify.court import judged
+    from screentest.cli._console import out as console
+    from screentest.cli._console import print_json
+    from screentest.cli._options import cap_of, read_aspects, settings_of
+    from screentest.cli._progress import watched
+    from screentest.cli._tables import print_indented, table
+    from screentest.core import Aspect, Item
+    from screentest.evaluate.judging import Contest
+    from screentest.run import LocalEngine, RunStore
+
+    settings = settings_of(model, profile, prompts, prices, device=device)
+    pair: tuple[Item, Item] = (Item("first", first, prompt), Item("second", second, prompt))
+    contests = [
+        Contest("pair", aspect, prompt, *pair) for aspect in read_aspects(aspects) or list(Aspect)
+    ]
+    cap = cap_of(max_cost, settings)
+    arguments = {"judge": name, "first": str(first), "second": str(second)}
+    with RunStore(out, command="judge", arguments=arguments, max_cost=cap) as store:
+        found = judged(
+            store, contests, name, settings, engine=LocalEngine(workers=1), progress=watched()
+        )
+    rows: list[dict[str, Any]] = [
+        {"aspect": aspect.value, **_row(*both)} for aspect, both in found.items()
+    ]
+    if as_json:
+        print_json(rows)
+    else:
+        cells = [(row["aspect"], row["better"], row["note"]) for row in rows]
+        console().print(table(["Aspect", "Better", "Why"], cells))
+        print_indented(f"First: {first}. Second: {second}.", indent=0)
+    if all(row["better"] == "–" for row in rows):
+        raise typer.Exit(1)
+
+
+def _row(as_given: Outcome[Verdict] | None, swapped: Outcome[Verdict] | None) -> dict[str, str]:
+    """One line: the choice where both orders agree, and why."""
+    for outcome in (as_given, swapped):
+        if outcome is None:
+            return {"better": "–", "note": "not judged yet: start the same command again"}
+        if outcome.failure is not None:
+            lines = str(outcome.failure).strip().splitlines()
+            return {"better": "–", "note": lines[0] if lines else ""}
+    assert as_given is not None
+    assert swapped is not None
+    one, other = as_given.unwrap(), swapped.unwrap().flipped
+    choice: Choice = one.choice
+    if choice is not other.choice:
+        return {"better": "unclear", "note": "the order of presentation decides"}
+    note = one.rationale
+    if one.first is not None and one.second is not None:
+        note = f"{one.first:.3f} against {one.second:.3f}"
+    return {"better": choice.value, "note": note}
