@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from screentest.core import Aspect, BadOption, Clip, Item, Script
+from screentest.core.score import Json
 from screentest.degrade.testbed import Kind, Pair, SourceFilm, Testbed, read_testbed
 from screentest.evaluate.judging import Contest
 
@@ -35,6 +36,24 @@ class Case:
     def id(self) -> str:
         """Unique over all testbeds of a run."""
         return self.contest.id
+
+    @property
+    def about(self) -> dict[str, Json]:
+        """What a report wants to know of it beside the records."""
+        return {
+            "id": self.id,
+            "aspect": self.contest.aspect.value,
+            "testbed": self.testbed,
+            "source": self.source,
+            "kind": self.kind.value,
+            "name": self.name,
+            "severity": self.severity,
+            "clips": self.clips,
+            "category": self.category,
+            "duration": self.duration,
+            "intact": self.contest.first.id,
+            "changed": self.contest.second.id,
+        }
 
     @property
     def cluster(self) -> str:

@@ -29,6 +29,8 @@ from screentest.run import Engine, Execution, RunReader, RunStore
 from screentest.stats.order import order_effect
 
 NOTE = "certificate"
+CASES = "cases"
+"""The note with what each case is: a record has only its id."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,6 +84,7 @@ def certify(
     contests = [case.contest for case in plan.all_cases]
     court = Court(store, settings or Settings(), engine, progress)
     judges = court.hear(contests, plan.judges, orders=plan.orders, repeats=plan.repeats)
+    store.keep_note(CASES, [case.about for case in plan.all_cases])
     certificates = tuple(draw_up(store, plan, one) for one in judges)
     for certificate in certificates:
         store.keep_note(f"{NOTE}: {certificate.judge}", json.loads(to_json(certificate)))

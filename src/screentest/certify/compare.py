@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from screentest.core import Outcome, Reason, Verdict
+from screentest.degrade.testbed import Kind
 from screentest.evaluate.judging import Order
 from screentest.evaluate.results import Results, read_results
 from screentest.run import RunReader
@@ -49,11 +50,16 @@ Points = Mapping[str, Mapping[str, float]]
 
 
 def judge_points(run: RunReader, judge: str) -> Points:
-    """What a judge earned on each case: the mean over orders and repeats."""
+    """What a judge earned on each degraded pair: the mean over orders and repeats."""
     earned: dict[str, dict[str, list[float]]] = {}
+    plain = {
+        case["id"]
+        for case in run.note("cases") or []
+        if case["kind"] == Kind.DEGRADATION.value and "#" not in case["id"]
+    }
     for record in run.records():
         key = record.key
-        if key.evaluator != judge or not key.aspect or "#" in key.item:
+        if key.evaluator != judge or key.item not in plain or not key.aspect:
             continue
         outcome: Outcome[object] = record.outcomes[judge]  # type: ignore[assignment]
         if not isinstance(outcome.value, Verdict):
