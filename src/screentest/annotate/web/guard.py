@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from starlette.datastructures import MutableHeaders
+from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import PlainTextResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
@@ -26,10 +27,6 @@ HEADERS: Final = {
     "Cross-Origin-Resource-Policy": "same-origin",
     "Permissions-Policy": "camera=(), microphone=(), geolocation=()",
 }
-
-
-class TooLarge(Exception):
-    """A body above the limit."""
 
 
 class Guard:
@@ -60,18 +57,7 @@ class Guard:
         if refusal is not None:
             await refusal(scope, receive, send_guarded)
             return
-        begun = False
-
-        async def send_watched(message: Message) -> None:
-            nonlocal begun
-            begun = True
-            await send_guarded(message)
-
-        try:
-            await self._app(scope, _limited(receive), send_watched)
-        except TooLarge:
-            if not begun:
-                await _say(413, "That is too long.")(scope, receive, send_guarded)
+        await self._app(scope, _limited(receive), send_guarded)
 
     def _refusal(self, request: Request) -> PlainTextResponse | None:
         hosts = request.headers.getlist("host")
@@ -101,7 +87,7 @@ def _limited(receive: Receive) -> Receive:
         message = await receive()
         taken += len(message.get("body", b""))
         if taken > BODY_LIMIT:
-            raise TooLarge
+            raise HTTPException(413, "That is too long.")
         return message
 
     return receive_limited

@@ -1,0 +1,293 @@
+"""Videos: ranges, lengths that tell nothing, tags that are gone, and nothing but them."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+from pathlib import Path
+
+import httpx2
+import pytest
+from sqlalchemy import select, update
+
+from screentest.annotate.media.padding import Padding, served_length
+from screentest.annotate.media.prepare import prepare
+from screentest.annotate.media.ranges import Unsatisfiable, asked_range
+from screentest.annotate.store.schema import files, media, sittings
+from tests.annotate.stand import Page, Person, Stand, served
+
+
+@pytest.mark.parametrize(
+    ("header", "expected"),
+    [
+        (None, None),
+        ("bytes=0-", (0, 99)),
+        ("bytes=0-0", (0, 0)),
+        ("bytes=99-", (99, 99)),
+        ("bytes=10-1000", (10, 99)),
+        ("bytes=-1", (99, 99)),
+        ("bytes=-1000", (0, 99)),
+        ("bytes=5-4", None),  # not a range at all, RFC 9110 14.1.1
+        ("bytes=-", None),
+        ("bytes=a-b", None),
+        ("items=0-1", None),
+        ("bytes=0-1,2-3", None),
+        ("bytes=" + ",".join(["0-9"] * 1000), None),
+        ("bytes=٠-٩", None),
+    ],
+)
+def test_ranges(header: str | None, expected: tuple[int, int] | None) -> None:
+    assert asked_range(header, 100) == expected
+
+
+@pytest.mark.parametrize(
+    "header", ["bytes=100-", "bytes=100-200", "bytes=-0", "bytes=" + "9" * 19 + "-"]
+)
+def test_ranges_beyond_the_end(header: str) -> None:
+    with pytest.raises(Unsatisfiable):
+        asked_range(header, 100)
+
+
+@pytest.mark.parametrize("sizes", [[1], [65_520], [65_521], [65_536, 3], [2**33, 5]])
+def test_padding_fills_up_to_one_length(sizes: list[int]) -> None:
+    length = served_length(sizes)
+    for size in sizes:
+        padding = Padding(size, length)
+        box = padding.read(0, 16)
+        # ISO/IEC 14496-12: a size of 1 says that the real one follows in 64 bits.
+        told = int.from_bytes(box[:4], "big")
+        assert box[4:8] == b"free"
+        assert (told if told != 1 else int.from_bytes(box[8:16], "big")) == length - size
+
+
+def at_work(stand: Stand) -> tuple[Person, Page]:
+    person = stand.worker()
+    return person, person.begin()
+
+
+def file_of(stand: Stand, address: str) -> bytes:
+    with stand.database.read() as connection:
+        path = connection.execute(
+            select(files.c.served)
+            .select_from(media.join(files))
+            .where(media.c.id == address.removeprefix("/media/"))
+        ).scalar_one()
+    return Path(path).read_bytes()
+
+
+def test_a_video_and_its_parts(stand: Stand) -> None:
+    person, page = at_work(stand)
+    for address in page.videos:
+        real = file_of(stand, address)
+        whole = person.client.get(address)
+        assert (whole.status_code, whole.headers["content-type"]) == (200, "video/mp4")
+        assert whole.headers["accept-ranges"] == "bytes"
+        assert whole.content.startswith(real)
+        length = len(whole.content)
+        for asked, (begin, end) in {
+            "bytes=0-": (0, length - 1),
+            "bytes=100-199": (100, 199),
+            f"bytes={len(real) - 5}-{len(real) + 5}": (len(real) - 5, len(real) + 5),
+            "bytes=-7": (length - 7, length - 1),
+        }.items():
+            part = person.client.get(address, headers={"Range": asked})
+            assert part.status_code == 206
+            assert part.headers["content-range"] == f"bytes {begin}-{end}/{length}"
+            assert part.content == whole.content[begin : end + 1]
+        beyond = person.client.get(address, headers={"Range": f"bytes={length}-"})
+        assert (beyond.status_code, beyond.headers["content-range"]) == (416, f"bytes */{length}")
+        head = person.client.head(address)
+        assert (head.status_code, head.content) == (200, b"")
+        assert head.headers["content-length"] == str(length)
+        since = person.client.get(address, headers={"Range": "bytes=0-1", "If-Range": '"x"'})
+        assert since.status_code == 200
+
+
+def test_the_padding_harms_no_decoder(stand: Stand, tmp_path: Path, ffprobe: str) -> None:
+    person, page = at_work(stand)
+    for address in page.videos:
+        file = tmp_path / "served.mp4"
+        file.write_bytes(person.client.get(address).content)
+        counted = subprocess.run(
+            [
+                ffprobe,
+                "-v",
+                "error",
+                "-count_frames",
+                "-show_entries",
+                "stream=nb_frames,nb_read_frames",
+                "-of",
+                "json",
+                file,
+            ],
+            capture_output=True,
+            text=True,
+            check=True,
+        )
+        assert counted.stderr == ""
+        (stream,) = json.loads(counted.stdout)["streams"]
+        assert stream["nb_frames"] == stream["nb_read_frames"]
+
+
+def test_nothing_tells_which_is_which(stand: Stand) -> None:
+    """No name, no model, no order: in pages, addresses, headers, lengths and tags."""
+    seen = set()
+    for _ in range(4):
+        person = stand.worker()
+        page = person.begin()
+        answers = [person.client.head(address) for address in page.videos]
+        first, second = (dict(answer.headers) for answer in answers)
+        assert first == second
+        assert "etag" not in first
+        assert "last-modified" not in first
+        for word in ("intact", "birds", "degraded", ".mp4", "damaged", "severity"):
+            assert word not in page.html
+            assert word not in json.dumps(first)
+        seen.update(page.videos)
+    # Fresh addresses for everybody, though films repeat.
+    assert len(seen) == 8
+
+
+def test_tags_are_taken_off(tmp_path: Path, sample: Path, ffmpeg: str, ffprobe: str) -> None:
+    tagged = tmp_path / "named_after_a_model.mp4"
+    subprocess.run(
+        [ffmpeg, "-v", "error", "-i", sample / "frenchgp_1906_214x160.mp4", "-t", "2", "-c", "copy",
+         "-metadata", "title=SuperModel-9", "-metadata", "comment=made by SuperModel",
+         "-metadata:s:v", "handler_name=SuperModel", tagged],
+        check=True,
+    )  # fmt: skip
+    ready = prepare(tagged, tmp_path / "clean")
+    assert ready.path.parent == tmp_path / "clean"
+    assert b"SuperModel" in tagged.read_bytes()
+    assert b"SuperModel" not in ready.path.read_bytes()
+    assert packets(ffprobe, ready.path) == packets(ffprobe, tagged)
+    assert prepare(tagged, tmp_path / "clean") == ready
+
+
+def test_what_no_browser_plays_is_made_playable(
+    tmp_path: Path, sample: Path, ffmpeg: str, ffprobe: str
+) -> None:
+    old = tmp_path / "old.avi"
+    subprocess.run(
+        [ffmpeg, "-v", "error", "-i", sample / "frenchgp_1906_214x160.mp4", "-t", "1",
+         "-c:v", "mpeg4", old],
+        check=True,
+    )  # fmt: skip
+    ready = prepare(old, tmp_path / "clean")
+    told = subprocess.run(
+        [
+            ffprobe,
+            "-v",
+            "error",
+            "-show_entries",
+            "stream=codec_name",
+            "-of",
+            "csv=p=0",
+            ready.path,
+        ],
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert told.stdout.split() == ["h264"]
+
+
+def packets(ffprobe: str, path: Path) -> str:
+    done = subprocess.run(
+        [ffprobe, "-v", "error", "-show_data_hash", "md5", "-show_entries",
+         "packet=pts_time,data_hash", "-of", "csv=p=0", path],
+        capture_output=True, text=True, check=True,
+    )  # fmt: skip
+    return done.stdout
+
+
+TRAVERSALS = [
+    "../../etc/passwd", "..%2f..%2fetc%2fpasswd", "..%252f..%252fetc%252fpasswd", "%2e%2e/%2e%2e/x",
+    "/etc/passwd", "%2fetc%2fpasswd", "..\\..\\x", "..%5c..%5cx", "C:%5cx", "x%00.mp4", "....//x",
+    "%c0%ae%c0%ae/x", "intact.mp4", "votes.sqlite", "", ".", "%2e", "a" * 22, "A" * 5000,
+]  # fmt: skip
+
+
+def test_traversal_in_all_spellings_is_404(stand: Stand) -> None:
+    _, page = at_work(stand)
+    with served(stand) as address, httpx2.Client(base_url=address) as client:
+        for base in ("/media/", "/static/"):
+            for spelling in TRAVERSALS:
+                assert client.get(base + spelling).status_code == 404, spelling
+    person = page.person
+    for spelling in TRAVERSALS:
+        answer = person.client.get("/media/" + spelling)
+        assert answer.status_code in (303, 404), spelling
+        assert b"root:" not in answer.content
+
+
+def test_a_link_put_in_the_files_place_is_not_followed(stand: Stand, tmp_path: Path) -> None:
+    person, page = at_work(stand)
+    secret = tmp_path / "secret.txt"
+    secret.write_text("x" * 1000)
+    link = tmp_path / "link.mp4"
+    link.symlink_to(secret)
+    with stand.database.write() as connection:
+        connection.execute(update(files).values(served=str(link), bytes=1000))
+    assert person.client.get(page.videos[0]).status_code == 404
+
+
+def test_a_file_that_changed_is_not_served(stand: Stand) -> None:
+    person, page = at_work(stand)
+    with stand.database.write() as connection:
+        connection.execute(update(files).values(bytes=files.c.bytes + 1))
+    assert person.client.get(page.videos[0]).status_code == 404
+
+
+def test_videos_of_others_are_not_there(stand: Stand) -> None:
+    _, page = at_work(stand)
+    other, _ = at_work(stand)
+    assert other.client.get(page.videos[0]).status_code == 404
+    assert stand.client().get(page.videos[0]).status_code == 404
+
+
+def test_half_a_gigabyte_with_flat_memory(stand: Stand, tmp_path: Path) -> None:
+    import psutil
+
+    person, page = at_work(stand)
+    large = tmp_path / "large.mp4"
+    size = 500 * 1024 * 1024
+    with large.open("wb") as file:
+        file.truncate(size)
+        file.seek(size - 3)
+        file.write(b"end")
+    with stand.database.write() as connection:
+        connection.execute(update(files).values(served=str(large), bytes=size))
+        connection.execute(update(media).values(length=served_length([size])))
+        assert connection.execute(select(sittings)).first()
+    with served(stand) as address:
+        port = address.rpartition(":")[2]
+        (session,) = person.client.cookies.values()
+        with httpx2.Client(
+            base_url=address, headers={"Cookie": f"screentest-{port}={session}"}
+        ) as client:
+            for begin in (size - 3, size // 2, 0):
+                part = client.get(page.videos[0], headers={"Range": f"bytes={begin}-{begin + 2}"})
+                assert (part.status_code, len(part.content)) == (206, 3)
+            assert (
+                client.get(
+                    page.videos[0], headers={"Range": f"bytes={size - 3}-{size - 1}"}
+                ).content
+                == b"end"
+            )
+            before = psutil.Process().memory_info().rss
+            taken = 0
+            highest = 0
+            with client.stream("GET", page.videos[0]) as answer:
+                for chunk in answer.iter_raw():
+                    taken += len(chunk)
+                    highest = (
+                        max(highest, psutil.Process().memory_info().rss)
+                        if taken % 7 == 0
+                        else highest
+                    )
+                    if taken > 200 * 1024 * 1024:
+                        break
+            highest = max(highest, psutil.Process().memory_info().rss)
+            # Client and server live in this process: 200 MB went through both.
+            assert highest - before < 40 * 1024 * 1024
