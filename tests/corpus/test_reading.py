@@ -48,6 +48,31 @@ def test_a_manifest_has_items(tmp_path: Path) -> None:
     assert [item.id for item in read_corpus(tmp_path / "rows.jsonl").items] == ["a"]
 
 
+def test_a_bad_row_is_told_and_the_others_are_taken(tmp_path: Path) -> None:
+    """Ranges that overlap can only be a mistake; they are that film's alone."""
+    clips = [
+        {"start": 0, "end": 5, "caption": "One."},
+        {"start": 4, "end": 9, "caption": "Two."},
+    ]
+    rows = [
+        {"id": "bad", "video": "a.mp4", "script": clips},
+        {"id": "good", "video": "b.mp4", "script": clips[:1]},
+    ]
+    path = tmp_path / "rows.jsonl"
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    corpus = read_corpus(path)
+    assert [item.id for item in corpus.items] == ["good"]
+    (problem,) = corpus.problems
+    assert "starts before clip 1" in str(problem)
+
+
+def test_a_manifest_of_bad_rows_only_is_an_error(tmp_path: Path) -> None:
+    path = tmp_path / "rows.jsonl"
+    path.write_text('{"id": "a"}\n{"id": "b"}\n')
+    with pytest.raises(ManifestError, match="2 problems"):
+        read_corpus(path)
+
+
 def test_a_format_can_be_forced(tmp_path: Path) -> None:
     path = tmp_path / "captions.json"
     path.write_text(json.dumps(CAPTIONS))

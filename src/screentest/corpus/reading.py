@@ -8,9 +8,9 @@ from pathlib import Path
 
 from screentest.core import BadOption, Item, ManifestError
 from screentest.corpus._json import Complaint, load_json
-from screentest.corpus.manifest import read_manifest
+from screentest.corpus.manifest import examine_manifest, read_manifest
 from screentest.corpus.parted import PartedSource
-from screentest.corpus.problems import Problem
+from screentest.corpus.problems import Kind, Problem
 from screentest.corpus.vript import LONGEST_FILE, read_vript
 
 
@@ -34,7 +34,8 @@ class Corpus:
 def read_corpus(path: Path, form: str | None = None) -> Corpus:
     """Read a manifest or a Vript download; ``form`` forces one of the two.
 
-    Raises ManifestError where there is no corpus, or not one source in it.
+    A bad row is one of the problems, and the others are taken. Raises ManifestError where there
+    is no corpus, or not one source in it.
     """
     try:
         chosen = Format(form) if form is not None else detect(path)
@@ -42,7 +43,11 @@ def read_corpus(path: Path, form: str | None = None) -> Corpus:
         known = ", ".join(Format)
         raise BadOption(f"there is no format {form!r}", advice=f"Known: {known}.") from None
     if chosen is Format.MANIFEST:
-        return Corpus(chosen, tuple(read_manifest(path)))
+        rows = examine_manifest(path)
+        cut_short = any(problem.kind is Kind.BAD_FILE for problem in rows.problems)
+        if cut_short or not rows.items:
+            return Corpus(chosen, tuple(read_manifest(path)))  # which raises, with every problem
+        return Corpus(chosen, tuple(rows.items), problems=rows.problems)
     reading = read_vript(path)
     if not reading.sources:
         told = "\n".join(f"- {problem.message}" for problem in reading.problems[:10])
