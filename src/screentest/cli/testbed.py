@@ -109,10 +109,13 @@ def verify(
     from screentest.cli._progress import watched
     from screentest.cli._testbed import print_verification, verification_as_object
     from screentest.core import BadOption
+    from screentest.degrade.testbed import read_testbed
     from screentest.degrade.verify import verify_testbed
 
     if not rebuild and (pair or sample is not None or sources is not None):
         raise BadOption("--pair, --sample and --sources say what to rebuild: add --rebuild")
+    # What cannot be is told before any work.
+    wanted = _wanted(read_testbed(folder), pair or [], sample, seed) if rebuild else []
     with watched() as progress:
         result = verify_testbed(folder, workers=workers, progress=progress)
     if rebuild:
@@ -123,7 +126,7 @@ def verify(
             made = remake_pairs(
                 folder,
                 result.testbed,
-                _wanted(result.testbed, pair or [], sample, seed),
+                wanted,
                 sources=sources,
                 engine=LocalEngine(workers=workers),
                 progress=progress,
