@@ -46,14 +46,14 @@ def row_of(record: Record) -> dict[str, Any]:
     """A record with plain values: moments as ISO 8601, UTC."""
     row = {name: getattr(record, name) for name in COLUMNS}
     row["task"] = record.task.value
-    row["at"] = datetime.fromtimestamp(record.at, UTC).isoformat(timespec="milliseconds")
+    row["at"] = datetime.fromtimestamp(record.at, UTC).isoformat(timespec="microseconds")
     return row
 
 
 def read_export(path: Path) -> list[Record]:
     """The records of a file that was exported; raises UserError with the first bad row."""
     try:
-        text = path.read_text(encoding="utf-8-sig")
+        text = path.read_bytes().decode("utf-8-sig")  # line ends as they are
     except (OSError, UnicodeDecodeError) as error:
         raise UserError(f"{path} cannot be read: {error}") from None
     rows = _json_rows(text, path) if path.suffix == ".json" else _csv_rows(text, path)

@@ -9,7 +9,7 @@ from typing import Any
 from sqlalchemy import Connection, select
 
 from screentest.annotate.store.schema import sittings, units, votes, workers
-from screentest.annotate.tasks import Step, Task, of_two
+from screentest.annotate.tasks import STEPS, Step, Task, of_two
 
 PICKED = {"first": "intact", "second": "changed", "tie": "tie"}
 """The stored choice in the words of testbeds and of `certify`."""
@@ -77,7 +77,7 @@ def read_records(
         )
         .select_from(votes.join(sittings).join(units, votes.c.unit_id == units.c.id))
         .join(workers, votes.c.worker_id == workers.c.id)
-        .order_by(units.c.task, units.c.key, workers.c.label, votes.c.at, votes.c.step)
+        .order_by(units.c.task, units.c.key, workers.c.label)
     )
     if task is not None:
         query = query.where(units.c.task == task.value)
@@ -94,6 +94,8 @@ def without_excluded(records: Iterable[Record]) -> list[Record]:
 
 
 def _record(rows: list[Any]) -> Record:
+    task = Task(rows[0].task)
+    rows = sorted(rows, key=lambda row: STEPS[task].index(Step(row.step)))
     last = rows[-1]
     said: dict[str, Any] = {}
     for row in rows:
@@ -108,7 +110,6 @@ def _record(rows: list[Any]) -> Record:
                 said["answers"] = row.answer["answers"]
             case Step.REVIEW:
                 said["verdict"], said["text"] = row.answer["verdict"], row.answer.get("text")
-    task = Task(last.task)
     sides = ("intact", "changed")
     return Record(
         task=task,
