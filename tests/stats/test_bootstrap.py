@@ -5,20 +5,25 @@ import pytest
 import statsmodels.api as sm
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from scipy.stats import bootstrap, t
+from scipy.stats import bootstrap, norm, t
 
 from screentest.core import NoValue
 from screentest.stats import bootstrap_accuracy, bootstrap_mean, wilson
 from tests.stats.simulate import coverage, judged
 
 
-def test_without_clusters_it_is_scipys_bca() -> None:
-    values = np.random.default_rng(1).exponential(size=400)
-    ours = bootstrap_mean(values, resamples=10_000)
-    theirs = bootstrap((values,), np.mean, n_resamples=10_000, rng=2).confidence_interval
-    # 400 values leave the expansion at 0.4% of the width; the rest is chance in the draws.
-    assert ours.low == pytest.approx(theirs.low, abs=0.04 * ours.width)
-    assert ours.high == pytest.approx(theirs.high, abs=0.04 * ours.width)
+def test_without_clusters_it_is_scipys_bca_at_the_expanded_level() -> None:
+    values = np.random.default_rng(1).exponential(size=25) ** 2
+    ours = bootstrap_mean(values, resamples=20_000)
+    # Hesterberg's expansion is BCa at a higher confidence: 96.5 instead of 95% for 25 values.
+    expanded = 2 * norm.cdf(np.sqrt(25 / 24) * t.ppf(0.975, 24)) - 1
+    theirs = bootstrap(
+        (values,), np.mean, n_resamples=20_000, confidence_level=expanded, rng=2
+    ).confidence_interval
+    # The values are skewed: without bias the upper end lies 16% of the width off, without
+    # acceleration 38%. Other seeds move it by up to 5%, and the lower end by 0.3%.
+    assert ours.low == pytest.approx(theirs.low, abs=0.01 * ours.width)
+    assert ours.high == pytest.approx(theirs.high, abs=0.06 * ours.width)
 
 
 def test_with_clusters_it_is_as_wide_as_the_cluster_robust_error_says() -> None:

@@ -36,13 +36,12 @@ def exact_power(pairs: int, difference: float, discordance: float) -> float:
 
 
 @pytest.mark.parametrize(
-    ("difference", "discordance"), [(0.1, 0.3), (0.15, 0.25), (0.2, 0.5), (0.1, 0.15)]
+    ("difference", "discordance"), [(0.1, 0.3), (0.15, 0.25), (0.2, 0.5), (0.1, 0.15), (0.3, 0.4)]
 )
 def test_that_many_pairs_have_that_power(difference: float, discordance: float) -> None:
     pairs = sample_size(difference, discordance=discordance)
     power = exact_power(pairs, difference, discordance)
-    # The formula is for the plain test; the exact one, being careful, falls a little short.
-    assert 0.74 < power < 0.83
+    assert 0.78 < power < 0.83
 
 
 def test_power_by_simulation() -> None:

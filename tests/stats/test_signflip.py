@@ -37,6 +37,11 @@ def test_counting_is_trying_all_patterns(values: list[float]) -> None:
     assert sign_flip_p(sums) == pytest.approx(expected)
 
 
+def test_rounding_does_not_hide_the_pattern_that_was_seen() -> None:
+    # 0.1 + 0.2 + 0.3 is a bit above 0.6; of eight patterns it and its mirror are as extreme.
+    assert sign_flip_p(np.array([0.1, 0.2, 0.3])) == 0.25
+
+
 def test_many_uneven_sums_are_drawn() -> None:
     sums = np.random.default_rng(1).normal(0.25, 1.0, 60)
     # The normal value of the test: the total over the root of the sum of squares.
