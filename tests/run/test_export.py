@@ -149,7 +149,9 @@ def test_parquet_types(run: RunStore, tmp_path: Path) -> None:
 
 
 @settings(
-    max_examples=30, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+    max_examples=30,
+    deadline=None,
+    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
 )
 @given(keys, outcomes)
 def test_no_outcome_is_lost_or_changed(

@@ -48,7 +48,9 @@ intents = st.builds(
 
 
 @settings(
-    max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+    max_examples=60,
+    deadline=None,
+    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
 )
 @given(intents, st.none() | receipts)
 def test_round_trip(store: RunStore, intent: CallIntent, receipt: CallReceipt | None) -> None:

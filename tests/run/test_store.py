@@ -51,7 +51,7 @@ keys = st.builds(
 )
 
 
-@settings(deadline=None)
+@settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(st.dictionaries(strategies.names, outcomes, min_size=1, max_size=3))
 def test_outcomes_round_trip(given_outcomes: dict[str, Outcome[Any]]) -> None:
     encoded = encode(given_outcomes)
@@ -61,7 +61,9 @@ def test_outcomes_round_trip(given_outcomes: dict[str, Outcome[Any]]) -> None:
 
 
 @settings(
-    max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+    max_examples=60,
+    deadline=None,
+    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
 )
 @given(
     st.dictionaries(
