@@ -115,6 +115,10 @@ class EfficientDet:
             if one.label in wanted
         ]
 
+    def knows(self, phrases: Sequence[str]) -> list[bool]:
+        """Whether each phrase bears the name of a class: else not finding it says nothing."""
+        return [meaning is not None and meaning[1] == 1.0 for meaning in self._meanings(phrases)]
+
     def everything(self, image: Image) -> list[Detection]:
         """All that it sees, best first; the labels are its own classes."""
         height, width = check_picture(image).shape[:2]

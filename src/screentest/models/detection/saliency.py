@@ -52,6 +52,10 @@ class Saliency:
         found = _salient_part(salience_of(image))
         return [Detection(phrases[0], found[1], found[0])] if found else []
 
+    def knows(self, phrases: Sequence[str]) -> list[bool]:
+        """Not one: it reads nothing."""
+        return [False] * len(phrases)
+
 
 def _salient_part(salience: Plane) -> tuple[tuple[float, float, float, float], float] | None:
     """The part that stands out most in all, as a box, and its mean salience."""
