@@ -4,12 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-import numpy as np
-
 from screentest.core import OutputInfo, register
 from screentest.metrics._curve import ShotMetric, ShotOutput, mean_of
-from screentest.metrics._requests import SAMPLED, detail
-from screentest.metrics.static._detail import window
+from screentest.metrics._requests import detail
+from screentest.metrics.static._detail import levels
 from screentest.models.technical import _distortions as distortions
 
 if TYPE_CHECKING:
@@ -17,15 +15,15 @@ if TYPE_CHECKING:
 
 
 @register("metric", "blockiness", version=1, summary="visible blocks of the encoder")
-def blockiness(*, rate: float = SAMPLED) -> ShotMetric:
+def blockiness(*, rate: float = 2.0) -> ShotMetric:
     """``rate``: frames a second."""
     return ShotMetric(OUTPUTS, detail(rate), lambda: measure)
 
 
 def measure(luma: Image) -> tuple[float] | None:
     """How far steps every eight pixels stand above all other steps."""
-    picture = window(luma)
-    return None if picture is None else (distortions.blockiness(picture.astype(np.float64)),)
+    picture = levels(luma)
+    return None if picture is None else (distortions.blockiness(picture),)
 
 
 OUTPUTS = {

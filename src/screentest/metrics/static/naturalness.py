@@ -4,12 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-import numpy as np
-
 from screentest.core import OutputInfo, register
 from screentest.metrics._curve import ShotMetric, ShotOutput, mean_of
 from screentest.metrics._requests import detail
-from screentest.metrics.static._detail import window
+from screentest.metrics.static._detail import levels
 from screentest.models.technical import _natural as natural
 
 if TYPE_CHECKING:
@@ -24,8 +22,8 @@ def naturalness(*, rate: float = 2.0) -> ShotMetric:
 
 def measure(luma: Image) -> tuple[float] | None:
     """In standard deviations: 1 to 4 is usual, above 6 is far."""
-    picture = window(luma)
-    return None if picture is None else (natural.distance(picture.astype(np.float64)),)
+    picture = levels(luma)
+    return None if picture is None else (natural.distance(picture),)
 
 
 OUTPUTS = {

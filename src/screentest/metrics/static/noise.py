@@ -4,12 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-import numpy as np
-
 from screentest.core import OutputInfo, register
 from screentest.metrics._curve import ShotMetric, ShotOutput, mean_of
 from screentest.metrics._requests import SAMPLED, detail
-from screentest.metrics.static._detail import window
+from screentest.metrics.static._detail import levels, remembered
 from screentest.models.technical import _distortions as distortions
 
 if TYPE_CHECKING:
@@ -22,10 +20,11 @@ def noise(*, rate: float = SAMPLED) -> ShotMetric:
     return ShotMetric(OUTPUTS, detail(rate), lambda: measure)
 
 
+@remembered
 def measure(luma: Image) -> tuple[float] | None:
     """In levels of brightness; reads about a quarter low, being that of the smoothest parts."""
-    picture = window(luma)
-    return None if picture is None else (distortions.noise(picture.astype(np.float64)),)
+    picture = levels(luma)
+    return None if picture is None else (distortions.noise(picture),)
 
 
 OUTPUTS = {

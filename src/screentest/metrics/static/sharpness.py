@@ -14,7 +14,7 @@ import numpy as np
 from screentest.core import OutputInfo, register
 from screentest.metrics._curve import ShotMetric, ShotOutput, mean_of
 from screentest.metrics._requests import SAMPLED, detail
-from screentest.metrics.static._detail import window
+from screentest.metrics.static._detail import remembered, window
 
 if TYPE_CHECKING:
     from screentest.core.frames import Image
@@ -29,6 +29,7 @@ def sharpness(*, rate: float = SAMPLED) -> ShotMetric:
     return ShotMetric(OUTPUTS, detail(rate), lambda: measure)
 
 
+@remembered
 def measure(luma: Image) -> tuple[float] | None:
     """The finest octave's share of the detail in the two finest.
 
