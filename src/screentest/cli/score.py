@@ -199,18 +199,21 @@ def _print_failures(results: Results) -> None:
     """Why values are missing; the same words once, with how many they are."""
     from screentest.cli._tables import print_heading, print_indented
 
-    told: dict[str, set[str]] = {}
+    told: dict[str, tuple[set[str], set[str]]] = {}
     for value in results.values:
         if value.outcome.failure is not None:
             failure = value.outcome.failure
             last = failure.detail.strip().splitlines()[-1] if failure.detail.strip() else ""
             words = f"{failure.reason.value}: {last}" if last else failure.reason.value
-            told.setdefault(f"{value.name}: {words}", set()).add(value.item)
+            names, items = told.setdefault(words, (set(), set()))
+            names.add(value.name)
+            items.add(value.item)
     if told:
         print_heading("Not scored")
-    for words, items in sorted(told.items()):
+    for words, (names, items) in sorted(told.items()):
+        what = ", ".join(sorted(names)) if len(names) < 4 else f"{len(names):,} values"
         where = ", ".join(sorted(items)) if len(items) < 4 else f"{len(items):,} items"
-        print_indented(f"{words} ({where})")
+        print_indented(f"{where}: {what}: {words}")
 
 
 def _number(value: float) -> str:

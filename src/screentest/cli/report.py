@@ -1,0 +1,61 @@
+"""``screentest report``: runs as one page that opens offline, and as tables."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+
+def command(app: typer.Typer) -> None:
+    """Add the command."""
+    app.command()(report)
+
+
+def report(
+    runs: Annotated[list[Path], typer.Argument(metavar="RUN…", help="Runs of score and certify.")],
+    out: Annotated[Path, typer.Option(metavar="FILE", help="The page.")] = Path("report.html"),
+    tables: Annotated[
+        Path | None, typer.Option(metavar="DIR", help="Write every table there, too.")
+    ] = None,
+    formats: Annotated[
+        str, typer.Option(metavar="NAMES", help="Of the tables: md, tex, csv, parquet.")
+    ] = "md,tex,csv,parquet",
+    by: Annotated[
+        str, typer.Option(metavar="GROUP", help="What the leaderboard compares: model.")
+    ] = "",
+    title: Annotated[str, typer.Option(metavar="TEXT", help="The page's title.")] = "",
+    pictures: Annotated[
+        int, typer.Option(min=0, help="For how many videos the worst moments are pictured.")
+    ] = 200,
+    embed: Annotated[
+        bool, typer.Option("--embed", help="Put the videos into the page; it may grow large.")
+    ] = False,
+) -> None:
+    """Make one page of one or several runs. It opens from disk, with no network.
+
+    Certificates stand beside the metrics they speak of. Videos play where they lie
+    at the same place relative to the page.
+
+    \b
+    Examples:
+      screentest report scores/
+      screentest report scores/ certificates/ --out report.html --tables tables/
+      screentest report scores/ --by model --title "Our models in May"
+    """
+    from screentest.cli._console import out as console
+    from screentest.cli._console import plural, shown
+    from screentest.cli._progress import watched
+    from screentest.report import read_report, write_html, write_tables
+    from screentest.report.html import PageOptions
+
+    read = read_report(runs, by=by)
+    options = PageOptions(title or "screentest report", pictures, embed)
+    write_html(read, out, options, progress=watched())
+    size = out.stat().st_size / 1e6
+    console().print(f"{shown(str(out))}: {size:.1f} MB")
+    if tables is not None:
+        names = [name.strip() for name in formats.split(",") if name.strip()]
+        written = write_tables(read, tables, names)
+        console().print(f"{shown(str(tables))}: {plural(len(written), 'file')}")

@@ -1,0 +1,190 @@
+"use strict";
+(() => {
+  const data = JSON.parse(document.getElementById("data").textContent);
+  const PAGE = 50;
+  const SVG = "http://www.w3.org/2000/svg";
+
+  // Texts are strangers': they only ever become text nodes.
+  const make = (tag, options = {}, ...children) => {
+    const node = document.createElement(tag);
+    for (const [name, value] of Object.entries(options)) {
+      if (name === "text") node.textContent = value;
+      else if (name === "class") node.className = value;
+      else if (name.startsWith("on")) node.addEventListener(name.slice(2), value);
+      else node.setAttribute(name, value);
+    }
+    node.append(...children);
+    return node;
+  };
+  const number = (value) => (Math.abs(value) < 1000 ? value.toFixed(3) : value.toLocaleString("en"));
+  const clock = (seconds) => {
+    const whole = Math.floor(seconds);
+    const parts = [Math.floor(whole / 60) % 60, whole % 60].map((n) => String(n).padStart(2, "0"));
+    return `${Math.floor(whole / 3600)}:${parts.join(":")}.${Math.floor((seconds % 1) * 10)}`;
+  };
+
+  // A list that grows when asked: five thousand rows are never in the page at once.
+  const growing = (list, more, row) => {
+    let rows = [];
+    let shown = 0;
+    const add = () => {
+      const part = rows.slice(shown, shown + PAGE);
+      list.append(...part.map(row));
+      shown += part.length;
+      more.hidden = shown >= rows.length;
+      more.textContent = `Show more (${(rows.length - shown).toLocaleString("en")} left)`;
+    };
+    more.addEventListener("click", add);
+    return (found) => {
+      rows = found;
+      shown = 0;
+      list.replaceChildren();
+      add();
+    };
+  };
+
+  const curve = (value, seek, note) => {
+    const line = make("div", { class: "curve" });
+    line.append(make("span", { class: "name", text: value.name }));
+    if (value.failed !== undefined) {
+      line.append(make("span", { class: "val", text: "–" }));
+      line.append(make("span", { class: "why", text: [value.failed, value.why, value.advice].filter(Boolean).join(": ") }));
+      return line;
+    }
+    line.append(make("span", { class: "val", text: `${number(value.value)} ${value.up ? "↑" : "↓"}` }));
+    if (value.curve.length < 2) return line;
+    const start = value.curve[0][0];
+    const end = value.curve[value.curve.length - 1][1];
+    const values = value.curve.map((point) => point[2]);
+    const low = Math.min(...values);
+    const spread = Math.max(...values) - low || 1;
+    const x = (t) => (100 * (t - start)) / (end - start || 1);
+    const y = (v) => 30 - (28 * (v - low)) / spread;
+    const svg = document.createElementNS(SVG, "svg");
+    svg.setAttribute("viewBox", "0 0 100 32");
+    svg.setAttribute("preserveAspectRatio", "none");
+    svg.setAttribute("role", "img");
+    const worst = value.curve.reduce((a, b) => ((value.up ? b[2] < a[2] : b[2] > a[2]) ? b : a));
+    svg.setAttribute("aria-label", `${value.name} over time, worst ${number(worst[2])} at ${clock(worst[0])}`);
+    const drawn = document.createElementNS(SVG, "polyline");
+    drawn.setAttribute("points", value.curve.map((p) => `${x(p[0])},${y(p[2])} ${x(p[1])},${y(p[2])}`).join(" "));
+    const mark = document.createElementNS(SVG, "rect");
+    mark.setAttribute("class", "low");
+    mark.setAttribute("x", x(worst[0]));
+    mark.setAttribute("y", 30.6);
+    mark.setAttribute("height", 1.4);
+    mark.setAttribute("width", Math.max(0.4, x(worst[1]) - x(worst[0])));
+    svg.append(drawn, mark);
+    const at = (event) => {
+      const box = svg.getBoundingClientRect();
+      const t = start + ((event.clientX - box.left) / box.width) * (end - start);
+      return value.curve.find((point) => t >= point[0] && t < point[1]) || worst;
+    };
+    svg.addEventListener("mousemove", (event) => {
+      const point = at(event);
+      note.textContent = `${value.name} ${number(point[2])} at ${clock(point[0])}–${clock(point[1])}${point[3] ? `: ${point[3]}` : ""}`;
+    });
+    svg.addEventListener("click", (event) => seek(at(event)[0]));
+    line.append(svg);
+    return line;
+  };
+
+  const body = (item) => {
+    const box = make("div", { class: "body" });
+    let player = null;
+    const note = make("p", { class: "note", text: "" });
+    const seek = (t) => {
+      if (!player) return;
+      player.currentTime = t;
+      player.scrollIntoView({ block: "nearest" });
+    };
+    if (item.prompt) box.append(make("p", { class: "prompt", tabindex: "0", "aria-label": "Prompt", text: item.prompt }));
+    if (item.video) {
+      player = make("video", { controls: "", preload: "metadata", src: item.video, "aria-label": item.id });
+      player.addEventListener("error", () => player.replaceWith(make("p", { class: "note", text: "The video is not beside the report." })));
+      box.append(player);
+    }
+    if (item.worst.length) {
+      const shots = item.worst.map((one) => make("button", { type: "button", onclick: () => seek(one.t), "aria-label": `Go to ${clock(one.t)}` },
+        make("img", { src: one.src, alt: "", loading: "lazy" }), make("span", { text: clock(one.t) })));
+      box.append(make("div", {}, make("p", { class: "note", text: "Worst moments" }), make("div", { class: "shots" }, ...shots)));
+    }
+    box.append(make("div", {}, ...item.values.map((value) => curve(value, seek, note)), note));
+    return box;
+  };
+
+  const value = (item, name) => item.values.find((one) => one.name === name);
+
+  const list = document.getElementById("list");
+  if (list) {
+    const sort = document.getElementById("sort");
+    const search = document.getElementById("search");
+    sort.append(make("option", { value: "", text: "id" }), ...data.names.map((name) => make("option", { value: name, text: `${name}, worst first` })));
+    const show = growing(list, document.getElementById("more"), (item) => {
+      const chosen = sort.value && value(item, sort.value);
+      const groups = Object.values(item.groups).join(" · ");
+      const lost = item.values.filter((one) => one.failed !== undefined).length;
+      const head = make("summary", {}, make("span", { class: "id", text: item.id }), make("span", { class: "sub", text: groups }),
+        make("span", { class: "num", text: chosen ? (chosen.failed !== undefined ? chosen.failed : number(chosen.value)) : "" }));
+      if (lost) head.append(make("span", { class: "gap", text: `${lost} not scored` }));
+      const details = make("details", {}, head);
+      details.addEventListener("toggle", () => {
+        if (details.open && details.children.length === 1) details.append(body(item));
+      });
+      return make("li", {}, details);
+    });
+    const refresh = () => {
+      const words = search.value.toLowerCase().split(/\s+/).filter(Boolean);
+      const found = data.items.filter((item) => {
+        const text = `${item.id} ${item.prompt} ${Object.values(item.groups).join(" ")}`.toLowerCase();
+        return words.every((word) => text.includes(word));
+      });
+      if (sort.value) {
+        const rank = (item) => {
+          const one = value(item, sort.value);
+          if (!one || one.failed !== undefined) return Infinity;
+          return one.up ? one.value : -one.value;
+        };
+        found.sort((a, b) => rank(a) - rank(b));
+      }
+      document.getElementById("count").textContent = `${found.length.toLocaleString("en")} of ${data.items.length.toLocaleString("en")}`;
+      show(found);
+      if (found.length === 1) list.querySelector("details").open = true;
+    };
+    let waiting = 0;
+    search.addEventListener("input", () => {
+      clearTimeout(waiting);
+      waiting = setTimeout(refresh, 120);
+    });
+    sort.addEventListener("change", refresh);
+    refresh();
+  }
+
+  const verdicts = document.getElementById("verdict-list");
+  if (verdicts) {
+    const pick = (id, name) => {
+      const select = document.getElementById(id);
+      const names = [...new Set(data.verdicts.map((one) => one[name]))].sort();
+      select.append(make("option", { value: "", text: "all" }), ...names.map((text) => make("option", { value: text, text: text.replaceAll("_", " ") })));
+      return select;
+    };
+    const judge = pick("judge", "judge");
+    const aspect = pick("aspect", "aspect");
+    const which = document.getElementById("which");
+    const word = (one) => (one.failed !== undefined ? "not judged" : { 0: "wrong", 0.5: "tie", 1: "right" }[one.points]);
+    const show = growing(verdicts, document.getElementById("verdict-more"), (one) => {
+      const head = make("summary", {}, make("span", { class: "id", text: one.item }), make("span", { class: "sub", text: `${one.judge}, ${one.aspect.replaceAll("_", " ")}` }),
+        make("span", { class: one.points === 0 || one.failed !== undefined ? "num gap" : "num", text: word(one) }));
+      return make("li", {}, make("details", {}, head, make("p", { class: "prompt", text: one.failed || one.why || "No reason was given: the higher rating wins." })));
+    });
+    const refresh = () => {
+      const found = data.verdicts.filter((one) =>
+        (!judge.value || one.judge === judge.value) && (!aspect.value || one.aspect === aspect.value) &&
+        (!which.value || (which.value === "failed" ? one.failed !== undefined : one.points === Number(which.value))));
+      document.getElementById("verdict-count").textContent = `${found.length.toLocaleString("en")} of ${data.verdicts.length.toLocaleString("en")}`;
+      show(found);
+    };
+    [judge, aspect, which].forEach((select) => select.addEventListener("change", refresh));
+    refresh();
+  }
+})();
