@@ -2,24 +2,10 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated
 
 import typer
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-    from decimal import Decimal
-
-    from screentest.core import Progress
-    from screentest.corpus import Corpus
-    from screentest.degrade.asking import ChatUse
-    from screentest.degrade.builder import Building
-    from screentest.degrade.joining import Joined
-    from screentest.degrade.options import BuildOptions
-    from screentest.degrade.testbed import Testbed
-    from screentest.models import Choice
 
 
 def command(app: typer.Typer) -> None:
@@ -136,6 +122,20 @@ def build(
       screentest build Vript/ --out testbed/ --extract chat \\
           --model chat=openai:qwen3-8b,base_url=http://127.0.0.1:8000/v1
     """
+    from screentest.cli._build_inputs import (
+        category_names,
+        chat_use,
+        clip_counts,
+        cost_cap,
+        degradation_specs,
+        frame_rate,
+        joined_sources,
+        left_over,
+        severity_list,
+        specs_of,
+        task_seconds,
+    )
+    from screentest.cli._build_report import as_object, print_building
     from screentest.cli._console import err, print_json, shown
     from screentest.cli._progress import watched
     from screentest.corpus import read_corpus
@@ -145,25 +145,25 @@ def build(
 
     models = read_models(preset, model or [])
     options = BuildOptions(
-        degradations=_degradations(aspects or ["all"], backgrounds),
-        placebos=_named("placebo", [placebos]),
+        degradations=degradation_specs(aspects or ["all"], backgrounds),
+        placebos=specs_of("placebo", [placebos]),
         seed=seed,
-        clips=_counts(clips),
+        clips=clip_counts(clips),
         least_clips=min_clips,
-        severities=_severities(ladder) if ladder is not None else (severity,),
+        severities=severity_list(ladder) if ladder is not None else (severity,),
         long_side=long_side or None,
-        rate=_rate(fps),
+        rate=frame_rate(fps),
         extract=extract,
         models=tuple(choice for choice in models if choice.role.value != "chat"),
         device=device,
     )
-    engine = LocalEngine(workers=workers, timeout=_seconds(timeout))
-    chat = _chat(models, device, prompts, prices)
-    cap = _cap(max_cost, chat)
-    names = _categories(categories)
+    engine = LocalEngine(workers=workers, timeout=task_seconds(timeout))
+    chat = chat_use(models, device, prompts, prices)
+    cap = cost_cap(max_cost, chat)
+    names = category_names(categories)
     found = read_corpus(corpus, form)
     with watched() as progress:
-        sources = _joined(found, join, out, options, workers, timeout, progress)
+        sources = joined_sources(found, join, out, options, workers, timeout, progress)
         done = build_testbed(
             sources.items,
             out,
@@ -178,251 +178,18 @@ def build(
     remarks = [
         *(str(problem) for problem in found.problems),
         *sources.faults,
-        *_left_over(found, join),
+        *left_over(found, join),
         *done.remarks,
     ]
     if done.changed:
         remarks.append(f"{done.changed} results thrown away: their source changed meanwhile")
     if as_json:
-        print_json({**_as_object(done, out), "remarks": remarks})
+        print_json(as_object(done, out, remarks))
     else:
-        _print(done, out)
+        print_building(done, out)
         for remark in remarks:
             err().print(shown(remark), soft_wrap=True)
     if done.exit_code:
         raise typer.Exit(done.exit_code)
     if not done.testbed.pairs or done.changed:
         raise typer.Exit(1)
-
-
-def _chat(
-    models: Sequence[Choice], device: str, prompts: Path | None, prices: Path | None
-) -> ChatUse | None:
-    from screentest.core import BadOption
-    from screentest.degrade.asking import ChatUse
-    from screentest.models.chat.pricing import Prices, read_prices
-    from screentest.prompts import Prompts
-
-    chosen = tuple(choice for choice in models if choice.role.value == "chat")
-    if not chosen:
-        if prompts is not None or prices is not None:
-            raise BadOption(
-                "--prompts and --prices are for a chat model, and there is none",
-                advice="Add --model chat=openai:NAME.",
-            )
-        return None
-    Prompts(prompts)  # a folder that replaces nothing is told now
-    return ChatUse(chosen, device, prompts, read_prices(prices) if prices else Prices())
-
-
-def _cap(text: str, chat: ChatUse | None) -> Decimal | None:
-    from decimal import Decimal, InvalidOperation
-
-    from screentest.core import BadOption
-
-    if not text:
-        return None
-    try:
-        cap = Decimal(text)
-    except InvalidOperation:
-        raise BadOption(f"a cost cap cannot be {text!r}") from None
-    for choice in chat.models if chat is not None else ():
-        assert chat is not None
-        chat.prices.require(choice.model)
-    return cap
-
-
-def _categories(text: str | None) -> tuple[str, ...]:
-    """Names from a file with one on each line, or from a list with commas."""
-    from screentest.core import BadOption
-
-    if text is None:
-        return ()
-    path = Path(text)
-    if path.is_file():
-        try:
-            names = path.read_text(encoding="utf-8-sig").splitlines()
-        except (OSError, UnicodeDecodeError):
-            raise BadOption(f"{path} is no list of categories", advice="One a line.") from None
-    else:
-        names = text.split(",")
-    found = tuple(dict.fromkeys(name.strip() for name in names if name.strip()))
-    if len(found) < 2:
-        raise BadOption(
-            "a choice needs two categories or more",
-            advice="Give a file with one on each line, or names with commas.",
-        )
-    return found
-
-
-def _joined(
-    corpus: Corpus,
-    count: int,
-    out: Path,
-    options: BuildOptions,
-    workers: int | None,
-    timeout: float,
-    progress: Progress,
-) -> Joined:
-    """The films of the corpus, in one file each."""
-    from screentest.core import BadOption
-    from screentest.corpus import in_groups_of
-    from screentest.degrade.joining import Joined, join_sources
-    from screentest.video.limits import Limits
-
-    parted = corpus.parted
-    if count != 1:
-        if parted:
-            raise BadOption("the films of a Vript download are joined anyway: no --join")
-        parted = tuple(in_groups_of(corpus.items, count))
-    elif not parted:
-        return Joined(corpus.items)
-    return join_sources(
-        parted,
-        out.absolute(),
-        long_side=options.long_side,
-        gaps=bool(corpus.parted),
-        workers=workers,
-        limits=Limits(wall_seconds=timeout),
-        progress=progress,
-    )
-
-
-def _left_over(corpus: Corpus, count: int) -> list[str]:
-    rest = len(corpus.items) % count
-    if not rest:
-        return []
-    return [f"left out, too few to join: {', '.join(item.id for item in corpus.items[-rest:])}"]
-
-
-def _seconds(timeout: float) -> float:
-    from screentest.core import BadOption
-
-    if not 1 <= timeout <= 10**7:  # NaN is neither
-        raise BadOption(f"{timeout:g} seconds cannot be a limit", advice="Give 1 or more.")
-    return timeout
-
-
-def _degradations(given: list[str], backgrounds: Path | None) -> tuple[str, ...]:
-    from screentest.core import BadOption
-
-    specs = _named("degradation", given)
-    if backgrounds is None:
-        return specs
-    import json
-
-    name = "background_consistency"
-    if name not in specs:
-        raise BadOption(
-            "--backgrounds is for background_consistency, which is not asked for",
-            advice="Add it to --aspects, or leave --backgrounds out.",
-        )
-    with_folder = f"{name}:folder={json.dumps(str(backgrounds.absolute()))}"
-    return tuple(with_folder if spec == name else spec for spec in specs)
-
-
-def _named(kind: str, given: list[str]) -> tuple[str, ...]:
-    """Names as the command line has them: ``all``, ``none``, a list, or one with options."""
-    from screentest.core import Aspect, registry
-
-    specs: list[str] = []
-    for text in given:
-        if text == "all":
-            order = [aspect.value for aspect in Aspect]
-            known = registry.names(kind)
-            ours = [name for name in order if name in known]
-            specs += [*ours, *(name for name in known if name not in order)]
-        elif ":" in text:
-            specs.append(text)
-        elif text != "none":
-            specs += [name.strip() for name in text.split(",") if name.strip()]
-    return tuple(specs)
-
-
-def _counts(text: str) -> tuple[int, ...]:
-    from screentest.core import BadOption
-
-    try:
-        return tuple(int(part) for part in text.split(","))
-    except ValueError:
-        raise BadOption(f"{text!r} is not a number of clips", advice="Write 5 or 1,3,5.") from None
-
-
-def _severities(text: str) -> tuple[float, ...]:
-    from screentest.core import BadOption
-
-    try:
-        return tuple(float(part) for part in text.split(","))
-    except ValueError:
-        raise BadOption(f"{text!r} is no ladder", advice="Write 0.25,0.5,1.") from None
-
-
-def _rate(text: str | None) -> Any:
-    from screentest.core import BadOption, seconds
-
-    try:
-        return None if text is None else seconds(text)
-    except BadOption:
-        raise BadOption(
-            f"{text!r} is not a frame rate", advice="Write 24, 29.97 or 30000/1001."
-        ) from None
-
-
-def _as_object(done: Building, out: Path) -> dict[str, Any]:
-    testbed = done.testbed
-    return {
-        "testbed": str(out),
-        "sources": len(testbed.sources),
-        "pairs": len(testbed.pairs),
-        "pending": testbed.pending,
-        "made": done.made,
-        "reused": done.reused,
-        "skips": [
-            {
-                "source": skip.source,
-                "name": skip.name,
-                "reason": skip.failure.reason.value,
-                "detail": skip.failure.detail,
-            }
-            for skip in testbed.skips
-        ],
-    }
-
-
-def _print(done: Building, out: Path) -> None:
-    from screentest.cli._console import out as console
-    from screentest.cli._console import plural
-    from screentest.cli._tables import print_indented, table
-
-    testbed = done.testbed
-    pairs = Counter(pair.name for pair in testbed.pairs)
-    skips = Counter(skip.name for skip in testbed.skips)
-    rows = [
-        (name, f"{pairs[name]:,}", f"{skips[name]:,}" if skips[name] else "–")
-        for name in _order(testbed)
-    ]
-    console().print(table(["Aspect or placebo", ">Pairs", ">Skipped"], rows))
-    _print_reasons(testbed)
-    words = f"{plural(len(testbed.pairs), 'pair')} of {plural(len(testbed.sources), 'source')}"
-    if testbed.pending:
-        words += f"; {testbed.pending:,} still to be made: start the same command again"
-    print_indented(f"{words}, in {out}", indent=0)
-
-
-def _order(testbed: Testbed) -> Iterable[str]:
-    made = [pair.name for pair in testbed.pairs]
-    return dict.fromkeys([*made, *(skip.name for skip in testbed.skips)])
-
-
-def _print_reasons(testbed: Testbed) -> None:
-    """What was skipped and why; the same words only once."""
-    from screentest.cli._tables import print_heading, print_indented
-
-    told: dict[tuple[str, str], list[str]] = {}
-    for skip in testbed.skips:
-        told.setdefault((skip.source, skip.failure.detail.splitlines()[-1]), []).append(skip.name)
-    if told:
-        print_heading("Skipped")
-    for (source, detail), names in told.items():
-        which = ", ".join(dict.fromkeys(names)) if len(set(names)) < 4 else f"{len(names)} pairs"
-        print_indented(f"{source}: {which}: {detail}")

@@ -14,7 +14,7 @@ from pathlib import Path
 
 import screentest
 from screentest.core import BadOption, Failure, Item, Outcome, Progress, Reason, to_json
-from screentest.degrade.asking import ChatUse, facts_signature
+from screentest.degrade.asking import ChatUse, caption_signature, facts_signature
 from screentest.degrade.captions.facts import CaptionFacts
 from screentest.degrade.changes import Change, changes, film_signature
 from screentest.degrade.intact import Intact, IntactTask
@@ -91,7 +91,7 @@ def build_testbed(
             elif source.lost is not None:
                 source.film = Outcome(failure=source.lost)
         site.carry_out(_pair_tasks(sources, plan, options, out), "degrading")
-        testbed = _listed(sources, plan, options, name, site)
+        testbed = _listed(sources, plan, _recipe(options, name, chat), options.seed, site)
         write_testbed(out, testbed)
         write_page(out, testbed)
     done = site.executions
@@ -204,8 +204,8 @@ def _task(source: Source, keys: Sequence[RecordKey], function: str, payload: obj
 def _listed(
     sources: Sequence[Source],
     plan: Sequence[Change],
-    options: BuildOptions,
-    extractor: str,
+    recipe: Mapping[str, str],
+    seed: int,
     site: Site,
 ) -> Testbed:
     pairs: list[Pair] = []
@@ -240,8 +240,8 @@ def _listed(
     return Testbed(
         schema=SCHEMA,
         screentest=screentest.__version__,
-        seed=options.seed,
-        recipe=_recipe(options, extractor),
+        seed=seed,
+        recipe=recipe,
         sources=tuple(films),
         pairs=tuple(pairs),
         skips=tuple(skips),
@@ -260,7 +260,7 @@ def _skip(source: Source, change: Change, rung: Rung | None, failure: Failure) -
     )
 
 
-def _recipe(options: BuildOptions, extractor: str) -> Mapping[str, str]:
+def _recipe(options: BuildOptions, extractor: str, chat: ChatUse | None) -> Mapping[str, str]:
     """What was asked for, in the words of the command line; and whole, to build it again."""
     return {
         "aspects": " ".join(options.degradations),
@@ -270,6 +270,7 @@ def _recipe(options: BuildOptions, extractor: str) -> Mapping[str, str]:
         "severities": ",".join(f"{severity:g}" for severity in options.severities),
         "film": str(film_signature(options, options.long_side)),
         "captions": extractor,
+        "captioner": str(caption_signature(chat)) if chat is not None else "",
         "models": " ".join(map(str, options.models)),
         "options": to_json(options),
     }
