@@ -244,6 +244,11 @@ def test_a_file_that_is_not_what_the_recipe_makes_is_told(bed: Path) -> None:
         (lambda data: film_of(data).update(sha256="0" * 64), "is not the file it was made of"),
         (lambda data: degraded(data).update(recipe="aesthetics|v:0"), "made by aesthetics|v:0"),
         (lambda data: degraded(data).update(models={"matting": "m"}), "made with matting m"),
+        (lambda data: film_of(data)["clips"].reverse(), "contradicts itself"),
+        (
+            lambda data: film_of(data)["intact"].append(film_of(data)["intact"][0] | {"path": "x"}),
+            "not called as `build` calls them",
+        ),
     ],
 )
 def test_what_cannot_be_repeated_here_is_not_called_wrong(

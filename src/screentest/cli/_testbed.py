@@ -72,7 +72,7 @@ def _facts(testbed: Testbed) -> Iterable[tuple[str, str]]:
 
 def _touched(pair: Pair) -> str:
     if not pair.touched:
-        return "all over"
+        return "the whole film"
     return "clips " + ", ".join(str(one.clip + 1) for one in pair.touched)
 
 

@@ -12,13 +12,15 @@ from screentest.core import Script, Span, Time
 from screentest.degrade.pair_names import pair_name
 from screentest.degrade.testbed import Kind, Pair, SourceFilm, Testbed, VideoFile
 
+UNFINISHED = "unfinished"
+
 
 @dataclass(frozen=True, slots=True)
 class Finding:
     """Something that is not as it should be."""
 
     check: str
-    """manifest, files, video, packets or rebuild."""
+    """manifest, unfinished, files, video, packets or rebuild."""
     where: str
     """A pair, a source or a path."""
     what: str
@@ -43,7 +45,7 @@ def check_manifest(testbed: Testbed) -> Iterator[Finding]:
             yield from _of_pair(pair, named)
     if testbed.pending:
         yield Finding(
-            "manifest", "testbed.json", f"{testbed.pending} pairs are still to be made: build on"
+            UNFINISHED, "testbed.json", f"{testbed.pending} pairs are still to be made: build on"
         )
 
 

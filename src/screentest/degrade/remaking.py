@@ -7,6 +7,7 @@ here, a source that is gone) is told apart from what is wrong.
 
 from __future__ import annotations
 
+import re
 import tempfile
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -23,7 +24,7 @@ from screentest.core import (
     from_object,
 )
 from screentest.degrade.changes import film_signature
-from screentest.degrade.checks import Finding, is_inside
+from screentest.degrade.checks import UNFINISHED, Finding, check_manifest, is_inside
 from screentest.degrade.intact import Intact, IntactTask
 from screentest.degrade.names import video_name
 from screentest.degrade.options import BuildOptions, Rung
@@ -46,6 +47,8 @@ from screentest.video import supervised
 
 MAKE_INTACT = "screentest.degrade.intact:make_intact"
 MAKE_PAIRS = "screentest.degrade.pairs:make_pairs"
+_SECOND = re.compile(r"intact_[0-9]{1,6}\.mp4")
+"""A second intact video has its long side in its name."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,6 +131,8 @@ class _Remaking:
     def _options(self) -> tuple[str, BuildOptions | None]:
         """What the build was asked for; None, with the reason, where it cannot be repeated."""
         recipe = self._testbed.recipe
+        if any(one.check != UNFINISHED for one in check_manifest(self._testbed)):
+            return "testbed.json contradicts itself", None
         if "options" not in recipe:
             return "testbed.json does not keep the options of the build", None
         try:
@@ -155,6 +160,8 @@ class _Remaking:
                 self._leave(wanted, f"its source is not at {source.video}")
             elif hash_file(video) != source.sha256:
                 self._leave(wanted, f"{video} is not the file it was made of")
+            elif not all(_SECOND.fullmatch(Path(file.path).name) for file in source.intact[1:]):
+                self._leave(wanted, "its intact videos are not called as `build` calls them")
             else:
                 tasks[source.id] = _intact_task(source, video, options, self.place)
         made = hands.carry_out(list(tasks.values()), "normalising again")
@@ -244,7 +251,6 @@ class _Remaking:
 
 
 def _intact_task(source: SourceFilm, video: Path, options: BuildOptions, place: Path) -> Task:
-    # A second intact video has its long side in its name.
     others = [int(Path(file.path).stem.rpartition("_")[2]) for file in source.intact[1:]]
     payload = IntactTask(item_of(source, video), place, options, (options.long_side, *others))
     return Task((RecordKey(source.id, "intact"),), MAKE_INTACT, payload)

@@ -21,7 +21,7 @@ from screentest.core.registry import registry
 from screentest.degrade.alignment import stretches
 from screentest.degrade.checks import is_inside
 from screentest.degrade.pair_names import pair_name
-from screentest.degrade.statistics import duration_of, prompt_of
+from screentest.degrade.statistics import duration_of
 from screentest.degrade.testbed import Pair, SourceFilm, Testbed
 from screentest.video.atomic import atomic_output
 
@@ -75,7 +75,6 @@ def _source(source: SourceFilm) -> dict[str, Any]:
         "id": source.id,
         "groups": dict(source.groups),
         "captions": [clip.caption for clip in source.clips],
-        "prompt": prompt_of(source),
     }
 
 

@@ -118,10 +118,10 @@ function open(one, at = 0) {
   drawMarks();
   drawMoments();
   drawFacts();
-  $("prompt").textContent = source.prompt;
+  $("prompt").textContent = source.captions.filter(Boolean).join(" ");
   mark();
   history.replaceState(null, "", `#${encodeURIComponent(one.name)}`);
-  if (one.moments.length) goTo(Math.min(at, one.moments.length - 1)); else seek(0);
+  if (one.moments.length) goTo(Math.min(at, one.moments.length - 1)); else seek(one.duration / 2);  // films tend to begin black
 }
 
 // Whether clips are elsewhere in the changed video: then the same time is what shows it.
@@ -144,7 +144,7 @@ function drawMarks() {
 }
 
 function drawMoments() {
-  $("moments-title").textContent = pair.moments.length ? "Changed clips" : "Changed all over";
+  $("moments-title").textContent = pair.moments.length ? "Changed clips" : "No clip in particular was changed";
   $("moments").replaceChildren(...pair.moments.map((at, number) => {
     const button = element("button");
     button.type = "button";
