@@ -66,7 +66,10 @@ def measured(spec: str, item: Item | Path, *models: str, **settings: Any) -> Out
     taken = {(choice.role, choice.use) for choice in chosen}
     rest = tuple(choice for choice in CLASSICAL if (choice.role, choice.use) not in taken)
     tools = Tools(Settings(models=(*chosen, *rest), **settings))
-    return measure(one, {spec: build("metric", spec).thing}, tools)[spec]
+    try:
+        return measure(one, {spec: build("metric", spec).thing}, tools)[spec]
+    finally:
+        tools.models.close()
 
 
 def score(spec: str, item: Item | Path, *models: str, **settings: Any) -> Score:

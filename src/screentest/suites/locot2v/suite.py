@@ -1,0 +1,65 @@
+"""The suite as ``screentest score --suite locot2v`` takes it."""
+
+from __future__ import annotations
+
+import json
+from typing import Literal
+
+from screentest.core import register
+from screentest.suites.contract import Suite
+from screentest.suites.locot2v.dimensions import METRICS, tree
+
+_READ_RECORDS = (
+    "locot2v_overall_alignment",
+    "locot2v_event_alignment",
+    "locot2v_human_action",
+    "locot2v_event_consistency",
+    "locot2v_herd",
+)
+
+
+@register(
+    "suite",
+    "locot2v",
+    version=1,
+    summary="LoCoT2V-Bench: 26 sub-dimensions of long video in five dimensions",
+)
+def locot2v(
+    *,
+    records: str = "",
+    upper_bound: float = 0.0,
+    compat: Literal["paper", "upstream"] = "paper",
+) -> Suite:
+    """``records`` is the prompt suite's file; without it events and questions are written anew.
+
+    ``upper_bound`` is that of aesthetic quality. ``compat="upstream"`` follows the released
+    code where the printed numbers depend on it.
+    """
+    options: dict[str, dict[str, object]] = {name: {} for name in METRICS}
+    if records:
+        for name in _READ_RECORDS:
+            options[name]["records"] = records
+    if upper_bound:
+        options["locot2v_aesthetic_quality"]["upper_bound"] = upper_bound
+    if compat == "upstream":
+        options["locot2v_warping_error"] |= {"scale": "exponential", "compat": "upstream"}
+        options["locot2v_transition_smoothness"]["uncut"] = "smooth"
+        options["locot2v_herd"]["unclear"] = "wrong"
+    specs = {name: _spec(name, given) for name, given in options.items()}
+    return Suite("locot2v", tuple(specs.values()), (tree(specs),), ("theme", "category"))
+
+
+def _spec(name: str, options: dict[str, object]) -> str:
+    given = ",".join(f"{key}={_written(value)}" for key, value in options.items())
+    return f"{name}:{given}" if given else name
+
+
+def _written(value: object) -> str:
+    """A value as specs have it: a path may hold commas.
+
+    >>> _written("my suite.json"), _written(7.5), _written("a,b.json")
+    ('my suite.json', '7.5', '"a,b.json"')
+    """
+    if isinstance(value, str) and not any(letter in value for letter in ',="[]{}'):
+        return value
+    return json.dumps(value)

@@ -1,0 +1,79 @@
+"""Adding up: unweighted at every level, and nothing missing is a zero."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from screentest.evaluate.results import value_name
+from screentest.suites import read_suite
+from screentest.suites.locot2v.adding import add_up, by_group
+from screentest.suites.locot2v.dimensions import ALL, METRICS
+
+NAMES = [one.name for one in ALL]
+Items = st.lists(st.dictionaries(st.sampled_from(NAMES), st.floats(0, 1)), min_size=1, max_size=6)
+
+
+def test_by_hand() -> None:
+    found = add_up(
+        [
+            {"aesthetic_quality": 0.2, "technical_quality": 0.6},
+            {"aesthetic_quality": 0.4, "overall_alignment": 0.9},
+        ]
+    )
+    assert found.subdimensions["aesthetic_quality"].value == pytest.approx(0.3)
+    assert (
+        found.subdimensions["technical_quality"].had,
+        found.subdimensions["technical_quality"].of,
+    ) == (1, 2)
+    assert found.dimensions["static_quality"].value == pytest.approx(0.45)
+    # One of two sub-dimensions is there, and that is said.
+    assert (
+        found.dimensions["text_video_alignment"].had,
+        found.dimensions["text_video_alignment"].of,
+    ) == (1, 2)
+    assert found.total is not None
+    assert found.total.value == pytest.approx((0.45 + 0.9) / 2)
+    assert (found.total.had, found.total.of) == (2, 5)
+    assert "herd" not in found.dimensions
+
+
+def test_nothing_adds_up_to_nothing() -> None:
+    assert add_up([{}]).total is None
+
+
+@given(Items)
+def test_every_level_lies_within_what_it_is_made_of(items: list[dict[str, float]]) -> None:
+    found = add_up(items)
+    every = [value for item in items for value in item.values()]
+    if not every:
+        assert found.total is None
+        return
+    assert found.total is not None
+    assert min(every) - 1e-12 <= found.total.value <= max(every) + 1e-12
+
+
+def test_by_group() -> None:
+    items = {"a": {"aesthetic_quality": 0.2}, "b": {"aesthetic_quality": 0.8}, "c": {}}
+    found = by_group(items, {"a": "Nature", "b": "Life", "c": ""})
+    assert list(found) == ["Life", "Nature"]
+    assert found["Life"].subdimensions["aesthetic_quality"].value == 0.8
+
+
+def test_the_suite_names_values_as_runs_do() -> None:
+    """``screentest score`` finds each value of the tree among those of the metrics."""
+    from screentest.core import build
+
+    suite = read_suite('locot2v:records="my, suite.json",upper_bound=7.5,compat=upstream')
+    assert [spec.partition(":")[0] for spec in suite.metrics] == list(METRICS)
+    given = {
+        value_name(spec, output)
+        for spec in suite.metrics
+        if "records" not in spec
+        for output in build("metric", spec).thing.info.outputs
+    }
+    (tree,) = suite.dimensions
+    wanted = {value for one in tree.walk() for value in one.values}
+    assert len(wanted) == 26
+    assert given <= wanted
