@@ -127,7 +127,7 @@ def _remarks(sources: Sequence[Source], plan: Sequence[Change]) -> Iterable[str]
     silent = [
         source.item.id
         for source in sources
-        if source.usable and source.clips and not any(clip.caption for clip in source.clips)
+        if source.usable and source.clips and not any(clip.caption.strip() for clip in source.clips)
     ]
     if silent:
         yield (
