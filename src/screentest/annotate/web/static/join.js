@@ -1,7 +1,16 @@
 // The token stands behind the #, so it is in no log; it is changed for a cookie and forgotten.
 const told = document.querySelector("#join");
-const token = location.hash.slice(1);
+const token = readable(location.hash.slice(1));
 history.replaceState(null, "", "/join");
+
+// Browsers write spaces and the like as %20.
+function readable(text) {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text;
+  }
+}
 
 async function join() {
   if (!token) {

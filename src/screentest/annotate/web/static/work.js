@@ -164,3 +164,4 @@ addEventListener("keydown", (event) => {
 deliverAll((what) => (state.textContent = say(what)));
 showSeen();
 refresh();
+form.dataset.ready = "1"; // keys work from now on

@@ -1,0 +1,451 @@
+"""The app in a real Chromium: every task, keyboard only, bad networks, hostile texts."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+from playwright.sync_api import Browser, BrowserContext, Page, Route, expect, sync_playwright
+from sqlalchemy import select, update
+
+from screentest.annotate.people import invite
+from screentest.annotate.records import Record, read_records
+from screentest.annotate.store.schema import texts, votes
+from tests.annotate.stand import OPERATOR, Stand, open_stand, served
+
+PATIENCE = 60_000
+"""Milliseconds; a busy machine is not a failure."""
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Browser]:
+    chromium = shutil.which("chromium")
+    if chromium is None:
+        pytest.skip("chromium is not installed (Debian: apt-get install chromium)")
+    with sync_playwright() as playwright:
+        opened = playwright.chromium.launch(executable_path=chromium, args=["--no-sandbox"])
+        yield opened
+        opened.close()
+
+
+@dataclass
+class Visit:
+    """Somebody at a browser, and what went wrong there."""
+
+    stand: Stand
+    address: str
+    context: BrowserContext
+    page: Page
+    troubles: list[str]
+
+    def rows(self) -> list[Record]:
+        with self.stand.database.read() as connection:
+            return read_records(connection)
+
+    def stored(self) -> list[Any]:
+        with self.stand.database.read() as connection:
+            return list(connection.execute(select(votes).order_by(votes.c.at)).all())
+
+    def sitting(self) -> str:
+        return str(self.page.locator("#answer").get_attribute("data-sitting"))
+
+    def wait_for_another(self, sitting: str) -> None:
+        self.page.wait_for_selector(
+            f'[data-ready]:not([data-sitting="{sitting}"]), h1:text("thank you")'
+        )
+
+    def ready(self) -> None:
+        until(
+            self.page, "[...document.querySelectorAll('video')].every(one => one.readyState >= 2)"
+        )
+
+
+Open = Callable[..., Visit]
+
+
+def until(page: Page, condition: str) -> None:
+    """Wait for it. Playwright's own way evaluates text in the page, which our policy forbids."""
+    for _ in range(PATIENCE // 50):
+        if page.evaluate(condition):
+            return
+        page.wait_for_timeout(50)
+    raise AssertionError(f"never: {condition}")
+
+
+@pytest.fixture
+def visit(browser: Browser) -> Iterator[Open]:
+    """Open the app as a new worker who has begun."""
+    with ExitStack() as stack:
+
+        def opened(stand: Stand, *, begin: bool = True, **options: Any) -> Visit:
+            address = stack.enter_context(served(stand))
+            context = browser.new_context(**options)
+            stack.callback(context.close)
+            context.set_default_timeout(PATIENCE)
+            expect.set_options(timeout=PATIENCE)
+            page = context.new_page()
+            troubles: list[str] = []
+            page.on("pageerror", lambda error: troubles.append(str(error)))
+            page.on("dialog", lambda dialog: (troubles.append("dialog"), dialog.dismiss()))
+            page.on(
+                "console", lambda line: troubles.append(line.text) if line.type == "error" else None
+            )
+            page.on(
+                "request",
+                lambda sent: None if sent.url.startswith(address) else troubles.append(sent.url),
+            )
+            if begin:
+                (invitation,) = invite(stand.database, 1)
+                page.goto(f"{address}/join#{invitation.token}")
+                page.click("text=I have read this")
+                page.click("button:text-is('Begin')")
+                page.wait_for_selector("#answer[data-ready]")
+            return Visit(stand, address, context, page, troubles)
+
+        yield opened
+
+
+def test_a_check_from_the_keyboard_alone(stand: Stand, visit: Open) -> None:
+    at = visit(stand, begin=False)
+    page = at.page
+    (invitation,) = invite(stand.database, 1)
+    page.goto(f"{at.address}/join#{invitation.token}")
+    page.wait_for_selector("text=Before you begin")
+    assert "#" not in page.url
+    tab_to(page, "text=I have read this")
+    page.keyboard.press("Enter")
+    page.wait_for_selector("button:text-is('Begin')")
+    tab_to(page, "button:text-is('Begin')")
+    page.keyboard.press("Enter")
+    page.wait_for_selector("#answer[data-ready]")
+    at.ready()
+    first = at.sitting()
+    assert page.locator("#send").is_disabled()
+    page.keyboard.press("Space")
+    until(page, "[...document.querySelectorAll('video')].every(one => one.currentTime > 0.2)")
+    page.keyboard.press("Space")
+    until(page, "[...document.querySelectorAll('video')].every(one => one.paused)")
+    page.keyboard.press("2")
+    expect(page.locator('input[value="right"]')).to_be_checked()
+    page.keyboard.press("Control+Enter")
+    page.wait_for_selector("[data-ready] .part")
+    at.ready()
+    assert page.locator("[name=rating]").first.is_disabled()
+    assert page.locator("[name=confirmed]").is_disabled()
+    page.keyboard.press("a")
+    assert page.locator("input[value=A]:checked").count() == 0
+    for left in (1, 0):
+        page.keyboard.press("n")
+        until(page, f"document.querySelectorAll('.part[data-seen=\"0\"]').length == {left}")
+    expect(page.locator("[name=confirmed]")).to_be_enabled()
+    tab_to(page, "[name=confirmed]")
+    page.keyboard.press("Space")
+    page.keyboard.press("b")
+    expect(page.locator("input[value=B]")).to_be_checked()
+    page.keyboard.press("Control+Enter")
+    at.wait_for_another(first)
+    (row,) = at.rows()
+    assert (row.rating, row.finished) == ("B", True)
+    assert row.choice == ("changed" if row.left == "intact" else "intact")
+    assert at.troubles == []
+
+
+def tab_to(page: Page, selector: str) -> None:
+    wanted = page.locator(selector).first
+    for _ in range(60):
+        page.keyboard.press("Tab")
+        if wanted.evaluate("one => one === document.activeElement"):
+            return
+    raise AssertionError(f"{selector} cannot be reached by Tab")
+
+
+def test_seeking_past_and_scripting_the_buttons_do_not_help(stand: Stand, visit: Open) -> None:
+    at = visit(stand)
+    page = at.page
+    at.ready()
+    page.keyboard.press("1")
+    page.keyboard.press("Control+Enter")
+    page.wait_for_selector("[data-ready] .part")
+    at.ready()
+    # Over every marked part in one jump, and rest behind it.
+    with page.expect_response("**/api/view") as answer:
+        page.evaluate("document.querySelectorAll('video').forEach(one => one.currentTime = 0.01)")
+    assert answer.value.ok
+    with page.expect_response("**/api/view") as answer:
+        page.evaluate(
+            "document.querySelectorAll('video').forEach(one => one.currentTime = one.duration)"
+        )
+    inside = page.evaluate(
+        """[...document.querySelectorAll('.part')].some(part => {
+          const video = document.querySelector(`[data-side=${part.dataset.side}] video`);
+          const within = (at) => part.dataset.start <= at && at < part.dataset.end;
+          return within(0.01) || within(video.duration);
+        })"""
+    )
+    assert inside or answer.value.json()["seen"] == [False, False]
+    page.evaluate(
+        """() => {
+          document.querySelectorAll('[disabled]').forEach(one => one.disabled = false);
+          document.querySelectorAll('.part').forEach(one => one.dataset.seen = '1');
+          document.querySelector('[name=confirmed]').checked = true;
+          document.querySelector('[value=A]').checked = true;
+          document.querySelector('#answer').requestSubmit();
+        }"""
+    )
+    expect(page.locator("#state")).to_contain_text("not accepted: look at every marked part")
+    assert [row.step for row in at.stored()] == ["choice"]
+
+
+def test_a_double_click_is_one_vote(stand: Stand, visit: Open) -> None:
+    at = visit(stand.with_rules(task=stand.site.rules.task))
+    at.page.keyboard.press("1")
+    at.page.dblclick("#send")
+    at.page.wait_for_selector("[data-ready] .part")
+    assert len(at.stored()) == 1
+    # Back leads to what is next, not to the step that is over.
+    at.page.go_back()
+    at.page.goto(f"{at.address}/work")
+    at.page.wait_for_selector("[data-ready] .part")
+
+
+def test_two_tabs_are_one_vote(stand: Stand, visit: Open) -> None:
+    at = visit(stand)
+    other = at.context.new_page()
+    other.goto(f"{at.address}/work")
+    other.wait_for_selector("#answer[data-ready]")
+    at.page.keyboard.press("1")
+    at.page.click("#send")
+    at.page.wait_for_selector("[data-ready] .part")
+    other.keyboard.press("2")
+    other.click("#send")
+    expect(other.locator("#state")).to_contain_text("answered before")
+    other.wait_for_selector("[data-ready] .part")
+    (vote,) = at.stored()
+    assert vote.answer["choice"] == "left"
+
+
+def test_an_answer_lost_on_its_way_back_is_one_vote(stand: Stand, visit: Open) -> None:
+    at = visit(stand)
+    sent: list[str] = []
+
+    def lose_the_first(route: Route) -> None:
+        sent.append(route.request.post_data_json["vote"])
+        if len(sent) == 1:
+            route.fetch()  # the server has it, the page never hears of it
+            route.abort()
+        else:
+            route.continue_()
+
+    at.page.route("**/api/vote", lose_the_first)
+    at.page.keyboard.press("1")
+    at.page.click("#send")
+    at.page.wait_for_selector("[data-ready] .part")
+    assert len(sent) == 2
+    assert sent[0] == sent[1]
+    assert [row.id for row in at.stored()] == sent[:1]
+
+
+def test_offline_then_online_even_over_a_reload(stand: Stand, visit: Open) -> None:
+    at = visit(stand)
+    at.context.set_offline(True)
+    at.page.keyboard.press("1")
+    at.page.click("#send")
+    expect(at.page.locator("#state")).to_contain_text("No connection")
+    assert at.stored() == []
+    at.context.set_offline(False)
+    at.page.goto(f"{at.address}/work")
+    at.page.wait_for_selector("[data-ready] .part")
+    assert len(at.stored()) == 1
+
+
+@pytest.fixture(scope="module")
+def manifest(tmp_path_factory: pytest.TempPathFactory, sample: Path) -> Path:
+    folder = tmp_path_factory.mktemp("manifest")
+    shutil.copy(sample / "frenchgp_1906_214x160.mp4", folder / "a.mp4")
+    rows = [
+        {
+            "id": name,
+            "video": "a.mp4",
+            "prompt": f"{name}: cars race past a crowd.",
+            "groups": {"model": "m9"},
+        }
+        for name in ("one", "two")
+    ]
+    path = folder / "videos.jsonl"
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    asked = [
+        {"item": row["id"], "questions": ["Are there cars?", "Is it <b>night</b>?"]} for row in rows
+    ]
+    (folder / "questions.jsonl").write_text("".join(json.dumps(row) + "\n" for row in asked))
+    return path
+
+
+def test_rating(manifest: Path, tmp_path: Path, visit: Open) -> None:
+    with open_stand(manifest, str(tmp_path / "r.sqlite"), "rate") as stand:
+        at = visit(stand)
+        at.ready()
+        first = at.sitting()
+        assert "m9" not in at.page.content()
+        at.page.keyboard.press("4")
+        at.page.locator("label", has_text="3.5").click()
+        at.page.keyboard.press("Control+Enter")
+        at.wait_for_another(first)
+        assert [row.score for row in at.rows()] == [3.5]
+        second = at.sitting()
+        at.page.keyboard.press("0")
+        at.page.keyboard.press("Control+Enter")
+        at.wait_for_another(second)
+        assert "That is all" in at.page.content()
+        assert at.troubles == []
+
+
+def test_questions(manifest: Path, tmp_path: Path, visit: Open) -> None:
+    asked = manifest.with_name("questions.jsonl")
+    with open_stand(manifest, str(tmp_path / "q.sqlite"), "questions", questions=asked) as stand:
+        at = visit(stand)
+        first = at.sitting()
+        expect(at.page.locator("text=Is it <b>night</b>?")).to_be_visible()
+        at.page.check('input[name="q:1"][value="1"]')
+        assert at.page.locator("#send").is_disabled()
+        at.page.check('input[name="q:2"][value="0"]')
+        at.page.click("#send")
+        at.wait_for_another(first)
+        assert [row.answers for row in at.rows()] == [{"1": 1, "2": 0}]
+
+
+def test_prompts(manifest: Path, tmp_path: Path, visit: Open) -> None:
+    with open_stand(manifest, str(tmp_path / "p.sqlite"), "prompts") as stand:
+        at = visit(stand)
+        first = at.sitting()
+        at.page.check("input[value=correct]")
+        field = at.page.locator("textarea[name=text]")
+        assert "cars race past a crowd." in field.input_value()
+        field.fill("A grand prix in 1906.\nDust everywhere.")
+        at.page.click("#send")
+        at.wait_for_another(first)
+        at.page.check("input[value=approve]")
+        second = at.sitting()
+        at.page.click("#send")
+        at.wait_for_another(second)
+        assert sorted((row.verdict, row.text) for row in at.rows()) == [
+            ("approve", None),
+            ("correct", "A grand prix in 1906.\nDust everywhere."),
+        ]
+
+
+def test_a_very_long_prompt_follows_and_is_searched(stand: Stand, visit: Open) -> None:
+    caption = "A person walks along a very long street and looks at the houses one by one. " * 3
+    clips = [[f"{caption} Number {n} of many.", n * 0.05, (n + 1) * 0.05] for n in range(300)]
+    assert sum(len(clip[0]) for clip in clips) > 60_000  # type: ignore[arg-type]
+    with stand.database.write() as connection:
+        connection.execute(update(texts).values(clips=clips))
+    at = visit(stand)
+    at.ready()
+    at.page.evaluate("document.querySelectorAll('video').forEach(one => one.currentTime = 10.01)")
+    now = at.page.locator("#lines li.now")
+    expect(now).to_contain_text("Number 200 of many.")
+    expect(now).to_be_in_viewport()
+    at.page.keyboard.press("/")
+    at.page.keyboard.type("NUMBER 77 OF")
+    expect(at.page.locator("#found")).to_have_text("1 found")
+    expect(at.page.locator("mark.here")).to_be_in_viewport()
+    at.page.keyboard.press("Escape")
+    at.page.locator("#lines li").nth(77).locator(".jump").click()
+    until(at.page, "Math.abs(document.querySelector('video').currentTime - 3.85) < 0.1")
+
+
+def test_players_move_together_or_alone(stand: Stand, visit: Open) -> None:
+    at = visit(stand)
+    at.ready()
+    times = "[...document.querySelectorAll('video')].map(one => one.currentTime)"
+    at.page.keyboard.press("Shift+ArrowRight")
+    assert at.page.evaluate(times) == [5, 5]
+    at.page.keyboard.press("l")
+    at.page.keyboard.press("ArrowRight")
+    assert at.page.evaluate(times) == [6, 5]
+    at.page.locator(".seek").nth(1).fill("2")
+    assert at.page.evaluate(times) == [6, 2]
+    at.page.keyboard.press("+")
+    at.page.keyboard.press("+")
+    rates = "[...document.querySelectorAll('video')].map(one => one.playbackRate)"
+    assert at.page.evaluate(rates) == [1.5, 1.5]
+
+
+NASTY = "<script>alert(1)</script><img src=//evil.example onerror=alert(2)><svg onload=alert(3)>"
+
+
+def test_hostile_texts_are_only_texts(stand: Stand, visit: Open) -> None:
+    with stand.database.write() as connection:
+        connection.execute(update(texts).values(prompt=NASTY, clips=[[NASTY, 0.0, 99.0]]))
+    at = visit(stand)
+    at.ready()
+    expect(at.page.locator(".said").first).to_have_text(NASTY)
+    at.page.fill("#search", "<script>")
+    expect(at.page.locator("#found")).to_have_text("1 found")
+    at.page.click("summary:has-text('Remark')")
+    at.page.fill("[name=comment]", NASTY)
+    at.page.check("input[value=left]")
+    at.page.click("#send")
+    at.page.wait_for_selector("[data-ready] .part")
+    at.page.goto(f"{at.address}/join#{OPERATOR}")
+    at.page.wait_for_selector("text=At work now")
+    (row,) = at.rows()
+    at.page.goto(f"{at.address}/operator/worker/{row.worker}")
+    expect(at.page.locator(".remarked").first).to_contain_text("<script>alert(1)</script>")
+    assert at.troubles == []
+
+
+CONTRAST = """() => {
+  const luminance = (colour) => {
+    const [r, g, b] = colour.match(/[\\d.]+/g).slice(0, 3).map(Number).map(value => {
+      const part = value / 255;
+      return part <= 0.03928 ? part / 12.92 : ((part + 0.055) / 1.055) ** 2.4;
+    });
+    return 0.2126 * r + 0.7152 * g + 0.0722 * b;
+  };
+  const behind = (one) => {
+    for (; one; one = one.parentElement) {
+      const colour = getComputedStyle(one).backgroundColor;
+      if (!colour.endsWith(', 0)')) return colour;
+    }
+    return 'rgb(255, 255, 255)';
+  };
+  const low = [];
+  const looked = 'p, h1, h2, label, button, summary, legend, kbd, time, output';
+  for (const one of document.querySelectorAll(looked)) {
+    if (!one.innerText || !one.checkVisibility() || one.matches(':disabled, :disabled *')) continue;
+    const both = [luminance(getComputedStyle(one).color), luminance(behind(one))];
+    const [dark, light] = both.sort((a, b) => a - b);
+    const ratio = (light + 0.05) / (dark + 0.05);
+    if (ratio < 4.5) low.push(`${one.tagName} ${one.className} ${ratio.toFixed(2)}`);
+  }
+  return low;
+}"""
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_every_width_and_both_lights(stand: Stand, visit: Open, scheme: Any) -> None:
+    at = visit(stand, color_scheme=scheme)
+    at.page.keyboard.press("1")
+
+    def looks_right() -> None:
+        for width in (360, 820, 1280, 1920):
+            at.page.set_viewport_size({"width": width, "height": 800})
+            wide = at.page.evaluate("document.scrollingElement.scrollWidth")
+            assert wide <= width, (at.page.url, width)
+        # WCAG 2.2, 1.4.3: at least 4.5 to 1.
+        assert at.page.evaluate(CONTRAST) == []
+
+    looks_right()
+    at.page.click("#send")
+    at.page.wait_for_selector("[data-ready] .part")
+    looks_right()
+    at.page.goto(f"{at.address}/join#{OPERATOR}")
+    at.page.wait_for_selector("text=At work now")
+    looks_right()
