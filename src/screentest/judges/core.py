@@ -66,10 +66,29 @@ def _moving(value: float) -> float:
     return value / (value + 0.02)
 
 
+def _like_its_film(value: float) -> float:
+    """Consistency as a distance again: a shot far out must not count like one just outside."""
+    return 1 - 1 / value
+
+
+def _photographed(value: float) -> float:
+    """How little of the edges is harder than lenses and encoders leave them.
+
+    0 up to about 0.4; beyond 0.45 it falls by one for every 0.02.
+    """
+    return -math.log1p(math.exp((value - 0.45) / 0.02))
+
+
 RULES: Mapping[Aspect, Rule] = {
     Aspect.AESTHETICS: Rule((Term("contrast", "contrast"),), 0.004),
     Aspect.TECHNICAL_QUALITY: Rule((Term("sharpness", "sharpness"),), 0.004),
-    Aspect.APPEARANCE_STYLE: Rule((Term("shot_consistency", "shot_consistency"),), 0.01),
+    Aspect.APPEARANCE_STYLE: Rule(
+        (
+            Term("shot_consistency", "shot_consistency", _like_its_film),
+            Term("sharpness", "sharpness", _photographed),
+        ),
+        0.05,
+    ),
     Aspect.BACKGROUND_CONSISTENCY: Rule((Term("flicker", "flicker", _calm),), 0.1),
     Aspect.OBJECT_INTEGRITY: Rule(
         (Term("caption_agreement", "caption_similarity"),),
@@ -80,7 +99,7 @@ RULES: Mapping[Aspect, Rule] = {
         (Term("frozen", "frozen", _less), Term("motion", "motion", _moving)), 0.05
     ),
     Aspect.COMPREHENSIVENESS: Rule((Term("shot_count", "shots_had", whole=True),), 0.005),
-    Aspect.TEMPORAL_FLOW: Rule((Term("caption_agreement", "caption_order", whole=True),), 0.005),
+    Aspect.TEMPORAL_FLOW: Rule((Term("caption_agreement", "caption_order", whole=True),), 0.02),
 }
 """Left and right are not here: no measurement of the base install tells them apart."""
 
