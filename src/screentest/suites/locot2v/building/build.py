@@ -1,0 +1,170 @@
+"""Building: every stage of every video, as far as it can be; start again to go on."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from screentest.core import Failure, NoValue, Reason, Resources, UserError
+from screentest.corpus.locot2v import (
+    Event,
+    ExpectationQuestion,
+    HumanAction,
+    PromptRecord,
+    write_prompt_suite,
+)
+from screentest.run import ABSENT, hash_file
+from screentest.suites.locot2v.building.documents import Documents, State, digest
+from screentest.suites.locot2v.building.stages import STAGES, Choices, Source, Stage
+
+SUITE_FILE = "suite.json"
+COMPLEXITIES = ("semantic", "structural", "control")
+VERSION = 1
+"""Rises whenever a stage would make something else of the same inputs."""
+Notice = Callable[[str, str], None]
+"""Hears of the video and stage that is being made."""
+
+
+@dataclass(slots=True)
+class Building:
+    """How far it got."""
+
+    made: int = 0
+    kept: int = 0
+    corrected: list[str] = field(default_factory=list)
+    conflicts: list[str] = field(default_factory=list)
+    """Corrected by hand, though what they were made from has changed since."""
+    failures: dict[str, Failure] = field(default_factory=dict)
+    """By ``id/stage``."""
+    left_out: dict[str, tuple[str, ...]] = field(default_factory=dict)
+    """Videos that are not used, with their flags."""
+    flagged: dict[str, tuple[str, ...]] = field(default_factory=dict)
+    """Videos that are used and that a person should look at."""
+    records: list[PromptRecord] = field(default_factory=list)
+
+
+def build_suite(
+    sources: Sequence[Source],
+    out: Path,
+    resources: Resources,
+    choices: Choices | None = None,
+    *,
+    notice: Notice | None = None,
+) -> Building:
+    """Make what is missing and write ``suite.json`` with the records that are complete.
+
+    A failure costs its video the stages that depend on it, and nothing else.
+    """
+    work = _Work(resources, choices or Choices(), Documents(out), notice or (lambda *_: None))
+    for source in sources:
+        known = work.video(source)
+        if len(known) == len(STAGES):
+            work.done.records.append(record_of(source, known))
+    if work.done.records:
+        write_prompt_suite(out / SUITE_FILE, work.done.records)
+    return work.done
+
+
+@dataclass(slots=True)
+class _Work:
+    resources: Resources
+    choices: Choices
+    documents: Documents
+    notice: Notice
+    done: Building = field(default_factory=Building)
+
+    def video(self, source: Source) -> dict[str, Mapping[str, Any]]:
+        """The documents of one video, as many as can be had."""
+        known: dict[str, Mapping[str, Any]] = {}
+        film = hash_file(source.item.video)
+        if film == ABSENT:
+            failure = Failure(Reason.MISSING_FILE, f"{source.item.video} cannot be read")
+            self.done.failures[f"{source.id}/collect"] = failure
+            return known
+        for stage in STAGES:
+            if any(name not in known for name in stage.after):
+                continue  # what it builds on could not be had
+            result = self.stage(source, stage, film, known)
+            if result is None:
+                continue
+            known[stage.name] = result
+            if stage.name == "collect" and not self._used(source, result):
+                break
+        return known
+
+    def stage(
+        self, source: Source, stage: Stage, film: str, known: Mapping[str, Mapping[str, Any]]
+    ) -> Mapping[str, Any] | None:
+        """What a stage made, now or before; None where it fails."""
+        place = f"{source.id}/{stage.name}"
+        inputs = self._inputs(source, stage, film, known)
+        kept = self.documents.read(source.id, stage.name, inputs)
+        if kept.state in (State.MADE, State.CORRECTED, State.CONFLICT):
+            self.done.kept += 1
+            if kept.state is State.CORRECTED:
+                self.done.corrected.append(place)
+            elif kept.state is State.CONFLICT:
+                self.done.conflicts.append(place)
+            stage.check(kept.result, self.documents.path(source.id, stage.name))
+            return kept.result
+        self.notice(source.id, stage.name)
+        try:
+            result = stage.make(source, known, self.resources, self.choices)
+        except NoValue as error:
+            self.done.failures[place] = error.failure
+            return None
+        self.documents.write(source.id, stage.name, inputs, result)
+        self.done.made += 1
+        return result
+
+    def _inputs(
+        self, source: Source, stage: Stage, film: str, known: Mapping[str, Mapping[str, Any]]
+    ) -> str:
+        """All that a result depends on, besides the models: another may be asked at any time."""
+        templates = self.resources.prompts.digest(*stage.templates)
+        return digest(
+            [
+                *(VERSION, stage.name, templates),
+                [film, source.theme] if stage.watches else [],
+                [getattr(self.choices, name) for name in stage.uses],
+                {name: known[name] for name in stage.after},
+            ]
+        )
+
+    def _used(self, source: Source, collected: Mapping[str, Any]) -> bool:
+        flags = tuple(str(flag) for flag in collected["flags"])
+        if not collected["use"]:
+            self.done.left_out[source.id] = flags
+        elif flags:
+            self.done.flagged[source.id] = flags
+        return bool(collected["use"])
+
+
+def record_of(source: Source, known: Mapping[str, Mapping[str, Any]]) -> PromptRecord:
+    """The stages of one video as a record of the suite."""
+    grades = known["complexity"]
+    try:
+        return PromptRecord(
+            source.id,
+            known["merge"]["text"],
+            known["draft"]["text"],
+            theme=source.theme or source.id.rpartition("_")[0],
+            events=tuple(Event(**one) for one in known["events"]["events"]),
+            questions={
+                name: tuple(ExpectationQuestion(one["question"], one["positive"]) for one in listed)
+                for name, listed in known["questions"].items()
+            },
+            expectations={name: text for name, text in known["evaluate"].items() if text},
+            actions=tuple(HumanAction(**one) for one in known["events"]["actions"]),
+            complexity={
+                name: float(grades[name]) for name in ("semantic", "structural", "control")
+            },
+            duration=float(known["collect"]["duration"]),
+        )
+    except (KeyError, TypeError, ValueError) as error:
+        raise UserError(
+            f"the stages of {source.id} do not fit together: {error}",
+            advice="Something was edited into another shape; mend that file or remove it.",
+        ) from None

@@ -1,0 +1,92 @@
+"""Stage results as files: whole or not there, made once, and a person's corrections are kept.
+
+``stages/<id>/<stage>.json`` has ``result``, which may be edited, and two hashes: of what it was
+made from and of what was made. A result that no longer has its hash was corrected by somebody.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+from pathlib import Path
+from typing import Any
+
+from screentest.core import StorageError, UserError
+
+
+class State(StrEnum):
+    """How a stage of a video stands."""
+
+    MISSING = "missing"
+    MADE = "made"
+    CORRECTED = "corrected"
+    """Edited by a person; what it was made from is as it was."""
+    OUTDATED = "outdated"
+    """Made from something that has changed since."""
+    CONFLICT = "conflict"
+    """Edited by a person, and what it was made from has changed too: kept, and told."""
+
+
+@dataclass(frozen=True, slots=True)
+class Kept:
+    """A stage's file as it is now."""
+
+    state: State
+    result: Mapping[str, Any]
+
+
+def digest(content: object) -> str:
+    """Sixteen hex digits of plain JSON."""
+    text = json.dumps(content, sort_keys=True, ensure_ascii=False, default=str)
+    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:16]
+
+
+class Documents:
+    """The stage files of one folder."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder / "stages"
+
+    def path(self, source: str, stage: str) -> Path:
+        """Where a stage's result lies."""
+        return self._folder / source / f"{stage}.json"
+
+    def read(self, source: str, stage: str, inputs: str) -> Kept:
+        """A stage's result, and whether it still holds for these inputs."""
+        path = self.path(source, stage)
+        if not path.exists():
+            return Kept(State.MISSING, {})
+        try:
+            content = json.loads(path.read_text(encoding="utf-8"))
+            result = content["result"]
+            made, wanted = content["made"], content["inputs"]
+        except (OSError, ValueError, KeyError, TypeError) as error:
+            raise UserError(
+                f"{path} cannot be read: {error}",
+                advice="Mend it, or remove it to have it made again.",
+            ) from None
+        if not isinstance(result, dict):
+            raise UserError(f"{path}: the result is not an object", advice="Mend or remove it.")
+        edited, moved = digest(result) != made, wanted != inputs
+        state = {
+            (False, False): State.MADE,
+            (True, False): State.CORRECTED,
+            (False, True): State.OUTDATED,
+            (True, True): State.CONFLICT,
+        }[edited, moved]
+        return Kept(state, result)
+
+    def write(self, source: str, stage: str, inputs: str, result: Mapping[str, Any]) -> None:
+        """Keep what was made."""
+        path = self.path(source, stage)
+        content = {"inputs": inputs, "made": digest(dict(result)), "result": dict(result)}
+        new = path.with_name(f".{path.name}.new")
+        try:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            new.write_text(json.dumps(content, indent=2, ensure_ascii=False), encoding="utf-8")
+            new.replace(path)
+        except OSError as error:
+            raise StorageError(f"{path} cannot be written: {error.strerror}") from None

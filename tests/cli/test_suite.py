@@ -1,0 +1,161 @@
+"""``screentest suite``: shown, built, prepared; every mistake ends in a message."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import cv2
+import numpy as np
+import pytest
+from typer.testing import CliRunner
+
+from screentest.cli import app
+from screentest.core import registry
+from screentest.corpus import read_manifest
+from screentest.models.testing import FakeChatServer
+from tests.cli.conftest import fits, invoke
+from tests.metrics.locot2v.answering import answering, chat
+from tests.metrics.locot2v.films import film, gliding, texture
+from tests.suites.locot2v.building.test_build import REPLIES
+
+SUB = (
+    [],
+    ["list"],
+    ["show"],
+    ["build"],
+    ["locot2v"],
+    ["locot2v", "upper-bound"],
+    ["locot2v", "items"],
+)
+
+
+@pytest.fixture(autouse=True)
+def api_key(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", "none")
+
+
+@pytest.mark.parametrize("command", SUB, ids=lambda words: " ".join(words) or "suite")
+def test_help_fits_the_screen_and_has_examples(command: list[str]) -> None:
+    result = CliRunner().invoke(app, ["suite", *command, "--help"], env={"COLUMNS": "80"})
+    assert result.exit_code == 0
+    assert fits(result.output)
+    assert "Examples:\n    screentest suite" in result.output
+
+
+def test_list_and_show() -> None:
+    listed = json.loads(invoke("suite", "list", "--json").stdout)
+    assert "locot2v" in [one["name"] for one in listed]
+    shown = json.loads(invoke("suite", "show", "locot2v", "--json").stdout)
+    assert len(shown["metrics"]) == 14
+    (tree,) = shown["dimensions"]
+    assert sum(len(part["values"]) for part in tree["parts"]) == 26
+    result = invoke("suite", "show", "locot2v")
+    assert result.exit_code == 0
+    assert "temporal_quality, the mean of" in result.stdout
+
+
+def test_show_of_none() -> None:
+    result = invoke("suite", "show", "locot3v")
+    assert result.exit_code == 2
+    assert "Did you mean 'locot2v'?" in result.stderr
+
+
+def test_upper_bound_is_the_mean_of_the_best_tenth(tmp_path: Path) -> None:
+    """Twenty pictures: the two best count."""
+    scores = []
+    backend = registry.build("aesthetic", "image_statistics").thing
+    for number in range(20):
+        picture = texture(number, 40, 60) // (1 + number % 5)
+        cv2.imwrite(str(tmp_path / f"{number}.png"), picture[..., ::-1])
+        scores.append(float(backend.score([picture])[0]))
+    (tmp_path / "broken.png").write_bytes(b"no picture")
+    result = invoke(
+        *("suite", "locot2v", "upper-bound", tmp_path, "--json"),
+        *("--model", "aesthetic=image_statistics"),
+    )
+    found = json.loads(result.stdout)
+    assert found["upper_bound"] == pytest.approx(np.mean(sorted(scores)[-2:]))
+    assert found["pictures"] == 20
+    assert [Path(path).name for path in found["unread"]] == ["broken.png"]
+    assert "image_statistics" in found["model"]
+
+
+def test_upper_bound_of_nothing(tmp_path: Path) -> None:
+    assert invoke("suite", "locot2v", "upper-bound", tmp_path).exit_code == 2
+    assert invoke("suite", "locot2v", "upper-bound", tmp_path / "none").exit_code == 2
+
+
+def test_items_with_missing_videos(tmp_path: Path) -> None:
+    suite = tmp_path / "suite.json"
+    suite.write_text(json.dumps({"food": {f"food_{n}": {"prompt": f"Dish {n}."} for n in (1, 2)}}))
+    categories = tmp_path / "categories.json"
+    categories.write_text('{"food": "Human Real Life"}')
+    videos = tmp_path / "videos"
+    videos.mkdir()
+    (videos / "food_2.mp4").write_bytes(b"x")
+    manifest = tmp_path / "manifest.jsonl"
+    result = invoke(
+        *("suite", "locot2v", "items", suite, "--videos", videos, "--model-name", "maker"),
+        *("--categories", categories, "--out", manifest),
+    )
+    assert result.exit_code == 0
+    assert "Missing: 1" in result.stdout
+    assert "food_1" in result.stdout
+    (item,) = read_manifest(manifest)
+    assert item.groups == {
+        "prompt_id": "food_2",
+        "theme": "food",
+        "category": "Human Real Life",
+        "model": "maker",
+    }
+
+
+def test_items_of_an_empty_folder(tmp_path: Path) -> None:
+    suite = tmp_path / "suite.json"
+    suite.write_text(json.dumps({"food": {"food_1": {"prompt": "A dish."}}}))
+    (tmp_path / "videos").mkdir()
+    result = invoke("suite", "locot2v", "items", suite, "--videos", tmp_path / "videos")
+    assert result.exit_code == 2
+    assert "Name each video by its prompt's id" in result.stderr
+
+
+def build(server: FakeChatServer, videos: Path, out: Path, *more: str) -> tuple[int, str]:
+    result = invoke(
+        *("suite", "build", "locot2v", "--videos", videos, "--out", out, "--frames", "2"),
+        *("--shortest", "1", "--longest", "9", "--model", chat(server), *more),
+    )
+    return result.exit_code, result.stdout
+
+
+def test_build_and_go_on(tmp_path: Path) -> None:
+    (tmp_path / "films/pets").mkdir(parents=True)
+    film(tmp_path / "films/pets/dog.mkv", gliding(16, 1))
+    out = tmp_path / "out"
+    with answering(**REPLIES) as server:
+        code, said = build(server, tmp_path / "films", out)
+        assert (code, "7 stages made, 0 kept" in said) == (0, True)
+        asked = len(server.asked)
+        code, said = build(server, tmp_path / "films", out, "--json")
+        assert len(server.asked) == asked
+    assert json.loads(said)["records"] == ["pets_dog"]
+    # The run beside it keeps what was paid for.
+    runs = json.loads(invoke("runs", out, "--json").stdout)
+    assert runs[0]["command"] == "suite build"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["build", "etva", "--videos", "x"], "there are no stages for 'etva'"),
+        (["build", "locot2v"], "give either --videos or --urls"),
+        (["build", "locot2v", "--videos", "none"], "not a folder of videos"),
+    ],
+)
+def test_mistakes(
+    arguments: list[str], message: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    result = invoke("suite", *arguments)
+    assert result.exit_code == 2
+    assert message in result.stderr
