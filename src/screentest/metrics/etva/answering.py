@@ -16,6 +16,7 @@ from screentest.models.chat.presets import preset
 from screentest.models.roles import Chat
 from screentest.prompts import Prompts
 from screentest.prompts.values import Pictures, Slot
+from screentest.run.records import TRANSIENT
 
 ONE, MANY = "etva/answer", "etva/answers"
 USE = "etva.answer"
@@ -166,20 +167,11 @@ def _first_no(question: Question, done: dict[str, Answered]) -> str:
     return next(need for need in question.needs if _is_no(done[need]))
 
 
-_PASSING = {
-    Reason.SERVICE_FAILED,
-    Reason.TIMED_OUT,
-    Reason.OVER_BUDGET,
-    Reason.MISSING_MODEL,
-}
-"""What the next try could mend."""
-
-
 def must_be_whole(outcomes: Iterable[Outcome[Any]]) -> None:
     """Raise what the next try could mend: no score is made of the answers that happened to come.
 
     Those that came are in the ledger, so that trying again costs only what is missing.
     """
     for outcome in outcomes:
-        if outcome.failure is not None and outcome.failure.reason in _PASSING:
+        if outcome.failure is not None and outcome.failure.reason in TRANSIENT:
             outcome.unwrap()

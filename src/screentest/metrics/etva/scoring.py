@@ -65,7 +65,10 @@ def outcomes_of(scenes: Sequence[Asked]) -> dict[str, Outcome[Score]]:
         raise _nothing_asked(scenes)
     outcomes = {SCORE: _score(scenes, answered)}
     coverage = sum(scene.coverage for scene in scenes) / len(scenes)
-    outcomes[COVERAGE] = Outcome.of(Score(coverage, details=_counts(answered)))
+    told = _counts(answered)
+    if not outcomes[SCORE].ok:
+        told["scenes"] = [_told(scene) for scene in scenes]  # what was said is kept either way
+    outcomes[COVERAGE] = Outcome.of(Score(coverage, details=told))
     for category in Category:
         mine = [one for one in answered if one.question.category is category]
         outcomes[category.value] = _share(mine, f"no question is about {category.value}")

@@ -1,0 +1,100 @@
+"""What a run of the metric holds: answers to read anew, and scores to compare with people's."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from screentest.core import Outcome, Reason, Score, UserError
+from screentest.metrics.etva.categories import read_category
+from screentest.metrics.etva.scoring import COVERAGE, SCORE
+from screentest.metrics.etva.tokens import Compat, read_answer
+from screentest.run import RunReader
+from screentest.suites.etva.people import Ratings
+from screentest.suites.etva.tables import Judged
+
+_CHAT, _OURS = "etva", "etva_builtin"
+
+
+def judge_run(folder: Path, *, compat: Compat = Compat.STRICT) -> list[Judged]:
+    """Every recorded answer of a run, read anew by the rules of ``compat``."""
+    judged = []
+    with RunReader(folder) as run:
+        items = run.items()
+        for name, item_id, outcomes in _records(run):
+            item = items.get(item_id)
+            model = item.groups.get("model", "") if item is not None else ""
+            for question in _questions(outcomes):
+                answer = _answer(question, name, compat)
+                category = read_category(question["category"])
+                judged.append(Judged(item_id, category, answer, question["question"], model))
+    if not judged:
+        raise UserError(
+            f"{folder} holds no answers to questions",
+            advice="Make some: screentest score ITEMS --suite etva --out DIR",
+        )
+    return judged
+
+
+def answers_of_run(folder: Path) -> dict[str, dict[str, bool]]:
+    """Item → question's id → the recorded answer, where there is one."""
+    found: dict[str, dict[str, bool]] = {}
+    with RunReader(folder) as run:
+        for _, item_id, outcomes in _records(run):
+            mine = found.setdefault(item_id, {})
+            for question in _questions(outcomes):
+                if question["answer"] is not None:
+                    mine[str(question["id"])] = question["answer"] == "yes"
+    return found
+
+
+def scores_of_run(folder: Path, output: str = SCORE) -> dict[str, float]:
+    """Item → its value of one output; items without one are not there."""
+    with RunReader(folder) as run:
+        return {
+            item_id: outcomes[output].unwrap().value
+            for _, item_id, outcomes in _records(run)
+            if output in outcomes and outcomes[output].ok
+        }
+
+
+def by_prompt_and_model(folder: Path, values: Mapping[str, float]) -> Ratings:
+    """Numbers per item as prompt → model → number; the mean where a model has several videos."""
+    gathered: dict[str, dict[str, list[float]]] = {}
+    with RunReader(folder) as run:
+        for item_id, item in run.items().items():
+            if item_id in values:
+                models = gathered.setdefault(item.text, {})
+                models.setdefault(item.groups.get("model", ""), []).append(values[item_id])
+    return {
+        prompt: {model: sum(some) / len(some) for model, some in models.items()}
+        for prompt, models in gathered.items()
+    }
+
+
+def _records(run: RunReader) -> Iterator[tuple[str, str, Mapping[str, Outcome[Any]]]]:
+    for record in run.records():
+        name = record.key.evaluator.partition(":")[0]
+        if name in (_CHAT, _OURS):
+            yield name, record.key.item, record.outcomes
+
+
+def _questions(outcomes: Mapping[str, Outcome[Any]]) -> Iterator[dict[str, Any]]:
+    """The evidence: beside the score, or beside the coverage where there is no score."""
+    for output in (SCORE, COVERAGE):
+        outcome = outcomes.get(output)
+        if outcome is not None and outcome.ok:
+            score = outcome.unwrap()
+            scenes: Any = score.details.get("scenes", []) if isinstance(score, Score) else []
+            for scene in scenes:
+                yield from scene.get("questions", [])
+            return
+
+
+def _answer(question: Mapping[str, Any], name: str, compat: Compat) -> Outcome[bool]:
+    if name == _CHAT and not question.get("gated") and question["said"]:
+        return read_answer(question["said"], compat)
+    if question["answer"] is None:
+        return Outcome.failed(Reason.NOT_APPLICABLE, str(question.get("reason", "")))
+    return Outcome.of(question["answer"] == "yes")

@@ -1,0 +1,295 @@
+"""`screentest etva`: questions, transcripts, benchmarks and people from the command line."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+import threading
+from pathlib import Path
+from typing import Any
+
+import pytest
+from typer.testing import CliRunner
+
+from screentest.annotate.export import as_json
+from screentest.annotate.records import Record
+from screentest.annotate.tasks import Task
+from screentest.cli import app
+from screentest.core import Item
+from screentest.corpus import write_manifest
+from screentest.evaluate import Settings, score_items
+from screentest.evaluate.tools import close_tools
+from screentest.metrics.etva.files import read_question_sets
+from screentest.models import Choice
+from screentest.models.testing import Act, Answer, Asked, FakeChatServer
+from screentest.run import InlineEngine, RunStore
+from tests.cli.conftest import CLEAN, fits, invoke
+from tests.metrics.etva.scripted import always_yes, stage_of, well_behaved
+
+PROMPTS = "A red fox runs.\n\nTwo cats sleep on a sofa.\na RED fox runs.\n"
+
+
+@pytest.fixture
+def prompts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    file = tmp_path / "prompts.txt"
+    file.write_text(PROMPTS)
+    return file
+
+
+def model(server: FakeChatServer, **options: object) -> str:
+    more = "".join(f",{name}={value}" for name, value in options.items())
+    return f"chat=openai:writer,base_url={server.url}{more}"
+
+
+COMMANDS = ("replay", "questions", "graph", "hand", "benchmark", "people")
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_help_fits_and_has_examples(name: str) -> None:
+    result = CliRunner().invoke(app, ["etva", name, "--help"], env={"COLUMNS": "80"})
+    assert result.exit_code == 0
+    assert fits(result.output)
+    assert f"\n  Examples:\n    screentest etva {name}" in result.output
+
+
+# ---- questions
+
+
+def test_questions_by_rules_need_no_model(prompts: Path) -> None:
+    done = invoke("etva", "questions", prompts, "--writer", "rules", "--no-knowledge")
+    assert done.exit_code == 0, done.stderr
+    sets = read_question_sets(prompts.parent / "questions.jsonl")
+    # The same prompt in other capitals is the same prompt.
+    assert [one.prompt for one in sets] == ["A red fox runs.", "Two cats sleep on a sofa."]
+    assert "2 prompts" in done.stdout
+    assert fits(done.stdout)
+
+
+def test_an_edited_file_is_kept_and_only_what_is_missing_is_paid_for(
+    prompts: Path, tmp_path: Path
+) -> None:
+    out = tmp_path / "questions.jsonl"
+    invoke("etva", "questions", prompts, "--writer", "rules", "--no-knowledge")
+    edited = json.loads(out.read_text().splitlines()[0])
+    edited["questions"][0]["text"] = "Can a fox be seen?"
+    edited["knowledge"] = "Foxes are quick."
+    out.write_text(json.dumps(edited) + "\n")
+    with FakeChatServer(well_behaved()) as server:
+        done = invoke("etva", "questions", prompts, "--model", model(server))
+        stages = sorted(stage_of(asked) for asked in server.asked)
+        again = invoke("etva", "questions", prompts, "--model", model(server))
+        assert len(server.asked) == len(stages)
+    assert done.exit_code == again.exit_code == 0, done.stderr
+    assert stages == ["elements", "graph", "knowledge", "questions"]
+    kept, made = read_question_sets(out)
+    assert kept.questions[0].text == "Can a fox be seen?"
+    assert (kept.writer, made.writer) == ("rules", "chat")
+    assert made.knowledge
+
+
+def test_a_prompt_without_questions_is_told_and_the_rest_written(
+    prompts: Path, tmp_path: Path
+) -> None:
+    good = well_behaved()
+
+    def refusing(asked: Asked) -> Act:
+        return Answer(None, refusal="no") if "cats" in "".join(asked.texts) else good(asked)
+
+    with FakeChatServer(refusing) as server:
+        done = invoke("etva", "questions", prompts, "--model", model(server))
+    assert done.exit_code == 1
+    assert "Two cats sleep on a sofa.: refused" in done.stdout
+    assert len(read_question_sets(tmp_path / "questions.jsonl")) == 1
+
+
+def test_mistakes_are_messages(prompts: Path, tmp_path: Path) -> None:
+    (tmp_path / "empty.txt").write_text("\n")
+    for given, told in (
+        (["questions", prompts, "--writer", "nobody"], "no writer 'nobody'"),
+        (["questions", prompts], "no chat model was chosen"),
+        (["questions", tmp_path / "empty.txt"], "no prompts in"),
+        (["questions", tmp_path / "missing.txt"], "does not open"),
+        (["replay", tmp_path / "missing.json"], "does not open"),
+        (["replay", prompts], "line 1: wrong JSON"),
+        (["replay", tmp_path / "empty.txt", "--compat", "sloppy"], "--compat cannot be"),
+        (["graph", prompts], "line 1"),
+        (["benchmark", prompts], "line 1"),
+        (["people", tmp_path, tmp_path / "votes.json"], ""),
+    ):
+        done = invoke("etva", *given)
+        assert done.exit_code in (1, 2), given
+        assert told in done.stderr, given
+
+
+KILLS = 2
+KILLED = """
+import sys
+from screentest.cli import main
+main()
+"""
+
+
+def test_all_released_prompts_killed_and_resumed(shared_data: Path, tmp_path: Path) -> None:
+    released = shared_data / "etva" / "qa_sample.json"
+    good = well_behaved()
+    seen = threading.Semaphore(0)
+
+    def counting(asked: Asked) -> Act:
+        seen.release()
+        return good(asked)
+
+    at_once = 4
+    with FakeChatServer(counting) as server:
+        arguments = ["etva", "questions", str(released), "--out", "questions.jsonl"]
+        arguments += ["--model", model(server, concurrency=at_once), "--run", "run"]
+        command = [sys.executable, "-c", KILLED, *arguments]
+        for _ in range(KILLS):
+            with subprocess.Popen(
+                command, cwd=tmp_path, env=CLEAN, stderr=subprocess.PIPE
+            ) as child:
+                for _ in range(100):
+                    assert seen.acquire(timeout=120)
+                child.kill()
+        done = subprocess.run(
+            command, cwd=tmp_path, env=CLEAN, capture_output=True, text=True, timeout=240
+        )
+        asked = len(server.asked)
+    assert done.returncode == 0, done.stderr
+    sets = read_question_sets(tmp_path / "questions.jsonl")
+    assert len(sets) == 105
+    assert all(one.questions and one.graph is not None and one.knowledge for one in sets)
+    # Three agents and knowledge for each; a kill loses at most what was under way.
+    assert 4 * 105 <= asked <= 4 * 105 + KILLS * at_once
+
+
+# ---- graph and benchmark
+
+
+def test_a_graph_is_shown_and_drawn(prompts: Path, tmp_path: Path) -> None:
+    invoke("etva", "questions", prompts, "--writer", "rules", "--no-knowledge")
+    shown = invoke("etva", "graph", "questions.jsonl", "2")
+    assert "Are there exactly two cats in the video?" in shown.stdout
+    assert fits(shown.stdout)
+    drawn = invoke("etva", "graph", "questions.jsonl", "2", "--out", "graph.svg")
+    assert drawn.exit_code == 0, drawn.stderr
+    assert (tmp_path / "graph.svg").read_text().startswith("<svg")
+    beyond = invoke("etva", "graph", "questions.jsonl", "9")
+    assert beyond.exit_code == 2
+
+
+def test_a_benchmark_is_shown_drawn_from_and_plotted(shared_data: Path, tmp_path: Path) -> None:
+    folder = shared_data / "etva"
+    given = [folder / "qa_sample.json", "--categories", folder / "question_sample.json"]
+    out, plot = tmp_path / "small.jsonl", tmp_path / "spread.svg"
+    told = invoke(
+        "etva", "benchmark", *given, "--draw", "50", "--out", out, "--plot", plot, "--json"
+    )
+    assert told.exit_code == 0, told.output
+    content: dict[str, Any] = json.loads(told.stdout)
+    assert content["qa_sample"]["questions"] == 618
+    assert content["qa_sample-50"]["prompts"] == 50
+    assert content["qa_sample-50"]["distance"] < 0.01
+    assert plot.read_text().startswith("<?xml")
+    assert len(read_question_sets(out)) == 50
+    table = invoke("etva", "benchmark", out)
+    assert "existence" in table.stdout
+
+
+# ---- replay
+
+
+def test_released_transcripts(shared_data: Path) -> None:
+    folder = shared_data / "etva"
+    file, types = folder / "vidu_sample_output.json", folder / "question_sample.json"
+    told = invoke("etva", "replay", file, "--categories", types, "--json")
+    assert told.exit_code == 0, told.output
+    (row,) = json.loads(told.stdout)
+    assert row["micro"]["value"] == pytest.approx(470 / 618)
+    assert row["categories"]["shape"]["yes"] == 9
+    table = invoke("etva", "replay", file, "--categories", types)
+    assert "470/618" in table.stdout
+
+
+# ---- a run: scored, replayed, compared with people
+
+
+def vote(unit: str, worker: str, **said: object) -> Record:
+    task = Task.RATE if "score" in said else Task.QUESTIONS
+    about: dict[str, Any] = {"source": unit, "video": unit, "name": "", "aspect": "", "left": ""}
+    about |= {"severity": None, "clips": None, "duration": 1.0, "seconds": 3.0, "at": 0.0}
+    about |= {"gold": False, "excluded": False, "finished": True, "vote": f"{unit}{worker}"}
+    return Record(task=task, unit=unit, worker=worker, **about, **said)  # type: ignore[arg-type]
+
+
+# Three films stand for three generators; the model tells them apart by their shape.
+FILMS = {
+    "good": ("real_5shots_640x360.mp4", ()),
+    "fair": ("frenchgp_1906_214x160.mp4", ("red",)),
+    "poor": ("sintel_trailer_30s_640x272.mp4", ("red", "running", "jumping")),
+}
+SHAPES = {(640, 360): "good", (214, 160): "fair", (640, 272): "poor"}
+
+
+def seeing(question: str, asked: Asked) -> str:
+    _, missing = FILMS[SHAPES[asked.picture_sizes[0]]]
+    bad = any(word in question for word in missing)
+    return "Conclusion: [NO]" if bad else always_yes(question, asked)
+
+
+@pytest.fixture
+def scored(prompts: Path, sample: Path, tmp_path: Path) -> Path:
+    """A run of three generators on two prompts, with its manifest and questions beside it."""
+    items = [
+        Item(f"{name}-{n}", sample / film, text, groups={"model": name})
+        for n, text in enumerate(("A red fox runs.", "A dog jumps."))
+        for name, (film, _) in FILMS.items()
+    ]
+    write_manifest(tmp_path / "m.jsonl", items)
+    invoke("etva", "questions", "m.jsonl", "--writer", "rules", "--no-knowledge")
+    spec = f"etva:questions={tmp_path / 'questions.jsonl'},knowledge=false,max_frames=4"
+    with FakeChatServer(well_behaved(seeing)) as server:
+        settings = Settings(models=(Choice.parse(model(server)),))
+        with RunStore(tmp_path / "run", command="score") as store:
+            done = score_items(store, items, [spec], settings, engine=InlineEngine())
+        close_tools()
+    assert done.made == 6
+    return tmp_path / "run"
+
+
+def test_a_run_is_replayed(scored: Path) -> None:
+    told = json.loads(invoke("etva", "replay", scored, "--json").stdout)
+    means = {row["model"]: row["micro"]["value"] for row in told}
+    # Fox: there, red, running; dog: there, jumping.
+    assert means == pytest.approx({"good": 1.0, "fair": 4 / 5, "poor": 2 / 5})
+
+
+def test_a_run_is_compared_with_people(scored: Path, tmp_path: Path) -> None:
+    done = invoke("etva", "hand", "m.jsonl", "questions.jsonl", "--out", "by-item.jsonl")
+    assert done.exit_code == 0, done.output
+    handed = [json.loads(line) for line in (tmp_path / "by-item.jsonl").read_text().splitlines()]
+    assert len(handed) == 6
+    # People see in the first film what its prompt asks for, and rank the generators so.
+    answers = {question["id"]: 1 for question in handed[0]["questions"]}
+    said = [vote(handed[0]["item"], worker, answers=answers) for worker in ("w1", "w2")]
+    ratings = {"good": 5.0, "fair": 3.5, "poor": 1.0}
+    said += [
+        vote(f"{name}-{n}", "w1", score=rating) for n in (0, 1) for name, rating in ratings.items()
+    ]
+    (tmp_path / "votes.json").write_text(as_json(said))
+    done = invoke("etva", "people", scored, "votes.json", "--json")
+    assert done.exit_code == 0, done.output
+    compared = json.loads(done.stdout)
+    assert compared["answers"]["share"] == 1.0
+    assert compared["answers"]["total"] == len(answers) == 3
+    score = compared["correlation"]["score"]
+    # The fox's three scores are 1, 2/3, 1/3: as people rank them. The dog's are 1, 1, 1/2, which
+    # ties two that people tell apart: by scipy τ-b .8165 and ρ .8660.
+    assert score["kendall"]["mean"] == pytest.approx((1 + 0.81650) / 2, abs=1e-4)
+    assert score["spearman"]["mean"] == pytest.approx((1 + 0.86603) / 2, abs=1e-4)
+    # All foxes and dogs are there: equal scores have no correlation, and are counted.
+    assert compared["correlation"]["existence"]["kendall"]["mean"] is None
+    table = invoke("etva", "people", scored, "votes.json")
+    assert "3 of 3 questions" in table.stdout
+    assert fits(table.stdout)
