@@ -10,10 +10,10 @@ from typing import Any
 
 from sqlalchemy import Connection, create_engine, event, insert, inspect, select, update
 from sqlalchemy.engine import make_url
-from sqlalchemy.exc import ArgumentError, DBAPIError, NoSuchModuleError, OperationalError
+from sqlalchemy.exc import ArgumentError, DBAPIError, NoSuchModuleError
 
 from screentest.annotate.store import schema
-from screentest.core import BadOption, RunTooNew, StorageError, UserError
+from screentest.core import BadOption, RunTooNew, ScreentestError, StorageError, UserError
 
 
 class Database:
@@ -113,10 +113,14 @@ def open_database(store: str | Path, *, create: bool = False) -> Database:
         if create:
             path.parent.mkdir(parents=True, exist_ok=True)
         text = f"sqlite:///{path.absolute()}"
+    database = Database(text)
     try:
-        database = Database(text)
         database.migrate()
-    except (OperationalError, DBAPIError) as error:
+    except ScreentestError:
+        database.close()
+        raise
+    except DBAPIError as error:
+        database.close()
         reason = str(error.orig).strip().splitlines()[0]
         raise StorageError(
             f"the store cannot be used: {reason}",

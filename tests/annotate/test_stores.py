@@ -1,0 +1,304 @@
+"""Both databases, with the same promises: nothing lost, nothing twice, whoever dies when."""
+
+from __future__ import annotations
+
+import os
+import signal
+import sqlite3
+import subprocess
+import sys
+import threading
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+
+import httpx2
+import pytest
+from sqlalchemy import func, select, text
+
+from screentest.annotate.assignment import next_sitting
+from screentest.annotate.people import invite
+from screentest.annotate.store import Database, open_database
+from screentest.annotate.store.schema import MIGRATIONS, metadata, sittings, units, votes, workers
+from screentest.core import BadOption, RunTooNew, StorageError, UserError
+from tests.annotate import postgres
+from tests.annotate.load import hammer
+from tests.annotate.stand import Person, open_stand, served
+
+
+@pytest.fixture(scope="session")
+def server() -> Iterator[str]:
+    try:
+        with postgres.running() as url:
+            yield url
+    except postgres.Missing as error:
+        pytest.skip(str(error))
+
+
+@pytest.fixture(params=["sqlite", "postgresql"])
+def store(request: pytest.FixtureRequest, tmp_path: Path) -> str:
+    if request.param == "sqlite":
+        return str(tmp_path / "votes.sqlite")
+    url: str = request.getfixturevalue("server")
+    database = Database(url)
+    with database.write() as connection:
+        connection.execute(text("DROP SCHEMA public CASCADE"))
+        connection.execute(text("CREATE SCHEMA public"))
+    database.close()
+    return url
+
+
+def test_a_session(testbed: Path, store: str) -> None:
+    with open_stand(testbed, store, "check") as stand:
+        person = stand.worker()
+        page = person.begin()
+        remark = "é\U0001f600\x00"
+        assert page.vote({"choice": "left"}, vote="a" * 32, comment=remark).status_code == 200
+        assert page.vote({"choice": "left"}, vote="a" * 32).json()["repeated"] is True
+        assert page.vote({"choice": "right"}).json()["error"] == "answered"
+        second = person.page()
+        assert second.vote({"rating": "A", "confirmed": True}).json()["error"] == "unseen"
+        assert second.view(left=[{"at": 0.5, "rest": 0.1}]).status_code == 200
+        assert second.view(left=[{"at": 0.5, "rest": 0.1}]).status_code == 200
+        with stand.database.read() as connection:
+            (vote,) = connection.execute(select(votes)).all()
+        assert vote.comment == "é\U0001f600�"
+
+
+def test_many_at_once(testbed: Path, store: str) -> None:
+    """Twice as many as there are places ask at the same moment."""
+    with open_stand(testbed, store, "pairs", rules={"votes": 2}) as stand:
+        labels = {one.label for one in invite(stand.database, 24)}
+        with stand.database.read() as connection:
+            rows = connection.execute(select(workers.c.id, workers.c.label)).all()
+        everybody = [row.id for row in rows if row.label in labels]
+        ready = threading.Barrier(len(everybody))
+        given: list[str | None] = []
+
+        def ask(worker: int) -> None:
+            ready.wait()
+            given.append(next_sitting(stand.database, worker, stand.site.rules))
+
+        threads = [threading.Thread(target=ask, args=(one,)) for one in everybody]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        assert sum(one is not None for one in given) == 12
+        with stand.database.read() as connection:
+            counts = connection.execute(
+                select(func.count()).select_from(sittings).group_by(sittings.c.unit_id)
+            ).scalars()
+            assert list(counts) == [2] * 6
+
+
+def test_one_click_from_many_threads_is_one_vote(testbed: Path, store: str) -> None:
+    from screentest.annotate.voting import Refused, take_vote
+
+    with open_stand(testbed, store, "pairs") as stand:
+        (one,) = invite(stand.database, 1)
+        with stand.database.read() as connection:
+            worker = connection.execute(
+                select(workers.c.id).where(workers.c.label == one.label)
+            ).scalar_one()
+        sitting = next_sitting(stand.database, worker, stand.site.rules) or ""
+        ready = threading.Barrier(10)
+        outcomes: list[str] = []
+
+        def click(number: int) -> None:
+            ready.wait()
+            try:
+                taken = take_vote(
+                    stand.database,
+                    worker,
+                    stand.site.rules,
+                    vote=f"{number % 2}" * 32,
+                    sitting=sitting,
+                    step="choice",
+                    answer={"choice": "left"},
+                )
+                outcomes.append("again" if taken.repeated else "new")
+            except Refused as refused:
+                outcomes.append(refused.code)
+
+        threads = [threading.Thread(target=click, args=(number,)) for number in range(10)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        # Two ids, five times each: one is the vote, sent four times more; the other is refused.
+        assert Counter(outcomes) == {"new": 1, "again": 4, "answered": 5}
+
+
+def test_fifty_workers(testbed: Path, store: str) -> None:
+    """Fifty at once over loopback: what was acknowledged is there, once."""
+    with (
+        open_stand(testbed, store, "pairs", rules={"votes": 40}) as stand,
+        served(stand) as address,
+    ):
+        load = hammer(stand.database, address, count=50, votes=2)
+        assert load.troubles == []
+        with stand.database.read() as connection:
+            stored = connection.execute(select(votes.c.id)).scalars().all()
+            counted = connection.execute(select(func.sum(units.c.votes))).scalar_one()
+            most = connection.execute(select(func.max(units.c.votes))).scalar_one()
+    assert Counter(stored) == Counter(dict.fromkeys(load.acknowledged, 1))
+    assert len(stored) == counted == 100
+    assert most <= 40
+
+
+SERVER = """
+import sys
+from screentest.annotate.assignment import Rules
+from screentest.annotate.serving import bind, make_site, run
+from screentest.annotate.store import open_database
+from screentest.annotate.tasks import Task
+from screentest.annotate.web.site import allowed_origins
+store, port = sys.argv[1], int(sys.argv[2])
+listening = bind("127.0.0.1", port)
+port = listening.getsockname()[1]
+site = make_site(open_database(store), Rules(Task.PAIRS), port=0, operator_token="x" * 20,
+                 origins=allowed_origins("127.0.0.1", port, None))
+run(site, listening, proxied=False, ready=lambda: print(port, flush=True))
+"""
+
+
+def start(store: str, port: int) -> tuple[subprocess.Popen[str], int]:
+    process = subprocess.Popen(
+        [sys.executable, "-c", SERVER, store, str(port)], stdout=subprocess.PIPE, text=True
+    )
+    assert process.stdout is not None
+    return process, int(process.stdout.readline())
+
+
+def end(process: subprocess.Popen[str]) -> None:
+    process.kill()
+    process.wait()
+    assert process.stdout is not None
+    process.stdout.close()
+
+
+def test_killed_between_click_and_answer(testbed: Path, store: str) -> None:
+    """The server is killed while votes are on their way; sent again, each is there once."""
+    with open_stand(testbed, store, "pairs") as stand:
+        process, port = start(store, 0)
+        address = f"http://127.0.0.1:{port}"
+        try:
+            people = []
+            for one in invite(stand.database, 6):
+                client = httpx2.Client(base_url=address, headers={"Origin": address}, timeout=60)
+                person = Person(client, one.label)
+                person.join(one.token)
+                person.form("/consent")
+                people.append(person.begin())
+            bodies = [
+                {
+                    "vote": f"{number}" * 32,
+                    "sitting": page.sitting,
+                    "step": "choice",
+                    "answer": {"choice": "left"},
+                }
+                for number, page in enumerate(people)
+            ]
+            tokens = [page.person.csrf for page in people]
+            answered = threading.Semaphore(0)
+
+            def click(number: int) -> None:
+                try:
+                    people[number].person.post("/api/vote", bodies[number], tokens[number])
+                except httpx2.HTTPError:
+                    pass
+                finally:
+                    answered.release()
+
+            threads = [threading.Thread(target=click, args=(number,)) for number in range(6)]
+            for thread in threads:
+                thread.start()
+            answered.acquire()  # the first is answered, the others are anywhere
+            os.kill(process.pid, signal.SIGKILL)
+            for thread in threads:
+                thread.join()
+            end(process)
+            process, port = start(store, port)
+            for number, page in enumerate(people):
+                again = page.person.post("/api/vote", bodies[number], tokens[number])
+                assert again.status_code == 200
+            with stand.database.read() as connection:
+                stored = connection.execute(select(votes.c.id).order_by(votes.c.id)).scalars().all()
+                counted = connection.execute(select(func.sum(units.c.votes))).scalar_one()
+            assert list(stored) == [body["vote"] for body in bodies]
+            assert counted == 6
+        finally:
+            end(process)
+            for page in people:
+                page.person.client.close()
+
+
+def test_migrating_twice_is_migrating_once(store: str) -> None:
+    for _ in range(2):
+        database = open_database(store, create=True)
+        with database.read() as connection:
+            told = connection.execute(text("SELECT value FROM meta WHERE name = 'schema'")).scalar()
+        database.close()
+        assert told == str(len(MIGRATIONS))
+
+
+def test_a_store_of_a_later_version_is_refused(store: str) -> None:
+    database = open_database(store, create=True)
+    with database.write() as connection:
+        connection.execute(text("UPDATE meta SET value = '99' WHERE name = 'schema'"))
+    database.close()
+    with pytest.raises(RunTooNew):
+        open_database(store)
+
+
+def test_a_step_of_migration_is_taken_once(store: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """An older store gets the steps that it lacks, and keeps what it has."""
+    from screentest.annotate.store import schema
+
+    database = open_database(store, create=True)
+    invite(database, 1)
+    database.close()
+    later = (*MIGRATIONS, lambda connection: connection.execute(text("CREATE TABLE added (n INT)")))
+    monkeypatch.setattr(schema, "MIGRATIONS", later)
+    for _ in range(2):
+        database = open_database(store)
+        with database.read() as connection:
+            assert connection.execute(text("SELECT COUNT(*) FROM added")).scalar() == 0
+            assert connection.execute(select(func.count()).select_from(workers)).scalar() == 1
+        database.close()
+
+
+def test_stores_that_cannot_be(tmp_path: Path) -> None:
+    for url in ("mysql://x/y", "nonsense://", "postgresql", "sqlite"):
+        with pytest.raises((BadOption, UserError)):
+            open_database(url)
+    broken = tmp_path / "broken.sqlite"
+    broken.write_bytes(b"this is no database, however long it may be " * 100)
+    with pytest.raises(StorageError):
+        open_database(broken)
+    with pytest.raises(StorageError):
+        open_database("postgresql://nobody@/none?host=/nowhere")
+
+
+def test_the_password_is_not_shown() -> None:
+    database = Database("postgresql://me:secret@db.example/votes")
+    assert "secret" not in database.shown
+    database.close()
+
+
+def test_sqlite_is_set_to_keep_votes(tmp_path: Path) -> None:
+    path = tmp_path / "v.sqlite"
+    database = open_database(path, create=True)
+    with database.write() as connection:
+        assert connection.execute(text("PRAGMA synchronous")).scalar() == 2  # FULL
+    with database.write(durable=False) as connection:
+        assert connection.execute(text("PRAGMA synchronous")).scalar() == 1  # NORMAL
+    with database.write() as connection:
+        assert connection.execute(text("PRAGMA synchronous")).scalar() == 2
+    database.close()
+    with sqlite3.connect(path) as plain:
+        assert plain.execute("PRAGMA journal_mode").fetchone() == ("wal",)
+        names = {row[0] for row in plain.execute("SELECT name FROM sqlite_master")}
+    plain.close()
+    assert set(metadata.tables) <= names
