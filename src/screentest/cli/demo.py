@@ -1,34 +1,26 @@
-"""``screentest demo``: the engine at work on the packaged sample."""
+"""``screentest demo``: the whole job on the packaged sample, offline."""
 
 from __future__ import annotations
 
-import time
-from dataclasses import dataclass
 from fractions import Fraction
-from typing import TYPE_CHECKING, Annotated, Any
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from screentest.cli._options import JsonOption, WorkersOption
+
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from pathlib import Path
+    from screentest.certify.certificate import Certificate
+    from screentest.degrade.testbed import Testbed
+    from screentest.evaluate.results import Results
 
-    from screentest.core import Shot, Time, VideoInfo
-    from screentest.sample import SampleVideo
-
-NEAR = Fraction(1, 4)
-"""Seconds between a change that was found and one that is known for them to be the same."""
-
-
-@dataclass(frozen=True, slots=True)
-class Seen:
-    """What one pass over one film gave."""
-
-    info: VideoInfo
-    decoded: int
-    shots: tuple[Shot, ...]
-    seconds: float
-    """For the pass alone, on the clock on the wall."""
+JUDGES = ("core", "sharpness", "contrast", "frozen", "flicker")
+"""What is put to the test: the judge of the base install, and four of its metrics alone."""
+ETVA = "etva_builtin"
+LOCOT2V = ("temporal_flickering", "semantic_consistency", "aesthetic_quality")
+"""Parts of the suites that run on what the base install brings."""
+PLACEBOS = ("reencode", "container", "trim")
 
 
 def command(app: typer.Typer) -> None:
@@ -36,112 +28,142 @@ def command(app: typer.Typer) -> None:
     app.command()(demo)
 
 
-def demo(as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False) -> None:
+def demo(
+    out: Annotated[Path, typer.Option(metavar="DIR", help="Where everything goes.")] = Path("demo"),
+    workers: WorkersOption = None,
+    as_json: JsonOption = False,
+) -> None:
     """Try screentest on the sample it brings.
 
-    Probes four short films, decodes each once, finds its shots in the same
-    pass, and holds them against the changes that are known.
+    Harms clips of short films in ten aspects, tests how often judges notice, scores
+    the films, and writes a report. Nothing is downloaded. Start it again to go on.
 
     \b
     Examples:
       screentest demo
-      screentest demo --json | jq '.[].shots'
+      screentest demo --out /tmp/demo --workers 2
     """
-    from screentest.cli._console import print_json
+    from screentest.certify.cases import read_cases
+    from screentest.certify.certify import Plan, certify
+    from screentest.cli._console import err, print_json
     from screentest.cli._progress import watched
+    from screentest.degrade.builder import build_testbed
+    from screentest.degrade.options import BuildOptions
+    from screentest.evaluate import score_items
+    from screentest.evaluate.results import read_results
+    from screentest.report import read_report, write_html
+    from screentest.report.html import PageOptions
+    from screentest.run import LocalEngine, RunStore
     from screentest.sample import sample_videos
-    from screentest.video.sandbox import supervised
+    from screentest.suites import read_suite
 
-    films = sample_videos()
-    found: list[tuple[SampleVideo, Seen]] = []
+    engine = LocalEngine(workers=workers)
+    items = [video.item for video in sample_videos()]
+    options = BuildOptions(
+        placebos=PLACEBOS, clips=(2,), least_clips=1, long_side=256, rate=Fraction(8)
+    )
+    _say("1/4  Harming clips of four films in ten aspects")
     with watched() as progress:
-        progress.begin("watching", len(films), "films")
-        # One after another: the speed of each is to be its own.
-        for film in films:
-            found.append((film, supervised(watch, film.item.video).unwrap()))
-            progress.advance(note=film.item.id)
+        built = build_testbed(items, out / "testbed", options, engine=engine, progress=progress)
+    if built.exit_code:
+        raise typer.Exit(built.exit_code)
+    _say("2/4  Asking judges which video of each pair is intact")
+    plan = Plan(tuple(read_cases([out / "testbed"])), JUDGES)
+    with RunStore(out / "certificates", command="certify") as store:
+        done = certify(store, plan, engine=engine, progress=watched())
+    if done.exit_code:
+        raise typer.Exit(done.exit_code)
+    _say("3/4  Scoring the films")
+    metrics = [*read_suite("core").metrics, ETVA, *LOCOT2V]
+    with RunStore(out / "scores", command="score") as store:
+        scored = score_items(store, items, metrics, engine=engine, progress=watched())
+        results = read_results(store)
+    if scored.exit_code:
+        raise typer.Exit(scored.exit_code)
+    _say("4/4  Writing the report")
+    page = out / "report.html"
+    report = read_report([out / "scores", out / "certificates"])
+    write_html(report, page, PageOptions("screentest demo"), progress=watched())
     if as_json:
-        print_json([_as_object(film, seen) for film, seen in found])
+        print_json(_object(built.testbed, done.certificates, results, page))
     else:
-        _print(found)
+        _print(built.testbed, done.certificates, results, page)
+        err().print()
 
 
-def watch(path: Path) -> Seen:
-    """Probe a film, decode it once, and find its shots in that pass."""
-    from screentest.core import build
-    from screentest.video import probe, scan
-    from screentest.video.shots import scanned, shot_list
+def _say(words: str) -> None:
+    from screentest.cli._console import err
 
-    info = probe(path)
-    detector = build("detector", "default").thing
-    begun = time.perf_counter()
-    report = scan(path, [detector], info=info)
-    seconds = time.perf_counter() - begun
-    shots = shot_list(detector.boundaries, scanned(report))
-    return Seen(info, report.decoded, tuple(shots), seconds)
+    err().print(words, style="bold")
 
 
-def agreement(found: Sequence[Time], known: Sequence[Time]) -> tuple[int, int]:
-    """How many known changes were found, and how many were found that are not known.
-
-    >>> agreement([Fraction(1), Fraction(5)], [Fraction(9, 8), Fraction(3)])
-    (1, 1)
-    """
-    hits = sum(any(abs(one - other) <= NEAR for one in found) for other in known)
-    extra = sum(all(abs(one - other) > NEAR for other in known) for one in found)
-    return hits, extra
-
-
-def _as_object(film: SampleVideo, seen: Seen) -> dict[str, Any]:
-    hits, extra = agreement([shot.start for shot in seen.shots[1:]], film.changes)
-    return {
-        "id": film.item.id,
-        "video": str(film.item.video),
-        "width": seen.info.width,
-        "height": seen.info.height,
-        "duration": str(seen.info.duration),
-        "frames": seen.decoded,
-        "shots": [str(shot.start) for shot in seen.shots],
-        "known_changes": len(film.changes),
-        "found": hits,
-        "extra": extra,
-        "frames_per_second": round(seen.decoded / seen.seconds, 1),
-    }
-
-
-def _print(found: Sequence[tuple[SampleVideo, Seen]]) -> None:
+def _print(
+    testbed: Testbed, certificates: tuple[Certificate, ...], results: Results, page: Path
+) -> None:
     from screentest.cli._console import out
-    from screentest.cli._tables import print_indented, table
+    from screentest.cli._tables import print_heading, print_indented, table
 
-    rows, known, hits_of_all, frames, seconds = [], 0, 0, 0, 0.0
-    for film, seen in found:
-        hits, extra = agreement([shot.start for shot in seen.shots[1:]], film.changes)
-        rows.append(
-            [
-                film.item.id,
-                f"{seen.info.width}×{seen.info.height}",
-                f"{float(seen.info.duration):.1f} s",
-                f"{seen.decoded:,}",
-                f"{len(seen.shots)}",
-                f"{hits} of {len(film.changes)}" if film.changes else "–",
-                f"{extra or '–'}",
-                f"{seen.decoded / seen.seconds:,.0f}",
-            ]
-        )
-        known, hits_of_all = known + len(film.changes), hits_of_all + hits
-        frames, seconds = frames + seen.decoded, seconds + seen.seconds
-    columns = ["Film", ">Size", ">Length", ">Frames", ">Shots", ">Found", ">Extra", ">Frames/s"]
-    out().print(table(columns, rows))
-    out().print()
+    print_heading("How often each judge prefers the intact video, % (chance 50)")
+    judges = [certificate.judge for certificate in certificates]
+    rows = []
+    for aspect in dict.fromkeys(one.aspect for cert in certificates for one in cert.aspects):
+        cells = [_cell(certificate, aspect) for certificate in certificates]
+        pairs = sum(pair.aspect is aspect for pair in testbed.pairs)
+        rows.append((aspect.value.replace("_", " "), f"{pairs}", *cells))
+    rows.append(("all", "", *(_overall(certificate) for certificate in certificates)))
+    out().print(table(["Aspect", ">Pairs", *(f">{name}" for name in judges)], rows))
+    print_heading("What the films got")
+    lines = []
+    for total in results.totals():
+        if total.summary is not None and "." not in total.name:
+            better = "↑" if total.info.higher_is_better else "↓"
+            mean = f"{total.summary.value:.3f} {better}"
+            lines.append((total.name, mean, f"{total.scored}/{total.total}", total.info.summary))
+    out().print(table(["Metric", ">Mean", ">Scored", "Says"], lines))
+    skipped = len(testbed.skips)
     print_indented(
-        f"{hits_of_all} of {known} known changes of picture found. Every film was decoded once, at "
-        f"{frames / seconds:,.0f} frames a second in all; shots were found in the same pass.",
+        f"{len(testbed.pairs)} pairs were built; {skipped} could not be, each with its reason in "
+        f"{page.parent / 'testbed' / 'testbed.json'}. Few pairs make wide intervals: see the "
+        "report.",
         indent=0,
     )
     out().print()
+    print_indented(f"Open {page}", indent=0, style="bold")
     for line in (
-        "On films of your own:",
-        "  screentest shots film.mp4",
-        "  screentest frames film.mp4 --per-shot --out stills/",
+        "",
+        "On your own videos:",
+        "  screentest score videos/ --out scores/",
+        "  screentest report scores/",
     ):
         out().print(line, style="dim")
+
+
+def _cell(certificate: Certificate, aspect: object) -> str:
+    for one in certificate.aspects:
+        if one.aspect is aspect:
+            found = one.accuracy.value
+            return f"{100 * found.value:.0f}" if found is not None else "–"
+    return ""
+
+
+def _overall(certificate: Certificate) -> str:
+    found = certificate.overall.value
+    return f"{100 * found.value:.0f}" if found is not None else "–"
+
+
+def _object(
+    testbed: Testbed, certificates: tuple[Certificate, ...], results: Results, page: Path
+) -> dict[str, object]:
+    return {
+        "report": str(page),
+        "pairs": len(testbed.pairs),
+        "skipped": len(testbed.skips),
+        "certificates": {
+            one.judge: one.overall.value.value if one.overall.value is not None else None
+            for one in certificates
+        },
+        "scores": {
+            total.name: total.summary.value if total.summary is not None else None
+            for total in results.totals()
+        },
+    }

@@ -1,0 +1,33 @@
+"""core: plain measurements that need nothing but the base install.
+
+They stand side by side and add up to nothing: a mean of sharpness and flicker says little.
+Their certificate says how far each can be trusted, and in what.
+"""
+
+from __future__ import annotations
+
+from screentest.core import register
+from screentest.suites.contract import Suite
+
+METRICS = (
+    "contrast",
+    "colourfulness",
+    "sharpness",
+    "noise",
+    "blockiness",
+    "naturalness",
+    "flicker",
+    "frozen",
+    "motion",
+    "shot_consistency",
+    "repeated_shots",
+    "shot_count",
+    "named_colours",
+    "caption_agreement",
+)
+
+
+@register("suite", "core", version=1, summary="plain measurements, with the base install alone")
+def core() -> Suite:
+    """All of them, in one decode."""
+    return Suite("core", METRICS, groups=("model",))
