@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Final
 
 from screentest.annotate.assignment import Rules
-from screentest.annotate.language import read_language
+from screentest.annotate.language import Language, read_language
 from screentest.annotate.material import read_units
 from screentest.annotate.media.prepare import prepare_all
 from screentest.annotate.people import hashed
@@ -65,12 +65,12 @@ def make_site(
     *,
     origins: frozenset[str],
     operator_token: str,
-    languages: Sequence[str] = DEFAULT_LANGUAGES,
+    languages: Sequence[Language] | None = None,
     consent: str = "",
     port: int = 0,
 ) -> Site:
     """The site of a project."""
-    read = [read_language(name) for name in languages]
+    read = languages or [read_language(name) for name in DEFAULT_LANGUAGES]
     return Site(
         database=database,
         rules=rules,

@@ -89,6 +89,7 @@ def serve(
     import secrets
 
     from screentest.annotate.assignment import Rules
+    from screentest.annotate.language import read_language
     from screentest.annotate.people import link_again
     from screentest.annotate.serving import (
         DEFAULT_LANGUAGES,
@@ -105,6 +106,8 @@ def serve(
 
     chosen = task_named(task)
     check_address(host, port, public_url, token)
+    languages = [read_language(name) for name in language or DEFAULT_LANGUAGES]
+    own_consent = text_of(consent)
     rules = Rules(chosen, votes, lease * 60, gold_every, ties)
     with watched() as progress:
         database, units = open_project(
@@ -123,8 +126,8 @@ def serve(
         rules,
         origins=allowed_origins(host, port, public_url),
         operator_token=operator,
-        languages=language or DEFAULT_LANGUAGES,
-        consent=text_of(consent),
+        languages=languages,
+        consent=own_consent,
         port=port,
     )
 
@@ -145,7 +148,8 @@ def serve(
                 soft_wrap=True,
             )
 
-    run(site, listening, proxied=public_url is not None, ready=ready)
+    with listening:
+        run(site, listening, proxied=public_url is not None, ready=ready)
     database.close()
 
 

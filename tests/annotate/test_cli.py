@@ -1,0 +1,143 @@
+"""``screentest annotate`` from the command line."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import httpx2
+import pytest
+from typer.testing import CliRunner
+
+from screentest.annotate.importing import import_records
+from screentest.annotate.store import open_database
+from screentest.cli import app
+from tests.annotate.stand import open_stand
+from tests.annotate.test_votes import UNITS, said
+from tests.cli.conftest import CLEAN, fits, invoke
+
+COMMANDS = ["serve", "invite", "workers", "filter", "export", "import", "plan", "translate"]
+
+
+@pytest.fixture
+def store(testbed: Path, tmp_path: Path) -> str:
+    """Five people confirm four of six pairs; of one C was said, one is weak."""
+    path = str(tmp_path / "votes.sqlite")
+    ratings = ["AAAAA", "AAABB", "AAAAC", "AABBB", "AAAAA", "AAAAA"]
+    with open_stand(testbed, path, "check") as stand:
+        import_records(
+            stand.database,
+            [
+                said(f"w{number}", unit, rating)
+                for unit, told in zip(UNITS, ratings, strict=True)
+                for number, rating in enumerate(told)
+            ],
+        )
+    return path
+
+
+@pytest.mark.parametrize("command", [[], *([name] for name in COMMANDS)])
+def test_help_fits_the_screen(command: list[str]) -> None:
+    result = CliRunner().invoke(app, ["annotate", *command, "--help"], env={"COLUMNS": "80"})
+    assert result.exit_code == 0
+    assert fits(result.output)
+    if command:
+        assert f"\n  Examples:\n    screentest annotate {command[0]} " in result.output
+
+
+def test_filter_prints_the_table_and_writes_the_testbed(
+    testbed: Path, store: str, tmp_path: Path
+) -> None:
+    done = invoke("annotate", "filter", testbed, "--store", store, "--out", tmp_path / "kept")
+    assert done.exit_code == 0, done.output
+    assert fits(done.stdout)
+    total = next(line for line in done.stdout.splitlines() if line.startswith("total"))
+    assert total.split() == ["total", "6", "1", "1", "4", "66.7%"]
+    told = invoke("annotate", "filter", testbed, "--store", store, "--json")
+    assert json.loads(told.stdout)["total"] == {"initial": 6, "failed": 1, "weak": 1, "final": 4}
+    pairs = json.loads((tmp_path / "kept" / "testbed.json").read_text())["pairs"]
+    assert len(pairs) == 4
+
+
+def test_workers_and_exclusion(testbed: Path, store: str) -> None:
+    done = invoke("annotate", "workers", testbed, "--store", store)
+    assert done.exit_code == 0
+    assert fits(done.stdout)
+    assert "w3" in done.stdout
+    after = invoke(
+        "annotate", "workers", testbed, "--store", store,
+        "--exclude", "w3", "--reason", "why", "--json",
+    )  # fmt: skip
+    (found,) = [one for one in json.loads(after.stdout) if one["excluded"]]
+    assert (found["worker"], found["reason"], found["votes"]) == ("w3", "why", 6)
+    fewer = invoke("annotate", "filter", testbed, "--store", store, "--without-excluded")
+    assert "Not decided, too few ratings: 6 pairs" in fewer.stdout
+    assert invoke("annotate", "workers", testbed, "--store", store, "--exclude", "x").exit_code == 2
+
+
+def test_export_and_import(testbed: Path, store: str, tmp_path: Path) -> None:
+    for name in ("votes.csv", "votes.json"):
+        out = tmp_path / name
+        assert invoke("annotate", "export", testbed, "--store", store, "--out", out).exit_code == 0
+        other = str(tmp_path / f"{name}.sqlite")
+        with open_stand(testbed, other, "check"):
+            done = invoke("annotate", "import", testbed, out, "--store", other)
+        assert "30 added, 0 known" in done.output
+    refused = invoke("annotate", "export", testbed, "--store", store, "--out", tmp_path / "v.xls")
+    assert refused.exit_code == 2
+
+
+def test_plan(testbed: Path) -> None:
+    done = invoke("annotate", "plan", testbed, "--wage", "1200", "--task", "check", "--json")
+    plan = json.loads(done.stdout)
+    # By hand: the two videos of aesthetics last 15.5 s each; 15 characters a second, 40 s more.
+    prompt = (testbed / "videos" / "birds" / "prompt.txt").read_text().strip()
+    seconds = 1.5 * 31 + len(prompt) / 15 + 40
+    assert plan["aesthetics"]["price_per_task"] == pytest.approx(seconds / 3600 * 1200)
+    assert plan["aesthetics"]["tasks"] == 10
+    assert plan["total"]["cost"] == pytest.approx(
+        sum(plan[name]["cost"] for name in plan if name != "total")
+    )
+    assert fits(invoke("annotate", "plan", testbed, "--wage", "1200", "--currency", "JPY").stdout)
+
+
+def test_mistakes_are_told(testbed: Path, tmp_path: Path) -> None:
+    for arguments, words in (
+        (["serve", testbed, "--task", "nonsense"], "there is no task"),
+        (["serve", testbed, "--host", "0.0.0.0"], "needs a token"),
+        (["serve", testbed, "--language", "xx"], "there is no language"),
+        (["serve", testbed, "--task", "questions"], "manifest"),
+        (["workers", testbed, "--store", tmp_path / "none.sqlite"], "is not there"),
+        (["invite", testbed, "--store", "mysql://x"], "SQLite file or a postgresql"),
+    ):
+        done = invoke("annotate", *arguments)
+        assert done.exit_code == 2, arguments
+        assert words in done.stderr, done.stderr
+
+
+def test_serve_prints_links_that_work(testbed: Path, tmp_path: Path) -> None:
+    store = tmp_path / "votes.sqlite"
+    with subprocess.Popen(
+        [sys.executable, "-m", "screentest", "annotate", "serve", str(testbed), "--task", "pairs",
+         "--port", "0", "--store", str(store)],
+        env=CLEAN, stderr=subprocess.PIPE, text=True,
+    ) as process:  # fmt: skip
+        assert process.stderr is not None
+        told = [process.stderr.readline() for _ in range(3)]
+        assert told[0].startswith("6 items, 5 votes each")
+        for line, page in zip(told[1:], ("/work", "/operator"), strict=True):
+            address, _, token = line.split()[-1].partition("/join#")
+            with httpx2.Client(base_url=address, headers={"Origin": address}) as client:
+                assert client.post("/join", json={"token": token}).json() == {"next": page}
+                assert client.get(page).status_code == 200
+        links = invoke("annotate", "invite", testbed, "--store", store, "--count", "3")
+        assert len(links.stdout.splitlines()) == 3
+        os.kill(process.pid, signal.SIGINT)
+        assert process.stderr.read() == ""
+        process.wait(timeout=60)
+    assert process.returncode == 0
+    open_database(store).close()
