@@ -90,16 +90,20 @@ RULES: Mapping[Aspect, Rule] = {
         0.05,
     ),
     Aspect.BACKGROUND_CONSISTENCY: Rule((Term("flicker", "flicker", _calm),), 0.1),
+    # What is painted over frame by frame is unsteady; and its name no longer fits the shot.
     Aspect.OBJECT_INTEGRITY: Rule(
-        (Term("caption_agreement", "caption_similarity"),),
-        0.001,
+        (
+            Term("flicker", "flicker", _calm),
+            Term("caption_agreement", "caption_similarity", weight=5.0),
+        ),
+        0.05,
     ),
     Aspect.COLOR: Rule((Term("named_colours", "named_colours"),), 0.01),
     Aspect.DYNAMICS_DEGREE: Rule(
         (Term("frozen", "frozen", _less), Term("motion", "motion", _moving)), 0.05
     ),
     Aspect.COMPREHENSIVENESS: Rule((Term("shot_count", "shots_had", whole=True),), 0.005),
-    Aspect.TEMPORAL_FLOW: Rule((Term("caption_agreement", "caption_order", whole=True),), 0.02),
+    Aspect.TEMPORAL_FLOW: Rule((Term("caption_agreement", "caption_order", whole=True),), 0.01),
 }
 """Left and right are not here: no measurement of the base install tells them apart."""
 

@@ -34,12 +34,6 @@ def window(luma: Image) -> Image | None:
     return middle if float(np.std(middle[::4, ::4])) >= LEAST_DETAIL else None
 
 
-def levels(luma: Image) -> Plane | None:
-    """The same as floats. Single precision is quicker by half and differs in the fourth digit."""
-    middle = window(luma)
-    return None if middle is None else middle.astype(np.float32)
-
-
 def remembered(measure: Callable[[Image], T]) -> Callable[[Image], T]:
     """The measurement, done once for a picture that several metrics are handed in turn.
 
@@ -56,3 +50,10 @@ def remembered(measure: Callable[[Image], T]) -> Callable[[Image], T]:
         return known[1]
 
     return once
+
+
+@remembered
+def levels(luma: Image) -> Plane | None:
+    """The same as floats. Single precision is quicker by half and differs in the fourth digit."""
+    middle = window(luma)
+    return None if middle is None else middle.astype(np.float32)

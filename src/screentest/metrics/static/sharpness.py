@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
 STEEPEST = 0.02
 """The share of all places at which detail is measured."""
+LEVELS = 1024
 
 
 @register("metric", "sharpness", version=1, summary="how much of the detail is fine")
@@ -54,9 +55,12 @@ def _steepest(picture: Image) -> float:
     """How steep the steepest places are. Elsewhere rounding to whole levels is all the detail."""
     import cv2
 
-    detail = np.abs(cv2.Laplacian(picture, cv2.CV_16S)).ravel()
-    count = max(1, int(STEEPEST * detail.size))
-    return float(np.partition(detail, -count)[-count:].mean())
+    detail = np.abs(cv2.Laplacian(picture, cv2.CV_16S)).view(np.uint16)
+    # Counted by level, which is quicker than sorting: no step is above 4 · 255.
+    counts = cv2.calcHist([detail], [0], None, [LEVELS], [0, LEVELS]).ravel()[::-1]
+    most = max(1, int(STEEPEST * detail.size))
+    taken = np.diff(np.minimum(np.cumsum(counts), most), prepend=0)
+    return float(taken @ np.arange(LEVELS)[::-1] / most)
 
 
 OUTPUTS = {
