@@ -263,6 +263,8 @@ def test_a_run_is_replayed(scored: Path) -> None:
     means = {row["model"]: row["micro"]["value"] for row in told}
     # Fox: there, red, running; dog: there, jumping.
     assert means == pytest.approx({"good": 1.0, "fair": 4 / 5, "poor": 2 / 5})
+    table = invoke("etva", "replay", scored).stdout.partition("Side by side")[2]
+    assert table.split("all questions")[1].split()[:3] == ["0.800", "1.000", "0.400"]
 
 
 def test_a_run_is_compared_with_people(scored: Path, tmp_path: Path) -> None:

@@ -181,6 +181,20 @@ def _print(rows: Sequence[Row]) -> None:
                 lines.append((kind.value, *_cells(outcome), *shares))
         columns = ["", ">Score", ">Interval", ">Yes", ">Answered"]
         console().print(table(columns, lines))
+    if len(rows) > 1:
+        print_heading("Side by side")
+        console().print(table(["", *(f">{row.model}" for row in rows)], _side_by_side(rows)))
+
+
+def _side_by_side(rows: Sequence[Row]) -> list[list[str]]:
+    """One line per average and category, one column per model."""
+    lines = [
+        ["all questions", *(_cells(row.micro)[0] for row in rows)],
+        ["mean of prompts", *(_cells(row.macro)[0] for row in rows)],
+    ]
+    for kind in rows[0].categories:
+        lines.append([kind.value, *(_cells(row.categories[kind])[0] for row in rows)])
+    return lines
 
 
 def _cells(outcome: Outcome[Summary]) -> tuple[str, str]:

@@ -295,6 +295,18 @@ def test_saved_questions_are_used_as_they_are(film: Item, tmp_path: Path) -> Non
     assert "no questions for" in other["score"].failure.detail
 
 
+def test_videos_that_share_a_prompt_share_its_questions(film: Item, sample: Path) -> None:
+    other = Item("other", sample / "real_5shots_640x360.mp4", PROMPT)
+    with scoring(well_behaved()) as (score, server):
+        for item in (film, other):
+            outcomes = score(item, "etva:max_frames=4")
+            assert outcomes["score"].ok
+        stages = Counter(map(stage_of, server.asked))
+    answers = stages.pop("answer")
+    assert stages == {"elements": 1, "graph": 1, "questions": 1, "knowledge": 1}
+    assert answers == 2 * len(evidence(outcomes))
+
+
 def test_an_edit_of_the_questions_changes_the_signature(tmp_path: Path) -> None:
     file, tools = tmp_path / "questions.jsonl", Tools(Settings())
     write_question_sets(file, [write_by_rules(PROMPT)])

@@ -71,7 +71,7 @@ def outcomes_of(scenes: Sequence[Asked]) -> dict[str, Outcome[Score]]:
     outcomes[COVERAGE] = Outcome.of(Score(coverage, details=told))
     for category in Category:
         mine = [one for one in answered if one.question.category is category]
-        outcomes[category.value] = _share(mine, f"no question is about {category.value}")
+        outcomes[category.value] = _share(mine, f"no question of the category {category.value}")
     return outcomes
 
 
