@@ -1,0 +1,1 @@
+"""UniV-Eval: structured descriptions of video, and checklists for six tasks."""
