@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from screentest.cli import _suite_analyse
 from screentest.cli._options import DeviceOption, JsonOption, ModelOption, ProfileOption
 
 if TYPE_CHECKING:
@@ -23,16 +24,18 @@ def command(suite: typer.Typer) -> None:
     locot2v.callback()(about)
     locot2v.command("upper-bound")(upper_bound)
     locot2v.command()(items)
+    _suite_analyse.command(locot2v)
     suite.add_typer(locot2v, name="locot2v")
 
 
 def about() -> None:
-    """Prepare an evaluation with LoCoT2V-Bench.
+    """Prepare an evaluation with LoCoT2V-Bench, and analyse it.
 
     \b
     Examples:
       screentest suite locot2v items suite.json --videos out/ --model-name X
       screentest suite locot2v upper-bound pictures/
+      screentest suite locot2v analyse scores/ --charts charts/
     """
 
 

@@ -25,7 +25,7 @@ def command(app: typer.Typer) -> None:
 
 
 def about() -> None:
-    """Show suites of metrics; make a prompt suite from your own videos.
+    """Show suites of metrics; make prompt suites from videos.
 
     \b
     Examples:

@@ -1,0 +1,114 @@
+"""The values of a run by item and sub-dimension, and what they are worth by generator."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+from screentest.evaluate.results import Results
+from screentest.stats import Interval, mean_interval
+from screentest.suites.locot2v.adding import Standing, Values, add_up, by_group, dimension_means
+from screentest.suites.locot2v.adding import total_of as total_of_dimensions
+from screentest.suites.locot2v.dimensions import ALL, FIVE
+
+_BY_OUTPUT = {(one.metric, one.output or one.metric): one.name for one in ALL}
+
+
+@dataclass(frozen=True, slots=True)
+class Scores:
+    """One run of the suite: values by item, and which generator, theme and category each is of."""
+
+    items: Mapping[str, Values]
+    models: Mapping[str, str] = field(default_factory=dict)
+    themes: Mapping[str, str] = field(default_factory=dict)
+    categories: Mapping[str, str] = field(default_factory=dict)
+    prompts: Mapping[str, str] = field(default_factory=dict)
+    """The id of the prompt behind each item."""
+
+    def of_model(self, model: str) -> dict[str, Values]:
+        """The items of one generator."""
+        return {name: one for name, one in self.items.items() if self.models.get(name, "") == model}
+
+    def dimensions(self) -> dict[str, dict[str, float]]:
+        """The five dimensions of every item, as far as they can be had."""
+        return {
+            name: {key: level.value for key, level in dimension_means(values).items()}
+            for name, values in self.items.items()
+        }
+
+
+def scores_of(results: Results) -> Scores:
+    """The scores of a run; with which options a metric ran does not matter here."""
+    items: dict[str, dict[str, float]] = {name: {} for name in results.items}
+    for value in results.values:
+        name = _BY_OUTPUT.get((value.metric.partition(":")[0], value.output))
+        if name is not None and value.outcome.value is not None:
+            items.setdefault(value.item, {})[name] = value.outcome.value.value
+
+    def groups(key: str) -> dict[str, str]:
+        return {
+            name: item.groups[key] for name, item in results.items.items() if key in item.groups
+        }
+
+    return Scores(items, groups("model"), groups("theme"), groups("category"), groups("prompt_id"))
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One generator in the leaderboard."""
+
+    model: str
+    standing: Standing
+    total: float | None
+    interval: Interval | None
+    """Of the mean of the items' own totals; None below two items."""
+    items: int
+
+
+def leaderboard(scores: Scores) -> list[Row]:
+    """Generators, best total first; those without any value last."""
+    rows = []
+    for model in dict.fromkeys(scores.models.get(name, "") for name in scores.items):
+        items = scores.of_model(model)
+        standing = add_up(list(items.values()))
+        totals = [one for one in map(_total, items.values()) if one is not None]
+        interval = mean_interval(totals) if len(totals) > 1 else None
+        total = standing.total.value if standing.total else None
+        rows.append(Row(model, standing, total, interval, len(items)))
+    return sorted(rows, key=lambda row: (row.total is None, -(row.total or 0.0), row.model))
+
+
+def _total(values: Values) -> float | None:
+    level = total_of_dimensions(dimension_means(values))
+    return level.value if level else None
+
+
+def by_category(scores: Scores) -> dict[str, dict[str, Standing]]:
+    """Standings by category, then by generator: table 6."""
+    found: dict[str, dict[str, Standing]] = {}
+    for row in leaderboard(scores):
+        items = scores.of_model(row.model)
+        for category, standing in by_group(items, scores.categories).items():
+            found.setdefault(category, {})[row.model] = standing
+    return found
+
+
+def paired(
+    scores: Scores, first: str, second: str, items: Sequence[str] | None = None
+) -> tuple[list[float], list[float]]:
+    """The values of two dimensions or sub-dimensions on all items that have both."""
+    dimensions = scores.dimensions()
+    left, right = [], []
+    for name in items if items is not None else scores.items:
+        known = {**scores.items[name], **dimensions[name]}
+        if first in known and second in known:
+            left.append(known[first])
+            right.append(known[second])
+    return left, right
+
+
+def titles() -> dict[str, str]:
+    """What dimensions and sub-dimensions are called in tables and charts."""
+    from screentest.suites.locot2v.dimensions import TITLES
+
+    return {**{one.name: one.title for one in ALL}, **{name: TITLES[name] for name in FIVE}}

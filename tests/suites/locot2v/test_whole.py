@@ -1,0 +1,146 @@
+"""The whole suite on real generated videos: two methods on one prompt, into a run, and read out."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from screentest.core import Reason
+from screentest.corpus.locot2v import (
+    Event,
+    ExpectationQuestion,
+    HumanAction,
+    PromptRecord,
+    items_of_suite,
+    read_prompt_suite,
+    write_prompt_suite,
+)
+from screentest.evaluate import Settings, score_items
+from screentest.evaluate.results import Results, read_results
+from screentest.models import Choice
+from screentest.models.testing import FakeChatServer
+from screentest.run import InlineEngine, RunStore
+from screentest.suites import read_suite
+from screentest.suites.locot2v.analysis.scores import leaderboard, scores_of
+from screentest.suites.locot2v.dimensions import ALL
+from tests.cli.conftest import invoke
+from tests.metrics.locot2v.answering import chat
+from tests.metrics.locot2v.films import CLASSICAL
+
+STORY = (
+    "Red panda is moving in the forest.",
+    "The red panda spots a treasure chest.",
+    "The red panda finds a map inside the treasure chest.",
+)
+QUESTIONS = tuple(ExpectationQuestion(f"Is it calm, {n}?", n % 2 == 0) for n in range(6))
+STREAMING = (
+    *("aesthetic_quality", "technical_quality", "dynamic_degree", "motion_smoothness"),
+    *("warping_error", "semantic_consistency", "temporal_flickering"),
+)
+
+
+@pytest.fixture(autouse=True)
+def api_key(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", "none")
+
+
+@pytest.fixture
+def suite_file(tmp_path: Path) -> Path:
+    """The red panda's story as a record of a suite."""
+    record = PromptRecord(
+        "panda_20",
+        " ".join(STORY),
+        theme="panda",
+        category="Nature Exploration",
+        events=tuple(Event(text, "the red panda", "a forest", "looks", "static") for text in STORY),
+        questions={"themes": QUESTIONS, "visual_style": QUESTIONS},
+        actions=(HumanAction("a hand", "opens the chest"),),
+        complexity={"semantic": 4, "structural": 3, "control": 2},
+    )
+    path = tmp_path / "suite.json"
+    write_prompt_suite(path, [record])
+    return path
+
+
+def scored(
+    ffmpeg: str, shared_data: Path, suite_file: Path, run: Path, *models: Choice
+) -> tuple[Results, int]:
+    """Both methods' videos, named by the prompt's id in a folder of each."""
+    suite = read_prompt_suite(suite_file)
+    items = []
+    for method in ("baseline", "talc"):
+        folder = suite_file.parent / method
+        folder.mkdir(exist_ok=True)
+        link = folder / "panda_20.mp4"
+        if not link.exists():
+            link.write_bytes(
+                (shared_data / f"video/ai_generated/talc_20_{method}.mp4").read_bytes()
+            )
+        found, missing = items_of_suite(suite, folder, method)
+        assert missing == []
+        items += found
+    metrics = read_suite(f"locot2v:records={suite_file}").metrics
+    with RunStore(run, command="score") as store:
+        settings = Settings(models=(*models, *CLASSICAL))
+        done = score_items(store, items, metrics, settings, engine=InlineEngine())
+        return read_results(store), done.pending
+
+
+def test_without_a_chat_model(
+    ffmpeg: str, shared_data: Path, suite_file: Path, tmp_path: Path
+) -> None:
+    """What needs none is scored; what needs one says so; the total counts what it has."""
+    results, pending = scored(ffmpeg, shared_data, suite_file, tmp_path / "run")
+    assert pending == 0
+    reasons = {value.outcome.failure.reason for value in results.values if value.outcome.failure}
+    assert reasons == {Reason.MISSING_MODEL, Reason.NOT_APPLICABLE}  # one film has no cut
+    rows = leaderboard(scores_of(results))
+    assert {row.model for row in rows} == {"baseline", "talc"}
+    for row in rows:
+        assert set(STREAMING) <= row.standing.subdimensions.keys()
+        assert row.standing.total is not None
+        assert (row.standing.total.had, row.standing.total.of) == (2, 5)
+        assert all(0 <= level.value <= 1 for level in row.standing.subdimensions.values())
+
+
+def test_with_every_answer_from_a_server(
+    ffmpeg: str, shared_data: Path, suite_file: Path, tmp_path: Path
+) -> None:
+    run = tmp_path / "run"
+    with FakeChatServer() as server:
+        results, pending = scored(ffmpeg, shared_data, suite_file, run, Choice.parse(chat(server)))
+        asked = len(server.asked)
+        again, _ = scored(ffmpeg, shared_data, suite_file, run, Choice.parse(chat(server)))
+        assert len(server.asked) == asked  # nothing is asked twice
+    assert pending == 0
+    assert [value.outcome for value in again.values] == [value.outcome for value in results.values]
+    found = {name for values in scores_of(results).items.values() for name in values}
+    # Made-up answers may be unclear or find no event, but most of the 26 are there.
+    assert len(found) >= 15
+    assert {"theme_clarity", "overall_alignment", "event_alignment", "human_action"} <= found
+    asked_for = {"character_development", "narrative_flow"} & found
+    assert not asked_for  # the suite asks nothing on these
+    assert len(results.values) == 2 * len(ALL)
+
+    charts = tmp_path / "charts"
+    result = invoke(
+        *("suite", "locot2v", "analyse", run, "--records", suite_file),
+        *("--charts", charts, "--json"),
+    )
+    assert result.exit_code == 0
+    told = json.loads(result.stdout)
+    assert {row["model"] for row in told["leaderboard"]} == {"baseline", "talc"}
+    names = ["complexity.svg", "radar.svg", "radar_by_category.svg", "scatter.svg"]
+    assert sorted(path.name for path in charts.iterdir()) == names
+    plain = invoke("suite", "locot2v", "analyse", run)
+    assert "What goes together" in plain.stdout
+
+
+def test_analysing_another_run(tmp_path: Path) -> None:
+    with RunStore(tmp_path / "run", command="score"):
+        pass
+    result = invoke("suite", "locot2v", "analyse", tmp_path / "run")
+    assert result.exit_code == 2
+    assert "holds no scores of locot2v" in result.stderr
