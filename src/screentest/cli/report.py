@@ -47,8 +47,7 @@ def report(
     from screentest.cli._console import out as console
     from screentest.cli._console import plural, shown
     from screentest.cli._progress import watched
-    from screentest.report import read_report, write_html, write_tables
-    from screentest.report.html import PageOptions
+    from screentest.report import PageOptions, read_report, write_html, write_tables
 
     read = read_report(runs, by=by)
     options = PageOptions(title or "screentest report", pictures, embed)

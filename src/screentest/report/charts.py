@@ -7,9 +7,10 @@ from __future__ import annotations
 
 import io
 import math
+import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from screentest.certify.certificate import Certificate
 from screentest.report.leaderboard import Line
@@ -19,7 +20,10 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 COLOURS = ("#0072B2", "#E69F00", "#009E73", "#CC79A7", "#D55E00", "#56B4E9", "#8a8a8a")
+Range: TypeAlias = tuple[float, float, bool]
+"""The ends of a value's range, and whether higher is better."""
 MARKS = ("o", "s", "^", "D", "v", "P", "X")
+MOST_LETTERS = 32
 _INK = {"light": "#1c2024", "dark": "#e6e8eb"}
 _GRID = {"light": "#d5d9de", "dark": "#3a4048"}
 
@@ -60,7 +64,7 @@ def certificate_chart(certificates: Sequence[Certificate]) -> Chart | None:
                 xerr=[low, high],
                 fmt=MARKS[number],
                 color=COLOURS[number],
-                label=certificate.judge,
+                label=_readable(certificate.judge),
                 markersize=5,
                 elinewidth=1.4,
                 capsize=2,
@@ -96,7 +100,7 @@ def summary_chart(lines: Sequence[tuple[str, float, float, float]]) -> Chart | N
         axes.errorbar(
             means, places, xerr=[low, high], fmt="none", ecolor=ink, elinewidth=1.2, capsize=2
         )
-        axes.set_yticks(places, names)
+        axes.set_yticks(places, [_readable(name) for name in names])
         axes.set_ylim(len(lines) - 0.4, -0.6)
         axes.set_xlim(0, 1)
         axes.set_xlabel("share of the metric's range, better to the right")
@@ -105,9 +109,7 @@ def summary_chart(lines: Sequence[tuple[str, float, float, float]]) -> Chart | N
     return _chart("Means, each on its own range", draw, (7.6, 0.9 + 0.28 * len(lines)), words)
 
 
-def radar_chart(
-    lines: Sequence[Line], ranges: Mapping[str, tuple[float, float, bool]]
-) -> Chart | None:
+def radar_chart(lines: Sequence[Line], ranges: Mapping[str, Range]) -> Chart | None:
     """Systems over all values that have a finite range; outward is better."""
     values = [name for name in dict.fromkeys(line.value for line in lines) if name in ranges]
     systems = list(dict.fromkeys(line.system for line in lines))[: len(COLOURS)]
@@ -118,17 +120,20 @@ def radar_chart(
     def draw(axes: Any, ink: str) -> None:
         angles = [2 * math.pi * place / len(values) for place in range(len(values))]
         for number, system in enumerate(systems):
-            shares = [share(found.get((system, name)), ranges[name]) for name in values]
-            closed = [*zip(angles, shares, strict=True), (angles[0], shares[0])]
+            # A value that is missing leaves a gap: it is not zero.
+            means = [found.get((system, name)) for name in values]
+            shares = [
+                float("nan") if mean is None else share(mean, ranges[name])
+                for name, mean in zip(values, means, strict=True)
+            ]
             axes.plot(
-                [angle for angle, _ in closed],
-                # A value that is missing leaves a gap: it is not zero.
-                [float("nan") if value is None else value for _, value in closed],
+                [*angles, angles[0]],
+                [*shares, shares[0]],
                 color=COLOURS[number],
                 marker=MARKS[number],
                 markersize=4,
                 linewidth=1.4,
-                label=system,
+                label=_readable(system),
             )
         axes.set_xticks(angles, [_wrapped(name) for name in values])
         axes.tick_params(axis="x", labelsize=8)
@@ -140,21 +145,29 @@ def radar_chart(
     return _chart("Systems side by side", draw, (7.6, 6.2), words, polar=True)
 
 
-def share(value: float | None, given: tuple[float, float, bool]) -> float | None:
+def share(value: float, given: Range) -> float:
     """A value as a share of its range, 1 the best.
 
     >>> share(0.25, (0.0, 1.0, False))
     0.75
     """
     low, high, higher = given
-    if value is None:
-        return None
     inside = min(1.0, max(0.0, (value - low) / (high - low)))
     return inside if higher else 1.0 - inside
 
 
 def _wrapped(name: str) -> str:
-    return name.replace("_", " ").replace(".", "\n")
+    return _readable(name).replace("_", " ").replace(".", "\n")
+
+
+def _readable(name: str) -> str:
+    """A stranger's name in a picture: short, and nothing that a picture's XML may not hold.
+
+    >>> _readable("a\\x00b")
+    'a\ufffdb'
+    """
+    clean = "".join(letter if letter.isprintable() else "\ufffd" for letter in name)
+    return clean if len(clean) <= MOST_LETTERS else clean[: MOST_LETTERS - 1] + "…"
 
 
 def _legend(axes: Any, ink: str) -> None:
@@ -204,12 +217,15 @@ def _edition(draw: Any, size: tuple[float, float], theme: str, *, polar: bool) -
             axes.tick_params(axis="y", length=0)
         draw(axes, ink)
         page = io.StringIO()
-        figure.savefig(
-            page,
-            format="svg",
-            transparent=True,
-            bbox_inches="tight",
-            metadata={"Date": None, "Creator": None},
-        )
+        with warnings.catch_warnings():
+            # A letter that the font lacks is a box here; the words beside the chart have it.
+            warnings.filterwarnings("ignore", "Glyph .* missing from font")
+            figure.savefig(
+                page,
+                format="svg",
+                transparent=True,
+                bbox_inches="tight",
+                metadata={"Date": None, "Creator": None},
+            )
     text = page.getvalue()
     return text[text.index("<svg") :]

@@ -67,12 +67,13 @@ class Report:
         found = {item.groups.get(self.by, "") for item in self.results.items.values()}
         return sorted(found - {""})
 
-    def certificate_of(self, metric: str) -> Certificate | None:
-        """What testbeds say about a metric as a judge, where it was certified."""
-        for certificate in self.certificates:
-            if certificate.judge in (metric, metric.partition(".")[0]):
-                return certificate
-        return None
+    def certificates_of(self, value: str) -> list[Certificate]:
+        """What testbeds say about the metric behind a value, where it was certified."""
+        return [
+            one
+            for one in self.certificates
+            if value == one.judge or value.startswith(f"{one.judge}.")
+        ]
 
 
 def read_report(folders: Sequence[Path], *, by: str = "") -> Report:
@@ -83,7 +84,7 @@ def read_report(folders: Sequence[Path], *, by: str = "") -> Report:
     """
     sources: list[Source] = []
     results: list[Results] = []
-    certificates: dict[str, Certificate] = {}
+    certificates: dict[tuple[str, str, tuple[str, ...]], Certificate] = {}
     judged: list[Judged] = []
     for folder in folders:
         with RunReader(folder) as run:
@@ -97,7 +98,8 @@ def read_report(folders: Sequence[Path], *, by: str = "") -> Report:
                 )
             )
             if sources[-1].command == "certify":
-                certificates |= {one.judge: one for one in read_certificates(run)}
+                for one in read_certificates(run):
+                    certificates[one.judge, one.signature, one.testbeds] = one
                 judged += _judged(run)
             else:
                 results.append(read_results(run))

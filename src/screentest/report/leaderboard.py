@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from screentest.evaluate.results import Results, Total, total
 from screentest.report.data import Report
 from screentest.stats import compare_systems
+from screentest.stats.systems import Ranking
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,18 +32,20 @@ def leaderboard(report: Report) -> list[Line]:
     systems = report.systems
     if len(systems) < 2:
         return []
-    groups = report.results.by_group(report.by)
+    empty = Results({}, (), report.results.outputs)
+    known = report.results.by_group(report.by)
+    groups = {system: known.get(system, empty) for system in systems}
     lines: list[Line] = []
     for name in report.results.names:
         info = report.results.outputs[name]
         sign = 1.0 if info.higher_is_better else -1.0
         own = []
         for system in systems:
-            part = groups[system]
-            found = total(name, part.of(name), info, pending=_pending(part, name))
+            found = total(
+                name, groups[system].of(name), info, pending=_pending(report, system, name)
+            )
             own.append((system, found))
-        tied = _tied(report.results, groups, name, sign, systems)
-        top = _top(own, sign)
+        ranking = _ranking(report.results, groups, name, sign)
         for system, found in sorted(own, key=lambda one: _rank(one[1], sign)):
             summary = found.summary
             lines.append(
@@ -54,47 +57,48 @@ def leaderboard(report: Report) -> list[Line]:
                     summary.high if summary else None,
                     found.scored,
                     found.total,
-                    best=system == top or top in tied.get(system, ()),
-                    tied_with=tied.get(system, ()),
+                    best=summary is not None and (ranking is None or system in ranking.best),
+                    tied_with=_tied(ranking, system),
                 )
             )
     return lines
 
 
-def _pending(part: Results, name: str) -> int:
-    return sum(1 for _, waiting in part.pending if waiting == name)
+def _pending(report: Report, system: str, name: str) -> int:
+    results = report.results
+    return sum(
+        1
+        for item, waiting in results.pending
+        if waiting == name and results.group(item, report.by) == system
+    )
 
 
 def _rank(found: Total, sign: float) -> float:
     return float("inf") if found.summary is None else -sign * found.summary.value
 
 
-def _top(own: Sequence[tuple[str, Total]], sign: float) -> str:
-    system, found = min(own, key=lambda one: _rank(one[1], sign))
-    return system if found.summary is not None else ""
-
-
-def _tied(
-    results: Results,
-    groups: Mapping[str, Results],
-    name: str,
-    sign: float,
-    systems: list[str],
-) -> dict[str, tuple[str, ...]]:
-    """With whom each system is tied, on the prompts that all of them have."""
-    points: dict[str, dict[str, float]] = {}
-    for system in systems:
-        points[system] = {
-            results.items[value.item].text or value.item: sign * value.outcome.value.value
-            for value in groups[system].of(name)
-            if value.outcome.value is not None
-        }
-    shared = sorted(set.intersection(*(set(found) for found in points.values())))
+def _ranking(
+    results: Results, groups: Mapping[str, Results], name: str, sign: float
+) -> Ranking | None:
+    """The systems that have values, on the prompts that all of those have; None below two."""
+    points = {system: _by_prompt(results, part, name, sign) for system, part in groups.items()}
+    points = {system: found for system, found in points.items() if found}
+    shared = sorted(set.intersection(*map(set, points.values()))) if len(points) > 1 else []
     if len(shared) < 2:
-        return {}
-    ranking = compare_systems({s: [points[s][text] for text in shared] for s in systems})
-    tied: dict[str, set[str]] = {}
-    for group in ranking.tied_sets:
-        for system in group:
-            tied.setdefault(system, set()).update(other for other in group if other != system)
-    return {system: tuple(sorted(others)) for system, others in tied.items()}
+        return None
+    return compare_systems({s: [found[text] for text in shared] for s, found in points.items()})
+
+
+def _tied(ranking: Ranking | None, system: str) -> tuple[str, ...]:
+    sets = [tied for tied in ranking.tied_sets if system in tied] if ranking else []
+    return tuple(sorted({other for tied in sets for other in tied} - {system}))
+
+
+def _by_prompt(results: Results, part: Results, name: str, sign: float) -> dict[str, float]:
+    """More is better; several videos of one prompt are one mean, since they hang together."""
+    found: dict[str, list[float]] = {}
+    for value in part.of(name):
+        if value.outcome.value is not None:
+            text = results.items[value.item].text or value.item
+            found.setdefault(text, []).append(sign * value.outcome.value.value)
+    return {text: sum(values) / len(values) for text, values in found.items()}

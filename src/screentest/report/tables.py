@@ -1,21 +1,19 @@
-"""The tables of a report, for people and for other programs."""
+"""The tables of a report: which there are, and what stands in them."""
 
 from __future__ import annotations
 
-import csv
-import io
-from collections.abc import Sequence
-from dataclasses import dataclass
-from pathlib import Path
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
 from typing import TypeAlias
 
 from screentest.certify.certificate import Accuracy, Certificate
-from screentest.core import BadOption, Outcome
+from screentest.core import Outcome
+from screentest.evaluate.results import Total
 from screentest.report.data import Report
 from screentest.report.leaderboard import leaderboard
 
 Cell: TypeAlias = str | int | float | None
-FORMATS = ("md", "tex", "csv", "parquet")
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,11 +32,21 @@ def tables(report: Report) -> list[Table]:
         _summary(report),
         _leaderboard(report),
         _values(report),
+        _missing(report),
         *(_certificate(one) for one in report.certificates),
         _signatures(report),
         _cost(report),
     ]
-    return [table for table in found if table.rows]
+    return list(_apart(table for table in found if table.rows))
+
+
+def _apart(found: Iterable[Table]) -> Iterator[Table]:
+    """Two judges whose names differ only in signs have two files all the same."""
+    seen: Counter[str] = Counter()
+    for table in found:
+        seen[table.name] += 1
+        count = seen[table.name]
+        yield table if count == 1 else replace(table, name=f"{table.name}_{count}")
 
 
 def _summary(report: Report) -> Table:
@@ -54,11 +62,18 @@ def _summary(report: Report) -> Table:
                 total.scored,
                 total.total,
                 "higher" if total.info.higher_is_better else "lower",
-                "; ".join(f"{reason.value} {count}" for reason, count in total.failures.items()),
+                "; ".join(why_missing(total)),
             )
         )
     columns = ("metric", "mean", "low", "high", "scored", "total", "better", "not scored")
     return Table("summary", "Means with 95% intervals and coverage", columns, tuple(rows))
+
+
+def why_missing(total: Total) -> list[str]:
+    """Each reason with its count, and how many are still to come."""
+    told = [f"{reason.value} {count:,}" for reason, count in total.failures.items()]
+    pending = total.total - total.scored - sum(total.failures.values())
+    return [*told, f"pending {pending:,}"] if pending else told
 
 
 def _leaderboard(report: Report) -> Table:
@@ -68,26 +83,37 @@ def _leaderboard(report: Report) -> Table:
         for line in lines
         for tied in [", ".join(line.tied_with)]
     )
-    columns = ("metric", report.by, "mean", "low", "high", "scored", "total", "tied with")
+    numbers = ("mean", "low", "high", "scored", "total", "tied with")
+    # A group may be called like another column.
+    group = f"{report.by} (group)" if report.by in ("metric", *numbers) else report.by
+    columns = ("metric", group, *numbers)
     return Table("leaderboard", f"Means by {report.by}", columns, rows)
 
 
 def _values(report: Report) -> Table:
     names = report.results.names
-    by_item: dict[str, dict[str, Cell]] = {}
-    for value in report.results.values:
-        score = value.outcome.value
-        failure = value.outcome.failure
-        by_item.setdefault(value.item, {})[value.name] = (
-            score.value if score is not None else f"{failure.reason.value}" if failure else None
-        )
+    scores: dict[tuple[str, str], float] = {
+        (value.item, value.name): value.outcome.value.value
+        for value in report.results.values
+        if value.outcome.value is not None
+    }
     rows = tuple(
-        (item, *(by_item.get(item, {}).get(name) for name in names))
-        for item in report.results.items
+        (item, *(scores.get((item, name)) for name in names)) for item in report.results.items
     )
-    if not names:
-        rows = ()
-    return Table("values", "Every value of every video", ("item", *names), rows)
+    columns = ("item", *names)
+    return Table("values", "Every value of every video", columns, rows if names else ())
+
+
+def _missing(report: Report) -> Table:
+    """Why a cell of the values is empty."""
+    rows: list[tuple[Cell, ...]] = [
+        (value.item, value.name, failure.reason.value, failure.detail, failure.advice)
+        for value in report.results.values
+        if (failure := value.outcome.failure) is not None
+    ]
+    rows += [(item, name, "pending", "", "") for item, name in report.results.pending]
+    columns = ("item", "metric", "reason", "detail", "advice")
+    return Table("missing", "Why values are missing", columns, tuple(rows))
 
 
 def _certificate(certificate: Certificate) -> Table:
@@ -148,113 +174,6 @@ def _cost(report: Report) -> Table:
         *("records", "planned"),
     )
     return Table("runs", "Runs and what they cost", columns, rows)
-
-
-def write_tables(report: Report, folder: Path, formats: Sequence[str] = FORMATS) -> list[Path]:
-    """Write every table in every format; returns the files."""
-    for name in formats:
-        if name not in FORMATS:
-            raise BadOption(f"there is no format {name!r}", advice=f"One of {', '.join(FORMATS)}.")
-    folder.mkdir(parents=True, exist_ok=True)
-    written = []
-    for table in tables(report):
-        for name in formats:
-            path = folder / f"{table.name}.{name}"
-            if name == "parquet":
-                _write_parquet(table, path)
-            else:
-                text = {"md": markdown, "tex": latex, "csv": as_csv}[name](table)
-                path.write_text(text, encoding="utf-8")
-            written.append(path)
-    return written
-
-
-def markdown(table: Table) -> str:
-    """The table for a README or an issue.
-
-    >>> print(markdown(Table("t", "T", ("a", "b"), (("x|y", 0.5),))))
-    | a | b |
-    | --- | ---: |
-    | x\\|y | 0.500 |
-    <BLANKLINE>
-    """
-
-    def cell(value: Cell) -> str:
-        text = shown(value).replace("\\", "\\\\").replace("|", "\\|").replace("<", "&lt;")
-        return " ".join(text.split())
-
-    right = [_is_number_column(table, place) for place in range(len(table.columns))]
-    lines = [
-        [cell(name) for name in table.columns],
-        ["---:" if number else "---" for number in right],
-        *([cell(value) for value in row] for row in table.rows),
-    ]
-    return "".join(f"| {' | '.join(line)} |\n" for line in lines)
-
-
-_TEX = {
-    **{letter: f"\\{letter}" for letter in "&%$#_{}"},
-    "\\": r"\textbackslash{}",
-    "~": r"\textasciitilde{}",
-    "^": r"\textasciicircum{}",
-    "<": r"\textless{}",
-    ">": r"\textgreater{}",
-    "|": r"\textbar{}",
-}
-
-
-def latex(table: Table) -> str:
-    """The table for a paper, with booktabs' rules."""
-
-    def cell(value: Cell) -> str:
-        return " ".join("".join(_TEX.get(letter, letter) for letter in shown(value)).split())
-
-    numbers = range(len(table.columns))
-    align = "".join("r" if _is_number_column(table, place) else "l" for place in numbers)
-    lines = [
-        f"% {table.title}: needs \\usepackage{{booktabs}}",
-        f"\\begin{{tabular}}{{{align}}}",
-        "\\toprule",
-        " & ".join(cell(name) for name in table.columns) + r" \\",
-        "\\midrule",
-        *(" & ".join(cell(value) for value in row) + r" \\" for row in table.rows),
-        "\\bottomrule",
-        "\\end{tabular}",
-    ]
-    return "\n".join(lines) + "\n"
-
-
-def as_csv(table: Table) -> str:
-    """The table for a spreadsheet; a text that looks like a formula gets an apostrophe."""
-
-    def cell(value: Cell) -> Cell:
-        risky = isinstance(value, str) and value[:1] in ("=", "+", "-", "@", "\t", "\r")
-        return f"'{value}" if risky else value
-
-    page = io.StringIO()
-    writer = csv.writer(page, lineterminator="\n")
-    writer.writerow([cell(name) for name in table.columns])
-    writer.writerows([cell(value) for value in row] for row in table.rows)
-    return page.getvalue()
-
-
-def _write_parquet(table: Table, path: Path) -> None:
-    import pyarrow as pa
-    import pyarrow.parquet as pq
-
-    columns = {}
-    for place, name in enumerate(table.columns):
-        cells = [row[place] for row in table.rows]
-        if _is_number_column(table, place):
-            columns[name] = pa.array(cells)
-        else:
-            columns[name] = pa.array([None if cell is None else str(cell) for cell in cells])
-    pq.write_table(pa.table(columns), path)
-
-
-def _is_number_column(table: Table, place: int) -> bool:
-    cells = [row[place] for row in table.rows if row[place] is not None]
-    return bool(cells) and all(isinstance(cell, int | float) for cell in cells)
 
 
 def shown(value: Cell) -> str:

@@ -2,6 +2,7 @@
 (() => {
   const data = JSON.parse(document.getElementById("data").textContent);
   const PAGE = 50;
+  const LONG = 120;
   const SVG = "http://www.w3.org/2000/svg";
 
   // Texts are strangers': they only ever become text nodes.
@@ -22,6 +23,8 @@
     const parts = [Math.floor(whole / 60) % 60, whole % 60].map((n) => String(n).padStart(2, "0"));
     return `${Math.floor(whole / 3600)}:${parts.join(":")}.${Math.floor((seconds % 1) * 10)}`;
   };
+
+  const cut = (text) => (text.length > LONG ? `${[...text.slice(0, LONG)].slice(0, -1).join("")}…` : text);
 
   // A list that grows when asked: five thousand rows are never in the page at once.
   const growing = (list, more, row) => {
@@ -61,30 +64,51 @@
     const x = (t) => (100 * (t - start)) / (end - start || 1);
     const y = (v) => 30 - (28 * (v - low)) / spread;
     const svg = document.createElementNS(SVG, "svg");
-    svg.setAttribute("viewBox", "0 0 100 32");
-    svg.setAttribute("preserveAspectRatio", "none");
-    svg.setAttribute("role", "img");
     const worst = value.curve.reduce((a, b) => ((value.up ? b[2] < a[2] : b[2] > a[2]) ? b : a));
-    svg.setAttribute("aria-label", `${value.name} over time, worst ${number(worst[2])} at ${clock(worst[0])}`);
     const drawn = document.createElementNS(SVG, "polyline");
     drawn.setAttribute("points", value.curve.map((p) => `${x(p[0])},${y(p[2])} ${x(p[1])},${y(p[2])}`).join(" "));
-    const mark = document.createElementNS(SVG, "rect");
-    mark.setAttribute("class", "low");
-    mark.setAttribute("x", x(worst[0]));
-    mark.setAttribute("y", 30.6);
-    mark.setAttribute("height", 1.4);
-    mark.setAttribute("width", Math.max(0.4, x(worst[1]) - x(worst[0])));
-    svg.append(drawn, mark);
+    const bar = (name, point) => {
+      const mark = document.createElementNS(SVG, "rect");
+      mark.setAttribute("class", name);
+      mark.setAttribute("y", 30.6);
+      mark.setAttribute("height", 1.4);
+      mark.setAttribute("x", x(point[0]));
+      mark.setAttribute("width", Math.max(0.4, x(point[1]) - x(point[0])));
+      return mark;
+    };
+    const here = bar("here", worst);
+    svg.append(drawn, bar("low", worst), here);
+    for (const [name, text] of Object.entries({ viewBox: "0 0 100 32", preserveAspectRatio: "none", tabindex: "0", role: "slider",
+      "aria-label": `${value.name} over time`, "aria-valuemin": start, "aria-valuemax": end })) svg.setAttribute(name, text);
+    // A curve is walked along with the mouse or with the arrow keys; a click or Enter plays it.
+    let place = value.curve.indexOf(worst);
+    const go = (number, quiet) => {
+      place = Math.min(value.curve.length - 1, Math.max(0, number));
+      const point = value.curve[place];
+      const words = `${number(point[2])} at ${clock(point[0])}–${clock(point[1])}${point === worst ? ", the worst" : ""}${point[3] ? `: ${point[3]}` : ""}`;
+      here.setAttribute("x", x(point[0]));
+      here.setAttribute("width", Math.max(0.4, x(point[1]) - x(point[0])));
+      svg.setAttribute("aria-valuenow", point[0]);
+      svg.setAttribute("aria-valuetext", words);
+      if (!quiet) note.textContent = `${value.name} ${words}`;
+    };
+    go(place, true);
     const at = (event) => {
       const box = svg.getBoundingClientRect();
       const t = start + ((event.clientX - box.left) / box.width) * (end - start);
-      return value.curve.find((point) => t >= point[0] && t < point[1]) || worst;
+      const found = value.curve.findIndex((point) => t >= point[0] && t < point[1]);
+      return found < 0 ? place : found;
     };
-    svg.addEventListener("mousemove", (event) => {
-      const point = at(event);
-      note.textContent = `${value.name} ${number(point[2])} at ${clock(point[0])}–${clock(point[1])}${point[3] ? `: ${point[3]}` : ""}`;
+    svg.addEventListener("mousemove", (event) => go(at(event)));
+    svg.addEventListener("focus", () => go(place));
+    svg.addEventListener("click", (event) => { go(at(event)); seek(value.curve[place][0]); });
+    svg.addEventListener("keydown", (event) => {
+      const steps = { ArrowLeft: place - 1, ArrowDown: place - 1, ArrowRight: place + 1, ArrowUp: place + 1, Home: 0, End: value.curve.length - 1 };
+      if (event.key in steps) go(steps[event.key]);
+      else if (event.key === "Enter" || event.key === " ") seek(value.curve[place][0]);
+      else return;
+      event.preventDefault();
     });
-    svg.addEventListener("click", (event) => seek(at(event)[0]));
     line.append(svg);
     return line;
   };
@@ -92,13 +116,14 @@
   const body = (item) => {
     const box = make("div", { class: "body" });
     let player = null;
-    const note = make("p", { class: "note", text: "" });
+    const note = make("p", { class: "note", "aria-live": "polite", text: "" });
     const seek = (t) => {
       if (!player) return;
       player.currentTime = t;
       player.scrollIntoView({ block: "nearest" });
     };
-    if (item.prompt) box.append(make("p", { class: "prompt", tabindex: "0", "aria-label": "Prompt", text: item.prompt }));
+    if (item.id.length > LONG) box.append(make("p", { class: "prompt", tabindex: "0", role: "group", "aria-label": "Id", text: item.id }));
+    if (item.prompt) box.append(make("p", { class: "prompt", tabindex: "0", role: "group", "aria-label": "Prompt", text: item.prompt }));
     if (item.video) {
       player = make("video", { controls: "", preload: "metadata", src: item.video, "aria-label": item.id });
       player.addEventListener("error", () => player.replaceWith(make("p", { class: "note", text: "The video is not beside the report." })));
@@ -109,6 +134,7 @@
         make("img", { src: one.src, alt: "", loading: "lazy" }), make("span", { text: clock(one.t) })));
       box.append(make("div", {}, make("p", { class: "note", text: "Worst moments" }), make("div", { class: "shots" }, ...shots)));
     }
+    if (item.pending.length) box.append(make("p", { class: "note", text: `Still to come: ${item.pending.join(", ")}. Start the same command again.` }));
     box.append(make("div", {}, ...item.values.map((value) => curve(value, seek, note)), note));
     return box;
   };
@@ -119,14 +145,16 @@
   if (list) {
     const sort = document.getElementById("sort");
     const search = document.getElementById("search");
-    sort.append(make("option", { value: "", text: "id" }), ...data.names.map((name) => make("option", { value: name, text: `${name}, worst first` })));
+    sort.append(make("option", { value: "", text: "id" }), ...data.names.map((name) => make("option", { value: name, text: `${cut(name)}, worst first` })));
     const show = growing(list, document.getElementById("more"), (item) => {
       const chosen = sort.value && value(item, sort.value);
       const groups = Object.values(item.groups).join(" · ");
       const lost = item.values.filter((one) => one.failed !== undefined).length;
-      const head = make("summary", {}, make("span", { class: "id", text: item.id }), make("span", { class: "sub", text: groups }),
+      const waiting = item.pending.length;
+      const head = make("summary", {}, make("span", { class: "id", text: cut(item.id) }), make("span", { class: "sub", text: cut(groups) }),
         make("span", { class: "num", text: chosen ? (chosen.failed !== undefined ? chosen.failed : number(chosen.value)) : "" }));
       if (lost) head.append(make("span", { class: "gap", text: `${lost} not scored` }));
+      if (waiting) head.append(make("span", { class: "gap", text: `${waiting} pending` }));
       const details = make("details", {}, head);
       details.addEventListener("toggle", () => {
         if (details.open && details.children.length === 1) details.append(body(item));
@@ -165,7 +193,7 @@
     const pick = (id, name) => {
       const select = document.getElementById(id);
       const names = [...new Set(data.verdicts.map((one) => one[name]))].sort();
-      select.append(make("option", { value: "", text: "all" }), ...names.map((text) => make("option", { value: text, text: text.replaceAll("_", " ") })));
+      select.append(make("option", { value: "", text: "all" }), ...names.map((text) => make("option", { value: text, text: cut(text.replaceAll("_", " ")) })));
       return select;
     };
     const judge = pick("judge", "judge");
@@ -173,9 +201,14 @@
     const which = document.getElementById("which");
     const word = (one) => (one.failed !== undefined ? "not judged" : { 0: "wrong", 0.5: "tie", 1: "right" }[one.points]);
     const show = growing(verdicts, document.getElementById("verdict-more"), (one) => {
-      const head = make("summary", {}, make("span", { class: "id", text: one.item }), make("span", { class: "sub", text: `${one.judge}, ${one.aspect.replaceAll("_", " ")}` }),
+      const head = make("summary", {}, make("span", { class: "id", text: cut(one.item) }), make("span", { class: "sub", text: cut(`${one.judge}, ${one.aspect.replaceAll("_", " ")}, ${one.order}`) }),
         make("span", { class: one.points === 0 || one.failed !== undefined ? "num gap" : "num", text: word(one) }));
-      return make("li", {}, make("details", {}, head, make("p", { class: "prompt", text: one.failed || one.why || "No reason was given: the higher rating wins." })));
+      const details = make("details", {}, head);
+      details.addEventListener("toggle", () => {
+        const why = [one.failed, one.why].filter(Boolean).join(": ") || "No reason was given: the higher rating wins.";
+        if (details.open && details.children.length === 1) details.append(make("p", { class: "prompt", tabindex: "0", role: "group", "aria-label": "Reason", text: why }));
+      });
+      return make("li", {}, details);
     });
     const refresh = () => {
       const found = data.verdicts.filter((one) =>

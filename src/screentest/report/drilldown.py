@@ -1,0 +1,183 @@
+"""What the page's script shows on demand: every video with its curves, and every verdict."""
+
+from __future__ import annotations
+
+import base64
+import os
+from collections.abc import Mapping, Sequence
+from fractions import Fraction
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+from urllib.parse import quote
+
+from screentest.core import Point, Progress, Time
+from screentest.evaluate.results import Value
+from screentest.report.charts import share
+from screentest.report.data import Judged, Report
+from screentest.report.sections import known_range
+from screentest.report.thumbnails import Wanted, thumbnails, worst
+
+MOST_POINTS = 240
+"""Of one curve; a longer one keeps the worst point of each stretch."""
+WORST = 4
+"""Moments that are shown in pictures, for one video."""
+
+
+def drilldown(
+    report: Report, folder: Path, *, pictures: int, embed: bool, progress: Progress | None = None
+) -> dict[str, Any]:
+    """Plain JSON. ``folder`` is where the page will lie; ``pictures`` counts videos with any."""
+    by_item: dict[str, list[Value]] = {item: [] for item in report.results.items}
+    for value in report.results.values:
+        by_item.setdefault(value.item, []).append(value)
+    waiting: dict[str, list[str]] = {}
+    for item, name in report.results.pending:
+        waiting.setdefault(item, []).append(name)
+    stills = thumbnails(_wanted(report, by_item, pictures), progress)
+    by_owner: dict[str, list[dict[str, Any]]] = {}
+    for (owner, moment), address in stills.items():
+        by_owner.setdefault(owner, []).append({"t": float(moment), "src": address})
+    return {
+        "items": [
+            _item(report, item, values, folder, embed=embed)
+            | {"worst": by_owner.get(item, []), "pending": waiting.get(item, [])}
+            for item, values in by_item.items()
+        ],
+        "verdicts": [_verdict(one) for one in report.judged],
+        "names": report.results.names,
+    }
+
+
+def _wanted(
+    report: Report, by_item: Mapping[str, Sequence[Value]], count: int
+) -> dict[str, Wanted]:
+    """Moments to picture, of the videos that stand lowest."""
+    lowest = sorted(by_item, key=lambda item: _standing(report, by_item[item]))
+    wanted = {}
+    for item in lowest[:count]:
+        known = report.results.items.get(item)
+        moments = worst_moments(report, by_item[item])
+        if known is not None and moments:
+            wanted[item] = Wanted(known.video, tuple(moments))
+    return wanted
+
+
+def _item(
+    report: Report, item: str, values: Sequence[Value], folder: Path, *, embed: bool
+) -> dict[str, Any]:
+    known = report.results.items.get(item)
+    return {
+        "id": item,
+        "prompt": known.text if known else "",
+        "groups": dict(known.groups) if known else {},
+        "video": address(known.video, folder, embed=embed) if known else "",
+        "values": [_value(report, one) for one in values],
+    }
+
+
+def _value(report: Report, value: Value) -> dict[str, Any]:
+    info = report.results.outputs[value.name]
+    told: dict[str, Any] = {"name": value.name, "unit": info.unit, "up": info.higher_is_better}
+    failure, score = value.outcome.failure, value.outcome.value
+    if failure is not None:
+        # Of a traceback the last line says what happened.
+        lines = failure.detail.strip().splitlines()
+        return told | {
+            "failed": failure.reason.value,
+            "why": lines[-1] if lines else "",
+            "advice": failure.advice,
+        }
+    assert score is not None
+    return told | {
+        "value": score.value,
+        "curve": [
+            [round(float(p.span.start), 3), round(float(p.span.end), 3), _short(p.value), p.note]
+            for p in thinned(score.curve, higher=info.higher_is_better)
+        ],
+    }
+
+
+def _short(value: float) -> float:
+    return float(f"{value:.5g}")
+
+
+def thinned(curve: Sequence[Point], *, higher: bool, most: int = MOST_POINTS) -> list[Point]:
+    """At most so many points; of each stretch the worst one stays."""
+    if len(curve) <= most:
+        return list(curve)
+    edges = [number * len(curve) // most for number in range(most + 1)]
+    return [
+        min(curve[start:end], key=lambda point: point.value if higher else -point.value)
+        for start, end in pairwise(edges)
+    ]
+
+
+def worst_moments(report: Report, values: Sequence[Value], count: int = WORST) -> list[Time]:
+    """The middles of the worst points over all curves, each curve on its own scale."""
+    found: dict[Time, float] = {}
+    for value in values:
+        score = value.outcome.value
+        if score is None or len(score.curve) < 2:
+            continue
+        numbers = [point.value for point in score.curve]
+        low, spread = min(numbers), max(numbers) - min(numbers)
+        if spread <= 0:
+            continue
+        higher = report.results.outputs[value.name].higher_is_better
+        for point in score.curve:
+            place = (point.value - low) / spread
+            moment = Fraction(point.span.centre)
+            # Below zero, the more the worse: moments that several curves share add up.
+            found[moment] = found.get(moment, 0.0) + (place if higher else 1 - place) - 1
+    return worst(list(found.items()), count)
+
+
+def _standing(report: Report, values: Sequence[Value]) -> float:
+    """The mean share over all values that have a range; 1 is the best."""
+    shares = []
+    for value in values:
+        known = known_range(report.results.outputs[value.name])
+        if value.outcome.value is not None and known is not None:
+            shares.append(share(value.outcome.value.value, known))
+    return sum(shares) / len(shares) if shares else 1.0
+
+
+_PLAYABLE: Mapping[str, str] = {
+    ".mp4": "video/mp4",
+    ".m4v": "video/mp4",
+    ".webm": "video/webm",
+    ".mov": "video/mp4",
+}
+
+
+def address(video: Path, folder: Path, *, embed: bool) -> str:
+    """Where the page finds a video: inside itself, or beside it; empty where it cannot play."""
+    kind = _PLAYABLE.get(video.suffix.lower())
+    if kind is None or not video.is_file():
+        return ""
+    if embed:
+        return f"data:{kind};base64,{base64.b64encode(video.read_bytes()).decode()}"
+    try:
+        relative = os.path.relpath(video, folder)
+    except ValueError:  # another drive
+        return ""
+    # A name such as "javascript:x.mp4" stays a path.
+    return quote(Path(".", relative).as_posix())
+
+
+def _verdict(one: Judged) -> dict[str, Any]:
+    told: dict[str, Any] = {
+        "judge": one.judge,
+        "item": one.item,
+        "aspect": one.aspect,
+        "order": "intact first" if one.order == "first_second" else "intact second",
+        "kind": one.case.get("kind", ""),
+    }
+    failure, verdict = one.outcome.failure, one.outcome.value
+    if failure is not None:
+        return told | {"failed": failure.reason.value, "why": failure.detail}
+    assert verdict is not None
+    intact = verdict.choice if one.order == "first_second" else verdict.choice.flipped
+    points = {"first": 1, "second": 0, "tie": 0.5}[intact.value]
+    return told | {"points": points, "why": verdict.rationale}

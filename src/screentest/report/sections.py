@@ -1,0 +1,114 @@
+"""What the page says at a glance: totals with trust beside them, systems, charts."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+from screentest.certify.certificate import Certificate
+from screentest.core import OutputInfo, Summary
+from screentest.report.charts import (
+    Chart,
+    Range,
+    certificate_chart,
+    radar_chart,
+    share,
+    summary_chart,
+)
+from screentest.report.data import Report
+from screentest.report.leaderboard import Line, leaderboard
+from screentest.report.tables import shown, why_missing
+
+MOST_BARS = 40
+
+
+@dataclass(frozen=True, slots=True)
+class TotalRow:
+    """One line of the summary, as it is shown."""
+
+    name: str
+    summary: str
+    mean: str
+    margin: str
+    better: str
+    scored: int
+    total: int
+    missing: tuple[str, ...]
+    """Why values are missing, each reason with its count."""
+    trust: str
+
+
+def total_rows(report: Report) -> list[TotalRow]:
+    """One line per value; what was not scored is counted beside what was."""
+    rows = []
+    for total in report.totals:
+        summary = total.summary
+        rows.append(
+            TotalRow(
+                total.name,
+                total.info.summary,
+                shown(summary.value) if summary else "–",
+                _margin(summary) if summary and summary.scored > 1 else "",
+                "higher" if total.info.higher_is_better else "lower",
+                total.scored,
+                total.total,
+                tuple(why_missing(total)),
+                "; ".join(trust(one) for one in report.certificates_of(total.name)),
+            )
+        )
+    return rows
+
+
+def _margin(summary: Summary) -> str:
+    return "± " + shown(max(summary.high - summary.value, summary.value - summary.low))
+
+
+def trust(certificate: Certificate) -> str:
+    """In which aspects a judge is surely better than chance, in one line."""
+    seen = []
+    for one in certificate.aspects:
+        found = one.accuracy.value
+        if found is not None and (found.clustered or found.wilson).low > 0.5:
+            seen.append(f"{one.aspect.value.replace('_', ' ')} {100 * found.value:.0f}%")
+    return "sees " + ", ".join(seen) if seen else "no better than chance on any aspect"
+
+
+def system_rows(report: Report) -> list[tuple[str, list[Line]]]:
+    """The leaderboard, one row per value with the systems in the order of its columns."""
+    by_value: dict[str, list[Line]] = {}
+    for line in leaderboard(report):
+        by_value.setdefault(line.value, []).append(line)
+    order = report.systems
+    return [
+        (name, sorted(lines, key=lambda line: order.index(line.system)))
+        for name, lines in by_value.items()
+    ]
+
+
+def charts(report: Report) -> list[Chart]:
+    """Those that there is something to draw for."""
+    ranges = {
+        name: known
+        for name, info in report.results.outputs.items()
+        if (known := known_range(info)) is not None
+    }
+    lines = []
+    for total in report.totals:
+        if total.summary is not None and total.name in ranges:
+            given, summary = ranges[total.name], total.summary
+            mean = share(summary.value, given)
+            ends = share(summary.low, given), share(summary.high, given)
+            lines.append((total.name, mean, min(ends), max(ends)))
+    found = [
+        summary_chart(lines[:MOST_BARS]),
+        radar_chart(leaderboard(report), ranges),
+        certificate_chart(report.certificates),
+    ]
+    return [chart for chart in found if chart is not None]
+
+
+def known_range(info: OutputInfo) -> Range | None:
+    """The range of a value, where it has two ends."""
+    if math.isfinite(info.low) and math.isfinite(info.high) and info.high > info.low:
+        return (info.low, info.high, info.higher_is_better)
+    return None
