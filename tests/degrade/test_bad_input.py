@@ -185,7 +185,7 @@ def test_a_task_that_never_ends_is_ended(testbed_folder: Path) -> None:
         testbed_folder,
         replace(OPTIONS, degradations=("aesthetics",)),
         extractor=EXTRACTOR,
-        engine=Endless(workers=1, timeout=60),
+        engine=Endless(workers=1, timeout=600),
     )
     assert {pair.source for pair in done.testbed.pairs} == {"good"}
     (skip,) = done.testbed.skips

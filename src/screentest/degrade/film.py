@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from screentest.core import Script, Span, Time
@@ -20,17 +20,22 @@ def boundaries(script: Script) -> list[Time]:
     return sorted({moment for span in spans for moment in (span.start, span.end)})
 
 
+def places_of(video: NormalizedVideo) -> Mapping[Time, Time]:
+    """Where each boundary that was asked for lies in the file. Long films have thousands."""
+    return {boundary.asked: boundary.time for boundary in video.boundaries}
+
+
 def film_of(video: NormalizedVideo, script: Script, facts: Sequence[CaptionFacts | None]) -> Film:
     """The film with its captioned clips. Clips of which no frame is left have no place in it.
 
     That is so for a caption beyond the end of the film, and for one shorter than a frame.
     Facts are None where a caption could not be read.
     """
-    times = video.frame_times()
+    times, places = video.frame_times(), places_of(video)
     clips = []
     for number, (clip, said) in enumerate(zip(script.clips, facts, strict=True)):
         assert clip.span is not None
-        start, end = video.at(clip.span.start), video.at(clip.span.end)
+        start, end = places[clip.span.start], places[clip.span.end]
         frames = bisect_left(times, end) - bisect_left(times, start)
         if frames > 0:
             span, known = Span(start, end), said or CaptionFacts()

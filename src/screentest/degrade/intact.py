@@ -18,7 +18,7 @@ from screentest.core import (
     from_json,
     to_json,
 )
-from screentest.degrade.film import boundaries
+from screentest.degrade.film import boundaries, places_of
 from screentest.degrade.names import folder_name
 from screentest.degrade.options import BuildOptions
 from screentest.degrade.testbed import SourceFilm, VideoFile
@@ -168,8 +168,9 @@ def _normalised(
 
 def _lost(film: NormalizedVideo, script: Script) -> tuple[int, ...]:
     """Clips that lie beyond the end, or between two frames."""
+    places = places_of(film)
     return tuple(
         number
         for number, clip in enumerate(script.clips)
-        if clip.span is not None and film.at(clip.span.start) >= film.at(clip.span.end)
+        if clip.span is not None and places[clip.span.start] >= places[clip.span.end]
     )

@@ -42,11 +42,13 @@ class DynamicsDegree:
     info = DegradationInfo(Aspect.DYNAMICS_DEGREE, mentions="something that moves")
 
     def eligible(self, clip: FilmClip) -> bool:
-        """The caption tells of motion, and there is more than one frame to stop."""
-        return bool(clip.facts.dynamic_degree) and clip.frames > 1
+        """The caption tells of motion."""
+        return bool(clip.facts.dynamic_degree)
 
     def settle(self, clip: FilmClip, look: Look, dice: Dice, film_dice: Dice) -> Details:
         """A clip that stands still anyway cannot be stopped."""
+        if clip.frames < 2:
+            raise Unfit("have a single frame")
         pictures = [image.astype(np.int16) for image in look.pictures(clip)]
         motion = max((float(np.abs(one - pictures[0]).mean()) for one in pictures), default=0.0)
         if motion < STILL:
