@@ -43,7 +43,7 @@ def model(server: FakeChatServer, **options: object) -> str:
     return f"chat=openai:writer,base_url={server.url}{more}"
 
 
-COMMANDS = ("replay", "questions", "graph", "hand", "benchmark", "people")
+COMMANDS = ("replay", "questions", "graph", "hand", "answers", "benchmark", "people")
 
 
 @pytest.mark.parametrize("name", COMMANDS)
@@ -265,6 +265,15 @@ def test_a_run_is_replayed(scored: Path) -> None:
     assert means == pytest.approx({"good": 1.0, "fair": 4 / 5, "poor": 2 / 5})
     table = invoke("etva", "replay", scored).stdout.partition("Side by side")[2]
     assert table.split("all questions")[1].split()[:3] == ["0.800", "1.000", "0.400"]
+
+
+def test_the_answers_of_a_run(scored: Path) -> None:
+    table = invoke("etva", "answers", scored, "poor-0")
+    assert "no      color      Is the fox red?" in table.stdout
+    assert fits(table.stdout)
+    assert "Conclusion: [NO]" in invoke("etva", "answers", scored, "poor-0", "--said").stdout
+    assert len(json.loads(invoke("etva", "answers", scored, "--json").stdout)) == 6
+    assert invoke("etva", "answers", scored, "nobody").exit_code == 2
 
 
 def test_a_run_is_compared_with_people(scored: Path, tmp_path: Path) -> None:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from screentest.cli import _etva_people, _etva_questions
+from screentest.cli import _etva_answers, _etva_people, _etva_questions
 from screentest.cli._options import JsonOption
 
 if TYPE_CHECKING:
@@ -33,6 +33,7 @@ def command(app: typer.Typer) -> None:
     etva.callback()(about)
     etva.command()(replay)
     _etva_questions.command(etva)
+    _etva_answers.command(etva)
     etva.command()(benchmark)
     _etva_people.command(etva)
     app.add_typer(etva, name="etva")

@@ -86,6 +86,7 @@ def test_the_share_of_yes_in_all_and_by_category(film: Item) -> None:
     assert told["Is the fox red?"]["said"] == "Conclusion: [NO] It is grey."
     (point,) = outcomes["score"].unwrap().curve
     assert point.value == pytest.approx(3 / 5)
+    assert point.note == "no: Is the fox red? Is the fox running through the forest?"
 
 
 def test_frames_are_two_a_second_and_even(film: Item, ffprobe: str) -> None:
@@ -213,10 +214,10 @@ def test_questions_can_share_the_frames(film: Item) -> None:
         before = len(server.asked)
         shared = score(film, "etva:writer=rules,batch=3")
         asked = [one for one in server.asked[before:] if stage_of(one) == "answers"]
-    assert [len(numbered(one)) for one in asked] == [3, 2]
+    # Both at once, in whatever order; room for the reasoning of each question.
+    room = {len(numbered(one)): one.body["max_tokens"] for one in asked}
+    assert room == {3: 3 * 1024, 2: 2 * 1024}
     assert value(shared["score"]) == value(alone["score"]) == pytest.approx(4 / 5)
-    # Room for the reasoning of each.
-    assert [one.body["max_tokens"] for one in asked] == [3 * 1024, 2 * 1024]
 
 
 @pytest.mark.parametrize(

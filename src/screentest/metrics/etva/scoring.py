@@ -31,6 +31,7 @@ OUTPUTS = {
         for category, meaning in MEANINGS.items()
     },
 }
+_LONGEST_NOTE = 400
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,12 +81,19 @@ def _score(scenes: Sequence[Asked], answered: Sequence[Answered]) -> Outcome[Sco
     if not share.ok:
         return share
     curve = tuple(
-        Point(scene.span, scene.share, scene.text[:120])
-        for scene in scenes
-        if scene.share is not None
+        Point(scene.span, scene.share, _note(scene)) for scene in scenes if scene.share is not None
     )
     details = {**_counts(answered), "scenes": [_told(scene) for scene in scenes]}
     return Outcome.of(Score(share.unwrap().value, curve, details))
+
+
+def _note(scene: Asked) -> str:
+    """What was missing in a scene, for whoever looks at the curve."""
+    missing = [
+        one.question.text for one in scene.answered if one.answer.ok and not one.answer.unwrap()
+    ]
+    told = f"no: {' '.join(missing)}" if missing else "yes to all that was answered"
+    return told if len(told) <= _LONGEST_NOTE else f"{told[: _LONGEST_NOTE - 1]}…"
 
 
 def _share(answered: Sequence[Answered], nothing: str) -> Outcome[Score]:

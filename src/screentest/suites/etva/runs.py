@@ -37,16 +37,20 @@ def judge_run(folder: Path, *, compat: Compat = Compat.STRICT) -> list[Judged]:
     return judged
 
 
+def evidence_of_run(folder: Path) -> dict[str, list[dict[str, Any]]]:
+    """Item → its questions as they were recorded: text, category, answer, what was said."""
+    with RunReader(folder) as run:
+        return {item_id: list(_questions(outcomes)) for _, item_id, outcomes in _records(run)}
+
+
 def answers_of_run(folder: Path) -> dict[str, dict[str, bool]]:
     """Item → question's id → the recorded answer, where there is one."""
-    found: dict[str, dict[str, bool]] = {}
-    with RunReader(folder) as run:
-        for _, item_id, outcomes in _records(run):
-            mine = found.setdefault(item_id, {})
-            for question in _questions(outcomes):
-                if question["answer"] is not None:
-                    mine[str(question["id"])] = question["answer"] == "yes"
-    return found
+    return {
+        item_id: {
+            str(one["id"]): one["answer"] == "yes" for one in asked if one["answer"] is not None
+        }
+        for item_id, asked in evidence_of_run(folder).items()
+    }
 
 
 def scores_of_run(folder: Path, output: str = SCORE) -> dict[str, float]:
