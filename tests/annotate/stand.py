@@ -6,6 +6,8 @@ import os
 import re
 import secrets
 import shutil
+import subprocess
+import sys
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -208,3 +210,35 @@ def served(stand: Stand, port: int = 0) -> Iterator[str]:
         server.should_exit = True
         thread.join(timeout=30)
         listening.close()
+
+
+SERVER = """
+import sys
+from screentest.annotate.assignment import Rules
+from screentest.annotate.serving import bind, make_site, run
+from screentest.annotate.store import open_database
+from screentest.annotate.tasks import Task
+from screentest.annotate.web.site import allowed_origins
+store, port = sys.argv[1], int(sys.argv[2])
+listening = bind("127.0.0.1", port)
+port = listening.getsockname()[1]
+site = make_site(open_database(store), Rules(Task.PAIRS), port=0, operator_token="x" * 20,
+                 origins=allowed_origins("127.0.0.1", port, None))
+run(site, listening, proxied=False, ready=lambda: print(port, flush=True))
+"""
+
+
+def start_process(store: str, port: int = 0) -> tuple[subprocess.Popen[str], int]:
+    """The app in a process of its own, on a store that is there; gives its port."""
+    process = subprocess.Popen(
+        [sys.executable, "-c", SERVER, store, str(port)], stdout=subprocess.PIPE, text=True
+    )
+    assert process.stdout is not None
+    return process, int(process.stdout.readline())
+
+
+def end_process(process: subprocess.Popen[str]) -> None:
+    process.kill()
+    process.wait()
+    assert process.stdout is not None
+    process.stdout.close()

@@ -5,8 +5,6 @@ from __future__ import annotations
 import os
 import signal
 import sqlite3
-import subprocess
-import sys
 import threading
 from collections import Counter
 from collections.abc import Iterator
@@ -23,7 +21,7 @@ from screentest.annotate.store.schema import MIGRATIONS, metadata, sittings, uni
 from screentest.core import BadOption, RunTooNew, StorageError, UserError
 from tests.annotate import postgres
 from tests.annotate.load import hammer
-from tests.annotate.stand import Person, open_stand, served
+from tests.annotate.stand import Person, end_process, open_stand, served, start_process
 
 
 @pytest.fixture(scope="session")
@@ -147,41 +145,10 @@ def test_fifty_workers(testbed: Path, store: str) -> None:
     assert most <= 40
 
 
-SERVER = """
-import sys
-from screentest.annotate.assignment import Rules
-from screentest.annotate.serving import bind, make_site, run
-from screentest.annotate.store import open_database
-from screentest.annotate.tasks import Task
-from screentest.annotate.web.site import allowed_origins
-store, port = sys.argv[1], int(sys.argv[2])
-listening = bind("127.0.0.1", port)
-port = listening.getsockname()[1]
-site = make_site(open_database(store), Rules(Task.PAIRS), port=0, operator_token="x" * 20,
-                 origins=allowed_origins("127.0.0.1", port, None))
-run(site, listening, proxied=False, ready=lambda: print(port, flush=True))
-"""
-
-
-def start(store: str, port: int) -> tuple[subprocess.Popen[str], int]:
-    process = subprocess.Popen(
-        [sys.executable, "-c", SERVER, store, str(port)], stdout=subprocess.PIPE, text=True
-    )
-    assert process.stdout is not None
-    return process, int(process.stdout.readline())
-
-
-def end(process: subprocess.Popen[str]) -> None:
-    process.kill()
-    process.wait()
-    assert process.stdout is not None
-    process.stdout.close()
-
-
 def test_killed_between_click_and_answer(testbed: Path, store: str) -> None:
     """The server is killed while votes are on their way; sent again, each is there once."""
     with open_stand(testbed, store, "pairs") as stand:
-        process, port = start(store, 0)
+        process, port = start_process(store)
         address = f"http://127.0.0.1:{port}"
         try:
             people = []
@@ -218,8 +185,8 @@ def test_killed_between_click_and_answer(testbed: Path, store: str) -> None:
             os.kill(process.pid, signal.SIGKILL)
             for thread in threads:
                 thread.join()
-            end(process)
-            process, port = start(store, port)
+            end_process(process)
+            process, port = start_process(store, port)
             for number, page in enumerate(people):
                 again = page.person.post("/api/vote", bodies[number], tokens[number])
                 assert again.status_code == 200
@@ -229,7 +196,7 @@ def test_killed_between_click_and_answer(testbed: Path, store: str) -> None:
             assert list(stored) == [body["vote"] for body in bodies]
             assert counted == 6
         finally:
-            end(process)
+            end_process(process)
             for page in people:
                 page.person.client.close()
 

@@ -12,7 +12,7 @@ import time
 from dataclasses import dataclass
 from typing import Any, Final
 
-from sqlalchemy import Connection, Row, Select, and_, func, insert, select, update
+from sqlalchemy import ColumnElement, Connection, Row, func, insert, select, update
 
 from screentest.annotate.media.padding import served_length
 from screentest.annotate.store.database import Database
@@ -60,18 +60,22 @@ def next_sitting(database: Database, worker: int, rules: Rules) -> str | None:
         now = time.time()
         unit = None
         if _gold_is_due(connection, worker, rules):
-            unit = connection.execute(_candidates(worker, rules, now, gold=True)).first()
+            unit = _candidate(connection, worker, rules, now, gold=True)
         if unit is None:
-            unit = connection.execute(_candidates(worker, rules, now, gold=False)).first()
+            unit = _candidate(connection, worker, rules, now, gold=False)
         return None if unit is None else _sit(connection, worker, unit, rules, now)
 
 
 def left_for(connection: Connection, worker: int, rules: Rules) -> int:
-    """How many units the worker could still be given."""
-    candidates = _candidates(worker, rules, time.time(), gold=False, limit=None)
-    return int(
-        connection.execute(select(func.count()).select_from(candidates.subquery())).scalar_one()
+    """How many units the worker could still be given; those others are at are counted too."""
+    wanted = _open(rules, gold=False)
+    everything = connection.execute(select(func.count()).select_from(units).where(*wanted))
+    mine = connection.execute(
+        select(func.count())
+        .select_from(sittings.join(units))
+        .where(*wanted, sittings.c.worker_id == worker, sittings.c.done_at.is_not(None))
     )
+    return int(everything.scalar_one()) - int(mine.scalar_one())
 
 
 def keep_alive(connection: Connection, sitting: str, rules: Rules) -> None:
@@ -102,14 +106,13 @@ def has_room(connection: Connection, sitting: Row[Any], rules: Rules) -> bool:
     return bool(unit.votes + others < rules.votes)
 
 
-def _candidates(
-    worker: int, rules: Rules, now: float, *, gold: bool, limit: int | None = 1
-) -> Select[Any]:
-    mine = select(sittings.c.unit_id).where(
+def _candidate(
+    connection: Connection, worker: int, rules: Rules, now: float, *, gold: bool
+) -> Row[Any] | None:
+    """What comes next; among equals those begun by others, so that units get finished."""
+    done = select(sittings.c.unit_id).where(
         sittings.c.worker_id == worker, sittings.c.done_at.is_not(None)
     )
-    begun = select(sittings.c.unit_id).where(sittings.c.worker_id == worker)
-    known_sources = select(units.c.source).where(units.c.id.in_(begun))
     at_work = (
         select(sittings.c.unit_id, func.count().label("count"))
         .where(
@@ -120,23 +123,29 @@ def _candidates(
         .group_by(sittings.c.unit_id)
         .subquery()
     )
-    taken = units.c.votes + func.coalesce(at_work.c.count, 0)
-    wanted = (
-        units.c.gold.is_not(None) if gold else and_(units.c.gold.is_(None), taken < rules.votes)
-    )
-    return (
+    query = (
         select(units)
         .select_from(units.outerjoin(at_work, at_work.c.unit_id == units.c.id))
-        .where(
-            units.c.task == rules.task.value,
-            units.c.closed.is_(False),
-            units.c.id.not_in(mine),
-            wanted,
-        )
-        # Who has seen the intact film in another pair would recognise it: other films first.
-        .order_by(units.c.source.in_(known_sources), taken.desc(), units.c.place)
-        .limit(limit)
+        .where(*_open(rules, gold=gold), units.c.id.not_in(done))
+        .order_by(units.c.votes.desc(), units.c.place)
+        .limit(1)
     )
+    if not gold:
+        query = query.where(units.c.votes + func.coalesce(at_work.c.count, 0) < rules.votes)
+    begun = select(sittings.c.unit_id).where(sittings.c.worker_id == worker)
+    known = select(units.c.source).where(units.c.id.in_(begun))
+    # Who has seen the intact film in another pair would recognise it: other films first.
+    fresh = connection.execute(query.where(units.c.source.not_in(known))).first()
+    return fresh if fresh is not None else connection.execute(query).first()
+
+
+def _open(rules: Rules, *, gold: bool) -> list[ColumnElement[bool]]:
+    conditions = [
+        units.c.task == rules.task.value,
+        units.c.closed.is_(False),
+        units.c.is_gold.is_(gold),
+    ]
+    return conditions if gold else [*conditions, units.c.votes < rules.votes]
 
 
 def _gold_is_due(connection: Connection, worker: int, rules: Rules) -> bool:

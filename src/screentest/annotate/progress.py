@@ -64,7 +64,7 @@ def progress_of(connection: Connection, rules: Rules) -> Progress:
     got = case((units.c.votes > rules.votes, rules.votes), else_=units.c.votes)
     rows = connection.execute(
         select(units.c.aspect, func.count(), func.sum(full), func.sum(got))
-        .where(in_task, units.c.gold.is_(None), units.c.closed.is_(False))
+        .where(in_task, units.c.is_gold.is_(False), units.c.closed.is_(False))
         .group_by(units.c.aspect)
         .order_by(units.c.aspect)
     )

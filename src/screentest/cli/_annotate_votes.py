@@ -110,7 +110,9 @@ def filter_(
         records = read_records(connection, wanted_task(database, Task.CHECK.value))
         asked = connection.execute(
             select(units.c.key, units.c.aspect).where(
-                units.c.task == Task.CHECK.value, units.c.closed.is_(False), units.c.gold.is_(None)
+                units.c.task == Task.CHECK.value,
+                units.c.closed.is_(False),
+                units.c.is_gold.is_(False),
             )
         )
         known = {row.key: row.aspect for row in asked}

@@ -86,6 +86,7 @@ def _row(unit: Unit, text: str, numbers: Mapping[Path, int]) -> dict[str, Any]:
         "second_file": numbers[paths[1]] if len(paths) > 1 else None,
         "marks": [asdict(mark) for mark in unit.marks],
         "questions": [asdict(question) for question in unit.questions],
+        "is_gold": unit.gold is not None,
         "gold": dict(unit.gold) if unit.gold is not None else None,
         "seconds": unit.seconds,
     }

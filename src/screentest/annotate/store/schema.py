@@ -23,6 +23,7 @@ from sqlalchemy import (
     Table,
     Text,
     UniqueConstraint,
+    text,
 )
 
 metadata = MetaData()
@@ -80,13 +81,15 @@ units = Table(
     Column("second_file", ForeignKey("files.id")),
     Column("marks", JSON, nullable=False),
     Column("questions", JSON, nullable=False),
+    Column("is_gold", Boolean, nullable=False),
     Column("gold", JSON(none_as_null=True)),
     Column("seconds", Float, nullable=False),
     Column("place", Float, nullable=False),  # the order of handing out: shuffled
     Column("closed", Boolean, nullable=False),
     Column("votes", Integer, nullable=False),
     UniqueConstraint("task", "key"),
-    Index("units_open", "task", "closed", "votes", "place"),
+    # The next unit is the first entry of this that the worker may have.
+    Index("units_open", "task", "closed", "is_gold", text("votes DESC"), "place"),
 )
 
 workers = Table(

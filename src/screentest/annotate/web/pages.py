@@ -128,9 +128,10 @@ def next_one(request: Request, visitor: NeedWorker, csrf: Csrf) -> Response:
     """Take the next piece of work."""
     check_csrf(visitor, csrf)
     worker, site = visitor.worker, site_of(request)
+    taken = None
     if worker is not None and worker.consented and not worker.excluded:
-        next_sitting(site.database, worker.id, site.rules)
-    return RedirectResponse("/work", 303)
+        taken = next_sitting(site.database, worker.id, site.rules)
+    return RedirectResponse("/work" if taken is not None else "/work?none=1", 303)
 
 
 @router.get("/work")
@@ -160,7 +161,8 @@ def work(request: Request, visitor: NeedWorker) -> HTMLResponse:
             )
     if left == 0:
         return page(request, "done.html", visitor, text="done.text")
-    return page(request, "start.html", visitor, task=task.value, done=done, left=left)
+    none = "none" in request.query_params
+    return page(request, "start.html", visitor, task=task.value, done=done, left=left, none=none)
 
 
 def _progress(site: Site, visitor: Visitor) -> tuple[int, int]:
