@@ -21,8 +21,8 @@ def written(stage: Stage, name: str, folder: Path) -> Path:
     return out
 
 
-def test_there_are_four() -> None:
-    assert registry.names("placebo") == ["container", "noise", "reencode", "trim"]
+def test_the_four_edits_that_nobody_sees_are_there() -> None:
+    assert {"container", "noise", "reencode", "trim"} <= set(registry.names("placebo"))
 
 
 def test_another_container_holds_the_same_frames(
