@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 @register("metric", "blockiness", version=1, summary="visible blocks of the encoder")
-def blockiness(*, rate: float = 2.0) -> ShotMetric:
+def blockiness(*, rate: float = 1.0) -> ShotMetric:
     """``rate``: frames a second."""
     return ShotMetric(OUTPUTS, detail(rate), lambda: measure)
 

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 @register("metric", "naturalness", version=1, summary="distance from natural-scene statistics")
-def naturalness(*, rate: float = 2.0) -> ShotMetric:
+def naturalness(*, rate: float = 1.0) -> ShotMetric:
     """``rate``: frames a second."""
     return ShotMetric(OUTPUTS, detail(rate), lambda: measure)
 

@@ -43,8 +43,10 @@ class Motion:
         before, self._before = self._before, image
         if before is None or before.shape != image.shape or min(image.shape) < SMALLEST:
             return None
+        import cv2
+
         field = self._search.calc(before, image, None)
-        speed = np.hypot(field[..., 0], field[..., 1]).ravel()
+        speed = np.asarray(cv2.magnitude(field[..., 0], field[..., 1])).ravel()
         most = max(1, int(FASTEST * speed.size))
         fast = np.partition(speed, -most)[-most:]
         scale = self._rate / float(np.hypot(*image.shape))

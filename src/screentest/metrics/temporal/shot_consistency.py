@@ -81,13 +81,14 @@ class _Comparing:
 
 def look(luma: Image) -> Sequence[float] | None:
     """Sharpness, entropy of the levels in bits, logarithm of noise."""
+    import cv2
+
     picture = window(luma)
     hard, grain = sharpness.measure(luma), noise.measure(luma)
     if picture is None or hard is None or grain is None:
         return None
-    shares = np.bincount(picture.ravel(), minlength=256) / picture.size
-    shares = shares[shares > 0]
-    entropy = float(-(shares * np.log2(shares)).sum())
+    shares = cv2.calcHist([picture], [0], None, [256], [0, 256]).ravel() / picture.size
+    entropy = float(-(shares * np.log2(shares, where=shares > 0, out=np.zeros_like(shares))).sum())
     return hard[0], entropy, math.log(grain[0] + _LEAST_NOISE)
 
 
