@@ -18,7 +18,11 @@ if TYPE_CHECKING:
 JUDGES = ("core", "sharpness", "contrast", "frozen", "flicker")
 """What is put to the test: the judge of the base install, and four of its metrics alone."""
 ETVA = "etva_builtin"
-LOCOT2V = ("temporal_flickering", "semantic_consistency", "aesthetic_quality")
+LOCOT2V = (
+    "locot2v_temporal_flickering",
+    "locot2v_semantic_consistency",
+    "locot2v_aesthetic_quality",
+)
 """Parts of the suites that run on what the base install brings."""
 PLACEBOS = ("reencode", "container", "trim")
 
@@ -118,8 +122,8 @@ def _print(
         if total.summary is not None and "." not in total.name:
             better = "↑" if total.info.higher_is_better else "↓"
             mean = f"{total.summary.value:.3f} {better}"
-            lines.append((total.name, mean, f"{total.scored}/{total.total}", total.info.summary))
-    out().print(table(["Metric", ">Mean", ">Scored", "Says"], lines))
+            lines.append((total.name, mean, f"{total.scored}/{total.total}"))
+    out().print(table(["Metric", ">Mean", ">Scored"], lines))
     skipped = len(testbed.skips)
     print_indented(
         f"{len(testbed.pairs)} pairs were built; {skipped} could not be, each with its reason in "
