@@ -1,0 +1,78 @@
+"""LoCoT2V-Bench's metrics that stream: all in one scan against one scan each.
+
+    python bench/locot2v.py [VIDEO] [--seconds 60] [--height 720]
+
+Prints processor seconds (a busy machine changes them little) and seconds by the clock. Without
+a video, the packaged sample is looped and scaled up with ffmpeg.
+"""
+
+from __future__ import annotations
+
+import argparse
+import subprocess
+import tempfile
+import time
+from importlib.resources import files
+from pathlib import Path
+
+from screentest.core import Item, build
+from screentest.evaluate import Settings, Tools, measure
+
+METRICS = (
+    "locot2v_temporal_flickering",
+    "locot2v_dynamic_degree",
+    "locot2v_motion_smoothness",
+    "locot2v_warping_error",
+    "locot2v_semantic_consistency",
+    "locot2v_aesthetic_quality",
+    "locot2v_technical_quality",
+)
+
+
+def film(folder: Path, seconds: float, height: int) -> Path:
+    """So many seconds of the sample at this height."""
+    source = Path(str(files("screentest") / "sample" / "bbb_first30s_640x360.mp4"))
+    out = folder / "film.mp4"
+    command = ["ffmpeg", "-v", "error", "-y", "-stream_loop", "-1", "-i", str(source)]
+    scale = ["-vf", f"scale=-2:{height}", "-t", str(seconds), "-an"]
+    coding = ["-c:v", "libx264", "-preset", "veryfast", "-crf", "18"]
+    subprocess.run([*command, *scale, *coding, str(out)], check=True)
+    return out
+
+
+def timed(names: tuple[str, ...], item: Item, tools: Tools) -> tuple[float, float]:
+    """Processor and clock seconds that measuring takes."""
+    cpu, clock = time.process_time(), time.perf_counter()
+    outcomes = measure(item, {name: build("metric", name).thing for name in names}, tools)
+    for name in names:
+        for outcome in outcomes[name].values():
+            outcome.unwrap()
+    return time.process_time() - cpu, time.perf_counter() - clock
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("video", nargs="?", type=Path)
+    parser.add_argument("--seconds", type=float, default=60.0)
+    parser.add_argument("--height", type=int, default=720)
+    given = parser.parse_args()
+    with tempfile.TemporaryDirectory() as folder:
+        video = given.video or film(Path(folder), given.seconds, given.height)
+        tools = Tools(Settings())
+        item = Item("film", video)
+        info = tools.info(video)
+        print(f"{info.width}×{info.height}, {float(info.duration):.1f} s, {info.frames} frames")
+        timed(METRICS[:1], item, tools)  # everything is loaded, the file is in memory
+        total = [0.0, 0.0]
+        for name in METRICS:
+            cpu, clock = timed((name,), item, tools)
+            total = [total[0] + cpu, total[1] + clock]
+            print(f"{name:32} {cpu:8.1f} s cpu {clock:8.1f} s")
+        cpu, clock = timed(METRICS, item, tools)
+        print(f"{'one by one':32} {total[0]:8.1f} s cpu {total[1]:8.1f} s")
+        print(f"{'one scan':32} {cpu:8.1f} s cpu {clock:8.1f} s")
+        print(f"one by one / one scan: {total[0] / cpu:.2f} (cpu), {total[1] / clock:.2f} (clock)")
+
+
+if __name__ == "__main__":
+    main()
