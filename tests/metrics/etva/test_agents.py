@@ -15,7 +15,15 @@ from screentest.metrics.etva import Category, Kind, QuestionSet
 from screentest.metrics.etva.agents import write_by_chat
 from screentest.metrics.etva.files import read_question_sets
 from screentest.metrics.etva.knowledge import add_knowledge
-from screentest.models.testing import MALFORMED, Act, Answer, Asked, FakeChatServer, Status
+from screentest.models.testing import (
+    MALFORMED,
+    Act,
+    Answer,
+    Asked,
+    FakeChatServer,
+    Status,
+    plausible,
+)
 from screentest.prompts import Prompts
 from tests.metrics.etva.scripted import elements, prompt_of, stage_of, well_behaved
 
@@ -194,6 +202,20 @@ def test_all_released_prompts_end_to_end_with_a_model_that_misbehaves(shared_dat
     assert sum(outcome.ok for outcome in outcomes) >= 79  # the 78 unspoilt and some harmless
     # One repair at most for an answer that cannot be read, one retry for a broken response.
     assert asked <= 3 * len(prompts) + 2 * 27
+
+
+def test_whatever_fits_the_schemas_gives_questions_or_a_reason() -> None:
+    # Made-up answers: numbers of elements that are not there, names that say nothing, twins.
+    prompts = [f"Prompt number {number} of a red fox." for number in range(40)]
+    with writing(plausible) as (write, _):
+        outcomes = write(*prompts)
+    for prompt, outcome in zip(prompts, outcomes, strict=True):
+        if outcome.failure is not None:
+            assert outcome.failure.reason is Reason.UNPARSABLE
+        else:
+            written = outcome.unwrap()
+            assert written.prompt == prompt
+            assert all(one.text.endswith("?") for one in written.questions)
 
 
 def test_a_service_that_fails_is_not_an_empty_graph() -> None:

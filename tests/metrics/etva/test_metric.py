@@ -14,11 +14,13 @@ from typing import Any
 import pytest
 
 from screentest.core import Clip, Item, Outcome, Outcomes, Reason, Script, Span
-from screentest.evaluate import Settings, Tools, measure, resolve, sign
+from screentest.evaluate import Settings, Tools, measure, resolve, score_items, sign
+from screentest.evaluate.tools import close_tools
 from screentest.metrics.etva.files import write_question_sets
 from screentest.metrics.etva.rules import write_by_rules
 from screentest.models import Choice
 from screentest.models.testing import Act, Answer, Asked, FakeChatServer, Status
+from screentest.run import InlineEngine, RunStore
 from tests.metrics.etva.scripted import always_yes, fenced, numbered, stage_of, well_behaved
 
 PROMPT = "A red fox runs through a forest."
@@ -181,6 +183,30 @@ def test_a_service_that_fails_once_leaves_no_score_of_the_rest(film: Item) -> No
     for outcome in outcomes.values():
         assert outcome.failure is not None
         assert outcome.failure.reason is Reason.SERVICE_FAILED
+
+
+def test_after_a_failure_only_what_is_missing_is_paid_for(film: Item, tmp_path: Path) -> None:
+    good, health = well_behaved(), {"broken": True}
+
+    def model(asked: Asked) -> Act:
+        red = stage_of(asked) == "answer" and "red" in fenced(asked, "question")
+        return Status(503) if red and health["broken"] else good(asked)
+
+    with FakeChatServer(model) as server:
+        choice = f"chat=openai:judge,base_url={server.url},max_attempts=1"
+        settings = Settings(models=(Choice.parse(choice),))
+        starts = []
+        for health["broken"] in (True, False):
+            before = len(server.asked)
+            with RunStore(tmp_path / "run", command="score") as store:
+                spec = ["etva:writer=rules"]
+                done = score_items(store, [film], spec, settings, engine=InlineEngine())
+            starts.append((done.failures.get(Reason.SERVICE_FAILED), len(server.asked) - before))
+        close_tools()
+        asked = fenced(server.asked[-1], "question")
+    # Knowledge and all five questions at first, then the one that is missing.
+    assert starts == [(1, 1 + ASKED), (None, 1)]
+    assert asked == "Is the fox red?"
 
 
 def test_gating_asks_nothing_about_what_is_not_there(film: Item) -> None:

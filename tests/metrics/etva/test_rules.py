@@ -85,6 +85,15 @@ def asked(prompt: str) -> dict[str, str]:
         ),
         ("The sky is dark blue.", {"Is the sky dark blue?": "color"}),
         ("two deer graze", {"Are the deer grazing?": "motion"}),
+        ("industrial area", {"Does the video show industrial area?": "existence"}),
+        (
+            "Iron Man flies past the Eiffel Tower in Paris.",
+            {
+                "Is Iron Man shown in the video?": "existence",
+                "Is Iron Man flying past the Eiffel Tower?": "motion",
+                "Is the Eiffel Tower in Paris?": "spatial",
+            },
+        ),
     ],
 )
 def test_what_is_asked(prompt: str, expected: dict[str, str]) -> None:

@@ -7,7 +7,7 @@ from screentest.language.lexicon import lexicon
 from screentest.metrics.etva.categories import Category
 from screentest.metrics.etva.graph import Attribute, Entity, Kind, Relation, SceneGraph
 from screentest.metrics.etva.questions import Question, distinct, with_needs
-from screentest.metrics.etva.rules.phrases import name_of, there_is
+from screentest.metrics.etva.rules.phrases import is_name, name_of, there_is
 
 FILM = "film"
 """The entity that camera and style belong to. Nobody asks whether it exists."""
@@ -35,10 +35,21 @@ class Draft:
         if known is None:
             place = Kind.BACKGROUND if chunk.kind == "scenes" else Kind.THING
             number = len([key for key in self._entities if key != FILM]) + 1
-            known = Entity(f"e{number}", name_of(chunk), place)
+            known = Entity(f"e{number}", chunk.name if is_name(chunk) else name_of(chunk), place)
             self._entities[single] = known
             self._asked[known.id] = (f"{there_is(chunk)} shown in the video?", Category.EXISTENCE)
         return known.id
+
+    def whole(self, text: str) -> None:
+        """All of a prompt that no rule takes apart, as one thing to be seen."""
+        known = Entity("e1", text, Kind.BACKGROUND)
+        self._entities[text] = known
+        self._asked[known.id] = (f"Does the video show {text}?", Category.EXISTENCE)
+
+    @property
+    def empty(self) -> bool:
+        """Whether nothing was found so far."""
+        return not self._entities
 
     def attribute(self, entity: str, value: str, question: str, category: Category) -> None:
         """A quality of an entity."""

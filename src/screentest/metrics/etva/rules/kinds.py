@@ -53,7 +53,19 @@ TIMES = frozenset(
 )
 UNSEEN = frozenset(
     (
-        *("area", "attention", "due", "end", "how", "pressure", "process", "reverse", "secret"),
+        *(
+            "tableau",
+            "sense",
+            "area",
+            "attention",
+            "due",
+            "end",
+            "how",
+            "pressure",
+            "process",
+            "reverse",
+            "secret",
+        ),
         *("secrets", "state", "thing", "time", "way", "world", "moment", "exposure", "skill"),
         *("piece", "group", "pair", "bunch", "last", "flurry", "lot", "number", "series", "kind"),
         *("skills", "emotion", "emotions", "color", "colors", "colour", "colours", "direction"),

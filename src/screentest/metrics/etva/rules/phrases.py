@@ -17,7 +17,7 @@ def is_entity(chunk: Chunk) -> bool:
         and not chunk.negated
         and chunk.kind not in ("film-term", "abstract")
         and low not in TIMES
-        and low not in UNSEEN
+        and not (low in UNSEEN and " " not in chunk.name)
         and chunk.words[-1].text[0].isalpha()
     )
 
@@ -30,6 +30,14 @@ def name_of(chunk: Chunk) -> str:
     return name[0].lower() + name[1:] if known and not name.isupper() else name
 
 
+def is_name(chunk: Chunk) -> bool:
+    """Whether it is the name of one: Paris, the Eiffel Tower; a Corgi is one of many."""
+    noun = chunk.words[-len(chunk.name.split()) :]
+    capital = all(word.text[0].isupper() and not word.text.isupper() for word in noun)
+    alone = len(noun) == 1 and noun[0].start == 0
+    return capital and not alone and chunk.words[0].low not in ("a", "an") and not chunk.owned
+
+
 def is_many(chunk: Chunk) -> bool:
     """Whether there is more than one of it."""
     counted = any(word.tag is Tag.NUM and word.low not in ("one", "1") for word in chunk.words)
@@ -38,7 +46,9 @@ def is_many(chunk: Chunk) -> bool:
 
 def the(chunk: Chunk) -> str:
     """A noun phrase spoken of again."""
-    return f"the {name_of(chunk)}"
+    if is_name(chunk) and chunk.words[0].low != "the":
+        return chunk.name
+    return f"the {chunk.name if is_name(chunk) else name_of(chunk)}"
 
 
 def be(chunk: Chunk, count: int = 1) -> str:
@@ -49,6 +59,8 @@ def be(chunk: Chunk, count: int = 1) -> str:
 def there_is(chunk: Chunk) -> str:
     """How one asks whether something exists."""
     name = name_of(chunk)
+    if is_name(chunk):
+        return f"Is {the(chunk)}"
     if is_many(chunk):
         return f"Are there any {name}"
     counted = any(word.low in ("a", "an", "one", "the", "another") for word in chunk.words)

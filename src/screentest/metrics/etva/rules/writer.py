@@ -14,6 +14,8 @@ motion Are the dogs running through the forest?
 
 from __future__ import annotations
 
+import re
+
 from screentest.core import Signature
 from screentest.language.chunks import Chunk, chunks_of
 from screentest.language.clauses import Clauses
@@ -25,7 +27,7 @@ from screentest.metrics.etva.rules.actions import actions
 from screentest.metrics.etva.rules.draft import Draft
 from screentest.metrics.etva.rules.filming import read_filming
 from screentest.metrics.etva.rules.kinds import MATERIALS, TIMES, kind_of_attribute
-from screentest.metrics.etva.rules.phrases import be, is_entity, name_of, the
+from screentest.metrics.etva.rules.phrases import be, is_entity, is_name, name_of, the
 from screentest.metrics.etva.rules.places import belongings, places
 
 NAME = "rules"
@@ -34,6 +36,8 @@ _COUNTS = (
     *("one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten"),
     *("eleven", "twelve"),
 )
+_SHORT = re.compile(r"[A-Za-z'-]+(?: [A-Za-z'-]+){0,4}")
+"""A prompt of a few words, such as "industrial area"."""
 _MOST = 2_000
 """Characters that are read; a prompt is no book."""
 
@@ -63,6 +67,8 @@ def write_by_rules(prompt: str) -> QuestionSet:
     belongings(draft, clauses)
     for one in filmed:
         draft.attribute(draft.film(), one.value, one.question, one.category)
+    if draft.empty and _SHORT.fullmatch(text.strip(" .")):
+        draft.whole(text.strip(" ."))
     graph, questions = draft.finished()
     return QuestionSet(prompt, tuple(questions), graph, writer=NAME)
 
@@ -95,6 +101,8 @@ def _qualities(draft: Draft, chunk: Chunk) -> None:
 
 
 def _is_made_of(low: str, chunk: Chunk) -> bool:
+    if is_name(chunk):
+        return False  # nobody asks what Iron Man is made of
     return low in MATERIALS and (low, chunk.low) not in (("ice", "cream"), ("gold", "fish"))
 
 
