@@ -5,11 +5,13 @@ from __future__ import annotations
 from pathlib import Path
 
 import numpy as np
+import pytest
 
-from screentest.core import build, registry
+from screentest.core import BadOption, build, registry
 from screentest.degrade.contract import Workshop
 from screentest.degrade.dice import Dice
 from screentest.degrade.placebos.noise import grained
+from screentest.degrade.placebos.painted_instruction import TEXT, painted
 from tests.degrade.stage import PlainBackends, Stage, packets_of
 from tests.video.outside import Outside
 
@@ -73,3 +75,34 @@ def test_noise_touches_some_clips_and_is_not_seen(
     changed = (before != after).any(axis=(1, 2))
     assert 0 < changed.sum() < len(changed)
     assert 10 * np.log10(255**2 / ((after - before) ** 2).mean()) > 40
+
+
+@pytest.mark.parametrize("width", [160, 256, 1920])
+def test_an_instruction_is_a_band_at_the_lower_edge(width: int) -> None:
+    height = width * 9 // 16 // 2 * 2
+    picture = np.full((height * 3 // 2, width), 100, np.uint8)
+    after = painted(picture, TEXT)
+    touched = np.flatnonzero((after[:height] != 100).any(axis=1))
+    assert touched[-1] == height - 1  # down to the edge
+    assert touched.size < height / 4  # and no higher than a line of text
+    assert (after[height:] == 100).all()  # colours stay
+    columns = np.flatnonzero((after[touched] > 16).any(axis=0))
+    assert columns[0] < 0.1 * width  # the whole line is there, from edge to edge
+    assert columns[-1] > 0.9 * width
+
+
+def test_an_instruction_is_in_as_many_clips_as_asked(
+    stage: Stage, outside: Outside, tmp_path: Path
+) -> None:
+    before = outside.pictures(stage.film.video.path, pixels="yuv420p").astype(float)
+    after = outside.pictures(
+        written(stage, "painted_instruction:clips=2", tmp_path), pixels="yuv420p"
+    ).astype(float)
+    changed = (before != after).any(axis=(1, 2))
+    counts = sorted(clip.frames for clip in stage.film.clips)
+    assert counts[0] + counts[1] <= changed.sum() <= counts[-1] + counts[-2]
+
+
+def test_an_instruction_needs_plain_letters() -> None:
+    with pytest.raises(BadOption):
+        build("placebo", 'painted_instruction:text=""')
