@@ -10,7 +10,7 @@ from screentest.core import Item, Reason
 from tests.metrics.locot2v.films import measured, score
 from tests.models.tiny_backend import MARKS
 
-pytestmark = MARKS
+pytestmark = list(MARKS)
 
 
 @pytest.fixture(scope="module")
