@@ -6,6 +6,7 @@ their order. It is not told when a clip should be on the screen: that would say 
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -31,6 +32,10 @@ class Case:
     severity: float | None = None
     clips: int | None = None
     category: str = ""
+    change: str = ""
+    """What was done to its prompt, for a probe."""
+    kept: bool | None = None
+    """Whether people's filter kept the pair; None where nobody filtered."""
 
     @property
     def id(self) -> str:
@@ -51,9 +56,16 @@ class Case:
             "clips": self.clips,
             "category": self.category,
             "duration": self.duration,
+            "change": self.change,
+            "kept": self.kept,
             "intact": self.contest.first.id,
             "changed": self.contest.second.id,
         }
+
+    @property
+    def rung(self) -> tuple[float, int]:
+        """How strong the harm is: its severity, then the number of clips."""
+        return (self.severity or 0.0, self.clips or 0)
 
     @property
     def cluster(self) -> str:
@@ -66,14 +78,17 @@ def read_cases(
     *,
     aspects: Iterable[Aspect] | None = None,
     placebos: bool = True,
+    kept: Sequence[Path] = (),
 ) -> list[Case]:
     """The cases of some testbeds, in the order of their lists.
 
-    A placebo belongs to no aspect: it is put in every aspect that its testbed has.
+    A placebo belongs to no aspect: it is put in every aspect that its testbed has. ``kept`` are
+    the testbeds that people's filter left of these; a case is kept when it is in one of them.
     """
     wanted = set(aspects) if aspects is not None else set(Aspect)
     cases: list[Case] = []
     names = _names(folders)
+    confirmed = {key for folder in kept for key in _pairs_in(folder)} if kept else None
     for folder in folders:
         testbed = read_testbed(folder)
         sources = {source.id: source for source in testbed.sources}
@@ -83,7 +98,10 @@ def read_cases(
             own = [pair.aspect] if pair.aspect in wanted else []
             for aspect in own if pair.kind is Kind.DEGRADATION else present * placebos:
                 if aspect is not None:
-                    cases.append(_case(folder.absolute(), names[folder], source, pair, aspect))
+                    case = _case(folder.absolute(), names[folder], source, pair, aspect)
+                    if confirmed is not None and pair.kind is Kind.DEGRADATION:
+                        case = replace(case, kept=_key(pair) in confirmed)
+                    cases.append(case)
     if not cases:
         raise BadOption(
             "there are no pairs to judge",
@@ -92,12 +110,23 @@ def read_cases(
     return cases
 
 
+def _pairs_in(folder: Path) -> set[tuple[str, str]]:
+    return {_key(pair) for pair in read_testbed(folder).pairs}
+
+
+def _key(pair: Pair) -> tuple[str, str]:
+    """What a pair is called in every testbed that has it: its bytes, not its place."""
+    return (pair.changed.sha256, str(pair.aspect))
+
+
 def _aspects(testbed: Testbed) -> set[Aspect]:
     return {pair.aspect for pair in testbed.pairs if pair.aspect is not None}
 
 
 def _names(folders: Sequence[Path]) -> dict[Path, str]:
     """Testbeds by the name of their folder; where two are called alike, by their place."""
+    if len({folder.resolve() for folder in folders}) < len(folders):
+        raise BadOption("a testbed is given twice", advice="Give each folder once.")
     names = [folder.absolute().name for folder in folders]
     if len(set(names)) == len(names):
         return dict(zip(folders, names, strict=True))
@@ -128,3 +157,33 @@ def _case(folder: Path, name: str, source: SourceFilm, pair: Pair, aspect: Aspec
         clips=pair.clips,
         category=source.groups.get("category", ""),
     )
+
+
+def strongest(cases: Iterable[Case]) -> list[Case]:
+    """The degraded pairs at the strongest rung of each source and degradation."""
+    ladder = [case for case in cases if case.kind is Kind.DEGRADATION]
+    top: dict[tuple[str, str], tuple[float, int]] = {}
+    for case in ladder:
+        place = (case.cluster, case.name)
+        top[place] = max(top.get(place, (0.0, 0)), case.rung)
+    return [case for case in ladder if case.rung == top[case.cluster, case.name]]
+
+
+def one_aspect_per_placebo(cases: Sequence[Case]) -> list[Case]:
+    """The cases for a judge that is asked and paid: each placebo pair in one of its aspects.
+
+    Which one goes by a hash of the pair, so that it stays the same when others are added. A
+    placebo changes nothing in any aspect; asking in all ten would cost more than the degraded
+    pairs themselves.
+    """
+    drawn: dict[str, Case] = {}
+    for case in cases:
+        if case.kind is Kind.PLACEBO:
+            held = drawn.get(case.id)
+            if held is None or _lot(case) < _lot(held):
+                drawn[case.id] = case
+    return [case for case in cases if case.kind is not Kind.PLACEBO or drawn[case.id] is case]
+
+
+def _lot(case: Case) -> bytes:
+    return hashlib.sha256(f"{case.id}/{case.contest.aspect}".encode()).digest()

@@ -3,27 +3,27 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
-from decimal import Decimal
 
-from screentest.certify.cases import Case
-from screentest.certify.certificate import (
-    Certificate,
-    Cost,
-    accuracy,
+from screentest.certify.accuracy import accuracy
+from screentest.certify.cases import Case, one_aspect_per_placebo
+from screentest.certify.certificate import Certificate
+from screentest.certify.cost import cost_of
+from screentest.certify.court import Court
+from screentest.certify.judgements import Judgement, in_both_orders, read_judgements
+from screentest.certify.ladders import ladders, reference
+from screentest.certify.prompts import PromptChange, prompt_results, with_changed_prompts
+from screentest.certify.results import (
     aspect_results,
-    ladders,
+    by_testbed,
+    filter_result,
     placebo_results,
-    reference,
     trend,
 )
-from screentest.certify.court import Court, metrics_of
-from screentest.certify.judgements import Judgement, in_both_orders, read_judgements
-from screentest.certify.prompts import PromptChange, prompt_results, with_changed_prompts
-from screentest.core import Aspect, Progress, from_object, to_json
-from screentest.evaluate.evaluators import Signed
-from screentest.evaluate.judging import Order
+from screentest.core import Aspect, Progress, RatingJudge, from_object, to_json
+from screentest.evaluate.evaluators import Evaluator, Signed
+from screentest.evaluate.judging import Contest, Order
 from screentest.evaluate.settings import Settings
 from screentest.run import Engine, Execution, RunReader, RunStore
 from screentest.stats.order import order_effect
@@ -53,6 +53,11 @@ class Plan:
         changed = with_changed_prompts(self.cases, self.prompt_changes, self.probe_pairs)
         return [*self.cases, *changed]
 
+    def cases_for(self, judge: Evaluator) -> list[Case]:
+        """What a judge is put: one that rates videos alone has every placebo for nothing."""
+        cases = self.all_cases
+        return cases if isinstance(judge.judge, RatingJudge) else one_aspect_per_placebo(cases)
+
 
 @dataclass(frozen=True, slots=True)
 class Certification:
@@ -60,16 +65,13 @@ class Certification:
 
     certificates: tuple[Certificate, ...]
     executions: tuple[Execution, ...]
+    pending: int = 0
+    """Judgements still to be made."""
 
     @property
     def exit_code(self) -> int:
         """Above zero where a signal stopped it."""
         return max((one.exit_code for one in self.executions), default=0)
-
-    @property
-    def pending(self) -> int:
-        """Records still to be made."""
-        return sum(one.pending for one in self.executions)
 
 
 def certify(
@@ -81,14 +83,22 @@ def certify(
     progress: Progress | None = None,
 ) -> Certification:
     """Judge all cases with all judges, or go on with it; then draw the certificates up."""
-    contests = [case.contest for case in plan.all_cases]
+    cases = plan.all_cases
+
+    def contests_for(judge: Evaluator) -> list[Contest]:
+        return [case.contest for case in plan.cases_for(judge)]
+
+    store.keep_note(CASES, [case.about for case in cases])
     court = Court(store, settings or Settings(), engine, progress)
-    judges = court.hear(contests, plan.judges, orders=plan.orders, repeats=plan.repeats)
-    store.keep_note(CASES, [case.about for case in plan.all_cases])
-    certificates = tuple(draw_up(store, plan, one) for one in judges)
-    for certificate in certificates:
+    judges = court.hear(contests_for, plan.judges, orders=plan.orders, repeats=plan.repeats)
+    certificates, pending = [], 0
+    for judge in judges:
+        judgements = read_judgements(store, cases, judge.evaluator.name)
+        pending += sum(one.outcome is None for one in judgements)
+        certificate = draw_up(store, plan, judge, judgements)
         store.keep_note(f"{NOTE}: {certificate.judge}", json.loads(to_json(certificate)))
-    return Certification(certificates, tuple(court.executions))
+        certificates.append(certificate)
+    return Certification(tuple(certificates), tuple(court.executions), pending)
 
 
 def read_certificates(run: RunReader) -> list[Certificate]:
@@ -100,15 +110,13 @@ def read_certificates(run: RunReader) -> list[Certificate]:
     ]
 
 
-def draw_up(run: RunReader, plan: Plan, judge: Signed) -> Certificate:
+def draw_up(run: RunReader, plan: Plan, judge: Signed, judgements: list[Judgement]) -> Certificate:
     """The certificate of one judge from what the run holds."""
-    name = judge.evaluator.name
-    judgements = read_judgements(run, plan.all_cases, name)
-    plain = {case.id for case in plan.cases}
-    own = [one for one in judgements if one.case.id in plain]
+    own = [one for one in judgements if not one.case.change]
     top = reference(own)
+    testbeds = by_testbed(top)
     return Certificate(
-        judge=name,
+        judge=judge.evaluator.name,
         signature=str(judge.signature),
         testbeds=tuple(dict.fromkeys(case.testbed for case in plan.cases)),
         overall=accuracy(top),
@@ -119,33 +127,10 @@ def draw_up(run: RunReader, plan: Plan, judge: Signed) -> Certificate:
         clip_counts=ladders(own, by="clips"),
         placebos=placebo_results(own),
         prompts=prompt_results(judgements, plan.prompt_changes),
-        cost=_cost(run, judge, own),
+        cost=cost_of(run, judge.evaluator, judgements),
         summary=getattr(judge.evaluator.info, "summary", ""),
-    )
-
-
-def _cost(run: RunReader, judge: Signed, judgements: Sequence[Judgement]) -> Cost:
-    """Seconds, calls and tokens; what metrics took counts for the judge that rests on them."""
-    answered = [one for one in judgements if one.outcome is not None]
-    seconds = sum(one.elapsed for one in answered)
-    requests = {request for one in answered for request in one.requests}
-    metrics = metrics_of(judge.evaluator)
-    if metrics:
-        seen: dict[str, float] = {}
-        for record in run.records():
-            if record.key.evaluator in metrics and not record.key.aspect:
-                # Metrics of one task share its time.
-                seen[record.key.item] = max(seen.get(record.key.item, 0.0), record.elapsed)
-                requests.update(record.requests)
-        seconds += sum(seen.values())
-    calls = [call for call in run.calls() if call.intent.request in requests]
-    receipts = [call.receipt for call in calls if call.receipt is not None]
-    costs = [receipt.cost for receipt in receipts if receipt.cost is not None]
-    return Cost(
-        seconds=seconds / max(1, len(answered)),
-        calls=len(calls),
-        tokens_in=sum(receipt.tokens_in or 0 for receipt in receipts),
-        tokens_out=sum(receipt.tokens_out or 0 for receipt in receipts),
-        cost=sum(costs, Decimal(0)) if costs else None,
-        judgements=len(answered),
+        filtered=filter_result(top),
+        by_testbed={name: accuracy(found) for name, found in testbeds.items()}
+        if len(testbeds) > 1
+        else {},
     )

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
-from screentest.core import Outcome, Reason, Verdict
+from screentest.certify.judgements import POINTS
+from screentest.core import NoValue, Outcome, Reason, Verdict
 from screentest.degrade.testbed import Kind
 from screentest.evaluate.judging import Order
 from screentest.evaluate.results import Results, read_results
@@ -13,6 +15,7 @@ from screentest.run import RunReader
 from screentest.stats import (
     Difference,
     McNemar,
+    design_effect,
     holm,
     mcnemar,
     paired_bootstrap,
@@ -49,34 +52,66 @@ Points = Mapping[str, Mapping[str, float]]
 """By aspect or metric, then by item: what one side earned."""
 
 
-def judge_points(run: RunReader, judge: str) -> Points:
-    """What a judge earned on each degraded pair: the mean over orders and repeats."""
+def judge_points(run: RunReader, judge: str, testbed: str = "") -> Points:
+    """What a judge earned on each pair that its certificate counts: the mean of its answers.
+
+    Those are the degraded pairs at their strongest rung; of one testbed where one is given.
+    """
     earned: dict[str, dict[str, list[float]]] = {}
-    plain = {
-        case["id"]
-        for case in run.note("cases") or []
-        if case["kind"] == Kind.DEGRADATION.value and "#" not in case["id"]
-    }
+    counted = _counted(run, testbed)
     for record in run.records():
         key = record.key
-        if key.evaluator != judge or key.item not in plain or not key.aspect:
+        if key.evaluator != judge or key.item not in counted or not key.aspect:
             continue
         outcome: Outcome[object] = record.outcomes[judge]  # type: ignore[assignment]
         if not isinstance(outcome.value, Verdict):
             continue
         choice = outcome.value.choice
         facing = choice if key.order == Order.AS_GIVEN.value else choice.flipped
-        points = {"first": 1.0, "tie": 0.5, "second": 0.0}[facing.value]
-        earned.setdefault(key.aspect, {}).setdefault(key.item, []).append(points)
+        earned.setdefault(key.aspect, {}).setdefault(key.item, []).append(POINTS[facing])
     return {
         aspect: {item: sum(found) / len(found) for item, found in by_item.items()}
         for aspect, by_item in earned.items()
     }
 
 
+def _counted(run: RunReader, testbed: str) -> set[str]:
+    """The ids of the cases at the strongest rung, from what the run keeps of its cases."""
+    cases = [
+        case
+        for case in run.note("cases") or []
+        if case["kind"] == Kind.DEGRADATION.value and not case.get("change")
+    ]
+
+    def place(case: Mapping[str, Any]) -> tuple[str, str, str]:
+        return (case["testbed"], case["source"], case["name"])
+
+    def rung(case: Mapping[str, Any]) -> tuple[float, int]:
+        return (case["severity"] or 0.0, case["clips"] or 0)
+
+    top: dict[tuple[str, str, str], tuple[float, int]] = {}
+    for case in cases:
+        top[place(case)] = max(top.get(place(case), (0.0, 0)), rung(case))
+    return {
+        case["id"]
+        for case in cases
+        if rung(case) == top[place(case)] and testbed in ("", case["testbed"])
+    }
+
+
 def judges_in(run: RunReader) -> list[str]:
     """The judges that a run has heard."""
     return [note.name for note in run.evaluators() if note.kind == "judge"]
+
+
+def testbeds_in(run: RunReader) -> list[str]:
+    """The testbeds that a run has judged."""
+    return list(dict.fromkeys(case["testbed"] for case in run.note("cases") or []))
+
+
+def groups_in(run: RunReader, group: str) -> list[str]:
+    """The values that a group has among the items of a run."""
+    return sorted({value for item in run.items().values() if (value := item.groups.get(group))})
 
 
 def score_points(run: RunReader, group: str = "", value: str = "") -> Points:
@@ -110,7 +145,7 @@ def compare(first: Points, second: Points, *, judgements: bool) -> Outcome[tuple
         if not both:
             continue
         left, right = [one[item] for item in both], [two[item] for item in both]
-        clusters = [_source(item) if judgements else item for item in both]
+        clusters = [source_of(item) if judgements else item for item in both]
         difference = paired_bootstrap(left, right, clusters)
         rows.append(
             Row(
@@ -120,7 +155,7 @@ def compare(first: Points, second: Points, *, judgements: bool) -> Outcome[tuple
                 difference=difference,
                 adjusted_p=difference.p_value,
                 exact=mcnemar(left, right) if judgements else None,
-                needed=_needed(left, right) if judgements else None,
+                needed=_needed(left, right, clusters) if judgements else None,
                 dropped=len(one.keys() ^ two.keys()),
             )
         )
@@ -132,13 +167,21 @@ def compare(first: Points, second: Points, *, judgements: bool) -> Outcome[tuple
     )
 
 
-def _source(case: str) -> str:
+def source_of(case: str) -> str:
     """The source in the id of a case, ``testbed/source/degradation``."""
     return case.rpartition("/")[0]
 
 
-def _needed(left: Sequence[float], right: Sequence[float]) -> int | None:
-    """How many pairs would do, going by how often the two differ here."""
-    gap = abs(sum(left) - sum(right)) / len(left)
-    discordant = sum(abs(a - b) for a, b in zip(left, right, strict=True)) / len(left)
-    return sample_size(gap, discordance=discordant) if gap > 0 else None
+def _needed(left: Sequence[float], right: Sequence[float], clusters: Sequence[str]) -> int | None:
+    """How many pairs would do, going by how often the two differ here, and in which sources."""
+    changes = [a - b for a, b in zip(left, right, strict=True)]
+    gap = abs(sum(changes)) / len(changes)
+    if gap == 0:
+        return None
+    # Rounding must not make the whole larger than the sum of its parts.
+    discordant = max(gap, sum(map(abs, changes)) / len(changes))
+    try:
+        inflation = max(1.0, design_effect(changes, clusters))
+    except NoValue:
+        inflation = 1.0
+    return sample_size(min(gap, 1.0), discordance=min(discordant, 1.0), design_effect=inflation)

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 from screentest.core import (
     Aspect,
-    Judge,
+    Item,
     Outcome,
     Outcomes,
     Progress,
@@ -68,14 +68,13 @@ class Court:
 
     def hear(
         self,
-        contests: Sequence[Contest],
+        contests_for: Callable[[Evaluator], Sequence[Contest]],
         judges: Sequence[str],
         *,
         orders: Sequence[Order] = tuple(Order),
         repeats: int = 1,
     ) -> list[Signed]:
-        """Have every judge decide every contest, or go on with it."""
-        store = self._store
+        """Have every judge decide its contests, or go on with it."""
         named = [judge_of(text) for text in dict.fromkeys(judges)]
         roles = tuple(dict.fromkeys(role for one in named for role in one.info.roles))
         specs = list(dict.fromkeys(spec for one in named for spec in metrics_of(one)))
@@ -84,21 +83,31 @@ class Court:
         tools = Tools(settings)
         signed = [_signed(one, by_spec, tools) for one in named]
         tools.models.close()
-        items = {item.id: item for one in contests for item in (one.first, one.second)}
-        store.keep_items(items.values())
-        store.keep_evaluators([one.note for one in (*metrics, *signed)])
-        if metrics:
-            self._execute(score_tasks(store, list(items.values()), metrics, settings), "measuring")
-            scores = _scores(store, by_spec)
-            for one in signed:
-                if isinstance(one.evaluator.judge, RatingJudge):
-                    rate_contests(store, contests, one, scores, orders=orders)
+        put = {one.evaluator.name: contests_for(one.evaluator) for one in signed}
+        rating = [one for one in signed if isinstance(one.evaluator.judge, RatingJudge)]
+        asked = [one for one in signed if one not in rating]
+        self._store.keep_items(_items(signed, put))
+        self._store.keep_evaluators([one.note for one in (*metrics, *signed)])
         questions = [
             task
-            for one in signed
-            if isinstance(one.evaluator.judge, Judge)
-            for task in asking_tasks(store, contests, one, settings, orders=orders, repeats=repeats)
+            for one in asked
+            for task in asking_tasks(
+                self._store,
+                put[one.evaluator.name],
+                one,
+                settings,
+                orders=orders,
+                repeats=repeats,
+            )
         ]
+        # Also what is not come to, for want of time, is part of the plan: coverage counts it.
+        self._store.add_to_plan(key for task in questions for key in task.keys)
+        if rating:
+            films = _items(rating, put)
+            self._execute(score_tasks(self._store, films, metrics, settings), "measuring")
+            scores = _scores(self._store, by_spec)
+            for one in rating:
+                rate_contests(self._store, put[one.evaluator.name], one, scores, orders=orders)
         if questions and not any(one.signal for one in self.executions):
             self._execute(questions, "judging")
         return signed
@@ -125,7 +134,7 @@ def judged(
     progress: Progress | None = None,
 ) -> dict[Aspect, tuple[Outcome[Verdict] | None, Outcome[Verdict] | None]]:
     """The verdicts of one judge on some contests, as given and swapped, by aspect."""
-    (signed,) = Court(store, settings, engine, progress).hear(contests, [judge])
+    (signed,) = Court(store, settings, engine, progress).hear(lambda _: contests, [judge])
     name = signed.evaluator.name
     found = {
         (record.key.item, record.key.aspect, record.key.order): record.outcomes[name]
@@ -138,6 +147,12 @@ def judged(
         )
         for contest in contests
     }
+
+
+def _items(judges: Sequence[Signed], put: Mapping[str, Sequence[Contest]]) -> list[Item]:
+    """All videos that some judges look at, once each."""
+    contests = [contest for one in judges for contest in put[one.evaluator.name]]
+    return list({item.id: item for one in contests for item in (one.first, one.second)}.values())
 
 
 def _signed(one: Evaluator, metrics: Mapping[str, Signed], tools: Tools) -> Signed:

@@ -26,6 +26,11 @@ class Judgement:
     requests: tuple[str, ...] = ()
 
     @property
+    def place(self) -> tuple[str, str]:
+        """Which pair it is about, and in which aspect."""
+        return (self.case.id, self.case.contest.aspect.value)
+
+    @property
     def choice(self) -> Choice | None:
         """As presented: FIRST is the video that was shown first."""
         if self.outcome is None or self.outcome.value is None:
@@ -43,7 +48,7 @@ class Judgement:
 
 def read_judgements(run: RunReader, cases: Sequence[Case], judge: str) -> list[Judgement]:
     """All that the run plans to ask ``judge`` about these cases."""
-    by_place = {(case.id, str(case.contest.aspect)): case for case in cases}
+    by_place = {(case.id, case.contest.aspect.value): case for case in cases}
     records: dict[Any, Record] = {
         record.key: record for record in run.records() if record.key.evaluator == judge
     }
@@ -74,8 +79,7 @@ def in_both_orders(judgements: Sequence[Judgement]) -> list[tuple[Choice, Choice
     by_case: dict[tuple[str, str, int], dict[Order, Choice]] = {}
     for one in judgements:
         if one.choice is not None:
-            place = (one.case.id, str(one.case.contest.aspect), one.repeat)
-            by_case.setdefault(place, {})[one.order] = one.choice
+            by_case.setdefault((*one.place, one.repeat), {})[one.order] = one.choice
     return [
         (answers[Order.AS_GIVEN], answers[Order.SWAPPED])
         for answers in by_case.values()

@@ -10,22 +10,11 @@ from collections.abc import Sequence
 from dataclasses import replace
 from enum import StrEnum
 
-from screentest.certify.cases import Case
-from screentest.certify.certificate import PromptResult, accuracy
+from screentest.certify.accuracy import accuracy
+from screentest.certify.cases import Case, strongest
+from screentest.certify.certificate import PromptResult
 from screentest.certify.judgements import Judgement
 from screentest.core import Aspect, Item, Script
-from screentest.degrade.testbed import Kind
-
-TEXT_ASPECTS = frozenset(
-    {
-        Aspect.OBJECT_INTEGRITY,
-        Aspect.COLOR,
-        Aspect.COMPREHENSIVENESS,
-        Aspect.SPATIAL_RELATIONSHIP,
-        Aspect.TEMPORAL_FLOW,
-    }
-)
-"""Aspects in which intact and degraded can be told apart only by what the prompt says."""
 
 
 class PromptChange(StrEnum):
@@ -41,8 +30,11 @@ class PromptChange(StrEnum):
 def with_changed_prompts(
     cases: Sequence[Case], changes: Sequence[PromptChange], most: int
 ) -> list[Case]:
-    """Cases under other prompts, ``most`` of each aspect, the same in every start."""
-    plain = [case for case in cases if case.kind is Kind.DEGRADATION]
+    """Cases under other prompts, ``most`` of each aspect, the same in every start.
+
+    They are drawn from the strongest rungs: what a judge cannot see says nothing of its reading.
+    """
+    plain = strongest(cases)
     chosen: list[Case] = []
     for aspect in Aspect:
         own = [case for case in plain if case.contest.aspect is aspect]
@@ -61,19 +53,19 @@ def prompt_results(
     judgements: Sequence[Judgement], changes: Sequence[PromptChange]
 ) -> tuple[PromptResult, ...]:
     """How far answers under other prompts are from those under the right one."""
-    plain = {_place(one, one.case.id): one for one in judgements}
+    plain = {_place(one): one for one in judgements if not one.case.change}
     results = []
     for change in changes:
         for aspect in Aspect:
             own = [
                 one
                 for one in judgements
-                if one.case.id.endswith(f"#{change.value}") and one.case.contest.aspect is aspect
+                if one.case.change == change.value and one.case.contest.aspect is aspect
             ]
             both = [
                 (one.choice, right.choice)
                 for one in own
-                if (right := plain.get(_place(one, one.case.id.rpartition("#")[0]))) is not None
+                if (right := plain.get(_place(one))) is not None
                 and one.choice is not None
                 and right.choice is not None
             ]
@@ -84,8 +76,14 @@ def prompt_results(
     return tuple(results)
 
 
-def _place(one: Judgement, case: str) -> tuple[str, str, str, int]:
-    return (case, str(one.case.contest.aspect), one.order.value, one.repeat)
+def _place(one: Judgement) -> tuple[str, str, str, int]:
+    """Which question it is, whatever the prompt."""
+    case = one.case.id.removesuffix(_mark(one.case.change))
+    return (case, one.case.contest.aspect.value, one.order.value, one.repeat)
+
+
+def _mark(change: str) -> str:
+    return f"#{change}" if change else ""
 
 
 def _changed(case: Case, change: PromptChange, scripts: dict[str, Script | None]) -> Case | None:
@@ -94,16 +92,16 @@ def _changed(case: Case, change: PromptChange, scripts: dict[str, Script | None]
         return None
 
     def under(item: Item) -> Item:
-        return replace(item, id=f"{item.id}#{change.value}", prompt=other.text, script=other)
+        return replace(item, id=f"{item.id}{_mark(change.value)}", prompt=other.text, script=other)
 
     contest = replace(
         case.contest,
-        id=f"{case.id}#{change.value}",
+        id=f"{case.id}{_mark(change.value)}",
         prompt=other.text,
         first=under(case.contest.first),
         second=under(case.contest.second),
     )
-    return replace(case, contest=contest)
+    return replace(case, contest=contest, change=change.value)
 
 
 def _other(case: Case, change: PromptChange, scripts: dict[str, Script | None]) -> Script | None:

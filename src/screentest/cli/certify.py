@@ -21,8 +21,8 @@ from screentest.cli._options import (
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from screentest.certify.certificate import Accuracy, Certificate
-    from screentest.core import Aspect, Outcome
+    from screentest.certify.cases import Case
+    from screentest.core import Aspect
 
 
 def command(app: typer.Typer) -> None:
@@ -64,6 +64,10 @@ def certify(
     human: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Votes of people, to stand beside.")
     ] = None,
+    kept: Annotated[
+        list[Path] | None,
+        typer.Option(metavar="DIR", help="What people's filter left: before and after."),
+    ] = None,
     model: ModelOption = None,
     profile: ProfileOption = None,
     prompts: PromptsOption = None,
@@ -88,6 +92,7 @@ def certify(
     from screentest.certify.cases import read_cases
     from screentest.certify.certify import Plan
     from screentest.certify.certify import certify as run_certify
+    from screentest.cli._certificate import print_certificate
     from screentest.cli._console import print_json
     from screentest.cli._options import cap_of, read_aspects, settings_of
     from screentest.cli._progress import watched
@@ -98,7 +103,9 @@ def certify(
     if orders not in ("both", "first"):
         raise BadOption(f"--orders cannot be {orders!r}", advice="Write both or first.")
     settings = settings_of(model, profile, prompts, prices, device=device)
-    cases = read_cases(testbed, aspects=read_aspects(aspects), placebos=placebos)
+    cases = read_cases(
+        testbed, aspects=read_aspects(aspects), placebos=placebos, kept=tuple(kept or ())
+    )
     plan = Plan(
         cases=tuple(cases),
         judges=tuple(judges),
@@ -120,7 +127,7 @@ def certify(
         print_json([json.loads(to_json(one)) for one in done.certificates])
     else:
         for certificate in done.certificates:
-            _print(certificate)
+            print_certificate(certificate)
         _print_end(done.pending, out)
     if done.exit_code:
         raise typer.Exit(done.exit_code)
@@ -143,89 +150,22 @@ def _changes(text: str) -> tuple[Any, ...]:
         raise BadOption(f"{text!r} names no probes", advice=f"Probes: {known}.") from None
 
 
-def _human(votes: Path | None, cases: Sequence[Any]) -> dict[Aspect, float] | None:
+def _human(votes: Path | None, cases: Sequence[Case]) -> dict[Aspect, float] | None:
+    """What people say of the very pairs that the table of aspects counts."""
     if votes is None:
         return None
+    from screentest.certify.cases import strongest
+    from screentest.core import BadOption
     from screentest.judges.human import read_votes, share_for_intact
 
-    return share_for_intact(read_votes(votes))
-
-
-def _print(certificate: Certificate) -> None:
-    from screentest.cli._console import out as console
-    from screentest.cli._tables import print_facts, print_heading, table
-
-    print_heading(f"{certificate.judge} on {', '.join(certificate.testbeds)}")
-    rows = [
-        (one.aspect.value, *_cells(one.accuracy), _human_cell(one.human), f"{one.sources:,}")
-        for one in certificate.aspects
-    ]
-    mean = certificate.mean_over_aspects
-    rows.append(("all pairs", *_cells(certificate.overall), "", ""))
-    columns = ["Aspect", ">Right %", ">95% interval", ">Ties", ">Judged", ">People", ">Sources"]
-    console().print(table(columns, rows))
-    facts = []
-    if mean is not None:
-        facts.append(("Mean over aspects", f"{100 * mean:.1f}% (chance 50)"))
-    order = certificate.order.value
-    if order is not None:
-        facts.append(
-            (
-                "Order",
-                f"{100 * order.consistent_share:.1f}% of pairs judged alike in both orders; "
-                f"{100 * order.first_share:.1f}% of answers for the first video",
-            )
+    videos = [case.contest.second.video for case in strongest(cases)]
+    shares = share_for_intact(read_votes(votes), videos)
+    if not shares:
+        raise BadOption(
+            f"{votes} has no vote on a pair of these testbeds",
+            advice="`video` is the path of the changed video in its testbed.",
         )
-    trend = certificate.trend.value
-    if trend is not None:
-        facts.append(("With duration", f"ρ = {trend.correlation}"))
-    for aspect, dose in certificate.severities.items():
-        steps = ", ".join(f"{one.severity:g}: {100 * one.accuracy:.0f}%" for one in dose.doses)
-        facts.append((f"Severity, {aspect}", f"{steps}{_threshold(dose)}"))
-    for aspect, dose in certificate.clip_counts.items():
-        steps = ", ".join(f"{one.severity:g}: {100 * one.accuracy:.0f}%" for one in dose.doses)
-        facts.append((f"Clips, {aspect}", steps))
-    for placebo in certificate.placebos:
-        told = _cells(placebo.false_alarms)
-        share = (
-            f"untouched copy preferred {told[0]}% {told[1]}, ties {100 * placebo.tie_share:.0f}%"
-        )
-        facts.append((f"Placebo {placebo.name}", share))
-    for prompt in certificate.prompts:
-        told = _cells(prompt.accuracy)
-        moved = f"{100 * prompt.changed_share:.0f}% of answers change; right {told[0]}%"
-        facts.append((f"Prompt {prompt.change}, {prompt.aspect.value}", moved))
-    cost = certificate.cost
-    words = f"{cost.seconds:.2f} s per judgement"
-    if cost.calls:
-        words += f", {cost.calls:,} calls, {cost.tokens_in:,} tokens in, {cost.tokens_out:,} out"
-    if cost.cost is not None:
-        words += f", cost {cost.cost}"
-    facts.append(("Cost", words))
-    print_facts(facts)
-
-
-def _threshold(dose: Any) -> str:
-    value = dose.threshold.value
-    return f"; 75% at {value:.2f}" if value is not None else "; 75% not reached"
-
-
-def _cells(outcome: Outcome[Accuracy]) -> tuple[str, str, str, str]:
-    found = outcome.value
-    if found is None:
-        assert outcome.failure is not None
-        return ("–", outcome.failure.reason.value, "", "0")
-    interval = found.clustered or found.wilson
-    return (
-        f"{100 * found.value:.1f}",
-        f"{100 * interval.low:.0f}–{100 * interval.high:.0f}",
-        f"{found.ties:,}",
-        f"{found.judgements:,}/{found.total:,}",
-    )
-
-
-def _human_cell(share: float | None) -> str:
-    return "" if share is None else f"{100 * share:.1f}"
+    return shares
 
 
 def _print_end(pending: int, out: Path) -> None:
@@ -234,5 +174,5 @@ def _print_end(pending: int, out: Path) -> None:
 
     words = f"The certificates are in {out}"
     if pending:
-        words = f"{plural(pending, 'record')} still to be made: start the same command again"
+        words = f"{plural(pending, 'judgement')} still to be made: start the same command again"
     print_indented(words, indent=0)

@@ -1,20 +1,22 @@
-"""``screentest compare``: two judges, two runs or two groups of items, pair by pair."""
+"""``screentest compare``: judges or systems, pair by pair."""
 
 from __future__ import annotations
 
 from contextlib import ExitStack
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from screentest.cli._options import JsonOption
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
-    from screentest.certify.compare import Points, Row
+    from screentest.certify.compare import Points
+    from screentest.core import Outcome
     from screentest.run import RunReader
+    from screentest.stats import RankAgreement
 
 
 def command(app: typer.Typer) -> None:
@@ -27,133 +29,131 @@ def compare(
         list[Path], typer.Argument(metavar="RUN [RUN]", help="One run, or two of a kind.")
     ],
     judges: Annotated[
-        str, typer.Option(metavar="A,B", help="The two judges, where a run has several.")
-    ] = "",
+        list[str] | None,
+        typer.Option(metavar="A,B…", help="The judges, where a run has several."),
+    ] = None,
     by: Annotated[
-        str, typer.Option(metavar="GROUP=A,B", help="Two groups of items of one run: model=x,y.")
+        str,
+        typer.Option(metavar="GROUP=A,B…", help="Groups of items of one run: model=x,y."),
     ] = "",
     as_json: JsonOption = False,
 ) -> None:
-    """Compare two judges or two systems on what both have judged or scored.
+    """Compare judges or systems on what all of them have judged or scored.
 
     Every difference has an interval over whole sources and a p-value corrected for
-    the number of rows (Holm). Items of two systems are matched by their prompt.
+    the number of rows (Holm). More than two are ranked, with the sets that cannot
+    be told apart. Items of two systems are matched by their prompt. Two runs with
+    three judges or more are held side by side: do both testbeds rank them alike?
 
     \b
     Examples:
       screentest compare certificates/ --judges core,sharpness
-      screentest compare monday/ tuesday/
+      screentest compare certificates/ --judges core,sharpness,flicker
+      screentest compare monday/ tuesday/ --judges core
       screentest compare scores/ --by model=ours,theirs
     """
-    from screentest.certify.compare import compare as compared
-    from screentest.cli._console import print_json
+    from screentest.cli._comparison import show_agreement, show_pair, show_ranking
     from screentest.core import BadOption
+    from screentest.evaluate import metric_names
     from screentest.run import RunReader
 
     if not 1 <= len(runs) <= 2:
-        raise BadOption("give one run or two")
+        raise BadOption(f"{len(runs)} runs are too many", advice="Give one run or two.")
     with ExitStack() as stack:
         readers = [stack.enter_context(RunReader(path)) for path in runs]
-        commands = {reader.starts()[0].command for reader in readers if reader.starts()}
-        judgements = commands == {"certify"}
-        if not judgements and commands != {"score"}:
-            raise BadOption(
-                f"runs of {', '.join(sorted(commands)) or 'nothing'} cannot be compared",
-                advice="Give runs of `score`, or of `certify`, two of a kind.",
-            )
-        if judgements:
-            names, sides = _of_judges(readers, judges)
-        else:
-            names, sides = _of_scores(readers, runs, by)
-        found = compared(*sides, judgements=judgements).unwrap()
-    if as_json:
-        print_json([_object(row) for row in found])
+        judgements = _are_judgements(readers)
+        if judgements and by:
+            raise BadOption("--by is for runs of `score`", advice="Say which judges: --judges A,B.")
+        if not judgements and judges:
+            raise BadOption("--judges is for runs of `certify`", advice="Say --by GROUP=A,B.")
+        proxy = _between_testbeds(readers) if judgements else None
+        if proxy is not None and len(readers) == 2 and not judges:
+            show_agreement(proxy, as_json=as_json)
+            return
+        named = metric_names(judges or [])
+        sides = _of_judges(readers, runs, named) if judgements else _of_scores(readers, runs, by)
+    if len(sides) == 2:
+        show_pair(sides, judgements=judgements, agreement=proxy, as_json=as_json)
     else:
-        _print(found, names, judgements=judgements)
+        show_ranking(sides, judgements=judgements, agreement=proxy, as_json=as_json)
+
+
+def _are_judgements(readers: Sequence[RunReader]) -> bool:
+    from screentest.core import BadOption
+
+    commands = {reader.starts()[0].command for reader in readers if reader.starts()}
+    if commands not in ({"certify"}, {"score"}):
+        raise BadOption(
+            f"runs of {', '.join(sorted(commands)) or 'nothing'} cannot be compared",
+            advice="Give runs of `score`, or of `certify`, two of a kind.",
+        )
+    return commands == {"certify"}
 
 
 def _of_judges(
-    readers: Sequence[RunReader], judges: str
-) -> tuple[list[str], tuple[Points, Points]]:
+    readers: Sequence[RunReader], runs: Sequence[Path], given: Sequence[str]
+) -> dict[str, Points]:
+    """What each judge earned; of two runs the same judge in both, or one of each."""
     from screentest.certify.compare import judge_points, judges_in
     from screentest.core import BadOption
 
-    given = [name.strip() for name in judges.split(",") if name.strip()]
-    if len(readers) == 2:
-        known = [judges_in(reader) for reader in readers]
-        names = given or [found[0] for found in known]
-        names = names * 2 if len(names) == 1 else names
-        pairs = list(zip(readers, names, strict=True))
-    else:
-        names = given or judges_in(readers[0])
-        pairs = [(readers[0], name) for name in names]
-    if len(names) != 2:
+    known = [judges_in(reader) for reader in readers]
+    all_known = ", ".join(dict.fromkeys(name for names in known for name in names))
+    for name in given:
+        if not any(name in names for names in known):
+            raise BadOption(f"there is no judge {name!r} here", advice=f"Judges: {all_known}.")
+    if len(readers) == 1:
+        names = given or tuple(known[0])
+        if len(names) < 2:
+            raise BadOption(
+                f"there is one judge: {', '.join(names)}", advice="Give a second run, or judge."
+            )
+        return {name: judge_points(readers[0], name) for name in names}
+    pair = list(given or [names[0] for names in known])
+    pair = pair * 2 if len(pair) == 1 else pair
+    if len(pair) != 2 or (not given and any(len(names) > 1 for names in known)):
         raise BadOption(
-            f"there are {len(names)} judges: {', '.join(names)}",
-            advice="Say which two: --judges A,B.",
+            f"the runs have several judges: {all_known}",
+            advice="Say which one, or which of each run: --judges A,B.",
         )
-    first, second = (judge_points(reader, name) for reader, name in pairs)
-    return names, (first, second)
+    return {
+        f"{name} in {run}": judge_points(reader, name)
+        for reader, run, name in zip(readers, runs, pair, strict=True)
+    }
 
 
-def _of_scores(
-    readers: Sequence[RunReader], runs: Sequence[Path], by: str
-) -> tuple[list[str], tuple[Points, Points]]:
-    from screentest.certify.compare import score_points
+def _of_scores(readers: Sequence[RunReader], runs: Sequence[Path], by: str) -> dict[str, Points]:
+    from screentest.certify.compare import groups_in, score_points
     from screentest.core import BadOption
 
     if len(readers) == 2:
-        return [str(run) for run in runs], (score_points(readers[0]), score_points(readers[1]))
-    group, equals, values = by.partition("=")
-    names = [name.strip() for name in values.split(",")]
-    if not equals or len(names) != 2:
-        raise BadOption("say which two groups of items to compare", advice="--by model=A,B")
-    first, second = (score_points(readers[0], group, name) for name in names)
-    return names, (first, second)
+        if by:
+            raise BadOption("--by is for the groups of one run")
+        return {str(run): score_points(one) for run, one in zip(runs, readers, strict=True)}
+    group, _, values = by.partition("=")
+    known = groups_in(readers[0], group) if group else []
+    names = [name.strip() for name in values.split(",") if name.strip()] or known
+    unknown = [name for name in names if name not in known]
+    if unknown or len(names) < 2:
+        what = f"no item has {group} {unknown[0]!r}" if unknown else "there is one side only"
+        advice = f"{group}: {', '.join(known)}." if known else "Say --by GROUP, or --by GROUP=A,B."
+        raise BadOption(what, advice=advice)
+    return {name: score_points(readers[0], group, name) for name in names}
 
 
-def _print(rows: Sequence[Row], names: Sequence[str], *, judgements: bool) -> None:
-    from screentest.cli._console import out
-    from screentest.cli._tables import print_indented, table
+def _between_testbeds(readers: Sequence[RunReader]) -> Outcome[RankAgreement] | None:
+    """Of two runs, or of the two testbeds of one: whether they rank the judges alike."""
+    from screentest.certify.compare import judge_points, judges_in, testbeds_in
+    from screentest.certify.ranking import agreement
 
-    scale = 100 if judgements else 1
-    cells = []
-    for row in rows:
-        interval = row.difference.interval
-        between = f"{scale * interval.low:.2f} … {scale * interval.high:.2f}" if interval else "–"
-        cells.append(
-            (
-                row.name,
-                f"{scale * row.first:.2f}",
-                f"{scale * row.second:.2f}",
-                f"{scale * row.difference.value:+.2f}",
-                between,
-                f"{row.adjusted_p:.3f}{'*' if row.significant else ''}",
-                f"{row.difference.pairs:,}",
-            )
-        )
-    columns = ["", ">First", ">Second", ">Differ", ">95% interval", ">p", ">Pairs"]
-    out().print(table(columns, cells))
-    print_indented(f"First: {names[0]}. Second: {names[1]}. p after Holm; * below 0.05.", indent=0)
-    for row in rows:
-        if row.needed and not row.significant:
-            words = f"{row.name}: a difference like this would take about {row.needed:,} pairs"
-            print_indented(words, indent=0)
+    def side(reader: RunReader, testbed: str = "") -> Mapping[str, Points]:
+        return {name: judge_points(reader, name, testbed) for name in judges_in(reader)}
 
-
-def _object(row: Row) -> dict[str, Any]:
-    interval = row.difference.interval
-    return {
-        "name": row.name,
-        "first": row.first,
-        "second": row.second,
-        "difference": row.difference.value,
-        "interval": [interval.low, interval.high] if interval else None,
-        "p": row.difference.p_value,
-        "p_holm": row.adjusted_p,
-        "p_mcnemar": row.exact.p_value if row.exact else None,
-        "pairs": row.difference.pairs,
-        "sources": row.difference.sources,
-        "pairs_needed": row.needed,
-        "dropped": row.dropped,
-    }
+    if len(readers) == 2:
+        one, two = (side(reader) for reader in readers)
+    else:
+        testbeds = testbeds_in(readers[0])
+        if len(testbeds) != 2:
+            return None
+        one, two = (side(readers[0], testbed) for testbed in testbeds)
+    return agreement(one, two) if len(one.keys() & two.keys()) > 2 else None

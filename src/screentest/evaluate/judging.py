@@ -6,28 +6,35 @@ scores of its metrics, which are measured once per video.
 
 from __future__ import annotations
 
+import traceback
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
+from pathlib import Path
 
 from screentest.core import (
     Aspect,
     Item,
     Judge,
+    NoValue,
     Outcome,
     Outcomes,
     Point,
     Question,
     RatingJudge,
     Reason,
+    RunError,
     Score,
+    ServiceError,
     Signature,
+    StorageError,
+    UnknownName,
     Verdict,
     prefer_higher,
 )
 from screentest.evaluate.evaluators import Evaluator, Signed, resolve
 from screentest.evaluate.settings import Settings
-from screentest.evaluate.tools import open_tools
+from screentest.evaluate.tools import Tools, open_tools
 from screentest.run import (
     Finished,
     Job,
@@ -75,23 +82,37 @@ class Asking:
     """What a worker is given."""
 
     judge: str
-    contest: Contest
+    contests: Mapping[RecordKey, Contest]
     settings: Settings
 
 
 def ask_judge(job: Job) -> Results:
-    """Ask a judge about one contest. Runs in a worker."""
+    """Ask a judge about some contests, one question after the other. Runs in a worker."""
     task: Asking = job.payload
     tools = open_tools(task.settings)
     tools.attach(job.ledger)
     judge = resolve(task.judge, "judge").judge
     assert isinstance(judge, Judge)
-    return {
-        key: {
-            key.evaluator: judge.judge(task.contest.question(Order(key.order), key.repeat), tools)
-        }
-        for key in job.keys
-    }
+    answers: dict[RecordKey, dict[str, Outcome[Verdict]]] = {}
+    for key in job.keys:
+        question = task.contests[key].question(Order(key.order), key.repeat)
+        with job.noting(key):
+            answers[key] = {key.evaluator: _answer(judge, question, tools)}
+    return answers
+
+
+def _answer(judge: Judge, question: Question, tools: Tools) -> Outcome[Verdict]:
+    """The verdict; a fault on one question is its own, not that of those beside it."""
+    try:
+        return judge.judge(question, tools)
+    except NoValue as error:
+        return Outcome(failure=error.failure)
+    except (RunError, ServiceError, StorageError, UnknownName):
+        raise  # every further question would meet it too
+    except Exception as error:  # noqa: BLE001 - a judge may raise anything
+        told = "".join(traceback.format_exception(error)).strip()
+        advice = "This is a fault in the judge, not in the videos."
+        return Outcome.failed(Reason.CRASHED, told, advice)
 
 
 def contest_key(
@@ -123,25 +144,31 @@ def asking_tasks(
     orders: Sequence[Order],
     repeats: int = 1,
 ) -> list[Task]:
-    """One task per question, so that no answer waits for another."""
-    tasks = []
+    """One task for all questions about one first video in one aspect.
+
+    They share what is asked of that video alone, such as its description, and its shots. In
+    tasks of their own two workers could pay for the same at the same moment.
+    """
+    groups: dict[tuple[Path, Aspect], dict[RecordKey, Contest]] = {}
     for contest in contests:
-        stamps = [Stamp.of(item.video) for item in (contest.first, contest.second)]
+        group = groups.setdefault((contest.first.video, contest.aspect), {})
         for order in orders:
             for repeat in range(repeats):
-                key = contest_key(store, contest, judge, order, repeat)
-                payload = Asking(judge.evaluator.text, contest, settings)
-                tasks.append(
-                    Task(
-                        (key,),
-                        ASK,
-                        payload,
-                        timeout=settings.limits.wall_seconds,
-                        files=tuple(stamp for stamp in stamps if stamp is not None),
-                        on_death=Reason.CRASHED,
-                    )
-                )
-    return tasks
+                group[contest_key(store, contest, judge, order, repeat)] = contest
+    return [_asking_task(group, judge.evaluator.text, settings) for group in groups.values()]
+
+
+def _asking_task(group: Mapping[RecordKey, Contest], judge: str, settings: Settings) -> Task:
+    videos = {item.video for one in group.values() for item in (one.first, one.second)}
+    stamps = [Stamp.of(video) for video in sorted(videos)]
+    return Task(
+        tuple(group),
+        ASK,
+        Asking(judge, group, settings),
+        timeout=settings.limits.wall_seconds * len(group),
+        files=tuple(stamp for stamp in stamps if stamp is not None),
+        on_death=Reason.CRASHED,
+    )
 
 
 def rating_signature(evaluator: Evaluator, base: Signature, metrics: Iterable[Signed]) -> Signature:

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import traceback
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
 from screentest.core import (
     Built,
@@ -43,13 +44,26 @@ _FIELDS: Mapping[str, Callable[[Item], object]] = {
 }
 
 
-def measure(item: Item, metrics: Mapping[str, Metric], tools: Tools) -> dict[str, Outcomes]:
+Around: TypeAlias = Callable[[str], AbstractContextManager[None]]
+"""What to hold open while the metric of a name works alone."""
+
+
+def measure(
+    item: Item,
+    metrics: Mapping[str, Metric],
+    tools: Tools,
+    around: Around = lambda _: nullcontext(),
+) -> dict[str, Outcomes]:
     """The outcomes of every metric on one item, each with all the outputs it declares.
 
-    A failure of the video is one of every metric; a failure of a metric is its own.
+    A failure of the video is one of every metric; a failure of a metric is its own. In the
+    scan metrics work together; before and after it each works alone, inside ``around(name)``.
     """
     bench = _Bench(item, tools)
-    begun = {name: _Begun.of(metric, item, bench) for name, metric in metrics.items()}
+    begun: dict[str, _Begun] = {}
+    for name, metric in metrics.items():
+        with around(name):
+            begun[name] = _Begun.of(metric, item, bench)
     working = [one for one in begun.values() if one.failure is None]
     if working:
         try:
@@ -57,7 +71,11 @@ def measure(item: Item, metrics: Mapping[str, Metric], tools: Tools) -> dict[str
         except NoValue as error:
             for one in working:
                 one.failure = error.failure
-    return {name: one.finish() for name, one in begun.items()}
+    outcomes: dict[str, Outcomes] = {}
+    for name, one in begun.items():
+        with around(name):
+            outcomes[name] = one.finish()
+    return outcomes
 
 
 @dataclass(slots=True, eq=False)

@@ -41,10 +41,10 @@ def measure_item(job: Job) -> Results:
     task: ItemTask = job.payload
     tools = open_tools(task.settings)
     tools.attach(job.ledger)
-    specs = {key: task.metrics[key] for key in job.keys}
-    metrics: dict[str, Metric] = {text: resolve(text).metric for text in specs.values()}
-    outcomes = measure(task.item, metrics, tools)
-    return {key: dict(outcomes[text]) for key, text in specs.items()}
+    keys = {task.metrics[key]: key for key in job.keys}
+    metrics: dict[str, Metric] = {text: resolve(text).metric for text in keys}
+    outcomes = measure(task.item, metrics, tools, lambda text: job.noting(keys[text]))
+    return {key: dict(outcomes[text]) for text, key in keys.items()}
 
 
 def signed_metrics(texts: Sequence[str], settings: Settings) -> tuple[list[Signed], Settings]:

@@ -6,12 +6,21 @@ import random
 from collections.abc import Sequence
 from pathlib import Path
 
-from screentest.core import Filter, FrameRequest, Resources, Size, Time
+from screentest.core import BadOption, Filter, FrameRequest, Resources, Size, Time
 from screentest.models.chat.messages import Part
 from screentest.models.chat.pictures import Encoding, timed
 
 FFMPEG = "scdet"
 """The detector that works as FFmpeg's own, which the paper uses."""
+
+
+def must_show(frames: int, long_side: int) -> None:
+    """Refuse options under which a judge would see nothing."""
+    if frames < 1 or long_side < 16:
+        raise BadOption(
+            f"{frames} frames of {long_side} pixels show nothing",
+            advice="frames is 1 or more, long_side 16 or more.",
+        )
 
 
 def clip_centres(

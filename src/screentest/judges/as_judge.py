@@ -18,6 +18,8 @@ from screentest.core import (
     build,
 )
 
+_TEXTS = frozenset({"text", "prompt", "script"})
+
 
 @dataclass(frozen=True, slots=True)
 class MetricJudge:
@@ -33,7 +35,8 @@ class MetricJudge:
     def info(self) -> JudgeInfo:
         """The metric's own needs stand in the metric's signature."""
         summary = f"the better {self.output or self.metric} wins"
-        return JudgeInfo(summary, reads_text="text" in self.declared.needs)
+        reads = bool(_TEXTS.intersection(self.declared.needs) or self.declared.prompts)
+        return JudgeInfo(summary, reads_text=reads)
 
     @property
     def metrics(self) -> tuple[str, ...]:

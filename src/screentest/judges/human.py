@@ -63,6 +63,8 @@ def read_votes(path: Path) -> list[Ballot]:
         rows = _json_rows(text, path)
     else:
         rows = list(csv.DictReader(io.StringIO(text)))
+    if not rows:
+        raise BadOption(f"{path} holds no votes", advice=f"Columns: {', '.join(COLUMNS)}.")
     return [_ballot(row, number, path) for number, row in enumerate(rows, start=1)]
 
 
@@ -89,11 +91,19 @@ def _ballot(row: Any, number: int, path: Path) -> Ballot:
     return Ballot(str(row["video"]), aspect, vote, str(row.get("worker") or ""))
 
 
-def share_for_intact(ballots: Iterable[Ballot]) -> dict[Aspect, float]:
-    """How often people prefer the intact video, by aspect; a tie is half a vote."""
+def share_for_intact(
+    ballots: Iterable[Ballot], videos: Iterable[Path] | None = None
+) -> dict[Aspect, float]:
+    """How often people prefer the intact video, by aspect; a tie is half a vote.
+
+    With ``videos``, the changed videos of some pairs, only votes on those count.
+    """
+    tails = None if videos is None else {_tail(video) for video in videos}
     points = {Vote.INTACT: 1.0, Vote.TIE: 0.5, Vote.CHANGED: 0.0}
     by_aspect: dict[Aspect, list[float]] = defaultdict(list)
     for ballot in ballots:
+        if tails is not None and _tail(Path(ballot.video)) not in tails:
+            continue
         by_aspect[ballot.aspect].append(points[ballot.vote])
     return {aspect: sum(found) / len(found) for aspect, found in by_aspect.items()}
 
@@ -116,9 +126,12 @@ class Human:
         return Outcome.failed(Reason.NOT_APPLICABLE, "nobody has voted on this pair")
 
     def _votes(self, item: Item, aspect: Aspect) -> Sequence[Ballot]:
-        # A testbed may have been moved: the last parts of the path tell the video.
-        tail = "/".join(item.video.parts[-3:])
-        return self.ballots.get((tail, aspect), ())
+        return self.ballots.get((_tail(item.video), aspect), ())
+
+
+def _tail(video: Path) -> str:
+    """What a video is called wherever its testbed lies: folder, source and file."""
+    return "/".join(video.parts[-3:])
 
 
 def _majority(votes: Sequence[Ballot], changed: Choice) -> Verdict:
@@ -137,6 +150,6 @@ def human(*, votes: str) -> Human:
     path = Path(votes)
     by_pair: dict[tuple[str, Aspect], list[Ballot]] = defaultdict(list)
     for ballot in read_votes(path):
-        by_pair["/".join(Path(ballot.video).parts[-3:]), ballot.aspect].append(ballot)
+        by_pair[_tail(Path(ballot.video)), ballot.aspect].append(ballot)
     digest = hashlib.sha256(path.read_bytes()).hexdigest()[:16]
     return Human(dict(by_pair), {"votes": digest})

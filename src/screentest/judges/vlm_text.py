@@ -23,7 +23,7 @@ from screentest.core import (
     register,
 )
 from screentest.judges._answers import Description, Preference, as_verdict
-from screentest.judges._frames import FFMPEG, clip_centres, pictures
+from screentest.judges._frames import FFMPEG, clip_centres, must_show, pictures
 from screentest.judges.aspects import DESCRIPTIONS, title
 from screentest.models.chat.messages import ChatRequest, Part
 from screentest.models.chat.presets import preset
@@ -130,6 +130,7 @@ def vlm_text(
     *, frames: int = 64, long_side: int = 512, detector: str = FFMPEG, seed: int = 0
 ) -> VlmText:
     """``frames`` is the most that the captioner is shown of one video."""
+    must_show(frames, long_side)
     return VlmText(frames, long_side, detector, seed)
 
 
@@ -138,4 +139,5 @@ def vlm_hybrid(
     *, frames: int = 32, long_side: int = 512, detector: str = FFMPEG, seed: int = 0
 ) -> VlmText:
     """``frames`` is the most that is shown of one video."""
+    must_show(frames, long_side)
     return VlmText(frames, long_side, detector, seed, hybrid=True)

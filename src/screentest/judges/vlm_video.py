@@ -17,7 +17,7 @@ from screentest.core import (
     register,
 )
 from screentest.judges._answers import Preference, as_verdict
-from screentest.judges._frames import FFMPEG, clip_centres, pictures
+from screentest.judges._frames import FFMPEG, clip_centres, must_show, pictures
 from screentest.judges.aspects import DESCRIPTIONS, title
 from screentest.models.chat.messages import ChatRequest
 from screentest.models.chat.presets import preset
@@ -76,4 +76,5 @@ def vlm_video(
     *, frames: int = 64, long_side: int = 512, detector: str = FFMPEG, seed: int = 0
 ) -> VlmVideo:
     """``frames`` is the most that is shown of one video."""
+    must_show(frames, long_side)
     return VlmVideo(frames, long_side, detector, seed)
