@@ -77,6 +77,21 @@ def test_what_needed_a_double_needs_the_one_that_stays() -> None:
     ]
 
 
+@pytest.mark.parametrize(
+    ("one", "other", "same"),
+    [
+        ("Is there a cat?", "Is there any cat visible in this part of the video?", True),
+        ("Is the cat red?", "is the cat  RED", True),
+        ("Is the cat in the box?", "Is the cat of the box?", False),
+        ("Is the cat in the scene?", "Is the cat on the scene?", False),
+        ("Is there one cat?", "Is there a cat?", False),
+    ],
+)
+def test_which_questions_are_the_same(one: str, other: str, same: bool) -> None:
+    asked = [Question("a", one, Category.OTHER), Question("b", other, Category.OTHER)]
+    assert (len(distinct(asked)) == 1) == same
+
+
 def test_a_line_of_a_file_reads_back_as_it_was() -> None:
     every = [asked(n, element.id) for n, element in enumerate(GRAPH.walk(), start=1)]
     one = QuestionSet("A penguin.", tuple(with_needs(every, GRAPH)), GRAPH, "Deserts are dry.")

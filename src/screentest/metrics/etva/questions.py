@@ -16,9 +16,11 @@ from screentest.core import UserError
 from screentest.metrics.etva.categories import Category
 from screentest.metrics.etva.graph import SceneGraph
 
-_FILLER = re.compile(
-    r"\b(?:a|an|the|any|there|shown|present|visible|seen|being|in|this|part|of|video|clip|shot)\b"
+_PLACE = re.compile(
+    r"\b(?:in|during|at some point in) (?:this|the)(?: part of (?:this|the))?"
+    r" (?:video|clip|shot|scene|film)\b"
 )
+_FILLER = re.compile(r"\b(?:a|an|the|any|there|shown|present|visible|seen|currently)\b")
 _SIGNS = re.compile(r"[^\w\s]")
 
 
@@ -103,7 +105,8 @@ def plain(text: str) -> str:
     >>> plain("Is there any sand shown in this video?")
     'is sand'
     """
-    return " ".join(_FILLER.sub(" ", _SIGNS.sub(" ", text.lower())).split())
+    bare = " ".join(_SIGNS.sub(" ", text.lower()).split())
+    return " ".join(_FILLER.sub(" ", _PLACE.sub(" ", bare)).split())
 
 
 def with_needs(questions: Sequence[Question], graph: SceneGraph) -> list[Question]:
