@@ -31,14 +31,22 @@ def _read(path: Path) -> np.ndarray[tuple[int, ...], np.dtype[np.uint8]]:
             warnings.simplefilter("error", Image.DecompressionBombWarning)
             with Image.open(path, formats=_FORMATS) as opened:
                 if opened.width * opened.height > MOST_PIXELS:
-                    raise NoValue(Reason.TOO_LARGE, f"the reference {path.name} is too large")
+                    raise _too_large(path)
                 upright = ImageOps.exif_transpose(opened).convert("RGB")
                 return np.asarray(upright, np.uint8)
     except FileNotFoundError:
         raise NoValue(Reason.MISSING_FILE, f"the reference {path.name} is not there") from None
-    except (OSError, ValueError, SyntaxError, Image.DecompressionBombError, Warning) as error:
+    except (Image.DecompressionBombWarning, Image.DecompressionBombError):
+        raise _too_large(path) from None
+    except (OSError, ValueError, SyntaxError) as error:
         raise NoValue(
             Reason.UNDECODABLE,
             f"the reference {path.name} cannot be read: {error}",
             advice="Give a JPEG or PNG.",
         ) from None
+
+
+def _too_large(path: Path) -> NoValue:
+    most = MOST_PIXELS // 1_000_000
+    told = f"the reference {path.name} has more than {most} million pixels"
+    return NoValue(Reason.TOO_LARGE, told, advice="Give a smaller one.")
