@@ -34,6 +34,7 @@ from screentest.stats.order import order_effect
 CALM = OutputInfo("how calm it is")
 BUSY = OutputInfo("how busy it is, in pictures a second", 0.0, 60.0, False, "1/s")
 METRICS = {"calm": CALM, "busy": BUSY}
+NEAT = OutputInfo("how neat it is")
 Values = Mapping[tuple[str, str], Outcome[Score]]
 
 
@@ -176,4 +177,5 @@ def two_systems(folder: Path, gap: float = 0.3, count: int = 20) -> Path:
             films.append(item)
             values[item.id, "calm"] = scored(0.3 + better + dice.random() / 10)
             values[item.id, "busy"] = scored(20.0 + (7 * number + shift) % count)
-    return score_run(folder, films, values)
+            values[item.id, "neat"] = scored(0.2 + 0.3 * shift)
+    return score_run(folder, films, values, metrics=METRICS | {"neat": NEAT})

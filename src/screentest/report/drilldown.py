@@ -53,12 +53,13 @@ def _wanted(
     report: Report, by_item: Mapping[str, Sequence[Value]], count: int
 ) -> dict[str, Wanted]:
     """Moments to picture, of the videos that stand lowest."""
-    lowest = sorted(by_item, key=lambda item: _standing(report, by_item[item]))
     wanted = {}
-    for item in lowest[:count]:
+    for item in sorted(by_item, key=lambda item: _standing(report, by_item[item])):
         known = report.results.items.get(item)
+        if known is None or len(wanted) >= count:
+            continue
         moments = worst_moments(report, by_item[item])
-        if known is not None and moments:
+        if moments and known.video.is_file():
             wanted[item] = Wanted(known.video, tuple(moments))
     return wanted
 

@@ -82,8 +82,8 @@
       "aria-label": `${value.name} over time`, "aria-valuemin": start, "aria-valuemax": end })) svg.setAttribute(name, text);
     // A curve is walked along with the mouse or with the arrow keys; a click or Enter plays it.
     let place = value.curve.indexOf(worst);
-    const go = (number, quiet) => {
-      place = Math.min(value.curve.length - 1, Math.max(0, number));
+    const go = (wanted, quiet) => {
+      place = Math.min(value.curve.length - 1, Math.max(0, wanted));
       const point = value.curve[place];
       const words = `${number(point[2])} at ${clock(point[0])}–${clock(point[1])}${point === worst ? ", the worst" : ""}${point[3] ? `: ${point[3]}` : ""}`;
       here.setAttribute("x", x(point[0]));
