@@ -20,7 +20,17 @@ from tests.annotate.stand import open_stand
 from tests.annotate.test_votes import UNITS, said
 from tests.cli.conftest import CLEAN, fits, invoke
 
-COMMANDS = ["serve", "invite", "workers", "filter", "export", "import", "plan", "translate"]
+COMMANDS = [
+    "serve",
+    "invite",
+    "workers",
+    "filter",
+    "export",
+    "import",
+    "plan",
+    "translate",
+    "bundle",
+]
 
 
 @pytest.fixture

@@ -13,7 +13,7 @@ from screentest.annotate.language import Language, read_language
 from screentest.annotate.material import read_units
 from screentest.annotate.media.prepare import prepare_all
 from screentest.annotate.people import hashed
-from screentest.annotate.store import Database, open_database
+from screentest.annotate.store import Database, default_store, open_database
 from screentest.annotate.store.project import keep_units
 from screentest.annotate.tasks import Task
 from screentest.annotate.unit import Unit
@@ -36,12 +36,15 @@ def open_project(
     """The database of a project with all units of the task in it, videos ready to be served."""
     units = read_units(place, task, questions=questions, gold=gold)
     videos = [video.path for unit in units for video in unit.videos]
-    folder = place if place.is_dir() else place.with_suffix(".annotate")
-    beside = folder / "annotate" / "media" if place.is_dir() else folder / "media"
-    prepared = prepare_all(videos, beside, progress=progress)
+    prepared = prepare_all(videos, media_folder(place), progress=progress)
     database = open_database(store, create=True)
     keep_units(database, task, units, prepared)
     return database, units
+
+
+def media_folder(place: Path) -> Path:
+    """Where copies of videos lie that could not be served as they were."""
+    return default_store(place).parent / "media"
 
 
 def check_address(host: str, port: int, public_url: str | None, token: str | None) -> None:

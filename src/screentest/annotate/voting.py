@@ -101,7 +101,7 @@ def _store(
     if step == Step.CHECK and not all(seen_marks(connection, sitting, unit)):
         raise Refused("unseen", "look at every marked part first")
     if "choice" in checked:
-        checked["picked"] = _picked(checked["choice"], sitting.left_video)
+        checked["picked"] = picked_video(checked["choice"], sitting.left_video)
     connection.execute(
         insert(votes).values(
             id=vote,
@@ -194,7 +194,7 @@ def _go_on(connection: Connection, sitting: Row[Any], rules: Rules, step: Step, 
     )
 
 
-def _picked(choice: str, left_video: int) -> str:
+def picked_video(choice: str, left_video: int) -> str:
     """The chosen side as a video of the unit."""
     if choice == "same":
         return "tie"

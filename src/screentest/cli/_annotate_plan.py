@@ -17,6 +17,7 @@ def command(app: typer.Typer) -> None:
     """Add the commands."""
     app.command()(plan)
     app.command()(translate)
+    app.command()(bundle)
 
 
 def plan(
@@ -166,6 +167,44 @@ def translate(
     if done.failures:
         err().print(str(done.failures[0]), soft_wrap=True)
         raise typer.Exit(1)
+
+
+def bundle(
+    place: Place,
+    out: Annotated[Path, typer.Option(metavar="DIR", help="A new folder.", show_default=False)],
+    task: Annotated[str, typer.Option(metavar="NAME", help="As for serve.")] = "pairs",
+    language: Annotated[str, typer.Option(metavar="CODE|FILE", help="Of the pages.")] = "en",
+    ties: Annotated[bool, typer.Option("--ties", help="Allow 'no difference'.")] = False,
+    questions: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="For the task questions.")
+    ] = None,
+) -> None:
+    """Make pages for another platform.
+
+    For one that shows an HTML page and returns what it posts. Upload the folder
+    `pages`; keep `key.json`, which says what is what. Bring answers back with
+    `screentest annotate import --key`.
+
+    \b
+    Examples:
+      screentest annotate bundle testbed/ --out bundle/
+      screentest annotate bundle videos.jsonl --task rate --language ja \\
+          --out bundle/
+    """
+    from screentest.annotate.bundle import write_bundle
+    from screentest.annotate.language import read_language
+    from screentest.annotate.material import read_units
+    from screentest.annotate.media.prepare import prepare_all
+    from screentest.annotate.serving import media_folder
+    from screentest.cli._console import err, plural
+    from screentest.cli._progress import watched
+
+    words = read_language(language)
+    units = read_units(place, task_named(task), questions=questions)
+    videos = [video.path for unit in units for video in unit.videos]
+    prepared = prepare_all(videos, media_folder(place), progress=watched())
+    keys = write_bundle(units, prepared, out, words, ties=ties)
+    err().print(f"{plural(len(keys), 'page')} in {out / 'pages'}", soft_wrap=True)
 
 
 def _sizes(units: list[Unit]) -> list[tuple[float, int]]:

@@ -14,6 +14,8 @@ if TYPE_CHECKING:
 
     from screentest.annotate.filtering import Filtering
     from screentest.annotate.quality import Agreement, WorkerState
+    from screentest.annotate.records import Record
+    from screentest.annotate.store import Database
 
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 DropExcluded = Annotated[
@@ -175,6 +177,13 @@ def import_(
         Path, typer.Argument(metavar="FILE", help="An export, .csv or .json.", show_default=False)
     ],
     store: Store = None,
+    key: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="For answers to a bundle: its key.json."),
+    ] = None,
+    questions: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="For a bundle of questions.")
+    ] = None,
 ) -> None:
     """Bring in votes that were cast elsewhere.
 
@@ -184,16 +193,36 @@ def import_(
     \b
     Examples:
       screentest annotate import testbed/ votes.json
+      screentest annotate import testbed/ answers.jsonl --key bundle/key.json
     """
-    from screentest.annotate.export import read_export
     from screentest.annotate.importing import import_records
     from screentest.cli._console import err
 
-    records = read_export(votes)
-    with opened(place, store) as database:
+    if key is not None:
+        database, records = _answers(place, store, votes, key, questions)
         done = import_records(database, records)
+        database.close()
+    else:
+        from screentest.annotate.export import read_export
+
+        records = read_export(votes)
+        with opened(place, store) as database:
+            done = import_records(database, records)
     told = f"{done.added:,} added, {done.known:,} known already"
     err().print(told + (f", {done.unfinished:,} unfinished left out" * bool(done.unfinished)))
+
+
+def _answers(
+    place: Path, store: str | None, votes: Path, key: Path, questions: Path | None
+) -> tuple[Database, list[Record]]:
+    """The answers to a bundle, and the store for them, which need not be there yet."""
+    from screentest.annotate.bundle import read_answers, task_of
+    from screentest.annotate.serving import open_project
+    from screentest.annotate.store import default_store
+
+    where = store or default_store(place)
+    database, units = open_project(place, where, task_of(key), questions=questions)
+    return database, read_answers(votes, key, units)
 
 
 def _print_workers(found: Sequence[WorkerState]) -> None:

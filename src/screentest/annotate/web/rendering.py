@@ -11,6 +11,7 @@ from fastapi import Request
 from fastapi.responses import HTMLResponse
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
+from screentest.annotate.language import Language
 from screentest.annotate.web.visitor import Visitor, language_of, site_of
 
 
@@ -35,19 +36,21 @@ def page(
     """A page in the visitor's language."""
     site = site_of(request)
     language = language_of(site, request, visitor)
-    text = (
-        _environment()
-        .get_template(name)
-        .render(
-            t=language.text,
-            language=language,
-            languages=site.languages.values(),
-            csrf=visitor.csrf if visitor is not None else "",
-            signed_in=visitor is not None,
-            **values,
-        )
+    text = render(
+        name,
+        language,
+        languages=site.languages.values(),
+        csrf=visitor.csrf if visitor is not None else "",
+        signed_in=visitor is not None,
+        **values,
     )
     return HTMLResponse(text, status)
+
+
+def render(name: str, language: Language, **values: object) -> str:
+    """A template filled, in a language."""
+    template = _environment().get_template(name)
+    return template.render(t=language.text, language=language, **values)
 
 
 def clock(seconds: float) -> str:

@@ -45,7 +45,7 @@ class Screen:
     step: Step
     aspect: str
     sides: Sequence[tuple[str, str]]
-    """Side and opaque id of each video."""
+    """Side and opaque address of each video."""
     lines: Sequence[Line]
     prompt: str
     translated: bool
@@ -78,7 +78,7 @@ def screen_of(connection: Connection, sitting: Row[Any], language: str) -> Scree
         task=Task(unit.task),
         step=step,
         aspect=unit.aspect,
-        sides=[(row.side, row.id) for row in sides],
+        sides=[(row.side, f"/media/{row.id}") for row in sides],
         lines=lines,
         prompt=text.prompt,
         translated=any(line.translated for line in lines),

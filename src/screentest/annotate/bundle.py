@@ -1,0 +1,211 @@
+"""Bundle: pages for a platform that shows an HTML task and returns what it posts.
+
+A page holds no names: what it is about stands in the key, which stays at home. Each pair has two
+pages, one for each order.
+"""
+
+from __future__ import annotations
+
+import json
+import secrets
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final
+
+from screentest.annotate.language import Language
+from screentest.annotate.media.padding import Padding, served_length
+from screentest.annotate.media.prepare import Prepared
+from screentest.annotate.records import PICKED, Record
+from screentest.annotate.tasks import STEPS, Step, Task, of_two
+from screentest.annotate.unit import Unit
+from screentest.annotate.voting import VOTE_ID, picked_video, side_of
+from screentest.annotate.web.rendering import render, static_files
+from screentest.annotate.web.showing import Line, Part, Screen
+from screentest.core import UserError
+from screentest.video.atomic import atomic_output
+
+SCHEMA: Final = 1
+_SCRIPTS: Final = ("bundle.js", "players.js", "prompt.js", "form.js", "keys.js", "parts.js")
+_STATIC: Final = (*_SCRIPTS, "watch.js", "style.css")
+_CHUNK: Final = 1 << 20
+
+
+@dataclass(frozen=True, slots=True)
+class Key:
+    """What a page shows."""
+
+    unit: str
+    left: int
+    """Which video of the unit stands on the left."""
+
+
+def write_bundle(
+    units: Sequence[Unit],
+    prepared: Mapping[Path, Prepared],
+    out: Path,
+    language: Language,
+    *,
+    ties: bool = False,
+) -> dict[str, Key]:
+    """Write pages, videos and the key; gives what each page shows."""
+    if out.exists() and (not out.is_dir() or any(out.iterdir())):
+        raise UserError(f"{out} is not empty", advice="Give a new folder.")
+    pages = out / "pages"
+    (pages / "media").mkdir(parents=True)
+    for name in _STATIC:
+        (pages / name).write_bytes(static_files()[name])
+    keys: dict[str, Key] = {}
+    for unit in units:
+        videos = _copy_videos(unit, prepared, pages / "media")
+        for left in (0, 1) if of_two(unit.task) else (0,):
+            page = secrets.token_urlsafe(12)
+            text = _page(unit, left, videos, page, language, ties=ties)
+            (pages / f"{page}.html").write_text(text, encoding="utf-8")
+            keys[page] = Key(unit.key, left)
+    listed = {page: {"unit": key.unit, "left": key.left} for page, key in keys.items()}
+    document = {"schema": SCHEMA, "task": units[0].task.value, "pages": listed}
+    with atomic_output(out / "key.json") as file:
+        file.write(json.dumps(document, ensure_ascii=False, indent=1).encode() + b"\n")
+    return keys
+
+
+def read_answers(path: Path, key: Path, units: Sequence[Unit]) -> list[Record]:
+    """The answers that a platform collected, as records that can be imported."""
+    task, pages = _read_key(key)
+    known = {unit.key: unit for unit in units}
+    records = []
+    for number, line in enumerate(_lines(path), start=1):
+        try:
+            row = json.loads(line)
+            answer = row["answer"]
+            answer = json.loads(answer) if isinstance(answer, str) else answer
+            page = pages[answer["page"]]
+            records.append(_record(task, known[page.unit], page, str(row["worker"]), answer))
+        except (KeyError, TypeError, ValueError, AttributeError) as error:
+            raise UserError(
+                f"{path}, answer {number}: {type(error).__name__}: {error}",
+                advice='Write {"worker": …, "answer": …} with what the page sent.',
+            ) from None
+    return records
+
+
+def task_of(key: Path) -> Task:
+    """The task that the pages of a bundle ask."""
+    return _read_key(key)[0]
+
+
+def _page(
+    unit: Unit, left: int, videos: Sequence[str], page: str, language: Language, *, ties: bool
+) -> str:
+    order = videos if left == 0 else videos[::-1]
+    screen = Screen(
+        sitting=page,
+        task=unit.task,
+        step=STEPS[unit.task][0],
+        aspect=unit.aspect,
+        sides=list(zip(("left", "right"), order, strict=False)),
+        lines=_text(unit),
+        prompt=unit.prompt,
+        translated=False,
+        questions=[{"id": one.id, "text": one.text} for one in unit.questions],
+        harmed="",
+        chosen="",
+        parts=[],
+    )
+    second = None
+    if unit.task is Task.CHECK:
+        from dataclasses import replace
+
+        parts = [
+            Part(
+                number, side_of(mark.video, left), mark.start, mark.end, mark.video == 0, seen=False
+            )
+            for number, mark in enumerate(unit.marks, start=1)
+        ]
+        second = replace(screen, step=Step.CHECK, harmed=side_of(1, left), parts=parts)
+    return render("bundle.html", language, s=screen, second=second, ties=ties, page_id=page, done=0)
+
+
+def _text(unit: Unit) -> list[Line]:
+    if not unit.clips:
+        return [Line(unit.prompt)]
+    return [
+        Line(clip.caption)
+        if clip.span is None
+        else Line(clip.caption, float(clip.span.start), float(clip.span.end))
+        for clip in unit.clips
+    ]
+
+
+def _copy_videos(unit: Unit, prepared: Mapping[Path, Prepared], folder: Path) -> list[str]:
+    ready = [prepared[video.path] for video in unit.videos]
+    length = served_length(one.bytes for one in ready)
+    names = []
+    for one in ready:
+        name = f"{secrets.token_urlsafe(12)}.mp4"
+        with atomic_output(folder / name) as file, one.path.open("rb") as source:
+            while chunk := source.read(_CHUNK):
+                file.write(chunk)
+            file.write(Padding(one.bytes, length).read(0, length))
+        names.append(f"media/{name}")
+    return names
+
+
+def _read_key(path: Path) -> tuple[Task, dict[str, Key]]:
+    try:
+        document = json.loads(path.read_bytes())
+        if document["schema"] != SCHEMA:
+            raise ValueError(f"schema {document['schema']}")
+        pages = {page: Key(one["unit"], one["left"]) for page, one in document["pages"].items()}
+        return Task(document["task"]), pages
+    except (OSError, KeyError, TypeError, ValueError, AttributeError) as error:
+        raise UserError(f"{path} is no key of a bundle: {error}") from None
+
+
+def _lines(path: Path) -> list[str]:
+    try:
+        text = path.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise UserError(f"{path} cannot be read: {error}") from None
+    return [line for line in text.split("\n") if line.strip()]
+
+
+def _record(task: Task, unit: Unit, key: Key, worker: str, answer: Mapping[str, Any]) -> Record:
+    steps = answer["steps"]
+    if set(steps) != {step.value for step in STEPS[task]}:
+        raise ValueError("not every step is answered")
+    if not VOTE_ID.fullmatch(answer["vote"]):
+        raise ValueError("no id of a vote")
+    said: dict[str, Any] = {}
+    for given in steps.values():
+        said |= given
+    choice = said.get("choice")
+    return Record(
+        task=task,
+        unit=unit.key,
+        source=unit.source,
+        video=unit.video,
+        name=unit.name,
+        aspect=unit.aspect,
+        severity=unit.severity,
+        clips=unit.clip_count,
+        worker=worker,
+        left=("intact", "changed")[key.left] if of_two(task) else "",
+        duration=unit.seconds,
+        seconds=float(answer["seconds"]),
+        at=time.time(),
+        gold=unit.gold is not None,
+        excluded=False,
+        finished=True,
+        vote=answer["vote"],
+        choice=PICKED[picked_video(choice, key.left)] if choice is not None else None,
+        rating=said.get("rating"),
+        score=said.get("score"),
+        answers=said.get("answers"),
+        verdict=said.get("verdict"),
+        text=said.get("text"),
+        comment=str(answer.get("comment") or ""),
+        watched={str(side): float(share) for side, share in answer["watched"].items()},
+    )
