@@ -27,6 +27,8 @@ SUB = (
     ["locot2v"],
     ["locot2v", "upper-bound"],
     ["locot2v", "items"],
+    ["locot2v", "correct"],
+    ["locot2v", "analyse"],
 )
 
 

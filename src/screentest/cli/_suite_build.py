@@ -147,5 +147,8 @@ def _print(done: Building, out: Path, total: int) -> None:
     print_indented(f"{words}; {len(done.records):,} of {plural(total, 'video')} complete", indent=0)
     if done.records:
         print_indented(f"The suite is {out / 'suite.json'}", indent=0)
+    if done.drafts is not None:
+        hint = f"screentest annotate serve {done.drafts} --task prompts"
+        print_indented(f"To have people look over the drafts: {hint}", indent=0)
     if done.failures:
         print_indented("Start the same command again to go on.", indent=0)

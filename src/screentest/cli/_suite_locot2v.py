@@ -24,6 +24,7 @@ def command(suite: typer.Typer) -> None:
     locot2v.callback()(about)
     locot2v.command("upper-bound")(upper_bound)
     locot2v.command()(items)
+    locot2v.command()(correct)
     _suite_analyse.command(locot2v)
     suite.add_typer(locot2v, name="locot2v")
 
@@ -180,3 +181,45 @@ def _categories(path: Path | None) -> dict[str, str]:
     if not isinstance(content, dict) or not all(isinstance(one, str) for one in content.values()):
         raise BadOption(f"{path} is not an object of themes", advice='Write {"food": "…"}.')
     return content
+
+
+def correct(
+    folder: Annotated[Path, typer.Argument(metavar="DIR", help="A suite that is being built.")],
+    votes: Annotated[
+        Path, typer.Argument(metavar="EXPORT", help="What people said, as annotate exports it.")
+    ],
+    as_json: JsonOption = False,
+) -> None:
+    """Take over people's corrections of drafts.
+
+    They look at drafts with `screentest annotate serve DIR/drafts.jsonl --task
+    prompts`. Where they wrote different texts, none is taken. Afterwards start
+    `screentest suite build` again: what depends on a draft is made anew.
+
+    \b
+    Examples:
+      screentest suite locot2v correct suite/ votes.json
+    """
+    from screentest.annotate.export import read_export
+    from screentest.annotate.tasks import Task
+    from screentest.cli._console import print_json
+    from screentest.cli._tables import print_indented
+    from screentest.suites.locot2v.building.reviewing import correct_drafts
+
+    said: dict[str, list[str | None]] = {}
+    for record in read_export(votes):
+        if record.task is Task.PROMPTS and record.finished and not record.excluded:
+            text = record.text if record.verdict == "correct" else None
+            said.setdefault(record.source, []).append(text)
+    found = correct_drafts(folder, said)
+    told = {
+        "changed": found.changed,
+        "approved": found.approved,
+        "disputed": found.disputed,
+        "unknown": found.unknown,
+    }
+    if as_json:
+        print_json({name: list(ids) for name, ids in told.items()})
+        return
+    for name, ids in told.items():
+        print_indented(f"{name}: {', '.join(ids) or 'none'}", indent=0)

@@ -17,6 +17,7 @@ from screentest.corpus.locot2v import (
 )
 from screentest.run import ABSENT, hash_file
 from screentest.suites.locot2v.building.documents import Documents, State, digest
+from screentest.suites.locot2v.building.reviewing import write_drafts
 from screentest.suites.locot2v.building.stages import STAGES, Choices, Source, Stage
 
 SUITE_FILE = "suite.json"
@@ -43,6 +44,8 @@ class Building:
     flagged: dict[str, tuple[str, ...]] = field(default_factory=dict)
     """Videos that are used and that a person should look at."""
     records: list[PromptRecord] = field(default_factory=list)
+    drafts: Path | None = None
+    """The manifest with which people can look over the drafts."""
 
 
 def build_suite(
@@ -58,12 +61,16 @@ def build_suite(
     A failure costs its video the stages that depend on it, and nothing else.
     """
     work = _Work(resources, choices or Choices(), Documents(out), notice or (lambda *_: None))
+    drafts: dict[str, str] = {}
     for source in sources:
         known = work.video(source)
+        if "draft" in known:
+            drafts[source.id] = known["draft"]["text"]
         if len(known) == len(STAGES):
             work.done.records.append(record_of(source, known))
     if work.done.records:
         write_prompt_suite(out / SUITE_FILE, work.done.records)
+    work.done.drafts = write_drafts(sources, drafts, out)
     return work.done
 
 

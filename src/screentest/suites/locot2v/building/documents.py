@@ -59,18 +59,9 @@ class Documents:
         path = self.path(source, stage)
         if not path.exists():
             return Kept(State.MISSING, {})
-        try:
-            content = json.loads(path.read_text(encoding="utf-8"))
-            result = content["result"]
-            made, wanted = content["made"], content["inputs"]
-        except (OSError, ValueError, KeyError, TypeError) as error:
-            raise UserError(
-                f"{path} cannot be read: {error}",
-                advice="Mend it, or remove it to have it made again.",
-            ) from None
-        if not isinstance(result, dict):
-            raise UserError(f"{path}: the result is not an object", advice="Mend or remove it.")
-        edited, moved = digest(result) != made, wanted != inputs
+        content = self._content(path)
+        result = content["result"]
+        edited, moved = digest(result) != content["made"], content["inputs"] != inputs
         state = {
             (False, False): State.MADE,
             (True, False): State.CORRECTED,
@@ -79,10 +70,41 @@ class Documents:
         }[edited, moved]
         return Kept(state, result)
 
+    def correct(self, source: str, stage: str, changes: Mapping[str, Any]) -> bool:
+        """Change a result as a person would; False where it says so already."""
+        path = self.path(source, stage)
+        content = self._content(path)
+        if all(content["result"].get(key) == value for key, value in changes.items()):
+            return False
+        content["result"].update(changes)
+        self._put(path, content)
+        return True
+
     def write(self, source: str, stage: str, inputs: str, result: Mapping[str, Any]) -> None:
         """Keep what was made."""
         path = self.path(source, stage)
         content = {"inputs": inputs, "made": digest(dict(result)), "result": dict(result)}
+        self._put(path, content)
+
+    def _content(self, path: Path) -> dict[str, Any]:
+        try:
+            content = json.loads(path.read_text(encoding="utf-8"))
+        except (OSError, ValueError) as error:
+            raise UserError(
+                f"{path} cannot be read: {error}",
+                advice="Mend it, or remove it to have it made again.",
+            ) from None
+        shape = {"inputs": str, "made": str, "result": dict}
+        if not isinstance(content, dict) or not all(
+            isinstance(content.get(key), kind) for key, kind in shape.items()
+        ):
+            raise UserError(
+                f"{path} lacks inputs, made or result",
+                advice="Mend it, or remove it to have it made again.",
+            )
+        return content
+
+    def _put(self, path: Path, content: Mapping[str, Any]) -> None:
         new = path.with_name(f".{path.name}.new")
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
