@@ -336,6 +336,18 @@ def test_printed(full: Path, opened: Open, tmp_path: Path) -> None:
     assert page.is_visible(".card")
 
 
+def test_who_prints_from_a_dark_screen_gets_dark_ink_on_white(full: Path, opened: Open) -> None:
+    page = opened(full, color_scheme="dark").page
+    shown = "document.querySelector('figure img').currentSrc"
+    on_screen = page.evaluate(shown)
+    page.emulate_media(media="print", color_scheme="dark")
+    style = page.evaluate(
+        "(({color, backgroundColor}) => [color, backgroundColor])(getComputedStyle(document.body))"
+    )
+    assert style == ["rgb(28, 32, 36)", "rgb(255, 255, 255)"]
+    until(page, f"{shown} !== {on_screen!r}")
+
+
 def test_the_command(tmp_path: Path) -> None:
     run = two_systems(tmp_path / "scores", count=2)
     done = subprocess.run(

@@ -139,7 +139,7 @@ def radar_chart(lines: Sequence[Line], ranges: Mapping[str, Range]) -> Chart | N
         axes.tick_params(axis="x", labelsize=8)
         axes.set_ylim(0, 1)
         axes.set_yticks([0.25, 0.5, 0.75, 1.0], ["", "0.5", "", "1"])
-        _legend(axes, ink)
+        _legend(axes, ink, below=True)
 
     words = f"{', '.join(systems)} over {len(values)} values"
     return _chart("Systems side by side", draw, (7.6, 6.2), words, polar=True)
@@ -170,10 +170,12 @@ def _readable(name: str) -> str:
     return clean if len(clean) <= MOST_LETTERS else clean[: MOST_LETTERS - 1] + "…"
 
 
-def _legend(axes: Any, ink: str) -> None:
-    legend = axes.legend(
-        loc="upper center", bbox_to_anchor=(0.5, -0.12), ncols=4, frameon=False, fontsize=9
-    )
+def _legend(axes: Any, ink: str, *, below: bool = False) -> None:
+    # Above the axes, where no label of theirs can stand; a circle has labels all around.
+    place: Any = {"loc": "lower left", "bbox_to_anchor": (0, 1)}
+    if below:
+        place = {"loc": "upper center", "bbox_to_anchor": (0.5, -0.08)}
+    legend = axes.legend(**place, ncols=4, frameon=False, fontsize=9)
     for text in legend.get_texts():
         text.set_color(ink)
 

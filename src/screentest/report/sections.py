@@ -101,8 +101,8 @@ def charts(report: Report) -> list[Chart]:
             lines.append((total.name, mean, min(ends), max(ends)))
     found = [
         summary_chart(lines[:MOST_BARS]),
-        radar_chart(leaderboard(report), ranges),
         certificate_chart(report.certificates),
+        radar_chart(leaderboard(report), ranges),
     ]
     return [chart for chart in found if chart is not None]
 

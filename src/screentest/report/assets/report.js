@@ -126,6 +126,7 @@
     if (item.prompt) box.append(make("p", { class: "prompt", tabindex: "0", role: "group", "aria-label": "Prompt", text: item.prompt }));
     if (item.video) {
       player = make("video", { controls: "", preload: "metadata", src: item.video, "aria-label": item.id });
+      if (item.worst.length) player.setAttribute("poster", item.worst[0].src);
       player.addEventListener("error", () => player.replaceWith(make("p", { class: "note", text: "The video is not beside the report." })));
       box.append(player);
     }
