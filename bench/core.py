@@ -35,6 +35,10 @@ TUNED_ON = (
     "vgotstudy_chef_CogVideo",
     "vgotstudy_chef_VideoCrafter1",
     "nasa_webb_mirror_480x270",
+    # Cut together of short videos that are in no other film, and of ten generators' answers to
+    # one prompt.
+    "tune_live",
+    "tune_microgravity",
 )
 HELD_OUT = (
     "real_montage_12shots_640x360",

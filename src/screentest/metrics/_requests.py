@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from fractions import Fraction
 
-from screentest.core import Filter, FrameRequest, Layout, NoValue, Reason, Size
+from screentest.core import Filter, FrameRequest, Layout, Size
 
 SAMPLED = 4.0
 """Frames a second, where not every one is needed: a shot of a quarter of a second has one."""
@@ -34,12 +34,3 @@ def motion(rate: float | None) -> FrameRequest:
 
 def _rate(rate: float) -> Fraction:
     return Fraction(str(rate))
-
-
-def too_small(width: int, height: int, least: int) -> NoValue:
-    """What to raise for a video in which there is no room to measure."""
-    return NoValue(
-        Reason.NOT_APPLICABLE,
-        f"frames of {width} × {height} are too small to measure",
-        advice=f"It takes {least} pixels a side.",
-    )
