@@ -17,6 +17,7 @@ from screentest.evaluate.results import Results, Value
 from screentest.suites.locot2v.analysis import charts, drawing
 from screentest.suites.locot2v.analysis.complexity import by_complexity
 from screentest.suites.locot2v.analysis.correlations import TABLE_5, correlations
+from screentest.suites.locot2v.analysis.reactions import PairScores, Reaction, reactions
 from screentest.suites.locot2v.analysis.scores import (
     Scores,
     by_category,
@@ -196,3 +197,19 @@ def test_names_that_are_no_charts(tmp_path: Path, many: Scores) -> None:
         charts.save(drawing.static_scatter(many), tmp_path / "chart.doc")
     with pytest.raises(BadOption, match="nothing to draw"):
         charts.violins({})
+
+
+def test_reactions_by_hand(tmp_path: Path) -> None:
+    """Seen, missed, and seen the wrong way round."""
+    pairs = [
+        PairScores("color", {"a": 0.9, "b": 0.5}, {"a": 0.1, "b": 0.5}),
+        PairScores("color", {"a": 0.2, "b": 0.5}, {"a": 0.4}),
+    ]
+    found = reactions(pairs)
+    assert found["a"]["color"] == Reaction(more=1, less=1)
+    assert found["b"]["color"] == Reaction(same=1)
+    assert found["a"]["color"].share == found["b"]["color"].share == 0.5
+    assert found["a"]["color"].interval.low < 0.5 < found["a"]["color"].interval.high
+    shares = {name: {one: cell.share for one, cell in row.items()} for name, row in found.items()}
+    path = charts.save(charts.heatmap(shares, ["color", "dynamics_degree"]), tmp_path / "m.svg")
+    assert path.read_text().count("0.50") == 2

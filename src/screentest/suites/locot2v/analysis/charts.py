@@ -155,6 +155,23 @@ def _violin(panel: Axes, grades: Mapping[int, Sequence[float]]) -> None:
     panel.set_xticks(list(grades))
 
 
+@_styled
+def heatmap(rows: Mapping[str, Mapping[str, float]], columns: Sequence[str]) -> Figure:
+    """A matrix of shares in 0–1, each written in its cell; what is not there is left white."""
+    figure = _figure(1.6 + 0.75 * len(columns), 1.2 + 0.28 * len(rows))
+    panel = figure.add_subplot()
+    table = np.array([[row.get(name, math.nan) for name in columns] for row in rows.values()])
+    panel.imshow(np.ma.masked_invalid(table), cmap="RdYlGn", vmin=0, vmax=1, aspect="auto")
+    panel.set_xticks(range(len(columns)), [_broken(one.replace("_", " ")) for one in columns])
+    panel.set_yticks(range(len(rows)), list(rows))
+    panel.tick_params(axis="x", rotation=60)
+    for (down, across), share in np.ndenumerate(table):
+        if not math.isnan(share):
+            panel.text(across, down, f"{share:.2f}", ha="center", va="center", size=6)
+    figure.tight_layout()
+    return figure
+
+
 def save(figure: Figure, path: Path) -> Path:
     """Write a chart; the suffix decides: .svg or .png."""
     import matplotlib

@@ -1,0 +1,68 @@
+"""Which sub-dimension reacts to which harm: a matrix from the pairs of a testbed.
+
+A sub-dimension reacts where it gives the harmed video of a pair less than the intact one. A
+half counts for a tie: what never reacts has 0.5, what always does has 1, and what takes the
+harm for a gain has 0.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+from screentest.stats import Interval, wilson
+
+
+@dataclass(frozen=True, slots=True)
+class PairScores:
+    """What one pair of videos was given."""
+
+    aspect: str
+    intact: Mapping[str, float]
+    """By sub-dimension."""
+    changed: Mapping[str, float]
+
+
+@dataclass(frozen=True, slots=True)
+class Reaction:
+    """How often the intact video was given more, less or the same."""
+
+    more: int = 0
+    less: int = 0
+    same: int = 0
+
+    @property
+    def pairs(self) -> int:
+        """How many pairs have both values."""
+        return self.more + self.less + self.same
+
+    @property
+    def share(self) -> float:
+        """The share of pairs in which the harm was seen; a tie is half of one."""
+        return (self.more + self.same / 2) / self.pairs
+
+    @property
+    def interval(self) -> Interval:
+        """Wilson's, at 95%."""
+        return wilson(self.more + self.same / 2, self.pairs)
+
+
+def reactions(pairs: Iterable[PairScores]) -> dict[str, dict[str, Reaction]]:
+    """By sub-dimension and aspect; what no pair has is not there.
+
+    >>> found = reactions([PairScores("color", {"a": 0.9}, {"a": 0.5})])
+    >>> found["a"]["color"].share
+    1.0
+    """
+    counted: dict[str, dict[str, Reaction]] = {}
+    for pair in pairs:
+        for name in pair.intact.keys() & pair.changed.keys():
+            before, after = pair.intact[name], pair.changed[name]
+            row = counted.setdefault(name, {})
+            old = row.get(pair.aspect, Reaction())
+            row[pair.aspect] = Reaction(
+                old.more + (before > after),
+                old.less + (before < after),
+                old.same + (before == after),
+            )
+    return counted
