@@ -167,6 +167,25 @@ def test_the_excluded_get_nothing_and_can_come_back(pairs: Stand) -> None:
     assert page.vote({"choice": "left"}).status_code == 200
 
 
+def test_what_somebody_cannot_judge_goes_to_others(pairs: Stand) -> None:
+    stand = pairs.with_rules(votes=1)
+    person, other = stand.worker(), stand.worker()
+    page = person.begin()
+    mine = unit_of(stand, page.sitting)
+    stolen = other.form("/skip", sitting=page.sitting)
+    assert stolen.status_code == 303
+    assert person.page().sitting == page.sitting  # only they themselves can let it go
+    person.form("/skip", sitting=page.sitting)
+    seen = []
+    while (now := person.page()).open:
+        seen.append(unit_of(stand, now.sitting))
+        now.vote({"choice": "left"})
+    assert mine not in seen
+    assert len(seen) >= 4
+    body = {"vote": "v" * 32, "sitting": page.sitting, "step": "choice"}
+    assert person.post("/api/vote", body | {"answer": {"choice": "left"}}).status_code == 409
+
+
 def test_gold_is_mixed_in_for_everybody_beyond_the_votes(testbed: Path, tmp_path: Path) -> None:
     gold = tmp_path / "gold.jsonl"
     gold.write_text(json.dumps({"unit": "birds/aesthetics/s1/n2"}) + "\n")

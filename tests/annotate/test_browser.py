@@ -424,6 +424,7 @@ def test_every_width_and_both_lights(stand: Stand, visit: Open, scheme: Any) -> 
     at.page.keyboard.press("1")
 
     def looks_right() -> None:
+        at.page.wait_for_load_state("load")
         for width in (360, 820, 1280, 1920):
             at.page.set_viewport_size({"width": width, "height": 800})
             wide = at.page.evaluate("document.scrollingElement.scrollWidth")

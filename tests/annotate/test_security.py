@@ -246,6 +246,20 @@ def test_every_answer_carries_the_headers(stand: Stand) -> None:
         assert "onclick" not in html
 
 
+def test_a_crash_tells_nothing(stand: Stand, monkeypatch: pytest.MonkeyPatch) -> None:
+    person = stand.worker()
+
+    def crash(*_: object) -> None:
+        raise RuntimeError("the secret of the house")
+
+    monkeypatch.setattr("screentest.annotate.web.pages.current_sitting", crash)
+    person.client._transport.raise_server_exceptions = False  # type: ignore[attr-defined]
+    answer = person.client.get("/work")
+    assert answer.status_code == 500
+    assert "secret" not in answer.text
+    assert "default-src 'none'" in answer.headers["content-security-policy"]
+
+
 NASTY = (
     "<script>alert(1)</script><img src=x onerror=alert(2)>\"'</textarea></script>&amp;{{7*7}}\u2028"
 )

@@ -12,9 +12,10 @@ import time
 from dataclasses import dataclass
 from typing import Any, Final
 
-from sqlalchemy import ColumnElement, Connection, Row, func, insert, select, update
+from sqlalchemy import ColumnElement, Connection, Row, func, insert, or_, select, update
 
 from screentest.annotate.media.padding import served_length
+from screentest.annotate.people import note
 from screentest.annotate.store.database import Database
 from screentest.annotate.store.schema import files, media, sittings, units
 from screentest.annotate.tasks import STEPS, Task
@@ -73,9 +74,29 @@ def left_for(connection: Connection, worker: int, rules: Rules) -> int:
     mine = connection.execute(
         select(func.count())
         .select_from(sittings.join(units))
-        .where(*wanted, sittings.c.worker_id == worker, sittings.c.done_at.is_not(None))
+        .where(
+            *wanted,
+            sittings.c.worker_id == worker,
+            or_(sittings.c.done_at.is_not(None), sittings.c.skipped.is_(True)),
+        )
     )
     return int(everything.scalar_one()) - int(mine.scalar_one())
+
+
+def skip(database: Database, worker: int, sitting: str) -> None:
+    """The worker cannot judge this one: others get it, they never again."""
+    with database.write() as connection:
+        changed = connection.execute(
+            update(sittings)
+            .where(
+                sittings.c.id == sitting,
+                sittings.c.worker_id == worker,
+                sittings.c.done_at.is_(None),
+            )
+            .values(skipped=True, expires_at=0.0)
+        )
+        if changed.rowcount:
+            note(connection, "skip", worker, sitting=sitting)
 
 
 def keep_alive(connection: Connection, sitting: str, rules: Rules) -> None:
@@ -111,7 +132,8 @@ def _candidate(
 ) -> Row[Any] | None:
     """What comes next; among equals those begun by others, so that units get finished."""
     done = select(sittings.c.unit_id).where(
-        sittings.c.worker_id == worker, sittings.c.done_at.is_not(None)
+        sittings.c.worker_id == worker,
+        or_(sittings.c.done_at.is_not(None), sittings.c.skipped.is_(True)),
     )
     at_work = (
         select(sittings.c.unit_id, func.count().label("count"))
@@ -187,6 +209,7 @@ def _sit(connection: Connection, worker: int, unit: Row[Any], rules: Rules, now:
             issued_at=now,
             step_at=now,
             expires_at=now + rules.lease,
+            skipped=False,
         )
     )
     _lay_out(connection, name, unit, left)

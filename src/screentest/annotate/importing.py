@@ -79,6 +79,7 @@ def _add(connection: Connection, record: Record) -> bool:
                 left_video=_VIDEO[record.left],
                 step=steps[-1].value,
                 expires_at=record.at,
+                skipped=False,
                 **moment,
             )
         )

@@ -89,7 +89,7 @@ def _store(
     now = time.time()
     if sitting.expires_at <= now and not has_room(connection, sitting, rules):
         raise Refused("expired", "its time ran out and somebody else has it now")
-    if unit.closed:
+    if unit.closed or sitting.skipped:
         raise Refused("closed", "this is no longer asked")
     checked = check_answer(
         Step(step),

@@ -131,6 +131,7 @@ sittings = Table(
     Column("step_at", Float, nullable=False),
     Column("expires_at", Float, nullable=False),
     Column("done_at", Float),
+    Column("skipped", Boolean, nullable=False),
     UniqueConstraint("unit_id", "worker_id"),
     Index("sittings_of_worker", "worker_id", "done_at"),
     Index("sittings_alive", "done_at", "expires_at"),

@@ -6,6 +6,7 @@ from fastapi import FastAPI, Request
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse, PlainTextResponse, RedirectResponse, Response
 from starlette.exceptions import HTTPException
+from starlette.types import ASGIApp
 
 from screentest.annotate.web import api, operator, pages
 from screentest.annotate.web.guard import Guard
@@ -14,7 +15,7 @@ from screentest.annotate.web.throttle import Throttle
 from screentest.annotate.web.visitor import SignedOut
 
 
-def create_app(site: Site) -> FastAPI:
+def create_app(site: Site) -> ASGIApp:
     """The ASGI app of a site."""
     app = FastAPI(openapi_url=None, docs_url=None, redoc_url=None, redirect_slashes=False)
     app.state.site = site
@@ -26,8 +27,8 @@ def create_app(site: Site) -> FastAPI:
     app.add_exception_handler(SignedOut, _signed_out)
     app.add_exception_handler(RequestValidationError, _malformed)
     app.add_exception_handler(HTTPException, _refused)
-    app.add_middleware(Guard, hosts=site.hosts, origins=site.origins)
-    return app
+    # Outside of everything, so that even the answer to a crash carries the headers.
+    return Guard(app, hosts=site.hosts, origins=site.origins)
 
 
 def _signed_out(request: Request, error: Exception) -> Response:

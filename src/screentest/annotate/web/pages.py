@@ -10,7 +10,7 @@ from pydantic import BaseModel
 from sqlalchemy import func, select
 
 from screentest.annotate import people
-from screentest.annotate.assignment import current_sitting, left_for, next_sitting
+from screentest.annotate.assignment import current_sitting, left_for, next_sitting, skip
 from screentest.annotate.store.schema import sittings, units
 from screentest.annotate.web.rendering import page, static_files
 from screentest.annotate.web.showing import screen_of
@@ -132,6 +132,17 @@ def next_one(request: Request, visitor: NeedWorker, csrf: Csrf) -> Response:
     if worker is not None and worker.consented and not worker.excluded:
         taken = next_sitting(site.database, worker.id, site.rules)
     return RedirectResponse("/work" if taken is not None else "/work?none=1", 303)
+
+
+@router.post("/skip")
+def skip_one(
+    request: Request, visitor: NeedWorker, csrf: Csrf, sitting: Annotated[str, Form()]
+) -> Response:
+    """Leave this one to others and take the next."""
+    check_csrf(visitor, csrf)
+    assert visitor.worker is not None
+    skip(site_of(request).database, visitor.worker.id, sitting)
+    return next_one(request, visitor, csrf)
 
 
 @router.get("/work")
