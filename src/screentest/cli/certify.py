@@ -77,7 +77,7 @@ def certify(
     workers: WorkersOption = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Measure how often judges prefer the intact video of a testbed's pairs.
+    """Measure how often judges prefer the intact video of a pair.
 
     Any metric is a judge too. Both orders of presentation are asked by default. The
     certificates lie in the run; `screentest report` shows them as a page.

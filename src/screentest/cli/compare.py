@@ -38,7 +38,7 @@ def compare(
     ] = "",
     as_json: JsonOption = False,
 ) -> None:
-    """Compare judges or systems on what all of them have judged or scored.
+    """Compare judges, or systems, on what all of them have.
 
     Every difference has an interval over whole sources and a p-value corrected for
     the number of rows (Holm). More than two are ranked, with the sets that cannot

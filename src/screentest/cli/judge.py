@@ -43,7 +43,7 @@ def judge(
     device: DeviceOption = "auto",
     as_json: JsonOption = False,
 ) -> None:
-    """Ask a judge which of two videos is better, in both orders of presentation.
+    """Ask a judge which of two videos is better, in both orders.
 
     Where the two orders disagree, that is said: the judge goes by the order then.
 

@@ -53,7 +53,7 @@ def _wanted(
     report: Report, by_item: Mapping[str, Sequence[Value]], count: int
 ) -> dict[str, Wanted]:
     """Moments to picture, of the videos that stand lowest."""
-    wanted = {}
+    wanted: dict[str, Wanted] = {}
     for item in sorted(by_item, key=lambda item: _standing(report, by_item[item])):
         known = report.results.items.get(item)
         if known is None or len(wanted) >= count:

@@ -1,0 +1,79 @@
+"""``screentest show``: one video in the terminal."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from screentest.core import Item, Reason
+from tests.cli.conftest import Screentest, fits, invoke
+from tests.report.runs import METRICS, NEAT, items, lost, score_run, scored
+
+
+@pytest.fixture
+def run(tmp_path: Path) -> Path:
+    film = Item("castle-7", Path("/films/castle.mp4"), "A castle. " * 90, groups={"model": "ours"})
+    return score_run(
+        tmp_path / "scores",
+        [film, *items("castle-8", "dune")],
+        {
+            ("castle-7", "calm"): scored(0.4, 0.9, 0.2, 0.5, 0.6, note="a flash"),
+            ("castle-7", "busy"): lost(Reason.MISSING_MODEL, "Traceback\n  x\nno weights"),
+            ("dune", "busy"): lost(Reason.UNDECODABLE, "\x1b[2J" + "x" * 300),
+        },
+        metrics=METRICS | {"neat": NEAT},
+    )
+
+
+def test_curve_worst_moment_and_what_is_missing(screentest: Screentest, run: Path) -> None:
+    done = screentest("show", run, "castle-7", "--worst", "1")
+    assert done.returncode == 0
+    assert fits(done.stdout)
+    # 22 columns for four seconds; 0.2 is the lowest, 0.9 the highest.
+    assert "█████▁▁▁▁▁" in done.stdout
+    assert "0.200 at 0:00:01.0" in done.stdout
+    assert "0:00:01.5  calm 0.200 (a flash)" in done.stdout
+    assert "busy: missing_model: no weights: Make it again." in done.stdout
+    assert "neat: still to come" in done.stdout
+
+
+def test_a_terminal_with_ascii_only(screentest: Screentest, run: Path) -> None:
+    done = screentest("show", run, "castle-7", PYTHONUTF8="0", PYTHONIOENCODING="ascii")
+    assert "#####_____" in done.stdout
+
+
+def test_nothing_scored_of_it(screentest: Screentest, run: Path) -> None:
+    done = screentest("show", run, "dune")
+    assert done.returncode == 1
+    assert fits(done.stdout)
+    assert "busy: undecodable:" in done.stdout
+    assert "\\x1b[2Jxxx" in done.stdout
+
+
+def test_an_id_may_be_cut_short(run: Path) -> None:
+    assert invoke("show", run, "du").stdout.startswith("dune\n")
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("castle", "2 items begin with 'castle'"),
+        ("dunes", "there is no item 'dunes'"),
+        ("", "which item?"),
+    ],
+)
+def test_an_item_that_is_not_there(run: Path, text: str, words: str) -> None:
+    done = invoke("show", run, text)
+    assert done.exit_code == 2
+    assert words in done.stderr
+    assert "Items: " in done.stderr
+
+
+def test_json_has_every_point(run: Path) -> None:
+    told = json.loads(invoke("show", run, "castle-7", "--json").stdout)
+    calm, busy = sorted(told["values"], key=lambda one: one["name"], reverse=True)
+    assert [point["value"] for point in calm["curve"]] == [0.9, 0.2, 0.5, 0.6]
+    assert busy["failed"]["reason"] == "missing_model"
+    assert told["pending"] == ["neat"]
