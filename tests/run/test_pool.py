@@ -19,7 +19,8 @@ import pytest
 from screentest.core import ScreentestError, Silent
 from screentest.models.chat.ledger import MemoryLedger
 from screentest.run import LocalEngine, RunStore, Stop, Task, engine, execute
-from screentest.run._pool import Done, Lost, Pool, Worker, _lives
+from screentest.run._pool import Pool, Worker, _lives
+from screentest.run._rounds import Done, Lost
 from tests.run.conftest import PATIENCE
 from tests.run.work import task
 

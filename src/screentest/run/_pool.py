@@ -22,6 +22,7 @@ from types import TracebackType
 from typing import Any, Final, Self
 
 from screentest.core import BadOption, LedgerClient, ScreentestError
+from screentest.run._rounds import Done, Lost
 from screentest.run._wire import receive
 from screentest.run._worker import live
 from screentest.run.channel import LedgerDesk
@@ -52,25 +53,6 @@ class Worker:
     def elapsed(self) -> float:
         """Seconds since its task began."""
         return time.monotonic() - self.began
-
-
-@dataclass(frozen=True, slots=True)
-class Done:
-    """A worker has done its task."""
-
-    task: Task
-    message: dict[str, Any]
-
-
-@dataclass(frozen=True, slots=True)
-class Lost:
-    """A worker is gone and its task with it: dead by itself, or ended for going too far."""
-
-    task: Task
-    exit_code: int | None
-    elapsed: float
-    limit: str = ""
-    """``time`` or ``memory`` where we ended it."""
 
 
 class Pool:

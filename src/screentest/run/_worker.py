@@ -13,6 +13,7 @@ from collections.abc import Mapping
 from contextlib import suppress
 from multiprocessing.connection import Connection
 
+from screentest.core import LedgerClient
 from screentest.run._perform import STOPPING, failed_to_load, perform
 from screentest.run._threads import take
 from screentest.run._wire import error_message, send
@@ -33,12 +34,13 @@ def live(
     with suppress(EOFError, OSError):  # the run has ended
         send(tasks, kind="ready")
         while True:
-            send(tasks, **_do(tasks.recv_bytes(), ledger))
+            send(tasks, **do(tasks.recv_bytes(), ledger))
     for child in multiprocessing.active_children():
         child.kill()  # or the end of this process would wait for theirs
 
 
-def _do(parcel: bytes, ledger: RemoteLedger) -> dict[str, object]:
+def do(parcel: bytes, ledger: LedgerClient) -> dict[str, object]:
+    """Unpack and carry out a task; what came of it as plain data."""
     # The keys come first and are ours: they can be read even where the rest cannot.
     keys, work = pickle.loads(parcel)  # noqa: S301 - from the process that started this one
     try:
