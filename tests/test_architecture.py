@@ -24,6 +24,7 @@ LAYERS = [
     {"metrics"},
     {"corpus", "sample"},
     {"language", "models", "prompts", "run", "stats", "video"},
+    {"base"},
     {"core"},
 ]
 RANK = {package: rank for rank, layer in enumerate(LAYERS) for package in layer}
@@ -79,7 +80,7 @@ def test_core_has_no_heavy_imports() -> None:
     assert done.stdout.strip() == "[]"
 
 
-@pytest.mark.parametrize("package", ["core", "video", "models", "run", "corpus"])
+@pytest.mark.parametrize("package", ["base", "core", "video", "models", "run", "corpus"])
 def test_what_is_visible_is_what_is_listed(package: str) -> None:
     module = importlib.import_module(f"screentest.{package}")
     visible = {

@@ -197,7 +197,7 @@ class Deadly(LocalEngine):
 
 def die(job: object) -> object:
     """Half a file is written, then the process is gone."""
-    from screentest.video.atomic import atomic_output
+    from screentest.base.atomic import atomic_output
 
     payload = job.payload  # type: ignore[attr-defined]
     with atomic_output((payload.testbed / payload.intact).with_name("aesthetics.mp4")) as file:

@@ -23,8 +23,8 @@ from screentest.annotate.unit import Unit
 from screentest.annotate.voting import VOTE_ID, picked_video, side_of
 from screentest.annotate.web.rendering import render, static_files
 from screentest.annotate.web.showing import Line, Part, Screen
+from screentest.base.atomic import atomic_output
 from screentest.core import UserError
-from screentest.video.atomic import atomic_output
 
 SCHEMA: Final = 1
 _SCRIPTS: Final = ("bundle.js", "players.js", "prompt.js", "form.js", "keys.js", "parts.js")

@@ -154,10 +154,10 @@ def export(
     from screentest.annotate.export import as_csv, as_json
     from screentest.annotate.records import read_records
     from screentest.annotate.records import without_excluded as reliable
+    from screentest.base.atomic import atomic_output
     from screentest.cli._annotate import task_named
     from screentest.cli._console import err, plural
     from screentest.core import BadOption
-    from screentest.video.atomic import atomic_output
 
     writers = {".csv": as_csv, ".json": as_json}
     if out.suffix not in writers:

@@ -12,10 +12,10 @@ from io import BytesIO
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from screentest.base.atomic import atomic_output
 from screentest.degrade.names import folder_name
 from screentest.degrade.statistics import BIN, Statistics
 from screentest.degrade.testbed import Kind
-from screentest.video.atomic import atomic_output
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from screentest.base.atomic import atomic_output
 from screentest.core import (
     BadOption,
     Item,
@@ -24,7 +25,6 @@ from screentest.degrade.options import BuildOptions
 from screentest.degrade.testbed import SourceFilm, VideoFile
 from screentest.run import Job, Results, hash_file
 from screentest.video import NormalizedVideo, normalize, probe
-from screentest.video.atomic import atomic_output
 
 VIDEOS = "videos"
 PROMPT = "prompt.txt"

@@ -12,6 +12,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
+from screentest.base.atomic import atomic_output
 from screentest.core import (
     Failure,
     Item,
@@ -29,7 +30,6 @@ from screentest.corpus import PartedSource, SourcePart, joined
 from screentest.degrade.names import folder_name
 from screentest.run import hash_file, hash_parts
 from screentest.video import EncoderSettings
-from screentest.video.atomic import atomic_output
 from screentest.video.limits import DEFAULT_LIMITS, Limits
 from screentest.video.sandbox import Supervisor
 from screentest.video.source import Source

@@ -10,13 +10,13 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path, PurePosixPath
 
+from screentest.base.atomic import storage_error
 from screentest.core import BadOption, UserError
 from screentest.degrade.checks import file_in
 from screentest.degrade.drawing_pairs import draw_evenly
 from screentest.degrade.page import write_page
 from screentest.degrade.testbed import FILE, Pair, SourceFilm, Testbed, read_testbed, write_testbed
 from screentest.run import hash_file
-from screentest.video.atomic import storage_error
 
 
 def sample_testbed(

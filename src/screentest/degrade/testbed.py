@@ -12,6 +12,7 @@ from enum import StrEnum
 from pathlib import Path
 from typing import Final
 
+from screentest.base.atomic import atomic_output
 from screentest.core import (
     Aspect,
     Clip,
@@ -24,7 +25,6 @@ from screentest.core import (
     to_json,
 )
 from screentest.degrade.contract import Details
-from screentest.video.atomic import atomic_output
 
 SCHEMA: Final = 1
 FILE: Final = "testbed.json"

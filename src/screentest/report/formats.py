@@ -7,10 +7,10 @@ import io
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
+from screentest.base.atomic import atomic_output
 from screentest.core import BadOption
 from screentest.report.data import Report
 from screentest.report.tables import Cell, Table, shown, tables
-from screentest.video.atomic import atomic_output
 
 FORMATS = ("md", "tex", "csv", "parquet")
 

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import screentest
+from screentest.base.atomic import atomic_output
 from screentest.core import Progress
 from screentest.report.cards import card
 from screentest.report.charts import Chart
@@ -17,7 +18,6 @@ from screentest.report.data import Report
 from screentest.report.drilldown import drilldown
 from screentest.report.sections import charts, system_rows, total_rows
 from screentest.report.tables import shown, tables
-from screentest.video.atomic import atomic_output
 
 ASSETS = Path(__file__).parent / "assets"
 

@@ -98,7 +98,7 @@ def _attached(container: InputContainer) -> bool:
 def _copy(container: InputContainer, stream: Any, target: Path) -> None:
     import av
 
-    from screentest.video.atomic import atomic_output
+    from screentest.base.atomic import atomic_output
 
     sounds = [one for one in container.streams.audio if one.codec_context.name in _SOUNDS]
     chosen = [stream, *sounds[:1]]

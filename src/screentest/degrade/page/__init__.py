@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
+from screentest.base.atomic import atomic_output
 from screentest.core import Time, UnknownName
 from screentest.core.registry import registry
 from screentest.degrade.alignment import stretches
@@ -23,7 +24,6 @@ from screentest.degrade.checks import is_inside
 from screentest.degrade.pair_names import pair_name
 from screentest.degrade.statistics import duration_of
 from screentest.degrade.testbed import Pair, SourceFilm, Testbed
-from screentest.video.atomic import atomic_output
 
 PAGE = "testbed.html"
 

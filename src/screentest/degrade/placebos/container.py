@@ -5,9 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from screentest.base.atomic import atomic_output
 from screentest.core import register
 from screentest.degrade.contract import Film, Workshop
-from screentest.video.atomic import atomic_output
 
 if TYPE_CHECKING:
     from av.container import OutputContainer

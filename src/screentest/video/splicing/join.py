@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from screentest.base.atomic import atomic_output
 from screentest.core import NATIVE, BadOption, Fault, Reason, Size, Span, VideoError, VideoInfo
-from screentest.video.atomic import atomic_output
 from screentest.video.limits import DEFAULT_LIMITS, Limits
 from screentest.video.plainfile import shown
 from screentest.video.probe import examine

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from av.stream import Stream
     from av.video.stream import VideoStream
 
-    from screentest.video.atomic import OutputFile
+    from screentest.base.atomic import OutputFile
 
 
 class Mp4Writer:

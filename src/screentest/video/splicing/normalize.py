@@ -16,6 +16,7 @@ from itertools import chain, pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from screentest.base.atomic import atomic_output
 from screentest.core import (
     NATIVE,
     BadOption,
@@ -29,7 +30,6 @@ from screentest.core import (
     VideoError,
     VideoInfo,
 )
-from screentest.video.atomic import atomic_output
 from screentest.video.limits import DEFAULT_LIMITS, Limits
 from screentest.video.plainfile import shown
 from screentest.video.probe import examine

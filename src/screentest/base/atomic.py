@@ -13,8 +13,8 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TypeVar
 
-from screentest.core import StorageError
-from screentest.video.plainfile import shown
+from screentest.base.printable import shown_path
+from screentest.core.errors import StorageError
 
 T = TypeVar("T")
 
@@ -91,6 +91,12 @@ def atomic_output(target: Path) -> Iterator[OutputFile]:
         os.close(descriptor)
 
 
+def write_whole(target: Path, content: str | bytes) -> None:
+    """Put ``content`` at ``target``; text as UTF-8."""
+    with atomic_output(target) as file:
+        file.write(content.encode() if isinstance(content, str) else content)
+
+
 def _write_all(descriptor: int, data: bytes) -> None:
     rest = memoryview(data)
     while rest:
@@ -100,10 +106,15 @@ def _write_all(descriptor: int, data: bytes) -> None:
 def storage_error(target: Path, error: OSError) -> StorageError:
     """What to tell when writing ``target`` failed."""
     return StorageError(
-        f"{shown(target)} cannot be written: {os.strerror(error.errno or 0).lower()}",
+        f"{shown_path(target)} cannot be written: {_said(error)}",
         advice="Free some space or check the folder and its permissions, then start again. "
         "Nothing half-written was left.",
     )
+
+
+def _said(error: OSError) -> str:
+    # The system's own words; a library's are its own, and it need not give a number.
+    return (os.strerror(error.errno) if error.errno else str(error) or "no reason given").lower()
 
 
 def _open_unseen(target: Path) -> tuple[int, Path | None]:

@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
+from screentest.base import atomic
+from screentest.base.atomic import atomic_output
 from screentest.core import StorageError
-from screentest.video import atomic
-from screentest.video.atomic import atomic_output
 
 STEPS = ("write", "lseek", "fsync", "link", "replace", "open")
 

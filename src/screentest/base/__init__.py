@@ -1,0 +1,17 @@
+"""What every layer stands on besides the vocabulary: whole files, text to show, processors."""
+
+from screentest.base.atomic import OutputFile, atomic_output, storage_error, write_whole
+from screentest.base.printable import escaped, one_line, printable, shown_path
+from screentest.base.processors import processors
+
+__all__ = [
+    "OutputFile",
+    "atomic_output",
+    "escaped",
+    "one_line",
+    "printable",
+    "processors",
+    "shown_path",
+    "storage_error",
+    "write_whole",
+]

@@ -1,0 +1,52 @@
+"""Strangers' text where people read it: nothing in it steers a terminal or begins a line."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+
+def printable(text: str, instead: str = " ") -> str:
+    """The text with ``instead`` for every character that cannot be seen.
+
+    >>> printable("film\\x1b[2J.mp4", "?")
+    'film?[2J.mp4'
+    """
+    if text.isprintable():
+        return text
+    return "".join(letter if letter.isprintable() else instead for letter in text)
+
+
+def escaped(text: str) -> str:
+    """The text with every character that cannot be seen written as an escape.
+
+    >>> print(escaped("film\\x1b[2J.mp4"))
+    film\\x1b[2J.mp4
+    """
+    if text.isprintable():
+        return text
+    return "".join(
+        letter
+        if letter.isprintable()
+        else letter.encode("unicode_escape", "surrogatepass").decode()
+        for letter in text
+    )
+
+
+def one_line(text: str, longest: int) -> str:
+    """The text on one line of at most ``longest`` letters; where it is cut, it says so.
+
+    >>> one_line("a castle\\n  at dawn", 12)
+    'a castle at…'
+    """
+    line = " ".join(printable(text).split())
+    return line if len(line) <= longest else f"{line[: longest - 1]}…"
+
+
+def shown_path(path: Path) -> str:
+    """A path in quotes as it may stand in a message; the middle of a long one is left out.
+
+    >>> print(shown_path(Path("new\\nline.mp4")))
+    'new\\nline.mp4'
+    """
+    text = repr(str(path))
+    return text if len(text) <= 160 else f"{text[:60]}…{text[-90:]}"
