@@ -41,6 +41,9 @@ def score(
     suite: Annotated[
         str, typer.Option(metavar="NAME", help="A suite: core, locot2v, etva, univ.")
     ] = "core",
+    task: Annotated[
+        str, typer.Option(metavar="NAME", help="Of the suite univ: v2t, t2v, r2v, tv2v, rv2v, v2v.")
+    ] = "",
     metrics: Annotated[
         list[str] | None,
         typer.Option(metavar="NAMES", help="Metrics instead of a suite; with options: one each."),
@@ -90,6 +93,10 @@ def score(
 
     if retry not in list(Retry):
         raise BadOption(f"--retry cannot be {retry!r}", advice=f"One of {', '.join(Retry)}.")
+    if task:
+        if metrics:
+            raise BadOption("--task belongs to a suite, not to single metrics")
+        suite = f"{suite}{',' if ':' in suite else ':'}task={task}"
     names = metric_names(metrics) if metrics else list(read_suite(suite).metrics)
     settings = settings_of(
         model,

@@ -1,0 +1,27 @@
+"""The films of the metrics' tests, and the folder of real and generated videos."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+
+from screentest.evaluate.tools import close_tools
+from screentest.run import InlineEngine
+from tests.metrics.univ.conftest import api_key, cut, edited, film, item
+
+__all__ = ["api_key", "cut", "edited", "film", "item"]
+
+
+@pytest.fixture(autouse=True)
+def clean_tools() -> Iterator[None]:
+    """No connection to a server of the test before."""
+    close_tools()
+    yield
+    close_tools()
+
+
+@pytest.fixture
+def inline(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Commands work in this process: quicker, where processes are not the point."""
+    monkeypatch.setattr("screentest.run.LocalEngine", lambda workers=None: InlineEngine())

@@ -1,0 +1,165 @@
+"""``screentest caption`` as a user has it, and what its files are good for."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from screentest.core import ManifestError, seconds
+from screentest.corpus import read_manifest
+from screentest.models.testing import Answer, Asked, FakeChatServer, Status
+from screentest.suites.univ.captioning import read_captions, read_shots
+from tests.cli.conftest import invoke
+from tests.metrics.univ.scripted import answering, description, kind_of, matches
+from tests.metrics.univ.test_captions import OVERVIEW, scripted
+from tests.metrics.univ.test_schema import DOG
+
+
+def chosen(server: FakeChatServer) -> str:
+    return f"chat=openai:fake,base_url={server.url},max_attempts=1"
+
+
+def test_without_a_model_and_on_to_a_testbed(film: Path, tmp_path: Path) -> None:
+    out = tmp_path / "described"
+    told = invoke("caption", film, "--out", out, "--workers", "1", "--json")
+    assert told.exit_code == 0, told.output
+    (video,) = read_captions(out / "captions.jsonl")
+    assert json.loads(told.stdout) == [video.model_dump(mode="json")]
+    # The film is two shots of a second each.
+    assert [(shot.start, shot.end) for shot in video.shots] == [("0", "1"), ("1", "2")]
+    (item,) = read_manifest(out / "manifest.jsonl")
+    assert item.script is not None
+    assert [clip.caption for clip in item.script.clips] == [shot.script for shot in video.shots]
+    assert item.script.clips[1].span is not None
+    assert item.script.clips[1].span.start == seconds("1")
+    assert item.prompt == ""
+
+    written = (out / "captions.jsonl").read_bytes()
+    again = invoke("caption", film, "--out", out, "--workers", "1")
+    assert again.exit_code == 0
+    assert "film.mp4 (2 shots)" in again.stdout
+    assert (out / "captions.jsonl").read_bytes() == written
+
+    testbed = tmp_path / "testbed"
+    built = invoke(
+        *("build", out / "manifest.jsonl", "--out", testbed, "--aspects", "aesthetics"),
+        *("--clips", "1", "--long-side", "96", "--fps", "4", "--workers", "1", "--json"),
+    )
+    assert built.exit_code == 0, built.output
+    assert json.loads(built.stdout)["pairs"] == 1
+
+
+@pytest.mark.usefixtures("inline")
+def test_with_a_model_and_on_to_a_ground_truth(film: Path, tmp_path: Path) -> None:
+    """Half of what the caption is asked about is in it: the shares follow by hand."""
+    out = tmp_path / "described"
+    replies: dict[str, Any] = {
+        "overview": OVERVIEW,
+        "describe": description(**DOG),
+        "script": scripted,
+        "match": matches(lambda number: float(number % 2)),
+    }
+    with answering(**replies) as server:
+        told = invoke(*("caption", film, "--out", out, "--model", chosen(server), "--workers", "1"))
+        assert told.exit_code == 0, told.output
+        assert "Towers stand. Shot cut. A bird turns." in told.stdout
+        scored = invoke(
+            *("score", out / "manifest.jsonl", "--suite", f"univ:truth={out / 'captions.jsonl'}"),
+            *("--task", "v2t", "--out", tmp_path / "scores", "--workers", "1", "--json"),
+            *("--model", chosen(server)),
+        )
+        (asked,) = [one for one in server.asked if kind_of(one) == "match"]
+    assert scored.exit_code == 0, scored.output
+    assert "A bird turns." in "\n".join(asked.texts)
+    # Both shots say the same, so each statement is one item. By hand: two subjects, so their
+    # kinds are items 1 and 2, their quality 3 and 4, their appearance 5 and 6; then the scene,
+    # 7, and what happens, 8. Odd numbers are in the caption.
+    (values,) = json.loads(scored.stdout)["items"].values()
+    found = {name.rpartition(".")[2]: value for name, value in values.items()}
+    assert (found["subject"], found["background"], found["action"]) == (0.5, 1.0, 0.0)
+
+
+@pytest.mark.usefixtures("inline")
+def test_it_goes_on_where_it_stopped(film: Path, tmp_path: Path) -> None:
+    broken = [True]
+
+    def reply(asked: Asked) -> Any:
+        second = "shot 2 of 2" in "\n".join(asked.texts)
+        return Status(503) if second and broken else description(**DOG)
+
+    with answering(overview=OVERVIEW, describe=reply, script=scripted) as server:
+        command = ("caption", film, "--out", tmp_path / "out", "--workers", "1")
+        first = invoke(*command, "--model", chosen(server))
+        assert first.exit_code == 1
+        assert "Not described" in first.stdout
+        assert not (tmp_path / "out" / "captions.jsonl").exists()
+        broken.clear()
+        server.asked.clear()
+        second = invoke(*command, "--model", chosen(server))
+        kinds = [kind_of(asked) for asked in server.asked]
+    assert second.exit_code == 0, second.output
+    # The overview and the first shot were paid for already.
+    assert kinds == ["describe", "script", "script"]
+    assert len(read_captions(tmp_path / "out" / "captions.jsonl")[0].shots) == 2
+
+
+@pytest.mark.usefixtures("inline")
+def test_a_refused_shot_is_told_and_not_written(film: Path, tmp_path: Path) -> None:
+    def reply(asked: Asked) -> Any:
+        if "shot 2 of 2" in "\n".join(asked.texts):
+            return Answer(None, refusal="no")
+        return description(**DOG)
+
+    with answering(overview=OVERVIEW, describe=reply, script=scripted) as server:
+        told = invoke(
+            *("caption", film, "--out", tmp_path, "--workers", "1", "--model", chosen(server))
+        )
+    assert told.exit_code == 0, told.output
+    assert "1 shot, 1 shot missing" in told.stdout
+    (item,) = read_manifest(tmp_path / "manifest.jsonl")
+    assert item.script is not None
+    assert len(item.script.clips) == 1
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (("--by", "chat"), "no chat model is chosen"),
+        (("--by", "people"), "--by cannot be 'people'"),
+        (("--whole",), "--whole is for a chat model"),
+    ],
+)
+def test_mistakes(options: tuple[str, ...], message: str, film: Path, tmp_path: Path) -> None:
+    done = invoke("caption", film, "--out", tmp_path / "out", *options)
+    assert done.exit_code == 2
+    assert message in done.stderr
+    assert not (tmp_path / "out").exists()
+
+
+@pytest.mark.usefixtures("inline")
+def test_a_file_that_is_no_video(tmp_path: Path) -> None:
+    (tmp_path / "broken.mp4").write_text("no video")
+    done = invoke("caption", tmp_path / "broken.mp4", "--out", tmp_path / "out", "--workers", "1")
+    assert done.exit_code == 1
+    assert "broken.mp4: undecodable" in done.stdout
+
+
+def test_files_that_are_no_captions(tmp_path: Path) -> None:
+    path = tmp_path / "captions.jsonl"
+    for text in ("{}", '{"id": 3}', "nonsense", '["x"]'):
+        path.write_text(f"\n{text}\n")
+        with pytest.raises(ManifestError, match="line 2"):
+            read_captions(path)
+    path.write_bytes(b"\xff")
+    with pytest.raises(ManifestError, match="UTF-8"):
+        read_captions(path)
+    with pytest.raises(ManifestError, match="does not open"):
+        read_shots(tmp_path / "missing.jsonl")
+    other = tmp_path / "paper.json"
+    for text in ("[1]", "{", "[" * 100_000):
+        other.write_text(text)
+        with pytest.raises(ManifestError):
+            read_shots(other)
