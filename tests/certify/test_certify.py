@@ -2,49 +2,28 @@
 
 from __future__ import annotations
 
-import json
+import shutil
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
-from screentest.certify.cases import Case, read_cases
+from screentest.annotate.filtering import write_filtered
+from screentest.annotate.material import unit_key
+from screentest.certify.cases import Case, one_aspect_per_placebo, read_cases
 from screentest.certify.certificate import Certificate
-from screentest.certify.certify import Certification, Plan, certify, read_certificates
+from screentest.certify.certify import Certification, Plan, read_certificates
 from screentest.certify.prompts import PromptChange
 from screentest.core import Aspect, BadOption, Choice, Reason, Verdict
-from screentest.degrade.testbed import Kind
+from screentest.degrade.testbed import Kind, read_testbed
 from screentest.evaluate.judging import Order
-from screentest.evaluate.settings import Settings
-from screentest.models import Choice as ModelChoice
 from screentest.models.testing import Answer, Asked, FakeChatServer, Status
-from screentest.run import InlineEngine, LocalEngine, RunReader, RunStore, canonical
+from screentest.run import RunReader, canonical
+from tests.certify.stage import answer, certified, few_of, plan_of, settings
 
 pytestmark = pytest.mark.usefixtures("clean_tools")
 
 ASPECTS = ("aesthetics", "dynamics_degree", "comprehensiveness", "temporal_flow")
-
-
-def answer(better: str) -> Answer:
-    return Answer(json.dumps({"reason": "as the test says", "better": better}))
-
-
-def settings(server: FakeChatServer) -> Settings:
-    choice = f"chat=openai:test,base_url={server.url},max_attempts=1"
-    return Settings(models=(ModelChoice.parse(choice),))
-
-
-def certified(
-    folder: Path, plan: Plan, given: Settings | None = None, workers: int = 0
-) -> Certification:
-    engine = LocalEngine(workers) if workers else InlineEngine()
-    with RunStore(folder, command="certify") as store:
-        return certify(store, plan, given, engine=engine)
-
-
-def plan_of(testbed: Path, *judges: str, **options: object) -> Plan:
-    cases = read_cases([testbed], placebos=bool(options.pop("placebos", False)))
-    return Plan(tuple(cases), judges, **options)  # type: ignore[arg-type]
 
 
 def asked_about(
@@ -89,6 +68,11 @@ def test_a_judge_that_always_says_first_is_at_chance_and_found_out(
     digests = [asked.digest for asked in server.asked]
     assert len(digests) == len(set(digests)) <= 2 * len(cases)
     assert certificate.cost.calls == len(server.asked)
+    assert certificate.cost.judgements == overall.judgements * 2  # the ladder has two rungs
+    # Rightly so: a half of n pairs, not of 2n answers that hang together (Wilson, by hand).
+    pairs = overall.pairs
+    reach = 1.959964 / (1 + 3.841459 / pairs) * (0.25 / pairs + 3.841459 / (4 * pairs**2)) ** 0.5
+    assert overall.wilson.high - 0.5 == pytest.approx(reach, abs=1e-6)
     assert (certificate.cost.tokens_in, certificate.cost.tokens_out) == server.billed
 
 
@@ -173,7 +157,7 @@ def test_workers_order_and_resume_change_nothing(testbed: Path, tmp_path: Path) 
     def script(asked: Asked) -> Answer:
         return answer("first" if int(asked.digest[:8], 16) % 2 else "second")
 
-    plan = plan_of(testbed, "vlm_video:frames=2,long_side=64", "contrast")
+    plan = few_of(testbed, "vlm_video:frames=2,long_side=64", "contrast")
     shuffled = Plan(plan.cases[::-1], plan.judges[::-1])
     with FakeChatServer(script) as server:
         given = settings(server)
@@ -200,7 +184,7 @@ def test_a_service_that_failed_is_asked_again(testbed: Path, tmp_path: Path) -> 
     def script(asked: Asked) -> Answer | Status:
         return Status(503, "not today") if broken["yes"] else answer("second")
 
-    plan = plan_of(testbed, "vlm_video:frames=2,long_side=64")
+    plan = few_of(testbed, "vlm_video:frames=2,long_side=64", most=2)
     with FakeChatServer(script) as server:
         first = certified(tmp_path / "run", plan, settings(server))
         assert first.certificates[0].overall.failure is not None
@@ -229,15 +213,71 @@ def test_votes_of_people_are_a_judge(testbed: Path, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "text", ["", "video,aspect\nx,color\n", "video,aspect,choice\nx,colour,intact\n"]
+    "text",
+    [
+        "",
+        "video,aspect,choice\n",
+        "video,aspect\nx,color\n",
+        "video,aspect,choice\nx,colour,intact\n",
+        "video,aspect,choice\nx,color,first\n",
+    ],
 )
 def test_wrong_votes_are_told(text: str, tmp_path: Path, testbed: Path) -> None:
     votes = tmp_path / "votes.csv"
     votes.write_text(text, encoding="utf-8")
-    if not text:
-        return  # no votes at all are no fault of the file
     with pytest.raises(BadOption):
         certified(tmp_path / "run", plan_of(testbed, f'human:votes="{votes}"'))
+
+
+def test_a_judge_that_is_paid_is_put_each_placebo_once(testbed: Path, tmp_path: Path) -> None:
+    certificate, _ = asked_about(
+        testbed, tmp_path, lambda asked: answer("second"), placebos=True, orders=(Order.AS_GIVEN,)
+    )
+    # Three films have three placebos each; in every aspect it would be four times as many.
+    for one in certificate.placebos:
+        assert one.pairs == one.false_alarms.unwrap().judgements == 3
+        assert one.false_alarms.unwrap().value == 0.0  # it always preferred the changed copy
+    cases = read_cases([testbed])
+    drawn = {case.id: case.contest.aspect for case in one_aspect_per_placebo(cases)}
+    fewer = [case for case in cases if case.source != cases[0].source]
+    for case in one_aspect_per_placebo(fewer):
+        assert drawn[case.id] is case.contest.aspect  # whatever else there is
+
+
+def test_a_testbed_given_twice_is_told(testbed: Path) -> None:
+    with pytest.raises(BadOption, match="twice"):
+        read_cases([testbed, testbed / ".." / testbed.name])
+
+
+def test_what_people_kept_is_counted_apart(testbed: Path, tmp_path: Path) -> None:
+    everything = [case for case in read_cases([testbed]) if case.kind is Kind.DEGRADATION]
+    kept = tmp_path / "kept"
+    first = everything[0].source
+    people = frozenset(
+        unit_key(pair) for pair in read_testbed(testbed).pairs if pair.source == first
+    )
+    write_filtered(testbed, kept, people)
+    cases = read_cases([testbed], placebos=False, kept=[kept])
+    assert {case.kept for case in cases if case.source == first} == {True}
+    assert {case.kept for case in cases if case.source != first} == {False}
+    (certificate,) = certified(tmp_path / "run", Plan(tuple(cases), ("frozen",))).certificates
+    found = certificate.filtered
+    assert found is not None
+    assert (found.kept, found.pairs) == (4, 12)  # one of three films, in four aspects
+    assert found.overall.unwrap().pairs == 4
+    assert found.aspects[Aspect.DYNAMICS_DEGREE].unwrap().value == 1.0
+
+
+def test_two_testbeds_are_told_apart(testbed: Path, tmp_path: Path) -> None:
+    other = tmp_path / "other"
+    shutil.copytree(testbed, other, ignore=shutil.ignore_patterns("run"))
+    cases = read_cases([testbed, other], placebos=False)
+    (certificate,) = certified(tmp_path / "run", Plan(tuple(cases), ("frozen",))).certificates
+    assert certificate.by_testbed.keys() == {"testbed", "other"}
+    one, two = (found.unwrap() for found in certificate.by_testbed.values())
+    assert one == two  # the same pairs
+    overall = certificate.overall.unwrap()
+    assert overall.pairs == one.pairs + two.pairs
 
 
 def test_case_ids_are_unique(testbed: Path) -> None:

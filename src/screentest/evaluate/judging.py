@@ -51,6 +51,8 @@ ASK = "screentest.evaluate.judging:ask_judge"
 _EVIDENCE = 5
 """Points of a curve that go into a verdict; all of it is in the record of the metric."""
 _WRITTEN_TOGETHER = 500
+_ROUNDING = 1e-9
+"""Scores nearer than this share of theirs differ by the order of additions alone."""
 
 
 class Order(StrEnum):
@@ -225,7 +227,8 @@ def verdict(first: Outcome[Score], second: Outcome[Score]) -> Outcome[Verdict]:
         if outcome.failure is not None:
             return Outcome(failure=outcome.failure)
     one, two = first.unwrap(), second.unwrap()
-    plain = prefer_higher(one.value, two.value)
+    margin = _ROUNDING * max(abs(one.value), abs(two.value))
+    plain = prefer_higher(one.value, two.value, margin=margin)
     return Outcome.of(Verdict(plain.choice, one.value, two.value, "", evidence(one), evidence(two)))
 
 

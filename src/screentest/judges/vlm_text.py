@@ -69,7 +69,7 @@ class VlmText:
         requests = [
             _describe(question.aspect, parts, resources, question.repeat) for parts in shown
         ]
-        told = [_told(answer) for answer in resources.role("chat.caption").ask(requests)]
+        told = _descriptions(requests, resources)
         slots: dict[str, object] = {
             "aspect": Trusted(title(question.aspect)),
             "description": Trusted(DESCRIPTIONS[question.aspect]),
@@ -113,6 +113,14 @@ def _describe(aspect: Aspect, shown: list[Part], resources: Resources, repeat: i
         use="slvm.describe",
         repeat=repeat,
     )
+
+
+def _descriptions(requests: list[ChatRequest], resources: Resources) -> list[str]:
+    """The text for each request; what shows the same frames is described, and paid, once."""
+    distinct = {request.key: request for request in requests}
+    answers = resources.role("chat.caption").ask(list(distinct.values()))
+    by_key = dict(zip(distinct, answers, strict=True))
+    return [_told(by_key[request.key]) for request in requests]
 
 
 def _told(outcome: Outcome[object]) -> str:
