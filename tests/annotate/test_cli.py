@@ -151,3 +151,34 @@ def test_serve_prints_links_that_work(testbed: Path, tmp_path: Path) -> None:
         process.wait(timeout=60)
     assert process.returncode == 0
     open_database(store).close()
+
+
+def test_what_was_exported_is_certified(testbed: Path, tmp_path: Path) -> None:
+    """From the app's own store: the majority is a judge, and votes stand beside other judges."""
+    store = str(tmp_path / "votes.sqlite")
+    # i intact, c changed, t no difference. By pair: right, right, tie, wrong, right, right.
+    votes = ["iiiii", "iiiic", "iicct", "iiccc", "iiiii", "iiitt"]
+    choices = {"i": "intact", "c": "changed", "t": "tie"}
+    with open_stand(testbed, store, "check") as stand:
+        import_records(
+            stand.database,
+            [
+                said(f"w{number}", unit, choice=choices[vote])
+                for unit, told in zip(UNITS, votes, strict=True)
+                for number, vote in enumerate(told)
+            ],
+        )
+    for name in ("votes.csv", "votes.json"):
+        exported = tmp_path / name
+        invoke("annotate", "export", testbed, "--store", store, "--out", exported)
+        judge, out = f"human:votes={exported}", tmp_path / f"run-{name}"
+        done = invoke("certify", judge, "--testbed", testbed, "--out", out, "--json")
+        assert done.exit_code == 0, done.output
+        (certificate,) = json.loads(done.stdout)
+        assert certificate["overall"]["value"]["points"] == 9.0  # 4.5 of 6, in both orders
+        assert certificate["overall"]["value"]["total"] == 12
+        beside = [*("certify", "contrast", "--testbed", testbed, "--human", exported, "--json")]
+        (certificate,) = json.loads(invoke(*beside, "--out", tmp_path / f"c-{name}").stdout)
+        people = {one["aspect"]: one["human"] for one in certificate["aspects"]}
+        # Of ten votes each; a tie is half a vote.
+        assert people == {"aesthetics": 0.7, "comprehensiveness": 0.9, "temporal_flow": 0.65}

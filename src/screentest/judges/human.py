@@ -2,7 +2,8 @@
 
 Votes are a CSV or JSON file as `screentest annotate export` writes it: ``video``, the path of
 the changed video in its testbed; ``aspect``; ``choice``: intact, changed or tie; one row per
-vote. What nobody voted on has no verdict.
+vote. What nobody voted on has no verdict. An export may hold other tasks beside: ratings,
+questions and prompts are about one video, and are passed over.
 """
 
 from __future__ import annotations
@@ -33,6 +34,8 @@ from screentest.core import (
 )
 
 COLUMNS = ("video", "aspect", "choice")
+_OF_ONE_VIDEO = frozenset({"rate", "questions", "prompts"})
+"""What an export calls the tasks in which nothing is chosen."""
 
 
 class Vote(StrEnum):
@@ -63,9 +66,14 @@ def read_votes(path: Path) -> list[Ballot]:
         rows = _json_rows(text, path)
     else:
         rows = list(csv.DictReader(io.StringIO(text)))
-    if not rows:
-        raise BadOption(f"{path} holds no votes", advice=f"Columns: {', '.join(COLUMNS)}.")
-    return [_ballot(row, number, path) for number, row in enumerate(rows, start=1)]
+    ballots = [
+        _ballot(row, number, path)
+        for number, row in enumerate(rows, start=1)
+        if not (isinstance(row, dict) and row.get("task") in _OF_ONE_VIDEO)
+    ]
+    if not ballots:
+        raise BadOption(f"{path} holds no votes on pairs", advice=f"Columns: {', '.join(COLUMNS)}.")
+    return ballots
 
 
 def _json_rows(text: str, path: Path) -> list[Any]:
