@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     from screentest.core import Outcome
     from screentest.stats import Correlation
-    from screentest.suites.locot2v.adding import Level
+    from screentest.suites.locot2v.adding import Level, Standing
     from screentest.suites.locot2v.analysis.correlations import Together
     from screentest.suites.locot2v.analysis.scores import Row, Scores
 
@@ -26,8 +26,12 @@ def command(locot2v: typer.Typer) -> None:
 
 def analyse(
     run: Annotated[Path, typer.Argument(metavar="RUN", help="A run of the suite.")],
+    by: Annotated[
+        str, typer.Option(metavar="category|theme", help="Break the standings down by this.")
+    ] = "category",
     records: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="The prompt suite, for complexity.")
+        Path | None,
+        typer.Option(metavar="FILE", help="The prompt suite, where items tell no complexity."),
     ] = None,
     charts: Annotated[
         Path | None, typer.Option(metavar="DIR", help="Write the charts here.")
@@ -43,16 +47,24 @@ def analyse(
     \b
     Examples:
       screentest suite locot2v analyse scores/
-      screentest suite locot2v analyse scores/ --charts charts/ \\
-          --records suite.json
+      screentest suite locot2v analyse scores/ --by theme --charts charts/
     """
     from screentest.cli._console import print_json
+    from screentest.cli._tables import print_indented
     from screentest.core import BadOption
     from screentest.evaluate.results import read_results
     from screentest.run import RunReader
     from screentest.suites.locot2v.analysis.correlations import correlations
-    from screentest.suites.locot2v.analysis.scores import leaderboard, scores_of
+    from screentest.suites.locot2v.analysis.scores import (
+        by_category,
+        by_theme,
+        leaderboard,
+        scores_of,
+    )
 
+    ways = {"category": by_category, "theme": by_theme}
+    if by not in ways:
+        raise BadOption(f"--by cannot be {by!r}", advice=f"One of {', '.join(ways)}.")
     with RunReader(run) as reader:
         scores = scores_of(read_results(reader))
     if not any(scores.items.values()):
@@ -66,26 +78,42 @@ def analyse(
         print_json(
             {
                 "leaderboard": [_row_object(row) for row in rows],
+                **{
+                    f"by_{name}": {
+                        group: {model: _standing_object(one) for model, one in models.items()}
+                        for group, models in way(scores).items()
+                    }
+                    for name, way in ways.items()
+                },
                 "correlations": [_pair_object(one) for one in together],
                 "charts": [str(path) for path in written],
             }
         )
     else:
-        _print(rows, together, written)
+        _print_rows(rows)
+        _print_groups(ways[by](scores), by)
+        _print_parts(rows)
+        _print_together(together)
+        for path in written:
+            print_indented(f"drawn: {path}", indent=0)
 
 
 def _draw(scores: Scores, records: Path | None, folder: Path, suffix: str) -> list[Path]:
+    from screentest.core import BadOption
     from screentest.corpus.locot2v import read_prompt_suite
     from screentest.suites.locot2v.analysis import charts, drawing
     from screentest.suites.locot2v.analysis.complexity import by_complexity
 
+    suite = read_prompt_suite(records) if records is not None else None
+    complexity = by_complexity(scores, suite)
+    if records is not None and not complexity:
+        raise BadOption(f"{records} tells the complexity of none of these prompts")
     made = {
         "radar": drawing.main_radar(scores),
         "scatter": drawing.static_scatter(scores),
         **({"radar_by_category": one} if (one := drawing.category_radar(scores)) else {}),
+        **({"complexity": charts.violins(complexity)} if complexity else {}),
     }
-    if records is not None:
-        made["complexity"] = charts.violins(by_complexity(scores, read_prompt_suite(records)))
     return [charts.save(figure, folder / f"{name}{suffix}") for name, figure in made.items()]
 
 
@@ -95,20 +123,71 @@ def _level(level: Level | None) -> str:
     return f"{level.value:.3f}" + ("" if level.complete else f" ({level.had}/{level.of})")
 
 
-def _print(rows: list[Row], together: list[Together], written: list[Path]) -> None:
-    from screentest.cli._console import out
-    from screentest.cli._tables import print_heading, print_indented, table
-    from screentest.suites.locot2v.analysis.scores import titles
+_HEADS = ("Static", "Alignment", "Temporal", "Clarity", "HERD", "Total")
+
+
+def _cells(standing: Standing) -> list[str]:
     from screentest.suites.locot2v.dimensions import FIVE
 
-    named = titles()
+    return [_level(standing.dimensions.get(name)) for name in FIVE]
+
+
+def _print_rows(rows: list[Row]) -> None:
+    from screentest.cli._console import out
+    from screentest.cli._tables import table
+
     lines = []
     for row in rows:
         margin = f"± {row.interval.margin:.3f}" if row.interval else ""
-        cells = [_level(row.standing.dimensions.get(name)) for name in FIVE]
-        lines.append((row.model or "all", *cells, f"{_level(row.standing.total)} {margin}".strip()))
-    heads = ("Static", "Alignment", "Temporal", "Clarity", "HERD", "Total")
-    out().print(table(["Model", *(f">{head}" for head in heads)], lines))
+        total = f"{_level(row.standing.total)} {margin}".strip()
+        lines.append((row.model or "all", *_cells(row.standing), total))
+    out().print(table(["Model", *(f">{head}" for head in _HEADS)], lines))
+
+
+def _print_groups(groups: Mapping[str, Mapping[str, Standing]], by: str) -> None:
+    from screentest.cli._console import out
+    from screentest.cli._tables import print_heading, table
+
+    for group, models in groups.items():
+        print_heading(f"{by}: {group}")
+        lines = [
+            (model or "all", *_cells(one), _level(one.total))
+            for model, one in sorted(models.items(), key=_best_first)
+        ]
+        out().print(table(["Model", *(f">{head}" for head in _HEADS)], lines))
+
+
+def _best_first(named: tuple[str, Standing]) -> tuple[float, str]:
+    name, standing = named
+    return (-standing.total.value if standing.total else 0.0, name)
+
+
+_MOST_COLUMNS = 6
+
+
+def _print_parts(rows: list[Row]) -> None:
+    """All sub-dimensions, one line each; counted in videos where some have no value."""
+    from screentest.cli._console import out
+    from screentest.cli._tables import print_heading, print_indented, table
+    from screentest.suites.locot2v.dimensions import ALL
+
+    print_heading("Sub-dimensions")
+    if len(rows) > _MOST_COLUMNS:
+        print_indented(f"of {len(rows):,} models: with --json")
+        return
+    lines = [
+        (one.title, *(_level(row.standing.subdimensions.get(one.name)) for row in rows))
+        for one in ALL
+    ]
+    out().print(table(["", *(f">{row.model or 'all'}" for row in rows)], lines))
+
+
+def _print_together(together: list[Together]) -> None:
+    from screentest.cli._console import out
+    from screentest.cli._tables import print_heading, table
+    from screentest.suites.locot2v.analysis.scores import titles
+
+    named = titles()
     print_heading("What goes together, item by item")
     pairs = [
         (
@@ -119,8 +198,6 @@ def _print(rows: list[Row], together: list[Together], written: list[Path]) -> No
         for one in together
     ]
     out().print(table(["Scores", ">r", ">ρ", ">τ", ">Items"], pairs))
-    for path in written:
-        print_indented(f"drawn: {path}", indent=0)
 
 
 def _coefficient(outcome: Outcome[Correlation]) -> str:
@@ -128,22 +205,22 @@ def _coefficient(outcome: Outcome[Correlation]) -> str:
 
 
 def _row_object(row: Row) -> dict[str, Any]:
-    def level(one: Level) -> dict[str, Any]:
-        return {"value": one.value, "had": one.had, "of": one.of}
-
-    def levels(found: Mapping[str, Level]) -> dict[str, Any]:
-        return {name: level(one) for name, one in found.items()}
-
-    total = row.standing.total
     return {
         "model": row.model,
         "items": row.items,
-        "total": None
-        if total is None
-        else {"value": total.value, "had": total.had, "of": total.of},
         "interval": [row.interval.low, row.interval.high] if row.interval else None,
-        "dimensions": levels(row.standing.dimensions),
-        "subdimensions": levels(row.standing.subdimensions),
+        **_standing_object(row.standing),
+    }
+
+
+def _standing_object(standing: Standing) -> dict[str, Any]:
+    def level(one: Level) -> dict[str, Any]:
+        return {"value": one.value, "had": one.had, "of": one.of}
+
+    return {
+        "total": None if standing.total is None else level(standing.total),
+        "dimensions": {name: level(one) for name, one in standing.dimensions.items()},
+        "subdimensions": {name: level(one) for name, one in standing.subdimensions.items()},
     }
 
 

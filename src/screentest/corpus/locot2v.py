@@ -9,12 +9,14 @@ from __future__ import annotations
 
 import hashlib
 import json
+import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from screentest.core import Item, ManifestError, StorageError
+from screentest.base.atomic import write_whole
+from screentest.core import Item, ManifestError
 from screentest.corpus._files import VIDEO_SUFFIXES
 from screentest.corpus._json import Complaint, load_json, one_line
 from screentest.corpus.problems import Kind, Problem
@@ -22,6 +24,8 @@ from screentest.corpus.problems import Kind, Problem
 LONGEST_FILE = 256 * 2**20
 PROMPT_GROUP = "prompt_id"
 """The group of an item that says which record of a suite it was made from."""
+COMPLEXITIES = ("semantic", "structural", "control")
+"""In which ways a prompt is complex, each from 1 to 10."""
 DIMENSIONS: Mapping[str, str] = {
     "emotional_response": "Emotional Response",
     "narrative_flow": "Narrative Flow",
@@ -168,13 +172,7 @@ def write_prompt_suite(path: Path, records: Sequence[PromptRecord]) -> None:
     for record in records:
         theme = record.theme or record.id.rpartition("_")[0] or "own"
         themes.setdefault(theme, {})[record.id] = as_object(record)
-    text = json.dumps(themes, indent=2, ensure_ascii=False)
-    new = path.with_name(f".{path.name}.new")
-    try:
-        new.write_text(f"{text}\n", encoding="utf-8")
-        new.replace(path)
-    except OSError as error:
-        raise StorageError(f"{path} cannot be written: {error.strerror}") from None
+    write_whole(path, f"{json.dumps(themes, indent=2, ensure_ascii=False)}\n")
 
 
 def as_object(record: PromptRecord) -> dict[str, Any]:
@@ -234,10 +232,30 @@ def items_of_suite(
                 **({"theme": record.theme} if record.theme else {}),
                 **({"category": record.category} if record.category else {}),
                 **({"model": model} if model else {}),
+                **{
+                    f"{kind}_complexity": f"{record.complexity[kind]:g}"
+                    for kind in COMPLEXITIES
+                    if kind in record.complexity
+                },
             }
             label = f"{model}/{name}" if model else name
             items.append(Item(label, found[name], prompt=record.prompt, groups=groups))
     return items, [name for name in suite.records if name not in found]
+
+
+def complexity_of(item: Item) -> dict[str, float]:
+    """How complex the prompt of an item is, as far as its groups tell.
+
+    >>> complexity_of(Item("a", Path("a.mp4"), groups={"control_complexity": "7"}))
+    {'control': 7.0}
+    """
+    found = {}
+    for kind in COMPLEXITIES:
+        try:
+            found[kind] = float(item.groups.get(f"{kind}_complexity", ""))
+        except ValueError:  # not told, or in somebody's own words
+            continue
+    return {kind: grade for kind, grade in found.items() if math.isfinite(grade)}
 
 
 def _entries(content: Any) -> Iterator[tuple[str, str, Any]]:

@@ -126,16 +126,20 @@ def test_with_every_answer_from_a_server(
 
     charts = tmp_path / "charts"
     result = invoke(
-        *("suite", "locot2v", "analyse", run, "--records", suite_file),
-        *("--charts", charts, "--json"),
+        *("suite", "locot2v", "analyse", run, "--charts", charts, "--json"),
     )
     assert result.exit_code == 0
     told = json.loads(result.stdout)
     assert {row["model"] for row in told["leaderboard"]} == {"baseline", "talc"}
     names = ["complexity.svg", "radar.svg", "radar_by_category.svg", "scatter.svg"]
     assert sorted(path.name for path in charts.iterdir()) == names
-    plain = invoke("suite", "locot2v", "analyse", run)
+    assert set(told["by_category"]["Nature Exploration"]) == {"baseline", "talc"}
+    plain = invoke("suite", "locot2v", "analyse", run, "--by", "theme")
     assert "What goes together" in plain.stdout
+    assert "theme: panda" in plain.stdout
+    assert "Human Action" in plain.stdout
+    wrong = invoke("suite", "locot2v", "analyse", run, "--by", "mood")
+    assert wrong.exit_code == 2
 
 
 def test_analysing_another_run(tmp_path: Path) -> None:

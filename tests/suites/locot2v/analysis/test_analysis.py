@@ -21,6 +21,7 @@ from screentest.suites.locot2v.analysis.reactions import PairScores, Reaction, r
 from screentest.suites.locot2v.analysis.scores import (
     Scores,
     by_category,
+    by_theme,
     leaderboard,
     paired,
     scores_of,
@@ -130,6 +131,20 @@ def test_by_category(many: Scores) -> None:
     assert all(set(models) == {"one", "two"} for models in found.values())
 
 
+def test_by_theme() -> None:
+    """A theme that one generator has no video of is not there for it."""
+    scores = Scores(
+        {"a": {"themes": 0.25}, "b": {"themes": 0.75}, "c": {"themes": 1.0}},
+        {"a": "one", "b": "one", "c": "two"},
+        themes={"a": "pets", "b": "food", "c": "pets"},
+    )
+    found = by_theme(scores)
+    assert list(found) == ["food", "pets"]
+    assert list(found["food"]) == ["one"]
+    totals = {model: one.total.value for model, one in found["pets"].items() if one.total}
+    assert totals == {"two": 1.0, "one": 0.25}
+
+
 def test_regression_equals_scipys(many: Scores) -> None:
     left, right = paired(many, "static_quality", "herd")
     line = charts.regression(left, right)
@@ -151,6 +166,16 @@ def test_complexity(many: Scores) -> None:
     semantic = found["semantic"]["HERD"]
     assert {grade: len(values) for grade, values in semantic.items()} == {7: 10, 8: 10, 9: 10}
     assert by_complexity(many, PromptSuite({})) == {}
+    assert by_complexity(many) == {}
+
+
+def test_complexity_that_the_items_of_a_run_tell() -> None:
+    """What `items` wrote into the manifest is enough; what is no number tells nothing."""
+    groups = {"semantic_complexity": "7", "structural_complexity": "much", "model": "m"}
+    item = Item("a", Path("a.mp4"), groups=groups)
+    value = Value("a", "locot2v_herd", "themes", Outcome.of(Score(0.5)), "s")
+    scores = scores_of(Results({"a": item}, (value,), {}))
+    assert by_complexity(scores) == {"semantic": {"HERD": {7: [0.5]}}}
 
 
 def test_charts_are_drawn_the_same_every_time(many: Scores, tmp_path: Path) -> None:

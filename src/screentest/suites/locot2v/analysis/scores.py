@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
+from screentest.corpus.locot2v import PROMPT_GROUP, complexity_of
 from screentest.evaluate.results import Results
 from screentest.stats import Interval, mean_interval
 from screentest.suites.locot2v.adding import Standing, Values, add_up, by_group, dimension_means
@@ -24,6 +25,8 @@ class Scores:
     categories: Mapping[str, str] = field(default_factory=dict)
     prompts: Mapping[str, str] = field(default_factory=dict)
     """The id of the prompt behind each item."""
+    complexity: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
+    """How complex the prompt of an item is, by kind, where the items tell."""
 
     def of_model(self, model: str) -> dict[str, Values]:
         """The items of one generator."""
@@ -50,7 +53,15 @@ def scores_of(results: Results) -> Scores:
             name: item.groups[key] for name, item in results.items.items() if key in item.groups
         }
 
-    return Scores(items, groups("model"), groups("theme"), groups("category"), groups("prompt_id"))
+    grades = {name: complexity_of(item) for name, item in results.items.items()}
+    return Scores(
+        items,
+        groups("model"),
+        groups("theme"),
+        groups("category"),
+        groups(PROMPT_GROUP),
+        {name: found for name, found in grades.items() if found},
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,12 +96,20 @@ def _total(values: Values) -> float | None:
 
 def by_category(scores: Scores) -> dict[str, dict[str, Standing]]:
     """Standings by category, then by generator: table 6."""
+    return _apart(scores, scores.categories)
+
+
+def by_theme(scores: Scores) -> dict[str, dict[str, Standing]]:
+    """Standings by theme, then by generator."""
+    return _apart(scores, scores.themes)
+
+
+def _apart(scores: Scores, groups: Mapping[str, str]) -> dict[str, dict[str, Standing]]:
     found: dict[str, dict[str, Standing]] = {}
     for row in leaderboard(scores):
-        items = scores.of_model(row.model)
-        for category, standing in by_group(items, scores.categories).items():
-            found.setdefault(category, {})[row.model] = standing
-    return found
+        for group, standing in by_group(scores.of_model(row.model), groups).items():
+            found.setdefault(group, {})[row.model] = standing
+    return dict(sorted(found.items()))
 
 
 def paired(

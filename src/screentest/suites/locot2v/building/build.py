@@ -9,6 +9,7 @@ from typing import Any
 
 from screentest.core import Failure, NoValue, Reason, Resources, UserError
 from screentest.corpus.locot2v import (
+    COMPLEXITIES,
     Event,
     ExpectationQuestion,
     HumanAction,
@@ -21,7 +22,6 @@ from screentest.suites.locot2v.building.reviewing import write_drafts
 from screentest.suites.locot2v.building.stages import STAGES, Choices, Source, Stage
 
 SUITE_FILE = "suite.json"
-COMPLEXITIES = ("semantic", "structural", "control")
 VERSION = 1
 """Rises whenever a stage would make something else of the same inputs."""
 Notice = Callable[[str, str], None]
@@ -165,9 +165,7 @@ def record_of(source: Source, known: Mapping[str, Mapping[str, Any]]) -> PromptR
             },
             expectations={name: text for name, text in known["evaluate"].items() if text},
             actions=tuple(HumanAction(**one) for one in known["events"]["actions"]),
-            complexity={
-                name: float(grades[name]) for name in ("semantic", "structural", "control")
-            },
+            complexity={name: float(grades[name]) for name in COMPLEXITIES},
             duration=float(known["collect"]["duration"]),
         )
     except (KeyError, TypeError, ValueError) as error:

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from screentest.core import Item, NoValue, Reason, Resources, UserError
-from screentest.corpus.locot2v import DIMENSIONS, Event, PromptRecord
+from screentest.corpus.locot2v import COMPLEXITIES, DIMENSIONS, Event, PromptRecord
 from screentest.metrics.locot2v._asking import Asking, Glance
 from screentest.metrics.locot2v._events import ACTIONS, EVENTS, actions_of, events_of_text
 from screentest.metrics.locot2v._expecting import POLARITY, QUESTIONS, dimensions, questions_on
@@ -193,9 +193,7 @@ def _complexity(source: Source, known: Known, resources: Resources, choices: Cho
 def complexity(prompt: str, resources: Resources) -> Document:
     """Semantic, structural and control complexity of any prompt, their mean, and its length."""
     found = COMPLEXITY.one(resources, {"prompt": prompt})
-    scores: dict[str, int] = {
-        name: getattr(found, name).score for name in ("semantic", "structural", "control")
-    }
+    scores: dict[str, int] = {name: getattr(found, name).score for name in COMPLEXITIES}
     return {
         **scores,
         "mean": sum(scores.values()) / len(scores),
@@ -262,7 +260,7 @@ STAGES: tuple[Stage, ...] = (
         "complexity",
         _complexity,
         (COMPLEXITY,),
-        dict.fromkeys(("semantic", "structural", "control"), _NUMBER),
+        dict.fromkeys(COMPLEXITIES, _NUMBER),
         after=("merge",),
         summary="complexity and length of the prompt",
     ),
