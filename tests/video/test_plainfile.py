@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from screentest.core import Reason, VideoError
-from screentest.video.plainfile import PlainFile, shown
+from screentest.video.plainfile import PlainFile
 
 
 def refused(path: Path) -> VideoError:
@@ -147,16 +147,3 @@ def test_a_disk_that_fails_while_reading(tmp_path: Path, monkeypatch: pytest.Mon
         file.read(1)
     assert caught.value.reason is Reason.MISSING_FILE
     file.close()
-
-
-@pytest.mark.parametrize(
-    "name", ["new\nline", "escape\x1b[2J", "right\u202eto left", "bytes\udcff", "tab\t"]
-)
-def test_a_shown_name_steers_no_terminal(name: str) -> None:
-    assert shown(Path(name)).isprintable()
-
-
-def test_a_long_name_is_shown_by_its_ends() -> None:
-    text = shown(Path("/" + "a" * 500 + "/film.mp4"))
-    assert len(text) < 200
-    assert text.endswith("film.mp4'")

@@ -23,7 +23,7 @@ from screentest.annotate.unit import Unit
 from screentest.annotate.voting import VOTE_ID, picked_video, side_of
 from screentest.annotate.web.rendering import render, static_files
 from screentest.annotate.web.showing import Line, Part, Screen
-from screentest.base.atomic import atomic_output
+from screentest.base.atomic import atomic_output, write_whole
 from screentest.core import UserError
 
 SCHEMA: Final = 1
@@ -66,8 +66,7 @@ def write_bundle(
             keys[page] = Key(unit.key, left)
     listed = {page: {"unit": key.unit, "left": key.left} for page, key in keys.items()}
     document = {"schema": SCHEMA, "task": units[0].task.value, "pages": listed}
-    with atomic_output(out / "key.json") as file:
-        file.write(json.dumps(document, ensure_ascii=False, indent=1).encode() + b"\n")
+    write_whole(out / "key.json", f"{json.dumps(document, ensure_ascii=False, indent=1)}\n")
     return keys
 
 

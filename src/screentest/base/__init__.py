@@ -2,7 +2,6 @@
 
 from screentest.base.atomic import OutputFile, atomic_output, storage_error, write_whole
 from screentest.base.printable import escaped, one_line, printable, shown_path
-from screentest.base.processors import processors
 
 __all__ = [
     "OutputFile",
@@ -10,7 +9,6 @@ __all__ = [
     "escaped",
     "one_line",
     "printable",
-    "processors",
     "shown_path",
     "storage_error",
     "write_whole",

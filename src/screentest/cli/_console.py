@@ -7,6 +7,8 @@ import sys
 from functools import cache
 from typing import TYPE_CHECKING, Any, NoReturn
 
+from screentest.base.printable import escaped
+
 if TYPE_CHECKING:
     from rich.console import Console
 
@@ -35,19 +37,8 @@ def _console(stderr: bool) -> Console:
 
 
 def shown(text: str) -> str:
-    """Text as it may be printed: what a terminal would act on is written as an escape.
-
-    >>> shown("film\\x1b[2J.mp4")
-    'film\\\\x1b[2J.mp4'
-    """
-    if text.isprintable():
-        return text
-    return "".join(
-        letter
-        if letter.isprintable()
-        else letter.encode("unicode_escape", "surrogatepass").decode()
-        for letter in text
-    )
+    """Text as it may be printed: what a terminal would act on is written as an escape."""
+    return escaped(text)
 
 
 def print_json(value: Any) -> None:

@@ -11,7 +11,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-GIB = 1 << 30
+from screentest.base.processors import processors
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,24 +40,13 @@ def survey_machine() -> Machine:
         executable=sys.executable,
         system=f"{platform.system()} {platform.release()} {platform.machine()}",
         cores=os.cpu_count() or 1,
-        cores_allowed=_cores_allowed(),
+        cores_allowed=processors(),
         memory=memory,
         memory_allowed=min(filter(None, [memory, _memory_limit()]), default=None),
         disk_free_here=shutil.disk_usage(".").free,
         disk_free_temp=shutil.disk_usage(temp).free,
         temp=temp,
     )
-
-
-def _cores_allowed() -> int:
-    allowed = os.cpu_count() or 1
-    if hasattr(os, "sched_getaffinity"):
-        allowed = len(os.sched_getaffinity(0))
-    with suppress(OSError, ValueError):
-        quota, period = Path("/sys/fs/cgroup/cpu.max").read_text().split()
-        if quota != "max":
-            allowed = min(allowed, max(1, round(int(quota) / int(period))))
-    return allowed
 
 
 def _memory() -> int | None:

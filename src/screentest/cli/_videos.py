@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, TypeVar
 
+from screentest.base.processors import processors
 from screentest.core import Failure, Outcome, Progress, VideoInfo
 
 T = TypeVar("T")
@@ -18,7 +19,7 @@ def each(
     """What ``function`` says of each video, in their order."""
     from screentest.video.sandbox import Supervisor
 
-    workers = min(len(videos), os.cpu_count() or 1)
+    workers = min(len(videos), processors())
     with Supervisor(workers) as supervisor, progress:
         progress.begin("probing", len(videos), "videos")
         for path, outcome in zip(videos, supervisor.map(function, videos), strict=True):

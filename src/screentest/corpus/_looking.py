@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
 
+from screentest.base.processors import processors
 from screentest.core import Fault, Outcome, Reason, Time, VideoError, timecode
 
 _DAMAGE = {"cut_short", "unreadable", "undecodable_packet", "corrupt_frame"}
@@ -42,7 +42,7 @@ def looks(glances: Sequence[Glance]) -> Iterator[Outcome[Look]]:
         return
     from screentest.video.sandbox import Supervisor  # loads the engine: only where it is needed
 
-    with Supervisor(min(len(glances), os.cpu_count() or 1)) as workers:
+    with Supervisor(min(len(glances), processors())) as workers:
         yield from workers.map(_look, glances)
 
 

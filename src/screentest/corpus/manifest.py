@@ -14,7 +14,8 @@ from io import BufferedReader, BytesIO
 from pathlib import Path
 from typing import Any
 
-from screentest.core import Item, ManifestError, StorageError
+from screentest.base.atomic import write_whole
+from screentest.core import Item, ManifestError
 from screentest.corpus._fields import files_of, id_of, item_of
 from screentest.corpus._records import NotAManifest, Record, records
 from screentest.corpus._writing import csv_lines, fields_of, json_lines
@@ -93,7 +94,7 @@ def write_manifest(path: str | os.PathLike[str], items: Iterable[Item]) -> None:
     for item, again in zip(items, reading.items, strict=True):
         if fields_of(again, folder) != fields_of(item, folder):
             raise ManifestError(f"item {item.id!r} would not come back from {path} the same")
-    _replace(path, content)
+    write_whole(path, content)
 
 
 def _encoded(path: Path, rows: list[dict[str, Any]]) -> bytes:
@@ -109,19 +110,6 @@ def _encoded(path: Path, rows: list[dict[str, Any]]) -> bytes:
                     advice="JSON lines can hold such file names: write .jsonl",
                 ) from None
     raise ManifestError(f"{path} is no name for a manifest", advice="Name it .jsonl or .csv")
-
-
-def _replace(path: Path, content: bytes) -> None:
-    new = path.with_name(f".{path.name}.{os.getpid()}.new")
-    try:
-        with new.open("xb") as file:
-            file.write(content)
-            file.flush()
-            os.fsync(file.fileno())
-        new.replace(path)
-    except OSError as error:
-        new.unlink(missing_ok=True)
-        raise StorageError(f"{path} cannot be written: {error.strerror}") from None
 
 
 def _examine(file: BufferedReader, path: Path) -> Reading:

@@ -12,7 +12,8 @@ from io import BytesIO
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from screentest.base.atomic import atomic_output
+from screentest.base.atomic import write_whole
+from screentest.base.printable import one_line
 from screentest.degrade.names import folder_name
 from screentest.degrade.statistics import BIN, Statistics
 from screentest.degrade.testbed import Kind
@@ -60,8 +61,8 @@ def _figures(statistics: Statistics) -> Iterator[tuple[str, Figure]]:
         yield "durations", _durations(statistics)
         yield "prompts", _prompts(statistics)
     for group, counts in statistics.groups.items():
-        labels = [_short(one.value) for one in counts]
-        figure = _bars(labels, [one.sources for one in counts], "videos", _short(group))
+        labels = [one_line(one.value, LONGEST) for one in counts]
+        figure = _bars(labels, [one.sources for one in counts], "videos", one_line(group, LONGEST))
         # A group is called as somebody's manifest has it.
         yield "category" if group == "category" else f"group_{folder_name(group)}", figure
 
@@ -138,12 +139,6 @@ def _height(bars: int) -> float:
     return min(40.0, 1.4 + 0.3 * bars)
 
 
-def _short(text: str) -> str:
-    """A label: one line, not too long."""
-    line = " ".join("".join(letter if letter.isprintable() else " " for letter in text).split())
-    return line if len(line) <= LONGEST else f"{line[: LONGEST - 1]}…"
-
-
 def _saved(figure: Figure, path: Path) -> Iterator[Path]:
     for form in ("svg", "png"):
         drawn = BytesIO()
@@ -151,6 +146,5 @@ def _saved(figure: Figure, path: Path) -> Iterator[Path]:
         metadata = {"Date": None} if form == "svg" else None
         figure.savefig(drawn, format=form, dpi=150, metadata=metadata)
         target = path.with_name(f"{path.name}.{form}")
-        with atomic_output(target) as file:
-            file.write(drawn.getvalue())
+        write_whole(target, drawn.getvalue())
         yield target

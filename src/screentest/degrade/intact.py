@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from screentest.base.atomic import atomic_output
+from screentest.base.atomic import write_whole
 from screentest.core import (
     BadOption,
     Item,
@@ -124,9 +124,8 @@ def _made(task: IntactTask) -> Intact:
             films.append(film)
             files[pixels] = video_file(film.path, task.testbed)
         by_side[str(side)] = files[pixels].path
-    with atomic_output(folder / PROMPT) as file:
-        # Of a film whose clips have no captions there may still be a prompt.
-        file.write((script.text.strip() or item.prompt).encode() + b"\n")
+    # Of a film whose clips have no captions there may still be a prompt.
+    write_whole(folder / PROMPT, f"{script.text.strip() or item.prompt}\n")
     source = SourceFilm(
         id=item.id,
         video=str(item.video),
@@ -161,8 +160,7 @@ def _normalised(
         raise VideoError(Reason.UNDECODABLE, error.message, advice=error.advice) from error
     # Names only: a testbed may be moved, and its source too.
     kept = replace(film, path=Path(out.name), source=Path(item.video.name))
-    with atomic_output(out.with_suffix(".json")) as file:
-        file.write(to_json(kept).encode() + b"\n")
+    write_whole(out.with_suffix(".json"), f"{to_json(kept)}\n")
     return film
 
 

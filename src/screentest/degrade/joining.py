@@ -7,12 +7,12 @@ is made of it is encoded from it, by one encoder, once.
 
 from __future__ import annotations
 
-import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from screentest.base.atomic import atomic_output
+from screentest.base.atomic import write_whole
+from screentest.base.processors import processors
 from screentest.core import (
     Failure,
     Item,
@@ -76,7 +76,7 @@ def join_sources(
     (testbed / FOLDER).mkdir(parents=True, exist_ok=True)
     work = [_Work(source, testbed, long_side, gaps) for source in sources]
     made, failed, faults = [], {}, []
-    count = min(workers or os.cpu_count() or 1, max(1, len(work)))
+    count = min(workers or processors(), max(1, len(work)))
     with Supervisor(count) as supervisor, progress or Silent() as shown:
         shown.begin("joining", len(work), "sources")
         for one, outcome in zip(work, supervisor.map(_join, work, limits=limits), strict=True):
@@ -108,8 +108,7 @@ def _join(work: _Work) -> tuple[Item, list[str]]:
         script = from_json(Script, record.read_bytes())
         return Item(source.id, out, script=script, groups=dict(source.groups)), faults
     item = joined(source, out, size=Size(long_side=work.long_side), settings=LOSSLESS)
-    with atomic_output(record) as file:
-        file.write(to_json(item.script, Script).encode())
+    write_whole(record, to_json(item.script, Script))
     return item, faults
 
 

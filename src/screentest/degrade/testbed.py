@@ -12,7 +12,7 @@ from enum import StrEnum
 from pathlib import Path
 from typing import Final
 
-from screentest.base.atomic import atomic_output
+from screentest.base.atomic import write_whole
 from screentest.core import (
     Aspect,
     Clip,
@@ -140,8 +140,7 @@ class Testbed:
 def write_testbed(folder: Path, testbed: Testbed) -> None:
     """Write testbed.json, whole or not at all."""
     text = json.dumps(json.loads(to_json(testbed)), indent=1, ensure_ascii=False)
-    with atomic_output(folder / FILE) as file:
-        file.write(text.encode() + b"\n")
+    write_whole(folder / FILE, f"{text}\n")
 
 
 def read_testbed(folder: Path) -> Testbed:

@@ -17,6 +17,7 @@ from importlib import metadata
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from screentest.base.processors import processors
 from screentest.core import BadOption, NoValue, Reason
 from screentest.models.optional import installed
 
@@ -48,9 +49,7 @@ def threads(wanted: int = 0) -> int:
                 f"{THREADS} is {given!r}", advice="Give a number of threads: 1 or more."
             )
         return int(given)
-    if hasattr(os, "sched_getaffinity"):
-        return len(os.sched_getaffinity(0))
-    return os.cpu_count() or 1
+    return processors()
 
 
 def runs(*modules: str) -> bool:

@@ -13,6 +13,7 @@ from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from typing import Any
 
+from screentest.base.printable import printable
 from screentest.core import BadOption, DecodeError, Shot, Span, Time, Transition, timecode
 
 CSV_COLUMNS = (
@@ -146,5 +147,4 @@ def _decimal(moment: Time) -> str:
 
 def _one_line(text: str) -> str:
     """Text that cannot begin a line of its own: a file name may hold anything."""
-    plain = "".join(letter if letter.isprintable() else " " for letter in text)
-    return plain[:_TITLE_LENGTH].strip()
+    return printable(text)[:_TITLE_LENGTH].strip()

@@ -18,17 +18,18 @@ import av.error
 import av.logging
 from av.stream import Disposition
 
+from screentest.base.printable import printable, shown_path
 from screentest.core.errors import VideoError
 from screentest.core.outcome import Reason
 from screentest.video.limits import DEFAULT_LIMITS, Limits
-from screentest.video.plainfile import PlainFile, shown
+from screentest.video.plainfile import PlainFile
 
 if TYPE_CHECKING:
     from av.container import InputContainer
     from av.video.codeccontext import VideoCodecContext
     from av.video.stream import VideoStream
 
-__all__ = ["CONTAINERS", "open_container", "shown", "video_stream"]
+__all__ = ["CONTAINERS", "open_container", "video_stream"]
 
 CONTAINERS = (
     *("mov", "mp4", "m4a", "3gp", "3g2", "mj2", "matroska", "webm", "avi", "mpegts", "mpeg"),
@@ -130,7 +131,7 @@ def _check_header(path: Path, file: PlainFile, container: InputContainer, limits
         kinds = ", ".join(sorted({stream.type for stream in container.streams})) or "nothing"
         raise VideoError(
             Reason.UNDECODABLE,
-            f"{shown(path)} has no video track that can be decoded; it holds {kinds}",
+            f"{shown_path(path)} has no video track that can be decoded; it holds {kinds}",
             advice="Give a file with a video track.",
         )
     decoder = chosen.codec_context
@@ -148,7 +149,7 @@ def _refusal(
     if kind is not None:
         return VideoError(
             Reason.UNSAFE,
-            f"{shown(path)} is {kind}, not a video file",
+            f"{shown_path(path)} is {kind}, not a video file",
             advice="Give the video file itself; lists that point elsewhere are not followed.",
         )
     if asked:
@@ -160,20 +161,20 @@ def _refusal(
     if isinstance(error, MemoryError):
         return VideoError(
             Reason.TOO_LARGE,
-            f"{shown(path)} asks for more memory than allowed",
+            f"{shown_path(path)} asks for more memory than allowed",
             advice="Make a smaller copy of the video, or raise Limits.memory if you trust it.",
         )
     if any(_NOT_LISTED in message for _, message in said):
         found = next(name for name, message in said if _NOT_LISTED in message)
         return VideoError(
             Reason.UNDECODABLE,
-            f"{shown(path)} is in no format read here (it looks like {found})",
+            f"{shown_path(path)} is in no format read here (it looks like {found})",
             advice="Convert it: ffmpeg -i IN -map 0:v:0 OUT.mp4",
         )
     words = said[-1][1] if said else "no video format recognised"
     return VideoError(
         Reason.UNDECODABLE,
-        f"{shown(path)} cannot be read as a video: {words}",
+        f"{shown_path(path)} cannot be read as a video: {words}",
         advice="Check that it plays and was copied whole; render or download it again.",
     )
 
@@ -181,7 +182,7 @@ def _refusal(
 def _refers_elsewhere(path: Path) -> VideoError:
     return VideoError(
         Reason.UNSAFE,
-        f"{shown(path)} refers to other files",
+        f"{shown_path(path)} refers to other files",
         advice="Make one file of it that holds its own pictures; references are not followed.",
     )
 
@@ -219,8 +220,4 @@ def _ffmpeg_says(file: PlainFile, limits: Limits) -> list[tuple[str, str]]:
             av.logging.set_level(level)
             av.logging.set_skip_repeated(skipping)
             file.seek(place)
-    return [(name, _printable(message.strip())) for _, name, message in log]
-
-
-def _printable(text: str) -> str:
-    return "".join(letter if letter.isprintable() else "?" for letter in text)
+    return [(name, printable(message.strip(), "?")) for _, name, message in log]

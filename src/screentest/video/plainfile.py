@@ -11,6 +11,7 @@ import os
 import stat
 from pathlib import Path
 
+from screentest.base.printable import shown_path
 from screentest.core.errors import VideoError
 from screentest.core.outcome import Reason
 
@@ -65,16 +66,6 @@ class PlainFile:
         self.close()
 
 
-def shown(path: Path) -> str:
-    """A path as it may stand in a message: on one line, with nothing that steers a terminal.
-
-    >>> print(shown(Path("new\\nline.mp4")))
-    'new\\nline.mp4'
-    """
-    text = repr(str(path))
-    return text if len(text) <= 160 else f"{text[:60]}…{text[-90:]}"
-
-
 def _open_regular(path: Path) -> int:
     try:
         _check_kind(path, path.stat())
@@ -86,7 +77,7 @@ def _open_regular(path: Path) -> int:
     except ValueError:  # NUL or a lone surrogate: no file can have that name
         raise VideoError(
             Reason.MISSING_FILE,
-            f"{shown(path)} cannot be the name of a file",
+            f"{shown_path(path)} cannot be the name of a file",
             advice="Check the path in the manifest.",
         ) from None
     try:
@@ -102,13 +93,13 @@ def _check_kind(path: Path, status: os.stat_result) -> None:
         kind = next((name for test, name in _KINDS if test(status.st_mode)), "no plain file")
         raise VideoError(
             Reason.UNSAFE,
-            f"{shown(path)} is {kind}, not a video file",
+            f"{shown_path(path)} is {kind}, not a video file",
             advice="Give the path of a video file on this machine.",
         )
     if status.st_size == 0:
         raise VideoError(
             Reason.MISSING_FILE,
-            f"{shown(path)} is empty",
+            f"{shown_path(path)} is empty",
             advice="Copy, download or generate it again.",
         )
 
@@ -126,4 +117,4 @@ def _unreadable(path: Path, error: OSError) -> VideoError:
     else:
         detail = f"cannot be read: {error.strerror}"
         advice = "Check the path and the disk it is on."
-    return VideoError(Reason.MISSING_FILE, f"{shown(path)} {detail}", advice=advice)
+    return VideoError(Reason.MISSING_FILE, f"{shown_path(path)} {detail}", advice=advice)

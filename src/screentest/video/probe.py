@@ -7,9 +7,9 @@ from pathlib import Path
 
 from av.video.frame import VideoFrame
 
+from screentest.base.printable import shown_path
 from screentest.core import Fault, Reason, Time, VideoError, VideoInfo
 from screentest.video.convert import rotation_of
-from screentest.video.gate import shown
 from screentest.video.limits import DEFAULT_LIMITS, Limits
 from screentest.video.source import Source
 from screentest.video.survey import Survey, survey_source
@@ -44,7 +44,7 @@ def _first_picture(source: Source) -> tuple[Time, VideoFrame]:
         return moment, frame
     raise VideoError(
         Reason.UNDECODABLE,
-        f"no picture in {shown(source.path)} can be decoded",
+        f"no picture in {shown_path(source.path)} can be decoded",
         advice="Check that it plays; render or download it again.",
     )
 

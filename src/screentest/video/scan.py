@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 from av.video.frame import VideoFrame
 
+from screentest.base.printable import shown_path
 from screentest.core import (
     Consumer,
     Failure,
@@ -30,7 +31,6 @@ from screentest.core import (
     VideoInfo,
 )
 from screentest.video.convert import ConversionKey, Converter, conversion_key
-from screentest.video.gate import shown
 from screentest.video.limits import DEFAULT_LIMITS, Limits
 from screentest.video.probe import probe
 from screentest.video.source import Source
@@ -92,7 +92,7 @@ def scan(
         if decoded == 0:
             raise VideoError(
                 Reason.UNDECODABLE,
-                f"no picture in {shown(source.path)} can be decoded",
+                f"no picture in {shown_path(source.path)} can be decoded",
                 advice="Check that it plays; render or download it again.",
             )
         # A file cut short ends with what it still showed, not where its header says.

@@ -22,8 +22,9 @@ from av.video.stream import VideoStream
 if TYPE_CHECKING:
     VideoPacket = Packet[VideoStream]
 
+from screentest.base.printable import shown_path
 from screentest.core import Fault, Reason, Time, VideoError
-from screentest.video.gate import open_container, shown, video_stream
+from screentest.video.gate import open_container, video_stream
 from screentest.video.limits import DEFAULT_LIMITS, Limits
 
 MAX_FAULTS = 100
@@ -153,7 +154,7 @@ class Source:
     def _choose_stream(self) -> VideoStream:
         chosen = video_stream(self.container)
         if chosen is None:
-            raise VideoError(Reason.UNDECODABLE, f"{shown(self.path)} has no video track")
+            raise VideoError(Reason.UNDECODABLE, f"{shown_path(self.path)} has no video track")
         others = [
             one
             for one in self.container.streams.video
@@ -166,7 +167,7 @@ class Source:
     def _out_of_memory(self) -> VideoError:
         return VideoError(
             Reason.TOO_LARGE,
-            f"decoding {shown(self.path)} needs more memory than allowed",
+            f"decoding {shown_path(self.path)} needs more memory than allowed",
             advice="Make a smaller copy of it, or raise Limits.memory if you trust it.",
         )
 

@@ -16,8 +16,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from screentest.base.printable import shown_path
 from screentest.core import Reason, Time, VideoError
-from screentest.video.gate import shown
 from screentest.video.limits import DEFAULT_LIMITS, Limits
 from screentest.video.source import MAX_FAULTS, Source
 
@@ -140,7 +140,7 @@ def survey_source(source: Source) -> Survey:
     if not ticks:
         raise VideoError(
             Reason.UNDECODABLE,
-            f"{shown(source.path)} holds no video packets",
+            f"{shown_path(source.path)} holds no video packets",
             advice="The file is cut short or empty: fetch or render it again.",
         )
     file_order = np.frombuffer(ticks, dtype=np.int64)

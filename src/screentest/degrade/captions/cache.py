@@ -6,13 +6,12 @@ version never finds it. A file that cannot be read counts as not there.
 
 from __future__ import annotations
 
-import contextlib
 import hashlib
-import secrets
 from pathlib import Path
 from typing import Generic, TypeVar
 
-from screentest.core import DecodeError, Signature, StorageError, from_json, to_json
+from screentest.base.atomic import storage_error, write_whole
+from screentest.core import DecodeError, Signature, from_json, to_json
 
 T = TypeVar("T")
 
@@ -34,15 +33,11 @@ class AnswerCache(Generic[T]):
     def put(self, signature: Signature, text: str, value: T) -> None:
         """Keep a value; whole or not at all."""
         path = self._path(signature, text)
-        new = path.with_name(f".{secrets.token_hex(8)}.new")
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
-            new.write_text(to_json(value), encoding="utf-8")
-            new.replace(path)
         except OSError as error:
-            with contextlib.suppress(OSError):
-                new.unlink()
-            raise StorageError(f"{path} cannot be written: {error.strerror}") from None
+            raise storage_error(path, error) from error
+        write_whole(path, to_json(value))
 
     def _path(self, signature: Signature, text: str) -> Path:
         key = f"{signature}\0{text}".encode("utf-8", "surrogatepass")

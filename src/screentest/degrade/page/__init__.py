@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
-from screentest.base.atomic import atomic_output
+from screentest.base.atomic import write_whole
 from screentest.core import Time, UnknownName
 from screentest.core.registry import registry
 from screentest.degrade.alignment import stretches
@@ -30,8 +30,7 @@ PAGE = "testbed.html"
 
 def write_page(folder: Path, testbed: Testbed) -> Path:
     """Write testbed.html beside testbed.json, whole or not at all."""
-    with atomic_output(folder / PAGE) as file:
-        file.write(page_of(testbed).encode("utf-8", "surrogatepass"))
+    write_whole(folder / PAGE, page_of(testbed).encode("utf-8", "surrogatepass"))
     return folder / PAGE
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from html import escape
 
+from screentest.base.printable import printable
 from screentest.metrics.etva.graph import Kind, SceneGraph
 
 _ROW = 34
@@ -89,7 +90,7 @@ def _line(path: str) -> str:
 def _text(
     left: int, base: int, words: str, longest: int, *, anchor: str = "start", weight: str = "normal"
 ) -> str:
-    shown = "".join(letter if letter.isprintable() else "�" for letter in words)
+    shown = printable(words, "�")
     shown = shown if len(shown) <= longest else f"{shown[: longest - 1]}…"
     return (
         f'<text x="{left}" y="{base}" text-anchor="{anchor}" font-weight="{weight}">'

@@ -43,10 +43,9 @@ def read_question_sets(path: Path, categories: Path | None = None) -> list[Quest
 
 def write_question_sets(path: Path, sets: Iterable[QuestionSet]) -> None:
     """One line per prompt; the file is whole or not there."""
-    from screentest.base.atomic import atomic_output
+    from screentest.base.atomic import write_whole
 
-    with atomic_output(path) as file:
-        file.write("".join(f"{to_json(one)}\n" for one in sets).encode())
+    write_whole(path, "".join(f"{to_json(one)}\n" for one in sets))
 
 
 def by_prompt(sets: Sequence[QuestionSet]) -> dict[str, QuestionSet]:

@@ -16,9 +16,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from screentest.base.atomic import atomic_output
+from screentest.base.printable import shown_path
 from screentest.core import NATIVE, BadOption, Fault, Reason, Size, Span, VideoError, VideoInfo
 from screentest.video.limits import DEFAULT_LIMITS, Limits
-from screentest.video.plainfile import shown
 from screentest.video.probe import examine
 from screentest.video.source import Source
 from screentest.video.splicing.clips import ClipWriter
@@ -85,7 +85,7 @@ def join(
             if at == begins:
                 raise VideoError(
                     Reason.UNDECODABLE,
-                    f"no picture in {shown(part)} can be decoded",
+                    f"no picture in {shown_path(part)} can be decoded",
                     advice="Leave it out, or download it again.",
                 )
             spans.append(Span(begins * form.time_base, at * form.time_base))

@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from screentest.base.atomic import atomic_output
+from screentest.base.printable import shown_path
 from screentest.core import (
     NATIVE,
     BadOption,
@@ -31,7 +32,6 @@ from screentest.core import (
     VideoInfo,
 )
 from screentest.video.limits import DEFAULT_LIMITS, Limits
-from screentest.video.plainfile import shown
 from screentest.video.probe import examine
 from screentest.video.source import Source
 from screentest.video.splicing.clips import ClipWriter
@@ -159,7 +159,7 @@ def normalize(
         if first is None:
             raise VideoError(
                 Reason.UNDECODABLE,
-                f"no picture in {shown(source)} can be decoded",
+                f"no picture in {shown_path(source)} can be decoded",
                 advice="Check that it plays; render or download it again.",
             )
         clock = Clock(first[0], _timescale(1 / rate if rate else table.time_base), rate)
@@ -194,7 +194,7 @@ def refuse_to_replace(out: Path, *inputs: Path) -> None:
     """An input may not be the output: it would be gone."""
     for one in inputs:
         if out.exists() and one.exists() and out.samefile(one):
-            raise BadOption(f"{shown(out)} is the input", advice="Write to another file.")
+            raise BadOption(f"{shown_path(out)} is the input", advice="Write to another file.")
 
 
 def _timescale(step: Fraction) -> int:

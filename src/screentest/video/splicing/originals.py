@@ -10,9 +10,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
+from screentest.base.printable import shown_path
 from screentest.core import BadOption, timecode
 from screentest.video.limits import Limits
-from screentest.video.plainfile import shown
 from screentest.video.source import Source
 from screentest.video.splicing.encode import StreamFormat
 from screentest.video.splicing.pictures import Fitter, checksum, timed_frames
@@ -38,8 +38,9 @@ def original_pictures(
         if served == len(ticks):
             return
     raise BadOption(
-        f"{shown(video.source)} no longer gives the pictures that {shown(video.path)} was made "
-        f"from, at {timecode(ticks[served] * video.format.time_base)}",
+        f"{shown_path(video.source)} no longer gives the pictures that "
+        f"{shown_path(video.path)} was made from, "
+        f"at {timecode(ticks[served] * video.format.time_base)}",
         advice="The source, or the decoder, has changed: normalise it again.",
     )
 

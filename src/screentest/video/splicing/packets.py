@@ -14,9 +14,9 @@ from typing import TYPE_CHECKING, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from screentest.base.printable import shown_path
 from screentest.core import BadOption, Span, Time, timecode
 from screentest.video.limits import Limits
-from screentest.video.plainfile import shown
 from screentest.video.source import Source
 from screentest.video.splicing.h264 import parameter_sets
 
@@ -113,7 +113,8 @@ class PacketFile:
 
     def _changed(self) -> BadOption:
         return BadOption(
-            f"{shown(self._path)} changed while it was read", advice="Normalise the source again."
+            f"{shown_path(self._path)} changed while it was read",
+            advice="Normalise the source again.",
         )
 
     def _number(self, moment: Time) -> int:

@@ -18,9 +18,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from screentest.base.atomic import atomic_output
+from screentest.base.printable import shown_path
 from screentest.core import BadOption, Frame, Progress, Silent, Span, Time
 from screentest.video.limits import DEFAULT_LIMITS, Limits
-from screentest.video.plainfile import shown
 from screentest.video.splicing.clips import ClipWriter
 from screentest.video.splicing.mp4 import Mp4Writer
 from screentest.video.splicing.normalize import NormalizedVideo, refuse_to_replace
@@ -108,7 +108,7 @@ class _Plan:
 def _check_record(video: NormalizedVideo, packets: PacketFile) -> None:
     if len(packets.ticks) != video.frames:
         raise BadOption(
-            f"{shown(video.path)} has {len(packets.ticks)} frames, its record {video.frames}",
+            f"{shown_path(video.path)} has {len(packets.ticks)} frames, its record {video.frames}",
             advice="It is not the file that was recorded: normalise the source again.",
         )
 
@@ -222,7 +222,7 @@ class _Renderer:
         same = self._clips.parameter_sets == self._packets.parameter_sets
         if not same or self._clips.note != self._video.encoder:
             raise BadOption(
-                f"{shown(self._video.path)} was written by another build of the encoder",
+                f"{shown_path(self._video.path)} was written by another build of the encoder",
                 advice="Normalise the source again with the one that is installed now.",
             )
 
