@@ -20,6 +20,7 @@ from screentest.core import (
     Reason,
     Size,
     Span,
+    StorageError,
     VideoError,
     VideoInfo,
 )
@@ -114,6 +115,15 @@ def test_a_consumer_that_fails_harms_only_itself(video: Path) -> None:
     assert "ZeroDivisionError: a bug" in report.failures[2].detail
     assert "not ready" in report.failures[3].detail
     assert set(report.failures) == {0, 2, 3}
+
+
+def test_a_full_disk_is_nobodys_bug(video: Path) -> None:
+    class Full(Keep):
+        def take(self, frame: Frame) -> None:
+            raise StorageError("no space left")
+
+    with pytest.raises(StorageError, match="no space left"):
+        scan(video, [Keep(FrameRequest()), Full(FrameRequest())])
 
 
 def test_a_gap_does_not_bring_a_burst(ffmpeg: str, tmp_path: Path) -> None:

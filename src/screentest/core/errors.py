@@ -19,7 +19,7 @@ Each error says what happened and, in ``advice``, what to do next.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
     from screentest.core.outcome import Failure, Reason
@@ -115,3 +115,11 @@ def _rebuild_no_value(kind: type[NoValue], reason: Reason, detail: str, advice: 
 
 class VideoError(NoValue):
     """The video file is why there is no value."""
+
+
+STOPPING: Final = (RunError, ServiceError, StorageError, UnknownName)
+"""Errors that every further item would meet too: they end a run, which can be resumed.
+
+BadOption is not one of them: what an item brings along, such as a script beyond the end of its
+video, can raise it, and one bad item must not stop the others.
+"""

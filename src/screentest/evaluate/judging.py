@@ -6,7 +6,6 @@ scores of its metrics, which are measured once per video.
 
 from __future__ import annotations
 
-import traceback
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
@@ -14,25 +13,22 @@ from pathlib import Path
 
 from screentest.core import (
     Aspect,
+    Failure,
     Item,
     Judge,
-    NoValue,
     Outcome,
     Outcomes,
     Point,
     Question,
     RatingJudge,
     Reason,
-    RunError,
     Score,
-    ServiceError,
     Signature,
-    StorageError,
-    UnknownName,
     Verdict,
     prefer_higher,
 )
 from screentest.evaluate.evaluators import Evaluator, Signed, resolve
+from screentest.evaluate.guarding import guarded
 from screentest.evaluate.settings import Settings
 from screentest.evaluate.tools import Tools, open_tools
 from screentest.run import (
@@ -105,16 +101,8 @@ def ask_judge(job: Job) -> Results:
 
 def _answer(judge: Judge, question: Question, tools: Tools) -> Outcome[Verdict]:
     """The verdict; a fault on one question is its own, not that of those beside it."""
-    try:
-        return judge.judge(question, tools)
-    except NoValue as error:
-        return Outcome(failure=error.failure)
-    except (RunError, ServiceError, StorageError, UnknownName):
-        raise  # every further question would meet it too
-    except Exception as error:  # noqa: BLE001 - a judge may raise anything
-        told = "".join(traceback.format_exception(error)).strip()
-        advice = "This is a fault in the judge, not in the videos."
-        return Outcome.failed(Reason.CRASHED, told, advice)
+    found = guarded(lambda: judge.judge(question, tools), "judge")
+    return Outcome(failure=found) if isinstance(found, Failure) else found
 
 
 def contest_key(
@@ -203,7 +191,10 @@ def rate_contests(
         if item.id not in scores:
             return None
         if (item.id, aspect) not in ratings:
-            ratings[item.id, aspect] = rating.rate(aspect, scores[item.id])
+            found = guarded(lambda: rating.rate(aspect, scores[item.id]), "judge")
+            ratings[item.id, aspect] = (
+                Outcome(failure=found) if isinstance(found, Failure) else found
+            )
         return ratings[item.id, aspect]
 
     for contest in contests:

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import traceback
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
@@ -28,7 +27,7 @@ from screentest.core import (
     VideoInfo,
     build,
 )
-from screentest.core.errors import ServiceError, StorageError
+from screentest.evaluate.guarding import guarded
 from screentest.evaluate.tools import Tools
 from screentest.video import ScanReport, scan
 from screentest.video.detectors import Detector
@@ -78,6 +77,14 @@ def measure(
     return outcomes
 
 
+def lacking(item: Item, needs: Iterable[str]) -> Failure | None:
+    """Why an item that has not all the ``needs`` is not applicable; None where it has."""
+    for need in needs:
+        if not _FIELDS[need](item):
+            return Failure(Reason.NOT_APPLICABLE, f"the item has no {need}")
+    return None
+
+
 @dataclass(slots=True, eq=False)
 class _Begun:
     """A metric at work on the item, or the reason why it is not."""
@@ -88,23 +95,22 @@ class _Begun:
 
     @classmethod
     def of(cls, metric: Metric, item: Item, resources: Resources) -> _Begun:
-        for need in metric.info.needs:
-            if not _FIELDS[need](item):
-                detail = f"the item has no {need}"
-                return cls(metric, failure=Failure(Reason.NOT_APPLICABLE, detail))
+        missing = lacking(item, metric.info.needs)
+        if missing is not None:
+            return cls(metric, failure=missing)
         begun = cls(metric)
-        begun.work = begun.guarded(lambda: metric.start(item, resources))
+        begun.work = begun.tried(lambda: metric.start(item, resources))
         return begun
 
     def wanted(self) -> list[Consumer]:
         """Who of this metric wants frames."""
         work = self.work
-        found: list[Consumer] | None = self.guarded(lambda: list(work.consumers)) if work else None
+        found: list[Consumer] | None = self.tried(lambda: list(work.consumers)) if work else None
         return found or []
 
     def finish(self) -> Outcomes:
         """An outcome for every declared output, and nothing else."""
-        found = self.guarded(self.work.finish) if self.work and self.failure is None else None
+        found = self.tried(self.work.finish) if self.work and self.failure is None else None
         if self.failure is not None or found is None:
             failure = self.failure or Failure(Reason.CRASHED, "the metric returned nothing")
             return {name: Outcome(failure=failure) for name in self.metric.info.outputs}
@@ -115,19 +121,12 @@ class _Begun:
         missing: Outcome[Any] = Outcome.failed(Reason.CRASHED, "the metric gave no such value")
         return {name: found.get(name, missing) for name in self.metric.info.outputs}
 
-    def guarded(self, step: Callable[[], Any]) -> Any:
+    def tried(self, step: Callable[[], Any]) -> Any:
         """What the step gives; what it raises becomes the failure of this metric alone."""
-        try:
-            return step()
-        except NoValue as error:
-            self.failure = error.failure
-        except (ServiceError, StorageError):
-            raise  # every further item would meet it too
-        except Exception as error:  # noqa: BLE001 - a metric may raise anything
-            told = "".join(traceback.format_exception(error)).strip()
-            self.failure = Failure(
-                Reason.CRASHED, told, "This is a fault in the metric, not in the video."
-            )
+        found = guarded(step, "metric")
+        if not isinstance(found, Failure):
+            return found
+        self.failure = found
         return None
 
 

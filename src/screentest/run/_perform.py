@@ -15,22 +15,12 @@ from screentest.core import (
     NoValue,
     Outcome,
     Reason,
-    RunError,
-    ServiceError,
-    StorageError,
-    UnknownName,
     UserError,
 )
+from screentest.core.errors import STOPPING
 from screentest.run.noting import NotingLedger
 from screentest.run.records import Encoded, Outcomes, RecordKey, encode
 from screentest.run.tasks import Function, Job, load
-
-STOPPING: Final = (RunError, ServiceError, StorageError, UnknownName)
-"""Errors that every further task would meet too: they end the run, which can be resumed.
-
-BadOption is not one of them: what an item brings along, such as a script beyond the end of its
-video, can raise it, and one bad item must not stop the others.
-"""
 
 _LONGEST_DETAIL: Final = 20_000
 

@@ -14,7 +14,8 @@ from contextlib import suppress
 from multiprocessing.connection import Connection
 
 from screentest.core import LedgerClient
-from screentest.run._perform import STOPPING, failed_to_load, perform
+from screentest.core.errors import STOPPING
+from screentest.run._perform import failed_to_load, perform
 from screentest.run._threads import take
 from screentest.run._wire import error_message, send
 from screentest.run.channel import RemoteLedger

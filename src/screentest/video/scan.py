@@ -30,6 +30,7 @@ from screentest.core import (
     VideoError,
     VideoInfo,
 )
+from screentest.core.errors import STOPPING
 from screentest.video.convert import ConversionKey, Converter, conversion_key
 from screentest.video.limits import DEFAULT_LIMITS, Limits
 from screentest.video.probe import probe
@@ -141,6 +142,8 @@ class _Desk:
             step(argument)
         except NoValue as error:
             self._dismiss(seat, error.failure)
+        except STOPPING:
+            raise  # a full disk or a service that turns us away is nobody's bug
         except Exception as error:  # noqa: BLE001 - a metric's bug must not stop the others
             self._dismiss(seat, Failure(Reason.CRASHED, _told(error)))
 

@@ -1,0 +1,103 @@
+"""A fault of one metric or judge is its own; what every item would meet ends the run."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import NoReturn
+
+import pytest
+
+from screentest.core import (
+    Aspect,
+    BadOption,
+    Failure,
+    Item,
+    JudgeInfo,
+    NoValue,
+    Outcome,
+    Outcomes,
+    Reason,
+    RunDamaged,
+    Score,
+    ServiceError,
+    Signature,
+    Spec,
+    StorageError,
+    UnknownName,
+)
+from screentest.evaluate.evaluators import Evaluator, Signed
+from screentest.evaluate.guarding import guarded
+from screentest.evaluate.judging import Contest, Order, rate_contests
+from screentest.run import RunStore
+
+
+def raising(error: Exception) -> Callable[[], NoReturn]:
+    def step() -> NoReturn:
+        raise error
+
+    return step
+
+
+def test_what_a_step_gives_is_handed_on() -> None:
+    assert guarded(lambda: 7, "metric") == 7
+
+
+@pytest.mark.parametrize(
+    ("error", "reason"),
+    [
+        (NoValue(Reason.REFUSED, "no"), Reason.REFUSED),
+        (BadOption("a script beyond the end"), Reason.CRASHED),
+        (ZeroDivisionError("a slip"), Reason.CRASHED),
+    ],
+)
+def test_a_fault_becomes_a_failure(error: Exception, reason: Reason) -> None:
+    found = guarded(raising(error), "judge")
+    assert isinstance(found, Failure)
+    assert found.reason is reason
+    assert ("Traceback" in found.detail) == isinstance(error, ZeroDivisionError)
+
+
+@pytest.mark.parametrize("kind", [RunDamaged, ServiceError, StorageError, UnknownName])
+def test_what_every_item_would_meet_is_raised(kind: type[Exception]) -> None:
+    with pytest.raises(kind):
+        guarded(raising(kind("everywhere")), "metric")
+
+
+class Slipping:
+    """A judge that cannot rate one aspect."""
+
+    info = JudgeInfo("a judge with a slip")
+    metrics = ("one",)
+
+    def rate(self, aspect: Aspect, scores: Mapping[str, Outcomes]) -> Outcome[Score]:
+        if aspect is Aspect.COLOR:
+            raise ZeroDivisionError("a slip in the judge")
+        return scores["one"]["one"]
+
+
+def test_a_rating_that_fails_leaves_the_others(tmp_path: Path) -> None:
+    first, second = Item("a", tmp_path / "a.mp4"), Item("b", tmp_path / "b.mp4")
+    contests = [
+        Contest(aspect.value, aspect, "", first, second)
+        for aspect in (Aspect.COLOR, Aspect.AESTHETICS)
+    ]
+    judge = Signed(
+        Evaluator("judge", "slipping", Spec("judge", "slipping", 1), Slipping()),
+        Signature.of("slipping", version=1),
+    )
+    scores = {
+        name: {"one": {"one": Outcome.of(Score(value))}} for name, value in (("a", 1.0), ("b", 2.0))
+    }
+    with RunStore(tmp_path / "run", command="test") as store:
+        rate_contests(store, contests, judge, scores, orders=tuple(Order))
+        found = {
+            (record.key.aspect, record.key.order): record.outcomes["slipping"]
+            for record in store.records()
+        }
+    assert len(found) == 4
+    for order in Order:
+        lost = found["color", order.value].failure
+        assert lost is not None
+        assert lost.reason is Reason.CRASHED
+        assert found["aesthetics", order.value].ok
