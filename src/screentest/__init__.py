@@ -1,10 +1,44 @@
-"""screentest scores generated video against its prompt, and puts the scorers to the test."""
+"""screentest scores generated video against its prompt, and puts the scorers to the test.
 
+The jobs of the command line, each in a line: :func:`score`, :func:`build`, :func:`certify`,
+:func:`report`. Nothing heavy is imported before one of them is used.
+"""
+
+from __future__ import annotations
+
+import importlib
 from importlib.metadata import PackageNotFoundError, version
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from screentest.api import build, certify, report, score
+    from screentest.core import Item
+    from screentest.evaluate.settings import Settings
 
 try:
     __version__ = version("screentest")
 except PackageNotFoundError:  # running from a source tree that is not installed
     __version__ = "0+unknown"
 
-__all__ = ["__version__"]
+__all__ = ["Item", "Settings", "__version__", "build", "certify", "report", "score"]
+
+_HOMES = {
+    "Item": "screentest.core",
+    "Settings": "screentest.evaluate.settings",
+    "build": "screentest.api",
+    "score": "screentest.api",
+}
+# These two are packages, too, which take the call.
+_JOBS = ("certify", "report")
+
+
+def __getattr__(name: str) -> Any:
+    if name in _JOBS:
+        return importlib.import_module(f"{__name__}.{name}")
+    if name in _HOMES:
+        return getattr(importlib.import_module(_HOMES[name]), name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

@@ -334,23 +334,37 @@ def test_a_file_that_changes_while_it_is_read(store: RunStore, tmp_path: Path) -
     assert (done.made, done.changed, done.pending) == (1, 1, 1)
 
 
-def test_workers_that_cannot_begin(tmp_path: Path) -> None:
-    """A script without the guard starts itself again in each worker: one message, not for ever."""
-    script = tmp_path / "script.py"
+def run_script(folder: Path, task_made: str) -> subprocess.CompletedProcess[str]:
+    """A script without the guard that executes one task."""
+    script = folder / "script.py"
     script.write_text(
+        "from dataclasses import replace\n"
         "from pathlib import Path\n"
         "from screentest.run import RunStore, execute\n"
         "from tests.run.work import task\n"
-        f"with RunStore(Path({str(tmp_path / 'run')!r}), command='test') as store:\n"
-        "    execute(store, [task(1)])\n"
+        "def own(job): return {}\n"
+        "print('begun')\n"
+        f"with RunStore(Path({str(folder / 'run')!r}), command='test') as store:\n"
+        f"    print(execute(store, [{task_made}]).made)\n"
     )
-    done = subprocess.run(
+    return subprocess.run(
         [sys.executable, str(script)],
         env=os.environ | {"PYTHONPATH": f"{ROOT}{os.pathsep}{os.environ.get('PYTHONPATH', '')}"},
         capture_output=True,
         text=True,
         timeout=PATIENCE,
     )
+
+
+def test_workers_do_not_run_the_script_again(tmp_path: Path) -> None:
+    done = run_script(tmp_path, "task(1)")
+    assert done.stdout.split() == ["begun", "1"], done.stderr
+
+
+def test_workers_that_cannot_begin(tmp_path: Path) -> None:
+    """A task of the script itself needs the script, which would start itself again in each
+    worker: one message, not for ever."""
+    done = run_script(tmp_path, "replace(task(1), function=own)")
     assert done.returncode == 1
     assert "worker processes end before they begin (exit code 1)" in done.stderr
     assert "if __name__" in done.stderr.splitlines()[-1]

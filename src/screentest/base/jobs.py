@@ -24,6 +24,7 @@ class Job(ModuleType):
         return found
 
     def __call__(self, *arguments: Any, **options: Any) -> Any:
+        """Do the job."""
         return self._job(*arguments, **options)
 
     @property

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from decimal import Decimal, InvalidOperation
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -10,6 +9,7 @@ import typer
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from decimal import Decimal
 
     from screentest.core import Aspect, Item
     from screentest.evaluate import Settings
@@ -53,38 +53,22 @@ def settings_of(
     detector: str = "default",
 ) -> Settings:
     """The settings of an evaluation; what was chosen one by one comes before the profile."""
-    from screentest.evaluate import Settings
-    from screentest.models import Choice, read_profile
-    from screentest.models.chat.pricing import Prices, read_prices
+    from screentest.evaluate.settings import read_settings
 
-    chosen = [Choice.parse(text) for text in model or []]
-    named = read_profile(profile) if profile else []
-    places = {(choice.role, choice.use) for choice in chosen}
-    return Settings(
-        models=(*chosen, *(one for one in named if (one.role, one.use) not in places)),
+    return read_settings(
+        model or (),
+        profile,
+        prompts,
+        prices,
         device=device,
-        prompts=prompts.absolute() if prompts else None,
-        detector=detector,
-        prices=read_prices(prices) if prices else Prices(),
         allow_damaged=allow_damaged,
+        detector=detector,
     )
 
 
 def cap_of(max_cost: str, settings: Settings) -> Decimal | None:
     """The cap; a cap without a price for each chat model cannot be kept, and is refused."""
-    from screentest.core import BadOption
-    from screentest.models.roles import Role
-
-    if not max_cost:
-        return None
-    try:
-        cap = Decimal(max_cost)
-    except InvalidOperation:
-        raise BadOption(f"a cost cap cannot be {max_cost!r}") from None
-    for choice in settings.models:
-        if choice.role is Role.CHAT and choice.backend == "openai":
-            settings.prices.require(choice.model)
-    return cap
+    return settings.cap(max_cost) if max_cost else None
 
 
 def read_aspects(text: str) -> list[Aspect] | None:
@@ -102,40 +86,6 @@ def read_aspects(text: str) -> list[Aspect] | None:
 
 def items_of(inputs: Sequence[Path], prompt: str = "") -> list[Item]:
     """Items from manifests, videos and folders of videos."""
-    from screentest.core import BadOption, Item
-    from screentest.corpus import read_manifest
+    from screentest.corpus import read_inputs
 
-    items: list[Item] = []
-    for path in inputs:
-        if path.suffix.lower() in (".jsonl", ".csv"):
-            items += read_manifest(path)
-            continue
-        videos = (
-            sorted(one for one in path.iterdir() if _is_video(one)) if path.is_dir() else [path]
-        )
-        if not videos:
-            raise BadOption(f"{path} holds no videos", advice="Give a manifest, or other folders.")
-        items += [Item(video.name, video, prompt=prompt) for video in videos]
-    return _distinct(items)
-
-
-_VIDEOS = {
-    *(".mp4", ".m4v", ".mov", ".mkv", ".webm", ".avi", ".mpg", ".mpeg"),
-    *(".ogv", ".gif", ".ts", ".flv", ".wmv"),
-}
-
-
-def _is_video(path: Path) -> bool:
-    return path.is_file() and path.suffix.lower() in _VIDEOS
-
-
-def _distinct(items: list[Item]) -> list[Item]:
-    """Two files of one name in two folders are told apart by the folder."""
-    from collections import Counter
-    from dataclasses import replace
-
-    seen = Counter(item.id for item in items)
-    return [
-        replace(item, id=f"{item.video.parent.name}/{item.id}") if seen[item.id] > 1 else item
-        for item in items
-    ]
+    return read_inputs(inputs, prompt)

@@ -170,6 +170,11 @@ class Registry:
         self._load(kind)
         return sorted(name for entry_kind, name in self._entries if entry_kind == kind)
 
+    @property
+    def modules(self) -> set[str]:
+        """Where all that is registered by now comes from."""
+        return {entry.factory.__module__ for entry in self._entries.values()}
+
     def entries(self, kind: str) -> Iterator[Entry]:
         """All entries of a kind, by name."""
         for name in self.names(kind):

@@ -73,10 +73,10 @@ class Summary:
         return self.scored / self.total
 
     def __str__(self) -> str:
-        margin = max(self.high - self.value, self.value - self.low)
-        return (
-            f"{self.value:.2f} ± {margin:.2f} ({self.scored}/{self.total} scored)  {self.signature}"
-        )
+        margin = f" ± {max(self.high - self.value, self.value - self.low):.2f}"
+        if self.scored == 1:
+            margin = ""  # one number has no interval
+        return f"{self.value:.2f}{margin} ({self.scored}/{self.total} scored)  {self.signature}"
 
 
 def _must_hold_finite(detail: Json, name: str) -> None:

@@ -2,6 +2,7 @@
 
 from screentest.corpus.categories import categorise
 from screentest.corpus.check import Report, check_manifest
+from screentest.corpus.inputs import read_inputs
 from screentest.corpus.manifest import (
     Reading,
     Row,
@@ -31,6 +32,7 @@ __all__ = [
     "in_groups_of",
     "joined",
     "read_corpus",
+    "read_inputs",
     "read_manifest",
     "read_vript",
     "write_manifest",

@@ -12,7 +12,7 @@ import signal
 import sys
 import time
 from collections.abc import Collection, Iterator, Mapping
-from contextlib import suppress
+from contextlib import nullcontext, suppress
 from dataclasses import dataclass
 from multiprocessing.connection import Connection, wait
 from multiprocessing.process import BaseProcess
@@ -21,6 +21,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Final, Self
 
+from screentest.base.mainless import without_main
 from screentest.core import BadOption, LedgerClient, ScreentestError
 from screentest.run._rounds import Done, Lost
 from screentest.run._wire import receive
@@ -63,6 +64,8 @@ class Pool:
         ledger: LedgerClient,
         memory_limit: int | None = None,
         threads: Mapping[str, str] | None = None,
+        *,
+        with_main: bool = False,
     ) -> None:
         if memory_limit is not None and not Path("/proc/self/statm").exists():
             raise BadOption(
@@ -71,6 +74,7 @@ class Pool:
             )
         self._memory_limit = memory_limit
         self._threads = threads or {}
+        self._with_main = with_main
         self._desk = LedgerDesk(ledger)
         self._workers: list[Worker] = []
         self._false_starts = 0
@@ -116,7 +120,8 @@ class Pool:
                 args=(theirs, asks, get_temp_dir(), dict(self._threads)),
                 name="screentest-worker",
             )
-            process.start()
+            with nullcontext() if self._with_main else without_main():
+                process.start()
         self._desk.attend(answers)
         return Worker(process, ours)
 
@@ -198,8 +203,8 @@ class Pool:
         if self._false_starts >= _FALSE_STARTS * _SIGNALS_TO_AN_EXIT:
             raise ScreentestError(
                 f"worker processes end before they begin ({error or f'exit code {code}'})",
-                advice="See the messages above. A script that starts a run must do so under "
-                '`if __name__ == "__main__":`.',
+                advice="See the messages above. A script that registers something of its own must "
+                'start a run under `if __name__ == "__main__":`.',
             ) from error
 
     def _patience(self) -> float | None:

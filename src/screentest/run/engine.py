@@ -6,9 +6,11 @@ and then given up with a typed reason; the run goes on either way.
 
 from __future__ import annotations
 
+import pickle
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from screentest.base.mainless import is_main_needed
 from screentest.core import BadOption, LedgerClient
 from screentest.run._perform import perform
 from screentest.run._pool import Pool
@@ -41,7 +43,8 @@ class LocalEngine:
         """The ends of tasks, as they come."""
         size = min(self.workers or processors(), max(1, len(tasks)))
         patience = Patience(self.timeout, self.max_deaths)
-        with Pool(ledger, self.memory_limit, shares(size)) as pool:
+        main = _is_main_needed(tasks)
+        with Pool(ledger, self.memory_limit, shares(size), with_main=main) as pool:
             yield from work_through(tasks, pool, lambda: size, patience, stop)
 
 
@@ -59,3 +62,16 @@ class InlineEngine:
                 return
             done = perform(task.function, task.keys, task.payload, ledger)
             yield [Finished(task, done.outcomes, done.requests, done.elapsed)]
+
+
+def _is_main_needed(tasks: Sequence[Task]) -> bool:
+    """Whether workers must import the main script. One task of each kind tells."""
+    kinds = {(id(task.function), type(task.payload)): task for task in tasks}
+    return any(is_main_needed(_pickled(task)) for task in kinds.values())
+
+
+def _pickled(task: Task) -> bytes:
+    try:
+        return pickle.dumps((task.function, task.payload))
+    except Exception:  # noqa: BLE001 - pickling runs the code of the payload
+        return b""  # it will be refused where it is sent

@@ -4,8 +4,8 @@
 4
 
 Whatever the file does to the decoder, the caller gets an Outcome: the value, or a typed
-reason. A worker that dies or overruns is replaced; the next file finds a fresh one. As with
-any multiprocessing, a script that calls this needs the usual ``if __name__ == "__main__"``.
+reason. A worker that dies or overruns is replaced; the next file finds a fresh one. A script
+whose own functions are called so needs the usual ``if __name__ == "__main__"``.
 """
 
 from __future__ import annotations
@@ -22,6 +22,7 @@ from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import CancelledError, Future, ThreadPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import suppress
+from multiprocessing.context import SpawnContext, SpawnProcess
 from pathlib import Path
 from queue import LifoQueue
 from types import TracebackType
@@ -29,6 +30,7 @@ from typing import Any, Self, TypeVar, TypeVarTuple
 
 from pebble import ProcessExpired, ProcessPool
 
+from screentest.base.mainless import is_main_needed, without_main
 from screentest.core.errors import ScreentestError
 from screentest.core.outcome import Outcome, Reason
 from screentest.video.limits import DEFAULT_LIMITS, Limits
@@ -132,6 +134,18 @@ class Supervisor:
             self._idle.put(slot)
 
 
+class _MainlessProcess(SpawnProcess):
+    """One that does not import the main script, whichever thread starts it."""
+
+    def start(self) -> None:
+        with without_main():
+            super().start()
+
+
+class _Mainless(SpawnContext):
+    Process = _MainlessProcess
+
+
 class _Slot:
     """A place for one worker process at a time.
 
@@ -140,8 +154,8 @@ class _Slot:
 
     def __init__(self) -> None:
         self.closing = threading.Event()
-        self._context = multiprocessing.get_context("spawn")
-        self._link, self._far_end = self._context.Pipe()
+        self._link, self._far_end = multiprocessing.get_context("spawn").Pipe()
+        self._with_main = False
         self._pool: ProcessPool | None = None
         self._leader: int | None = None
 
@@ -219,7 +233,7 @@ class _Slot:
         return False
 
     def _schedule(self, task: bytes) -> Future[bytes]:
-        pool = self._ready_pool()
+        pool = self._ready_pool(with_main=is_main_needed(task))
         self._hear()
         self._leader = None  # whoever takes the task will say so
         try:
@@ -227,15 +241,17 @@ class _Slot:
         except RuntimeError as error:  # its idle worker died this very moment
             raise BrokenProcessPool from error
 
-    def _ready_pool(self) -> ProcessPool:
-        if self._pool is None or not self._pool.active:
+    def _ready_pool(self, *, with_main: bool) -> ProcessPool:
+        lacks_main = with_main and not self._with_main
+        if self._pool is None or not self._pool.active or lacks_main:
             self._discard_pool()
+            self._with_main = with_main
             self._pool = ProcessPool(
                 max_workers=1,
                 max_tasks=_TASKS_PER_WORKER,
                 initializer=begin,
                 initargs=(self._far_end,),
-                context=self._context,
+                context=multiprocessing.get_context("spawn") if with_main else _Mainless(),
             )
         return self._pool
 

@@ -1,0 +1,48 @@
+"""Inputs as people name them: manifests, videos, folders of videos."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from screentest.core import BadOption, Item
+from screentest.corpus.manifest import read_manifest
+
+VIDEOS = frozenset(
+    {
+        *(".mp4", ".m4v", ".mov", ".mkv", ".webm", ".avi", ".mpg", ".mpeg"),
+        *(".ogv", ".gif", ".ts", ".flv", ".wmv"),
+    }
+)
+"""How the names of videos end, where a folder is given."""
+
+
+def read_inputs(inputs: Sequence[Path], prompt: str = "") -> list[Item]:
+    """Items from manifests, videos and folders of videos; ``prompt`` is for those without one."""
+    items: list[Item] = []
+    for path in inputs:
+        if path.suffix.lower() in (".jsonl", ".csv"):
+            items += read_manifest(path)
+            continue
+        videos = (
+            sorted(one for one in path.iterdir() if _is_video(one)) if path.is_dir() else [path]
+        )
+        if not videos:
+            raise BadOption(f"{path} holds no videos", advice="Give a manifest, or other folders.")
+        items += [Item(video.name, video, prompt=prompt) for video in videos]
+    return _distinct(items)
+
+
+def _is_video(path: Path) -> bool:
+    return path.is_file() and path.suffix.lower() in VIDEOS
+
+
+def _distinct(items: list[Item]) -> list[Item]:
+    """Two files of one name in two folders are told apart by the folder."""
+    seen = Counter(item.id for item in items)
+    return [
+        replace(item, id=f"{item.video.parent.name}/{item.id}") if seen[item.id] > 1 else item
+        for item in items
+    ]
