@@ -112,6 +112,29 @@ def test_captions_without_colours_are_not_applicable(shots: Any) -> None:
     assert failure.reason is Reason.NOT_APPLICABLE
 
 
+@pytest.mark.parametrize(
+    ("metric", "lost"),
+    [
+        ("clipscore", {"clipscore"}),
+        ("clip_aligned", {"clip_aligned", "standing_out"}),
+        ("caption_agreement", {"caption_agreement", "caption_similarity", "caption_order"}),
+    ],
+)
+def test_a_text_that_the_model_cannot_look_for_has_no_score(
+    shots: Any, metric: str, lost: set[str]
+) -> None:
+    """The stand-in knows colours only: at right angles to every picture is not a 0."""
+    script = Script(tuple(Clip(one) for one in ("She thinks.", "He sings.")))
+    item = Item("film", shots("red", "green"), script=script)
+    found = measure(item, {metric: build("metric", metric).thing}, Tools(STAND_IN))[metric]
+    reasons = {name: one.failure.reason for name, one in found.items() if one.failure is not None}
+    assert reasons == dict.fromkeys(lost, Reason.NOT_APPLICABLE)
+
+
+def test_nothing_stands_out_where_all_is_equal() -> None:
+    assert not standing_out(np.full((3, 4), 0.1) + np.arange(3)[:, None] / 7).any()
+
+
 def test_clip_aligned_falls_with_what_is_missing_or_out_of_place(shots: Any) -> None:
     intact = values("clip_aligned", shots("red", "green", "blue", "yellow"))["clip_aligned"]
     for names in (("green", "red", "blue", "yellow"), ("red", "green", "yellow")):

@@ -35,13 +35,15 @@ class Matching:
 def standing_out(similarity: Table) -> Table:
     """How far each value stands out of its row and column, in deviations of all.
 
+    Where nothing does, all are 0: what rounding leaves is no deviation.
+
     >>> standing_out(np.array([[0.9, 0.8], [0.2, 0.3]])).round(2).tolist()
     [[1.0, -1.0], [-1.0, 1.0]]
     """
     rows = similarity - similarity.mean(axis=1, keepdims=True)
     both = rows - rows.mean(axis=0, keepdims=True)
     deviation = float(both.std())
-    return np.asarray(both / deviation if deviation > 1e-12 else both)
+    return np.asarray(both / deviation) if deviation > 1e-12 else np.zeros_like(both)
 
 
 def in_order(values: Table, match: float = MATCH, skip: float = SKIP) -> Matching:

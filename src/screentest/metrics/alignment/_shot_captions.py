@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from screentest.models.roles import ImageText
 
 PICTURE = FrameRequest(size=Size(long_side=448), layout=Layout.RGB)
+SEES = "Choose a model that sees more: --model image_text=hf:NAME."
 _AT_ONCE = 16
 _COLOUR_SIDE = 64
 
@@ -51,6 +52,16 @@ class ShotCaptions:
     matching: Matching
     thumbnails: tuple[Image, ...]
     """A small RGB picture of each shot."""
+
+    def must_tell_apart(self) -> None:
+        """Raise NoValue where no caption is nearer to one shot than to another."""
+        if not self.values.any():
+            raise NoValue(Reason.NOT_APPLICABLE, "no shot stands out for any caption", advice=SEES)
+
+    def must_see(self) -> None:
+        """Raise NoValue where the captions say nothing that the model looks for."""
+        if not self.similarity.any():
+            raise sees_nothing()
 
 
 _known: WeakKeyDictionary[Resources, dict[tuple[Path, float], ShotCaptions]] = WeakKeyDictionary()
@@ -87,6 +98,15 @@ def _made(item: Item, resources: Resources, colours: float) -> ShotCaptions:
     values = standing_out(standing_out(similarity) + colours * standing_out(by_colour))
     return ShotCaptions(
         tuple(shots), captions, similarity, values, in_order(values), tuple(thumbnails)
+    )
+
+
+def sees_nothing() -> NoValue:
+    """Of a model to which the text is at right angles with every picture: not a score of 0."""
+    return NoValue(
+        Reason.NOT_APPLICABLE,
+        "the text names nothing that the model in the role image_text looks for",
+        advice=SEES,
     )
 
 

@@ -18,6 +18,7 @@ from screentest.core import (
     Point,
     Resources,
     Score,
+    attempt,
     register,
 )
 from screentest.metrics._curve import curve_score
@@ -30,7 +31,7 @@ AGREEMENT = OutputInfo(
 SIMILARITY = OutputInfo("cosine of shots with their captions", low=-1.0)
 
 
-@register("metric", "caption_agreement", version=1, summary="shots against captions, in order")
+@register("metric", "caption_agreement", version=2, summary="shots against captions, in order")
 def caption_agreement(*, colours: float = 1.0) -> CaptionAgreement:
     """``colours``: what colour words weigh beside the similarity of the role image_text."""
     return CaptionAgreement(colours)
@@ -73,20 +74,25 @@ class _Matching:
         table = shot_captions(self._item, self._resources, self._colours)
         pairs, shots = table.matching.pairs, len(table.shots)
         details = {"shots": shots, "captions": len(table.captions), "pairs": len(pairs)}
-        free = in_any_order(table.values).total
-        ordered = table.matching.total / free if free > 0 else 0.0
-        coverage = Score(len(pairs) / len(table.captions), (), details)
+
+        def agreement() -> Score:
+            table.must_tell_apart()
+            return curve_score(_points(table, table.values), AGREEMENT, shots=shots)
+
+        def similarity() -> Score:
+            table.must_see()
+            return curve_score(_points(table, table.similarity), SIMILARITY, shots=shots)
+
+        def order() -> Score:
+            table.must_tell_apart()
+            ordered = table.matching.total / in_any_order(table.values).total
+            return Score(max(-1.0, ordered), _points(table, table.values), details)
+
         return {
-            "caption_agreement": Outcome.of(
-                curve_score(_points(table, table.values), AGREEMENT, shots=shots)
-            ),
-            "caption_similarity": Outcome.of(
-                curve_score(_points(table, table.similarity), SIMILARITY, shots=shots)
-            ),
-            "caption_order": Outcome.of(
-                Score(max(-1.0, ordered), _points(table, table.values), details)
-            ),
-            "caption_coverage": Outcome.of(coverage),
+            "caption_agreement": attempt(agreement),
+            "caption_similarity": attempt(similarity),
+            "caption_order": attempt(order),
+            "caption_coverage": Outcome.of(Score(len(pairs) / len(table.captions), (), details)),
         }
 
 

@@ -21,7 +21,7 @@ from screentest.core import (
 from screentest.metrics.alignment._shot_captions import noted, shot_captions
 
 
-@register("metric", "clip_aligned", version=1, summary="each shot against its own caption")
+@register("metric", "clip_aligned", version=2, summary="each shot against its own caption")
 def clip_aligned() -> ClipAligned:
     """Needs a script; the role image_text decides what it sees."""
     return ClipAligned()
@@ -57,6 +57,7 @@ class _Aligning:
     def finish(self) -> Outcomes:
         """Both means, with a point for each pair."""
         table = shot_captions(self._item, self._resources, colours=0.0)
+        table.must_see()
         pairs, captions = table.matching.pairs, len(table.captions)
         details = {"captions": captions, "pairs": len(pairs)}
 

@@ -27,6 +27,7 @@ from screentest.core import (
     Size,
     register,
 )
+from screentest.metrics.alignment._shot_captions import sees_nothing
 from screentest.models.batches import batches
 
 if TYPE_CHECKING:
@@ -38,7 +39,7 @@ PICTURE = FrameRequest(size=Size(long_side=512))
 _AT_ONCE = 32
 
 
-@register("metric", "clipscore", version=1, summary="centre frames against the whole prompt")
+@register("metric", "clipscore", version=2, summary="centre frames against the whole prompt")
 def clipscore(*, policy: Policy = "truncate") -> ClipScore:
     """``policy``: what is done with a prompt longer than the model reads.
 
@@ -83,6 +84,8 @@ class _Scoring:
             frames = self._resources.frames(self._item.video, some, PICTURE)
             pictures = model.embed_images([frame.image for frame in frames])
             cosines += [float(one) for one in pictures @ text]
+        if not any(cosines):
+            raise sees_nothing()
         curve = tuple(Point(shot.span, one) for shot, one in zip(shots, cosines, strict=True))
         details = {"tokens": model.count_tokens(self._item.text), "read": read}
         return {"clipscore": Outcome.of(Score(float(np.mean(cosines)), curve, details))}

@@ -2,8 +2,8 @@
 
 A picture becomes the shares of the eleven basic colours in it, a text the colours it names or
 implies ("grass" is green, "night" is black). A text without any such word has no direction in
-common with any picture: its similarity is 0, not a guess. Sees nothing but colour; under its
-own name, never as CLIPScore (see docs/models.md for figures).
+common with any picture: its similarity is 0, which metrics take for no value. Sees nothing but
+colour; under its own name, never as CLIPScore (see docs/models.md for figures).
 """
 
 from __future__ import annotations
