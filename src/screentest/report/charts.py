@@ -109,11 +109,20 @@ def summary_chart(lines: Sequence[tuple[str, float, float, float]]) -> Chart | N
     return _chart("Means, each on its own range", draw, (7.6, 0.9 + 0.28 * len(lines)), words)
 
 
-def radar_chart(lines: Sequence[Line], ranges: Mapping[str, Range]) -> Chart | None:
-    """Systems over all values that have a finite range; outward is better."""
+def radar_chart(
+    lines: Sequence[Line],
+    ranges: Mapping[str, Range],
+    *,
+    title: str = "Systems side by side",
+    least: int = 2,
+) -> Chart | None:
+    """Systems over all values that have a finite range; outward is better.
+
+    Fewer systems than ``least`` are not worth a chart.
+    """
     values = [name for name in dict.fromkeys(line.value for line in lines) if name in ranges]
     systems = list(dict.fromkeys(line.system for line in lines))[: len(COLOURS)]
-    if len(values) < 3 or len(systems) < 2:
+    if len(values) < 3 or len(systems) < least:
         return None
     found = {(line.system, line.value): line.mean for line in lines}
 
@@ -142,7 +151,7 @@ def radar_chart(lines: Sequence[Line], ranges: Mapping[str, Range]) -> Chart | N
         _legend(axes, ink, below=True)
 
     words = f"{', '.join(systems)} over {len(values)} values"
-    return _chart("Systems side by side", draw, (7.6, 6.2), words, polar=True)
+    return _chart(title, draw, (7.6, 6.2), words, polar=True)
 
 
 def share(value: float, given: Range) -> float:

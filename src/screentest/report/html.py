@@ -56,6 +56,7 @@ def write_html(
         allow_nan=False,
         separators=(",", ":"),
     )
+    every = tables(report)
     page = (
         _environment()
         .get_template("report.html.jinja")
@@ -73,7 +74,8 @@ def write_html(
             systems=report.systems,
             charts=[_picture(chart) for chart in charts(report)],
             cards=[card(one) for one in report.certificates],
-            tables=[table for table in tables(report) if table.name in ("signatures", "runs")],
+            univ=[table for table in every if table.name.startswith("univ")],
+            tables=[table for table in every if table.name in ("signatures", "runs")],
             shown=shown,
         )
     )

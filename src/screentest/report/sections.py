@@ -18,6 +18,7 @@ from screentest.report.charts import (
 from screentest.report.data import Report
 from screentest.report.leaderboard import Line, leaderboard
 from screentest.report.tables import shown, why_missing
+from screentest.report.univ import is_of_univ, task_charts
 
 MOST_BARS = 40
 
@@ -102,7 +103,8 @@ def charts(report: Report) -> list[Chart]:
     found = [
         summary_chart(lines[:MOST_BARS]),
         certificate_chart(report.certificates),
-        radar_chart(leaderboard(report), ranges),
+        radar_chart([one for one in leaderboard(report) if not is_of_univ(one.value)], ranges),
+        *task_charts(report),
     ]
     return [chart for chart in found if chart is not None]
 

@@ -12,6 +12,7 @@ from screentest.core import Outcome
 from screentest.evaluate.results import Total
 from screentest.report.data import Report
 from screentest.report.leaderboard import leaderboard
+from screentest.report.univ import dimension_rows, subdimension_rows
 
 Cell: TypeAlias = str | int | float | None
 
@@ -31,6 +32,7 @@ def tables(report: Report) -> list[Table]:
     found = [
         _summary(report),
         _leaderboard(report),
+        *_univ(report),
         _values(report),
         _missing(report),
         *(_certificate(one) for one in report.certificates),
@@ -88,6 +90,16 @@ def _leaderboard(report: Report) -> Table:
     group = f"{report.by} (group)" if report.by in ("metric", *numbers) else report.by
     columns = ("metric", group, *numbers)
     return Table("leaderboard", f"Means by {report.by}", columns, rows)
+
+
+def _univ(report: Report) -> list[Table]:
+    return [
+        Table(name, title, columns, tuple(rows))
+        for name, title, (columns, rows) in (
+            ("univ", "UniVBench by task and dimension, per cent", dimension_rows(report)),
+            ("univ_v2t", "UniVBench, V2T by sub-dimension, per cent", subdimension_rows(report)),
+        )
+    ]
 
 
 def _values(report: Report) -> Table:

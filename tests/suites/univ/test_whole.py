@@ -1,0 +1,223 @@
+"""All six tasks from the benchmark's files to tables and a page, on real and generated film."""
+
+from __future__ import annotations
+
+import csv
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from screentest.evaluate.results import read_results
+from screentest.evaluate.tools import close_tools
+from screentest.models.testing import FakeChatServer
+from screentest.run import InlineEngine, RunReader
+from tests.cli.conftest import invoke
+from tests.metrics.univ.scripted import kind_of
+from tests.suites.univ.benchmark import FINE, GREY, MODELS, TASKS, Benchmark, judge, make_benchmark
+
+
+@dataclass(frozen=True)
+class Evaluated:
+    """All runs, and how often the judge was asked for each."""
+
+    bench: Benchmark
+    server: FakeChatServer
+    runs: dict[str, Path]
+    asked: dict[str, list[str]]
+
+    def command(self, task: str) -> list[str | Path]:
+        suite = f"univ:truth={self.bench.folder}" if task == "v2t" else "univ"
+        manifests = [self.bench.folder / f"{task}_{model}.jsonl" for model in MODELS]
+        chosen = f"chat=openai:fake,base_url={self.server.url},max_attempts=1"
+        return [
+            *("score", *manifests, "--suite", suite, "--task", task, "--model", chosen),
+            *("--out", self.bench.folder / f"scores_{task}", "--json"),
+        ]
+
+
+@pytest.fixture(scope="module")
+def evaluated(
+    tmp_path_factory: pytest.TempPathFactory, shared_data: Path, ffmpeg: str
+) -> Iterator[Evaluated]:
+    """Both models at all six tasks, by the commands that a user has."""
+    folder = tmp_path_factory.mktemp("benchmark")
+    bench = make_benchmark(folder, shared_data / "video", ffmpeg)
+    with pytest.MonkeyPatch.context() as patch, judge() as server:
+        patch.setenv("OPENAI_API_KEY", "none")
+        patch.setattr("screentest.run.LocalEngine", lambda workers=None: InlineEngine())
+        found = Evaluated(bench, server, {}, {})
+        for task in TASKS:
+            for model in MODELS:
+                told = invoke(
+                    *("univ", "import", folder, bench.results(model), "--task", task),
+                    *("--model", model, "--out", folder / f"{task}_{model}.jsonl"),
+                )
+                assert told.exit_code == 0, told.output
+            before = len(server.asked)
+            done = invoke(*found.command(task))
+            assert done.exit_code == 0, done.output
+            found.runs[task] = folder / f"scores_{task}"
+            found.asked[task] = [kind_of(one) for one in server.asked[before:]]
+        yield found
+        close_tools()
+
+
+def rows(run: Path, *options: str) -> list[dict[str, Any]]:
+    told = invoke("univ", "table", run, "--json", *options)
+    assert told.exit_code == 0, told.output
+    found: list[dict[str, Any]] = json.loads(told.stdout)
+    return found
+
+
+@pytest.mark.parametrize("task", TASKS)
+def test_the_table_has_what_the_judge_said(task: str, evaluated: Evaluated) -> None:
+    found = {row["model"]: row for row in rows(evaluated.runs[task])}
+    # What the judge gives, times ten; of a checklist all, or half of each item.
+    expected = {"fine": 100.0, "grey": 50.0} if task == "v2t" else {"fine": 90.0, "grey": 40.0}
+    assert {model: row["average"] for model, row in found.items()} == expected
+    # Two cases; RV2V has one with one picture and one with several for each.
+    cases = 4 if task == "rv2v" else 2
+    for row in found.values():
+        camera = row["dimensions"]["camera"]
+        if task == "v2t":  # the benchmark's checklist has no camera, and nothing is put there
+            assert camera == {"percent": None, "scored": 0, "total": 2, "not_in_truth": 2}
+        else:
+            assert (camera["scored"], camera["total"]) == (cases, cases)
+    kinds = evaluated.asked[task]
+    if task == "v2t":
+        assert kinds == ["match"] * 4
+    else:
+        assert kinds.count("inspect") == kinds.count("score") == 2 * cases
+
+
+def test_by_another_group(evaluated: Evaluated) -> None:
+    found = {row["model"]: row["average"] for row in rows(evaluated.runs["t2v"], "--by", "shots")}
+    assert found == {"one": 65.0, "several": 65.0}
+    plain = invoke("univ", "table", evaluated.runs["v2t"])
+    assert "the ground truth says nothing about it" in plain.stdout
+    assert all(len(line) <= 80 for line in plain.stdout.splitlines())
+
+
+@pytest.mark.usefixtures("inline")
+@pytest.mark.parametrize("task", ["v2t", "rv2v"])
+def test_the_same_command_again_asks_nothing(task: str, evaluated: Evaluated) -> None:
+    before = len(evaluated.server.asked)
+    assert invoke(*evaluated.command(task)).exit_code == 0
+    assert len(evaluated.server.asked) == before
+
+
+def test_findings_stand_at_their_time(evaluated: Evaluated) -> None:
+    with RunReader(evaluated.runs["tv2v"]) as run:
+        results = read_results(run)
+    (value,) = [
+        one
+        for one in results.values
+        if one.output == "colour" and results.items[one.item].id == "tv2v/grey/1"
+    ]
+    (point,) = value.outcome.unwrap().curve
+    assert float(point.span.end) == 0.5
+    assert "all is grey" in point.note
+    assert value.outcome.unwrap().value == GREY
+
+
+def test_the_cost_table_is_the_ledger(evaluated: Evaluated) -> None:
+    for task in ("r2v", "v2t"):
+        told = json.loads(invoke("univ", "cost", evaluated.runs[task], "--json").stdout)
+        (row,) = told
+        with RunReader(evaluated.runs[task]) as run:
+            spent = run.spending()
+        assert row["task"] == task
+        assert row["cases"] == 4
+        assert row["calls_per_case"] == (1 if task == "v2t" else 2)
+        assert row["tokens_in_per_case"] * 4 == spent.tokens_in > 0
+        assert row["tokens_out_per_case"] * 4 == spent.tokens_out > 0
+        assert row["seconds_per_case"] > 0
+        assert row["failed_calls"] == 0
+    plain = invoke("univ", "cost", evaluated.runs["r2v"])
+    # Table D1 has 16,743 tokens and 44 s for R2V.
+    assert "16,743 / 44" in plain.stdout
+
+
+@pytest.mark.parametrize("task", ["v2t", "v2v", "rv2v"])
+def test_the_estimate_before_is_near_what_was_counted_after(
+    task: str, evaluated: Evaluated, tmp_path: Path
+) -> None:
+    """The fake server cuts text and counts pictures much as real ones do."""
+    manifests = [evaluated.bench.folder / f"{task}_{model}.jsonl" for model in MODELS]
+    (tmp_path / "prices.toml").write_text('[models."j"]\ninput = 1.0\noutput = 2.0\n')
+    truth = ("--truth", str(evaluated.bench.folder)) if task == "v2t" else ()
+    told = invoke(
+        *("univ", "estimate", *manifests, "--task", task, *truth, "--json"),
+        *("--model-name", "j", "--prices", tmp_path / "prices.toml"),
+    )
+    assert told.exit_code == 0, told.output
+    found = json.loads(told.stdout)
+    with RunReader(evaluated.runs[task]) as run:
+        spent = run.spending()
+    assert found["calls"] == spent.calls
+    assert found["pictures"] == spent.images
+    # The judge of the test writes next to nothing, so the guess of its report is taken off.
+    guessed = 0 if task == "v2t" else 1500 * found["cases"]
+    assert found["tokens_in"] - guessed == pytest.approx(spent.tokens_in, rel=0.35)
+    cost = (found["tokens_in"] + 2 * found["most_tokens_out"]) / 1e6
+    assert float(found["most_cost"]) == pytest.approx(cost)
+
+
+def test_an_estimate_says_what_would_not_be_scored(evaluated: Evaluated) -> None:
+    manifest = evaluated.bench.folder / "t2v_fine.jsonl"
+    told = invoke("univ", "estimate", manifest, "--task", "v2v")
+    assert told.exit_code == 0, told.output
+    assert "not_applicable: the item has no source" in told.stdout
+    assert "unknown: no price" in told.stdout
+    for wrong in (
+        ("--task", "v2t"),
+        ("--task", "x2y"),
+        ("--task", "t2v", "--truth", "x"),
+        ("--task", "t2v", "--level", "scenes"),
+        ("--task", "t2v", "--model-name", "j"),
+    ):
+        assert invoke("univ", "estimate", manifest, *wrong).exit_code == 2
+
+
+def test_the_report_has_tables_and_a_radar_per_task(evaluated: Evaluated, tmp_path: Path) -> None:
+    page, tables = tmp_path / "report.html", tmp_path / "tables"
+    told = invoke(
+        *("report", *evaluated.runs.values(), "--out", page, "--tables", tables),
+        *("--formats", "csv", "--pictures", "0"),
+    )
+    assert told.exit_code == 0, told.output
+    with (tables / "univ.csv").open(newline="") as file:
+        found = list(csv.DictReader(file))
+    assert [row["task"] for row in found] == [task for task in TASKS for _ in MODELS]
+    averages = {(row["task"], row["model"]): float(row["average"]) for row in found}
+    assert averages["tv2v", "grey"] == 10 * GREY
+    assert averages["t2v", "fine"] == 10 * FINE
+    with (tables / "univ_v2t.csv").open(newline="") as file:
+        fine, grey = csv.DictReader(file)
+    assert float(fine["action event"]) == 100
+    assert float(grey["action event"]) == 50
+    assert grey["camera motion"] == ""
+    text = page.read_text()
+    assert "UniVBench by task and dimension" in text
+    for task in TASKS:
+        assert f"{task.upper()}: " in text
+    radar = invoke("univ", "table", evaluated.runs["t2v"], "--chart", tmp_path / "radar.svg")
+    assert radar.exit_code == 0, radar.output
+    drawn = (tmp_path / "radar.svg").read_text()
+    assert "Relative" in drawn
+    assert "grey" in drawn
+
+
+def test_a_run_of_something_else(tmp_path: Path, film: Path) -> None:
+    from screentest.run import RunStore
+
+    with RunStore(tmp_path / "run", command="score"):
+        pass
+    for command in ("table", "cost"):
+        done = invoke("univ", command, tmp_path / "run")
+        assert done.exit_code == 2
+        assert "has no" in done.stderr
