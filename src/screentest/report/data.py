@@ -11,6 +11,7 @@ from screentest.certify.certify import CASES, read_certificates
 from screentest.core import Item, Outcome, OutputInfo, UserError, Verdict
 from screentest.core.score import Json
 from screentest.evaluate.results import Results, Total, Value, read_results
+from screentest.report.certified import certificates_of
 from screentest.run import Coverage, EvaluatorNote, RunReader, Spending, Start
 
 
@@ -68,12 +69,8 @@ class Report:
         return sorted(found - {""})
 
     def certificates_of(self, value: str) -> list[Certificate]:
-        """What testbeds say about the metric behind a value, where it was certified."""
-        return [
-            one
-            for one in self.certificates
-            if value == one.judge or value.startswith(f"{one.judge}.")
-        ]
+        """What testbeds say about this very value, where it was certified."""
+        return certificates_of(value, self.certificates, self.results.names)
 
 
 def read_report(folders: Sequence[Path], *, by: str = "") -> Report:

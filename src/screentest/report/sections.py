@@ -5,8 +5,9 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
-from screentest.certify.certificate import Certificate
+from screentest.certify.certificate import CHANCE, Certificate
 from screentest.core import OutputInfo, Summary
+from screentest.report.certified import is_of_other_settings
 from screentest.report.charts import (
     Chart,
     Range,
@@ -54,7 +55,9 @@ def total_rows(report: Report) -> list[TotalRow]:
                 total.scored,
                 total.total,
                 tuple(why_missing(total)),
-                "; ".join(trust(one) for one in report.certificates_of(total.name)),
+                "; ".join(
+                    trust(one, total.signature) for one in report.certificates_of(total.name)
+                ),
             )
         )
     return rows
@@ -64,14 +67,23 @@ def _margin(summary: Summary) -> str:
     return "± " + shown(max(summary.high - summary.value, summary.value - summary.low))
 
 
-def trust(certificate: Certificate) -> str:
+def trust(certificate: Certificate, signature: str = "") -> str:
     """In which aspects a judge is surely better than chance, in one line."""
-    seen = []
+    seen, judged = [], []
     for one in certificate.aspects:
-        found = one.accuracy.value
-        if found is not None and (found.clustered or found.wilson).low > 0.5:
-            seen.append(f"{one.aspect.value.replace('_', ' ')} {100 * found.value:.0f}%")
-    return "sees " + ", ".join(seen) if seen else "no better than chance on any aspect"
+        name, found = one.aspect.value.replace("_", " "), one.accuracy.value
+        if found is not None:
+            judged.append(name)
+            if (found.clustered or found.wilson).low > CHANCE:
+                seen.append(f"{name} {100 * found.value:.0f}%")
+    words = f"sees {', '.join(seen)}"
+    if not judged:
+        words = "could not be tested"
+    elif not seen:
+        words = f"no better than chance on {judged[0] if len(judged) == 1 else 'any aspect'}"
+    if signature and is_of_other_settings(certificate, signature):
+        words += " (tested with other settings)"
+    return words
 
 
 def system_rows(report: Report) -> list[tuple[str, list[Line]]]:
