@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from screentest.cli._engine import AddressOption, EngineOption, GpusOption
 from screentest.cli._options import (
     DeviceOption,
     JsonOption,
@@ -75,6 +76,9 @@ def certify(
     max_cost: MaxCostOption = "",
     device: DeviceOption = "auto",
     workers: WorkersOption = None,
+    engine: EngineOption = "local",
+    address: AddressOption = "",
+    gpus: GpusOption = 1.0,
     as_json: JsonOption = False,
 ) -> None:
     """Measure how often judges prefer the intact video of a pair.
@@ -94,11 +98,12 @@ def certify(
     from screentest.certify.certify import certify as run_certify
     from screentest.cli._certificate import print_certificate
     from screentest.cli._console import print_json
+    from screentest.cli._engine import engine_of
     from screentest.cli._options import cap_of, read_aspects, settings_of
     from screentest.cli._progress import watched
     from screentest.core import BadOption, to_json
     from screentest.evaluate.judging import Order
-    from screentest.run import LocalEngine, RunStore
+    from screentest.run import RunStore
 
     if orders not in ("both", "first"):
         raise BadOption(f"--orders cannot be {orders!r}", advice="Write both or first.")
@@ -117,10 +122,11 @@ def certify(
     )
     arguments = {"judges": judges, "testbeds": [str(one.absolute()) for one in testbed]}
     cap = cap_of(max_cost, settings)
-    with RunStore(out, command="certify", arguments=arguments, max_cost=cap) as store:
-        done = run_certify(
-            store, plan, settings, engine=LocalEngine(workers=workers), progress=watched()
-        )
+    with (
+        engine_of(engine, address, workers=workers, gpus=gpus) as hands,
+        RunStore(out, command="certify", arguments=arguments, max_cost=cap) as store,
+    ):
+        done = run_certify(store, plan, settings, engine=hands, progress=watched())
     if as_json:
         import json
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from screentest.cli._engine import AddressOption, EngineOption, GpusOption
 from screentest.cli._options import (
     DeviceOption,
     JsonOption,
@@ -41,6 +42,9 @@ def judge(
     prices: PricesOption = None,
     max_cost: MaxCostOption = "",
     device: DeviceOption = "auto",
+    engine: EngineOption = "local",
+    address: AddressOption = "",
+    gpus: GpusOption = 1.0,
     as_json: JsonOption = False,
 ) -> None:
     """Ask a judge which of two videos is better, in both orders.
@@ -57,12 +61,13 @@ def judge(
     from screentest.certify.court import judged
     from screentest.cli._console import out as console
     from screentest.cli._console import print_json
+    from screentest.cli._engine import engine_of
     from screentest.cli._options import cap_of, read_aspects, settings_of
     from screentest.cli._progress import watched
     from screentest.cli._tables import print_indented, table
     from screentest.core import Aspect, Item
     from screentest.evaluate.judging import Contest
-    from screentest.run import LocalEngine, RunStore
+    from screentest.run import RunStore
 
     settings = settings_of(model, profile, prompts, prices, device=device)
     pair: tuple[Item, Item] = (Item("first", first, prompt), Item("second", second, prompt))
@@ -71,10 +76,11 @@ def judge(
     ]
     cap = cap_of(max_cost, settings)
     arguments = {"judge": name, "first": str(first), "second": str(second)}
-    with RunStore(out, command="judge", arguments=arguments, max_cost=cap) as store:
-        found = judged(
-            store, contests, name, settings, engine=LocalEngine(workers=1), progress=watched()
-        )
+    with (
+        engine_of(engine, address, workers=1, gpus=gpus) as hands,
+        RunStore(out, command="judge", arguments=arguments, max_cost=cap) as store,
+    ):
+        found = judged(store, contests, name, settings, engine=hands, progress=watched())
     rows: list[dict[str, Any]] = [
         {"aspect": aspect.value, **_row(*both)} for aspect, both in found.items()
     ]

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from screentest.cli._engine import AddressOption, EngineOption, GpusOption
 from screentest.cli._options import (
     DamagedOption,
     DeviceOption,
@@ -67,6 +68,9 @@ def score(
         str, typer.Option(metavar="WHICH", help="Failures to try again: transient, all, none.")
     ] = "transient",
     workers: WorkersOption = None,
+    engine: EngineOption = "local",
+    address: AddressOption = "",
+    gpus: GpusOption = 1.0,
     as_json: JsonOption = False,
 ) -> None:
     """Score videos with a suite or with single metrics.
@@ -83,12 +87,13 @@ def score(
           --model chat=openai:gpt-5 --prices prices.toml --max-cost 20
     """
     from screentest.cli._console import print_json
+    from screentest.cli._engine import engine_of
     from screentest.cli._options import cap_of, items_of, settings_of
     from screentest.cli._progress import watched
     from screentest.core import BadOption
     from screentest.evaluate import metric_names, score_items
     from screentest.evaluate.results import read_results
-    from screentest.run import LocalEngine, Retry, RunStore
+    from screentest.run import Retry, RunStore
     from screentest.suites import read_suite
 
     if retry not in list(Retry):
@@ -110,13 +115,16 @@ def score(
     items = items_of(inputs, prompt)
     cap = cap_of(max_cost, settings)
     arguments = {"suite": "" if metrics else suite, "metrics": names, "models": settings.models}
-    with RunStore(out, command="score", arguments=arguments, max_cost=cap) as store:
+    with (
+        engine_of(engine, address, workers=workers, gpus=gpus) as hands,
+        RunStore(out, command="score", arguments=arguments, max_cost=cap) as store,
+    ):
         done = score_items(
             store,
             items,
             names,
             settings,
-            engine=LocalEngine(workers=workers),
+            engine=hands,
             retry=Retry(retry),
             progress=watched(),
         )

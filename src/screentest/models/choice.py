@@ -23,6 +23,7 @@ from screentest.core import BadOption, LedgerClient, Reason
 from screentest.core.errors import NoValue
 from screentest.core.registry import Built, read_options, registry, split_options
 from screentest.core.signature import Signature
+from screentest.models.lending import borrowed
 from screentest.models.roles import Role
 
 if TYPE_CHECKING:
@@ -176,7 +177,10 @@ class Models:
             if "device" in entry.parameters:
                 options.setdefault("device", self._device)
             spec = entry.spec(options)
-            self._built[place] = Built(spec, entry.factory(**dict(spec.options)))
+            thing = borrowed(role, entry, dict(spec.options))
+            if thing is None:
+                thing = entry.factory(**dict(spec.options))
+            self._built[place] = Built(spec, thing)
             self._attach(self._built[place].thing)
         return self._built[place]
 

@@ -1,0 +1,46 @@
+"""Who does the work of a command: processes of this machine, or a Ray cluster."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+if TYPE_CHECKING:
+    from screentest.run import Engine
+
+EngineOption = Annotated[
+    str,
+    typer.Option("--engine", metavar="NAME", help="Who does the work: local, or ray (a cluster)."),
+]
+AddressOption = Annotated[
+    str,
+    typer.Option("--address", metavar="HOST:PORT", help="The Ray cluster; else this machine's."),
+]
+GpusOption = Annotated[
+    float,
+    typer.Option("--gpus", help="On Ray: GPUs, or the part of one, for each host of models."),
+]
+
+
+@contextmanager
+def engine_of(
+    name: str, address: str = "", *, workers: int | None = None, gpus: float = 1.0
+) -> Iterator[Engine]:
+    """The engine of that name, open; a cluster's models are lent to this process meanwhile."""
+    from screentest.core import BadOption
+    from screentest.run import LocalEngine
+
+    if name == "ray":
+        from screentest.run.ray_engine import RayEngine
+
+        with RayEngine(address or None, workers=workers, gpus=gpus) as engine:
+            yield engine
+        return
+    if name != "local":
+        raise BadOption(f"there is no engine {name!r}", advice="Write local or ray.")
+    if address:
+        raise BadOption("--address is the one of a Ray cluster", advice="Add --engine ray.")
+    yield LocalEngine(workers=workers)

@@ -1,0 +1,47 @@
+"""A run on a Ray cluster, in a process of its own: python -m tests.run.ray_child ADDRESS FOLDER."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from pathlib import Path
+
+from screentest.core import ScreentestError
+from screentest.run import RunStore, execute
+from screentest.run.ray_engine import RayEngine
+from tests.run.child import Counting
+from tests.run.work import task
+
+
+def main() -> int:
+    options = argparse.ArgumentParser()
+    options.add_argument("address")
+    options.add_argument("folder", type=Path)
+    options.add_argument("--tasks", type=int, default=12)
+    options.add_argument("--function", default="measure")
+    options.add_argument("--log", default="")
+    options.add_argument("--gate", default="")
+    options.add_argument("--free", type=int, default=0)
+    options.add_argument("--timeout", type=float)
+    given = options.parse_args()
+    payload: object = {"log": given.log}
+    if given.gate:
+        payload = {"log": given.log, "gate": given.gate, "free": given.free}
+    if given.function == "pays":
+        payload = ("0.5", 2)
+    if given.function == "dies":
+        payload = (9, 1, given.log)
+    tasks = [task(number, given.function, payload) for number in range(given.tasks)]
+    try:
+        with (
+            RunStore(given.folder, command="test") as store,
+            RayEngine(given.address, timeout=given.timeout) as engine,
+        ):
+            return execute(store, tasks, engine=engine, progress=Counting()).exit_code
+    except ScreentestError as error:
+        sys.stderr.write(f"{type(error).__name__}: {error}\n")
+        return error.exit_code
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())

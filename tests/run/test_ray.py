@@ -1,0 +1,219 @@
+"""The same tasks on a real Ray cluster of two nodes, one of which is killed.
+
+Both nodes have addresses of the loopback interface. The driver is a process of its own.
+"""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from collections import Counter
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from decimal import Decimal
+from pathlib import Path
+from typing import Any
+
+import psutil
+import pytest
+
+from screentest.run import LocalEngine, RunReader, RunStore, execute
+from tests.conftest import ROOT
+from tests.run.conftest import PATIENCE, dump, read_lines
+from tests.run.work import task
+
+ray = pytest.importorskip("ray", reason="Ray is not installed: pip install 'screentest[ray]'")
+
+pytestmark = pytest.mark.filterwarnings("default")  # other people's libraries warn of their own
+
+TASKS = 12
+
+
+class Nodes:
+    """A head, where drivers run, and nodes beside it."""
+
+    def __init__(self) -> None:
+        from ray.cluster_utils import Cluster
+
+        self._cluster: Any = Cluster(
+            initialize_head=True,
+            head_node_args={
+                "num_cpus": 1,
+                "node_ip_address": "127.0.0.2",  # Ray takes 127.0.0.1 for another name
+                "include_dashboard": False,
+                "object_store_memory": 80_000_000,
+            },
+        )
+        self._second: Any = None
+        self.address: str = self._cluster.address
+
+    def add_second(self) -> None:
+        if self._second is None:
+            self._second = self._cluster.add_node(
+                num_cpus=1,
+                num_gpus=1,  # a number that Ray goes by; what runs there is not asked
+                node_ip_address="127.0.0.3",
+                object_store_memory=80_000_000,
+            )
+
+    def kill_second(self) -> None:
+        """As when it loses power: all of its processes, at once."""
+        found = [one[0].process.pid for one in self._second.all_processes.values()]
+        whole = [psutil.Process(pid) for pid in found]
+        whole += [child for one in whole for child in one.children(recursive=True)]
+        for process in whole:
+            with suppress(psutil.NoSuchProcess):
+                process.kill()
+        psutil.wait_procs(whole, timeout=PATIENCE)
+        self._cluster.remove_node(self._second, allow_graceful=False)
+        self._second = None
+
+    def close(self) -> None:
+        self._cluster.shutdown()
+
+
+@pytest.fixture(scope="module")
+def nodes() -> Iterator[Nodes]:
+    os.environ["RAY_USAGE_STATS_ENABLED"] = "0"
+    made = Nodes()
+    yield made
+    made.close()
+
+
+Drive = Callable[..., subprocess.Popen[str]]
+
+
+@pytest.fixture
+def drive(nodes: Nodes) -> Iterator[Drive]:
+    """Starts a driver, and leaves none behind."""
+    nodes.add_second()
+    started = []
+
+    def start(folder: Path, **options: Any) -> subprocess.Popen[str]:
+        arguments = [f"--{name.replace('_', '-')}={value}" for name, value in options.items()]
+        command = [sys.executable, "-m", "tests.run.ray_child", nodes.address, str(folder)]
+        child = subprocess.Popen(
+            [*command, *arguments],
+            cwd=ROOT,
+            # Workers import the tasks of these tests by name.
+            env=os.environ | {"PYTHONPATH": str(ROOT)},
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+        started.append(child)
+        return child
+
+    yield start
+    for child in started:
+        if child.poll() is None:
+            child.kill()
+        child.communicate()
+
+
+def finish(child: subprocess.Popen[str]) -> None:
+    _, said = child.communicate(timeout=PATIENCE)
+    assert child.returncode == 0, said
+
+
+def locally(folder: Path) -> list[str]:
+    """What this machine's own engine makes of the same tasks."""
+    with RunStore(folder, command="test") as store:
+        execute(store, [task(n, payload={}) for n in range(TASKS)], engine=LocalEngine(workers=1))
+    return dump(folder)
+
+
+def test_a_killed_node_loses_nothing_and_doubles_nothing(
+    nodes: Nodes, drive: Drive, tmp_path: Path
+) -> None:
+    """Every task but the first four waits at a gate: one is on each node when the second dies."""
+    log, gate = tmp_path / "log", tmp_path / "gate"
+    log.touch()
+    child = drive(tmp_path / "run", tasks=TASKS, log=log, gate=gate, free=4)
+    read_lines(child, 1 + 4)
+    while len(log.read_text("utf-8").split()) < 6 and child.poll() is None:
+        pass  # two wait at the gate, one on each node
+    nodes.kill_second()
+    gate.touch()
+    finish(child)
+    assert dump(tmp_path / "run") == locally(tmp_path / "local")
+    begun = Counter(log.read_text("utf-8").split())
+    assert set(begun) == {f"film-{number}" for number in range(TASKS)}
+    assert sum(begun.values()) == TASKS + 1  # what was on the node that died, once more
+    with RunReader(tmp_path / "run") as run:
+        records = list(run.records())
+    assert len(records) == TASKS
+    assert sorted(record.attempts for record in records) == [1] * (TASKS - 1) + [2]
+
+
+def test_a_worker_that_dies_costs_a_second_attempt(drive: Drive, tmp_path: Path) -> None:
+    log = tmp_path / "log"
+    log.touch()
+    finish(drive(tmp_path / "run", tasks=2, function="dies", log=log))
+    with RunReader(tmp_path / "run") as run:
+        assert [record.attempts for record in run.records()] == [2, 2]
+        assert run.coverage().scored == 2
+
+
+def test_paid_calls_are_in_the_drivers_ledger(drive: Drive, tmp_path: Path) -> None:
+    """Three tasks pay twice each, half a unit a time, on whichever node they are."""
+    finish(drive(tmp_path / "run", tasks=3, function="pays"))
+    with RunReader(tmp_path / "run") as run:
+        spending = run.spending()
+    assert (spending.calls, spending.answered, spending.unknown) == (6, 6, 0)
+    assert spending.cost == Decimal(3)
+
+
+def test_a_task_that_takes_too_long_is_ended(drive: Drive, tmp_path: Path) -> None:
+    """The gate never opens; the limit of one second is the only way out."""
+    child = drive(
+        tmp_path / "run", tasks=1, gate=tmp_path / "never", log=tmp_path / "log", timeout=1
+    )
+    finish(child)
+    with RunReader(tmp_path / "run") as run:
+        assert [reason.value for reason in run.coverage().reasons] == ["timed_out"]
+
+
+def test_a_run_goes_on_with_either_engine(drive: Drive, tmp_path: Path) -> None:
+    finish(drive(tmp_path / "run", tasks=3, log=tmp_path / "log"))
+    with RunStore(tmp_path / "run", command="test") as store:
+        done = execute(
+            store, [task(n, payload={}) for n in range(4)], engine=LocalEngine(workers=1)
+        )
+    assert (done.reused, done.made) == (3, 1)
+
+
+def score(folder: Path, *arguments: str) -> list[str]:
+    """Run the command, and give its records."""
+    command = [sys.executable, "-m", "screentest", "score", *arguments, "--out", str(folder)]
+    done = subprocess.run(
+        command, capture_output=True, text=True, cwd=ROOT, timeout=PATIENCE, check=False
+    )
+    assert done.returncode == 0, done.stderr
+    return dump(folder)
+
+
+def test_metrics_give_the_same_records_byte_for_byte(
+    nodes: Nodes, sample: Path, tmp_path: Path
+) -> None:
+    nodes.add_second()
+    films = [str(film) for film in sorted(sample.glob("*.mp4"))[:2]]
+    what = [*films, "--metrics", "sharpness,flicker,noise", "--workers", "2"]
+    on_ray = score(tmp_path / "ray", *what, "--engine", "ray", "--address", nodes.address)
+    assert len(on_ray) == 6
+    assert on_ray == score(tmp_path / "local", *what)
+
+
+def test_models_are_lent_by_a_host_with_a_gpu(nodes: Nodes, sample: Path, tmp_path: Path) -> None:
+    """The backend is an external worker, which notes whose child it is."""
+    nodes.add_second()
+    film = str(min(sample.glob("*.mp4")))
+    worker = f"{sys.executable} {ROOT / 'tests/run/noting_worker.py'} {tmp_path / 'seen'}"
+    what = [film, "--prompt", "a film", "--metrics", "clipscore"]
+    what += ["--model", f"image_text=external:{worker}"]
+    on_ray = score(tmp_path / "ray", *what, "--engine", "ray", "--address", nodes.address)
+    parents = set((tmp_path / "seen").read_text("utf-8").splitlines())
+    assert len(parents) == 1  # one host filled the role for the driver and for the worker
+    assert "RayHost" in parents.pop()
+    assert on_ray == score(tmp_path / "local", *what)
