@@ -93,8 +93,12 @@ class ImageFeatures(Backend, Protocol):
 class Flow(Backend, Protocol):
     """Optical flow between two pictures of one size."""
 
-    def flow(self, pairs: Sequence[tuple[Image, Image]]) -> list[FlowField]:
-        """Per pair height × width × 2: where each pixel of the first went, in pixels (x, y)."""
+    def flow(self, pairs: Sequence[tuple[Image, Image]], *, gain: float = 1.0) -> list[FlowField]:
+        """Per pair height × width × 2: where each pixel of the first went, in pixels (x, y).
+
+        Pixels are multiplied by ``gain`` first, for protocols that show a network other
+        brightness. A backend that looks at whole grey levels rounds.
+        """
 
 
 class Interpolation(Backend, Protocol):

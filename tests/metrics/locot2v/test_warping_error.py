@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import math
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -12,7 +13,8 @@ from numpy.typing import NDArray
 from scipy.ndimage import map_coordinates
 
 from screentest.core import Filter, FrameRequest, Reason, Size, registry
-from screentest.metrics.locot2v.warping_error import ONE_LEVEL, negative_log, pair_error
+from screentest.metrics.locot2v.warping_error import ONE_LEVEL, TOO_DARK, negative_log, pair_error
+from screentest.models.flow.dis import DisFlow
 from tests.metrics.locot2v.films import (
     HEIGHT,
     WIDTH,
@@ -31,18 +33,29 @@ NAME = "locot2v_warping_error"
 Field = NDArray[np.float32]
 
 
-def reference(before: Picture, after: Picture, there: Field, back: Field) -> float | None:
-    """EvalCrafter's definition, pixel by pixel, with scipy for the sampling."""
+def reference(
+    before: Picture, after: Picture, there: Field, back: Field, *, edges: bool = True
+) -> float | None:
+    """EvalCrafter's definition, pixel by pixel, with scipy for the sampling.
+
+    Its code compares pixels that look outside the picture, too (``edges=False``): what lies
+    there is black, and does not move.
+    """
     height, width = after.shape[:2]
     total, count = 0.0, 0
     for y in range(height):
         for x in range(width):
             dx, dy = (float(part) for part in back[y, x])
-            if not (0 <= x + dx <= width - 1 and 0 <= y + dy <= height - 1):
+            inside = 0 <= x + dx <= width - 1 and 0 <= y + dy <= height - 1
+            if edges and not inside:
                 continue
             place = [[y + dy], [x + dx]]
             out = np.array(
-                [map_coordinates(there[..., c], place, order=1)[0] for c in (0, 1)], float
+                [
+                    map_coordinates(there[..., c], place, order=1, mode="grid-constant")[0]
+                    for c in (0, 1)
+                ],
+                float,
             )
             square = dx * dx + dy * dy
             if ((out + np.array((dx, dy))) ** 2).sum() > 0.01 * (out @ out + square) + 0.5:
@@ -52,7 +65,10 @@ def reference(before: Picture, after: Picture, there: Field, back: Field) -> flo
             if right @ right + down @ down > 0.01 * square + 0.002:
                 continue
             seen = [
-                map_coordinates(before[..., c].astype(float), place, order=1)[0] for c in range(3)
+                map_coordinates(before[..., c].astype(float), place, order=1, mode="grid-constant")[
+                    0
+                ]
+                for c in range(3)
             ]
             total += float((((np.array(seen) - after[y, x]) / 255) ** 2).sum())
             count += 1
@@ -65,11 +81,13 @@ def waves(height: int, width: int, size: float) -> Field:
     return np.stack([size * np.sin(y / 9), size * np.cos(x / 7)], axis=-1).astype(np.float32)
 
 
+@pytest.mark.parametrize("edges", [True, False])
 @pytest.mark.parametrize("size", [0.05, 0.3, 2.5])
-def test_one_pair_equals_the_plain_reference(size: float) -> None:
+def test_one_pair_equals_the_plain_reference(size: float, edges: bool) -> None:
     before, after = texture(1, 24, 32), texture(2, 24, 32)
     there, back = waves(24, 32, size), -waves(24, 32, size) + np.float32(size / 10)
-    ours, plain = pair_error(before, after, there, back), reference(before, after, there, back)
+    ours = pair_error(before, after, there, back, edges=edges)
+    plain = reference(before, after, there, back, edges=edges)
     # OpenCV's sampling rounds places to 1/32 of a pixel.
     assert (ours is None) == (plain is None)
     if plain is not None:
@@ -141,6 +159,42 @@ def test_one_frame_has_no_answer(tmp_path: Path) -> None:
     assert lost is not None
     assert lost.reason is Reason.NOT_APPLICABLE
     assert "one frame" in lost.detail
+
+
+def test_upstream_a_pair_with_nothing_to_compare_is_perfect(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As the code has it; by the paper's text such a film has no answer."""
+    far = np.full((HEIGHT // 2, WIDTH // 2, 2), 3, np.float32)
+    monkeypatch.setattr(DisFlow, "flow", lambda self, pairs, gain=1.0: [far for _ in pairs])
+    video = film(tmp_path / "film.mkv", gliding(3, 1))
+    assert failure(NAME, video).failure is not None
+    found = score(f"{NAME}:compat=upstream,scale=exponential", video)
+    assert (found.value, found.details["without_overlap"]) == (1.0, 2)
+
+
+@pytest.mark.parametrize("spec", [pytest.param("raft", marks=MARKS)])
+def test_upstream_raft_sees_pictures_255_times_too_dark(spec: str, tmp_path: Path) -> None:
+    """RAFT's own scale is 0–255 to −1–1; it is handed 0–1, and so sees −1 to −0.992."""
+    model = random_raft(tmp_path)
+    made = registry.build("flow", spec, model=model, size="small", updates=2, device="cpu").thing
+    torch = pytest.importorskip("torch")
+    one, two = gliding(2, 2)
+
+    def dark(picture: Picture) -> Any:
+        plane = torch.from_numpy(picture / np.float32(255)).permute(2, 0, 1)[None]
+        seen = 2 * (plane / 255) - 1
+        assert -1 <= float(seen.min()) <= float(seen.max()) <= -0.992
+        below = (128 - HEIGHT) if HEIGHT < 128 else 0
+        return torch.nn.functional.pad(seen, (0, 0, 0, below), mode="replicate")
+
+    with torch.inference_mode():
+        field = made._network(dark(one), dark(two), num_flow_updates=2)[-1]
+    expected = field[0, :, :HEIGHT].permute(1, 2, 0).numpy()
+    (found,) = made.flow([(one, two)], gain=TOO_DARK)
+    (usual,) = made.flow([(one, two)])
+    assert np.abs(found - expected).max() < 1e-4
+    assert np.abs(found - usual).max() > 1e-3
 
 
 @pytest.mark.parametrize("spec", [pytest.param("raft", marks=MARKS)])

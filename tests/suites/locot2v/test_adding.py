@@ -61,6 +61,21 @@ def test_by_group() -> None:
     assert found["Life"].subdimensions["aesthetic_quality"].value == 0.8
 
 
+def test_upstream_takes_the_options_that_the_printed_numbers_fit() -> None:
+    """Graded motion, exp(−5 · error) on the code's own flow, unclear answers as wrong."""
+    plain, upstream = (
+        dict(zip(METRICS, read_suite(f"locot2v:compat={name}").metrics, strict=True))
+        for name in ("paper", "upstream")
+    )
+    assert plain == {name: name for name in METRICS}
+    assert {name: spec for name, spec in upstream.items() if spec != name} == {
+        "locot2v_dynamic_degree": "locot2v_dynamic_degree:by=degree",
+        "locot2v_warping_error": "locot2v_warping_error:scale=exponential,compat=upstream",
+        "locot2v_transition_smoothness": "locot2v_transition_smoothness:uncut=smooth",
+        "locot2v_herd": "locot2v_herd:unclear=wrong",
+    }
+
+
 def test_the_suite_names_values_as_runs_do() -> None:
     """``screentest score`` finds each value of the tree among those of the metrics."""
     from screentest.core import build

@@ -34,9 +34,9 @@ class Warp:
     """Pixels of the later picture that the earlier one shows too."""
 
 
-def warp(earlier: Plane, there: FlowField, back: FlowField) -> Warp:
+def warp(earlier: Plane, there: FlowField, back: FlowField, *, edges: bool = True) -> Warp:
     """``earlier`` moved onto the later picture; ``there`` is the flow to it, ``back`` from it."""
-    return Warp(moved(earlier, back), visible(there, back))
+    return Warp(moved(earlier, back), visible(there, back, edges=edges))
 
 
 def moved(picture: Plane, by: FlowField) -> Plane:
@@ -50,12 +50,17 @@ def moved(picture: Plane, by: FlowField) -> Plane:
     )
 
 
-def visible(there: FlowField, back: FlowField) -> NDArray[np.bool_]:
-    """Which pixels of the later picture can be compared at all."""
+def visible(there: FlowField, back: FlowField, *, edges: bool = True) -> NDArray[np.bool_]:
+    """Which pixels of the later picture can be compared at all.
+
+    With ``edges``, none that looks outside the earlier one.
+    """
     out = moved(there, back)
     allowed = RELATIVE * (_squares(out) + _squares(back)) + ABSOLUTE
     hidden = _squares(out + back) > allowed
     edge = _steepness(back) > EDGE_RELATIVE * _squares(back) + EDGE_ABSOLUTE
+    if not edges:
+        return np.asarray(~hidden & ~edge)
     across, down = _places(back)
     height, width = across.shape
     inside = (across >= 0) & (across <= width - 1) & (down >= 0) & (down <= height - 1)

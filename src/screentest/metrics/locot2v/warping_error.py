@@ -8,9 +8,10 @@ is better.
 A logarithm has no upper end, and the paper does not say how it was brought to 0–1. Here an
 error of 1 gives 0 and one of a single grey level in every channel gives 1. With
 ``scale="exponential"`` the score is exp(−5 × error), as in the code of the second edition; the
-range of the printed values fits that one. ``compat="upstream"`` also takes over two slips of
-that code: the flow network is handed pictures 255 times too dark, and a pair in which nothing
-can be compared counts as perfect.
+range of the printed values fits that one. ``compat="upstream"`` also takes over what that code
+does otherwise: the flow network is handed pictures 255 times too dark, pixels that look outside
+the picture are compared with black, and a pair in which nothing can be compared counts as
+perfect.
 """
 
 from __future__ import annotations
@@ -46,6 +47,8 @@ if TYPE_CHECKING:
 NAME = "locot2v_warping_error"
 ONE_LEVEL = 3 / 255**2
 """The error of pictures that differ by one grey level in each channel everywhere."""
+TOO_DARK = 1 / 255
+"""How bright the second edition's code shows pictures to the flow network."""
 Scale = Literal["negative_log", "exponential"]
 Compat = Literal["paper", "upstream"]
 
@@ -85,18 +88,19 @@ class WarpingError:
         wants = FrameRequest(size=Size(exact=(small[0], small[1])), filter=Filter.BILINEAR)
         errors = Timeline()
         hidden = 0
+        slipped = self.compat == "upstream"
 
         def compare(pairs: Sequence[Pair]) -> None:
             nonlocal hidden
-            shown = [(self._shown(one.image), self._shown(two.image)) for one, two in pairs]
-            both = [way for one, two in shown for way in ((one, two), (two, one))]
-            fields = flow.flow(both)
+            images = [(one.image, two.image) for one, two in pairs]
+            both = [way for one, two in images for way in ((one, two), (two, one))]
+            fields = flow.flow(both, gain=TOO_DARK) if slipped else flow.flow(both)
             for place, (before, after) in enumerate(pairs):
                 there, back = fields[2 * place], fields[2 * place + 1]
-                error = pair_error(before.image, after.image, there, back)
+                error = pair_error(before.image, after.image, there, back, edges=not slipped)
                 if error is None:
                     hidden += 1
-                    error = 0.0 if self.compat == "upstream" else None
+                    error = 0.0 if slipped else None
                 if error is not None:
                     errors.add(after.time, error)
 
@@ -116,20 +120,17 @@ class WarpingError:
             return math.exp(-self.alpha * error)
         return negative_log(error)
 
-    def _shown(self, image: Image) -> Image:
-        if self.compat == "paper":
-            return image
-        import numpy as np
 
-        # Pictures of this role are whole numbers: 0–1 is as near as they come to 0.0–1.0.
-        return np.asarray(np.rint(image / 255.0), np.uint8)
+def pair_error(
+    before: Image, after: Image, there: FlowField, back: FlowField, *, edges: bool = True
+) -> float | None:
+    """The squared error per pixel that both frames show; None where there is none.
 
-
-def pair_error(before: Image, after: Image, there: FlowField, back: FlowField) -> float | None:
-    """The squared error per pixel that both frames show; None where there is none."""
+    With ``edges``, pixels that look outside the picture are not compared.
+    """
     import numpy as np
 
-    earlier = warp(before, there, back)
+    earlier = warp(before, there, back, edges=edges)
     shared = int(earlier.visible.sum())
     if not shared:
         return None

@@ -21,7 +21,7 @@ from screentest.models.external.answers import (
     whole_number,
 )
 from screentest.models.external.client import Worker
-from screentest.models.pictures import check_mask, check_pair, check_picture
+from screentest.models.pictures import brightened, check_mask, check_pair, check_picture
 from screentest.models.roles import Detection
 
 if TYPE_CHECKING:
@@ -126,9 +126,10 @@ class ExternalFlow(_ExternalPairs):
 
     role = "flow"
 
-    def flow(self, pairs: Sequence[tuple[Image, Image]]) -> list[FlowField]:
+    def flow(self, pairs: Sequence[tuple[Image, Image]], *, gain: float = 1.0) -> list[FlowField]:
         """Per pair height × width × 2: where each pixel of the first went, in pixels (x, y)."""
-        found = self._ask_pairs("flow", pairs)
+        shown = [(brightened(one, gain), brightened(two, gain)) for one, two in pairs]
+        found = self._ask_pairs("flow", shown)
         return [
             plane(field, (*pair[0].shape[:2], 2)) for field, pair in zip(found, pairs, strict=True)
         ]

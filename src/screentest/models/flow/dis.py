@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from screentest.core import register
-from screentest.models.pictures import check_pair, opencv_identity
+from screentest.models.pictures import brightened, check_pair, opencv_identity
 
 if TYPE_CHECKING:
     from screentest.core.frames import Image
@@ -42,7 +42,7 @@ class DisFlow:
         """OpenCV's version."""
         return opencv_identity()
 
-    def flow(self, pairs: Sequence[tuple[Image, Image]]) -> list[FlowField]:
+    def flow(self, pairs: Sequence[tuple[Image, Image]], *, gain: float = 1.0) -> list[FlowField]:
         """Per pair height × width × 2: where each pixel of the first went, in pixels (x, y)."""
         import cv2
 
@@ -58,7 +58,9 @@ class DisFlow:
             check_pair(first, second)
             height, width = first.shape[:2]
             # No flow to start from; zeros would be one, and lead elsewhere.
-            field = searcher.calc(_grey(first), _grey(second), None)
+            field = searcher.calc(
+                _grey(brightened(first, gain)), _grey(brightened(second, gain)), None
+            )
             fields.append(np.ascontiguousarray(field[:height, :width], np.float32))
         return fields
 

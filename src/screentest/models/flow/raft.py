@@ -93,7 +93,7 @@ class Raft:
             "on": self._place.device.split(":")[0],
         }
 
-    def flow(self, pairs: Sequence[tuple[Image, Image]]) -> list[FlowField]:
+    def flow(self, pairs: Sequence[tuple[Image, Image]], *, gain: float = 1.0) -> list[FlowField]:
         """Per pair height × width × 2: where each pixel of the first went, in pixels (x, y)."""
         for first, second in pairs:
             check_pair(first, second)
@@ -101,24 +101,24 @@ class Raft:
         # Only pictures of one size can share a batch.
         for _, run in groupby(pairs, key=lambda pair: pair[0].shape):
             for piece in batches(list(run), self._batch):
-                fields.extend(self._piece(piece))
+                fields.extend(self._piece(piece, gain))
         return fields
 
-    def _piece(self, pairs: Sequence[tuple[Image, Image]]) -> list[FlowField]:
+    def _piece(self, pairs: Sequence[tuple[Image, Image]], gain: float) -> list[FlowField]:
         height, width = pairs[0][0].shape[:2]
-        first = self._tensor([pair[0] for pair in pairs])
-        second = self._tensor([pair[1] for pair in pairs])
+        first = self._tensor([pair[0] for pair in pairs], gain)
+        second = self._tensor([pair[1] for pair in pairs], gain)
         with self._torch.inference_mode():
             # The last of the refinements is the answer.
             field = self._network(first, second, num_flow_updates=self._updates)[-1]
         arrays = field[:, :, :height, :width].permute(0, 2, 3, 1).float().cpu().numpy()
         return [np.ascontiguousarray(array, np.float32) for array in arrays]
 
-    def _tensor(self, images: Sequence[Image]) -> Any:
+    def _tensor(self, images: Sequence[Image], gain: float) -> Any:
         """Pictures in -1 to 1, extended at the bottom and right to what RAFT can take."""
         stacked = self._torch.from_numpy(np.stack(images)).permute(0, 3, 1, 2)
         # Single precision everywhere: large motion does not fit into half.
-        scaled = stacked.to(self._place.device).float() / 127.5 - 1
+        scaled = stacked.to(self._place.device).float() * gain / 127.5 - 1
         height, width = scaled.shape[-2:]
         below = max(SMALLEST_SIDE, -(-height // 8) * 8) - height
         beside = max(SMALLEST_SIDE, -(-width // 8) * 8) - width

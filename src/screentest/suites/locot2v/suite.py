@@ -42,6 +42,7 @@ def locot2v(
     if upper_bound:
         options["locot2v_aesthetic_quality"]["upper_bound"] = upper_bound
     if compat == "upstream":
+        options["locot2v_dynamic_degree"]["by"] = "degree"
         options["locot2v_warping_error"] |= {"scale": "exponential", "compat": "upstream"}
         options["locot2v_transition_smoothness"]["uncut"] = "smooth"
         options["locot2v_herd"]["unclear"] = "wrong"
