@@ -90,6 +90,7 @@ def score(
     from screentest.cli._engine import engine_of
     from screentest.cli._options import cap_of, items_of, settings_of
     from screentest.cli._progress import watched
+    from screentest.cli._stand_ins import print_stand_ins, stand_ins
     from screentest.core import BadOption
     from screentest.evaluate import metric_names, score_items
     from screentest.evaluate.results import read_results
@@ -133,6 +134,7 @@ def score(
         print_json(_object(results, done, out))
     else:
         _print(results, by, done, out)
+        print_stand_ins(stand_ins(names, settings))
     if done.exit_code:
         raise typer.Exit(done.exit_code)
     if not any(total.scored for total in results.totals()):
@@ -162,7 +164,7 @@ def _total_object(total: Total) -> dict[str, Any]:
     return {
         "name": total.name,
         "mean": summary.value if summary else None,
-        "interval": [summary.low, summary.high] if summary else None,
+        "interval": [summary.low, summary.high] if summary and total.scored > 1 else None,
         "scored": total.scored,
         "total": total.total,
         "failures": {reason.value: count for reason, count in total.failures.items()},

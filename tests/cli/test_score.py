@@ -1,0 +1,49 @@
+"""``screentest score``: what is printed of numbers, of what is missing and of who measured."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from screentest.sample import sample_videos
+from tests.cli.conftest import Screentest, fits
+
+FILM = sample_videos()[2].item.video
+STAND_IN = ("--model", "image_text=colour_words")
+
+
+@pytest.fixture
+def manifest(tmp_path: Path) -> Path:
+    """A film, half of it, and one that is not there."""
+    whole = FILM.read_bytes()
+    (tmp_path / "half.mp4").write_bytes(whole[: len(whole) // 2])
+    videos = {"whole": str(FILM), "half": "half.mp4", "gone": "gone.mp4"}
+    rows = [{"id": name, "video": video, "prompt": "green"} for name, video in videos.items()]
+    path = tmp_path / "videos.jsonl"
+    path.write_text("".join(f"{json.dumps(row)}\n" for row in rows))
+    return path
+
+
+def test_coverage_reasons_and_stand_ins_stand_beside_the_numbers(
+    screentest: Screentest, manifest: Path
+) -> None:
+    asked = ("score", manifest, "--metrics", "clipscore,sharpness", *STAND_IN, "--workers", "1")
+    done = screentest(*asked)
+    assert done.returncode == 0, done.stderr
+    assert fits(done.stdout)
+    assert done.stdout.count("1/3") == 2
+    assert "gone: clipscore, sharpness: missing_file" in done.stdout
+    assert "half: clipscore, sharpness: undecodable" in done.stdout
+    assert "not the models of the papers: image_text=colour_words" in done.stdout
+    again = json.loads(screentest(*asked, "--json").stdout)
+    assert again["pending"] == 0
+    for total in again["totals"]:
+        assert (total["scored"], total["total"], total["interval"]) == (1, 3, None)
+
+
+def test_who_asks_no_model_hears_of_none(screentest: Screentest, manifest: Path) -> None:
+    done = screentest("score", manifest, "--metrics", "sharpness", "--workers", "1")
+    assert done.returncode == 0, done.stderr
+    assert "built-in" not in done.stdout
