@@ -2,6 +2,7 @@
 PYTHON ?= python3
 VENV := .venv
 MODELS := .venv-models
+RAY := .venv-ray
 SCENEDETECT := .venv-scenedetect
 PIP := -m pip --disable-pip-version-check --quiet
 PYTEST_WORKERS ?= 2
@@ -9,7 +10,7 @@ PYTEST_WORKERS ?= 2
 # make test TORCH="torch==2.13.0 torchvision==0.28.0 --index-url URL"
 TORCH ?= torch==2.13.0 torchvision==0.28.0
 
-.PHONY: demo test test-core lint bench testbed clean help
+.PHONY: demo test test-core test-ray lint bench testbed clean help
 
 help:  ## what can be made
 	@awk -F':.*## ' '/^[a-z-]+:.*## /{printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -25,6 +26,9 @@ test: $(MODELS)/tested $(SCENEDETECT)/installed  ## everything: lint, types, all
 test-core: $(VENV)/tested $(SCENEDETECT)/installed  ## the same without torch
 	$(MAKE) --no-print-directory lint ENV=$(VENV)
 	$(VENV)/bin/python -m pytest -n $(PYTEST_WORKERS) -m "not models"
+
+test-ray: $(RAY)/tested  ## the engine for clusters alone, on a cluster of two nodes, without torch
+	$(RAY)/bin/python -m pytest tests/run/test_ray.py tests/models/test_hosting.py
 
 ENV := $(VENV)
 lint: $(ENV)/tested  ## ruff and mypy
@@ -59,7 +63,12 @@ $(VENV)/tested: $(VENV)/installed
 $(MODELS)/tested: pyproject.toml
 	$(PYTHON) -m venv $(MODELS)
 	$(MODELS)/bin/python $(PIP) install $(TORCH)
-	$(MODELS)/bin/python $(PIP) install -e '.[models,test]'
+	$(MODELS)/bin/python $(PIP) install -e '.[models,ray,test]'
+	@touch $@
+
+$(RAY)/tested: pyproject.toml
+	$(PYTHON) -m venv $(RAY)
+	$(RAY)/bin/python $(PIP) install -e '.[ray,test]'
 	@touch $@
 
 # The real PySceneDetect, which the tests compare with. It brings another OpenCV wheel that
@@ -70,4 +79,4 @@ $(SCENEDETECT)/installed:
 	@touch $@
 
 clean:  ## remove environments and results
-	rm -rf $(VENV) $(MODELS) $(SCENEDETECT) demo testbed bench/out .coverage* htmlcov
+	rm -rf $(VENV) $(MODELS) $(RAY) $(SCENEDETECT) demo testbed bench/out .coverage* htmlcov

@@ -8,30 +8,43 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
+from types import FunctionType
 from typing import Any, Final, Protocol
 
 from screentest.core.registry import Entry
+from screentest.models import roles
 from screentest.models.roles import Role
 
-FACTS: Final = frozenset({"identity", "max_tokens", "scale", "max_frames"})
-"""What a backend says of itself; asked for once."""
-
-ACTS: Final[Mapping[Role, frozenset[str]]] = {
-    Role.TEXT_EMBEDDING: frozenset({"embed"}),
-    Role.IMAGE_TEXT: frozenset({"count_tokens", "embed_images", "embed_texts"}),
-    Role.IMAGE_FEATURES: frozenset({"features"}),
-    Role.FLOW: frozenset({"flow"}),
-    Role.INTERPOLATION: frozenset({"midpoint"}),
-    Role.AESTHETIC: frozenset({"score"}),
-    Role.TECHNICAL: frozenset({"score"}),
-    Role.VIDEOSCORE: frozenset({"score"}),
-    Role.MATTING: frozenset({"matte"}),
-    Role.DETECTION: frozenset({"detect"}),
-    Role.SEGMENTATION: frozenset({"segment"}),
-    Role.INPAINTING: frozenset({"inpaint"}),
-    Role.IMAGE_EDIT: frozenset({"recolour"}),
+_PROTOCOLS: Final[Mapping[Role, type]] = {
+    Role.TEXT_EMBEDDING: roles.TextEmbedding,
+    Role.IMAGE_TEXT: roles.ImageText,
+    Role.IMAGE_FEATURES: roles.ImageFeatures,
+    Role.FLOW: roles.Flow,
+    Role.INTERPOLATION: roles.Interpolation,
+    Role.AESTHETIC: roles.Aesthetic,
+    Role.TECHNICAL: roles.Technical,
+    Role.VIDEOSCORE: roles.VideoScore,
+    Role.MATTING: roles.Matting,
+    Role.DETECTION: roles.Detector,
+    Role.SEGMENTATION: roles.Segmentation,
+    Role.INPAINTING: roles.Inpainting,
+    Role.IMAGE_EDIT: roles.ImageEdit,
 }
-"""What a backend does, by its role. A chat model pays for its calls and is not lent."""
+"""What can be lent. A chat model pays for its calls, which are written down where they are made."""
+
+
+def _named(protocol: type, kind: type) -> frozenset[str]:
+    found = {**vars(roles.Backend), **vars(protocol)}
+    return frozenset(
+        name for name, value in found.items() if isinstance(value, kind) and name[0] != "_"
+    )
+
+
+ACTS: Final = {role: _named(protocol, FunctionType) for role, protocol in _PROTOCOLS.items()}
+"""What a backend does, by its role."""
+
+FACTS: Final = frozenset().union(*(_named(one, property) for one in _PROTOCOLS.values()))
+"""What a backend says of itself; asked for once."""
 
 
 class Lender(Protocol):
