@@ -13,6 +13,7 @@ from urllib.parse import quote
 
 from screentest.core import Point, Progress, Time
 from screentest.evaluate.results import Value
+from screentest.report.asked import questions_asked
 from screentest.report.charts import share
 from screentest.report.data import Judged, Report
 from screentest.report.sections import known_range
@@ -96,6 +97,7 @@ def _value(report: Report, value: Value) -> dict[str, Any]:
             [round(float(p.span.start), 3), round(float(p.span.end), 3), _short(p.value), p.note]
             for p in thinned(score.curve, higher=info.higher_is_better)
         ],
+        "asked": questions_asked(score.details),
     }
 
 

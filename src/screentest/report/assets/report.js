@@ -113,6 +113,27 @@
     return line;
   };
 
+  // What was asked of a video, scene by scene, with the answers.
+  const asked = (value, seek) => {
+    const all = value.asked.flatMap((scene) => scene.questions);
+    const count = (answer) => all.filter((one) => one.answer === answer).length;
+    const told = [[count("yes"), "yes"], [count("no"), "no"], [count(null), "without an answer"]].filter(([n]) => n).map(([n, what]) => `${n} ${what}`);
+    const details = make("details", { class: "asked" }, make("summary", { text: `Questions behind ${value.name}: ${told.join(", ") || "none"}` }));
+    const row = (one) => make("li", {},
+      make("span", { class: one.answer === "yes" ? "answer" : "answer gap", text: one.answer || "no answer" }),
+      make("span", { class: "question", text: one.question }), make("span", { class: "sub", text: one.category }),
+      ...(one.why ? [make("span", { class: "said", text: one.why })] : []));
+    details.addEventListener("toggle", () => {
+      if (!details.open || details.children.length > 1) return;
+      for (const scene of value.asked) {
+        const go = make("button", { type: "button", text: clock(scene.start), "aria-label": `Go to ${clock(scene.start)}`, onclick: () => seek(scene.start) });
+        details.append(make("p", { class: "scene" }, go, ` ${scene.text}`), make("ul", {}, ...scene.questions.map(row)));
+        if (scene.failed) details.append(make("p", { class: "gap", text: scene.failed }));
+      }
+    });
+    return details;
+  };
+
   const body = (item) => {
     const box = make("div", { class: "body" });
     let player = null;
@@ -137,6 +158,7 @@
     }
     if (item.pending.length) box.append(make("p", { class: "note", text: `Still to come: ${item.pending.join(", ")}. Start the same command again.` }));
     box.append(make("div", {}, ...item.values.map((value) => curve(value, seek, note)), note));
+    box.append(...item.values.filter((value) => value.asked && value.asked.length).map((value) => asked(value, seek)));
     return box;
   };
 
