@@ -8,7 +8,7 @@ from pathlib import Path
 import cv2
 import numpy as np
 import pytest
-from typer.testing import CliRunner
+from typer.testing import CliRunner, Result
 
 from screentest.cli import app
 from screentest.core import registry
@@ -161,3 +161,64 @@ def test_mistakes(
     result = invoke("suite", *arguments)
     assert result.exit_code == 2
     assert message in result.stderr
+
+
+def two_makers(folder: Path) -> Path:
+    """A suite of two prompts, and two generators, one of which has made one video."""
+    suite = folder / "suite.json"
+    suite.write_text(json.dumps({"food": {f"food_{n}": {"prompt": f"Dish {n}."} for n in (1, 2)}}))
+    for maker, numbers in (("a", (1, 2)), ("b", (2,))):
+        (folder / maker).mkdir()
+        for n in numbers:
+            film(folder / maker / f"food_{n}.mkv", gliding(9, n))
+    return suite
+
+
+def test_a_prompt_suite_and_its_videos_are_scored_in_one_command(tmp_path: Path) -> None:
+    """Two generators, a run each; what is missing is told, and is no item."""
+    suite = two_makers(tmp_path)
+    # A name with a comma is no list of options.
+    suite = suite.rename(tmp_path / "my, suite.json")
+
+    def score(maker: str, *more: str) -> Result:
+        return invoke(
+            *("score", "--suite", "locot2v", "--videos", tmp_path / maker, "--prompts", suite),
+            *("--model-name", maker, "--out", tmp_path / f"run_{maker}", "--workers", "1", *more),
+        )
+
+    told = json.loads(score("a", "--json").stdout)
+    assert (told["missing"], told["problems"]) == ([], [])
+    second = score("b")
+    assert second.exit_code == 0
+    assert "Missing: 1" in second.stdout
+    assert "food_1" in second.stdout
+    runs = tmp_path / "run_a", tmp_path / "run_b"
+    found = json.loads(invoke("suite", "locot2v", "analyse", *runs, "--json").stdout)
+    assert {row["model"]: row["items"] for row in found["leaderboard"]} == {"a": 2, "b": 1}
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ([], "there is nothing to score"),
+        (["--videos", "a"], "--videos belong to a prompt suite"),
+        (["a", "--model-name", "x"], "--model-name says who made --videos"),
+        (["a", "--compat", "upstream", "--metrics", "flicker"], "--compat belongs to a suite"),
+        (["a", "--compat", "upstream"], "compat"),
+        (["a", "--suite", "locot2v", "--compat", "mine"], "compat"),
+        (["a", "--prompts", "suite.json", "--metrics", "flicker"], "a prompt suite belongs to"),
+        (
+            ["--suite", "locot2v", "--prompts", "suite.json", "--videos", "none"],
+            "not a folder of videos",
+        ),
+    ],
+)
+def test_mistakes_of_score(
+    arguments: list[str], message: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    two_makers(tmp_path)
+    monkeypatch.chdir(tmp_path)
+    result = invoke("score", *arguments)
+    assert result.exit_code == 2
+    assert message in result.stderr
+    assert not (tmp_path / "scores").exists()

@@ -25,7 +25,7 @@ def command(locot2v: typer.Typer) -> None:
 
 
 def analyse(
-    run: Annotated[Path, typer.Argument(metavar="RUN", help="A run of the suite.")],
+    runs: Annotated[list[Path], typer.Argument(metavar="RUN…", help="Runs of the suite.")],
     by: Annotated[
         str, typer.Option(metavar="category|theme", help="Break the standings down by this.")
     ] = "category",
@@ -39,7 +39,7 @@ def analyse(
     kind: Annotated[str, typer.Option(metavar="svg|png", help="Their format.")] = "svg",
     as_json: JsonOption = False,
 ) -> None:
-    """Show standings and correlations of a run, and draw the paper's charts.
+    """Show standings and correlations of runs, and draw the paper's charts.
 
     Generators are told apart by the group "model" of their items. Parts of a mean
     that are missing are counted beside it.
@@ -47,7 +47,8 @@ def analyse(
     \b
     Examples:
       screentest suite locot2v analyse scores/
-      screentest suite locot2v analyse scores/ --by theme --charts charts/
+      screentest suite locot2v analyse ours/ theirs/ --by theme
+      screentest suite locot2v analyse scores/ --charts charts/
     """
     from screentest.cli._console import print_json
     from screentest.cli._tables import print_indented
@@ -60,19 +61,23 @@ def analyse(
         by_theme,
         leaderboard,
         scores_of,
+        together,
     )
 
     ways = {"category": by_category, "theme": by_theme}
     if by not in ways:
         raise BadOption(f"--by cannot be {by!r}", advice=f"One of {', '.join(ways)}.")
-    with RunReader(run) as reader:
-        scores = scores_of(read_results(reader))
+    read = []
+    for run in runs:
+        with RunReader(run) as reader:
+            read.append(scores_of(read_results(reader)))
+    scores = together(read)
     if not any(scores.items.values()):
         raise BadOption(
-            f"{run} holds no scores of locot2v",
+            f"{', '.join(map(str, runs))} holds no scores of locot2v",
             advice="Score first: screentest score ITEMS --suite locot2v",
         )
-    rows, together = leaderboard(scores), correlations(scores)
+    rows, pairs = leaderboard(scores), correlations(scores)
     written = _draw(scores, records, charts, f".{kind}") if charts is not None else []
     if as_json:
         print_json(
@@ -85,7 +90,7 @@ def analyse(
                     }
                     for name, way in ways.items()
                 },
-                "correlations": [_pair_object(one) for one in together],
+                "correlations": [_pair_object(one) for one in pairs],
                 "charts": [str(path) for path in written],
             }
         )
@@ -93,7 +98,7 @@ def analyse(
         _print_rows(rows)
         _print_groups(ways[by](scores), by)
         _print_parts(rows)
-        _print_together(together)
+        _print_together(pairs)
         for path in written:
             print_indented(f"drawn: {path}", indent=0)
 

@@ -134,35 +134,18 @@ def items(
     """
     from screentest.cli._console import out as console
     from screentest.cli._console import plural, print_json
-    from screentest.cli._tables import print_heading, print_indented
-    from screentest.core import BadOption
+    from screentest.cli._prompt_suite import print_missing, videos_of
     from screentest.corpus import write_manifest
-    from screentest.corpus.locot2v import items_of_suite, read_prompt_suite
 
-    suite = read_prompt_suite(records, categories=_categories(categories))
-    found, missing = items_of_suite(suite, videos, model_name)
-    if not found:
-        raise BadOption(
-            f"{videos} holds none of the {len(suite.records):,} videos of {records}",
-            advice="Name each video by its prompt's id, such as food_3.mp4.",
-        )
+    suite, found, missing = videos_of(records, videos, model_name, _categories(categories))
+    problems = [str(problem) for problem in suite.problems]
     write_manifest(out, found)
     if as_json:
-        problems = [str(problem) for problem in suite.problems]
         print_json(
             {"manifest": str(out), "items": len(found), "missing": missing, "problems": problems}
         )
         return
-    for title, lines in (
-        ("Missing", missing),
-        ("Problems", [str(problem) for problem in suite.problems]),
-    ):
-        if lines:
-            print_heading(f"{title}: {len(lines):,}")
-        for line in lines[:20]:
-            print_indented(line)
-        if len(lines) > 20:
-            print_indented(f"and {len(lines) - 20:,} more (--json lists all)")
+    print_missing(missing, problems)
     words = f"{plural(len(found), 'item')} of {plural(len(suite.records), 'prompt')}, in {out}"
     console().print(words)
 

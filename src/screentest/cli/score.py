@@ -16,7 +16,6 @@ from screentest.cli._options import (
     ModelOption,
     PricesOption,
     ProfileOption,
-    PromptsOption,
     WorkersOption,
 )
 
@@ -34,16 +33,27 @@ def command(app: typer.Typer) -> None:
 
 def score(
     inputs: Annotated[
-        list[Path],
+        list[Path] | None,
         typer.Argument(
             metavar="ITEMS…", help="Manifests (.jsonl, .csv), videos, or folders of videos."
         ),
-    ],
+    ] = None,
     suite: Annotated[
         str, typer.Option(metavar="NAME", help="A suite: core, locot2v, etva, univ.")
     ] = "core",
     task: Annotated[
         str, typer.Option(metavar="NAME", help="Of the suite univ: v2t, t2v, r2v, tv2v, rv2v, v2v.")
+    ] = "",
+    compat: Annotated[
+        str,
+        typer.Option(metavar="NAME", help="Of the suite locot2v: upstream, as its code has it."),
+    ] = "",
+    videos: Annotated[
+        Path | None,
+        typer.Option(metavar="DIR", help="A generator's videos for --prompts FILE, named by id."),
+    ] = None,
+    model_name: Annotated[
+        str, typer.Option("--model-name", metavar="NAME", help="Which generator made --videos.")
     ] = "",
     metrics: Annotated[
         list[str] | None,
@@ -58,7 +68,10 @@ def score(
     ] = "",
     model: ModelOption = None,
     profile: ProfileOption = None,
-    prompts: PromptsOption = None,
+    prompts: Annotated[
+        Path | None,
+        typer.Option(metavar="PATH", help="A prompt suite (a file), or templates (a folder)."),
+    ] = None,
     prices: PricesOption = None,
     max_cost: MaxCostOption = "",
     detector: Annotated[str, typer.Option(metavar="NAME", help="Who finds the shots.")] = "default",
@@ -83,13 +96,16 @@ def score(
     Examples:
       screentest score film.mp4
       screentest score videos/ --metrics sharpness,flicker --out sharp/
+      screentest score --suite locot2v --videos out/ --prompts suite.json \\
+          --model-name X --model chat=openai:NAME
       screentest score manifest.jsonl --suite etva --by model \\
           --model chat=openai:gpt-5 --prices prices.toml --max-cost 20
     """
     from screentest.cli._console import print_json
     from screentest.cli._engine import engine_of
-    from screentest.cli._options import cap_of, items_of, settings_of
+    from screentest.cli._options import cap_of, settings_of
     from screentest.cli._progress import watched
+    from screentest.cli._prompt_suite import asked, print_missing, with_option
     from screentest.cli._stand_ins import print_stand_ins, stand_ins
     from screentest.core import BadOption
     from screentest.evaluate import metric_names, score_items
@@ -99,21 +115,25 @@ def score(
 
     if retry not in list(Retry):
         raise BadOption(f"--retry cannot be {retry!r}", advice=f"One of {', '.join(Retry)}.")
-    if task:
-        if metrics:
-            raise BadOption("--task belongs to a suite, not to single metrics")
-        suite = f"{suite}{',' if ':' in suite else ':'}task={task}"
+    for option, value in (("task", task), ("compat", compat)):
+        if value:
+            if metrics:
+                raise BadOption(f"--{option} belongs to a suite, not to single metrics")
+            suite = with_option(suite, option, value)
+    given = asked(inputs or [], prompt, suite, prompts, videos, model_name)
+    if metrics and given.suite != suite:
+        raise BadOption("a prompt suite belongs to a suite, not to single metrics")
+    suite = given.suite
     names = metric_names(metrics) if metrics else list(read_suite(suite).metrics)
     settings = settings_of(
         model,
         profile,
-        prompts,
+        given.templates,
         prices,
         device=device,
         allow_damaged=allow_damaged,
         detector=detector,
     )
-    items = items_of(inputs, prompt)
     cap = cap_of(max_cost, settings)
     arguments = {"suite": "" if metrics else suite, "metrics": names, "models": settings.models}
     with (
@@ -122,7 +142,7 @@ def score(
     ):
         done = score_items(
             store,
-            items,
+            given.items,
             names,
             settings,
             engine=hands,
@@ -131,10 +151,12 @@ def score(
         )
         results = read_results(store)
     if as_json:
-        print_json(_object(results, done, out))
+        absent = {"missing": given.missing, "problems": given.problems} if videos else {}
+        print_json({**_object(results, done, out), **absent})
     else:
         _print(results, by, done, out)
         print_stand_ins(stand_ins(names, settings))
+        print_missing(given.missing, given.problems)
     if done.exit_code:
         raise typer.Exit(done.exit_code)
     if not any(total.scored for total in results.totals()):

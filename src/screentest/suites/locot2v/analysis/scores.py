@@ -64,6 +64,29 @@ def scores_of(results: Results) -> Scores:
     )
 
 
+def together(parts: Sequence[Scores]) -> Scores:
+    """Several runs as one. Where two have an item, the later one's values come first.
+
+    >>> together([Scores({"a": {"x": 1, "y": 1}}), Scores({"a": {"x": 2}})]).items
+    {'a': {'x': 2, 'y': 1}}
+    """
+    items: dict[str, Values] = {}
+    models: dict[str, str] = {}
+    themes: dict[str, str] = {}
+    categories: dict[str, str] = {}
+    prompts: dict[str, str] = {}
+    complexity: dict[str, Mapping[str, float]] = {}
+    for part in parts:
+        for name, values in part.items.items():
+            items[name] = {**items.get(name, {}), **values}
+        models |= part.models
+        themes |= part.themes
+        categories |= part.categories
+        prompts |= part.prompts
+        complexity |= part.complexity
+    return Scores(items, models, themes, categories, prompts, complexity)
+
+
 @dataclass(frozen=True, slots=True)
 class Row:
     """One generator in the leaderboard."""
