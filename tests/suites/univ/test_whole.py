@@ -221,3 +221,53 @@ def test_a_run_of_something_else(tmp_path: Path, film: Path) -> None:
         done = invoke("univ", command, tmp_path / "run")
         assert done.exit_code == 2
         assert "has no" in done.stderr
+
+
+def test_agree_from_the_draw_to_self_preference(evaluated: Evaluated, tmp_path: Path) -> None:
+    """Three people who see colour as the judge does, except one value of eight."""
+    run, sheet = evaluated.runs["t2v"], tmp_path / "sheet.csv"
+    told = invoke("agree", run, "--sample", sheet, "--share", "1")
+    assert told.exit_code == 0, told.output
+    assert "4 of 4 items, 3 votes each" in told.stdout
+    with sheet.open(newline="") as file:
+        rows = list(csv.DictReader(file))
+    assert len(rows) == 4 * 8 * 3
+    assert "9" not in {row["score"] for row in rows}  # nobody sees what the judge said
+    for row in rows:
+        said = FINE if "/fine/" in row["item"] else GREY
+        row["score"] = "6" if row["value"].endswith(".camera") else str(said)
+    with sheet.open("w", newline="") as file:
+        writer = csv.DictWriter(file, fieldnames=list(rows[0]))
+        writer.writeheader()
+        writer.writerows(rows)
+    compared = invoke("agree", run, "--votes", sheet, "--own", "scores_t2v=fine", "--json")
+    assert compared.exit_code == 0, compared.output
+    found = json.loads(compared.stdout)
+    whole = {one["value"]: one for one in found["agreement"]}
+    assert (whole["all"]["units"], whole["all"]["agreement"]) == (32, 28 / 32)
+    assert whole["univ_t2v.camera"]["agreement"] == 0
+    assert whole["univ_t2v.subject"]["agreement"] == 1
+    # On the camera: 0.3 too much for its own, 0.2 too little for the others; an eighth of it.
+    (fond,) = found["self_preference"]
+    assert fond["value"] == pytest.approx((0.3 + 0.2) / 8)
+    plain = invoke("agree", run, "--votes", sheet, "--own", f"{run}=fine")
+    assert "88%" in plain.stdout
+    assert "points of 100 more than others do" in plain.stdout
+    assert all(len(line) <= 80 for line in plain.stdout.splitlines()[2:])
+
+
+def test_agree_needs_something_to_compare_with(evaluated: Evaluated, tmp_path: Path) -> None:
+    run, votes = evaluated.runs["t2v"], tmp_path / "votes.csv"
+    votes.write_text("item,value,score\nnobody,x,3\n")
+    for options, message in (
+        ((), "nothing to compare with"),
+        (("--share", "0", "--sample", votes), "between 0 and 1"),
+        (("--votes", votes), "no value has both"),
+        (("--values", "x", "--sample", votes), "no value 'x'"),
+        (("--own", "other=fine"), "--own cannot be"),
+        (("--own", "scores_t2v"), "--own cannot be"),
+        (("--own", "scores_t2v=fine"), "beside others"),
+    ):
+        done = invoke("agree", run, *options)
+        assert done.exit_code == 2, done.output
+        assert message in done.stderr

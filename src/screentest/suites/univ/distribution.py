@@ -85,7 +85,7 @@ def draw_distribution(spreads: Mapping[str, Spread]) -> Figure:
 
     columns = 3
     rows = -(-len(spreads) // columns)
-    figure = Figure(figsize=(11, 2.3 * rows), layout="constrained")
+    figure = Figure(figsize=(11, 2.3 * rows))
     FigureCanvasAgg(figure)
     for place, spread in enumerate(spreads.values(), start=1):
         axes = figure.add_subplot(rows, columns, place)
@@ -100,4 +100,5 @@ def draw_distribution(spreads: Mapping[str, Spread]) -> Figure:
         title = spread.name.replace("_", ": ", 1).replace("_", " ")
         axes.set_title(f"{title} ({spread.said:,})", fontsize=9, loc="left")
         axes.spines[["top", "right"]].set_visible(False)
+    figure.tight_layout()
     return figure

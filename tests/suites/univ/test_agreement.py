@@ -1,0 +1,199 @@
+"""A judge beside people: by hand, by simulation, and as a user does it."""
+
+from __future__ import annotations
+
+import csv
+import json
+import random
+from collections.abc import Mapping
+from pathlib import Path
+
+import pytest
+
+from screentest.core import BadOption, Item, ManifestError, NoValue, Outcome, OutputInfo, Score
+from screentest.evaluate.results import Results, Value
+from screentest.suites.univ.agreement import agree, draw_sample, self_preference
+from screentest.suites.univ.votes import judged, on_one_scale, rateable, read_votes, write_sheet
+
+DIMENSIONS = ("subject", "colour")
+
+
+def results(
+    scores: Mapping[str, tuple[float, ...]], *, low: float = 0, high: float = 10
+) -> Results:
+    """A run of T2V with two dimensions and their average."""
+    metric = "univ_t2v"
+    items = {
+        name: Item(name, Path(f"{name}.mp4"), "x", groups={"model": name.partition("/")[0]})
+        for name in scores
+    }
+    outputs = {f"{metric}.{name}": OutputInfo(name, low, high) for name in ("average", *DIMENSIONS)}
+    values = [
+        Value(item, metric, output, Outcome.of(Score(value)), "s")
+        for item, points in scores.items()
+        for output, value in zip(("average", *DIMENSIONS), (sum(points) / 2, *points), strict=True)
+    ]
+    return Results(items, tuple(values), outputs)
+
+
+def test_agreement_by_hand() -> None:
+    judge = {("a", "x"): 0.8, ("b", "x"): 0.5, ("c", "x"): 0.2, ("d", "x"): 1.0}
+    votes = {
+        ("a", "x"): [0.9, 0.7, 0.7],  # median 0.7: within a tenth
+        ("b", "x"): [0.5, 0.9, 0.9],  # median 0.9: not
+        ("c", "x"): [0.2, 0.2, 0.3],  # median 0.2
+        ("z", "x"): [0.5],  # the judge never saw it
+    }
+    found = agree(judge, votes, tolerance=0.1)
+    assert (found.units, found.agreeing) == (3, 2)
+    assert found.share == pytest.approx(2 / 3)
+    # 0.1, −0.4 and 0: the judge is less kind.
+    assert found.bias == pytest.approx(-0.1)
+    assert found.votes_each == 3
+    assert found.within.low <= found.share <= found.within.high
+    assert found.wilson.low < found.share < found.wilson.high
+    assert found.people.unwrap() < 1
+    with pytest.raises(NoValue):
+        agree(judge, {("z", "x"): [1.0]}, tolerance=0.1)
+
+
+def test_the_interval_knows_that_values_of_one_video_hang_together() -> None:
+    """Eight values of each video that agree or disagree all at once are worth one, not eight."""
+    dice = random.Random(5)
+    judge, votes = {}, {}
+    for number in range(30):
+        good = dice.random() < 0.8
+        for name in "abcdefgh":
+            judge[str(number), name] = 0.9
+            votes[str(number), name] = [0.9 if good else 0.1] * 3
+    found = agree(judge, votes, tolerance=0.1)
+    clustered, alone = found.within, found.wilson
+    assert clustered.high - clustered.low > 1.8 * (alone.high - alone.low)
+
+
+def test_the_interval_holds_the_truth_as_often_as_it_says() -> None:
+    """A judge that agrees on 85% of videos, in 200 studies of 40: at least 88% hold it."""
+    dice, held = random.Random(11), 0
+    for study in range(200):
+        judge = {(str(n), "x"): 0.5 for n in range(40)}
+        votes = {unit: [0.5 if dice.random() < 0.85 else 0.0] * 3 for unit in judge}
+        found = agree(judge, votes, tolerance=0.1, seed=study)
+        held += found.wilson.low <= 0.85 <= found.wilson.high
+    # Wilson's at 95%; three standard errors of 200 studies below are 0.90.
+    assert held >= 180
+
+
+def test_self_preference_by_hand() -> None:
+    makers = {"a1": "A", "a2": "A", "b1": "B", "b2": "B"}
+    strict = {(item, "x"): 0.5 for item in makers}
+    # Kind to all by 0.1, and to its own by 0.2 more.
+    fond = {(item, "x"): 0.6 + 0.2 * (maker == "A") for item, maker in makers.items()}
+    (found,) = self_preference({"fond": fond, "strict": strict}, makers, {"fond": "A"})
+    assert found.value == pytest.approx(0.2)
+    assert (found.own_items, found.other_items) == (2, 2)
+    assert found.interval is None  # no spread to go by
+    noisy = {unit: value + 0.01 * number for number, (unit, value) in enumerate(fond.items())}
+    (found,) = self_preference({"fond": noisy, "strict": strict}, makers, {"fond": "A"})
+    assert found.interval is not None
+    assert found.interval.low < found.value < found.interval.high
+    votes = {unit: [0.5, 0.5, 0.5] for unit in strict}
+    (by_people,) = self_preference({"fond": fond}, makers, {"fond": "A"}, votes)
+    assert by_people.value == pytest.approx(0.2)
+    with pytest.raises(NoValue, match="its own"):
+        self_preference({"fond": fond, "strict": strict}, makers, {"fond": "C"})
+    # Votes that are about other things are no votes, and no other judge takes their place.
+    with pytest.raises(NoValue):
+        self_preference({"fond": fond, "strict": strict}, makers, {"fond": "A"}, {})
+
+
+def test_a_tenth_is_drawn_and_the_same_tenth_again() -> None:
+    names = [f"case {n}" for n in range(200)]
+    drawn = draw_sample(names, 0.1)
+    assert len(drawn) == 20
+    assert drawn == draw_sample(names[::-1], 0.1)
+    assert drawn != draw_sample(names, 0.1, seed=8)
+    assert len(draw_sample(names[:3], 0.1)) == 1
+    assert draw_sample([], 0.1) == []
+
+
+def test_people_rate_dimensions_and_not_what_follows_from_them() -> None:
+    run = results({"m/1": (8, 6)})
+    assert rateable(run) == ["univ_t2v.subject", "univ_t2v.colour"]
+    assert rateable(run, ["univ_t2v.average"]) == ["univ_t2v.average"]
+    with pytest.raises(BadOption, match="no value 'x'"):
+        rateable(run, ["x"])
+    endless = results({"m/1": (8, 6)}, high=float("inf"))
+    assert rateable(endless) == []
+    with pytest.raises(BadOption, match="nobody can rate it"):
+        judged(endless, ["univ_t2v.colour"])
+
+
+def test_one_scale_has_the_best_at_its_top() -> None:
+    info = OutputInfo("flicker", 0, 4, higher_is_better=False)
+    item = Item("a", Path("a.mp4"))
+    run = Results({"a": item}, (Value("a", "f", "f", Outcome.of(Score(1.0)), "s"),), {"f": info})
+    scores, people = on_one_scale(run, {("a", "f"): [0.0, 4.0], ("a", "other"): [1.0]})
+    assert scores == {("a", "f"): 0.75}
+    assert people == {("a", "f"): [1.0, 0.0]}
+
+
+def test_sheets_and_back(tmp_path: Path) -> None:
+    run = results({f"=m/{n}": (n % 10, 5) for n in range(40)})
+    path = tmp_path / "sheet.csv"
+    assert write_sheet(path, run, (), share=0.1, votes=3, seed=7) == 4
+    with path.open(newline="") as file:
+        rows = list(csv.DictReader(file))
+    assert len(rows) == 4 * 2 * 3
+    assert {row["score"] for row in rows} == {""}
+    # No spreadsheet takes an id for a formula.
+    assert all(row["item"].startswith("'=m/") for row in rows)
+    # Every rater has an order of their own.
+    orders = [[r["item"] + r["value"] for r in rows if r["rater"] == n] for n in "123"]
+    assert len({tuple(order) for order in orders}) == 3
+    assert len({tuple(sorted(order)) for order in orders}) == 1
+    for number, row in enumerate(rows):
+        row["score"] = "7,5" if number else ""  # one left open; commas as many people write
+    fill(path, rows)
+    votes = read_votes(path)
+    assert all(item.startswith("=m/") for item, _ in votes)
+    assert sum(map(len, votes.values())) == 23
+    assert {one for some in votes.values() for one in some} == {7.5}
+
+
+def fill(path: Path, rows: list[dict[str, str]]) -> None:
+    with path.open("w", newline="") as file:
+        writer = csv.DictWriter(file, fieldnames=list(rows[0]))
+        writer.writeheader()
+        writer.writerows(rows)
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("item,value,score\na,x,high\n", "'high' is not a number"),
+        ("item,value,lowest,highest,score\na,x,0,10,11\n", "11 is outside 0 to 10"),
+        ("item,value,score\na,x,nan\n", "nan is outside"),
+        ("item,value,rater,score\na,x,1,3\na,x,1,4\n", "votes twice"),
+        ("video,points\na,3\n", "no column item, value, score"),
+        ("", "no column"),
+    ],
+)
+def test_sheets_that_cannot_be(text: str, message: str, tmp_path: Path) -> None:
+    path = tmp_path / "votes.csv"
+    path.write_text(text)
+    with pytest.raises(ManifestError, match=message):
+        read_votes(path)
+    path.write_bytes(b"item,value,score\n\xff,x,1\n")
+    with pytest.raises(ManifestError, match="no sheet of votes"):
+        read_votes(path)
+    with pytest.raises(ManifestError, match="does not open"):
+        read_votes(tmp_path / "missing.csv")
+
+
+def test_json_has_no_numbers_that_json_lacks() -> None:
+    """People who all say the same leave no alpha; that is a None, not a NaN."""
+    judge = {("a", "x"): 0.5, ("b", "x"): 0.5}
+    found = agree(judge, {unit: [0.5, 0.5] for unit in judge}, tolerance=0.1)
+    assert found.people.value is None
+    assert found.rank.value is None
+    json.dumps([found.share, found.within.low, found.wilson.high], allow_nan=False)
