@@ -37,6 +37,12 @@ REASONS = [
     (Reply("I'm sorry, but I can't help with that."), Reason.REFUSED),
     (Reply("I cannot assist with this request."), Reason.REFUSED),
     (Reply("As an AI, I am unable to view videos."), Reason.REFUSED),
+    (Reply("I’m sorry, but I can’t actually see the uploaded video."), Reason.REFUSED),
+    (Reply("Unfortunately, I am unable to watch it, so: [NO]"), Reason.REFUSED),
+    (Reply("I apologize, but I don't have the ability to view images."), Reason.REFUSED),
+    (Reply("Sorry, I don't have access to the frames."), Reason.REFUSED),
+    (Reply("I can't provide a description of this content."), Reason.REFUSED),
+    (Reply("I won't answer that question."), Reason.REFUSED),
     (Reply(GOOD, finish="length"), Reason.TRUNCATED),
     (Reply(GOOD, finish="tool_calls"), Reason.UNPARSABLE),
     (Reply(""), Reason.UNPARSABLE),
@@ -59,6 +65,13 @@ def test_reasons(request_: ChatRequest, reply: Reply, reason: Reason) -> None:
         "The character cannot see the door, and is sorry.",
         "Sorry business: a shopkeeper closes early.",
         "No dog is shown.",
+        # What a model says when it looked and found nothing: a no, not a refusal.
+        "I can't see any cat in the frames. [NO] No cat appears.",
+        "I cannot see a dog, so the answer is [NO].",
+        "Unfortunately, the pictures do not provide evidence of a red car. [NO]",
+        "Unfortunately the man does not see the wall and falls. [YES]",
+        "I cannot see the red car that the text asks for. [NO]",
+        "Sorry to say, I can't find the second person. [NO]",
     ],
 )
 def test_descriptions_are_not_refusals(text: str) -> None:

@@ -20,13 +20,26 @@ if TYPE_CHECKING:
 _COMPLETE = {"stop", "eos", "end_turn", "stop_sequence", ""}
 _CUT = {"length", "max_tokens"}
 _STOPPED = {"content_filter", "safety", "refusal"}
-# How a refusal in plain words begins. It only decides which reason is given: a text that
-# begins like this is a description or a verdict in no suite.
-_SORRY = re.compile(
-    r"(?:i['’]?m (?:very |so )?sorry|i am (?:very |so )?sorry|sorry|i apologi[sz]e|unfortunately"
-    r"|i can(?:not|['’]t| not)|i['’]m (?:unable|not able)|i am (?:unable|not able)|as an ai\b)"
-    r"[^\n]{0,120}?\b(?:assist|help|comply|fulfil+|provide|continue|describe|view|see|answer"
-    r"|analy[sz]e|evaluate|process|do that|with (?:that|this))\b",
+_SORRY = r"(?:i['’]?m|i am) (?:very |so )?sorry|sorry|i apologi[sz]e|unfortunately|as an ai\b"
+_CANNOT = (
+    r"i (?:cannot|can['’]t|can not|won['’]t|will not|(?:do not|don['’]t) have the ability to)"
+    r"|(?:i['’]?m|i am) (?:unable|not able) to|i (?:do not|don['’]t)(?= have access)"
+)
+_MATERIAL = (
+    r"(?:(?:the|this|that|these|those|your|either|both|of|actual|provided|attached|uploaded|given)\s+)*"
+    r"(?:video|image|picture|photo|frame|clip|film|file|media|content|attachment|link)s?\b"
+)
+# How a refusal in plain words begins. What counts is what the model cannot do: "I can't see the
+# video" declines, "I can't see any cat" is an answer, and mostly a no: to lose those would raise
+# every score that counts what is there.
+_DECLINES = re.compile(
+    rf"(?:(?:{_SORRY})[^\n]{{0,80}}?\b)?(?:{_CANNOT})\s+(?:\w+ly\s+)?(?:"
+    r"(?:assist|help|comply|fulfil+|continue|do (?:that|this)|describe)\b"
+    r"|(?:view|see|watch|open|process|analy[sz]e|evaluate|compare|have access to)\s+"
+    rf"(?:it\b|them\b|{_MATERIAL})"
+    r"|(?:answer|provide|give|offer)\s+(?:(?:the|this|that|these|those|your|an?|any)\s+)*"
+    r"(?:questions?|requests?|answers?|responses?|descriptions?|ratings?|assessments?|judge?ments?)\b"
+    r")",
     re.IGNORECASE,
 )
 
@@ -49,7 +62,7 @@ def conclude(request: ChatRequest, reply: Reply) -> ChatAnswer:
     if not said:
         raise NoValue(Reason.UNPARSABLE, "the answer is empty")
     # Also where an object follows: "I cannot view it. The format would be {…}" is no answer.
-    if _SORRY.match(said):
+    if _DECLINES.match(said):
         raise NoValue(Reason.REFUSED, f"the model declined: {_start(said)}")
     value = None if request.schema is None else _value(request.schema, reply.text)
     return ChatAnswer(
