@@ -8,7 +8,7 @@ from __future__ import annotations
 import io
 import math
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeAlias
 
@@ -196,13 +196,20 @@ def _chart(
     return Chart(title, editions["light"], editions["dark"], words)
 
 
-def _edition(draw: Any, size: tuple[float, float], theme: str, *, polar: bool) -> str:
+def figure_chart(title: str, make: Callable[[], Figure], words: str) -> Chart:
+    """A figure that ``make`` draws anew for each edition, in the colours it finds set."""
     import matplotlib as mpl
-    from matplotlib.backends.backend_svg import FigureCanvasSVG
-    from matplotlib.figure import Figure
 
+    editions = {}
+    for theme in _INK:
+        with mpl.rc_context(_settings(theme)):
+            editions[theme] = _svg(make())
+    return Chart(title, editions["light"], editions["dark"], words)
+
+
+def _settings(theme: str) -> Any:
     ink, grid = _INK[theme], _GRID[theme]
-    settings: Any = {
+    return {
         "svg.fonttype": "path",  # a picture cannot use the page's fonts
         "svg.hashsalt": "screentest",
         "font.family": "DejaVu Sans",
@@ -216,7 +223,14 @@ def _edition(draw: Any, size: tuple[float, float], theme: str, *, polar: bool) -
         "axes.facecolor": "none",
         "text.parse_math": False,
     }
-    with mpl.rc_context(settings):
+
+
+def _edition(draw: Any, size: tuple[float, float], theme: str, *, polar: bool) -> str:
+    import matplotlib as mpl
+    from matplotlib.backends.backend_svg import FigureCanvasSVG
+    from matplotlib.figure import Figure
+
+    with mpl.rc_context(_settings(theme)):
         figure: Figure = Figure(figsize=size)
         FigureCanvasSVG(figure)
         axes = figure.add_subplot(polar=polar)
@@ -226,17 +240,21 @@ def _edition(draw: Any, size: tuple[float, float], theme: str, *, polar: bool) -
             for side in ("top", "right", "left"):
                 axes.spines[side].set_visible(False)
             axes.tick_params(axis="y", length=0)
-        draw(axes, ink)
-        page = io.StringIO()
-        with warnings.catch_warnings():
-            # A letter that the font lacks is a box here; the words beside the chart have it.
-            warnings.filterwarnings("ignore", "Glyph .* missing from font")
-            figure.savefig(
-                page,
-                format="svg",
-                transparent=True,
-                bbox_inches="tight",
-                metadata={"Date": None, "Creator": None},
-            )
+        draw(axes, _INK[theme])
+        return _svg(figure)
+
+
+def _svg(figure: Figure) -> str:
+    page = io.StringIO()
+    with warnings.catch_warnings():
+        # A letter that the font lacks is a box here; the words beside the chart have it.
+        warnings.filterwarnings("ignore", "Glyph .* missing from font")
+        figure.savefig(
+            page,
+            format="svg",
+            transparent=True,
+            bbox_inches="tight",
+            metadata={"Date": None, "Creator": None},
+        )
     text = page.getvalue()
     return text[text.index("<svg") :]

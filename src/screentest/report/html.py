@@ -16,7 +16,7 @@ from screentest.report.cards import card
 from screentest.report.charts import Chart
 from screentest.report.data import Report
 from screentest.report.drilldown import drilldown
-from screentest.report.sections import charts, system_rows, total_rows
+from screentest.report.sections import charts, suite_sections, system_rows, total_rows
 from screentest.report.tables import shown, tables
 
 ASSETS = Path(__file__).parent / "assets"
@@ -74,7 +74,7 @@ def write_html(
             systems=report.systems,
             charts=[_picture(chart) for chart in charts(report)],
             cards=[card(one) for one in report.certificates],
-            univ=[table for table in every if table.name.startswith("univ")],
+            suites=suite_sections(every),
             tables=[table for table in every if table.name in ("signatures", "runs")],
             shown=shown,
         )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from screentest.certify.certificate import CHANCE, Certificate
@@ -18,7 +19,8 @@ from screentest.report.charts import (
 )
 from screentest.report.data import Report
 from screentest.report.leaderboard import Line, leaderboard
-from screentest.report.tables import shown, why_missing
+from screentest.report.locot2v import is_of_locot2v, suite_charts
+from screentest.report.tables import Table, shown, why_missing
 from screentest.report.univ import is_of_univ, task_charts
 
 MOST_BARS = 40
@@ -86,6 +88,44 @@ def trust(certificate: Certificate, signature: str = "") -> str:
     return words
 
 
+@dataclass(frozen=True, slots=True)
+class Section:
+    """The tables of one suite, which say more than means side by side."""
+
+    name: str
+    title: str
+    words: str
+    tables: tuple[Table, ...]
+    places: int
+    """Digits behind the point."""
+
+
+def suite_sections(tables: Sequence[Table]) -> list[Section]:
+    """A section for each suite that has tables of its own."""
+    known = (
+        (
+            "univ",
+            "UniVBench",
+            "In per cent: points out of ten times ten, shares of a checklist times a hundred. "
+            "What a ground truth does not mention is empty and in no average.",
+            1,
+        ),
+        (
+            "locot2v",
+            "LoCoT2V-Bench",
+            "Unweighted means at every level, of what there is: a part without any value is "
+            "empty and in no mean. The interval is that of the mean over videos.",
+            3,
+        ),
+    )
+    found = []
+    for name, title, words, places in known:
+        own = tuple(table for table in tables if table.name.split("_")[0] == name)
+        if own:
+            found.append(Section(name, title, words, own, places))
+    return found
+
+
 def system_rows(report: Report) -> list[tuple[str, list[Line]]]:
     """The leaderboard, one row per value with the systems in the order of its columns."""
     by_value: dict[str, list[Line]] = {}
@@ -115,10 +155,15 @@ def charts(report: Report) -> list[Chart]:
     found = [
         summary_chart(lines[:MOST_BARS]),
         certificate_chart(report.certificates),
-        radar_chart([one for one in leaderboard(report) if not is_of_univ(one.value)], ranges),
+        radar_chart([one for one in leaderboard(report) if not _drawn_apart(one.value)], ranges),
         *task_charts(report),
+        *suite_charts(report),
     ]
     return [chart for chart in found if chart is not None]
+
+
+def _drawn_apart(value: str) -> bool:
+    return is_of_univ(value) or is_of_locot2v(value)
 
 
 def known_range(info: OutputInfo) -> Range | None:

@@ -12,6 +12,7 @@ from screentest.core import Outcome
 from screentest.evaluate.results import Total
 from screentest.report.data import Report
 from screentest.report.leaderboard import leaderboard
+from screentest.report.locot2v import suite_tables
 from screentest.report.univ import dimension_rows, subdimension_rows
 
 Cell: TypeAlias = str | int | float | None
@@ -33,6 +34,10 @@ def tables(report: Report) -> list[Table]:
         _summary(report),
         _leaderboard(report),
         *_univ(report),
+        *(
+            Table(name, title, columns, tuple(rows))
+            for name, title, (columns, rows) in suite_tables(report)
+        ),
         _values(report),
         _missing(report),
         *(_certificate(one) for one in report.certificates),
