@@ -24,6 +24,7 @@ from screentest.annotate.store.schema import log, units
 from screentest.annotate.tasks import Task
 from screentest.core import UserError
 from screentest.degrade import read_testbed
+from screentest.degrade.verify import verify_testbed
 from screentest.judges.human import Vote, read_votes
 from screentest.stats import Retention, Sign
 from tests.annotate.stand import Stand, open_stand
@@ -175,6 +176,7 @@ def test_a_filtered_testbed_is_a_testbed(testbed: Path, tmp_path: Path) -> None:
     assert (pair.source, pair.name) == ("birds", "aesthetics")
     for name in (pair.intact, pair.changed.path, source.prompt):
         assert (out / name).read_bytes() == (testbed / name).read_bytes()
+    assert not verify_testbed(out).findings
     with pytest.raises(UserError, match="not empty"):
         write_filtered(testbed, out, frozenset())
 

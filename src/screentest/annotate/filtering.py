@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-import os
-import shutil
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
-from contextlib import suppress
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 from pathlib import Path
 
 from screentest.annotate.material import unit_key
 from screentest.annotate.records import Record
-from screentest.core import Aspect, UserError
-from screentest.degrade.testbed import Kind, Testbed, read_testbed, write_testbed
+from screentest.core import Aspect
+from screentest.degrade.subset import subset_of, write_subset
+from screentest.degrade.testbed import Kind, Testbed, read_testbed
 from screentest.stats import FilteredPairs, Retention, filter_pairs
 
 
@@ -57,38 +55,11 @@ def filter_records(records: Iterable[Record], *, units: Mapping[str, str], least
 def write_filtered(folder: Path, out: Path, kept: frozenset[str]) -> Testbed:
     """A testbed with the kept pairs only, and the placebos as they were.
 
-    Videos are linked where the disk can do that, else copied. The folder must be empty, so
-    that nothing of another testbed is mixed in.
+    The folder must be empty, so that nothing of another testbed is mixed in.
     """
     testbed = read_testbed(folder)
-    if out.exists() and (not out.is_dir() or any(out.iterdir())):
-        raise UserError(f"{out} is not empty", advice="Give a new folder.")
-    pairs = tuple(
-        pair for pair in testbed.pairs if pair.kind is Kind.PLACEBO or unit_key(pair) in kept
-    )
-    used = {pair.source for pair in pairs}
-    sources = tuple(source for source in testbed.sources if source.id in used)
-    wanted = [pair.changed.path for pair in pairs] + [pair.intact for pair in pairs]
-    wanted += [source.prompt for source in sources]
-    _take(folder, out, wanted)
-    filtered = replace(
-        testbed,
-        sources=sources,
-        pairs=pairs,
-        recipe={**testbed.recipe, "filtered": "count(C) = 0 and count(A) > count(B)"},
-    )
-    write_testbed(out, filtered)
+    pairs = [pair for pair in testbed.pairs if pair.kind is Kind.PLACEBO or unit_key(pair) in kept]
+    rule = {"filtered": "count(C) = 0 and count(A) > count(B)"}
+    filtered = subset_of(testbed, pairs, rule)
+    write_subset(folder, out, filtered)
     return filtered
-
-
-def _take(folder: Path, out: Path, names: Sequence[str]) -> None:
-    base = folder.resolve()
-    for name in dict.fromkeys(names):
-        origin, target = (base / name).resolve(), out / name
-        if not origin.is_relative_to(base):
-            raise UserError(f"{name!r} is outside of the testbed")
-        target.parent.mkdir(parents=True, exist_ok=True)
-        with suppress(OSError):
-            os.link(origin, target)
-            continue
-        shutil.copyfile(origin, target)

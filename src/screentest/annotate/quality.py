@@ -177,7 +177,7 @@ def _interval(by_unit: dict[str, list[Record]], choices: Sequence[bool]) -> Inte
 
 
 def _ratings(units: Iterable[Sequence[Record]]) -> list[list[float | str]]:
-    """What each unit was called by its raters; A, B and C as 1, 2 and 3."""
+    """What each unit was called by its raters; A, B and C as 0, 1 and 2."""
     found: list[list[float | str]] = []
     for records in units:
         first = records[0]

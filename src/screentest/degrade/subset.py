@@ -6,7 +6,7 @@ import errno
 import os
 import secrets
 import shutil
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path, PurePosixPath
 
@@ -37,18 +37,20 @@ def sample_testbed(
     testbed = read_testbed(folder)
     if not testbed.pairs:
         raise UserError(f"{folder} has no pairs to draw from", advice="Build it first.")
-    _refuse_used(out)
     pairs = draw_evenly(testbed, count, seed, per_aspect=per_aspect)
     origin = (
         f"{len(pairs)} of {len(testbed.pairs)} pairs, seed {seed}, of {hash_file(folder / FILE)}"
     )
-    smaller = _of(testbed, pairs, origin)
-    _put_together(folder, out.absolute(), smaller, copy)
+    smaller = subset_of(testbed, pairs, {"sample": origin})
+    write_subset(folder, out, smaller, copy=copy)
     return smaller
 
 
-def _of(testbed: Testbed, pairs: Sequence[Pair], origin: str) -> Testbed:
-    """What was skipped is no part of a sample: it was drawn from what was made."""
+def subset_of(testbed: Testbed, pairs: Sequence[Pair], recipe: Mapping[str, str]) -> Testbed:
+    """The testbed of some pairs; ``recipe`` says how they were chosen.
+
+    What was skipped is no part of it: the pairs were chosen from what was made.
+    """
     used = {pair.source: set[str]() for pair in pairs}
     for pair in pairs:
         used[pair.source].add(pair.intact)
@@ -60,7 +62,7 @@ def _of(testbed: Testbed, pairs: Sequence[Pair], origin: str) -> Testbed:
             sources.append(replace(source, intact=tuple(kept)))
     return replace(
         testbed,
-        recipe={**testbed.recipe, "sample": origin},
+        recipe={**testbed.recipe, **recipe},
         sources=tuple(sources),
         pairs=tuple(pairs),
         skips=(),
@@ -77,13 +79,11 @@ def _needed(sources: Sequence[SourceFilm], pairs: Sequence[Pair]) -> Iterator[st
     yield from (pair.changed.path for pair in pairs)
 
 
-def _refuse_used(out: Path) -> None:
+def write_subset(folder: Path, out: Path, testbed: Testbed, *, copy: bool = False) -> None:
+    """Fill a folder out of sight with all that ``testbed`` needs of ``folder``, then name it."""
+    out = out.absolute()
     if out.exists() and (not out.is_dir() or any(out.iterdir())):
         raise BadOption(f"{out} exists and is not empty", advice="Give a new folder.")
-
-
-def _put_together(folder: Path, out: Path, testbed: Testbed, copy: bool) -> None:
-    """Fill a folder out of sight, then give it its name."""
     out.parent.mkdir(parents=True, exist_ok=True)
     hidden = out.parent / f".screentest-{secrets.token_hex(8)}.part"
     try:

@@ -9,11 +9,11 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from sqlalchemy import Connection, func, insert, select, update
+from sqlalchemy import Connection, insert, select, update
 
 from screentest.annotate.media.prepare import Prepared
 from screentest.annotate.store.database import Database
-from screentest.annotate.store.schema import files, texts, units, votes
+from screentest.annotate.store.schema import files, texts, units
 from screentest.annotate.tasks import Task
 from screentest.annotate.unit import Unit
 from screentest.core import UserError
@@ -62,11 +62,6 @@ def only_task(database: Database, task: Task | None) -> Task:
         names = ", ".join(sorted(one.value for one in found)) or "none"
         raise UserError(f"the store has the tasks {names}", advice="Say which with --task.")
     return found[0]
-
-
-def count_votes(connection: Connection) -> int:
-    """How many answers there are, of all tasks and steps."""
-    return int(connection.execute(select(func.count()).select_from(votes)).scalar_one())
 
 
 def _row(unit: Unit, text: str, numbers: Mapping[Path, int]) -> dict[str, Any]:
