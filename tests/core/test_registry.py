@@ -11,7 +11,8 @@ from pathlib import Path
 import pytest
 
 from screentest.core import BadOption, Registry, UnknownName
-from screentest.core.registry import HOMES, parse
+from screentest.core.options import parse
+from screentest.core.registry import HOMES
 from screentest.models.roles import Role
 
 

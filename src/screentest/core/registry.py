@@ -17,7 +17,6 @@ import difflib
 import importlib
 import importlib.metadata
 import inspect
-import json
 import pkgutil
 import typing
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -26,6 +25,7 @@ from functools import cached_property
 from typing import Any, Generic, TypeVar
 
 from screentest.core.errors import BadOption, UnknownName
+from screentest.core.options import parse, write_options, write_value
 from screentest.core.signature import Signature
 
 PLUGIN_GROUP = "screentest.plugins"
@@ -66,13 +66,13 @@ class Spec:
     """Options that change how the work is done, not what comes out: not in the signature."""
 
     def __str__(self) -> str:
-        given = ",".join(f"{key}={_written(value)}" for key, value in self.options)
+        given = write_options(dict(self.options))
         return f"{self.name}:{given}" if given else self.name
 
     @property
     def signature(self) -> Signature:
         """The part of a signature that the implementation and its arguments decide."""
-        options = {k: _written(value) for k, value in self.options if k not in self.neutral}
+        options = {k: write_value(value) for k, value in self.options if k not in self.neutral}
         return Signature.of(self.name, version=self.version).with_parts(options)
 
 
@@ -215,57 +215,6 @@ def _import_all(package_name: str) -> None:
             importlib.import_module(module.name)
             if module.ispkg:
                 _import_all(module.name)
-
-
-def parse(text: str) -> tuple[str, dict[str, Any]]:
-    """Split ``name:option=value,…``; values are JSON where they read as JSON, else text.
-
-    >>> parse("content:threshold=30,weights=[1,1,0]")
-    ('content', {'threshold': 30, 'weights': [1, 1, 0]})
-    """
-    name, _, rest = text.partition(":")
-    return name.strip(), read_options(split_options(rest), text)
-
-
-def read_options(parts: Iterable[str], text: str) -> dict[str, Any]:
-    """The options in ``parts``, each ``option=value``; ``text`` is what an error quotes."""
-    options: dict[str, Any] = {}
-    for part in parts:
-        key, equals, value = part.partition("=")
-        if not equals or not key.strip():
-            raise BadOption(f"{part!r} in {text!r} is not option=value")
-        options[key.strip()] = _read(value.strip())
-    return options
-
-
-def split_options(text: str) -> list[str]:
-    """Split at commas that stand outside brackets and quotes."""
-    parts, depth, current, quoted = [], 0, "", False
-    for letter in text:
-        if letter == '"':
-            quoted = not quoted
-        if not quoted:
-            depth += (letter in "[{") - (letter in "]}")
-        if letter == "," and depth == 0 and not quoted:
-            parts.append(current)
-            current = ""
-        else:
-            current += letter
-    return [part for part in [*parts, current] if part.strip()]
-
-
-def _read(text: str) -> Any:
-    try:
-        return json.loads(text)
-    except ValueError:
-        return text
-
-
-def _written(value: Any) -> str:
-    # Text that would read back as something else (7, true, null) keeps its quotes.
-    if isinstance(value, str) and not any(letter in value for letter in ',="[]{}'):
-        return value if _read(value) == value and value.strip() == value else json.dumps(value)
-    return json.dumps(value, sort_keys=True, default=str)
 
 
 def _suggest(wrong: str, known: Iterable[str]) -> str:

@@ -20,7 +20,7 @@ from screentest.core import (
     build,
     registry,
 )
-from screentest.core.registry import parse
+from screentest.core.options import parse
 from screentest.core.score import Json
 from screentest.evaluate.tools import Tools
 from screentest.run import EvaluatorNote

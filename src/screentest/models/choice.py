@@ -21,7 +21,8 @@ from typing import TYPE_CHECKING, Any
 
 from screentest.core import BadOption, LedgerClient, Reason
 from screentest.core.errors import NoValue
-from screentest.core.registry import Built, read_options, registry, split_options
+from screentest.core.options import read_options, split_options, write_options
+from screentest.core.registry import Built, registry
 from screentest.core.signature import Signature
 from screentest.models.lending import borrowed
 from screentest.models.roles import Role
@@ -80,7 +81,7 @@ class Choice:
     def __str__(self) -> str:
         role = f"{self.role.value}.{self.use}" if self.use else self.role.value
         head = f"{role}={self.backend}" + (f":{self.model}" if self.model else "")
-        return ",".join([head, *(f"{key}={value}" for key, value in self.options.items())])
+        return f"{head},{write_options(self.options)}" if self.options else head
 
 
 def read_profile(path: Path) -> list[Choice]:
