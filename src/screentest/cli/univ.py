@@ -11,11 +11,13 @@ from screentest.cli._options import JsonOption, PricesOption, PromptsOption
 
 if TYPE_CHECKING:
     from screentest.metrics.univ.tasks import Task
+    from screentest.suites.univ.costs import TaskCost
     from screentest.suites.univ.foreseeing import Foreseen
     from screentest.suites.univ.tables import Row
 
-RunArgument = Annotated[
-    Path, typer.Argument(metavar="RUN", help="A run of `score --suite univ`.", show_default=False)
+RunsArgument = Annotated[
+    list[Path],
+    typer.Argument(metavar="RUN…", help="Runs of `score --suite univ`.", show_default=False),
 ]
 TaskOption = Annotated[
     str, typer.Option("--task", metavar="NAME", help="v2t, t2v, r2v, tv2v, rv2v or v2v.")
@@ -24,16 +26,25 @@ TaskOption = Annotated[
 
 def command(app: typer.Typer) -> None:
     """Add the commands."""
-    group = typer.Typer(
-        name="univ",
-        no_args_is_help=True,
-        rich_markup_mode=None,
-        help="UniVBench: import it, its tables, costs and make-up.",
-    )
+    group = typer.Typer(no_args_is_help=True, rich_markup_mode=None)
+    group.callback()(about)
     group.command("import")(import_benchmark)
     for function in (table, cost, estimate, distribution, schema):
         group.command()(function)
-    app.add_typer(group)
+    app.add_typer(group, name="univ")
+
+
+def about() -> None:
+    """Prepare UniVBench, count its costs, print its tables.
+
+    \b
+    Examples:
+      screentest univ import UniVBench/ wan/ --task t2v --model wan \\
+          --out wan.jsonl
+      screentest score wan.jsonl --suite univ --task t2v \\
+          --model chat=openai:NAME
+      screentest univ table scores/ --chart radar.svg
+    """
 
 
 def import_benchmark(
@@ -87,14 +98,14 @@ def import_benchmark(
 
 
 def table(
-    run: RunArgument,
+    runs: RunsArgument,
     by: Annotated[str, typer.Option(metavar="GROUP", help="The group that makes a row.")] = "model",
     chart: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Draw it as a radar: .svg or .png.")
     ] = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Print the table of a run: tasks and models by dimension, in per cent.
+    """Print tasks and models by dimension, in per cent.
 
     \b
     Examples:
@@ -109,12 +120,15 @@ def table(
     from screentest.suites.univ.drawing import task_radars
     from screentest.suites.univ.tables import table as tabulated
 
-    with RunReader(run) as reader:
-        rows = tabulated(read_results(reader), by)
-    if not rows:
-        raise UserError(
-            f"{run} has no value of univ", advice="Score with --suite univ --task NAME."
-        )
+    rows: list[Row] = []
+    for run in runs:
+        with RunReader(run) as reader:
+            found = tabulated(read_results(reader), by)
+        if not found:
+            raise UserError(
+                f"{run} has no value of univ", advice="Score with --suite univ --task NAME."
+            )
+        rows += found
     if chart is not None:
         save(task_radars(rows), chart)
     if as_json:
@@ -172,8 +186,10 @@ def _print_table(rows: list[Row], by: str, chart: Path | None) -> None:
         console().print(shown(str(chart)), soft_wrap=True)
 
 
-def cost(run: RunArgument, as_json: JsonOption = False) -> None:
-    """Print what judging took: tokens and seconds per case and task.
+def cost(runs: RunsArgument, as_json: JsonOption = False) -> None:
+    """Print the tokens and seconds that a case took.
+
+    The last column is what the paper's judge took.
 
     \b
     Examples:
@@ -186,10 +202,15 @@ def cost(run: RunArgument, as_json: JsonOption = False) -> None:
     from screentest.run import RunReader
     from screentest.suites.univ.costs import PUBLISHED, task_costs
 
-    with RunReader(run) as reader:
-        costs = task_costs(reader)
-    if not costs:
-        raise UserError(f"{run} has no call of univ", advice="Score with --suite univ --task NAME.")
+    costs: list[TaskCost] = []
+    for run in runs:
+        with RunReader(run) as reader:
+            found = task_costs(reader)
+        if not found:
+            raise UserError(
+                f"{run} has no call of univ", advice="Score with --suite univ --task NAME."
+            )
+        costs += found
     if as_json:
         print_json(
             [

@@ -97,6 +97,8 @@ def test_the_table_has_what_the_judge_said(task: str, evaluated: Evaluated) -> N
 def test_by_another_group(evaluated: Evaluated) -> None:
     found = {row["model"]: row["average"] for row in rows(evaluated.runs["t2v"], "--by", "shots")}
     assert found == {"one": 65.0, "several": 65.0}
+    every = invoke("univ", "table", *evaluated.runs.values(), "--json")
+    assert [row["task"] for row in json.loads(every.stdout)] == [t for t in TASKS for _ in MODELS]
     plain = invoke("univ", "table", evaluated.runs["v2t"])
     assert "the ground truth says nothing about it" in plain.stdout
     assert all(len(line) <= 80 for line in plain.stdout.splitlines())
