@@ -87,3 +87,21 @@ def test_several_videos_of_one_prompt_count_once(tmp_path: Path) -> None:
     lines = leaderboard(read_report([score_run(tmp_path / "run", films, values)]))
     assert {line.tied_with for line in lines if line.value == "calm"} == {()}
     assert [line.mean for line in lines if line.value == "calm"] == pytest.approx([0.9, 0.1])
+
+
+def test_cases_of_a_benchmark_are_shared_though_no_text_is(tmp_path: Path) -> None:
+    """A clear difference on the same cases is one; on nothing shared both would be best."""
+    films = [
+        Item(f"{model}{n}", tmp_path / "x.mp4", groups={"model": model, "case": str(n)})
+        for model in ("high", "low")
+        for n in range(6)
+    ]
+    values = {
+        (film.id, "calm"): scored((0.9 if film.id.startswith("high") else 0.2) + 0.001 * n)
+        for n, film in enumerate(films)
+    }
+    lines = leaderboard(read_report([score_run(tmp_path / "run", films, values)]))
+    assert {line.system: line.best for line in lines if line.value == "calm"} == {
+        "high": True,
+        "low": False,
+    }

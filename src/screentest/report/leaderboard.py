@@ -95,10 +95,14 @@ def _tied(ranking: Ranking | None, system: str) -> tuple[str, ...]:
 
 
 def _by_prompt(results: Results, part: Results, name: str, sign: float) -> dict[str, float]:
-    """More is better; several videos of one prompt are one mean, since they hang together."""
+    """More is better; several videos of one prompt are one mean, since they hang together.
+
+    A benchmark's cases are told by the group ``case``: what a model was given is not always text.
+    """
     found: dict[str, list[float]] = {}
     for value in part.of(name):
         if value.outcome.value is not None:
-            text = results.items[value.item].text or value.item
+            item = results.items[value.item]
+            text = item.groups.get("case") or item.text or value.item
             found.setdefault(text, []).append(sign * value.outcome.value.value)
     return {text: sum(values) / len(values) for text, values in found.items()}
