@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from itertools import combinations
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -20,7 +21,7 @@ from screentest.metrics.locot2v.event_consistency import Seen, same
 from screentest.models.roles import Detection
 from screentest.models.testing import Asked
 from tests.metrics.locot2v.answering import answering, chat, event
-from tests.metrics.locot2v.films import measured, texture
+from tests.metrics.locot2v.films import film, measured, texture
 
 NAME = "locot2v_event_consistency"
 Rows = np.ndarray
@@ -163,6 +164,31 @@ def test_no_detection_costs_the_subjects_only(story: Item) -> None:
         lost = found[name].failure
         assert lost is not None
         assert lost.reason is Reason.NOT_APPLICABLE
+
+
+def test_a_subject_that_is_not_found_costs_the_subjects_only(story: Item) -> None:
+    """No detection is good enough, so nothing is cut out, and all of it is background."""
+    with answering(events=EVENTS, ground=places) as server:
+        found = measured(f"{NAME}:least_score=2", story, chat(server))
+    assert found["intra_event_background"].ok
+    reasons = {
+        "intra_event_subject": "no subject was found in two frames of an event",
+        "inter_event_subject": "no subject was found in two events",
+    }
+    for name, why in reasons.items():
+        lost = found[name].failure
+        assert lost is not None
+        assert (lost.reason, lost.detail) == (Reason.NOT_APPLICABLE, why)
+
+
+def test_events_in_the_dark(story: Item, tmp_path: Path) -> None:
+    """Black frames are alike, but no background stays the same in them."""
+    dark = film(tmp_path / "dark.mkv", [np.zeros((96, 128, 3), np.uint8)] * 32)
+    with answering(events=EVENTS, ground=places) as server:
+        found = measured(NAME, replace(story, video=dark), chat(server))
+    for outcome in found.values():
+        assert outcome.failure is not None
+        assert outcome.failure.reason is Reason.NOT_APPLICABLE
 
 
 @pytest.mark.parametrize(

@@ -33,8 +33,12 @@ def test_other_pictures_in_between_lower_it(tmp_path: Path) -> None:
 
 
 def test_black_frames_are_like_each_other(tmp_path: Path) -> None:
+    """A film that begins and ends in black is none the worse for it."""
     black = np.zeros((64, 64, 3), np.uint8)
-    assert score(NAME, film(tmp_path / "black.mkv", [black] * 4)).value == pytest.approx(1.0)
+    grey = black + 90
+    found = score(NAME, film(tmp_path / "black.mkv", [black] * 4 + [grey]))
+    assert found.curve[0].value < 1
+    assert found.value >= 0.75
 
 
 def test_one_frame_has_no_answer(tmp_path: Path) -> None:

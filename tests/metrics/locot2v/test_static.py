@@ -77,8 +77,9 @@ def test_a_black_segment_is_left_out_and_told(tmp_path: Path) -> None:
     assert (found.details["segments"], found.details["scored"]) == (2, 1)
 
 
-def test_all_black_has_no_answer(tmp_path: Path) -> None:
-    lost = failure(TECHNICAL, film(tmp_path / "film.mkv", [np.zeros_like(texture(1))] * 8)).failure
+def test_one_colour_has_no_answer(tmp_path: Path) -> None:
+    grey = np.full_like(texture(1), 90)
+    lost = failure(TECHNICAL, film(tmp_path / "film.mkv", [grey] * 8)).failure
     assert lost is not None
     assert lost.reason is Reason.NOT_APPLICABLE
     assert "one colour" in lost.detail

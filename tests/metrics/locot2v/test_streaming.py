@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import tracemalloc
 import weakref
 from fractions import Fraction
 from pathlib import Path
@@ -13,7 +14,16 @@ import pytest
 from screentest.core import Frame, Item, Metric, Reason, build, registry
 from screentest.evaluate import Settings, Tools, measure
 from screentest.metrics.locot2v._timeline import Timeline
-from tests.metrics.locot2v.films import CLASSICAL, Picture, film, gliding, measured, texture
+from tests.metrics.locot2v.films import (
+    CLASSICAL,
+    Picture,
+    failure,
+    film,
+    gliding,
+    measured,
+    score,
+    texture,
+)
 
 STREAMING = (
     "locot2v_temporal_flickering",
@@ -62,6 +72,25 @@ def test_frames_are_let_go(spec: str, long_film: Path) -> None:
     assert alive() <= 1
 
 
+def test_ten_times_the_film_needs_hardly_more_memory(tmp_path: Path) -> None:
+    """All streaming metrics in one scan: what Python and NumPy hold at the most."""
+    specs = [spec.partition(":")[0] for spec in STREAMING]
+    peaks = []
+    for count in (16, 40, 400):
+        pictures = (texture(n % 7, 48, 64) for n in range(count))
+        item = Item("film", film(tmp_path / f"{count}.mkv", pictures))
+        tools = Tools(Settings(models=CLASSICAL))
+        metrics = {spec: build("metric", spec).thing for spec in specs}
+        gc.collect()
+        tracemalloc.start()
+        outcomes = measure(item, metrics, tools)
+        peaks.append(tracemalloc.get_traced_memory()[1])
+        tracemalloc.stop()
+        assert all(outcome.ok for found in outcomes.values() for outcome in found.values())
+    # Of the first film all is loaded. The frames of the last one would be 3.7 MB.
+    assert peaks[2] < peaks[1] + 1_000_000
+
+
 def test_together_equals_one_by_one(tmp_path: Path) -> None:
     video = film(tmp_path / "film.mkv", [*gliding(20, 2), *gliding(20, 1, seed=4)])
     specs = [*STREAMING, "locot2v_transition_smoothness:k=4"]
@@ -70,6 +99,18 @@ def test_together_equals_one_by_one(tmp_path: Path) -> None:
     together = measure(Item("film", video), metrics, tools)
     for spec in specs:
         assert together[spec] == measured(spec, video)
+
+
+@pytest.mark.parametrize("spec", STREAMING)
+def test_black_all_through_is_no_score(spec: str, tmp_path: Path) -> None:
+    """Nothing is steadier than black; a single lit frame among it is a film again."""
+    black = np.full((48, 64, 3), 3, np.uint8)  # what a lossy encoder leaves of black
+    lost = failure(spec, film(tmp_path / "black.mkv", [black] * 16)).failure
+    assert lost is not None
+    assert (lost.reason, lost.detail) == (Reason.NOT_APPLICABLE, "every frame is black")
+    lit = [*[black] * 8, *gliding(8, 1)]
+    small = [np.ascontiguousarray(one[:48, :64]) for one in lit]
+    assert 0 <= score(spec, film(tmp_path / "lit.mkv", small)).value <= 1
 
 
 @pytest.mark.parametrize(

@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import TypeAlias
 
 from screentest.core import BaseConsumer, Frame, FrameRequest, Time
+from screentest.metrics.locot2v._light import Light
 
 Pair: TypeAlias = tuple[Frame, Frame]
 
@@ -26,6 +27,7 @@ class Pairwise(BaseConsumer):
         self._waiting: list[Pair] = []
         self.frames = 0
         """How many counted."""
+        self.light = Light()
 
     @property
     def wants(self) -> FrameRequest:
@@ -37,6 +39,7 @@ class Pairwise(BaseConsumer):
         if frame.index % self._step:
             return
         self.frames += 1
+        self.light.see(frame.image)
         if self._last is not None:
             self._waiting.append((self._last, frame))
             if len(self._waiting) >= BATCH:

@@ -32,6 +32,7 @@ from screentest.core import (
     Time,
     register,
 )
+from screentest.metrics.locot2v._light import Light
 from screentest.metrics.locot2v._timeline import mean
 from screentest.metrics.locot2v._work import Work
 from screentest.models.roles import Aesthetic
@@ -70,6 +71,7 @@ class AestheticQuality:
         beauty = _Beauty(backend, FrameRequest(rate=self.rate, filter=Filter.BICUBIC))
 
         def conclude() -> Outcomes:
+            beauty.light.require()
             shares = [min(1.0, max(0.0, score / bound)) for score in beauty.scores]
             end = resources.info(item.video).span.end
             borders = [*beauty.times, max(end, beauty.times[-1])]
@@ -90,10 +92,12 @@ class _Beauty(BaseConsumer):
         self.wants = wants
         self.times: list[Time] = []
         self.scores: list[float] = []
+        self.light = Light()
         self._backend = backend
         self._waiting: list[Frame] = []
 
     def take(self, frame: Frame) -> None:
+        self.light.see(frame.image)
         self._waiting.append(frame)
         if len(self._waiting) >= BATCH:
             self._flush()

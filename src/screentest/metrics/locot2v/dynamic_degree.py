@@ -86,9 +86,11 @@ class DynamicDegree:
         def conclude() -> Outcomes:
             if not moves:
                 raise inapplicable("the video has one frame to look at, so nothing can move")
+            frames.light.require()
             return {NAME: Outcome.of(self._score(moves, video))}
 
-        return Work(conclude, [Pairwise(FrameRequest(), look, step=step_of(video))])
+        frames = Pairwise(FrameRequest(), look, step=step_of(video))
+        return Work(conclude, [frames])
 
     def _score(self, moves: Sequence[Move], video: VideoInfo) -> Score:
         if self.by == "degree":

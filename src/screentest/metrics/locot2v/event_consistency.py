@@ -40,6 +40,7 @@ from screentest.metrics.locot2v._asking import Glance
 from screentest.metrics.locot2v._crops import Cut, cut
 from screentest.metrics.locot2v._events import EVENTS, events_of, subjects_of
 from screentest.metrics.locot2v._grounding import GROUND, Grounded, ground
+from screentest.metrics.locot2v._light import is_black
 from screentest.metrics.locot2v._similarity import nearness, text_vectors
 from screentest.metrics.locot2v._suite import Records
 from screentest.metrics.locot2v._work import Work, inapplicable, no_score
@@ -135,6 +136,8 @@ class EventConsistency:
         phrases = subjects_of(one.event)
         seen = _Gathering(resources)
         for frame in resources.frames(item.video, moments, wants):
+            if is_black(frame.image):  # alike, but only as nothing is like nothing
+                continue
             seen.add(cut(frame.image, phrases, resources, self.least_score))
         return Seen(one, seen.subject_rows, seen.background_rows)
 

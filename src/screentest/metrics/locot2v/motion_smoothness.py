@@ -24,6 +24,7 @@ from screentest.core import (
     Time,
     register,
 )
+from screentest.metrics.locot2v._light import Light
 from screentest.metrics.locot2v._pairs import BATCH
 from screentest.metrics.locot2v._timeline import Timeline
 from screentest.metrics.locot2v._work import Work, inapplicable
@@ -60,6 +61,7 @@ class MotionSmoothness:
             smoothness = triples.smoothness
             if not smoothness.count:
                 raise inapplicable("the video has fewer than three frames")
+            triples.light.require()
             curve = smoothness.curve(resources.info(item.video).span.end)
             return {NAME: Outcome.of(Score(smoothness.mean, curve))}
 
@@ -73,12 +75,14 @@ class Triples(BaseConsumer):
     wants: FrameRequest
     model: Interpolation
     smoothness: Timeline = field(default_factory=Timeline)
+    light: Light = field(default_factory=Light)
     _even: Frame | None = None
     _odd: Frame | None = None
     _waiting: list[tuple[Frame, Frame, Frame]] = field(default_factory=list)
 
     def take(self, frame: Frame) -> None:
         """Keep it until its neighbours have come."""
+        self.light.see(frame.image)
         if frame.index % 2:
             self._odd = frame
             return

@@ -25,6 +25,7 @@ from screentest.core import (
     Time,
     register,
 )
+from screentest.metrics.locot2v._light import Light
 from screentest.metrics.locot2v._timeline import Timeline
 from screentest.metrics.locot2v._work import Work, inapplicable
 from screentest.models.roles import ImageFeatures
@@ -60,6 +61,7 @@ class SemanticConsistency:
         def conclude() -> Outcomes:
             if not likeness.line.count:
                 raise inapplicable("the video has one frame, which is consistent with nothing")
+            likeness.light.require()
             curve = likeness.line.curve(resources.info(item.video).span.end)
             return {NAME: Outcome.of(Score(likeness.line.mean, curve))}
 
@@ -73,11 +75,13 @@ class _Likeness(BaseConsumer):
 
     def __init__(self, encoder: ImageFeatures) -> None:
         self.line = Timeline()
+        self.light = Light()
         self._encoder = encoder
         self._waiting: list[Frame] = []
         self._last: Vectors | None = None
 
     def take(self, frame: Frame) -> None:
+        self.light.see(frame.image)
         self._waiting.append(frame)
         if len(self._waiting) >= BATCH:
             self._flush()

@@ -30,6 +30,7 @@ from screentest.core import (
     Time,
     register,
 )
+from screentest.metrics.locot2v._light import Light
 from screentest.metrics.locot2v._timeline import mean
 from screentest.metrics.locot2v._work import Work
 from screentest.models.roles import Technical
@@ -66,6 +67,7 @@ class TechnicalQuality:
         pieces = _Segments(resources.role("technical"), spans, FrameRequest(rate=self.rate))
 
         def conclude() -> Outcomes:
+            pieces.light.require()
             if not pieces.points:
                 failure = pieces.failure or Failure(Reason.NOT_APPLICABLE, "no segment has frames")
                 return {NAME: Outcome(failure=failure)}
@@ -83,12 +85,14 @@ class _Segments(BaseConsumer):
         self.wants = wants
         self.points: list[Point] = []
         self.failure: Failure | None = None
+        self.light = Light()
         self._backend = backend
         self._spans = spans
         self._place = 0
         self._frames: list[Frame] = []
 
     def take(self, frame: Frame) -> None:
+        self.light.see(frame.image)
         while self._place + 1 < len(self._spans) and frame.time >= self._spans[self._place].end:
             self._flush()
         self._frames.append(frame)

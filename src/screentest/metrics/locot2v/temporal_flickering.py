@@ -53,10 +53,12 @@ class TemporalFlickering:
         def conclude() -> Outcomes:
             if not steadiness.count:
                 raise inapplicable("the video has one frame, so nothing can flicker")
+            frames.light.require()
             score = Score(steadiness.mean, steadiness.curve(resources.info(item.video).span.end))
             return {NAME: Outcome.of(score)}
 
-        return Work(conclude, [Pairwise(FrameRequest(), compare)])
+        frames = Pairwise(FrameRequest(), compare)
+        return Work(conclude, [frames])
 
 
 def difference(first: object, second: object) -> float:

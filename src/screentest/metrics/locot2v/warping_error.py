@@ -108,12 +108,14 @@ class WarpingError:
             if not errors.count:
                 what = "no two frames show the same things" if hidden else "the video has one frame"
                 raise inapplicable(f"{what}, so there is nothing to compare")
+            frames.light.require()
             details = {"error": errors.mean, "pairs": errors.count, "without_overlap": hidden}
             curve = errors.curve(video.span.end)
             scaled = tuple(type(one)(one.span, self._scaled(one.value)) for one in curve)
             return {NAME: Outcome.of(Score(self._scaled(errors.mean), scaled, details))}
 
-        return Work(conclude, [Pairwise(wants, compare)])
+        frames = Pairwise(wants, compare)
+        return Work(conclude, [frames])
 
     def _scaled(self, error: float) -> float:
         if self.scale == "exponential":
