@@ -129,6 +129,8 @@ def test_answers_that_cannot_be_are_told(testbed: Path, tmp_path: Path) -> None:
         {**good, "page": "none"},
         {**good, "steps": {}},
         {**good, "steps": {"choice": {"choice": "left"}, "check": {}}},
+        {**good, "steps": {"choice": {"choice": "up"}}},  # not taken for the right
+        {**good, "steps": {"choice": "left"}},
         {**good, "vote": "x"},
         {**good, "seconds": "soon"},
         "{",

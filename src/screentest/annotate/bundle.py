@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
+from screentest.annotate.answers import check_answer
 from screentest.annotate.language import Language
 from screentest.annotate.media.padding import Padding, served_length
 from screentest.annotate.media.prepare import Prepared
@@ -178,8 +179,12 @@ def _record(task: Task, unit: Unit, key: Key, worker: str, answer: Mapping[str, 
     if not VOTE_ID.fullmatch(answer["vote"]):
         raise ValueError("no id of a vote")
     said: dict[str, Any] = {}
-    for given in steps.values():
-        said |= given
+    questions = [question.id for question in unit.questions]
+    for step in STEPS[task]:
+        # What a page sends is checked as in the app: a platform's file may have been edited.
+        said |= check_answer(
+            step, steps[step.value], questions=questions, ties=True, prompt=unit.prompt
+        )
     choice = said.get("choice")
     return Record(
         task=task,
