@@ -10,7 +10,6 @@ import json
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -186,16 +185,23 @@ def _caption(outcome: Outcome[ChatAnswer]) -> Outcome[dict[str, str]]:
     return Outcome.of({"caption": text})
 
 
-@lru_cache(1)
-def _models(choices: tuple[str, ...], device: str) -> Models:
-    return Models([Choice.parse(choice) for choice in choices], device=device)
+_open: dict[str, Models] = {}
+
+
+def _models(chat: ChatUse) -> Models:
+    """The models of a build, loaded once per process."""
+    key = to_json([*map(str, chat.models), chat.device])
+    if key not in _open:
+        _open.clear()  # one set of models at a time
+        _open[key] = Models(chat.models, device=chat.device)
+    return _open[key]
 
 
 @contextmanager
 def _chatting(job: Job, use: str) -> Iterator[Any]:
     """The model for a use, its calls in the run's ledger; loaded weights stay, connections go."""
     chat: ChatUse = job.payload.chat
-    models = _models(tuple(map(str, chat.models)), chat.device)
+    models = _models(chat)
     models.attach(job.ledger, chat.prices)
     backend = models.role(f"{Role.CHAT.value}.{use}")
     try:
