@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from screentest.evaluate.results import Results, Value
 
 WIDTH = 22
-MOMENTS = 5
+MOMENTS = 3
 
 
 def command(app: typer.Typer) -> None:
@@ -26,9 +26,7 @@ def command(app: typer.Typer) -> None:
 
 def show(
     run: Annotated[Path, typer.Argument(metavar="RUN", help="A run of score.")],
-    item: Annotated[
-        str, typer.Argument(metavar="[ITEM]", help="Its id, or how the id begins.")
-    ] = "",
+    item: Annotated[str, typer.Argument(metavar="ITEM", help="Its id, or how the id begins.")] = "",
     worst: Annotated[int, typer.Option(min=0, help="How many worst moments.")] = MOMENTS,
     as_json: JsonOption = False,
 ) -> None:
@@ -99,10 +97,11 @@ def _print(
     if rows:
         console().print()
         console().print(table(["Value", ">Score", "", "Over time", "Worst"], rows))
-    if moments:
+    low = [(moment, said) for moment in moments if (said := _said(results, values, moment))]
+    if low:
         print_heading("Worst moments")
-        for moment in moments:
-            print_indented(f"{_clock(moment)}  {_said(values, moment)}")
+    for moment, said in low:
+        print_indented(f"{_clock(moment)}  {said}")
     lost = [value for value in values if not value.outcome.ok]
     if lost or pending:
         print_heading("Not scored")
@@ -120,13 +119,14 @@ def _row(results: Results, value: Value) -> tuple[str, ...]:
     if len(score.curve) < 2:
         return (value.name, _number(score.value), better, "", "")
     low = _worst(score.curve, higher=info.higher_is_better)
+    flat = len({point.value for point in score.curve}) == 1
     line = sparkline(score.curve, WIDTH, _levels())
     return (
         value.name,
         _number(score.value),
         better,
         line,
-        f"{_number(low.value)} at {_clock(low.span.start)}",
+        "" if flat else f"{_number(low.value)} at {_clock(low.span.start)}",
     )
 
 
@@ -146,13 +146,16 @@ def _levels() -> str:
     return BLOCKS
 
 
-def _said(values: Sequence[Value], moment: Any) -> str:
-    """What each curve has at a moment, with its note."""
+def _said(results: Results, values: Sequence[Value], moment: Any) -> str:
+    """What is low at a moment, each curve by its own scale, with the note."""
     told = []
     for value in values:
-        score = value.outcome.value
-        for point in score.curve if score is not None and len(score.curve) > 1 else ():
-            if moment in point.span:
+        score, info = value.outcome.value, results.outputs[value.name]
+        numbers = [point.value for point in score.curve] if score is not None else []
+        for point in score.curve if score is not None else ():
+            middle = (min(numbers) + max(numbers)) / 2
+            low = point.value < middle if info.higher_is_better else point.value > middle
+            if moment in point.span and low:
                 note = f" ({' '.join(point.note.split())[:200]})" if point.note else ""
                 told.append(f"{value.name} {_number(point.value)}{note}")
     return ", ".join(told)
