@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from screentest.core.frames import Image
 
 EXTRA = "models"
-NEUTRAL = ("model", "revision", "trust_remote_code", "allow_pickle", "device", "batch")
+NEUTRAL = ("model", "revision", "trust_remote_code", "allow_pickle", "device", "batch", "compile")
 """Options that say how to get and run a model; which one it was stands in its identity."""
 
 _BLOCK = 1 << 20
@@ -135,13 +135,36 @@ class Origin:
 def pixel_inputs(processor: Any, images: Sequence[Image], place: Place) -> dict[str, Any]:
     """Pictures as a model takes them; resized and normalised on the GPU where there is one."""
     where = {"device": place.device} if place.device.startswith("cuda") else {}
-    # Said, not guessed: a picture three pixels high looks like one with channels first.
-    layout = {"input_data_format": "channels_last"}
     checked = [check_picture(image) for image in images]
-    inputs = processor(images=checked, return_tensors="pt", **layout, **where)
+    # Said, not guessed: a picture three pixels high looks like one with channels first.
+    if where and _takes_tensors(processor) and len({image.shape for image in checked}) == 1:
+        pictures: Any = _copied(checked, place)
+        layout = {"input_data_format": "channels_first"}
+    else:
+        pictures, layout = checked, {"input_data_format": "channels_last"}
+    inputs = processor(images=pictures, return_tensors="pt", **layout, **where)
     moved = {key: value.to(place.device, non_blocking=True) for key, value in inputs.items()}
     moved["pixel_values"] = moved["pixel_values"].to(place.dtype)
     return moved
+
+
+def _takes_tensors(processor: Any) -> bool:
+    """Whether pictures that are on the device already are worked on there."""
+    inner = getattr(processor, "image_processor", processor)
+    return any(
+        base.__name__ in ("BaseImageProcessorFast", "TorchvisionBackend")
+        for base in type(inner).__mro__
+    )
+
+
+def _copied(images: Sequence[Image], place: Place) -> Any:
+    """Pictures of one size on the device, channels first: one copy, which nobody waits for."""
+    torch = optional("torch", EXTRA)
+    together = torch.empty((len(images), *images[0].shape), dtype=torch.uint8, pin_memory=True)
+    array = together.numpy()
+    for number, image in enumerate(images):
+        array[number] = image
+    return together.to(place.device, non_blocking=True).permute(0, 3, 1, 2)
 
 
 def fingerprint(folder: Path) -> str:

@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from screentest.core import register
-from screentest.models.batches import batches
 from screentest.models.optional import optional
-from screentest.models.pretrained import EXTRA, NEUTRAL, Origin, Place, pixel_inputs, ready
+from screentest.models.pretrained import EXTRA, NEUTRAL, Origin, Place, ready
+from screentest.models.quickening import quicken
+from screentest.models.streaming import AUTOMATIC, Stream
 
 if TYPE_CHECKING:
     from screentest.core.frames import Image
@@ -31,10 +32,12 @@ def hf(
     revision: str = "",
     trust_remote_code: bool = False,
     device: str = "auto",
-    batch: int = 32,
+    batch: int = 0,
+    compile: bool = False,
 ) -> VisionTower:
-    """``model`` is a folder or hub id."""
-    return VisionTower(Origin(model, revision, trust_remote_code), Place.choose(device), batch)
+    """``model`` is a folder or hub id; ``compile`` pays on a GPU from some 50,000 pictures on."""
+    origin, place = Origin(model, revision, trust_remote_code), Place.choose(device)
+    return VisionTower(origin, place, batch, compiled=compile)
 
 
 class VisionTower:
@@ -44,27 +47,23 @@ class VisionTower:
     has none, that of its class token.
     """
 
-    def __init__(self, origin: Origin, place: Place, batch: int) -> None:
+    def __init__(
+        self, origin: Origin, place: Place, batch: int = AUTOMATIC, *, compiled: bool = False
+    ) -> None:
         self._torch = optional("torch", EXTRA)
         transformers = optional("transformers", EXTRA)
-        self._place = place
-        self._batch = batch
         self._model: Any = origin.load(transformers.AutoModel.from_pretrained, dtype=place.dtype)
         self._model.to(place.device).eval()
-        self._processor: Any = origin.load(
-            transformers.AutoImageProcessor.from_pretrained, weights=False
-        )
-        self.identity: Mapping[str, str] = origin.identity(self._model, place)
+        processor = origin.load(transformers.AutoImageProcessor.from_pretrained, weights=False)
+        self._stream = Stream(processor, place, batch)
+        identity = origin.identity(self._model, place)
+        self.identity: Mapping[str, str] = identity | quicken(self._model, place, compiled=compiled)
 
     def features(self, images: Sequence[Image]) -> Vectors:
         """One row per image, of length one."""
         if not images:
             return np.zeros((0, 0), np.float32)
-        rows = []
-        for piece in batches(images, self._batch):
-            inputs = pixel_inputs(self._processor, piece, self._place)
-            with self._torch.inference_mode():
-                rows.append(self._pooled(inputs).float())
+        rows = self._stream.rows(images, lambda inputs: self._pooled(inputs).float())
         unit = self._torch.nn.functional.normalize(self._torch.cat(rows), dim=-1)
         return np.asarray(unit.cpu().numpy(), np.float32)
 

@@ -10,7 +10,9 @@ import numpy as np
 from screentest.core import NoValue, Reason, register
 from screentest.models.batches import batches
 from screentest.models.optional import optional
-from screentest.models.pretrained import EXTRA, NEUTRAL, Origin, Place, pixel_inputs, ready
+from screentest.models.pretrained import EXTRA, NEUTRAL, Origin, Place, ready
+from screentest.models.quickening import quicken
+from screentest.models.streaming import AUTOMATIC, Stream
 from screentest.models.texts import readable
 
 if TYPE_CHECKING:
@@ -35,30 +37,36 @@ def hf(
     revision: str = "",
     trust_remote_code: bool = False,
     device: str = "auto",
-    batch: int = 32,
+    batch: int = 0,
+    compile: bool = False,
 ) -> DualEncoder:
-    """``model`` is a folder or hub id; Jina CLIP v2 needs ``trust_remote_code=true``."""
-    return DualEncoder(Origin(model, revision, trust_remote_code), Place.choose(device), batch)
+    """``model`` is a folder or hub id; Jina CLIP v2 needs ``trust_remote_code=true``.
+
+    ``compile`` pays on a GPU from some 50,000 pictures on.
+    """
+    origin, place = Origin(model, revision, trust_remote_code), Place.choose(device)
+    return DualEncoder(origin, place, batch, compiled=compile)
 
 
 class DualEncoder:
     """Fills the role image_text."""
 
-    def __init__(self, origin: Origin, place: Place, batch: int) -> None:
+    def __init__(
+        self, origin: Origin, place: Place, batch: int = AUTOMATIC, *, compiled: bool = False
+    ) -> None:
         self._torch = optional("torch", EXTRA)
         transformers = optional("transformers", EXTRA)
         self._place = place
-        self._batch = batch
         self._model: Any = origin.load(transformers.AutoModel.from_pretrained, dtype=place.dtype)
         self._model.to(place.device).eval()
-        self._processor: Any = origin.load(
-            transformers.AutoProcessor.from_pretrained, weights=False
-        )
-        self._tokenizer: Any = self._processor.tokenizer
+        processor = origin.load(transformers.AutoProcessor.from_pretrained, weights=False)
+        self._stream = Stream(processor, place, batch)
+        self._tokenizer: Any = processor.tokenizer
         self._positions = self._learned_positions()
         # SigLIP was trained on texts padded to its full length and errs on others.
         self._pad_fully = "siglip" in str(self._model.config.model_type)
-        self.identity: Mapping[str, str] = origin.identity(self._model, place)
+        identity = origin.identity(self._model, place)
+        self.identity: Mapping[str, str] = identity | quicken(self._model, place, compiled=compiled)
 
     @property
     def max_tokens(self) -> int:
@@ -71,18 +79,15 @@ class DualEncoder:
 
     def embed_images(self, images: Sequence[Image]) -> Vectors:
         """One row per image, of length one."""
-        rows = []
-        for piece in batches(images, self._batch):
-            inputs = pixel_inputs(self._processor, piece, self._place)
-            with self._torch.inference_mode():
-                rows.append(_pooled(self._model.get_image_features(**inputs)))
-        return self._unit_rows(rows)
+        return self._unit_rows(
+            self._stream.rows(images, lambda one: _pooled(self._model.get_image_features(**one)))
+        )
 
     def embed_texts(self, texts: Sequence[str], *, truncate: bool = True) -> Vectors:
         """One row per text, of length one; ``truncate=False`` reads beyond the maximum."""
         limit = self.max_tokens if truncate else self._ignoring_maximum(texts)
         rows = []
-        for piece in batches(texts, self._batch):
+        for piece in batches(texts, self._stream.batch):
             inputs = self._tokenizer(
                 [readable(text) for text in piece],
                 padding="max_length" if self._pad_fully else True,
