@@ -29,6 +29,7 @@ SUB = (
     ["locot2v", "items"],
     ["locot2v", "correct"],
     ["locot2v", "analyse"],
+    ["locot2v", "matrix"],
 )
 
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from screentest.cli import _suite_analyse
+from screentest.cli import _suite_analyse, _suite_matrix
 from screentest.cli._options import DeviceOption, JsonOption, ModelOption, ProfileOption
 
 if TYPE_CHECKING:
@@ -26,6 +26,7 @@ def command(suite: typer.Typer) -> None:
     locot2v.command()(items)
     locot2v.command()(correct)
     _suite_analyse.command(locot2v)
+    _suite_matrix.command(locot2v)
     suite.add_typer(locot2v, name="locot2v")
 
 
@@ -37,6 +38,7 @@ def about() -> None:
       screentest suite locot2v items suite.json --videos out/ --model-name X
       screentest suite locot2v upper-bound pictures/
       screentest suite locot2v analyse scores/ --charts charts/
+      screentest suite locot2v matrix testbed/ --chart matrix.svg
     """
 
 

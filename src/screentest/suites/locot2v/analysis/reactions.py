@@ -46,6 +46,15 @@ class Reaction:
         """Wilson's, at 95%."""
         return wilson(self.more + self.same / 2, self.pairs)
 
+    @property
+    def is_sure(self) -> bool:
+        """Whether it cannot well be none: the interval leaves a half out.
+
+        >>> Reaction(more=9).is_sure, Reaction(more=2, less=1).is_sure, Reaction(less=9).is_sure
+        (True, False, True)
+        """
+        return not self.interval.low <= 0.5 <= self.interval.high
+
 
 def reactions(pairs: Iterable[PairScores]) -> dict[str, dict[str, Reaction]]:
     """By sub-dimension and aspect; what no pair has is not there.
