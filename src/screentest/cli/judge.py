@@ -100,8 +100,10 @@ def _row(as_given: Outcome[Verdict] | None, swapped: Outcome[Verdict] | None) ->
         if outcome is None:
             return {"better": "–", "note": "not judged yet: start the same command again"}
         if outcome.failure is not None:
-            lines = str(outcome.failure).strip().splitlines()
-            return {"better": "–", "note": lines[0] if lines else ""}
+            failure = outcome.failure
+            # Of a traceback the last line tells what happened.
+            told = failure.detail.strip().splitlines()[-1:]
+            return {"better": "–", "note": ": ".join([failure.reason.value, *told])}
     assert as_given is not None
     assert swapped is not None
     one, other = as_given.unwrap(), swapped.unwrap().flipped

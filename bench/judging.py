@@ -1,0 +1,136 @@
+"""What a judgement costs beside the model: preparing the question, and keeping the books.
+
+A chat server on this machine answers at once, so all that is left is ours. `vlm_video` is put
+all ten aspects of three pairs in both orders, one after the other, into a run that survives a
+kill at any moment. A judge that rates videos alone is given verdicts on what is measured
+already. What measuring costs is in bench/core.py.
+"""
+
+from __future__ import annotations
+
+import json
+import shutil
+import tempfile
+import time
+from dataclasses import dataclass, replace
+from itertools import combinations
+from pathlib import Path
+from typing import Any
+
+from _figures import figure, ratio
+from screentest.certify.court import Court
+from screentest.core import Aspect, Outcome, Question
+from screentest.evaluate.judging import Contest, Order
+from screentest.evaluate.settings import Settings
+from screentest.evaluate.tools import Tools, close_tools
+from screentest.judges.vlm_video import vlm_video
+from screentest.models import Choice
+from screentest.models.chat.messages import ChatAnswer, ChatRequest
+from screentest.models.testing import Answer, FakeChatServer
+from screentest.run import InlineEngine, RunStore
+from screentest.sample import sample_videos
+
+FRAMES, LONG_SIDE = 8, 512
+JUDGE = f"vlm_video:frames={FRAMES},long_side={LONG_SIDE}"
+ANSWER = Answer(json.dumps({"reason": "None.", "better": "first"}))
+
+
+def contests() -> list[Contest]:
+    films = [video.item for video in sample_videos()[:3]]
+    return [
+        Contest(f"{one.id}-{two.id}", aspect, one.text, one, two)
+        for one, two in combinations(films, 2)
+        for aspect in Aspect
+    ]
+
+
+@dataclass
+class Collector:
+    """Stands for the chat model; remembers what it would be asked."""
+
+    requests: list[ChatRequest]
+
+    def ask(self, requests: list[ChatRequest]) -> list[Outcome[ChatAnswer]]:
+        self.requests += requests
+        return [Outcome.of(ChatAnswer(text="")) for _ in requests]
+
+
+class Preparing(Tools):
+    """Tools with a collector in the place of the model."""
+
+    def __init__(self, settings: Settings, collector: Collector) -> None:
+        super().__init__(settings)
+        self._collector = collector
+
+    def role(self, name: str) -> Any:
+        return self._collector
+
+
+def prepared(settings: Settings, questions: list[Question]) -> tuple[float, list[ChatRequest]]:
+    """Seconds to find clips and frames and to write the questions; and the questions."""
+    collector = Collector([])
+    judge, tools = vlm_video(frames=FRAMES, long_side=LONG_SIDE), Preparing(settings, collector)
+    for question in questions:
+        for item in (question.first, question.second):
+            tools.shots(item.video, "scdet")  # once per video: not the question's own
+    start = time.process_time()
+    for question in questions:
+        judge.judge(question, tools)
+    return time.process_time() - start, collector.requests
+
+
+def heard(folder: Path, settings: Settings, judge: str, given: list[Contest]) -> float:
+    """Seconds of all judgements, into a run."""
+    with RunStore(folder, command="certify") as store:
+        court = Court(store, settings, InlineEngine())
+        start = time.process_time()
+        court.hear(lambda _: given, [judge])
+        return time.process_time() - start
+
+
+def asking(folder: Path) -> None:
+    given = contests()
+    questions = [one.question(order) for one in given for order in Order]
+    count = len(questions)
+    with FakeChatServer(lambda _: ANSWER) as server:
+        choice = f"chat=openai:test,base_url={server.url}"
+        settings = Settings(models=(Choice.parse(choice),))
+        heard(folder / "warm", settings, JUDGE, given[:1])  # connections, imports
+        preparing, requests = prepared(settings, questions)
+        chat = Tools(settings).role("chat.judge")
+        start = time.process_time()
+        for request in requests:
+            chat.ask([replace(request, repeat=1)])
+        calling = time.process_time() - start
+        chat.close()
+        whole = heard(folder / "asked", settings, JUDGE, given)
+        close_tools()
+    figure(f"{count} judgements of 2 × {FRAMES} frames, in all", 1000 * whole / count, "ms each")
+    figure("  of these: clips, frames, writing the question", 1000 * preparing / count, "ms each")
+    figure("  of these: the call, answered at once", 1000 * calling / count, "ms each")
+    rest = max(0.0, whole - preparing - calling) / count
+    figure("  the rest: records, ledger, plan, shots", 1000 * rest, "ms each")
+    ratio("the rest, against a model that answers in 2 s", rest / 2, "below 0.05")
+
+
+def rating(folder: Path) -> None:
+    # Verdicts on fifty copies of a pair in ten aspects; both videos are measured already.
+    base = contests()[:10]
+    given = [replace(one, id=f"{one.id}-{n}") for n in range(50) for one in base]
+    heard(folder / "rated", Settings(), "contrast", base)
+    seconds = heard(folder / "rated", Settings(), "contrast.tonal_range", given)
+    figure(f"{2 * len(given):,} verdicts from scores", 1000 * seconds / len(given) / 2, "ms each")
+    close_tools()
+
+
+def main() -> None:
+    folder = Path(tempfile.mkdtemp(prefix="judging-"))
+    try:
+        asking(folder)
+        rating(folder)
+    finally:
+        shutil.rmtree(folder)
+
+
+if __name__ == "__main__":
+    main()

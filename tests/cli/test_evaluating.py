@@ -1,0 +1,253 @@
+"""score, judge, certify and compare as a user has them: tables, exit codes, messages."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from collections.abc import Iterator
+from fractions import Fraction
+from pathlib import Path
+
+import pytest
+
+from screentest.core import Size
+from screentest.evaluate.tools import close_tools
+from screentest.models.testing import Answer, FakeChatServer
+from screentest.run import RunReader
+from screentest.sample import sample_videos
+from screentest.video import normalize
+from tests.certify.stage import build_small, films
+from tests.cli.conftest import fits, invoke
+from tests.degrade.stage import QUICK
+
+ALONE = ("--workers", "1")
+
+
+@pytest.fixture(autouse=True)
+def _clean_tools() -> Iterator[None]:
+    yield
+    close_tools()
+
+
+@pytest.fixture(scope="module")
+def videos(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Two small films and a file that is none."""
+    folder = tmp_path_factory.mktemp("videos")
+    for video in sample_videos()[:2]:
+        small = folder / f"{video.item.id}.mp4"
+        normalize(
+            video.item.video, small, size=Size(long_side=96), rate=Fraction(4), settings=QUICK
+        )
+    (folder / "broken.mp4").write_bytes(b"not a film at all")
+    return folder
+
+
+@pytest.fixture(scope="module")
+def testbed(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("beds")
+    return build_small(
+        folder / "testbed",
+        films(folder, 2),
+        degradations=("aesthetics", "dynamics_degree"),
+        placebos=("container",),
+    )
+
+
+@pytest.fixture(scope="module")
+def certified(testbed: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Three metrics as judges, in one run."""
+    out = tmp_path_factory.mktemp("run") / "certificates"
+    done = invoke(
+        *("certify", "contrast", "frozen", "blockiness", "--testbed", testbed, "--out", out),
+        *ALONE,
+    )
+    assert done.exit_code == 0, done.output
+    assert fits(done.stdout)
+    # By aspect, then what else was measured; three certificates.
+    assert done.stdout.count("dynamics_degree") == 3
+    for words in ("Right %", "95% interval", "Order", "Placebo container", "Cost", "chance 50.0"):
+        assert done.stdout.count(words) == 3
+    return out
+
+
+def said_wrong(*arguments: str | Path) -> str:
+    """What is said of a command that cannot be; it ends with 2 and no traceback."""
+    done = invoke(*arguments)
+    assert done.exit_code == 2, done.output
+    assert "Traceback" not in done.output
+    return done.output
+
+
+def test_score_tells_what_was_scored_and_what_was_not(videos: Path, tmp_path: Path) -> None:
+    line = ("score", videos, "--metrics", "contrast,named_colours", "--out", tmp_path / "s", *ALONE)
+    done = invoke(*line)
+    assert done.exit_code == 0, done.output
+    assert fits(done.stdout)
+    assert "2/3" in done.stdout  # the file that is none has no contrast
+    assert "0/3" in done.stdout  # nobody has a script
+    assert "Not scored" in done.stdout
+    with RunReader(tmp_path / "s") as run:
+        before = {record.key: record.written for record in run.records()}
+    told = json.loads(invoke(*line, "--json").stdout)
+    with RunReader(tmp_path / "s") as run:
+        assert {record.key: record.written for record in run.records()} == before
+    totals = {total["name"]: total for total in told["totals"]}
+    assert (totals["contrast"]["scored"], totals["contrast"]["total"]) == (2, 3)
+    assert totals["named_colours"]["mean"] is None
+
+
+def test_score_ends_with_1_where_nothing_is_scored(videos: Path, tmp_path: Path) -> None:
+    broken = videos / "broken.mp4"
+    done = invoke("score", broken, "--metrics", "contrast", "--out", tmp_path / "s", *ALONE)
+    assert done.exit_code == 1
+    assert "0/1" in done.stdout
+
+
+def test_what_cannot_be_scored_is_told(videos: Path, tmp_path: Path) -> None:
+    out = ("--out", tmp_path / "s")
+    assert "sharpnes" in said_wrong("score", videos, "--metrics", "sharpnes", *out)
+    assert "--retry" in said_wrong("score", videos, "--retry", "always", *out)
+    gone = invoke("score", tmp_path / "gone.mp4", "--metrics", "contrast", *out, *ALONE)
+    assert gone.exit_code == 1
+    assert "missing_file" in gone.stdout
+
+
+def test_judge_says_which_is_better_and_by_what(videos: Path, tmp_path: Path) -> None:
+    first, second = sorted(video for video in videos.iterdir() if video.stem != "broken")
+    done = invoke(
+        *("judge", "contrast", first, second, "--aspects", "aesthetics", "--out", tmp_path / "j")
+    )
+    assert done.exit_code == 0, done.output
+    assert fits(done.stdout.replace(str(first), "").replace(str(second), ""))
+    told = invoke(
+        *("judge", "contrast", second, first, "--aspects", "aesthetics"),
+        *("--out", tmp_path / "k", "--json"),
+    )
+    (row,) = json.loads(told.stdout)
+    assert row["better"] in ("first", "second")
+    assert " against " in row["note"]
+
+
+def test_judge_says_where_the_order_decides_or_nothing_does(videos: Path, tmp_path: Path) -> None:
+    first, second = sorted(video for video in videos.iterdir() if video.stem != "broken")
+    always = Answer('{"reason": "so", "better": "first"}')
+    with FakeChatServer(lambda asked: always) as server:
+        model = f"chat=openai:test,base_url={server.url},max_attempts=1"
+        pair = ("judge", "vlm_video:frames=1,long_side=48", first, second, "--model", model)
+        told = invoke(*pair, "--aspects", "color", "--out", tmp_path / "j", "--json")
+        lost = invoke(
+            *("judge", "vlm_video:frames=1", first, videos / "broken.mp4", "--model", model),
+            *("--aspects", "color", "--out", tmp_path / "k", "--json"),
+        )
+    assert json.loads(told.stdout) == [
+        {"aspect": "color", "better": "unclear", "note": "the order of presentation decides"}
+    ]
+    assert lost.exit_code == 1
+    (row,) = json.loads(lost.stdout)
+    assert row["better"] == "–"
+    assert row["note"].startswith("undecodable: ")
+
+
+def test_a_judge_that_is_blind_has_no_verdict(videos: Path, tmp_path: Path) -> None:
+    first, second = sorted(video for video in videos.iterdir() if video.stem != "broken")
+    done = invoke(
+        *("judge", "core", first, second, "--aspects", "spatial_relationship"),
+        *("--out", tmp_path / "j"),
+    )
+    assert done.exit_code == 1
+    assert "not_applicable" in done.stdout
+    assert "nobody" in said_wrong("judge", "nobody", first, second, "--out", tmp_path / "k")
+
+
+def test_certificates_as_json_are_whole(certified: Path, testbed: Path) -> None:
+    again = invoke(
+        *("certify", "contrast", "frozen", "blockiness", "--testbed", testbed),
+        *("--out", certified, "--json"),
+        *ALONE,
+    )
+    (_, certificate, _) = json.loads(again.stdout)
+    by_aspect = {one["aspect"]: one["accuracy"]["value"] for one in certificate["aspects"]}
+    assert by_aspect["dynamics_degree"]["points"] == 4.0  # two films in two orders
+    assert by_aspect["dynamics_degree"].keys() >= {"wilson", "wald", "clustered"}
+    assert certificate["signature"].startswith("frozen|")
+
+
+@pytest.mark.parametrize(
+    ("options", "told"),
+    [
+        (("--orders", "middle"), "--orders"),
+        (("--probes", "reversed"), "reversed"),
+        (("--aspects", "beauty"), "beauty"),
+        (("--aspects", "color"), "no pairs"),
+        (("--human", "votes.csv"), "no vote on a pair"),
+    ],
+)
+def test_what_cannot_be_certified_is_told(
+    options: tuple[str, ...], told: str, testbed: Path, tmp_path: Path
+) -> None:
+    votes = tmp_path / "votes.csv"
+    votes.write_text("video,aspect,choice\nvideos/x/color.mp4,color,intact\n", encoding="utf-8")
+    given = [str(votes) if one == "votes.csv" else one for one in options]
+    line = ("certify", "contrast", "--testbed", testbed, "--out", tmp_path / "run")
+    assert told in said_wrong(*line, *given)
+    assert not (tmp_path / "run").exists()  # nothing was begun
+
+
+def test_no_testbed_and_no_judge_are_told(testbed: Path, tmp_path: Path) -> None:
+    out = ("--out", tmp_path / "run")
+    said_wrong("certify", "contrast", "--testbed", tmp_path, *out)
+    assert "contras" in said_wrong("certify", "contras", "--testbed", testbed, *out)
+
+
+def test_a_certificate_of_nothing_ends_with_1(testbed: Path, tmp_path: Path) -> None:
+    """A testbed whose videos are gone bad: every judgement has its reason, none is a guess."""
+    bad = tmp_path / "testbed"
+    shutil.copytree(testbed, bad, ignore=shutil.ignore_patterns("run"))
+    for video in bad.rglob("*.mp4"):
+        video.write_bytes(b"gone")
+    done = invoke(
+        *("certify", "contrast", "--testbed", bad, "--no-placebos", "--out", tmp_path / "run"),
+        *ALONE,
+    )
+    assert done.exit_code == 1, done.output
+    assert "undecodable" in done.stdout
+
+
+def test_two_judges_are_compared_and_three_are_ranked(certified: Path) -> None:
+    pair = invoke("compare", certified, "--judges", "frozen,contrast")
+    assert pair.exit_code == 0, pair.output
+    assert fits(pair.stdout)
+    assert "First: frozen. Second: contrast." in pair.stdout
+    told = json.loads(invoke("compare", certified, "--judges", "frozen,contrast", "--json").stdout)
+    rows = {row["name"]: row for row in told["rows"]}
+    assert rows["dynamics_degree"]["first"] == 1.0
+    assert rows["dynamics_degree"]["pairs"] == 2
+    ranking = invoke("compare", certified)
+    assert ranking.exit_code == 0
+    assert fits(ranking.stdout)
+    assert "cannot be told apart" in ranking.stdout
+
+
+def test_runs_of_scores_are_compared_by_group(videos: Path, tmp_path: Path) -> None:
+    lines = [
+        {"id": f"{model}-{n}", "video": str(video), "prompt": f"p{n}", "groups": {"model": model}}
+        for n, video in enumerate(sorted(videos.glob("[!b]*.mp4")))
+        for model in ("ours", "theirs")
+    ]
+    manifest = tmp_path / "items.jsonl"
+    manifest.write_text("".join(json.dumps(line) + "\n" for line in lines), encoding="utf-8")
+    out = tmp_path / "scores"
+    done = invoke("score", manifest, "--metrics", "contrast", "--by", "model", "--out", out, *ALONE)
+    assert done.exit_code == 0, done.output
+    assert done.stdout.count("\ncontrast ") == 2  # one table per model
+    told = json.loads(invoke("compare", out, "--by", "model=ours,theirs", "--json").stdout)
+    assert [row["difference"] for row in told["rows"]] == [0.0] * 3  # the same files
+    assert "mine" in said_wrong("compare", out, "--by", "model=ours,mine")
+
+
+def test_what_cannot_be_compared_is_told(certified: Path, tmp_path: Path) -> None:
+    assert "sharpness" in said_wrong("compare", certified, "--judges", "frozen,sharpness")
+    assert "--by" in said_wrong("compare", certified, "--by", "model=a,b")
+    assert "one judge" in said_wrong("compare", certified, "--judges", "frozen")
+    assert "too many" in said_wrong("compare", certified, certified, certified)
+    said_wrong("compare", tmp_path)
