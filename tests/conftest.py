@@ -4,11 +4,16 @@ from __future__ import annotations
 
 import os
 import shutil
+from collections.abc import Iterator
 from importlib.resources import files
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 from hypothesis import settings
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Browser
 
 # No timed assertions: a busy machine is not a failure.
 settings.register_profile("screentest", deadline=None)
@@ -42,6 +47,23 @@ def ffmpeg() -> str:
 def ffprobe() -> str:
     """The ffprobe of the system: says what a file holds, independently of us."""
     return _program("ffprobe")
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Browser]:
+    """Debian's Chromium.
+
+    One for each module, not for the whole session: as long as its driver lives, it holds this
+    thread's event loop, and other modules' tests run loops of their own.
+    """
+    driver = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
+    program = shutil.which("chromium")
+    if program is None:
+        pytest.skip("chromium is not installed (Debian: apt-get install chromium)")
+    with driver.sync_playwright() as playwright:
+        opened = playwright.chromium.launch(executable_path=program, args=["--no-sandbox"])
+        yield opened
+        opened.close()
 
 
 def _program(name: str) -> str:

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import shutil
 from collections.abc import Iterator
 from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Browser, sync_playwright
 
 from screentest.annotate.store import Database
 from screentest.degrade.builder import Extractor, build_testbed
@@ -55,15 +53,3 @@ def stand(testbed: Path, tmp_path: Path) -> Iterator[Stand]:
     """The app with the task ``check`` on the testbed, without a server around it."""
     with open_stand(testbed, str(tmp_path / "votes.sqlite"), "check") as opened:
         yield opened
-
-
-@pytest.fixture(scope="session")
-def browser() -> Iterator[Browser]:
-    """Debian's Chromium."""
-    chromium = shutil.which("chromium")
-    if chromium is None:
-        pytest.skip("chromium is not installed (Debian: apt-get install chromium)")
-    with sync_playwright() as playwright:
-        opened = playwright.chromium.launch(executable_path=chromium, args=["--no-sandbox"])
-        yield opened
-        opened.close()

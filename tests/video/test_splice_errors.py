@@ -15,6 +15,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
+from screentest.base import atomic
 from screentest.core import (
     BadOption,
     Frame,
@@ -24,7 +25,6 @@ from screentest.core import (
     VideoError,
     to_json,
 )
-from screentest.video import atomic
 from screentest.video.splicing.encode import EncoderSettings
 from screentest.video.splicing.normalize import NormalizedVideo
 from screentest.video.splicing.parts import Keep, Origin, Part, Reencode, frame_by_frame
