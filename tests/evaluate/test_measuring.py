@@ -174,3 +174,32 @@ def test_half_a_film_has_no_score_unless_allowed(tmp_path: Path) -> None:
     assert "--allow-damaged" in refused.failure.advice
     tools = Tools(Settings(allow_damaged=True))
     assert measure(Item("one", damaged), {"a": Frames()}, tools)["a"]["frames"].ok
+
+
+class Glance:
+    """Looks at one frame and lets none pass by, as metrics that ask a model do."""
+
+    info = MetricInfo({"seen": OutputInfo("how many", high=1e9)})
+    consumers = ()
+
+    def start(self, item: Item, resources: Resources) -> Glance:
+        self.item, self.resources = item, resources
+        return self
+
+    def finish(self) -> Outcomes:
+        moments = [self.resources.info(self.item.video).start]
+        frames = list(self.resources.frames(self.item.video, moments, FrameRequest()))
+        return {"seen": Outcome.of(Score(float(len(frames))))}
+
+
+def test_half_a_film_has_no_score_by_a_glance_either(tmp_path: Path) -> None:
+    data = SAMPLE.video.read_bytes()
+    half = tmp_path / "half.mp4"
+    half.write_bytes(data[: len(data) // 2])
+    refused = measured({"a": Glance()}, half)["a"]["seen"]
+    assert refused.failure is not None
+    assert refused.failure.reason is Reason.UNDECODABLE
+    assert "the file ends" in refused.failure.detail
+    tools = Tools(Settings(allow_damaged=True))
+    assert measure(Item("one", half), {"a": Glance()}, tools)["a"]["seen"].ok
+    assert measured({"a": Glance()})["a"]["seen"].unwrap().value == 1

@@ -12,6 +12,7 @@ from screentest.core import (
     Built,
     Consumer,
     Failure,
+    Fault,
     Frame,
     FrameRequest,
     Item,
@@ -26,6 +27,7 @@ from screentest.core import (
     Time,
     VideoInfo,
     build,
+    timecode,
 )
 from screentest.evaluate.guarding import guarded
 from screentest.evaluate.tools import Tools
@@ -174,6 +176,8 @@ class _Bench:
             consumers.append(detector.thing)
         info = self._tools.info(self._item.video)
         if not consumers:
+            if not settings.allow_damaged:
+                refuse_faults(info)
             return
         report = scan(self._item.video, consumers, limits=settings.limits, info=info)
         if not settings.allow_damaged:
@@ -193,9 +197,26 @@ def refuse_damaged(report: ScanReport) -> None:
     if report.complete:
         return
     seen = f"{report.decoded:,} of {report.info.frames:,} frames were decoded"
-    faults = f", with {report.fault_count:,} faults" if report.fault_count else ""
-    raise NoValue(
+    raise _damaged(", ".join([seen, *_told(report.faults, report.fault_count)]))
+
+
+def refuse_faults(info: VideoInfo) -> None:
+    """The same where nothing was decoded in order: by what the packets tell."""
+    if info.faults:
+        raise _damaged(", ".join(_told(info.faults, len(info.faults))))
+
+
+def _told(faults: Sequence[Fault], count: int) -> Iterator[str]:
+    """The first fault in words, and how many more there are."""
+    for first in faults[:1]:
+        yield first.detail if first.time is None else f"{first.detail} ({timecode(first.time)})"
+        if count > 1:
+            yield f"and {count - 1:,} more"
+
+
+def _damaged(what: str) -> NoValue:
+    return NoValue(
         Reason.UNDECODABLE,
-        f"the video is damaged: {seen}{faults}",
+        f"the video is damaged: {what}",
         advice="Render or download it again, or score what is there with --allow-damaged.",
     )
