@@ -173,30 +173,35 @@ def correct(
     votes: Annotated[
         Path, typer.Argument(metavar="EXPORT", help="What people said, as annotate exports it.")
     ],
+    stage: Annotated[
+        str, typer.Option(metavar="STAGE", help="What they looked over, as build names it.")
+    ] = "draft",
     as_json: JsonOption = False,
 ) -> None:
-    """Take over people's corrections of drafts.
+    """Take over people's corrections of drafts, or of another stage.
 
     They look at drafts with `screentest annotate serve DIR/drafts.jsonl --task
-    prompts`. Where they wrote different texts, none is taken. Afterwards start
-    `screentest suite build` again: what depends on a draft is made anew.
+    prompts`, and at other stages with DIR/review/STAGE.jsonl. Where they wrote
+    different texts, none is taken. Afterwards start `screentest suite build`
+    again: what depends on a correction is made anew.
 
     \b
     Examples:
       screentest suite locot2v correct suite/ votes.json
+      screentest suite locot2v correct suite/ votes.json --stage questions
     """
     from screentest.annotate.export import read_export
     from screentest.annotate.tasks import Task
     from screentest.cli._console import print_json
     from screentest.cli._tables import print_indented
-    from screentest.suites.locot2v.building.reviewing import correct_drafts
+    from screentest.suites.locot2v.building.reviewing import correct_stage
 
     said: dict[str, list[str | None]] = {}
     for record in read_export(votes):
         if record.task is Task.PROMPTS and record.finished and not record.excluded:
             text = record.text if record.verdict == "correct" else None
             said.setdefault(record.source, []).append(text)
-    found = correct_drafts(folder, said)
+    found = correct_stage(folder, said, stage)
     told = {
         "changed": found.changed,
         "approved": found.approved,
@@ -204,7 +209,12 @@ def correct(
         "unknown": found.unknown,
     }
     if as_json:
-        print_json({name: list(ids) for name, ids in told.items()})
-        return
-    for name, ids in told.items():
-        print_indented(f"{name}: {', '.join(ids) or 'none'}", indent=0)
+        lists = {name: list(ids) for name, ids in told.items()}
+        print_json({**lists, "unread": dict(found.unread)})
+    else:
+        for name, ids in told.items():
+            print_indented(f"{name}: {', '.join(ids) or 'none'}", indent=0)
+        for name, why in found.unread.items():
+            print_indented(f"cannot be taken over: {name}: {why}", indent=0)
+    if found.unread:
+        raise typer.Exit(1)

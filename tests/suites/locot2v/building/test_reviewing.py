@@ -1,4 +1,4 @@
-"""Drafts to people and back, through the files that the annotation app reads and writes."""
+"""Stages to people and back, through the files that the annotation app reads and writes."""
 
 from __future__ import annotations
 
@@ -12,8 +12,9 @@ from screentest.annotate.material import read_units
 from screentest.annotate.records import Record
 from screentest.annotate.tasks import Task
 from screentest.corpus.locot2v import read_prompt_suite
-from screentest.suites.locot2v.building.reviewing import correct_drafts
+from screentest.suites.locot2v.building.reviewing import correct_stage
 from screentest.suites.locot2v.building.stages import Source
+from screentest.suites.locot2v.building.wording import REVIEWED, Unreadable, read_back
 from tests.cli.conftest import invoke
 from tests.metrics.locot2v.answering import answering
 from tests.suites.locot2v.building.test_build import REPLIES, api_key, built, source
@@ -78,6 +79,7 @@ def test_a_correction_goes_all_the_way_into_the_suite(source: Source, tmp_path: 
             "approved": [],
             "disputed": [],
             "unknown": ["pets_cat"],
+            "unread": {},
         }
         again = built(server, tmp_path, source)
     assert again.corrected == ["pets_dog/draft"]
@@ -85,7 +87,7 @@ def test_a_correction_goes_all_the_way_into_the_suite(source: Source, tmp_path: 
         "A corrected draft."
     )
     # Taken over twice is taken over once.
-    assert correct_drafts(tmp_path, {"pets_dog": ["A corrected draft."]}).approved == ("pets_dog",)
+    assert correct_stage(tmp_path, {"pets_dog": ["A corrected draft."]}).approved == ("pets_dog",)
 
 
 @pytest.mark.parametrize(
@@ -101,4 +103,68 @@ def test_people_who_agree_or_not(
 ) -> None:
     with answering(**REPLIES) as server:
         built(server, tmp_path, source)
-    assert getattr(correct_drafts(tmp_path, {"pets_dog": texts}), kind) == ("pets_dog",)
+    assert getattr(correct_stage(tmp_path, {"pets_dog": texts}), kind) == ("pets_dog",)
+
+
+@pytest.mark.parametrize("stage", REVIEWED)
+def test_every_stage_can_be_looked_over(stage: str, source: Source, tmp_path: Path) -> None:
+    """The app shows its text; untouched it changes nothing, and each line can be corrected."""
+    with answering(**REPLIES) as server:
+        built(server, tmp_path, source)
+    path = tmp_path / ("drafts.jsonl" if stage == "draft" else f"review/{stage}.jsonl")
+    (unit,) = read_units(path, Task.PROMPTS)
+    same = correct_stage(tmp_path, {"pets_dog": [unit.prompt]}, stage)
+    assert same.approved == ("pets_dog",)
+    text = "7" if stage == "complexity" else "yes" if stage == "questions" else "Corrected."
+    lines = unit.prompt.splitlines()
+    label = lines[-1].partition(": ")[0]
+    changed = f"{label}: {text}" if stage not in ("draft", "merge") else text
+    if stage == "questions":  # the last line is a polarity: turn it round
+        changed = f"{label}: {'no' if lines[-1].endswith('yes') else 'yes'}"
+    corrected = "\n".join([*lines[:-1], changed])
+    assert correct_stage(tmp_path, {"pets_dog": [corrected]}, stage).changed == ("pets_dog",)
+    with answering(**REPLIES) as server:
+        again = built(server, tmp_path, source)
+    assert f"pets_dog/{stage}" in [*again.corrected, *again.conflicts]
+    (unit,) = read_units(path, Task.PROMPTS)
+    assert unit.prompt == corrected
+
+
+QUESTIONS = {"themes": [{"question": "Is it calm?", "positive": True}], "how": "asked"}
+
+
+@pytest.mark.parametrize(
+    ("text", "why"),
+    [
+        ("themes.1.question: Is it?", "themes.1.positive is missing"),
+        ("themes.1.question: Is it?\nthemes.1.positive: maybe", "yes or no, not 'maybe'"),
+        ("Hello\nthemes.1.question: Is it?", "'Hello' has no name in front"),
+        ("themes.1.question: A?\nthemes.1.question: B?", "is there twice"),
+    ],
+)
+def test_corrections_that_do_not_fit(text: str, why: str) -> None:
+    with pytest.raises(Unreadable, match=why):
+        read_back("questions", text, QUESTIONS)
+
+
+def test_a_text_of_several_lines_with_colons() -> None:
+    """A line that only looks like a name belongs to the text before it."""
+    text = "themes.1.question: Is it calm\nnote: even at night?\nthemes.1.positive: no"
+    assert read_back("questions", text, QUESTIONS) == {
+        "themes": [{"question": "Is it calm\nnote: even at night?", "positive": False}]
+    }
+    assert QUESTIONS["themes"][0]["positive"] is True  # type: ignore[index]
+
+
+def test_a_correction_that_cannot_be_read_is_told(source: Source, tmp_path: Path) -> None:
+    votes = tmp_path / "votes.json"
+    votes.write_text(as_json([vote("ann", "semantic: a lot")]))
+    with answering(**REPLIES) as server:
+        built(server, tmp_path, source)
+    arguments = ("suite", "locot2v", "correct", tmp_path, votes, "--stage")
+    result = invoke(*arguments, "complexity")
+    assert result.exit_code == 1
+    assert "cannot be taken over: pets_dog" in result.stdout
+    wrong = invoke(*arguments, "collect")
+    assert wrong.exit_code == 2
+    assert "people do not look over 'collect'" in wrong.stderr

@@ -18,7 +18,7 @@ from screentest.corpus.locot2v import (
 )
 from screentest.run import ABSENT, hash_file
 from screentest.suites.locot2v.building.documents import Documents, State, digest
-from screentest.suites.locot2v.building.reviewing import write_drafts
+from screentest.suites.locot2v.building.reviewing import write_reviews
 from screentest.suites.locot2v.building.stages import STAGES, Choices, Source, Stage
 
 SUITE_FILE = "suite.json"
@@ -61,16 +61,14 @@ def build_suite(
     A failure costs its video the stages that depend on it, and nothing else.
     """
     work = _Work(resources, choices or Choices(), Documents(out), notice or (lambda *_: None))
-    drafts: dict[str, str] = {}
+    results: dict[str, dict[str, Mapping[str, Any]]] = {}
     for source in sources:
-        known = work.video(source)
-        if "draft" in known:
-            drafts[source.id] = known["draft"]["text"]
+        known = results[source.id] = work.video(source)
         if len(known) == len(STAGES):
             work.done.records.append(record_of(source, known))
     if work.done.records:
         write_prompt_suite(out / SUITE_FILE, work.done.records)
-    work.done.drafts = write_drafts(sources, drafts, out)
+    work.done.drafts = write_reviews(sources, results, out)
     return work.done
 
 

@@ -70,6 +70,11 @@ class Documents:
         }[edited, moved]
         return Kept(state, result)
 
+    def result(self, source: str, stage: str) -> dict[str, Any]:
+        """What a stage's file says now, whatever it was made from."""
+        found: dict[str, Any] = self._content(self.path(source, stage))["result"]
+        return found
+
     def correct(self, source: str, stage: str, changes: Mapping[str, Any]) -> bool:
         """Change a result as a person would; False where it says so already."""
         path = self.path(source, stage)
