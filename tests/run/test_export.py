@@ -25,7 +25,7 @@ from screentest.core import (
     Verdict,
 )
 from screentest.run import InlineEngine, RunReader, RunStore, Task, execute, export, rows
-from screentest.run.export import COLUMNS
+from screentest.run.export import COLUMNS, export_partitioned
 from screentest.run.records import encode
 from screentest.run.tasks import Finished
 from tests.run.test_store import keys, outcomes
@@ -207,3 +207,31 @@ def test_where_nothing_can_be_written(run: RunStore, tmp_path: Path) -> None:
         export(run, "csv", tmp_path)
     with pytest.raises(BadOption, match="csv, json, parquet"):
         export(run, "xlsx", tmp_path / "table.xlsx")
+
+
+def test_parquet_in_parts_is_the_same_table(store: RunStore, tmp_path: Path) -> None:
+    """Names that a folder cannot have as they are come back as they were."""
+    import pyarrow.dataset
+
+    names = ["flicker", "noise:rate=2,size=8", "a/b", "=1+2"]
+    made = [key(1, evaluator=name) for name in names]
+    store.add_to_plan([*made, key(2, evaluator="flicker")])
+    for one in made:
+        outcome: Outcome[Any] = Outcome.of(Score(0.5))
+        store.write(Finished(Task((one,), "x:y"), (encode({one.evaluator: outcome}),)))
+    export_partitioned(store, "evaluator", tmp_path / "parts")
+    assert len(list((tmp_path / "parts").iterdir())) == len(names)
+    table = pyarrow.dataset.dataset(tmp_path / "parts", partitioning="hive").to_table().to_pylist()
+
+    def sort(row: Any) -> Any:
+        return row["evaluator"], row["item"]
+
+    whole = read_parquet(store, tmp_path)
+    assert sorted(({n: row[n] for n in COLUMNS} for row in table), key=sort) == sorted(
+        whole, key=sort
+    )
+    with pytest.raises(BadOption, match="there already"):
+        export_partitioned(store, "evaluator", tmp_path / "parts")
+    with pytest.raises(BadOption, match="cannot part by"):
+        export_partitioned(store, "value", tmp_path / "other")
+    assert not (tmp_path / "other").exists()

@@ -32,6 +32,13 @@ def export(
             "--out", "-o", metavar="FILE", help="Where to; - prints. Else records.KIND in the run."
         ),
     ] = None,
+    partition: Annotated[
+        str,
+        typer.Option(
+            metavar="COLUMN",
+            help="Parquet as a folder in parts: by evaluator, aspect, name or status.",
+        ),
+    ] = "",
 ) -> None:
     """Write the records of a run to a file.
 
@@ -43,15 +50,23 @@ def export(
     Examples:
       screentest export results/tuesday
       screentest export results/tuesday --to parquet
+      screentest export results/tuesday --to parquet --partition evaluator
       screentest export results/tuesday --to json --out - | jq .coverage
     """
     from screentest.cli._console import err, plural
+    from screentest.core import BadOption
     from screentest.run import RunReader
     from screentest.run import export as write
+    from screentest.run.export import export_partitioned
 
     path = target or run / f"records.{kind}"
+    if partition and (kind is not Kind.PARQUET or path == Path("-")):
+        raise BadOption("only Parquet in a folder comes in parts", advice="Add --to parquet.")
     with RunReader(run) as reader:
-        write(reader, kind, sys.stdout.buffer if path == Path("-") else path)
+        if partition:
+            export_partitioned(reader, partition, path)
+        else:
+            write(reader, kind, sys.stdout.buffer if path == Path("-") else path)
         coverage = reader.coverage()
     told = f"{coverage.scored:,} of {plural(coverage.total, 'record')} scored"
     err().print(f"{path}: {told}")

@@ -10,12 +10,15 @@ from __future__ import annotations
 import csv
 import io
 import json
+import os
+import shutil
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from decimal import Decimal
+from itertools import islice
 from pathlib import Path
 from typing import IO, Any, Final, TypeAlias
 
-from screentest.core import BadOption, Outcome, Score, Verdict
+from screentest.core import BadOption, Outcome, Score, StorageError, Verdict
 from screentest.run._atomic import written_whole
 from screentest.run.reader import RunReader
 from screentest.run.records import Record, RecordKey, Value, encode
@@ -46,16 +49,20 @@ COLUMNS: Final[Mapping[str, type]] = {
 rationale or what is known of a failure; ``details`` is JSON: curve, evidence and the like."""
 
 PENDING: Final = "pending"
+PARTITIONS: Final = ("evaluator", "aspect", "name", "status")
+_ROWS_AT_ONCE: Final = 20_000
 
 
 def rows(run: RunReader) -> Iterator[dict[str, Cell]]:
     """The table: current records and those still to come, by key and name."""
-    known = {record.key: record for record in run.records()}
+    # Both come by key, so that a run of millions is never held at once.
+    made = run.records()
+    ahead = next(made, None)
     for key in run.plan():
-        record = known.get(key)
-        if record is None:
+        if ahead is None or ahead.key != key:
             yield _row(key, key.evaluator, status=PENDING)
             continue
+        record, ahead = ahead, next(made, None)
         for name, outcome in sorted(record.outcomes.items()):
             yield _row(key, name, elapsed=record.elapsed, attempts=record.attempts) | _cells(
                 outcome
@@ -129,13 +136,50 @@ _FORMULA: Final = frozenset("=+-@\t\r\n\uff1d\uff0b\uff0d\uff20")
 
 
 def _write_parquet(run: RunReader, file: IO[bytes]) -> None:
-    import pyarrow
     import pyarrow.parquet
 
+    batches = _batches(run)
+    with pyarrow.parquet.ParquetWriter(file, _schema()) as writer:
+        for batch in batches:
+            writer.write_batch(batch)
+
+
+def export_partitioned(run: RunReader, by: str, folder: Path) -> None:
+    """Write Parquet as a folder with a part for each value of a column: whole or not at all.
+
+    The folders are named as Hive and what reads its tables expect: ``evaluator=flicker``.
+    """
+    import pyarrow.dataset
+
+    if by not in PARTITIONS:
+        raise BadOption(f"cannot part by {by!r}", advice=f"One of {', '.join(PARTITIONS)}.")
+    if folder.exists():
+        raise BadOption(f"{folder} is there already", advice="Remove it, or choose another.")
+    unfinished = folder.with_name(f".{folder.name}.{os.getpid()}")
+    try:
+        reader = pyarrow.RecordBatchReader.from_batches(_schema(), _batches(run))
+        parts = pyarrow.dataset.partitioning(pyarrow.schema([_schema().field(by)]), flavor="hive")
+        pyarrow.dataset.write_dataset(reader, unfinished, format="parquet", partitioning=parts)
+        unfinished.rename(folder)
+    except OSError as error:
+        raise StorageError(f"cannot write {folder}: {error.strerror or error}") from None
+    finally:
+        shutil.rmtree(unfinished, ignore_errors=True)
+
+
+def _schema() -> Any:
+    import pyarrow
+
     kinds = {str: pyarrow.string(), int: pyarrow.int64(), float: pyarrow.float64()}
-    schema = pyarrow.schema([(name, kinds[kind]) for name, kind in COLUMNS.items()])
-    table = pyarrow.Table.from_pylist(list(rows(run)), schema=schema)
-    pyarrow.parquet.write_table(table, file)
+    return pyarrow.schema([(name, kinds[kind]) for name, kind in COLUMNS.items()])
+
+
+def _batches(run: RunReader) -> Iterator[Any]:
+    import pyarrow
+
+    table, schema = rows(run), _schema()
+    while piece := list(islice(table, _ROWS_AT_ONCE)):
+        yield pyarrow.RecordBatch.from_pylist(piece, schema=schema)
 
 
 def _write_json(run: RunReader, file: IO[bytes]) -> None:
