@@ -20,7 +20,7 @@ from screentest.cli._options import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from screentest.evaluate.results import Results, Total
     from screentest.run import Execution
@@ -198,14 +198,16 @@ def _print(results: Results, by: str, done: Execution, out: Path) -> None:
     from screentest.cli._console import out as console
     from screentest.cli._console import plural
     from screentest.cli._tables import print_heading, print_indented
+    from screentest.cli._value_names import readable_names
 
+    names = readable_names(results)
     if by:
         for group, part in results.by_group(by).items():
             print_heading(f"{by}: {group or 'none'}")
-            _print_totals(part.totals())
+            _print_totals(part.totals(), names)
     else:
-        _print_totals(results.totals())
-    _print_failures(results)
+        _print_totals(results.totals(), names)
+    _print_failures(results, names)
     console().print()
     words = f"{plural(len(results.items), 'item')}, in {out}"
     if done.pending:
@@ -216,7 +218,7 @@ def _print(results: Results, by: str, done: Execution, out: Path) -> None:
     print_indented(words, indent=0)
 
 
-def _print_totals(totals: Sequence[Total]) -> None:
+def _print_totals(totals: Sequence[Total], names: Mapping[str, str]) -> None:
     from screentest.cli._console import out as console
     from screentest.cli._tables import table
 
@@ -230,11 +232,12 @@ def _print_totals(totals: Sequence[Total]) -> None:
             )
             low = f"± {_number(margin)}" if total.scored > 1 else ""
         better = "↑" if total.info.higher_is_better else "↓"
-        rows.append((total.name, mean, low, better, f"{total.scored:,}/{total.total:,}"))
+        called = names.get(total.name, total.name)
+        rows.append((called, mean, low, better, f"{total.scored:,}/{total.total:,}"))
     console().print(table(["Metric", ">Mean", "", "", ">Scored"], rows))
 
 
-def _print_failures(results: Results) -> None:
+def _print_failures(results: Results, called: Mapping[str, str]) -> None:
     """Why values are missing; the same words once, with how many they are."""
     from screentest.cli._tables import print_heading, print_indented
 
@@ -245,7 +248,7 @@ def _print_failures(results: Results) -> None:
             last = failure.detail.strip().splitlines()[-1] if failure.detail.strip() else ""
             words = f"{failure.reason.value}: {last}" if last else failure.reason.value
             names, items = told.setdefault(words, (set(), set()))
-            names.add(value.name)
+            names.add(called[value.name])
             items.add(value.item)
     if told:
         print_heading("Not scored")
