@@ -17,10 +17,10 @@ from screentest.core import BadOption, Failure, Item, Outcome, Progress, Reason,
 from screentest.degrade.asking import ChatUse, caption_signature, facts_signature
 from screentest.degrade.captions.facts import CaptionFacts
 from screentest.degrade.changes import Change, changes, film_signature
-from screentest.degrade.intact import Intact, IntactTask
+from screentest.degrade.intact import MAKE_INTACT, Intact, IntactTask
 from screentest.degrade.options import BuildOptions, Rung
 from screentest.degrade.page import write_page
-from screentest.degrade.pairs import PairTask
+from screentest.degrade.pairs import MAKE_PAIRS, PairTask
 from screentest.degrade.preparing import prepare
 from screentest.degrade.site import Site
 from screentest.degrade.sources import Extractor, Source, by_rules, sources_of
@@ -30,8 +30,6 @@ from screentest.run import Engine, LocalEngine, RecordKey, RunStore, Task, hash_
 NOTHING: Mapping[str, Failure] = {}
 RUN = "run"
 """The folder of the run, in that of the testbed."""
-MAKE_INTACT = "screentest.degrade.intact:make_intact"
-MAKE_PAIRS = "screentest.degrade.pairs:make_pairs"
 
 
 @dataclass(frozen=True, slots=True)

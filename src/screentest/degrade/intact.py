@@ -26,6 +26,7 @@ from screentest.degrade.testbed import SourceFilm, VideoFile
 from screentest.run import Job, Results, hash_file
 from screentest.video import NormalizedVideo, normalize, probe
 
+MAKE_INTACT = "screentest.degrade.intact:make_intact"
 VIDEOS = "videos"
 PROMPT = "prompt.txt"
 

@@ -31,6 +31,8 @@ from screentest.models import Choice, Models
 from screentest.run import Job, RecordKey, Results
 from screentest.video import Part, Reencode, SplicedVideo, splice
 
+MAKE_PAIRS = "screentest.degrade.pairs:make_pairs"
+
 
 @dataclass(frozen=True, slots=True)
 class PairTask:

@@ -25,11 +25,11 @@ from screentest.core import (
 )
 from screentest.degrade.changes import film_signature
 from screentest.degrade.checks import UNFINISHED, Finding, check_manifest, is_inside
-from screentest.degrade.intact import Intact, IntactTask
+from screentest.degrade.intact import MAKE_INTACT, Intact, IntactTask
 from screentest.degrade.names import video_name
 from screentest.degrade.options import BuildOptions, Rung
 from screentest.degrade.pair_names import pair_name
-from screentest.degrade.pairs import PairTask
+from screentest.degrade.pairs import MAKE_PAIRS, PairTask
 from screentest.degrade.sources import Extractor, by_rules
 from screentest.degrade.testbed import Kind, Pair, SourceFilm, Testbed
 from screentest.degrade.tracks import read_track
@@ -45,8 +45,6 @@ from screentest.run import (
 )
 from screentest.video import supervised
 
-MAKE_INTACT = "screentest.degrade.intact:make_intact"
-MAKE_PAIRS = "screentest.degrade.pairs:make_pairs"
 _SECOND = re.compile(r"intact_[0-9]{1,6}\.mp4")
 """A second intact video has its long side in its name."""
 

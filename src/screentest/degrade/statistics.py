@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from statistics import fmean, median
 
-from screentest.core import Aspect, Reason, Time
+from screentest.core import Aspect, Reason, Script, Time
 from screentest.degrade.testbed import Kind, SourceFilm, Testbed
 
 BIN = 100
@@ -120,7 +120,7 @@ def statistics_of(testbed: Testbed) -> Statistics:
 
 def prompt_of(source: SourceFilm) -> str:
     """The prompt of a source: its captions joined."""
-    return " ".join(clip.caption for clip in source.clips if clip.caption)
+    return Script(source.clips).text
 
 
 def duration_of(source: SourceFilm) -> Time:

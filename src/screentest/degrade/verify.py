@@ -137,7 +137,7 @@ class _Examination:
 
     def _prompt(self) -> Iterator[Finding]:
         path = self._source.prompt
-        expected = " ".join(clip.caption for clip in self._source.clips if clip.caption)
+        expected = Script(self._source.clips).text
         try:
             text = file_in(self._folder, path).read_text(encoding="utf-8")
         except (OSError, ValueError, NoValue) as error:

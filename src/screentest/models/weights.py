@@ -32,8 +32,6 @@ __all__ = [
     "whole",
 ]
 
-_BLOCK = 1 << 20
-
 
 def cache_folder() -> Path:
     """Where screentest keeps what can be had again: SCREENTEST_CACHE, or the user's cache."""
@@ -141,8 +139,5 @@ def sha256_of(place: Path) -> str:
 
 @lru_cache(maxsize=256)
 def _hashed(place: Path, size: int, changed: int, inode: int) -> str:
-    digest = hashlib.sha256()
     with place.open("rb") as file:
-        while block := file.read(_BLOCK):
-            digest.update(block)
-    return digest.hexdigest()
+        return hashlib.file_digest(file, "sha256").hexdigest()
