@@ -52,7 +52,8 @@ def test_every_optional_part_of_the_package_is_looked_for() -> None:
         _parts._name_and_least(requirement)[0]
         for requirement in metadata.requires("screentest") or []
         if any(
-            f'"{extra}"' in requirement.replace("'", '"') for extra in ("models", "ray", "postgres")
+            f'"{extra}"' in requirement.replace("'", '"')
+            for extra in ("models", "ray", "postgres", "download")
         )
     }
     named = {name for name, _, _ in _parts.OPTIONAL}

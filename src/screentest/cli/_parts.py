@@ -10,7 +10,7 @@ from importlib import metadata
 
 OPENCV = "opencv-contrib-python-headless"
 
-_MODULES = {OPENCV: "cv2", "pillow": "PIL", "psycopg": "psycopg", "ray": "ray"}
+_MODULES = {OPENCV: "cv2", "pillow": "PIL", "psycopg": "psycopg", "ray": "ray", "yt-dlp": "yt_dlp"}
 
 OPTIONAL = (
     ("torch", "local models", "pip install 'screentest[models]'"),
@@ -20,6 +20,7 @@ OPTIONAL = (
     ("torchvision", "optical flow by RAFT", "pip install 'screentest[models]'"),
     ("ray", "runs on many machines", "pip install 'screentest[ray]'"),
     ("psycopg", "annotation on PostgreSQL", "pip install 'screentest[postgres]'"),
+    ("yt-dlp", "videos for a prompt suite", "pip install 'screentest[download]'"),
 )
 
 

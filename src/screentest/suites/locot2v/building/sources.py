@@ -58,7 +58,7 @@ def download(addresses: Path, into: Path, *, shortest: float, longest: float) ->
     if importlib.util.find_spec("yt_dlp") is None:
         raise UserError(
             "fetching videos needs the package yt-dlp",
-            advice="Install it: pip install yt-dlp. Or fetch them yourself and give --videos.",
+            advice="pip install 'screentest[download]', or fetch them yourself and give --videos.",
         )
     try:
         into.mkdir(parents=True, exist_ok=True)
