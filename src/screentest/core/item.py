@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 from itertools import pairwise
@@ -47,7 +47,12 @@ class Script:
     @property
     def text(self) -> str:
         """The captions joined: the prompt of a long video."""
-        return " ".join(clip.caption for clip in self.clips if clip.caption)
+        return joined(self.clips)
+
+
+def joined(clips: Iterable[Clip]) -> str:
+    """The captions of some clips as one text, whatever is said of their times."""
+    return " ".join(clip.caption for clip in clips if clip.caption)
 
 
 class Transition(StrEnum):

@@ -7,7 +7,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from statistics import fmean, median
 
-from screentest.core import Aspect, Reason, Script, Time
+from screentest.core import Aspect, Reason, Time
+from screentest.core.item import joined
 from screentest.degrade.testbed import Kind, SourceFilm, Testbed
 
 BIN = 100
@@ -120,7 +121,7 @@ def statistics_of(testbed: Testbed) -> Statistics:
 
 def prompt_of(source: SourceFilm) -> str:
     """The prompt of a source: its captions joined."""
-    return Script(source.clips).text
+    return joined(source.clips)
 
 
 def duration_of(source: SourceFilm) -> Time:

@@ -8,6 +8,7 @@ from functools import partial
 from pathlib import Path
 
 from screentest.core import Item, NoValue, Progress, Script, Silent, Span, UserError
+from screentest.core.item import joined
 from screentest.degrade.checks import Finding, all_videos, check_manifest, file_in
 from screentest.degrade.intact import load_intact
 from screentest.degrade.pair_names import pair_name
@@ -137,7 +138,7 @@ class _Examination:
 
     def _prompt(self) -> Iterator[Finding]:
         path = self._source.prompt
-        expected = Script(self._source.clips).text
+        expected = joined(self._source.clips)
         try:
             text = file_in(self._folder, path).read_text(encoding="utf-8")
         except (OSError, ValueError, NoValue) as error:
