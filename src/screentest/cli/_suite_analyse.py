@@ -106,7 +106,8 @@ def analyse(
 def _draw(scores: Scores, records: Path | None, folder: Path, suffix: str) -> list[Path]:
     from screentest.core import BadOption
     from screentest.corpus.locot2v import read_prompt_suite
-    from screentest.suites.locot2v.analysis import charts, drawing
+    from screentest.suites import charts
+    from screentest.suites.locot2v.analysis import drawing
     from screentest.suites.locot2v.analysis.complexity import by_complexity
 
     suite = read_prompt_suite(records) if records is not None else None

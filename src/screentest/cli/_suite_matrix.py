@@ -118,7 +118,7 @@ def matrix(
 
 
 def _draw(found: Matrix, across: list[str], path: Path) -> Path:
-    from screentest.suites.locot2v.analysis.charts import heatmap, save
+    from screentest.suites.charts import heatmap, save
     from screentest.suites.locot2v.analysis.scores import titles
 
     named = titles()

@@ -116,7 +116,7 @@ def table(
     from screentest.core import UserError
     from screentest.evaluate.results import read_results
     from screentest.run import RunReader
-    from screentest.suites.locot2v.analysis.charts import save
+    from screentest.suites.charts import save
     from screentest.suites.univ.drawing import task_radars
     from screentest.suites.univ.tables import table as tabulated
 
@@ -340,7 +340,7 @@ def distribution(
     from screentest.cli._console import out as console
     from screentest.cli._console import print_json, shown
     from screentest.cli._tables import table as drawn
-    from screentest.suites.locot2v.analysis.charts import save
+    from screentest.suites.charts import save
     from screentest.suites.univ.captioning import read_shots
     from screentest.suites.univ.distribution import distribution as counted
     from screentest.suites.univ.distribution import draw_distribution

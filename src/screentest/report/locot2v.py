@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from screentest.report.charts import Chart, figure_chart
 from screentest.report.data import Report
+from screentest.suites import charts as drawn
 from screentest.suites.locot2v.adding import Standing
-from screentest.suites.locot2v.analysis import charts as drawn
 from screentest.suites.locot2v.analysis import drawing
 from screentest.suites.locot2v.analysis.complexity import by_complexity
 from screentest.suites.locot2v.analysis.correlations import correlations

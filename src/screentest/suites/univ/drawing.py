@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from screentest.metrics.univ.dimensions import TITLES, Dimension
-from screentest.suites.locot2v.analysis.charts import radar
+from screentest.suites.charts import radar
 from screentest.suites.univ.tables import Row
 
 if TYPE_CHECKING:

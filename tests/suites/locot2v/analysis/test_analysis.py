@@ -14,7 +14,8 @@ from scipy import stats
 from screentest.core import BadOption, Item, Outcome, OutputInfo, Reason, Score
 from screentest.corpus.locot2v import PromptRecord, PromptSuite
 from screentest.evaluate.results import Results, Value
-from screentest.suites.locot2v.analysis import charts, drawing
+from screentest.suites import charts
+from screentest.suites.locot2v.analysis import drawing
 from screentest.suites.locot2v.analysis.complexity import by_complexity
 from screentest.suites.locot2v.analysis.correlations import TABLE_5, correlations
 from screentest.suites.locot2v.analysis.reactions import PairScores, Reaction, reactions

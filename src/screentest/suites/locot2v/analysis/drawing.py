@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
+from screentest.suites.charts import radar, radars, scatter
 from screentest.suites.locot2v.adding import Standing
-from screentest.suites.locot2v.analysis.charts import radar, radars, scatter
 from screentest.suites.locot2v.analysis.scores import (
     Scores,
     by_category,

@@ -1,4 +1,4 @@
-"""The paper's charts from one's own numbers, as SVG or PNG: the same numbers, the same bytes."""
+"""Charts of suites from one's own numbers, as SVG or PNG: the same numbers, the same bytes."""
 
 from __future__ import annotations
 
