@@ -125,7 +125,25 @@ def test_judge_says_which_is_better_and_by_what(videos: Path, tmp_path: Path) ->
     )
     (row,) = json.loads(told.stdout)
     assert row["better"] in ("first", "second")
+    worse = {"first": "second", "second": "first"}[row["better"]]
+    low = min(row["evidence"][worse], key=lambda moment: moment["value"])
     assert " against " in row["note"]
+    assert row["note"].endswith(f"; the {worse} is worst at {low['start']:.1f} s")
+
+
+def test_judge_reads_a_script(videos: Path, tmp_path: Path) -> None:
+    first, second = sorted(video for video in videos.iterdir() if video.stem != "broken")
+    script = tmp_path / "script.txt"
+    script.write_text("A meadow.\n\nA hare yawns.\n", encoding="utf-8")
+    line = ("judge", "shot_count.shots_had", first, second, "--aspects", "comprehensiveness")
+    blind = invoke(*line, "--out", tmp_path / "blind", "--json")
+    assert blind.exit_code == 1
+    assert json.loads(blind.stdout)[0]["note"].startswith("not_applicable: ")
+    told = invoke(*line, "--script", script, "--out", tmp_path / "j", "--json")
+    # The cartoon has four shots; the newsreel of 1906, at this size, is one take.
+    assert json.loads(told.stdout)[0]["better"] == "first"
+    script.write_text("\n", encoding="utf-8")
+    assert "no captions" in said_wrong(*line, "--script", script, "--out", tmp_path / "k")
 
 
 def test_judge_says_where_the_order_decides_or_nothing_does(videos: Path, tmp_path: Path) -> None:

@@ -19,7 +19,7 @@ from screentest.cli._options import (
 )
 
 if TYPE_CHECKING:
-    from screentest.core import Choice, Item, Outcome, Verdict
+    from screentest.core import Choice, Outcome, Point, Script, Verdict
 
 
 def command(app: typer.Typer) -> None:
@@ -32,6 +32,10 @@ def judge(
     first: Annotated[Path, typer.Argument(metavar="FIRST", help="A video.")],
     second: Annotated[Path, typer.Argument(metavar="SECOND", help="Another one.")],
     prompt: Annotated[str, typer.Option(metavar="TEXT", help="What both were asked to show.")] = "",
+    script: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="The same shot by shot: one caption a line."),
+    ] = None,
     aspects: Annotated[
         str, typer.Option(metavar="NAMES", help="all, or some, with commas.")
     ] = "all",
@@ -70,9 +74,13 @@ def judge(
     from screentest.run import RunStore
 
     settings = settings_of(model, profile, prompts, prices, device=device)
-    pair: tuple[Item, Item] = (Item("first", first, prompt), Item("second", second, prompt))
+    captions = _captions(script) if script is not None else None
+    text = prompt or (captions.text if captions is not None else "")
+    pair = [
+        Item(name, video, text, captions) for name, video in (("first", first), ("second", second))
+    ]
     contests = [
-        Contest("pair", aspect, prompt, *pair) for aspect in read_aspects(aspects) or list(Aspect)
+        Contest("pair", aspect, text, *pair) for aspect in read_aspects(aspects) or list(Aspect)
     ]
     cap = cap_of(max_cost, settings)
     arguments = {"judge": name, "first": str(first), "second": str(second)}
@@ -94,7 +102,20 @@ def judge(
         raise typer.Exit(1)
 
 
-def _row(as_given: Outcome[Verdict] | None, swapped: Outcome[Verdict] | None) -> dict[str, str]:
+def _captions(path: Path) -> Script:
+    from screentest.core import BadOption, Clip, Script
+
+    try:
+        lines = path.read_text(encoding="utf-8-sig").splitlines()
+    except (OSError, UnicodeDecodeError) as error:
+        raise BadOption(f"the script {path} cannot be read: {error}") from None
+    captions = [line.strip() for line in lines if line.strip()]
+    if not captions:
+        raise BadOption(f"{path} holds no captions", advice="Write one caption a line.")
+    return Script(tuple(Clip(caption) for caption in captions))
+
+
+def _row(as_given: Outcome[Verdict] | None, swapped: Outcome[Verdict] | None) -> dict[str, Any]:
     """One line: the choice where both orders agree, and why."""
     for outcome in (as_given, swapped):
         if outcome is None:
@@ -113,4 +134,15 @@ def _row(as_given: Outcome[Verdict] | None, swapped: Outcome[Verdict] | None) ->
     note = one.rationale
     if one.first is not None and one.second is not None:
         note = f"{one.first:.3f} against {one.second:.3f}"
-    return {"better": choice.value, "note": note}
+    sides = {"first": one.evidence_first, "second": one.evidence_second}
+    if sides.get(choice.flipped.value):
+        worst = min(sides[choice.flipped.value], key=lambda point: point.value)
+        moment = f"the {choice.flipped.value} is worst at {float(worst.span.start):.1f} s"
+        note = "; ".join(filter(None, (note, ": ".join(filter(None, (moment, worst.note))))))
+    evidence = {side: [_moment(point) for point in points] for side, points in sides.items()}
+    return {"better": choice.value, "note": note, "evidence": evidence}
+
+
+def _moment(point: Point) -> dict[str, Any]:
+    start, end = float(point.span.start), float(point.span.end)
+    return {"start": start, "end": end, "value": point.value, "note": point.note}
