@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import replace
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
-from screentest.core import Item, Reason
+from screentest.core import Item, Outcome, Reason
+from screentest.metrics.univ.asking import ask
 from screentest.metrics.univ.schema import VideoDescription
+from screentest.models.chat.messages import ChatAnswer, ChatRequest, Text
 from screentest.models.testing import Answer, Asked, Status
 from tests.metrics.univ.scripted import answering, description, kind_of, measured
 from tests.metrics.univ.test_schema import DOG
@@ -100,3 +104,25 @@ def test_words_of_an_overview_are_material(item: Item) -> None:
         whole = "\n".join(one.texts)
         assert "[INST]" not in whole
         assert whole.count("<<<END overview>>>") == 1
+
+
+def test_the_pictures_of_a_long_film_are_never_all_in_memory() -> None:
+    """Requests are made in turns of sixteen: those of the next turn come after the answers."""
+    made: list[int] = []
+
+    def requests() -> Iterator[ChatRequest]:
+        for number in range(40):
+            made.append(number)
+            yield ChatRequest((Text(str(number)),))
+
+    class Backend:
+        def ask(self, some: list[ChatRequest]) -> list[Outcome[ChatAnswer]]:
+            turns.append(len(made))
+            return [Outcome.of(ChatAnswer(one.parts[0].text)) for one in some]
+
+    turns: list[int] = []
+    backend = Backend()
+    tools = SimpleNamespace(role=lambda name: backend)
+    answers = ask(tools, "chat.judge", requests())
+    assert [answer.unwrap() for answer in answers] == [str(n) for n in range(40)]
+    assert turns == [16, 32, 40]

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping
+from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 from screentest.core import Outcome, Resources
@@ -16,6 +17,8 @@ if TYPE_CHECKING:
 
 JUDGE = "chat.judge"
 CAPTION = "chat.caption"
+AT_ONCE = 16
+"""Questions that are asked together."""
 
 
 def request(
@@ -32,12 +35,17 @@ def request(
     return ChatRequest(rendered.parts, rendered.system, form, sampling=chosen, use=use)
 
 
-def ask(resources: Resources, role: str, requests: Sequence[ChatRequest]) -> list[Outcome[Any]]:
-    """All questions at once: an object of each request's form, or its text where it has none."""
-    if not requests:
-        return []
-    answers = resources.role(role).ask(list(requests))
-    return [
-        answer.map(lambda one: one.text.strip() if one.value is None else one.value)
-        for answer in answers
-    ]
+def ask(resources: Resources, role: str, requests: Iterable[ChatRequest]) -> list[Outcome[Any]]:
+    """An object of each request's form, or its text where it has none.
+
+    Requests are made as they are needed: the pictures of a long film's shots are many, and
+    never all in memory.
+    """
+    waiting = iter(requests)
+    found: list[Outcome[Any]] = []
+    while some := list(islice(waiting, AT_ONCE)):
+        for answer in resources.role(role).ask(some):
+            found.append(
+                answer.map(lambda one: one.text.strip() if one.value is None else one.value)
+            )
+    return found

@@ -6,7 +6,7 @@ from shot to shot. A video of one shot needs none.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -44,14 +44,14 @@ class Describer:
     name: str
 
     def describe(self, spans: Sequence[Span]) -> Described:
-        """The video cut at ``spans``; every round of questions is asked at once."""
+        """The video cut at ``spans``, in three rounds of questions."""
         overview = self._overview() if len(spans) > 1 else None
         looked = self._all(
-            [self._shot_request(spans, place, overview) for place in range(len(spans))]
+            self._shot_request(spans, place, overview) for place in range(len(spans))
         )
         seen = [(span, one) for span, one in zip(spans, looked, strict=True) if one.ok]
         written = self._all(
-            [self._script_request(one.unwrap(), first=not n) for n, (_, one) in enumerate(seen)]
+            self._script_request(one.unwrap(), first=not n) for n, (_, one) in enumerate(seen)
         )
         missing = [
             (span, one.failure)
@@ -96,7 +96,7 @@ class Describer:
         slots: dict[str, Slot] = {"notes": notes, "opening": first}
         return request(self.resources, "univ/script", slots, Scripted, "univ.caption.script")
 
-    def _all(self, requests: Sequence[ChatRequest]) -> list[Outcome[Any]]:
+    def _all(self, requests: Iterable[ChatRequest]) -> list[Outcome[Any]]:
         answers = ask(self.resources, CAPTION, requests)
         for answer in answers:
             # What the next try could mend is not a missing shot; the ledger has the others.

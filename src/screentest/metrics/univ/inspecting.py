@@ -43,8 +43,8 @@ class Inspector:
     looking: Looking
 
     def judge(self, pieces: Sequence[Piece]) -> list[Judged]:
-        """All pieces; the questions of each round are asked together."""
-        first = [self.inspection_request(piece) for piece in pieces]
+        """All pieces, in two rounds of questions."""
+        first = (self.inspection_request(piece) for piece in pieces)
         inspected: list[Outcome[Inspection]] = ask(self.resources, JUDGE, first)
         seen = [(piece, one.value) for piece, one in zip(pieces, inspected, strict=True) if one.ok]
         second = [self.score_request(piece, one) for piece, one in seen if one is not None]
