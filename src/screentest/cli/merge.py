@@ -26,7 +26,7 @@ def merge(
     ] = "",
     as_json: JsonOption = False,
 ) -> None:
-    """Merge runs that several machines made of parts of the work, or of the same.
+    """Merge runs that several machines made of one job.
 
     The same record twice is one. A value wins over a failure. Two values that
     differ are refused unless you say which one counts. Paid calls come along
