@@ -75,7 +75,7 @@ def test_known_harms_are_in_the_right_cells(testbed: Path, tmp_path: Path) -> No
     }
     drawn = chart.read_text()
     assert drawn.count("1.00") == 2
-    assert "Human Action" in drawn  # a row without values is white, not away
+    assert "Human Action" in drawn  # a row without values is grey, not away
 
 
 def test_the_printed_matrix_fits_the_screen_and_says_what_is_missing(

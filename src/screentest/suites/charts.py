@@ -155,19 +155,26 @@ def _violin(panel: Axes, grades: Mapping[int, Sequence[float]]) -> None:
     panel.set_xticks(list(grades))
 
 
+_DARK = 0.35
+"""How far from the middle a cell is dark enough for white letters."""
+
+
 @_styled
 def heatmap(rows: Mapping[str, Mapping[str, float]], columns: Sequence[str]) -> Figure:
-    """A matrix of shares in 0–1, each written in its cell; what is not there is left white."""
+    """A matrix of shares in 0–1, each written in its cell; what is not there is grey."""
     figure = _figure(1.6 + 0.75 * len(columns), 1.2 + 0.28 * len(rows))
     panel = figure.add_subplot()
     table = np.array([[row.get(name, math.nan) for name in columns] for row in rows.values()])
-    panel.imshow(np.ma.masked_invalid(table), cmap="RdYlGn", vmin=0, vmax=1, aspect="auto")
+    panel.set_facecolor("0.85")
+    # Blue and red: whoever cannot tell red from green can tell these.
+    panel.imshow(np.ma.masked_invalid(table), cmap="RdBu", vmin=0, vmax=1, aspect="auto")
     panel.set_xticks(range(len(columns)), [_broken(one.replace("_", " ")) for one in columns])
     panel.set_yticks(range(len(rows)), list(rows))
     panel.tick_params(axis="x", rotation=60)
     for (down, across), share in np.ndenumerate(table):
         if not math.isnan(share):
-            panel.text(across, down, f"{share:.2f}", ha="center", va="center", size=6)
+            ink = "white" if abs(share - 0.5) > _DARK else "black"
+            panel.text(across, down, f"{share:.2f}", ha="center", va="center", size=6, color=ink)
     figure.tight_layout()
     return figure
 
