@@ -7,6 +7,8 @@ import sys
 from collections.abc import Mapping
 from typing import Final
 
+from screentest.base.processors import processors
+
 OURS: Final = "SCREENTEST_THREADS"
 _LIBRARIES: Final = (
     "OMP_NUM_THREADS",  # torch, onnxruntime's helpers and most of what is compiled
@@ -14,13 +16,6 @@ _LIBRARIES: Final = (
     "MKL_NUM_THREADS",
     "OPENCV_FOR_THREADS_NUM",
 )
-
-
-def processors() -> int:
-    """How many processors this process may use, which can be fewer than there are."""
-    if hasattr(os, "sched_getaffinity"):
-        return len(os.sched_getaffinity(0))
-    return os.cpu_count() or 1
 
 
 def shares(

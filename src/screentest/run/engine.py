@@ -11,12 +11,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from screentest.base.mainless import is_main_needed
+from screentest.base.processors import processors
 from screentest.core import BadOption, LedgerClient
 from screentest.run._perform import perform
 from screentest.run._pool import Pool
 from screentest.run._rounds import Patience, work_through
 from screentest.run._signals import Stop
-from screentest.run._threads import processors, shares
+from screentest.run._threads import shares
 from screentest.run.tasks import Ends, Finished, Task
 
 
