@@ -62,12 +62,14 @@ def main() -> None:
         item = Item("film", video)
         info = tools.info(video)
         print(f"{info.width}×{info.height}, {float(info.duration):.1f} s, {info.frames} frames")
+        roles = ("aesthetic", "technical", "flow", "interpolation", "image_features")
+        print("; ".join(f"{role}: {tools.models.signature(role)}" for role in roles))
         timed(METRICS[:1], item, tools)  # everything is loaded, the file is in memory
         total = [0.0, 0.0]
         for name in METRICS:
             cpu, clock = timed((name,), item, tools)
             total = [total[0] + cpu, total[1] + clock]
-            print(f"{name:32} {cpu:8.1f} s cpu {clock:8.1f} s")
+            print(f"{name:32} {cpu:8.1f} s cpu {clock:8.1f} s", flush=True)
         cpu, clock = timed(METRICS, item, tools)
         print(f"{'one by one':32} {total[0]:8.1f} s cpu {total[1]:8.1f} s")
         print(f"{'one scan':32} {cpu:8.1f} s cpu {clock:8.1f} s")

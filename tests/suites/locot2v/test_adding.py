@@ -6,6 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from screentest.certify.court import judge_of
+from screentest.core import Aspect, Outcome, RatingJudge, Score, build
 from screentest.evaluate.results import value_name
 from screentest.suites import read_suite
 from screentest.suites.locot2v.adding import add_up, by_group
@@ -78,8 +80,6 @@ def test_upstream_takes_the_options_that_the_printed_numbers_fit() -> None:
 
 def test_the_suite_names_values_as_runs_do() -> None:
     """``screentest score`` finds each value of the tree among those of the metrics."""
-    from screentest.core import build
-
     suite = read_suite('locot2v:records="my, suite.json",upper_bound=7.5,compat=upstream')
     assert [spec.partition(":")[0] for spec in suite.metrics] == list(METRICS)
     given = {
@@ -92,3 +92,16 @@ def test_the_suite_names_values_as_runs_do() -> None:
     wanted = {value for one in tree.walk() for value in one.values}
     assert len(wanted) == 26
     assert given <= wanted
+
+
+def test_each_of_the_26_is_a_judge() -> None:
+    """``screentest certify`` takes every sub-dimension by the name it has in a run."""
+    for one in ALL:
+        judge = judge_of(f"{one.metric}.{one.output}" if one.output else one.metric).judge
+        assert isinstance(judge, RatingJudge)
+        given = {
+            name: Outcome.of(Score(0.25 + 0.5 * (name == (one.output or one.metric))))
+            for name in build("metric", one.metric).thing.info.outputs
+        }
+        rated = judge.rate(Aspect.AESTHETICS, {one.metric: given})
+        assert rated.unwrap().value == 0.75
