@@ -8,6 +8,7 @@ where one of them has no value for a reason other than that the ground truth lac
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
@@ -24,6 +25,7 @@ class Cell:
     percent: float | None
     scored: int
     total: int
+    """Those still to come are among them."""
     lacking: int = 0
     """Cases whose ground truth has no such item; they are not expected to be scored."""
 
@@ -48,9 +50,19 @@ def table(results: Results, by: str = "model") -> list[Row]:
         task = task_of(value.metric)
         if task is not None:
             found.setdefault((task, results.group(value.item, by)), []).append(value)
+    waiting: Counter[tuple[Task, str, str]] = Counter()
+    for item, name in results.pending:
+        metric, _, output = name.rpartition(".")
+        task = task_of(metric)
+        if task is not None:
+            found.setdefault((task, results.group(item, by)), [])
+            waiting[task, results.group(item, by), output] += 1
     order = list(Task)
     places = sorted(found, key=lambda place: (order.index(place[0]), place[1]))
-    return [_row(task, model, found[task, model]) for task, model in places]
+    return [
+        _row(task, model, found[task, model], {one: waiting[task, model, one] for one in Dimension})
+        for task, model in places
+    ]
 
 
 def subdimensions(results: Results, by: str = "model") -> dict[str, dict[str, float]]:
@@ -110,7 +122,7 @@ def is_imputed(cells: Mapping[Dimension, float], one: Dimension, *, places: int 
     return abs(cells[one] - math.fsum(others) / len(others)) <= 10.0**-places + 1e-9
 
 
-def _row(task: Task, model: str, values: Sequence[Value]) -> Row:
+def _row(task: Task, model: str, values: Sequence[Value], waiting: Mapping[Dimension, int]) -> Row:
     cells = {}
     for dimension in Dimension:
         mine = [value for value in values if value.output == dimension.value]
@@ -120,7 +132,7 @@ def _row(task: Task, model: str, values: Sequence[Value]) -> Row:
             for v in mine
         )
         mean = math.fsum(numbers) / len(numbers) if numbers else None
-        cells[dimension] = Cell(mean, len(numbers), len(mine), lacking)
+        cells[dimension] = Cell(mean, len(numbers), len(mine) + waiting[dimension], lacking)
     had = [cell.percent for cell in cells.values() if cell.percent is not None]
     whole = all(cell.percent is not None or cell.lacking == cell.total for cell in cells.values())
     average = math.fsum(had) / len(had) if had and whole else None
