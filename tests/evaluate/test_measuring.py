@@ -203,3 +203,19 @@ def test_half_a_film_has_no_score_by_a_glance_either(tmp_path: Path) -> None:
     tools = Tools(Settings(allow_damaged=True))
     assert measure(Item("one", half), {"a": Glance()}, tools)["a"]["seen"].ok
     assert measured({"a": Glance()})["a"]["seen"].unwrap().value == 1
+
+
+def test_a_model_that_is_missing_fails_those_who_ask_for_it(tmp_path: Path) -> None:
+    """The role videoscore has no built-in backend: other metrics must not suffer for that."""
+    from screentest.evaluate import score_items
+    from screentest.evaluate.results import read_results
+    from screentest.run import InlineEngine, RunStore
+
+    item = Item("one", SAMPLE.video, "a bird")
+    with RunStore(tmp_path / "run", command="score") as store:
+        score_items(store, [item], ["videoscore", "frozen"], engine=InlineEngine())
+        found = {value.name: value.outcome for value in read_results(store).values}
+    assert found["frozen"].ok
+    lost = found["videoscore.visual_quality"].failure
+    assert lost is not None
+    assert lost.reason is Reason.MISSING_MODEL

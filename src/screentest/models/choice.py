@@ -136,11 +136,12 @@ class Models:
         pinned = dict(self._choices)
         for name in names:
             role, use = _role_and_use(name)
-            if role is Role.CHAT and (role, use) not in pinned and (role, "") not in pinned:
-                continue  # whoever asks for it will be told
-            choice = self.choice(role, use)
-            if choice.backend == BUILTIN:
-                choice = replace(choice, backend=best_builtin(role))
+            try:
+                choice = self.choice(role, use)
+                if choice.backend == BUILTIN:
+                    choice = replace(choice, backend=best_builtin(role))
+            except NoValue:
+                continue  # whoever asks for it is told why; others do without it
             pinned[role, choice.use] = choice
         return tuple(pinned.values())
 
