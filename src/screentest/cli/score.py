@@ -22,6 +22,7 @@ from screentest.cli._options import (
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from screentest.evaluate.remote import Cache
     from screentest.evaluate.results import Results, Total
     from screentest.run import Execution
 
@@ -84,6 +85,13 @@ def score(
     engine: EngineOption = "local",
     address: AddressOption = "",
     gpus: GpusOption = 1.0,
+    allow_remote: Annotated[
+        bool,
+        typer.Option("--allow-remote", help="Fetch videos from http(s), s3 and gs addresses."),
+    ] = False,
+    cache_limit: Annotated[
+        float, typer.Option(help="GB of fetched videos that are kept at a time.", min=0.001)
+    ] = 20.0,
     as_json: JsonOption = False,
 ) -> None:
     """Score videos with a suite or with single metrics.
@@ -146,6 +154,7 @@ def score(
             names,
             settings,
             engine=hands,
+            cache=_cache(cache_limit) if allow_remote else None,
             retry=Retry(retry),
             progress=watched(),
         )
@@ -161,6 +170,13 @@ def score(
         raise typer.Exit(done.exit_code)
     if not any(total.scored for total in results.totals()):
         raise typer.Exit(1)
+
+
+def _cache(gigabytes: float) -> Cache:
+    from screentest.evaluate.remote import Cache
+    from screentest.models.weights import cache_folder
+
+    return Cache(cache_folder() / "videos", round(gigabytes * 1e9))
 
 
 def _object(results: Results, done: Execution, out: Path) -> dict[str, Any]:

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass
 
 from screentest.core import Item, Metric, Progress, Reason, UserError, registry
 from screentest.evaluate.evaluators import Evaluator, Signed, resolve, sign
 from screentest.evaluate.measuring import measure
+from screentest.evaluate.remote import Cache, Fetching, localized
 from screentest.evaluate.settings import Settings
 from screentest.evaluate.tools import Tools, open_tools
 from screentest.run import (
@@ -21,6 +23,7 @@ from screentest.run import (
     Stamp,
     Task,
     execute,
+    hash_item,
 )
 
 MEASURE = "screentest.evaluate.scoring:measure_item"
@@ -34,11 +37,18 @@ class ItemTask:
     metrics: Mapping[RecordKey, str]
     """The spec of the metric behind each record."""
     settings: Settings
+    fetching: Fetching | None = None
+    """Videos that lie on other machines."""
 
 
 def measure_item(job: Job) -> Results:
     """Measure one item. Runs in a worker."""
     task: ItemTask = job.payload
+    with nullcontext() if task.fetching is None else task.fetching.here():
+        return _measure_item(job, task)
+
+
+def _measure_item(job: Job, task: ItemTask) -> Results:
     tools = open_tools(task.settings)
     tools.attach(job.ledger)
     keys = {task.metrics[key]: key for key in job.keys}
@@ -68,24 +78,27 @@ def score_tasks(
     settings: Settings,
     *,
     timeout: float | None = None,
+    cache: Cache | None = None,
 ) -> list[Task]:
-    """One task per item with a record for each metric."""
+    """One task per item with a record for each metric; ``cache`` is for videos elsewhere."""
     _refuse_twins(items)
+    items, fetching, digests = localized(items, cache)
     tasks = []
     for item in items:
-        inputs = store.inputs.of_item(item)
+        inputs = hash_item(item, lambda path: digests.get(path) or store.inputs.of_file(path))
         keys = {
             RecordKey(
                 item.id, one.evaluator.name, signature=str(one.signature), inputs=inputs
             ): one.evaluator.text
             for one in metrics
         }
-        files = [Stamp.of(path) for path in (item.video, item.source, *item.references) if path]
+        paths = [path for path in (item.video, item.source, *item.references) if path]
+        files = [Stamp.of(path) for path in paths if path not in digests]
         tasks.append(
             Task(
                 tuple(keys),
                 MEASURE,
-                ItemTask(item, keys, settings),
+                ItemTask(item, keys, settings, fetching.get(item.id)),
                 timeout=timeout or settings.limits.wall_seconds,
                 files=tuple(stamp for stamp in files if stamp is not None),
                 on_death=Reason.DECODER_CRASHED,
@@ -103,13 +116,17 @@ def score_items(
     engine: Engine | None = None,
     retry: Retry = Retry.TRANSIENT,
     progress: Progress | None = None,
+    cache: Cache | None = None,
 ) -> Execution:
-    """Score ``items`` with the metrics of these specs, or go on with it."""
+    """Score ``items`` with the metrics of these specs, or go on with it.
+
+    With a ``cache``, videos may have addresses on other machines.
+    """
     registry.names("metric")  # a broken metric file shows here, not in every worker
     signed, pinned = signed_metrics(metrics, settings or Settings())
     store.keep_items(items)
     store.keep_evaluators([one.note for one in signed])
-    tasks = score_tasks(store, items, signed, pinned)
+    tasks = score_tasks(store, items, signed, pinned, cache=cache)
     return execute(store, tasks, engine=engine, retry=retry, progress=progress)
 
 

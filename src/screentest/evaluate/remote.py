@@ -1,0 +1,305 @@
+"""Videos on other machines: fetched by the worker that needs them, into a cache with a limit.
+
+Only where the user allows it, and only by addresses of stores and web servers. What a video is goes
+by the mark its server gives it (an ETag, a date) and its size, so that nothing has to be fetched to
+know that it was measured already. Several processes may share a cache.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import re
+import sys
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager, suppress
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import IO, Any, Final
+
+from screentest.core import BadOption, Item, NoValue, Reason
+from screentest.models.optional import optional
+
+SCHEMES: Final = frozenset({"http", "https", "s3", "gs", "gcs"})
+EXTRA: Final = "remote"
+DEFAULT_LIMIT: Final = 20 * 2**30
+
+_MARKS: Final = (
+    "ETag",
+    "etag",
+    "md5Hash",
+    "Content-MD5",
+    "LastModified",
+    "Last-Modified",
+    "updated",
+)
+_BLOCK: Final = 2**22
+_LOOK: Final = 0.5  # seconds between two looks whether somebody has let go of a video
+_SAFE: Final = re.compile(r"[^A-Za-z0-9._-]")
+
+
+@dataclass(frozen=True, slots=True)
+class Distant:
+    """A video on another machine, as its server described it."""
+
+    address: str
+    size: int
+    mark: str
+    """Changes when the content does."""
+
+    @property
+    def digest(self) -> str:
+        """Stands for the content where a file's hash would."""
+        return hashlib.sha256(f"{self.address}\n{self.size}\n{self.mark}".encode()).hexdigest()
+
+    @property
+    def name(self) -> str:
+        """A file name of its own, with the ending that the address has."""
+        last = self.address.partition("?")[0].rpartition("/")[2]
+        return f"{self.digest[:24]}-{_SAFE.sub('_', last)[-80:]}"
+
+
+def address_of(path: Path) -> str | None:
+    """The address that a path was made of; None for a path of this machine.
+
+    >>> address_of(Path("films") / "s3://bucket/a/film.mp4")
+    's3://bucket/a/film.mp4'
+    >>> address_of(Path("films/film.mp4")) is None
+    True
+    """
+    parts = path.parts
+    for place, part in enumerate(parts):
+        if part.endswith(":") and part[:-1].lower() in SCHEMES:
+            return f"{part[:-1].lower()}://{'/'.join(parts[place + 1 :])}"
+    return None
+
+
+def look_at(address: str) -> Distant:
+    """Ask the server what it has; NoValue where it cannot tell."""
+    system, path = _opened(address)
+    try:
+        told: Mapping[str, Any] = system.info(path)
+    except Exception as error:  # every kind of server fails in its own way
+        raise _unreachable(address, error) from error
+    if told.get("size") is None:
+        raise NoValue(
+            Reason.NOT_APPLICABLE,
+            f"{address}: the server does not say how large it is",
+            advice="Fetch it yourself, and give the file.",
+        )
+    mark = next((str(told[name]) for name in _MARKS if told.get(name)), "")
+    return Distant(address, int(told["size"]), mark)
+
+
+@dataclass(frozen=True, slots=True)
+class Cache:
+    """A folder that holds at most so many bytes of videos; the longest unused goes first."""
+
+    folder: Path
+    limit: int = DEFAULT_LIMIT
+
+    def place(self, video: Distant) -> Path:
+        """Where a video lies once it is here."""
+        return self.folder / video.name
+
+    @contextmanager
+    def holding(self, videos: Sequence[Distant]) -> Iterator[None]:
+        """Have these videos here, and keep them for as long as this is open."""
+        with ExitStack() as held:
+            for video in videos:
+                held.enter_context(self._holding(video))
+            yield
+
+    @contextmanager
+    def _holding(self, video: Distant) -> Iterator[None]:
+        if video.size > self.limit:
+            raise NoValue(
+                Reason.TOO_LARGE,
+                f"{video.address} has {video.size:,} bytes, the cache at most {self.limit:,}",
+                advice="Allow a larger cache: --cache-limit.",
+            )
+        self.folder.mkdir(parents=True, exist_ok=True)
+        place = self.place(video)
+        with _locked(self._lock(place), alone=True) as lock:
+            if not place.exists():
+                self._fetch(video, place)
+            os.utime(place)
+            _share(lock)
+            yield
+
+    def _lock(self, place: Path) -> Path:
+        return place.with_name(f"{place.name}.lock")
+
+    def _fetch(self, video: Distant, place: Path) -> None:
+        system, path = _opened(video.address)
+        unfinished = place.with_name(f"{place.name}.part")
+        self._make_room(unfinished, video.size)
+        try:
+            with system.open(path, "rb") as source, unfinished.open("r+b") as target:
+                _copy(source, target, video)
+            unfinished.replace(place)
+        except NoValue:
+            raise
+        except Exception as error:  # every kind of server fails in its own way
+            raise _unreachable(video.address, error) from error
+        finally:
+            unfinished.unlink(missing_ok=True)
+
+    def _make_room(self, unfinished: Path, size: int) -> None:
+        """Take the room before it is filled, so that two who fetch do not count on the same."""
+        while True:
+            with _locked(self.folder / "cache.lock", alone=True):
+                files = [one for one in self.folder.iterdir() if one.suffix != ".lock"]
+                sizes = {one: one.stat() for one in files if one.exists()}
+                taken = sum(status.st_size for status in sizes.values())
+                for one in sorted(sizes, key=lambda file: sizes[file].st_mtime):
+                    if taken + size <= self.limit:
+                        break
+                    if one.suffix != ".part" and self._let_go(one):
+                        taken -= sizes[one].st_size
+                if taken + size <= self.limit:
+                    with unfinished.open("wb") as file:
+                        file.truncate(size)
+                    return
+            time.sleep(_LOOK)  # all that is here is in use
+
+    def _let_go(self, place: Path) -> bool:
+        with suppress(BlockingIOError), _locked(self._lock(place), alone=True, wait=False):
+            place.unlink(missing_ok=True)
+            return True
+        return False
+
+
+@dataclass(frozen=True, slots=True)
+class Fetching:
+    """What a task has to have here before it begins."""
+
+    cache: Cache
+    videos: tuple[Distant, ...]
+
+    def here(self) -> Any:
+        """A context in which they are."""
+        return self.cache.holding(self.videos)
+
+
+def localized(
+    items: Sequence[Item], cache: Cache | None
+) -> tuple[list[Item], dict[str, Fetching], dict[Path, str]]:
+    """Items whose videos will lie in the cache; what each has to fetch; what stands for a hash.
+
+    An item whose server cannot be asked keeps its address for a path and fails as missing.
+    """
+    found: list[Item] = []
+    fetching: dict[str, Fetching] = {}
+    digests: dict[Path, str] = {}
+    for item in items:
+        wanted = {path: address_of(path) for path in _paths(item)}
+        distant: dict[Path, Distant] = {}
+        for path, address in wanted.items():
+            if address is not None and not path.exists():
+                if cache is None:
+                    raise BadOption(
+                        f"{item.id} is on another machine: {address}",
+                        advice="Allow to fetch it: --allow-remote.",
+                    )
+                _require_fsspec()
+                with suppress(NoValue):
+                    distant[path] = look_at(address)
+        if not distant or cache is None:
+            found.append(item)
+            continue
+        places = {path: cache.place(video) for path, video in distant.items()}
+        digests |= {places[path]: video.digest for path, video in distant.items()}
+        fetching[item.id] = Fetching(cache, tuple(distant.values()))
+        found.append(
+            replace(
+                item,
+                video=places.get(item.video, item.video),
+                source=None if item.source is None else places.get(item.source, item.source),
+                references=tuple(places.get(path, path) for path in item.references),
+                groups=dict(item.groups),
+            )
+        )
+    return found, fetching, digests
+
+
+def _paths(item: Item) -> list[Path]:
+    return [path for path in (item.video, item.source, *item.references) if path is not None]
+
+
+def _require_fsspec() -> None:
+    try:
+        optional("fsspec.core", EXTRA)
+    except NoValue as error:
+        raise BadOption(error.message, advice=error.advice) from None
+
+
+def _opened(address: str) -> tuple[Any, str]:
+    core = optional("fsspec.core", EXTRA)
+    try:
+        system, path = core.url_to_fs(address)
+    except ImportError as error:  # s3fs, gcsfs or aiohttp
+        raise NoValue(
+            Reason.MISSING_FILE,
+            f"{address} cannot be reached: {error}",
+            advice="pip install 'screentest[remote]', and s3fs or gcsfs for such stores.",
+        ) from error
+    return system, str(path)
+
+
+def _copy(source: Any, target: IO[bytes], video: Distant) -> None:
+    seen = 0
+    while block := source.read(_BLOCK):
+        seen += len(block)
+        if seen > video.size:
+            break
+        target.write(block)
+    if seen != video.size:
+        raise NoValue(
+            Reason.SERVICE_FAILED,
+            f"{video.address} should have {video.size:,} bytes, not {seen:,}",
+            advice="It may have changed meanwhile: start the same command again.",
+        )
+
+
+def _unreachable(address: str, error: Exception) -> NoValue:
+    told = str(error).strip().splitlines()
+    words = f"{type(error).__name__}: {told[0]}" if told else type(error).__name__
+    return NoValue(
+        Reason.SERVICE_FAILED,
+        f"{address} could not be fetched: {words[:300]}",
+        advice="See whether it is there, and whether this machine may read it.",
+    )
+
+
+if sys.platform == "win32":
+
+    @contextmanager
+    def _locked(path: Path, *, alone: bool, wait: bool = True) -> Iterator[int]:
+        raise BadOption("videos on other machines cannot be fetched on Windows")
+        yield 0
+
+    def _share(lock: int) -> None:
+        pass
+
+else:
+    import fcntl
+
+    @contextmanager
+    def _locked(path: Path, *, alone: bool, wait: bool = True) -> Iterator[int]:
+        """Hold a lock, which the system takes from whoever dies.
+
+        Its file stays: were it taken away, two could hold a lock of one name.
+        """
+        descriptor = os.open(path, os.O_RDWR | os.O_CREAT, 0o644)
+        try:
+            how = fcntl.LOCK_EX if alone else fcntl.LOCK_SH
+            fcntl.flock(descriptor, how | (0 if wait else fcntl.LOCK_NB))
+            yield descriptor
+        finally:
+            os.close(descriptor)
+
+    def _share(lock: int) -> None:
+        """From now on others may use what is locked too, and still not throw it away."""
+        fcntl.flock(lock, fcntl.LOCK_SH)
