@@ -15,6 +15,7 @@ FILE: Final = "run.db"
 
 _READ_ONLY, _IO, _CORRUPT, _FULL, _CANNOT_OPEN, _NOT_A_DATABASE = 8, 10, 11, 13, 14, 26
 _PERMISSION, _BUSY, _LOCKED = 3, 5, 6
+_CACHE_KB: Final = 65_536  # the inner pages of the indexes of ten million records
 _FAILING = {_READ_ONLY, _IO, _FULL, _CANNOT_OPEN, _PERMISSION}
 
 
@@ -36,6 +37,7 @@ def open_for_writing(folder: Path) -> sqlite3.Connection:
             connection.execute("PRAGMA synchronous = FULL")
             connection.execute("PRAGMA foreign_keys = ON")
             connection.execute("PRAGMA temp_store = MEMORY")
+            connection.execute(f"PRAGMA cache_size = -{_CACHE_KB}")
             migrate(connection, folder)
             _check(connection, folder)
         except BaseException:
