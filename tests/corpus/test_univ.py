@@ -9,6 +9,7 @@ import pytest
 
 from screentest.core import Item, ManifestError
 from screentest.corpus.univ import read_truth, read_univbench
+from tests.cli.conftest import invoke
 
 TRUTH = {"global_attribute": {"video_style": "Realistic"}, "temporal_actions": []}
 
@@ -75,6 +76,33 @@ def test_items_of_every_task(bench: Path, tmp_path: Path) -> None:
     (again,) = found["v2v"]
     assert again.groups == {"case": "3", "task": "v2v", "model": "m", "shots": "several"}
     assert read.items("t2v", tmp_path / "nowhere") == []
+
+
+def test_results_that_are_missing_are_told(bench: Path, tmp_path: Path) -> None:
+    made = tmp_path / "made"
+    write(bench / "full_list" / "4" / "4.mp4", b"x")  # a case that has a video and nothing else
+    write(made / "4.mp4", b"x")
+    read = read_univbench(bench)
+    told = {task: read.missing(task, made) for task in ("v2t", "t2v", "r2v", "tv2v", "rv2v", "v2v")}
+    # Case 4 has no caption, no instruction and no pictures: nothing is missing of it there.
+    assert told == {
+        "v2t": ["3", "4"],
+        "t2v": ["3"],
+        "r2v": ["3"],
+        "tv2v": ["3"],
+        "rv2v": ["3_single"],
+        "v2v": ["3"],
+    }
+    out = tmp_path / "manifest.jsonl"
+    done = invoke("univ", "import", bench, made, "--task", "v2v", "--out", out)
+    assert done.exit_code == 0, done.output
+    assert "Missing: 1\n  3\n" in done.stdout
+    listed = invoke("univ", "import", bench, made, "--task", "v2v", "--out", out, "--json")
+    found = json.loads(listed.stdout)
+    assert (found["items"], found["missing"]) == (1, ["3"])
+    assert any("4" in problem for problem in found["problems"])
+    for wrong in (("--task", "t2v"), ("--task", "x2y"), ("--task", "v2v", "--language", "de")):
+        assert invoke("univ", "import", bench, made, *wrong, "--out", out).exit_code == 2
 
 
 @pytest.mark.parametrize(

@@ -60,8 +60,11 @@ def import_benchmark(
     language: Annotated[
         str, typer.Option(metavar="en|cn", help="Which instructions to take.")
     ] = "en",
+    as_json: JsonOption = False,
 ) -> None:
     """Write a manifest of one model's results at one task.
+
+    Results that are missing are listed; they are not scored, and never zeros.
 
     \b
     Examples:
@@ -69,7 +72,7 @@ def import_benchmark(
           --out wan.jsonl
     """
     from screentest.cli._console import out as console
-    from screentest.cli._console import plural, shown
+    from screentest.cli._console import plural, print_json, shown
     from screentest.cli._tables import print_heading, print_indented
     from screentest.core import BadOption, UserError
     from screentest.corpus import write_manifest
@@ -89,10 +92,25 @@ def import_benchmark(
             advice=f"Results are called {kind}, by the number of their case.",
         )
     write_manifest(out, items)
-    if bench.problems:
-        print_heading("Problems")
-    for problem in bench.problems:
-        print_indented(str(problem))
+    missing = bench.missing(chosen.value, videos)
+    problems = [str(problem) for problem in bench.problems]
+    if as_json:
+        print_json(
+            {
+                "manifest": str(out),
+                "items": len(items),
+                "missing": missing,
+                "problems": problems,
+            }
+        )
+        return
+    for title, lines in (("Missing", missing), ("Problems", problems)):
+        if lines:
+            print_heading(f"{title}: {len(lines):,}")
+        for line in lines[:20]:
+            print_indented(line)
+        if len(lines) > 20:
+            print_indented(f"and {len(lines) - 20:,} more (--json lists all)")
     told = f"{shown(str(out))}: {plural(len(items), 'item')} of {plural(len(bench.cases), 'case')}"
     console().print(told, soft_wrap=True)
 

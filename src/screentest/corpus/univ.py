@@ -89,6 +89,16 @@ class Benchmark:
                 )
         return found
 
+    def missing(self, task: str, videos: Path) -> list[str]:
+        """Results that a model could have, and has not, by the name they would have."""
+        found = {name for case in self.cases.values() for name, _ in _results(case, task, videos)}
+        return [
+            name
+            for case in self.cases.values()
+            for name in _expected(case, task)
+            if name not in found
+        ]
+
 
 @dataclass(frozen=True, slots=True)
 class Truth:
@@ -216,6 +226,21 @@ def _results(case: Case, task: str, folder: Path) -> Iterator[tuple[str, Item]]:
         yield number, Item(number, video, source=case.video, instruction=case.edit.instruction)
     elif task == "v2v" and case.video is not None:
         yield number, Item(number, video, source=case.video)
+
+
+def _expected(case: Case, task: str) -> list[str]:
+    """The results of a case whose files say all that the task needs."""
+    filmed = case.video is not None
+    if task == "rv2v":
+        return [f"{case.number}_{kind}" for kind in case.edits] if filmed else []
+    can_be = {
+        "v2t": filmed,
+        "t2v": bool(case.caption),
+        "r2v": case.from_references is not None,
+        "tv2v": filmed and case.edit is not None,
+        "v2v": filmed,
+    }
+    return [case.number] if can_be[task] else []
 
 
 def _made(folder: Path, name: str) -> Path | None:
