@@ -46,4 +46,8 @@ def test_trust_in_words() -> None:
     # 36 of 40 in aesthetics, 20 of 40 in colour; dynamics could not be judged.
     good, chance, unknown = certificate().aspects
     told = [trust(replace(certificate(), aspects=(one,))) for one in (good, chance, unknown)]
-    assert told == ["sees aesthetics 90%", "no better than chance on color", "could not be tested"]
+    assert told == [
+        "sees aesthetics 90%",
+        "not shown to beat chance on color",
+        "could not be tested",
+    ]

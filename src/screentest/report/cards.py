@@ -54,7 +54,7 @@ def card(certificate: Certificate) -> Card:
 def _row(name: str, outcome: Outcome[Accuracy], people: float | None) -> CardRow:
     found = outcome.value
     if found is None:
-        return CardRow(name, failed=str(outcome.failure))
+        return CardRow(name, failed=_why(outcome))
     interval = found.clustered or found.wilson
     return CardRow(
         name,
@@ -65,6 +65,14 @@ def _row(name: str, outcome: Outcome[Accuracy], people: float | None) -> CardRow
         judged=found.judgements,
         asked=found.total,
     )
+
+
+def _why(outcome: Outcome[Accuracy]) -> str:
+    """Why there is no accuracy; where the detail repeats the reason, it will do."""
+    failure = outcome.failure
+    assert failure is not None
+    detail = failure.detail
+    return detail if detail.startswith(failure.reason.value) else str(failure)
 
 
 def _facts(certificate: Certificate) -> Iterator[tuple[str, str]]:

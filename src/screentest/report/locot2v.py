@@ -30,6 +30,7 @@ Rows: TypeAlias = tuple[tuple[str, ...], list[Cells]]
 """Columns and rows."""
 FEWEST_POINTS = 3
 """Fewer videos make no cloud of points."""
+FEWEST_METRICS = 4
 _LEVELS = (*(TITLES[name].lower() for name in FIVE), "total")
 
 
@@ -40,7 +41,7 @@ def is_of_locot2v(value: str) -> bool:
 
 def suite_tables(report: Report) -> list[tuple[str, str, Rows]]:
     """Name, title and content of each table; empty where no value is of this suite."""
-    if not _has_any(report):
+    if not _has_enough(report):
         return []
     scores = scores_of(report.results)
     return [
@@ -58,7 +59,7 @@ def suite_tables(report: Report) -> list[tuple[str, str, Rows]]:
 
 def suite_charts(report: Report) -> list[Chart]:
     """Figures 4, 8, 9 and 10 of the paper, as far as there is something to draw."""
-    if not _has_any(report):
+    if not _has_enough(report):
         return []
     scores = scores_of(report.results)
     models = ", ".join(row.model or "all" for row in leaderboard(scores))
@@ -80,8 +81,10 @@ def suite_charts(report: Report) -> list[Chart]:
     return [figure_chart(title, make, words) for title, words, make in made]
 
 
-def _has_any(report: Report) -> bool:
-    return any(is_of_locot2v(name) for name in report.results.names)
+def _has_enough(report: Report) -> bool:
+    """Whether it is the suite, or a good part of it: one or two metrics alone are no standing."""
+    found = {name.partition(":")[0].partition(".")[0] for name in report.results.names}
+    return len(found.intersection(METRICS)) >= FEWEST_METRICS
 
 
 def _category_radar(scores: Scores) -> Figure:

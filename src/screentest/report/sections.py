@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from screentest.certify.certificate import CHANCE, Certificate
-from screentest.core import OutputInfo, Summary
+from screentest.core import OutputInfo, Reason, Summary
 from screentest.report.certified import is_of_other_settings
 from screentest.report.charts import (
     Chart,
@@ -40,6 +40,8 @@ class TotalRow:
     missing: tuple[str, ...]
     """Why values are missing, each reason with its count."""
     trust: str
+    absent: bool = False
+    """Whether it is applicable to none of the videos: nothing is wrong, and nothing to see."""
 
 
 def total_rows(report: Report) -> list[TotalRow]:
@@ -60,6 +62,7 @@ def total_rows(report: Report) -> list[TotalRow]:
                 "; ".join(
                     trust(one, total.signature) for one in report.certificates_of(total.name)
                 ),
+                absent=total.failures == {Reason.NOT_APPLICABLE: total.total},
             )
         )
     return rows
@@ -82,7 +85,7 @@ def trust(certificate: Certificate, signature: str = "") -> str:
     if not judged:
         words = "could not be tested"
     elif not seen:
-        words = f"no better than chance on {judged[0] if len(judged) == 1 else 'any aspect'}"
+        words = f"not shown to beat chance on {judged[0] if len(judged) == 1 else 'any aspect'}"
     if signature and is_of_other_settings(certificate, signature):
         words += " (tested with other settings)"
     return words

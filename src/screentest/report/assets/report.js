@@ -157,7 +157,10 @@
       box.append(make("div", {}, make("p", { class: "note", text: "Worst moments" }), make("div", { class: "shots" }, ...shots)));
     }
     if (item.pending.length) box.append(make("p", { class: "note", text: `Still to come: ${item.pending.join(", ")}. Start the same command again.` }));
-    box.append(make("div", {}, ...item.values.map((value) => curve(value, seek, note)), note));
+    // Curves first, then single numbers, then what is missing.
+    const place = (value) => (value.failed !== undefined ? 2 : value.curve.length > 1 ? 0 : 1);
+    const values = [...item.values].sort((a, b) => place(a) - place(b));
+    box.append(make("div", {}, ...values.map((value) => curve(value, seek, note)), note));
     box.append(...item.values.filter((value) => value.asked && value.asked.length).map((value) => asked(value, seek)));
     return box;
   };
@@ -172,10 +175,12 @@
     const show = growing(list, document.getElementById("more"), (item) => {
       const chosen = sort.value && value(item, sort.value);
       const groups = Object.values(item.groups).join(" · ");
-      const lost = item.values.filter((one) => one.failed !== undefined).length;
+      const lost = item.values.filter((one) => one.failed !== undefined && one.failed !== "not_applicable").length;
+      const beside = item.values.filter((one) => one.failed === "not_applicable").length;
       const waiting = item.pending.length;
       const head = make("summary", {}, make("span", { class: "id", text: cut(item.id) }), make("span", { class: "sub", text: cut(groups) }),
         make("span", { class: "num", text: chosen ? (chosen.failed !== undefined ? chosen.failed : number(chosen.value)) : "" }));
+      if (beside) head.append(make("span", { class: "sub", text: `${beside} not applicable` }));
       if (lost) head.append(make("span", { class: "gap", text: `${lost} not scored` }));
       if (waiting) head.append(make("span", { class: "gap", text: `${waiting} pending` }));
       const details = make("details", {}, head);
