@@ -129,7 +129,7 @@ def _level(level: Level | None) -> str:
     return f"{level.value:.3f}" + ("" if level.complete else f" ({level.had}/{level.of})")
 
 
-_HEADS = ("Static", "Alignment", "Temporal", "Clarity", "HERD", "Total")
+_HEADS = ("Static", "Align", "Temp", "Clarity", "HERD", "Total")
 
 
 def _cells(standing: Standing) -> list[str]:
@@ -145,9 +145,9 @@ def _print_rows(rows: list[Row]) -> None:
     lines = []
     for row in rows:
         margin = f"± {row.interval.margin:.3f}" if row.interval else ""
-        total = f"{_level(row.standing.total)} {margin}".strip()
-        lines.append((row.model or "all", *_cells(row.standing), total))
-    out().print(table(["Model", *(f">{head}" for head in _HEADS)], lines))
+        total = _level(row.standing.total)
+        lines.append((row.model or "all", *_cells(row.standing), total, margin))
+    out().print(table(["Model", *(f">{head}" for head in _HEADS), ""], lines))
 
 
 def _print_groups(groups: Mapping[str, Mapping[str, Standing]], by: str) -> None:
@@ -190,7 +190,7 @@ def _print_parts(rows: list[Row]) -> None:
 
 def _print_together(together: list[Together]) -> None:
     from screentest.cli._console import out
-    from screentest.cli._tables import print_heading, table
+    from screentest.cli._tables import print_heading, print_indented, table
     from screentest.suites.locot2v.analysis.scores import titles
 
     named = titles()
@@ -202,8 +202,12 @@ def _print_together(together: list[Together]) -> None:
             f"{one.items:,}",
         )
         for one in together
+        if one.items
     ]
     out().print(table(["Scores", ">r", ">ρ", ">τ", ">Items"], pairs))
+    lost = sum(not one.items for one in together)
+    if lost:
+        print_indented(f"{lost:,} more pairs of table 5 have no item with both")
 
 
 def _coefficient(outcome: Outcome[Correlation]) -> str:

@@ -218,6 +218,18 @@ def test_missing_values_are_gaps(tmp_path: Path) -> None:
     assert drawing.category_radar(Scores({"a": {"themes": 1.0}})) is None
 
 
+def test_panels_without_any_value_are_left_out() -> None:
+    """Without a chat model there are static and temporal values, and nothing else to draw."""
+    values = {"aesthetic_quality": 0.5, "temporal_flickering": 0.9}
+    scores = Scores({"a": values, "b": {**values, "aesthetic_quality": 0.7}})
+    radar = [panel.get_title() for panel in drawing.main_radar(scores).axes]
+    assert radar == ["Five dimensions", "Temporal Quality"]
+    assert [panel.get_ylabel() for panel in drawing.static_scatter(scores).axes] == [
+        "Temporal Quality"
+    ]
+    assert len(drawing.static_scatter(Scores({"a": {}})).axes) == 4  # each says so
+
+
 def test_names_that_are_no_charts(tmp_path: Path, many: Scores) -> None:
     with pytest.raises(BadOption, match="no name for a chart"):
         charts.save(drawing.static_scatter(many), tmp_path / "chart.doc")

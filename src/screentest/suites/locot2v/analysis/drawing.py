@@ -21,17 +21,20 @@ if TYPE_CHECKING:
 
 
 def main_radar(scores: Scores) -> Figure:
-    """Figure 8: the five dimensions, and beside them temporal quality and HERD in parts."""
+    """Figure 8: the five dimensions, and beside them temporal quality and HERD in parts.
+
+    Parts of which no generator has a value are left out.
+    """
     standings = {row.model: row.standing for row in leaderboard(scores)}
     temporal = {one.name: one.short for one in TEMPORAL}
     expected = {one.name: one.title for one in HERD}
-    return radars(
-        {
-            "Five dimensions": (radar_values(standings), TITLES),
-            "Temporal Quality": (_parts(standings, temporal), temporal),
-            "HERD": (_parts(standings, expected), expected),
-        }
-    )
+    panels = {
+        "Five dimensions": (radar_values(standings), TITLES),
+        "Temporal Quality": (_parts(standings, temporal), temporal),
+        "HERD": (_parts(standings, expected), expected),
+    }
+    shown = {title: one for title, one in panels.items() if any(one[0].values())}
+    return radars(shown or panels)
 
 
 def _parts(
@@ -52,14 +55,14 @@ def category_radar(scores: Scores) -> Figure | None:
 
 
 def static_scatter(scores: Scores) -> Figure:
-    """Figure 4: static quality against the other four dimensions, item by item."""
+    """Figure 4: static quality against the other dimensions that items have, one by one."""
     named = titles()
     panels = []
     for name in FIVE:
         if name != "static_quality":
             left, right = paired(scores, "static_quality", name)
             panels.append((named["static_quality"], named[name], left, right))
-    return scatter(panels)
+    return scatter([panel for panel in panels if panel[2]] or panels)
 
 
 def radar_values(standings: Mapping[str, Standing]) -> dict[str, dict[str, float]]:
