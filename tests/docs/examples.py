@@ -1,0 +1,78 @@
+"""The commands that the pages show, read out of them.
+
+A block of code is an example where a line of it begins with ``screentest``, or with a prompt and
+``screentest``. It is run, unless a comment stands above it: ``<!-- not run: why -->``. Then
+its options are checked and nothing more. ``<!-- ends with 1 -->`` says how it must end.
+"""
+
+from __future__ import annotations
+
+import re
+import shlex
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+ROOT = Path(__file__).parents[2]
+PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
+BLOCK = re.compile(
+    r"^(?:<!-- (?P<remark>[^\n]*) -->\n)?```(?P<language>\w*)\n(?P<body>.*?)^```$", re.M | re.S
+)
+LANGUAGES = ("", "console", "sh")
+
+
+@dataclass(frozen=True, slots=True)
+class Example:
+    """One command as a page shows it."""
+
+    page: Path
+    line: int
+    text: str
+    not_run: str = ""
+    """Why it is not run."""
+    ends_with: int = 0
+
+    @property
+    def arguments(self) -> list[str]:
+        """What follows ``screentest``; comments, redirections and pipes are the shell's."""
+        words = shlex.split(self.text, comments=True)[1:]
+        ends = [place for place, word in enumerate(words) if word in (">", "|")]
+        return words[: min(ends, default=len(words))]
+
+    def __str__(self) -> str:
+        return f"{self.page.name}:{self.line}: {self.text}"
+
+
+def examples(page: Path) -> Iterator[Example]:
+    """The examples of a page in their order."""
+    text = page.read_text(encoding="utf-8")
+    for block in BLOCK.finditer(text):
+        if block["language"] not in LANGUAGES:
+            continue
+        remark = block["remark"] or ""
+        not_run = remark.removeprefix("not run: ") if remark.startswith("not run: ") else ""
+        ends_with = int(remark.split()[-1]) if remark.startswith("ends with ") else 0
+        first = text.count("\n", 0, block.start("body")) + 1
+        for offset, command in _commands(block["body"]):
+            yield Example(page, first + offset, command, not_run, ends_with)
+
+
+def _commands(body: str) -> Iterator[tuple[int, str]]:
+    lines = body.splitlines()
+    for number, line in enumerate(lines):
+        command = line.removeprefix("$ ")
+        if not command.startswith("screentest "):
+            continue
+        follows = number
+        while command.endswith("\\"):
+            follows += 1
+            command = command[:-1] + lines[follows].strip()
+        if "…" not in command:  # a sketch, with something left out
+            yield number, command
+
+
+def help_examples(doc: str) -> list[str]:
+    """The commands below ``Examples:`` in what ``--help`` shows."""
+    _, _, below = doc.partition("Examples:\n")
+    joined = re.sub(r"\\\n\s*", "", below)
+    return [line.strip() for line in joined.splitlines() if line.strip().startswith("screentest ")]

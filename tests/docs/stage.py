@@ -1,0 +1,52 @@
+"""What the examples of the pages find in their folder: films, a manifest, runs, a testbed."""
+
+from __future__ import annotations
+
+import shutil
+from dataclasses import replace
+from pathlib import Path
+
+import screentest
+from screentest.corpus import write_manifest
+from screentest.sample import sample_folder, sample_videos
+
+FILMS = ("frenchgp_1906", "real_5shots")
+MODELS = {"ours": "", "theirs": "b-"}
+"""With what the ids of each begin: the two have the same prompts."""
+ASPECTS = ("aesthetics", "dynamics_degree")
+
+
+def set_up(folder: Path) -> None:
+    """Two short films by each of two models, scored, and a testbed of two with certificates."""
+    videos = folder / "videos"
+    videos.mkdir(parents=True)
+    items = []
+    for one in sample_videos():
+        if one.item.id in FILMS:
+            copy = videos / f"{one.item.id}.mp4"
+            shutil.copy(one.item.video, copy)
+            items += [
+                replace(one.item, id=f"{mark}{one.item.id}", video=copy, groups={"model": model})
+                for model, mark in MODELS.items()
+            ]
+    films = [item for item in items if item.id in FILMS]
+    write_manifest(folder / "manifest.jsonl", items)
+    write_manifest(folder / "films.jsonl", films)
+    shutil.copy(sample_folder() / "real_5shots_640x360.mp4", folder / "film.mp4")
+    shutil.copy(sample_folder() / "sintel_trailer_30s_640x272.mp4", folder / "trailer.mp4")
+    (folder / "prompts.txt").write_text("A red bus passes.\nTwo dogs run.\n", encoding="utf-8")
+    screentest.score(items, metrics=["contrast", "shot_count"], out=folder / "scores")
+    bed = screentest.build(
+        films,
+        out=folder / "testbed",
+        aspects=ASPECTS,
+        placebos=["container"],
+        clips=1,
+        long_side=160,
+        fps=8,
+    )
+    shutil.copy(folder / "testbed/videos/real_5shots/intact.mp4", folder / "one.mp4")
+    shutil.copy(folder / "testbed/videos/real_5shots/aesthetics.mp4", folder / "two.mp4")
+    screentest.certify(["core", "sharpness"], bed, out=folder / "certificates")
+    for day in ("monday", "tuesday"):
+        shutil.copytree(folder / "certificates", folder / day)
