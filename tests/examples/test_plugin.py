@@ -28,7 +28,7 @@ def installed(tmp_path_factory: pytest.TempPathFactory) -> Path:
         ],
         check=True,
         capture_output=True,
-        timeout=120,
+        timeout=600,
     )
     return folder
 
@@ -41,7 +41,7 @@ def run(installed: Path, folder: Path, *arguments: str) -> subprocess.CompletedP
         | {"PYTHONPATH": os.pathsep.join([str(installed), os.environ.get("PYTHONPATH", "")])},
         capture_output=True,
         text=True,
-        timeout=120,
+        timeout=600,
         check=False,
     )
 
