@@ -14,9 +14,6 @@ from typer.testing import CliRunner, Result
 
 from screentest.cli import app
 
-PATIENCE = 900
-"""Seconds until a command hangs; the demo on a busy machine takes minutes."""
-
 Screentest = Callable[..., "CompletedProcess[str]"]
 
 CLEAN = {
