@@ -89,6 +89,7 @@ def test_the_printed_matrix_fits_the_screen_and_says_what_is_missing(
     assert rows["pairs"] == ["2", "2", "2"]
     assert "Without any value: 24" in said
     assert "aest: aesthetics" in said
+    assert "fewer pairs" not in said
 
 
 def test_a_folder_that_is_no_testbed(tmp_path: Path) -> None:

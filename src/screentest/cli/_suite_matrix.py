@@ -145,6 +145,10 @@ def _print(found: Matrix, across: Mapping[str, int], results: Results) -> None:
         f"{head}: {column.replace('_', ' ')}" for head, column in zip(heads, across, strict=True)
     )
     print_indented("; ".join(named), indent=0)
+    if any(cell.pairs < across[column] for row in found.values() for column, cell in row.items()):
+        print_indented(
+            "Some cells rest on fewer pairs than their column; --json counts them.", indent=0
+        )
     lost = [name for name, row in found.items() if not row]
     if lost:
         print_heading(f"Without any value: {len(lost):,}")
