@@ -158,6 +158,7 @@ def table(
 def _row_object(row: Row) -> dict[str, Any]:
     return {
         "task": row.task.value,
+        "metric": row.metric,
         "model": row.model,
         "average": row.average,
         "dimensions": {
@@ -185,7 +186,7 @@ def _print_table(rows: list[Row], by: str, chart: Path | None) -> None:
         fewest = min(cell.scored + cell.lacking for cell in cells)
         lines.append(
             (
-                row.task.value,
+                row.name,
                 row.model or "–",
                 *("–" if cell.percent is None else f"{cell.percent:.1f}" for cell in cells),
                 "–" if row.average is None else f"{row.average:.1f}",

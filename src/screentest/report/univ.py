@@ -26,7 +26,7 @@ def dimension_rows(report: Report) -> tuple[tuple[str, ...], list[tuple[str | fl
     columns = ("task", group, *(TITLES[one].lower() for one in Dimension), "average", "scored")
     rows: list[tuple[str | float | None, ...]] = [
         (
-            row.task.value,
+            row.name,
             row.model,
             *(row.cells[one].percent for one in Dimension),
             row.average,
@@ -52,19 +52,19 @@ def subdimension_rows(
 
 
 def task_charts(report: Report) -> list[Chart]:
-    """One radar per task in which there are values, be it of one model alone."""
-    by_task: dict[Task, list[Row]] = {}
+    """One radar per task and level in which there are values, be it of one model alone."""
+    by_task: dict[tuple[Task, str], list[Row]] = {}
     for row in table(report.results, report.by or "model"):
         if any(cell.percent is not None for cell in row.cells.values()):
-            by_task.setdefault(row.task, []).append(row)
+            by_task.setdefault((row.task, row.name), []).append(row)
     found = [
         radar_chart(
             _lines(rows),
             {TITLES[one]: PERCENT for one in Dimension},
-            title=f"{task.value.upper()}: {TASK_TITLES[task]}, per cent",
+            title=f"{name.upper()}: {TASK_TITLES[task]}, per cent",
             least=1,
         )
-        for task, rows in by_task.items()
+        for (task, name), rows in by_task.items()
     ]
     return [chart for chart in found if chart is not None]
 

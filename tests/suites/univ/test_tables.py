@@ -54,6 +54,12 @@ def test_means_by_model_and_their_coverage() -> None:
     assert second.average == 50
 
 
+def test_one_task_judged_in_two_ways_is_two_rows() -> None:
+    whole, shots = results("univ_t2v", {"a/1": points(8)}), "univ_t2v:fps=1,level=shots"
+    both = replace(whole, values=(*whole.values, *results(shots, {"a/1": points(4)}).values))
+    assert [(row.name, row.average) for row in table(both)] == [("t2v", 80), ("t2v shots", 40)]
+
+
 def test_what_failed_everywhere_leaves_no_average_and_what_is_not_in_the_truth_does() -> None:
     lost = results("univ_v2t", {"a/1": points(1) | {"camera": failed(Reason.UNPARSABLE)}})
     (row,) = table(lost)

@@ -22,5 +22,5 @@ def task_radars(rows: Sequence[Row]) -> Figure:
             for dimension, cell in row.cells.items()
             if cell.percent is not None
         }
-        panels.setdefault(row.task.value.upper(), {})[row.model] = values
+        panels.setdefault(row.name.upper(), {})[row.model] = values
     return radar(panels, {one.value: TITLES[one] for one in Dimension})

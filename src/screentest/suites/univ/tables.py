@@ -8,6 +8,7 @@ where one of them has no value for a reason other than that the ground truth lac
 from __future__ import annotations
 
 import math
+import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -32,9 +33,11 @@ class Cell:
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """One model at one task."""
+    """One model at one task, judged in one way."""
 
     task: Task
+    metric: str
+    """With its options: the same task judged whole and by shot is two rows."""
     model: str
     cells: Mapping[Dimension, Cell]
     average: float | None
@@ -42,27 +45,32 @@ class Row:
     dimensions: int
     """How many those are."""
 
+    @property
+    def name(self) -> str:
+        """The task, and the level it was judged at where that is not the whole video."""
+        level = re.search(r"\blevel=(shots|both)\b", self.metric)
+        return f"{self.task.value} {level[1]}" if level else self.task.value
+
 
 def table(results: Results, by: str = "model") -> list[Row]:
-    """Rows in the order of tasks, then of models."""
-    found: dict[tuple[Task, str], list[Value]] = {}
+    """Rows in the order of tasks, then of how they were judged, then of models."""
+    found: dict[tuple[str, str], list[Value]] = {}
     for value in results.values:
-        task = task_of(value.metric)
-        if task is not None:
-            found.setdefault((task, results.group(value.item, by)), []).append(value)
-    waiting: Counter[tuple[Task, str, str]] = Counter()
+        if task_of(value.metric) is not None:
+            found.setdefault((value.metric, results.group(value.item, by)), []).append(value)
+    waiting: Counter[tuple[str, str, str]] = Counter()
     for item, name in results.pending:
         metric, _, output = name.rpartition(".")
-        task = task_of(metric)
-        if task is not None:
-            found.setdefault((task, results.group(item, by)), [])
-            waiting[task, results.group(item, by), output] += 1
-    order = list(Task)
-    places = sorted(found, key=lambda place: (order.index(place[0]), place[1]))
-    return [
-        _row(task, model, found[task, model], {one: waiting[task, model, one] for one in Dimension})
-        for task, model in places
+        if task_of(metric) is not None:
+            place = (metric, results.group(item, by))
+            found.setdefault(place, [])
+            waiting[*place, output] += 1
+    rows = [
+        _row(metric, model, values, {one: waiting[metric, model, one] for one in Dimension})
+        for (metric, model), values in found.items()
     ]
+    order = list(Task)
+    return sorted(rows, key=lambda row: (order.index(row.task), row.metric, row.model))
 
 
 def subdimensions(results: Results, by: str = "model") -> dict[str, dict[str, float]]:
@@ -122,7 +130,9 @@ def is_imputed(cells: Mapping[Dimension, float], one: Dimension, *, places: int 
     return abs(cells[one] - math.fsum(others) / len(others)) <= 10.0**-places + 1e-9
 
 
-def _row(task: Task, model: str, values: Sequence[Value], waiting: Mapping[Dimension, int]) -> Row:
+def _row(metric: str, model: str, values: Sequence[Value], waiting: Mapping[Dimension, int]) -> Row:
+    task = task_of(metric)
+    assert task is not None
     cells = {}
     for dimension in Dimension:
         mine = [value for value in values if value.output == dimension.value]
@@ -136,4 +146,4 @@ def _row(task: Task, model: str, values: Sequence[Value], waiting: Mapping[Dimen
     had = [cell.percent for cell in cells.values() if cell.percent is not None]
     whole = all(cell.percent is not None or cell.lacking == cell.total for cell in cells.values())
     average = math.fsum(had) / len(had) if had and whole else None
-    return Row(task, model, cells, average, len(had))
+    return Row(task, metric, model, cells, average, len(had))
