@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 if TYPE_CHECKING:
+    from screentest.evaluate import Settings
     from screentest.run import Engine
 
 EngineOption = Annotated[
@@ -27,20 +28,33 @@ GpusOption = Annotated[
 
 @contextmanager
 def engine_of(
-    name: str, address: str = "", *, workers: int | None = None, gpus: float = 1.0
-) -> Iterator[Engine]:
-    """The engine of that name, open; a cluster's models are lent to this process meanwhile."""
+    name: str,
+    address: str,
+    settings: Settings,
+    *,
+    workers: int | None = None,
+    gpus: float = 1.0,
+) -> Iterator[tuple[Engine, Settings]]:
+    """The engine of that name, open, and the settings as they are on it.
+
+    A cluster's models are lent to this process meanwhile. Where it has no GPU, none is used here
+    either: a signature must not tell of a GPU that only the machine of the driver has.
+    """
+    from dataclasses import replace
+
     from screentest.core import BadOption
     from screentest.run import LocalEngine
 
     if name == "ray":
         from screentest.run.ray_engine import RayEngine
 
-        with RayEngine(address or None, workers=workers, gpus=gpus) as engine:
-            yield engine
+        share = 0.0 if settings.device == "cpu" else gpus
+        with RayEngine(address or None, workers=workers, gpus=share) as engine:
+            on_cpu = settings.device == "auto" and not engine.hosts
+            yield engine, replace(settings, device="cpu") if on_cpu else settings
         return
     if name != "local":
         raise BadOption(f"there is no engine {name!r}", advice="Write local or ray.")
     if address:
         raise BadOption("--address is the one of a Ray cluster", advice="Add --engine ray.")
-    yield LocalEngine(workers=workers)
+    yield LocalEngine(workers=workers), settings

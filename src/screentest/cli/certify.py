@@ -123,7 +123,7 @@ def certify(
     arguments = {"judges": judges, "testbeds": [str(one.absolute()) for one in testbed]}
     cap = cap_of(max_cost, settings)
     with (
-        engine_of(engine, address, workers=workers, gpus=gpus) as hands,
+        engine_of(engine, address, settings, workers=workers, gpus=gpus) as (hands, settings),
         RunStore(out, command="certify", arguments=arguments, max_cost=cap) as store,
     ):
         done = run_certify(store, plan, settings, engine=hands, progress=watched())

@@ -85,7 +85,7 @@ def judge(
     cap = cap_of(max_cost, settings)
     arguments = {"judge": name, "first": str(first), "second": str(second)}
     with (
-        engine_of(engine, address, workers=1, gpus=gpus) as hands,
+        engine_of(engine, address, settings, workers=1, gpus=gpus) as (hands, settings),
         RunStore(out, command="judge", arguments=arguments, max_cost=cap) as store,
     ):
         found = judged(store, contests, name, settings, engine=hands, progress=watched())

@@ -145,7 +145,7 @@ def score(
     cap = cap_of(max_cost, settings)
     arguments = {"suite": "" if metrics else suite, "metrics": names, "models": settings.models}
     with (
-        engine_of(engine, address, workers=workers, gpus=gpus) as hands,
+        engine_of(engine, address, settings, workers=workers, gpus=gpus) as (hands, settings),
         RunStore(out, command="score", arguments=arguments, max_cost=cap) as store,
     ):
         done = score_items(
