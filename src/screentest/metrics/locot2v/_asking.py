@@ -18,7 +18,7 @@ from screentest.core import (
     Size,
     Span,
 )
-from screentest.models.chat.messages import ChatAnswer, ChatRequest, Sampling
+from screentest.models.chat.messages import ChatRequest, Sampling
 from screentest.models.chat.pictures import Encoding, timed
 from screentest.models.chat.presets import preset
 from screentest.prompts.values import Pictures
@@ -95,9 +95,6 @@ class Asking:
             answer.map(lambda one: one.text if self.form is None else one.value)
             for answer in answers
         ]
-
-    def _content(self, answer: ChatAnswer) -> Any:
-        return answer.text if self.form is None else answer.value
 
     def one(self, resources: Resources, slots: Mapping[str, Slot]) -> Any:
         """The answer to a single question; raises NoValue where there is none."""

@@ -175,9 +175,6 @@ class EventConsistency:
             ),
         }
 
-    def _weight(self, one: Seen) -> float:
-        return 1.0 if self.weighting == "equal" else float(one.found.span.duration)
-
 
 @dataclass(frozen=True, slots=True)
 class Seen:
