@@ -120,7 +120,7 @@ def _write_csv(run: RunReader, file: IO[bytes]) -> None:
     text = io.TextIOWrapper(file, "utf-8", newline="", write_through=True)
     table = csv.writer(text)
     table.writerow(COLUMNS)
-    table.writerows([[_harmless(row[name]) for name in COLUMNS] for row in rows(run)])
+    table.writerows([_harmless(row[name]) for name in COLUMNS] for row in rows(run))
     text.detach()
 
 
