@@ -11,13 +11,16 @@ import pytest
 from screentest.core import (
     Aspect,
     BadOption,
+    Choice,
     Failure,
     Item,
     JudgeInfo,
     NoValue,
     Outcome,
     Outcomes,
+    Question,
     Reason,
+    Resources,
     RunDamaged,
     Score,
     ServiceError,
@@ -25,11 +28,15 @@ from screentest.core import (
     Spec,
     StorageError,
     UnknownName,
+    Verdict,
 )
 from screentest.evaluate.evaluators import Evaluator, Signed
 from screentest.evaluate.guarding import guarded
-from screentest.evaluate.judging import Contest, Order, rate_contests
+from screentest.evaluate.judging import Contest, Order, _answer, rate_contests
+from screentest.evaluate.settings import Settings
+from screentest.evaluate.tools import Tools
 from screentest.run import RunStore
+from screentest.sample import sample_videos
 
 
 def raising(error: Exception) -> Callable[[], NoReturn]:
@@ -101,3 +108,25 @@ def test_a_rating_that_fails_leaves_the_others(tmp_path: Path) -> None:
         assert lost is not None
         assert lost.reason is Reason.CRASHED
         assert found["aesthetics", order.value].ok
+
+
+class Shown:
+    """A judge that a model answers for; it likes whatever comes first."""
+
+    def __init__(self, *roles: str) -> None:
+        self.info = JudgeInfo("the first", roles=roles)
+
+    def judge(self, question: Question, resources: Resources) -> Outcome[Verdict]:
+        return Outcome.of(Verdict(Choice.FIRST))
+
+
+def test_half_a_film_is_not_put_before_a_model(tmp_path: Path) -> None:
+    film = sample_videos()[2].item
+    half = tmp_path / "half.mp4"
+    half.write_bytes(film.video.read_bytes()[:-400_000])
+    question = Question(Aspect.COLOR, "", film, Item("half", half))
+    lost = _answer(Shown("chat.judge"), question, Tools(Settings())).failure
+    assert lost is not None
+    assert lost.reason is Reason.UNDECODABLE
+    assert _answer(Shown("chat.judge"), question, Tools(Settings(allow_damaged=True))).ok
+    assert _answer(Shown(), question, Tools(Settings())).ok, "people's votes need no frames"

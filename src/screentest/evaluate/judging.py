@@ -29,6 +29,7 @@ from screentest.core import (
 )
 from screentest.evaluate.evaluators import Evaluator, Signed, resolve
 from screentest.evaluate.guarding import guarded
+from screentest.evaluate.measuring import refuse_faults
 from screentest.evaluate.settings import Settings
 from screentest.evaluate.tools import Tools, open_tools
 from screentest.run import (
@@ -101,7 +102,15 @@ def ask_judge(job: Job) -> Results:
 
 def _answer(judge: Judge, question: Question, tools: Tools) -> Outcome[Verdict]:
     """The verdict; a fault on one question is its own, not that of those beside it."""
-    found = guarded(lambda: judge.judge(question, tools), "judge")
+
+    def ask() -> Outcome[Verdict]:
+        # Whoever is shown frames would take half a film for a short one. Votes are no frames.
+        if judge.info.roles and not tools.settings.allow_damaged:
+            for item in (question.first, question.second):
+                refuse_faults(tools.info(item.video))
+        return judge.judge(question, tools)
+
+    found = guarded(ask, "judge")
     return Outcome(failure=found) if isinstance(found, Failure) else found
 
 
