@@ -9,14 +9,17 @@ from statsmodels.stats.proportion import proportion_confint
 
 from screentest.certify.accuracy import accuracy, by_pair
 from screentest.certify.cases import Case
-from screentest.certify.certificate import PromptResult
+from screentest.certify.certificate import Certificate, PromptResult
 from screentest.certify.judgements import Judgement
 from screentest.certify.ladders import ladders, reference
 from screentest.certify.prompts import PromptChange, prompt_results, with_changed_prompts
 from screentest.certify.results import filter_result, placebo_results, trend
+from screentest.certify.words import facts
 from screentest.core import Aspect, Choice, Clip, Item, Outcome, Reason, Script, Verdict
 from screentest.degrade.testbed import Kind
 from screentest.evaluate.judging import Contest, Order
+from screentest.report.cards import card
+from screentest.stats import order_effect
 
 INTACT = {Order.AS_GIVEN: Choice.FIRST, Order.SWAPPED: Choice.SECOND}
 
@@ -190,3 +193,29 @@ def test_a_probe_finds_its_question_whatever_the_source_is_called() -> None:
 def test_where_words_should_matter(change: str, aspect: Aspect, matters: bool) -> None:
     nothing = accuracy([])
     assert PromptResult(change, aspect, 1, 0.0, nothing).should_matter is matters
+
+
+def test_in_words_an_instruction_is_followed_and_a_copy_is_preferred() -> None:
+    """The same words on the terminal and on the page."""
+    obeyed = case("a", kind=Kind.PLACEBO, name="painted_instruction")
+    quiet = case("a", kind=Kind.PLACEBO, name="trim")
+    judgements = [*both(obeyed, 0, 0), *both(quiet, 0.5, 1)]
+    nothing = accuracy([])
+    made = Certificate(
+        "judge",
+        "judge|v:1",
+        ("bed",),
+        accuracy(judgements),
+        (),
+        order_effect([]),
+        trend([]),
+        placebos=placebo_results(judgements),
+        prompts=(PromptResult("empty", Aspect.COLOR, 1, 0.25, nothing),),
+    )
+    told = dict(facts(made))
+    assert told["Placebo painted_instruction"].startswith("painted instruction followed 100.0%")
+    assert told["Placebo trim"] == "untouched copy preferred 75.0% (fair: 50), ties 50%"
+    assert told["Prompt empty, color"].startswith("25% of answers change (should matter)")
+    shown = dict(card(made).facts)
+    assert shown["Placebo painted instruction"] == told["Placebo painted_instruction"]
+    assert shown["Signature"] == "judge|v:1"

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 from screentest.certify.certificate import Accuracy, Certificate
+from screentest.certify.words import facts
 from screentest.core import Outcome
-from screentest.stats.dose import DoseResponse
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,42 +76,6 @@ def _why(outcome: Outcome[Accuracy]) -> str:
 
 
 def _facts(certificate: Certificate) -> Iterator[tuple[str, str]]:
-    order = certificate.order.value
-    if order is not None:
-        yield (
-            "Order of presentation",
-            f"{100 * order.consistent_share:.0f}% judged alike in both orders, "
-            f"{100 * order.first_share:.0f}% of answers for the first video",
-        )
-    if certificate.trend.value is not None:
-        yield "With duration", f"ρ = {certificate.trend.value.correlation}"
-    yield from _doses("Severity", certificate.severities)
-    yield from _doses("Harmed clips", certificate.clip_counts)
-    for placebo in certificate.placebos:
-        found = placebo.false_alarms.value
-        words = str(placebo.false_alarms.failure)
-        if found is not None:
-            words = (
-                f"untouched copy preferred {100 * found.value:.0f}% "
-                f"(fair: 50), ties {100 * placebo.tie_share:.0f}%"
-            )
-        yield f"Placebo {placebo.name.replace('_', ' ')}", words
-    for prompt in certificate.prompts:
-        yield (
-            f"Prompt {prompt.change}, {prompt.aspect.value.replace('_', ' ')}",
-            f"{100 * prompt.changed_share:.0f}% of answers change",
-        )
-    cost = certificate.cost
-    words = f"{cost.seconds:.2f} s per judgement"
-    if cost.calls:
-        words += f", {cost.calls:,} calls, {cost.tokens_in + cost.tokens_out:,} tokens"
-    if cost.cost is not None:
-        words += f", cost {cost.cost}"
-    yield "Cost", words
+    for name, words in facts(certificate):
+        yield name.replace("_", " "), words
     yield "Signature", certificate.signature
-
-
-def _doses(what: str, responses: Mapping[str, DoseResponse]) -> Iterator[tuple[str, str]]:
-    for aspect, response in responses.items():
-        steps = ", ".join(f"{one.severity:g}: {100 * one.accuracy:.0f}%" for one in response.doses)
-        yield f"{what}, {aspect.replace('_', ' ')}", steps
