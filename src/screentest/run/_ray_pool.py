@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import time
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from multiprocessing import Pipe
 from multiprocessing.connection import Connection, wait
@@ -132,12 +133,15 @@ class RayPool:
             self._ray.kill(worker.actor)
         self._workers.clear()
         self._porter.close()
+        self._bell.close()
+        self._heard.close()
 
     def _await(self, worker: _Worker, answer: Any) -> None:
         def heard(future: Any) -> None:
             # In a thread of Ray's: note it, ring, and leave.
             self._news.put((worker, future))
-            self._bell.send_bytes(b"!")
+            with suppress(OSError):  # the run is over, and nobody listens any more
+                self._bell.send_bytes(b"!")
 
         answer.future().add_done_callback(heard)
 
