@@ -10,7 +10,7 @@ from screentest.certify.judgements import POINTS
 from screentest.core import NoValue, Outcome, Reason, Verdict
 from screentest.degrade.testbed import Kind
 from screentest.evaluate.judging import Order
-from screentest.evaluate.results import Results, read_results
+from screentest.evaluate.results import read_results
 from screentest.run import RunReader
 from screentest.stats import (
     Difference,
@@ -115,25 +115,14 @@ def groups_in(run: RunReader, group: str) -> list[str]:
 
 
 def score_points(run: RunReader, group: str = "", value: str = "") -> Points:
-    """Scores by metric and item; of one group of items where ``group`` is given.
-
-    Items of two systems are matched by their prompt, since their ids differ.
-    """
+    """Scores by metric and case; of one group of items where ``group`` is given."""
     results = read_results(run)
-    found: dict[str, dict[str, float]] = {}
-    for one in results.values:
-        if group and results.group(one.item, group) != value:
-            continue
-        if one.outcome.value is not None:
-            sign = 1.0 if results.outputs[one.name].higher_is_better else -1.0
-            place = _place(results, one.item)
-            found.setdefault(one.name, {})[place] = sign * one.outcome.value.value
-    return found
-
-
-def _place(results: Results, item: str) -> str:
-    known = results.items.get(item)
-    return known.text if known is not None and known.text else item
+    if group:
+        apart = results.by_group(group)
+        if value not in apart:
+            return {}
+        results = apart[value]
+    return {name: points for name in results.names if (points := results.by_case(name))}
 
 
 def compare(first: Points, second: Points, *, judgements: bool) -> Outcome[tuple[Row, ...]]:

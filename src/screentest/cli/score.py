@@ -240,17 +240,15 @@ def _print_totals(totals: Sequence[Total], names: Mapping[str, str]) -> None:
 
     rows = []
     for total in totals:
-        mean = low = "–"
+        mean, interval = "–", ""
         if total.summary is not None:
             mean = _number(total.summary.value)
-            margin = max(
-                total.summary.high - total.summary.value, total.summary.value - total.summary.low
-            )
-            low = f"± {_number(margin)}" if total.scored > 1 else ""
+            if total.scored > 1:  # one value has no interval
+                interval = f"{_number(total.summary.low)} to {_number(total.summary.high)}"
         better = "↑" if total.info.higher_is_better else "↓"
         called = names.get(total.name, total.name)
-        rows.append((called, mean, low, better, f"{total.scored:,}/{total.total:,}"))
-    console().print(table(["Metric", ">Mean", "", "", ">Scored"], rows))
+        rows.append((called, mean, interval, better, f"{total.scored:,}/{total.total:,}"))
+    console().print(table(["Metric", ">Mean", ">95%", "", ">Scored"], rows))
 
 
 def _print_failures(results: Results, called: Mapping[str, str]) -> None:

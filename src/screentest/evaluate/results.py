@@ -71,6 +71,27 @@ class Results:
         known = self.items.get(item)
         return known.groups.get(by, "") if known else ""
 
+    def case(self, item: str) -> str:
+        """What was asked for: items of several systems with the same case are compared.
+
+        A benchmark's cases are told by the group ``case``, since what a model was given is not
+        always text; otherwise it is the prompt, and an item without one stands for itself.
+        """
+        known = self.items.get(item)
+        return (known.groups.get("case") or known.text or item) if known else item
+
+    def by_case(self, name: str) -> dict[str, float]:
+        """One value for each case, turned so that more is better.
+
+        Several videos of one case are one mean, since they hang together.
+        """
+        sign = 1.0 if self.outputs[name].higher_is_better else -1.0
+        found: dict[str, list[float]] = {}
+        for one in self.of(name):
+            if one.outcome.value is not None:
+                found.setdefault(self.case(one.item), []).append(sign * one.outcome.value.value)
+        return {case: sum(values) / len(values) for case, values in found.items()}
+
     def by_group(self, by: str) -> dict[str, Results]:
         """The results of each group of items apart."""
         groups: dict[str, list[Value]] = {}
@@ -152,18 +173,23 @@ def total(name: str, values: Sequence[Value], info: OutputInfo, *, pending: int 
     )
     signature = values[0].signature if values else ""
     planned = len(values) + pending
-    summary = summarise(numbers, planned, signature)
+    summary = summarise(numbers, planned, signature, bounds=(info.low, info.high))
     return Total(name, info, planned, summary, dict(sorted(failures.items())), signature)
 
 
-def summarise(numbers: Iterable[float], total: int, signature: str = "") -> Summary | None:
-    """The mean of some numbers; None where there are none. One number is its own interval."""
+def summarise(
+    numbers: Iterable[float], total: int, signature: str = "", *, bounds: tuple[float, float]
+) -> Summary | None:
+    """The mean of some numbers; None where there are none. One number is its own interval.
+
+    The interval stays within ``bounds``, the range that the output cannot leave.
+    """
     found = list(numbers)
     if not found:
         return None
     mean = sum(found) / len(found)
     low = high = mean
     if len(found) > 1:
-        interval = mean_interval(found).holding(mean)
+        interval = mean_interval(found).within(*bounds).holding(mean)
         low, high = interval.low, interval.high
     return Summary(mean, low, high, len(found), total, signature)

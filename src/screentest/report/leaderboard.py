@@ -45,16 +45,17 @@ def leaderboard(report: Report) -> list[Line]:
                 name, groups[system].of(name), info, pending=_pending(report, system, name)
             )
             own.append((system, found))
-        ranking = _ranking(report.results, groups, name, sign)
+        ranking = _ranking(groups, name)
         for system, found in sorted(own, key=lambda one: _rank(one[1], sign)):
             summary = found.summary
+            interval = summary if summary and summary.scored > 1 else None  # one value has none
             lines.append(
                 Line(
                     name,
                     system,
                     summary.value if summary else None,
-                    summary.low if summary else None,
-                    summary.high if summary else None,
+                    interval.low if interval else None,
+                    interval.high if interval else None,
                     found.scored,
                     found.total,
                     best=summary is not None and (ranking is None or system in ranking.best),
@@ -77,11 +78,9 @@ def _rank(found: Total, sign: float) -> float:
     return float("inf") if found.summary is None else -sign * found.summary.value
 
 
-def _ranking(
-    results: Results, groups: Mapping[str, Results], name: str, sign: float
-) -> Ranking | None:
+def _ranking(groups: Mapping[str, Results], name: str) -> Ranking | None:
     """The systems that have values, on the prompts that all of those have; None below two."""
-    points = {system: _by_prompt(results, part, name, sign) for system, part in groups.items()}
+    points = {system: part.by_case(name) for system, part in groups.items()}
     points = {system: found for system, found in points.items() if found}
     shared = sorted(set.intersection(*map(set, points.values()))) if len(points) > 1 else []
     if len(shared) < 2:
@@ -92,17 +91,3 @@ def _ranking(
 def _tied(ranking: Ranking | None, system: str) -> tuple[str, ...]:
     sets = [tied for tied in ranking.tied_sets if system in tied] if ranking else []
     return tuple(sorted({other for tied in sets for other in tied} - {system}))
-
-
-def _by_prompt(results: Results, part: Results, name: str, sign: float) -> dict[str, float]:
-    """More is better; several videos of one prompt are one mean, since they hang together.
-
-    A benchmark's cases are told by the group ``case``: what a model was given is not always text.
-    """
-    found: dict[str, list[float]] = {}
-    for value in part.of(name):
-        if value.outcome.value is not None:
-            item = results.items[value.item]
-            text = item.groups.get("case") or item.text or value.item
-            found.setdefault(text, []).append(sign * value.outcome.value.value)
-    return {text: sum(values) / len(values) for text, values in found.items()}

@@ -54,7 +54,7 @@ def total_rows(report: Report) -> list[TotalRow]:
                 total.name,
                 total.info.summary,
                 shown(summary.value) if summary else "–",
-                _margin(summary) if summary and summary.scored > 1 else "",
+                _interval(summary) if summary and summary.scored > 1 else "",
                 "higher" if total.info.higher_is_better else "lower",
                 total.scored,
                 total.total,
@@ -68,8 +68,8 @@ def total_rows(report: Report) -> list[TotalRow]:
     return rows
 
 
-def _margin(summary: Summary) -> str:
-    return "± " + shown(max(summary.high - summary.value, summary.value - summary.low))
+def _interval(summary: Summary) -> str:
+    return f"{shown(summary.low)} to {shown(summary.high)}"
 
 
 def trust(certificate: Certificate, signature: str = "") -> str:

@@ -60,12 +60,13 @@ def _summary(report: Report) -> Table:
     rows = []
     for total in report.totals:
         summary = total.summary
+        interval = summary if summary and summary.scored > 1 else None  # one value has none
         rows.append(
             (
                 total.name,
                 summary.value if summary else None,
-                summary.low if summary else None,
-                summary.high if summary else None,
+                interval.low if interval else None,
+                interval.high if interval else None,
                 total.scored,
                 total.total,
                 "higher" if total.info.higher_is_better else "lower",
