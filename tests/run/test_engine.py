@@ -29,6 +29,7 @@ from screentest.run import (
     canonical,
     execute,
 )
+from screentest.run import engine as engine_module
 from screentest.run.tasks import Engine
 from tests.conftest import ROOT
 from tests.run.conftest import PATIENCE, Children
@@ -136,6 +137,14 @@ def _is_alive(pid: int) -> bool:
 def test_a_task_may_not_take_all_memory(store: RunStore) -> None:
     engine = LocalEngine(workers=1, memory_limit=400_000_000)
     done = execute(store, [task(1, "grows"), task(2)], engine=engine)
+    assert done.failures == {Reason.TOO_LARGE: 1}
+
+
+def test_each_worker_has_its_part_of_the_memory(
+    store: RunStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(engine_module, "memory", lambda: 900_000_000)
+    done = execute(store, [task(1, "grows"), task(2)], engine=LocalEngine(workers=2))
     assert done.failures == {Reason.TOO_LARGE: 1}
 
 

@@ -22,6 +22,7 @@ from types import TracebackType
 from typing import Any, Final, Self
 
 from screentest.base.mainless import without_main
+from screentest.base.memory import can_be_watched, held_by
 from screentest.core import BadOption, LedgerClient, ScreentestError
 from screentest.run._rounds import Done, Lost
 from screentest.run._wire import receive
@@ -67,7 +68,7 @@ class Pool:
         *,
         with_main: bool = False,
     ) -> None:
-        if memory_limit is not None and not Path("/proc/self/statm").exists():
+        if memory_limit is not None and not can_be_watched():
             raise BadOption(
                 "the memory of workers cannot be limited on this system",
                 advice="Leave the limit away, and use fewer workers.",
@@ -222,7 +223,7 @@ class Pool:
             if worker.timeout is not None and worker.elapsed >= worker.timeout:
                 yield from self._bury(worker, "time")
             elif self._memory_limit is not None and (
-                _memory(worker.process.pid) > self._memory_limit
+                held_by(worker.process.pid or 0) > self._memory_limit
             ):
                 yield from self._bury(worker, "memory")
 
@@ -275,12 +276,3 @@ def _kill(process: BaseProcess) -> None:
             os.killpg(process.pid, signal.SIGKILL)
     process.kill()
     process.join(_FAREWELL)
-
-
-def _memory(pid: int | None) -> int:
-    """Bytes of memory that a process holds."""
-    try:
-        pages = int(Path(f"/proc/{pid}/statm").read_text("ascii").split()[1])
-    except (OSError, IndexError):  # it has just ended
-        return 0
-    return pages * os.sysconf("SC_PAGE_SIZE")

@@ -150,9 +150,7 @@ def _give_up(event: Lost, deaths: int) -> Finished:
             "Allow more time, or see whether the file can be played at all.",
         )
     elif event.limit == "memory":
-        failure = Failure(
-            Reason.TOO_LARGE, "the worker went beyond its memory limit", "Raise the limit."
-        )
+        failure = Failure(Reason.TOO_LARGE, "the worker went beyond its part of the memory", _LESS)
     else:
         failure = Failure(
             event.task.on_death,
@@ -163,6 +161,7 @@ def _give_up(event: Lost, deaths: int) -> Finished:
     return Finished(event.task, outcomes, elapsed=event.elapsed, attempts=deaths)
 
 
+_LESS = "Use fewer workers, so that each may hold more."
 _ADVICE = "If memory ran out, use fewer workers; otherwise the file or a library is at fault."
 
 

@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from screentest.base.mainless import is_main_needed
+from screentest.base.memory import can_be_watched, memory
 from screentest.base.processors import processors
 from screentest.core import BadOption, LedgerClient
 from screentest.run._perform import perform
@@ -19,6 +20,9 @@ from screentest.run._rounds import Patience, work_through
 from screentest.run._signals import Stop
 from screentest.run._threads import shares
 from screentest.run.tasks import Ends, Finished, Task
+
+_FOR_WORKERS = 0.9
+"""Of all memory; the rest is for the system, the writer and the command."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,7 +36,9 @@ class LocalEngine:
     max_deaths: int = 2
     """How often a task may kill its worker before it is given up."""
     memory_limit: int | None = None
-    """Bytes that a worker may hold; Linux only."""
+    """Bytes that a worker may hold; else its equal part of the machine's, so that one film or
+    model that takes too much ends its own task, and not whatever the system happens to kill.
+    Linux only."""
 
     def __post_init__(self) -> None:
         if self.workers is not None and self.workers < 1:
@@ -45,7 +51,8 @@ class LocalEngine:
         size = min(self.workers or processors(), max(1, len(tasks)))
         patience = Patience(self.timeout, self.max_deaths)
         main = _is_main_needed(tasks)
-        with Pool(ledger, self.memory_limit, shares(size), with_main=main) as pool:
+        limit = self.memory_limit or _part_of_memory(size)
+        with Pool(ledger, limit, shares(size), with_main=main) as pool:
             yield from work_through(tasks, pool, lambda: size, patience, stop)
 
 
@@ -76,3 +83,8 @@ def _pickled(task: Task) -> bytes:
         return pickle.dumps((task.function, task.payload))
     except Exception:  # noqa: BLE001 - pickling runs the code of the payload
         return b""  # it will be refused where it is sent
+
+
+def _part_of_memory(workers: int) -> int | None:
+    allowed = memory() if can_be_watched() else None
+    return int(_FOR_WORKERS * allowed / workers) if allowed else None
