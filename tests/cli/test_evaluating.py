@@ -107,9 +107,9 @@ def test_what_cannot_be_scored_is_told(videos: Path, tmp_path: Path) -> None:
     out = ("--out", tmp_path / "s")
     assert "sharpnes" in said_wrong("score", videos, "--metrics", "sharpnes", *out)
     assert "--retry" in said_wrong("score", videos, "--retry", "always", *out)
-    gone = invoke("score", tmp_path / "gone.mp4", "--metrics", "contrast", *out, *ALONE)
-    assert gone.exit_code == 1
-    assert "missing_file" in gone.stdout
+    for gone in (tmp_path / "gone.mp4", tmp_path / "gone"):
+        assert "not there" in said_wrong("score", videos, gone, "--out", tmp_path / "none")
+    assert not (tmp_path / "none").exists()  # a path typed wrongly leaves no run behind
 
 
 def test_judge_says_which_is_better_and_by_what(videos: Path, tmp_path: Path) -> None:

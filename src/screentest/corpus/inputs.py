@@ -26,6 +26,10 @@ def read_inputs(inputs: Sequence[Path], prompt: str = "") -> list[Item]:
         if path.suffix.lower() in (".jsonl", ".csv"):
             items += read_manifest(path)
             continue
+        if not _is_there(path):
+            raise BadOption(
+                f"{path} is not there", advice="Check the path, or the folder it is relative to."
+            )
         videos = (
             sorted(one for one in path.iterdir() if _is_video(one)) if path.is_dir() else [path]
         )
@@ -33,6 +37,12 @@ def read_inputs(inputs: Sequence[Path], prompt: str = "") -> list[Item]:
             raise BadOption(f"{path} holds no videos", advice="Give a manifest, or other folders.")
         items += [Item(video.name, video, prompt=prompt) for video in videos]
     return _distinct(items)
+
+
+def _is_there(path: Path) -> bool:
+    """What was typed wrongly is told at once; addresses and dead links are for who opens them."""
+    address = any(part.endswith(":") for part in path.parts)
+    return address or path.exists() or path.is_symlink()
 
 
 def _is_video(path: Path) -> bool:

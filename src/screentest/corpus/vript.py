@@ -69,7 +69,8 @@ def read_vript(
     if not known and not problems:
         raise ManifestError(
             f"there are no Vript captions in {place}",
-            advice='A captions file is JSON with "meta" and "data".',
+            advice="Films with captions are a manifest; `screentest caption` writes one for a"
+            ' folder of videos. Vript has JSON files with "meta" and "data".',
         )
     for name in sorted(found.keys() - known.keys()):
         message = f"{len(found[name])} clips have no captions file"
