@@ -19,6 +19,7 @@ from screentest.core import (
     RunDamaged,
     Script,
     Span,
+    UserError,
     VideoInfo,
 )
 from screentest.run import EvaluatorNote, RunReader, RunStore
@@ -88,6 +89,21 @@ def test_a_name_that_is_not_text_is_escaped(store: RunStore) -> None:
     """Such a file can be measured; the run must not fail for the sake of its name."""
     store.keep_items([Item("film-1", Path("/films/caf\udce9.mp4"))])
     assert store.items()["film-1"].video == Path("/films/caf\\udce9.mp4")
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        Item("caf\udce9", Path("a.mp4")),
+        Item("one", Path("a.mp4"), prompt="caf\udce9"),
+        Item("one", Path("a.mp4"), groups={"model": "caf\udce9"}),
+        Item("one", Path("a.mp4"), script=Script((Clip("caf\udce9"),))),
+    ],
+    ids=["id", "prompt", "group", "caption"],
+)
+def test_a_text_that_is_no_utf8_is_the_users_to_mend(store: RunStore, given: Item) -> None:
+    with pytest.raises(UserError, match="is not UTF-8 at character"):
+        store.keep_items([given])
 
 
 def test_evaluators_read_back(store: RunStore) -> None:

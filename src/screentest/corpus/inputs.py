@@ -35,7 +35,7 @@ def read_inputs(inputs: Sequence[Path], prompt: str = "") -> list[Item]:
         )
         if not videos:
             raise BadOption(f"{path} holds no videos", advice="Give a manifest, or other folders.")
-        items += [Item(video.name, video, prompt=prompt) for video in videos]
+        items += [Item(_id(video), video, prompt=prompt) for video in videos]
     return _distinct(items)
 
 
@@ -46,7 +46,13 @@ def _is_there(path: Path) -> bool:
 
 
 def _is_video(path: Path) -> bool:
-    return path.is_file() and path.suffix.lower() in VIDEOS
+    # A link to nothing counts: what was to be there is reported as missing, not left out.
+    return path.suffix.lower() in VIDEOS and not path.is_dir()
+
+
+def _id(video: Path) -> str:
+    """The file's name; bytes in it that are not UTF-8 are written as escapes."""
+    return video.name.encode("utf-8", "backslashreplace").decode()
 
 
 def _distinct(items: list[Item]) -> list[Item]:

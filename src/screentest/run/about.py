@@ -13,7 +13,16 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Final, Self
 
-from screentest.core import Item, MetricInfo, OutputInfo, VideoInfo, from_json, to_json
+from screentest.base.printable import escaped
+from screentest.core import (
+    Item,
+    MetricInfo,
+    OutputInfo,
+    UserError,
+    VideoInfo,
+    from_json,
+    to_json,
+)
 from screentest.core.score import Json
 from screentest.run._clock import now
 from screentest.run._rows import Row, insert, select, update
@@ -88,6 +97,7 @@ def item_rows(items: Iterable[Item], probes: Mapping[str, VideoInfo]) -> list[Ro
     """Items as rows; paths are made absolute, so that they lead somewhere from any folder."""
     rows: list[Row] = []
     for item in items:
+        _must_be_text(item)
         whole = replace(
             item,
             video=_lasting(item.video),
@@ -104,6 +114,23 @@ def item_rows(items: Iterable[Item], probes: Mapping[str, VideoInfo]) -> list[Ro
             }
         )
     return rows
+
+
+def _must_be_text(item: Item) -> None:
+    """Bytes that are no UTF-8 reach a program as halves of surrogate pairs: no text has them."""
+    told = {"id": item.id, "prompt": item.prompt, "instruction": item.instruction}
+    told |= {f"group {name}": f"{name}={value}" for name, value in item.groups.items()}
+    for number, clip in enumerate(item.script.clips if item.script else (), start=1):
+        told[f"caption {number}"] = clip.caption
+    for name, text in told.items():
+        try:
+            text.encode()
+        except UnicodeEncodeError as error:
+            raise UserError(
+                f"the {escaped(name)} of item '{escaped(item.id)}' is not UTF-8"
+                f" at character {error.start + 1}",
+                advice="Write it in UTF-8.",
+            ) from None
 
 
 def _lasting(path: Path) -> Path:
