@@ -10,7 +10,7 @@ from pathlib import Path
 from screentest.base.processors import processors
 from screentest.core import Fault, Outcome, Reason, Time, VideoError, timecode
 
-_DAMAGE = {"cut_short", "unreadable", "undecodable_packet", "corrupt_frame"}
+_DAMAGE = {"cut_short", "unreadable", "undecodable_packet", "corrupt_frame", "gap"}
 
 
 @dataclass(frozen=True, slots=True)
