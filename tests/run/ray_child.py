@@ -18,24 +18,25 @@ def main() -> int:
     options.add_argument("address")
     options.add_argument("folder", type=Path)
     options.add_argument("--tasks", type=int, default=12)
-    options.add_argument("--function", default="measure")
-    options.add_argument("--log", default="")
+    options.add_argument("--log", required=True)
     options.add_argument("--gate", default="")
     options.add_argument("--free", type=int, default=0)
-    options.add_argument("--timeout", type=float)
+    options.add_argument("--trouble", action="store_true")
     given = options.parse_args()
-    payload: object = {"log": given.log}
+    payload: dict[str, object] = {"log": given.log}
     if given.gate:
-        payload = {"log": given.log, "gate": given.gate, "free": given.free}
-    if given.function == "pays":
-        payload = ("0.5", 2)
-    if given.function == "dies":
-        payload = (9, 1, given.log)
-    tasks = [task(number, given.function, payload) for number in range(given.tasks)]
+        payload |= {"gate": given.gate, "free": given.free}
+    tasks = [task(number, "measure", payload) for number in range(given.tasks)]
+    if given.trouble:
+        tasks += [
+            task("dies", "dies", (9, 1, given.log)),
+            task("pays", "pays", ("0.5", 2)),
+            task("hangs", "hangs", given.log, timeout=1.0),
+        ]
     try:
         with (
             RunStore(given.folder, command="test") as store,
-            RayEngine(given.address, timeout=given.timeout) as engine,
+            RayEngine(given.address) as engine,
         ):
             return execute(store, tasks, engine=engine, progress=Counting()).exit_code
     except ScreentestError as error:

@@ -18,6 +18,7 @@ from typing import Any
 import psutil
 import pytest
 
+from screentest.core import Reason
 from screentest.run import LocalEngine, RunReader, RunStore, execute
 from tests.conftest import ROOT
 from tests.run.conftest import PATIENCE, dump, read_lines
@@ -90,11 +91,11 @@ def drive(nodes: Nodes) -> Iterator[Drive]:
     nodes.add_second()
     started = []
 
-    def start(folder: Path, **options: Any) -> subprocess.Popen[str]:
+    def start(folder: Path, *flags: str, **options: Any) -> subprocess.Popen[str]:
         arguments = [f"--{name.replace('_', '-')}={value}" for name, value in options.items()]
         command = [sys.executable, "-m", "tests.run.ray_child", nodes.address, str(folder)]
         child = subprocess.Popen(
-            [*command, *arguments],
+            [*command, *flags, *arguments],
             cwd=ROOT,
             # Workers import the tasks of these tests by name.
             env=os.environ | {"PYTHONPATH": str(ROOT)},
@@ -147,41 +148,25 @@ def test_a_killed_node_loses_nothing_and_doubles_nothing(
     assert sorted(record.attempts for record in records) == [1] * (TASKS - 1) + [2]
 
 
-def test_a_worker_that_dies_costs_a_second_attempt(drive: Drive, tmp_path: Path) -> None:
+def test_trouble_on_a_cluster(drive: Drive, tmp_path: Path) -> None:
+    """One task kills its worker once, one pays half a unit twice, one would wait for ever.
+
+    Then the same run goes on with the local engine, for which one task is new.
+    """
     log = tmp_path / "log"
     log.touch()
-    finish(drive(tmp_path / "run", tasks=2, function="dies", log=log))
+    finish(drive(tmp_path / "run", "--trouble", tasks=2, log=log))
     with RunReader(tmp_path / "run") as run:
-        assert [record.attempts for record in run.records()] == [2, 2]
-        assert run.coverage().scored == 2
-
-
-def test_paid_calls_are_in_the_drivers_ledger(drive: Drive, tmp_path: Path) -> None:
-    """Three tasks pay twice each, half a unit a time, on whichever node they are."""
-    finish(drive(tmp_path / "run", tasks=3, function="pays"))
-    with RunReader(tmp_path / "run") as run:
+        records = {record.key.item: record for record in run.records()}
         spending = run.spending()
-    assert (spending.calls, spending.answered, spending.unknown) == (6, 6, 0)
-    assert spending.cost == Decimal(3)
-
-
-def test_a_task_that_takes_too_long_is_ended(drive: Drive, tmp_path: Path) -> None:
-    """The gate never opens; the limit of one second is the only way out."""
-    child = drive(
-        tmp_path / "run", tasks=1, gate=tmp_path / "never", log=tmp_path / "log", timeout=1
-    )
-    finish(child)
-    with RunReader(tmp_path / "run") as run:
-        assert [reason.value for reason in run.coverage().reasons] == ["timed_out"]
-
-
-def test_a_run_goes_on_with_either_engine(drive: Drive, tmp_path: Path) -> None:
-    finish(drive(tmp_path / "run", tasks=3, log=tmp_path / "log"))
+    assert records["film-dies"].attempts == 2
+    assert records["film-dies"].reasons == frozenset()
+    assert records["film-hangs"].reasons == {Reason.TIMED_OUT}
+    assert (spending.calls, spending.answered, spending.cost) == (2, 2, Decimal(1))
     with RunStore(tmp_path / "run", command="test") as store:
-        done = execute(
-            store, [task(n, payload={}) for n in range(4)], engine=LocalEngine(workers=1)
-        )
-    assert (done.reused, done.made) == (3, 1)
+        tasks = [task(number, payload={}) for number in range(3)]
+        done = execute(store, tasks, engine=LocalEngine(workers=1))
+    assert (done.reused, done.made) == (2, 1)
 
 
 def score(folder: Path, *arguments: str) -> list[str]:
@@ -194,11 +179,15 @@ def score(folder: Path, *arguments: str) -> list[str]:
     return dump(folder)
 
 
+def smallest(sample: Path, count: int) -> list[Path]:
+    return sorted(sample.glob("*.mp4"), key=lambda film: film.stat().st_size)[:count]
+
+
 def test_metrics_give_the_same_records_byte_for_byte(
     nodes: Nodes, sample: Path, tmp_path: Path
 ) -> None:
     nodes.add_second()
-    films = [str(film) for film in sorted(sample.glob("*.mp4"))[:2]]
+    films = [str(film) for film in smallest(sample, 2)]
     what = [*films, "--metrics", "sharpness,flicker,noise", "--workers", "2"]
     on_ray = score(tmp_path / "ray", *what, "--engine", "ray", "--address", nodes.address)
     assert len(on_ray) == 6
@@ -208,7 +197,7 @@ def test_metrics_give_the_same_records_byte_for_byte(
 def test_models_are_lent_by_a_host_with_a_gpu(nodes: Nodes, sample: Path, tmp_path: Path) -> None:
     """The backend is an external worker, which notes whose child it is."""
     nodes.add_second()
-    film = str(min(sample.glob("*.mp4")))
+    film = str(smallest(sample, 1)[0])
     worker = f"{sys.executable} {ROOT / 'tests/run/noting_worker.py'} {tmp_path / 'seen'}"
     what = [film, "--prompt", "a film", "--metrics", "clipscore"]
     what += ["--model", f"image_text=external:{worker}"]
