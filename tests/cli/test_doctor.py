@@ -25,6 +25,8 @@ def test_it_fits_the_screen_and_ends_well(screentest: Screentest) -> None:
     assert fits(done.stdout)
     assert done.stderr == ""
     assert "No faults" in done.stdout
+    # Suites and placebos are no models, and stand under names of their own.
+    assert {"Suites", "Placebos"} <= set(done.stdout.splitlines())
 
 
 def test_json_holds_the_versions_that_are_installed() -> None:
@@ -53,12 +55,13 @@ def test_every_optional_part_of_the_package_is_looked_for() -> None:
         for requirement in metadata.requires("screentest") or []
         if any(
             f'"{extra}"' in requirement.replace("'", '"')
-            for extra in ("models", "ray", "postgres", "download")
+            for extra in ("models", "ray", "remote", "postgres", "download")
         )
     }
     named = {name for name, _, _ in _parts.OPTIONAL}
-    # accelerate is a helper of transformers that nobody asks for by itself.
-    assert extras - {"accelerate"} <= named
+    # Helpers of transformers and fsspec that nobody asks for by themselves.
+    assert extras - {"accelerate", "aiohttp"} <= named
+    assert {"pandas", "polars"} <= named  # what the README's frame() needs
 
 
 def test_a_missing_or_old_package_is_a_fault_with_its_cure(

@@ -19,8 +19,11 @@ OPTIONAL = (
     ("sentence-transformers", "text similarity", "pip install 'screentest[models]'"),
     ("torchvision", "optical flow by RAFT", "pip install 'screentest[models]'"),
     ("ray", "runs on many machines", "pip install 'screentest[ray]'"),
+    ("fsspec", "videos by their address", "pip install 'screentest[remote]'"),
     ("psycopg", "annotation on PostgreSQL", "pip install 'screentest[postgres]'"),
     ("yt-dlp", "videos for a prompt suite", "pip install 'screentest[download]'"),
+    ("pandas", "results as a frame", "pip install pandas"),
+    ("polars", "the same, another library", "pip install polars"),
 )
 
 

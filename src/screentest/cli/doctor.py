@@ -18,7 +18,9 @@ _HEADINGS = {
     "detector": "Shot detectors",
     "metric": "Metrics",
     "judge": "Judges",
+    "suite": "Suites",
     "degradation": "Degradations",
+    "placebo": "Placebos",
     "importer": "Importers",
 }
 
