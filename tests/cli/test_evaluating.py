@@ -260,7 +260,9 @@ def test_runs_of_scores_are_compared_by_group(videos: Path, tmp_path: Path) -> N
     assert done.stdout.count("\ncontrast ") == 2  # one table per model
     told = json.loads(invoke("compare", out, "--by", "model=ours,theirs", "--json").stdout)
     assert [row["difference"] for row in told["rows"]] == [0.0] * 3  # the same files
+    assert "More is better in every row" in invoke("compare", out, "--by", "model").stdout
     assert "mine" in said_wrong("compare", out, "--by", "model=ours,mine")
+    assert "Groups: model." in said_wrong("compare", out, "--by", "modle=ours,theirs")
 
 
 def test_what_cannot_be_compared_is_told(certified: Path, tmp_path: Path) -> None:

@@ -12,6 +12,9 @@ if TYPE_CHECKING:
     from screentest.core import Outcome
     from screentest.stats import RankAgreement
 
+TURNED = "More is better in every row: where less is, as in noise, the sign is turned."
+"""Said below scores: a reader who knows the plain number would wonder at the minus."""
+
 
 def show_pair(
     sides: Mapping[str, Points],
@@ -86,6 +89,8 @@ def _print_pair(rows: Sequence[Row], names: tuple[str, str], *, judgements: bool
     columns = ["", ">First", ">Second", ">Differ", ">95% interval", ">p", ">Pairs"]
     out().print(table(columns, cells))
     print_indented(f"First: {names[0]}. Second: {names[1]}. p after Holm; * below 0.05.", indent=0)
+    if not judgements:
+        print_indented(TURNED, indent=0)
     for row in rows:
         if row.needed and not row.significant:
             words = f"{row.name}: a difference like this would take about {row.needed:,} pairs"
@@ -108,6 +113,8 @@ def _print_ranking(rows: Sequence[RankedRow], *, judgements: bool) -> None:
         ]
         out().print(table(["", ">Mean", "Tied"], cells))
     out().print("Those that share a letter cannot be told apart (p after Holm ≥ 0.05).")
+    if not judgements:
+        out().print(TURNED)
 
 
 def _letters(sets: Sequence[Sequence[str]]) -> dict[str, str]:

@@ -136,9 +136,18 @@ def _of_scores(readers: Sequence[RunReader], runs: Sequence[Path], by: str) -> d
     unknown = [name for name in names if name not in known]
     if unknown or len(names) < 2:
         what = f"no item has {group} {unknown[0]!r}" if unknown else "there is one side only"
-        advice = f"{group}: {', '.join(known)}." if known else "Say --by GROUP, or --by GROUP=A,B."
-        raise BadOption(what, advice=advice)
+        raise BadOption(what, advice=_sides_there_are(readers[0], group, known))
     return {name: score_points(readers[0], group, name) for name in names}
+
+
+def _sides_there_are(reader: RunReader, group: str, known: Sequence[str]) -> str:
+    """What --by may say of this run."""
+    if known:
+        return f"{group}: {', '.join(known)}."
+    groups = sorted({name for item in reader.items().values() for name in item.groups})
+    if groups:
+        return f"Say --by GROUP, or --by GROUP=A,B. Groups: {', '.join(groups)}."
+    return "No item of this run has a group: give them in a manifest, or a second run."
 
 
 def _between_testbeds(readers: Sequence[RunReader]) -> Outcome[RankAgreement] | None:
