@@ -7,11 +7,12 @@ from pathlib import Path
 import pytest
 from scipy.stats import ttest_rel
 
-from screentest.core import Item
+from screentest.core import Item, Reason
 from screentest.report import read_report
 from screentest.report.leaderboard import leaderboard
+from screentest.report.sections import charts, system_rows
 from screentest.stats import compare_systems
-from tests.report.runs import items, score_run, scored, two_systems
+from tests.report.runs import CALM, items, lost, score_run, scored, two_systems
 
 
 def test_who_is_tied_is_what_the_statistics_say(tmp_path: Path) -> None:
@@ -105,3 +106,18 @@ def test_cases_of_a_benchmark_are_shared_though_no_text_is(tmp_path: Path) -> No
         "high": True,
         "low": False,
     }
+
+
+def test_a_value_that_applies_to_no_video_has_neither_row_nor_axis(tmp_path: Path) -> None:
+    """A failure keeps its row: something is wrong there, and must be seen."""
+    films = [*items("a", model="x"), *items("b", model="y")]
+    metrics = dict.fromkeys(("calm", "neat", "plain", "scriptless", "broken"), CALM)
+    values = {(film, name): scored(0.5) for film in "ab" for name in ("calm", "neat", "plain")}
+    for film in "ab":
+        values[film, "scriptless"] = lost(Reason.NOT_APPLICABLE, "the item has no script")
+        values[film, "broken"] = lost()
+    report = read_report([score_run(tmp_path / "run", films, values, metrics=metrics)])
+
+    assert [name for name, _ in system_rows(report)] == ["calm", "neat", "plain", "broken"]
+    (radar,) = (chart for chart in charts(report) if chart.title == "Systems side by side")
+    assert radar.words == "x, y over 3 values"

@@ -118,9 +118,10 @@ def radar_chart(
 ) -> Chart | None:
     """Systems over all values that have a finite range; outward is better.
 
-    Fewer systems than ``least`` are not worth a chart.
+    A value that no system has gets no axis. Fewer systems than ``least`` are not worth a chart.
     """
-    values = [name for name in dict.fromkeys(line.value for line in lines) if name in ranges]
+    had = dict.fromkeys(line.value for line in lines if line.mean is not None)
+    values = [name for name in had if name in ranges]
     systems = list(dict.fromkeys(line.system for line in lines))[: len(COLOURS)]
     if len(values) < 3 or len(systems) < least:
         return None

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 from screentest.certify.certificate import CHANCE, Certificate
 from screentest.core import OutputInfo, Reason, Summary
+from screentest.evaluate.results import Total
 from screentest.report.certified import is_of_other_settings
 from screentest.report.charts import (
     Chart,
@@ -62,10 +63,14 @@ def total_rows(report: Report) -> list[TotalRow]:
                 "; ".join(
                     trust(one, total.signature) for one in report.certificates_of(total.name)
                 ),
-                absent=total.failures == {Reason.NOT_APPLICABLE: total.total},
+                absent=_is_absent(total),
             )
         )
     return rows
+
+
+def _is_absent(total: Total) -> bool:
+    return total.failures == {Reason.NOT_APPLICABLE: total.total}
 
 
 def _interval(summary: Summary) -> str:
@@ -130,10 +135,15 @@ def suite_sections(tables: Sequence[Table]) -> list[Section]:
 
 
 def system_rows(report: Report) -> list[tuple[str, list[Line]]]:
-    """The leaderboard, one row per value with the systems in the order of its columns."""
+    """The leaderboard, one row per value with the systems in the order of its columns.
+
+    A value that applies to no video has no row: the summary names it.
+    """
+    absent = {total.name for total in report.totals if _is_absent(total)}
     by_value: dict[str, list[Line]] = {}
     for line in leaderboard(report):
-        by_value.setdefault(line.value, []).append(line)
+        if line.value not in absent:
+            by_value.setdefault(line.value, []).append(line)
     order = report.systems
     return [
         (name, sorted(lines, key=lambda line: order.index(line.system)))
