@@ -260,7 +260,7 @@ def test_five_thousand_videos_are_never_in_the_page_at_once(tmp_path: Path, open
 def test_one_video(tmp_path: Path, opened: Open) -> None:
     run = score_run(tmp_path / "run", items("only"), {("only", "calm"): scored(0.5, 0.4, 0.6)})
     seen = opened(page_of([run], tmp_path))
-    assert seen.page.inner_text(".lead").startswith("1 video, 2 values each, 0 certificates.")
+    assert seen.page.inner_text(".lead").startswith("1 video, 2 values each. A value")
     assert seen.page.locator("#list details[open] .curve").count() == 1
     assert "1 pending" in seen.page.inner_text("#list summary")
     summary = seen.page.inner_text("#summary")
@@ -283,6 +283,7 @@ def test_nothing_scored(tmp_path: Path, opened: Open) -> None:
 def test_only_certificates(tmp_path: Path, opened: Open) -> None:
     run = certify_run(tmp_path / "run", [certificate(), certificate("other")])
     seen = opened(page_of([run], tmp_path))
+    assert seen.page.inner_text(".lead").startswith("2 certificates. A value")
     assert seen.page.locator(".card").count() == 2
     assert seen.page.locator("#videos, #summary, #verdicts").count() == 0
     assert seen.troubles == []
