@@ -31,6 +31,7 @@ def test_builds_says_what_was_skipped_and_goes_on(
     assert done.returncode == 0, done.stderr
     assert fits(done.stdout)
     assert "aesthetics" in done.stdout
+    assert f"side by side: {Path('testbed') / 'testbed.html'}" in done.stdout
     assert "2 clips are needed; the film has 1" in " ".join(done.stdout.split())
     testbed = read_testbed(tmp_path / "testbed")
     assert {pair.name for pair in testbed.pairs} >= {"aesthetics", "temporal_flow", "trim"}

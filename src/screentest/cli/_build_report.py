@@ -40,6 +40,7 @@ def print_building(done: Building, out: Path) -> None:
     from screentest.cli._console import out as console
     from screentest.cli._console import plural
     from screentest.cli._tables import print_indented, table
+    from screentest.degrade.page import PAGE
 
     testbed = done.testbed
     pairs = Counter(pair.name for pair in testbed.pairs)
@@ -54,6 +55,8 @@ def print_building(done: Building, out: Path) -> None:
     if testbed.pending:
         words += f"; {testbed.pending:,} still to be made: start the same command again"
     print_indented(f"{words}, in {out}", indent=0)
+    if testbed.pairs:
+        print_indented(f"Look at them side by side: {out / PAGE}", indent=0)
 
 
 def _order(testbed: Testbed) -> Iterable[str]:

@@ -53,8 +53,8 @@ function apply() {
   shown = pairs.filter((one) =>
     (!aspect || kindOf(one) === aspect) && (!source || String(one.source) === source)
     && (!wanted || says(one)));
-  $("count").textContent = shown.length === pairs.length
-    ? `${pairs.length} pairs` : `${shown.length} of ${pairs.length} pairs`;
+  const all = `${pairs.length} ${pairs.length === 1 ? "pair" : "pairs"}`;
+  $("count").textContent = shown.length === pairs.length ? all : `${shown.length} of ${all}`;
   $("list").replaceChildren();
   listed = 0;
   more();
