@@ -112,6 +112,14 @@ def test_what_cannot_be_scored_is_told(videos: Path, tmp_path: Path) -> None:
     assert not (tmp_path / "none").exists()  # a path typed wrongly leaves no run behind
 
 
+def test_what_would_help_stands_below_what_was_not_scored(videos: Path, tmp_path: Path) -> None:
+    asked = ("--metrics", "etva", "--prompt", "A cat sleeps.", "--out", tmp_path / "s")
+    done = invoke("score", videos, *asked, *ALONE)
+    assert done.exit_code == 1
+    assert "missing_model" in done.stdout
+    assert done.stdout.count("→ Choose one: --model chat=") == 1  # once, however many lack it
+
+
 def test_judge_says_which_is_better_and_by_what(videos: Path, tmp_path: Path) -> None:
     first, second = sorted(video for video in videos.iterdir() if video.stem != "broken")
     done = invoke(

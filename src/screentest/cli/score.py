@@ -252,10 +252,11 @@ def _print_totals(totals: Sequence[Total], names: Mapping[str, str]) -> None:
 
 
 def _print_failures(results: Results, called: Mapping[str, str]) -> None:
-    """Why values are missing; the same words once, with how many they are."""
+    """Why values are missing, and what to do; the same words once, with how many they are."""
     from screentest.cli._tables import print_heading, print_indented
 
     told: dict[str, tuple[set[str], set[str]]] = {}
+    advice: dict[str, str] = {}
     for value in results.values:
         if value.outcome.failure is not None:
             failure = value.outcome.failure
@@ -264,12 +265,16 @@ def _print_failures(results: Results, called: Mapping[str, str]) -> None:
             names, items = told.setdefault(words, (set(), set()))
             names.add(called[value.name])
             items.add(value.item)
+            advice.setdefault(words, failure.advice.strip())
     if told:
         print_heading("Not scored")
     for words, (names, items) in sorted(told.items()):
         what = ", ".join(sorted(names)) if len(names) < 4 else f"{len(names):,} values"
         where = ", ".join(sorted(items)) if len(items) < 4 else f"{len(items):,} items"
         print_indented(f"{where}: {what}: {words}")
+    for words in dict.fromkeys(advice[words] for words in sorted(told)):
+        if words:
+            print_indented(f"→ {words}")
 
 
 def _number(value: float) -> str:
