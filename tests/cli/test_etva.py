@@ -108,7 +108,7 @@ def test_mistakes_are_messages(prompts: Path, tmp_path: Path) -> None:
     (tmp_path / "empty.txt").write_text("\n")
     for given, told in (
         (["questions", prompts, "--writer", "nobody"], "no writer 'nobody'"),
-        (["questions", prompts], "no chat model was chosen"),
+        (["questions", prompts], "`--writer rules --no-knowledge` needs none"),
         (["questions", tmp_path / "empty.txt"], "no prompts in"),
         (["questions", tmp_path / "missing.txt"], "does not open"),
         (["replay", tmp_path / "missing.json"], "does not open"),

@@ -75,6 +75,7 @@ def questions(
     from screentest.core import BadOption
     from screentest.evaluate import Tools
     from screentest.metrics.etva.knowledge import add_knowledge
+    from screentest.models.roles import Role
     from screentest.run import RunStore
     from screentest.suites.etva.texts import read_texts
     from screentest.suites.etva.writing import write_missing
@@ -86,6 +87,11 @@ def questions(
         written = write_missing(texts, out, _by_rules, progress=watched())
     else:
         settings = settings_of(model, profile, prompts, prices)
+        if not any(choice.role is Role.CHAT for choice in settings.models):
+            raise BadOption(
+                "no chat model was chosen",
+                advice="Add --model chat=openai:NAME; `--writer rules --no-knowledge` needs none.",
+            )
         tools = Tools(settings)
         cap = cap_of(max_cost, settings)
         arguments = {"writer": writer, "models": settings.models}
