@@ -81,6 +81,10 @@ def test_everything_wrong_is_found_at_once(film: Path, tmp_path: Path, sample: P
     shutil.copy(film, extra)
     (tmp_path / ".hidden").mkdir()
     shutil.copy(film, tmp_path / ".hidden" / "not-looked-at.mp4")
+    made = tmp_path / "bed" / "videos" / "film" / "intact.mp4"  # by `build`: not looked at either
+    made.parent.mkdir(parents=True)
+    shutil.copy(film, made)
+    (tmp_path / "bed" / "testbed.json").write_text("{}")
     rows = [
         {"id": "good", "video": "film.mp4"},
         {"id": "twin", "video": "twin.mp4"},

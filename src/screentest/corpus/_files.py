@@ -56,9 +56,13 @@ def fault_of(path: Path) -> tuple[bool, str]:
 def videos_under(folder: Path) -> Iterator[Path]:
     """Every file below ``folder`` that has the suffix of a video.
 
-    Hidden folders are left out and links to folders not followed, so it comes to an end.
+    Hidden folders are left out and links to folders not followed, so it comes to an end. So are
+    testbeds below it: `build` made their videos, and nobody wants a row for them.
     """
     for place, folders, files in os.walk(folder):
+        if "testbed.json" in files and Path(place) != folder:
+            folders.clear()
+            continue
         folders[:] = sorted(name for name in folders if not name.startswith("."))
         for name in sorted(files):
             if Path(name).suffix.lower() in VIDEO_SUFFIXES and not name.startswith("."):
