@@ -110,9 +110,15 @@ def _take(before: Viewing, report: object) -> Viewing:
 
 
 def _number(given: object) -> float:
-    if isinstance(given, bool) or not isinstance(given, int | float) or not math.isfinite(given):
-        raise Implausible(f"{given!r} is no time")
-    return float(given)
+    if isinstance(given, bool) or not isinstance(given, int | float):
+        raise Implausible(f"a time is a number, not {type(given).__name__}")
+    try:
+        number = float(given)
+    except OverflowError:  # a whole number of hundreds of digits
+        number = math.inf
+    if not math.isfinite(number):
+        raise Implausible("no time is that long")
+    return number
 
 
 def _merged(stretches: Sequence[tuple[float, float]]) -> tuple[tuple[float, float], ...]:
