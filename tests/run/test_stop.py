@@ -7,6 +7,7 @@ import signal
 import subprocess
 import threading
 import time
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -107,3 +108,16 @@ def test_nohup_stays_nohup() -> None:
     finally:
         stop.close()
         signal.signal(signal.SIGHUP, before)
+
+
+@pytest.mark.parametrize("watched", [True, False])
+def test_who_watches_hears_once_that_it_stops(
+    watched: bool, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(os, "isatty", lambda descriptor: watched)
+    stop = Stop()
+    with closing(stop), stop.listening():
+        for _ in range(2):
+            signal.raise_signal(signal.SIGINT)
+        assert stop.now
+    assert capfd.readouterr().err.count("Stopping when what is under way is done") == watched

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import os
 import signal
 import threading
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from multiprocessing import Pipe
 from types import FrameType
 from typing import Final
 
 _NAMES: Final = ("SIGINT", "SIGTERM", "SIGHUP")  # the last is not on every system
+_STDERR: Final = 2
+_WORDS: Final = "\r\nStopping when what is under way is done; once more to stop at once.\r\n"
 
 
 class Stop:
@@ -64,3 +67,7 @@ class Stop:
 
     def _heard(self, number: int, frame: FrameType | None) -> None:
         self.request(number)
+        if not self.now and os.isatty(_STDERR):
+            # Straight to the terminal: a print here could break into one that is under way.
+            with suppress(OSError):
+                os.write(_STDERR, _WORDS.encode())
