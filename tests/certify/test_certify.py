@@ -74,6 +74,10 @@ def test_a_judge_that_always_says_first_is_at_chance_and_found_out(
     reach = 1.959964 / (1 + 3.841459 / pairs) * (0.25 / pairs + 3.841459 / (4 * pairs**2)) ** 0.5
     assert overall.wilson.high - 0.5 == pytest.approx(reach, abs=1e-6)
     assert (certificate.cost.tokens_in, certificate.cost.tokens_out) == server.billed
+    assert (certificate.cost.uncounted, certificate.cost.unpriced) == (
+        0,
+        len(server.asked),
+    )  # no list of prices
 
 
 def test_a_judge_with_one_order_only_is_fooled(testbed: Path, tmp_path: Path) -> None:

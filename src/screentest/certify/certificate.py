@@ -129,7 +129,11 @@ class Cost:
     calls: int = 0
     tokens_in: int = 0
     tokens_out: int = 0
+    uncounted: int = 0
+    """Calls of which nobody told the tokens: they are in none of the sums."""
     cost: Decimal | None = None
+    unpriced: int = 0
+    """Calls whose price is not known: the cost is that of the others."""
     judgements: int = 0
     measured_with: tuple[str, ...] = ()
     """Other metrics that were measured in the same scans, whose time is in the seconds too."""

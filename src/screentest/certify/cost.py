@@ -42,7 +42,9 @@ def cost_of(run: RunReader, judge: Evaluator, judgements: Sequence[Judgement]) -
         calls=len(calls),
         tokens_in=sum(receipt.tokens_in or 0 for receipt in receipts),
         tokens_out=sum(receipt.tokens_out or 0 for receipt in receipts),
+        uncounted=len(calls) - sum(receipt.tokens_in is not None for receipt in receipts),
         cost=sum(costs, Decimal(0)) if costs else None,
+        unpriced=len(calls) - len(costs),
         judgements=len(answered),
         measured_with=_companions(measured, own),
     )

@@ -43,7 +43,7 @@ def facts(certificate: Certificate) -> Iterator[tuple[str, str]]:
         yield f"Placebo {placebo.name}", _placebo(placebo)
     for prompt in certificate.prompts:
         yield f"Prompt {prompt.change}, {prompt.aspect.value}", _prompt(prompt)
-    yield "Cost", _cost(certificate.cost)
+    yield "Cost", cost_words(certificate.cost)
 
 
 def percent(share: float) -> str:
@@ -89,7 +89,8 @@ def _filtered(found: FilterResult) -> str:
     return words if agreement is None else f"{words}; before and after, Pearson r = {agreement}"
 
 
-def _cost(cost: Cost) -> str:
+def cost_words(cost: Cost) -> str:
+    """Per judgement and in all; what the sums lack stands beside them."""
     count = max(1, cost.judgements)
     words = f"{cost.seconds:.2f} s per judgement"
     if cost.calls:
@@ -97,8 +98,11 @@ def _cost(cost: Cost) -> str:
             f", {cost.calls / count:.2f} calls, {cost.tokens_in / count:,.0f} tokens in, "
             f"{cost.tokens_out / count:,.0f} out; {cost.calls:,} calls in all"
         )
+    if cost.uncounted:
+        words += f" ({cost.uncounted:,} of unknown tokens)"
     if cost.cost is not None:
         words += f", cost {cost.cost.normalize():f}"
+        words += f" without {cost.unpriced:,} calls of unknown price" if cost.unpriced else ""
     if cost.measured_with:
         words += f"; seconds shared with {', '.join(cost.measured_with)}"
     return words
