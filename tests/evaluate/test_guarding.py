@@ -110,6 +110,48 @@ def test_a_rating_that_fails_leaves_the_others(tmp_path: Path) -> None:
         assert found["aesthetics", order.value].ok
 
 
+class Babbling:
+    """A judge that returns whatever it was made with."""
+
+    info = JudgeInfo("nonsense")
+    metrics = ("one",)
+
+    def __init__(self, said: object) -> None:
+        self.said = said
+
+    def rate(self, aspect: Aspect, scores: Mapping[str, Outcomes]) -> Outcome[Score]:
+        return self.said  # type: ignore[return-value]
+
+    def judge(self, question: Question, resources: Resources) -> Outcome[Verdict]:
+        return self.said  # type: ignore[return-value]
+
+
+NONSENSE = [None, 0.5, "first", Score(0.5), Outcome.of("first"), Outcome.of({"choice": "first"})]
+
+
+@pytest.mark.parametrize("said", NONSENSE, ids=str)
+def test_a_rating_that_is_none_fails_and_ends_no_run(said: object, tmp_path: Path) -> None:
+    first, second = Item("a", tmp_path / "a.mp4"), Item("b", tmp_path / "b.mp4")
+    judge = Signed(
+        Evaluator("judge", "babbling", Spec("judge", "babbling", 1), Babbling(said)),
+        Signature.of("babbling", version=1),
+    )
+    contests = [Contest("pair", Aspect.COLOR, "", first, second)]
+    with RunStore(tmp_path / "run", command="test") as store:
+        rate_contests(store, contests, judge, {"a": {}, "b": {}}, orders=tuple(Order))
+        reasons = [list(record.reasons) for record in store.records()]
+    assert reasons == [[Reason.CRASHED], [Reason.CRASHED]]
+
+
+@pytest.mark.parametrize("said", NONSENSE, ids=str)
+def test_a_verdict_that_is_none_fails(said: object, tmp_path: Path) -> None:
+    item = Item("a", tmp_path / "a.mp4")
+    question = Contest("pair", Aspect.COLOR, "", item, item).question(Order.AS_GIVEN)
+    found = _answer(Babbling(said), question, Tools(Settings()))
+    assert found.failure is not None
+    assert found.failure.reason is Reason.CRASHED
+
+
 class Shown:
     """A judge that a model answers for; it likes whatever comes first."""
 

@@ -2,10 +2,23 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
-from screentest.core import Choice, Outcome, Point, Reason, Score, Span, Time
-from screentest.evaluate.judging import evidence, verdict
+from screentest.core import (
+    Aspect,
+    Choice,
+    Item,
+    Outcome,
+    Point,
+    Reason,
+    Score,
+    Span,
+    Time,
+    Verdict,
+)
+from screentest.evaluate.judging import Contest, Order, evidence, verdict
 
 
 def rated(value: float) -> Outcome[Score]:
@@ -40,3 +53,21 @@ def test_the_evidence_is_the_worst_in_order_of_time() -> None:
     values = (5.0, 1.0, 9.0, 2.0, 8.0, 3.0, 4.0)
     curve = tuple(Point(Span(Time(n), Time(n + 1)), value) for n, value in enumerate(values))
     assert [point.value for point in evidence(Score(1.0, curve))] == [5.0, 1.0, 2.0, 3.0, 4.0]
+
+
+def test_a_question_does_not_say_which_video_is_which() -> None:
+    intact = Item("bed/intact/a", Path("1.mp4"), groups={"kind": "intact"})
+    changed = Item("bed/changed/a", Path("2.mp4"), groups={"kind": "changed"})
+    contest = Contest("pair", Aspect.COLOR, "a red kite", intact, changed)
+    for order in Order:
+        question = contest.question(order)
+        assert (question.first.id, question.second.id) == ("first", "second")
+        assert not question.first.groups
+        assert not question.second.groups
+
+
+def test_a_choice_in_plain_text_is_a_choice_and_any_other_text_is_refused() -> None:
+    assert Verdict("second").choice is Choice.SECOND  # type: ignore[arg-type]
+    for nonsense in ("both", "", None, 1):
+        with pytest.raises(ValueError, match="not a valid Choice"):
+            Verdict(nonsense)  # type: ignore[arg-type]

@@ -64,6 +64,12 @@ class Work:
             raise NoValue(Reason.NOT_APPLICABLE, "nothing to see")
         if self.fault == "undeclared":
             return {"other": Outcome.of(Score(1.0))}
+        if self.fault == "number":
+            return {"frames": 1.0}  # type: ignore[dict-item]
+        if self.fault == "list":
+            return [Outcome.of(Score(1.0))]  # type: ignore[return-value]
+        if self.fault == "object":
+            return {"frames": Outcome.of({"value": 1.0})}  # type: ignore[dict-item]
         if self.fault == "partial":
             return {"frames": Outcome.of(Score(float(self.counter.count)))}
         shots = len(self.resources.shots(self.item.video))
@@ -117,6 +123,9 @@ def test_all_share_one_decode(monkeypatch: pytest.MonkeyPatch) -> None:
         ("start", Reason.CRASHED),
         ("finish", Reason.CRASHED),
         ("undeclared", Reason.CRASHED),
+        ("number", Reason.CRASHED),
+        ("list", Reason.CRASHED),
+        ("object", Reason.CRASHED),
         ("reason", Reason.NOT_APPLICABLE),
     ],
 )

@@ -12,11 +12,13 @@ from screentest.core import (
     CallIntent,
     CallReceipt,
     CallStatus,
+    Choice,
     NoValue,
     Outcome,
     Reason,
     RunError,
     Score,
+    Verdict,
 )
 from screentest.models.chat.ledger import MemoryLedger
 from screentest.run import Job
@@ -42,8 +44,14 @@ def reasons(outcomes: Any) -> list[str]:
 
 @pytest.mark.parametrize(
     "wrong",
-    [{}, {"bad": Outcome.of(NotWritable())}, {"bad": 0.5}],
-    ids=["nothing", "no JSON", "no outcome"],
+    [
+        {},
+        {"bad": Outcome.of(NotWritable())},
+        {"bad": 0.5},
+        {"bad": Outcome.of(Verdict(Choice.FIRST, rationale=None))},  # type: ignore[arg-type]
+        {"bad": Outcome.of(Score(0.5, curve=(None,)))},  # type: ignore[arg-type]
+    ],
+    ids=["nothing", "no JSON", "no outcome", "no rationale", "no point"],
 )
 def test_what_cannot_be_written_fails_its_own_record(wrong: Any) -> None:
     fine = {"good": Outcome.of(Score(0.5))}

@@ -38,6 +38,8 @@ class Verdict:
     evidence_second: tuple[Point, ...] = ()
 
     def __post_init__(self) -> None:
+        # A judge of somebody else's may say "second" in plain text, or nonsense: not kept.
+        object.__setattr__(self, "choice", Choice(self.choice))
         for number in (self.first, self.second):
             if number is not None and not math.isfinite(number):
                 raise ValueError(f"a judge's score cannot be {number}")

@@ -7,7 +7,7 @@ scores of its metrics, which are measured once per video.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from pathlib import Path
 
@@ -28,7 +28,7 @@ from screentest.core import (
     prefer_higher,
 )
 from screentest.evaluate.evaluators import Evaluator, Signed, resolve
-from screentest.evaluate.guarding import guarded
+from screentest.evaluate.guarding import guarded, must_be_outcome
 from screentest.evaluate.measuring import refuse_faults
 from screentest.evaluate.settings import Settings
 from screentest.evaluate.tools import Tools, open_tools
@@ -70,10 +70,19 @@ class Contest:
     second: Item
 
     def question(self, order: Order, repeat: int = 0) -> Question:
-        """What a judge is asked, the videos in this order."""
+        """What a judge is asked, the videos in this order.
+
+        Their ids and groups may tell which of them is intact, so that it gets neither.
+        """
         pair = (self.first, self.second)
         first, second = pair if order is Order.AS_GIVEN else pair[::-1]
-        return Question(self.aspect, self.prompt, first, second, repeat)
+        return Question(
+            self.aspect,
+            self.prompt,
+            replace(first, id="first", groups={}),
+            replace(second, id="second", groups={}),
+            repeat,
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,7 +117,7 @@ def _answer(judge: Judge, question: Question, tools: Tools) -> Outcome[Verdict]:
         if judge.info.roles and not tools.settings.allow_damaged:
             for item in (question.first, question.second):
                 refuse_faults(tools.info(item.video))
-        return judge.judge(question, tools)
+        return must_be_outcome(judge.judge(question, tools), Verdict)
 
     found = guarded(ask, "judge")
     return Outcome(failure=found) if isinstance(found, Failure) else found
@@ -200,7 +209,9 @@ def rate_contests(
         if item.id not in scores:
             return None
         if (item.id, aspect) not in ratings:
-            found = guarded(lambda: rating.rate(aspect, scores[item.id]), "judge")
+            found = guarded(
+                lambda: must_be_outcome(rating.rate(aspect, scores[item.id]), Score), "judge"
+            )
             ratings[item.id, aspect] = (
                 Outcome(failure=found) if isinstance(found, Failure) else found
             )

@@ -23,13 +23,14 @@ from screentest.core import (
     Outcomes,
     Reason,
     Resources,
+    Score,
     Shot,
     Time,
     VideoInfo,
     build,
     timecode,
 )
-from screentest.evaluate.guarding import guarded
+from screentest.evaluate.guarding import guarded, must_be_outcome
 from screentest.evaluate.tools import Tools
 from screentest.video import ScanReport, scan
 from screentest.video.detectors import Detector
@@ -112,7 +113,10 @@ class _Begun:
 
     def finish(self) -> Outcomes:
         """An outcome for every declared output, and nothing else."""
-        found = self.tried(self.work.finish) if self.work and self.failure is None else None
+        work = self.work
+        found: Outcomes | None = None
+        if work and self.failure is None:
+            found = self.tried(lambda: _checked(work.finish()))
         if self.failure is not None or found is None:
             failure = self.failure or Failure(Reason.CRASHED, "the metric returned nothing")
             return {name: Outcome(failure=failure) for name in self.metric.info.outputs}
@@ -130,6 +134,15 @@ class _Begun:
             return found
         self.failure = found
         return None
+
+
+def _checked(found: Any) -> Outcomes | None:
+    """What a metric returned, where that is what a metric may return."""
+    if found is None:
+        return None
+    if not isinstance(found, Mapping):
+        raise TypeError(f"a metric returns outcomes by name, not {type(found).__name__}")
+    return {name: must_be_outcome(outcome, Score) for name, outcome in found.items()}
 
 
 class _Bench:

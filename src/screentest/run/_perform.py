@@ -19,7 +19,7 @@ from screentest.core import (
 )
 from screentest.core.errors import STOPPING
 from screentest.run.noting import NotingLedger
-from screentest.run.records import Encoded, Outcomes, RecordKey, encode
+from screentest.run.records import Encoded, Outcomes, RecordKey, decode, encode
 from screentest.run.tasks import Function, Job, load
 
 _LONGEST_DETAIL: Final = 20_000
@@ -57,9 +57,11 @@ def perform(
 
 
 def _encoded(results: Mapping[RecordKey, Outcomes], key: RecordKey) -> Encoded:
-    """One record's outcomes; what cannot be written down fails that record alone."""
+    """One record's outcomes; what cannot be written down and read again fails that record alone."""
     try:
-        return encode(results[key])
+        encoded = encode(results[key])
+        decode(encoded.text)  # a record that nobody can read would spoil the run for all others
+        return encoded
     except (AttributeError, KeyError, TypeError, ValueError, UserError) as error:
         return failed([key], _crash(error))[0]
 
