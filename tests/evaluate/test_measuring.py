@@ -153,6 +153,7 @@ def test_what_an_item_lacks_makes_a_metric_not_applicable(need: str) -> None:
         Reason.NOT_APPLICABLE,
         f"the item has no {need}",
     )
+    assert "in a manifest" in failure.advice
 
 
 def test_a_bad_file_fails_every_metric_with_its_reason(tmp_path: Path) -> None:

@@ -102,6 +102,7 @@ def accuracy(points: float, judged: int, total: int, ties: int = 0) -> Outcome[A
         wilson(points, judged),
         wald(points, judged),
         Interval(max(0.0, points / judged - 0.1), min(1.0, points / judged + 0.1)),
+        pairs=judged,
     )
     return Outcome.of(found)
 

@@ -96,6 +96,7 @@ def certify(
     from screentest.certify.cases import read_cases
     from screentest.certify.certify import Plan
     from screentest.certify.certify import certify as run_certify
+    from screentest.certify.court import judge_of
     from screentest.cli._certificate import print_certificate
     from screentest.cli._console import print_json
     from screentest.cli._engine import engine_of
@@ -107,6 +108,8 @@ def certify(
 
     if orders not in ("both", "first"):
         raise BadOption(f"--orders cannot be {orders!r}", advice="Write both or first.")
+    for judge in judges:
+        judge_of(judge)  # a slip of the pen leaves no run behind
     settings = settings_of(model, profile, prompts, prices, device=device)
     cases = read_cases(
         testbed, aspects=read_aspects(aspects), placebos=placebos, kept=tuple(kept or ())

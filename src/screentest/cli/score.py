@@ -117,6 +117,7 @@ def score(
     from screentest.cli._stand_ins import print_stand_ins, stand_ins
     from screentest.core import BadOption
     from screentest.evaluate import metric_names, score_items
+    from screentest.evaluate.evaluators import resolve
     from screentest.evaluate.results import read_results
     from screentest.run import Retry, RunStore
     from screentest.suites import read_suite
@@ -133,6 +134,8 @@ def score(
         raise BadOption("a prompt suite belongs to a suite, not to single metrics")
     suite = given.suite
     names = metric_names(metrics) if metrics else list(read_suite(suite).metrics)
+    for name in names:
+        resolve(name)  # a slip of the pen leaves no run behind
     settings = settings_of(
         model,
         profile,

@@ -84,7 +84,9 @@ def lacking(item: Item, needs: Iterable[str]) -> Failure | None:
     """Why an item that has not all the ``needs`` is not applicable; None where it has."""
     for need in needs:
         if not _FIELDS[need](item):
-            return Failure(Reason.NOT_APPLICABLE, f"the item has no {need}")
+            advice = "Name it in a manifest"
+            advice += ", or give --prompt." if need in ("text", "prompt") else "."
+            return Failure(Reason.NOT_APPLICABLE, f"the item has no {need}", advice)
     return None
 
 

@@ -85,7 +85,7 @@ def trust(certificate: Certificate, signature: str = "") -> str:
         if found is not None:
             judged.append(name)
             if (found.clustered or found.wilson).low > CHANCE:
-                seen.append(f"{name} {100 * found.value:.0f}%")
+                seen.append(f"{name} {100 * found.value:.0f}% of {found.pairs:,} pairs")
     words = f"sees {', '.join(seen)}"
     if not judged:
         words = "could not be tested"
