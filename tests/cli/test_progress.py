@@ -7,10 +7,12 @@ import re
 import time
 
 import pytest
+import rich.progress
 from rich.console import Console
 from rich.text import Text
 
 from screentest.cli import _progress
+from screentest.cli._bar import TimeLeft
 from screentest.cli._progress import watched
 from screentest.cli._relay import Distant, relayed
 from screentest.core import Progress, Silent
@@ -45,6 +47,23 @@ def test_a_bar_shows_what_how_much_and_the_time_left(screen: io.StringIO) -> Non
     assert "1,000/2,000 frames" in shown[-1]
     assert "50%" in shown[-1]
     assert re.search(r"\d:\d\d left", shown[-1])
+
+
+def test_the_time_moves_while_one_long_film_is_at_work() -> None:
+    now = [0.0]
+    line = rich.progress.Progress(get_time=lambda: now[0])
+    line.add_task("scoring", total=10, completed=2, already=2, moved=0.0)
+    (job,) = line.tasks
+    now[0] = 65.0
+    assert TimeLeft().render(job).plain == "1:05 so far"
+    for now[0] in (66.0, 76.0):
+        line.update(job.id, advance=1, moved=now[0])
+    # Six are left, ten seconds for each of late.
+    assert TimeLeft().render(job).plain == "1:00 left"
+    now[0] = 86.0
+    assert TimeLeft().render(job).plain == "0:50 left"
+    now[0] = 140.0  # in 140 seconds two were done: seven minutes for six
+    assert TimeLeft().render(job).plain == "7:00 left"
 
 
 def test_one_job_after_another_and_one_without_an_end(screen: io.StringIO) -> None:

@@ -44,14 +44,20 @@ class Bar:
             BarColumn(bar_width=16),
             TaskProgressColumn(),
             _text("{task.fields[count]}", 26),
-            _TimeLeft(),
+            TimeLeft(),
             _text("{task.fields[note]}", 12),
             console=self._console,
             transient=True,
         )
         # What an earlier start did is no measure of this one's speed: it is set, not advanced.
         self._line.add_task(
-            shown(what), total=total, completed=int(done), count=self._count(), note=""
+            shown(what),
+            total=total,
+            completed=int(done),
+            count=self._count(),
+            note="",
+            already=int(done),
+            moved=self._line.get_time(),
         )
         self._line.start()
 
@@ -60,7 +66,10 @@ class Bar:
         self._done += amount
         if self._line is not None:
             job = self._line.task_ids[0]
-            self._line.update(job, advance=amount, count=self._count(), note=shown(note))
+            moved = self._line.get_time()
+            self._line.update(
+                job, advance=amount, count=self._count(), note=shown(note), moved=moved
+            )
 
     def _take_down(self) -> None:
         if self._line is not None:
@@ -78,16 +87,28 @@ def _text(template: str, widest: int) -> TextColumn:
     return TextColumn(template, markup=False, table_column=Column(max_width=widest, no_wrap=True))
 
 
-class _TimeLeft(ProgressColumn):
-    """How long it will still take at the speed of the last half minute."""
+class TimeLeft(ProgressColumn):
+    """How long it will still take; how long it has taken, while nothing is done yet.
+
+    It moves while a long film is at work, so that nobody takes it for dead.
+    """
 
     def get_table_column(self) -> Column:
         return Column(no_wrap=True, min_width=len("0:00 left"))
 
     def render(self, task: Task) -> Text:
+        elapsed = task.elapsed or 0.0
         if task.time_remaining is None:
-            return Text()
-        minutes, seconds = divmod(round(task.time_remaining), 60)
-        hours, minutes = divmod(minutes, 60)
-        clock = f"{hours}:{minutes:02}:{seconds:02}" if hours else f"{minutes}:{seconds:02}"
-        return Text(f"{clock} left")
+            return Text(f"{_clock(elapsed)} so far")
+        # At the speed of the last half minute, less what has passed since the bar moved.
+        left = task.time_remaining - (task.get_time() - task.fields["moved"])
+        if left < 0:  # slower than that, so at the speed of all of it
+            done = task.completed - task.fields["already"]
+            left = elapsed / done * (task.remaining or 0.0)
+        return Text(f"{_clock(left)} left")
+
+
+def _clock(time: float) -> str:
+    minutes, seconds = divmod(round(time), 60)
+    hours, minutes = divmod(minutes, 60)
+    return f"{hours}:{minutes:02}:{seconds:02}" if hours else f"{minutes}:{seconds:02}"
