@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import os
 import random
 import signal
@@ -17,7 +18,15 @@ from typing import Self
 import psutil
 import pytest
 
-from screentest.core import BadOption, LedgerClient, Reason, Score, ServiceError, Silent
+from screentest.core import (
+    BadOption,
+    LedgerClient,
+    Reason,
+    Score,
+    ServiceError,
+    Silent,
+    registry,
+)
 from screentest.run import (
     InlineEngine,
     LocalEngine,
@@ -397,3 +406,21 @@ def test_no_workers() -> None:
 def test_two_tasks_for_one_record(store: RunStore) -> None:
     with pytest.raises(ValueError, match="same record"):
         execute(store, [task(1), task(1)])
+
+
+def test_workers_know_what_a_module_of_the_users_registers(
+    store: RunStore, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "my_metrics_for_a_test.py").write_text(
+        "from screentest.core import register\n"
+        "@register('metric', 'mine_for_a_test')\n"
+        "def mine() -> object:\n"
+        "    return object()\n"
+    )
+    monkeypatch.syspath_prepend(tmp_path)
+    importlib.import_module("my_metrics_for_a_test")
+    try:
+        execute(store, [task(1, "known_metrics", "mine_for_a_test")], engine=LocalEngine(workers=1))
+    finally:
+        registry._entries.pop(("metric", "mine_for_a_test"))
+    assert only(store).outcomes["brightness"].unwrap() == Score(1.0)

@@ -19,6 +19,7 @@ from screentest.core import (
     Reason,
     Score,
     ServiceError,
+    registry,
 )
 from screentest.run import Job, RecordKey, Results, Task
 
@@ -227,3 +228,8 @@ def uses_processes(job: Job) -> Results:
     child = context.Process(target=time.sleep, args=(600,))
     child.start()
     return measure(Job(job.keys, None, job.ledger))
+
+
+def known_metrics(job: Job) -> Results:
+    """Whether a worker knows the metric that the payload names: 1 or 0."""
+    return every(job, Outcome.of(Score(float(job.payload in registry.names("metric")))))

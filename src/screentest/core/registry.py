@@ -175,6 +175,14 @@ class Registry:
         """Where all that is registered by now comes from."""
         return {entry.factory.__module__ for entry in self._entries.values()}
 
+    @property
+    def strangers(self) -> list[str]:
+        """Modules that registered something and that a new process would not import by itself."""
+        found = {__name__, "__main__"}
+        found |= {point.module for point in importlib.metadata.entry_points(group=PLUGIN_GROUP)}
+        packages = {name.partition(".")[0] for name in found}
+        return sorted(name for name in self.modules if name.partition(".")[0] not in packages)
+
     def entries(self, kind: str) -> Iterator[Entry]:
         """All entries of a kind, by name."""
         for name in self.names(kind):

@@ -23,7 +23,7 @@ from typing import Any, Final, Self
 
 from screentest.base.mainless import without_main
 from screentest.base.memory import can_be_watched, held_by
-from screentest.core import BadOption, LedgerClient, ScreentestError
+from screentest.core import BadOption, LedgerClient, ScreentestError, registry
 from screentest.run._rounds import Done, Lost
 from screentest.run._wire import receive
 from screentest.run._worker import live
@@ -118,7 +118,7 @@ class Pool:
         with theirs, asks:
             process = self._context.Process(
                 target=live,
-                args=(theirs, asks, get_temp_dir(), dict(self._threads)),
+                args=(theirs, asks, get_temp_dir(), dict(self._threads), registry.strangers),
                 name="screentest-worker",
             )
             with nullcontext() if self._with_main else without_main():

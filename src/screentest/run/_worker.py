@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import multiprocessing
 import os
 import pickle
@@ -9,7 +10,7 @@ import shutil
 import signal
 import sys
 import threading
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from multiprocessing.connection import Connection
 
@@ -22,15 +23,23 @@ from screentest.run.channel import RemoteLedger
 
 
 def live(
-    tasks: Connection, ledger_pipe: Connection, parents_files: str, threads: Mapping[str, str]
+    tasks: Connection,
+    ledger_pipe: Connection,
+    parents_files: str,
+    threads: Mapping[str, str],
+    strangers: Sequence[str] = (),
 ) -> None:
     """Work until the pipe closes. Runs in the worker.
 
     ``parents_files`` is a temporary folder of the parent, to be removed should it be killed.
+    ``strangers`` are modules of the user's that registered metrics or judges there.
     """
     take(threads)
     _stand_apart(parents_files)
     _keep_from_children(tasks, ledger_pipe)
+    for name in strangers:
+        with suppress(Exception):  # whoever needs what it registers will say that it is not there
+            importlib.import_module(name)
     ledger = RemoteLedger(ledger_pipe)
     with suppress(EOFError, OSError):  # the run has ended
         send(tasks, kind="ready")
