@@ -72,7 +72,7 @@ def outcomes_of(scenes: Sequence[Asked]) -> dict[str, Outcome[Score]]:
     outcomes[COVERAGE] = Outcome.of(Score(coverage, details=told))
     for category in Category:
         mine = [one for one in answered if one.question.category is category]
-        outcomes[category.value] = _share(mine, f"no question of the category {category.value}")
+        outcomes[category.value] = _share(mine, "no question of this category")
     return outcomes
 
 
@@ -102,7 +102,7 @@ def _share(answered: Sequence[Answered], nothing: str) -> Outcome[Score]:
     values = [one.answer.unwrap() for one in answered if one.answer.ok]
     if not values:
         failure = next(one.answer.failure for one in answered if one.answer.failure is not None)
-        told = f"none of {len(answered)} questions has an answer; the first: {failure.detail}"
+        told = f"no question ({len(answered)} asked) has an answer; the first: {failure.detail}"
         return Outcome.failed(failure.reason, told, failure.advice)
     return Outcome.of(Score(sum(values) / len(values), details=_counts(answered)))
 
