@@ -6,6 +6,7 @@ import importlib
 import importlib.metadata
 import sys
 import types
+from fractions import Fraction
 from pathlib import Path
 
 import pytest
@@ -98,6 +99,20 @@ def test_did_you_mean(registry: Registry) -> None:
 def test_wrong_options_are_refused(registry: Registry, text: str) -> None:
     with pytest.raises(BadOption):
         registry.build("metric", text)
+
+
+@pytest.mark.parametrize("rate", ["-1", "nan", "inf"])
+def test_a_value_that_the_factory_refuses_is_an_option_that_cannot_be(
+    registry: Registry, rate: str
+) -> None:
+    @registry.register("metric", "sampled")
+    def sampled(*, rate: float = 4.0) -> object:
+        if rate < 0:
+            raise ValueError("a rate is above zero")
+        return Fraction(rate)  # ValueError for nan, OverflowError for inf
+
+    with pytest.raises(BadOption, match="metric sampled:rate=.* cannot be: "):
+        registry.build("metric", f"sampled:rate={rate}")
 
 
 def test_one_name_one_owner(registry: Registry) -> None:

@@ -193,7 +193,13 @@ class Registry:
         name, written = parse(text)
         entry = self.entry(kind, name)
         spec = entry.spec(written | options)
-        return Built(spec, entry.factory(**dict(spec.options)))
+        try:
+            return Built(spec, entry.factory(**dict(spec.options)))
+        except (ValueError, OverflowError) as error:
+            # Of the right type, and still not to be: a rate of -1, or of nan.
+            if not spec.options:
+                raise  # nothing was chosen that the user could choose otherwise
+            raise BadOption(f"{kind} {spec} cannot be: {error}") from error
 
     def _load(self, kind: str) -> None:
         if kind not in self._loaded:
