@@ -111,7 +111,7 @@ def test_a_value_that_the_factory_refuses_is_an_option_that_cannot_be(
             raise ValueError("a rate is above zero")
         return Fraction(rate)  # ValueError for nan, OverflowError for inf
 
-    with pytest.raises(BadOption, match="metric sampled:rate=.* cannot be: "):
+    with pytest.raises(BadOption, match=r"metric sampled:rate=.* cannot be: "):
         registry.build("metric", f"sampled:rate={rate}")
 
 
