@@ -101,7 +101,19 @@ def test_wrong_options_are_refused(registry: Registry, text: str) -> None:
         registry.build("metric", text)
 
 
-@pytest.mark.parametrize("rate", ["-1", "nan", "inf"])
+@pytest.mark.parametrize("level", ["nan", "inf", "-inf", "NaN", "1e999"])
+def test_a_number_that_nothing_can_be_compared_with_is_refused(
+    registry: Registry, level: str
+) -> None:
+    @registry.register("metric", "levelled")
+    def levelled(*, level: float = 0.5) -> object:
+        return level
+
+    with pytest.raises(BadOption, match="option 'level' cannot be"):
+        registry.build("metric", f"levelled:level={level}")
+
+
+@pytest.mark.parametrize("rate", ["-1", "1e300"])
 def test_a_value_that_the_factory_refuses_is_an_option_that_cannot_be(
     registry: Registry, rate: str
 ) -> None:
@@ -109,7 +121,7 @@ def test_a_value_that_the_factory_refuses_is_an_option_that_cannot_be(
     def sampled(*, rate: float = 4.0) -> object:
         if rate < 0:
             raise ValueError("a rate is above zero")
-        return Fraction(rate)  # ValueError for nan, OverflowError for inf
+        return Fraction(rate * 1e300)  # OverflowError: there is no ratio that is infinite
 
     with pytest.raises(BadOption, match=r"metric sampled:rate=.* cannot be: "):
         registry.build("metric", f"sampled:rate={rate}")

@@ -17,6 +17,7 @@ import difflib
 import importlib
 import importlib.metadata
 import inspect
+import math
 import pkgutil
 import typing
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -111,6 +112,9 @@ class Entry:
                     raise BadOption(
                         f"{self.kind} {self.name!r}, option {key!r}: {problem}"
                     ) from None
+                if isinstance(value, float) and not math.isfinite(value):
+                    # No comparison with nan holds: a threshold of nan would be a silent score.
+                    raise BadOption(f"{self.kind} {self.name!r}, option {key!r} cannot be {value}")
                 full.append((key, value))
             elif parameter.default is inspect.Parameter.empty:
                 raise BadOption(f"{self.kind} {self.name!r} needs the option {key!r}")
