@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from screentest.core import Aspect, register
+from screentest.core import Aspect, BadOption, register
 from screentest.degrade.contract import Chosen, DegradationInfo, Workshop
 from screentest.degrade.operators._kinds import AnyClip, changed_clips
 from screentest.video import Part, Pixels, frame_by_frame
@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 @register("degradation", "technical_quality", version=1, summary="half the resolution")
 def technical_quality(*, base: int = 512, low: int = 256) -> TechnicalQuality:
     """Long sides, in pixels, of the film and of what the chosen clips are reduced to."""
+    if not 16 <= low < base:
+        raise BadOption(f"technical_quality cannot go from {base} pixels down to {low}")
     return TechnicalQuality(base, low)
 
 

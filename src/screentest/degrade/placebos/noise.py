@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from screentest.core import register
+from screentest.core import BadOption, register
 from screentest.degrade.contract import Film, FilmClip, Workshop, pieces
 from screentest.degrade.dice import Dice
 from screentest.degrade.operators._kinds import numbered
@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 @register("placebo", "noise", version=1, summary="noise of one level, which nobody sees")
 def noise(*, clips: int = 5) -> Noise:
     """``clips`` are touched, or as many as there are."""
+    if clips < 1:
+        raise BadOption(f"noise cannot touch {clips} clips")
     return Noise(clips)
 
 

@@ -22,6 +22,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
 from screentest.core import (
+    BadOption,
     Filter,
     FrameRequest,
     Item,
@@ -62,6 +63,8 @@ def warping_error(
     compat: Compat = "paper",
 ) -> WarpingError:
     """``alpha`` is the steepness of the exponential; ``shrink`` the size of frames."""
+    if alpha <= 0:
+        raise BadOption(f"warping error grows with alpha; it cannot be {alpha}")
     return WarpingError(scale, alpha, shrink, compat)
 
 

@@ -54,11 +54,11 @@ class RepeatedShots:
     )
 
     def __init__(self, rate: float, level: float) -> None:
-        self._rate, self._level = rate, level
+        self._frames, self._level = colour(rate), level
 
     def start(self, item: Item, resources: Resources) -> _Looking:
         """Begin on one video."""
-        return _Looking(item, resources, FrameRows(colour(self._rate), reduced), self._level)
+        return _Looking(item, resources, FrameRows(self._frames, reduced), self._level)
 
 
 class _Looking:
