@@ -15,6 +15,7 @@ from screentest.cli._diagnosis import diagnose
 from screentest.cli._parts import Part, opencv_clash
 from screentest.cli._registered import survey_registry
 from screentest.core import NoValue, Reason, Registry
+from screentest.core import registry as real_registry
 from tests.cli.conftest import Screentest, fits, invoke
 
 
@@ -130,6 +131,15 @@ def test_what_is_registered_says_whether_it_would_work() -> None:
         "weights": (False, "the weights are not here", "screentest models pull x"),
         "cracked": (False, "RuntimeError: oops", ""),
     }
+
+
+def test_what_needs_a_model_that_must_be_chosen_says_so() -> None:
+    found, _ = survey_registry(real_registry)
+    works = {(entry.kind, entry.name): (entry.works, entry.fix) for entry in found}
+    assert works["metric", "sharpness"] == (True, "")
+    assert works["metric", "clipscore"] == (True, "")  # a built-in backend fills the role
+    for name in (("metric", "etva"), ("metric", "locot2v_herd"), ("judge", "vlm_video")):
+        assert works[name] == (False, "--model chat=openai:NAME")
 
 
 def test_a_broken_plugin_and_a_broken_package_of_ours_are_faults(

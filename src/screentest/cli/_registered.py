@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import dataclass
 
 from screentest.core import NoValue, Registry
 from screentest.core.registry import HOMES, Entry
 
 NOT_READY = "not ready"
+_FIRST_CHOICE = {"chat": "openai:NAME"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +53,21 @@ def _examined(entry: Entry) -> Registered:
             problem, fix = error.message, error.advice or fix
         except Exception as error:  # noqa: BLE001 - a plugin's own check
             problem = f"{type(error).__name__}: {error}"
+    elif entry.kind in ("metric", "judge") and (role := _to_be_chosen(entry)):
+        problem, fix = NOT_READY, f"--model {role}={_FIRST_CHOICE.get(role, 'BACKEND:MODEL')}"
     return Registered(entry.kind, entry.name, summary, not problem, problem, fix if problem else "")
+
+
+def _to_be_chosen(entry: Entry) -> str:
+    """The role that this metric or judge asks for and nothing built in fills; empty for none."""
+    from screentest.models import Models, Role
+
+    with suppress(Exception):  # what cannot be built without options asks for those first
+        for name in entry.factory().info.roles:
+            role = name.partition(".")[0]
+            if not Models().pinned([role]):
+                return Role(role).value
+    return ""
 
 
 def _first_line(text: str | None) -> str:
