@@ -12,6 +12,7 @@ from typing import Any
 
 import pytest
 from playwright.sync_api import Browser, BrowserContext, Page, Route, expect
+from playwright.sync_api import Error as PlaywrightError
 from sqlalchemy import select, update
 
 from screentest.annotate.people import invite
@@ -247,6 +248,9 @@ def test_offline_then_online_even_over_a_reload(stand: Stand, visit: Open) -> No
     at.page.click("#send")
     expect(at.page.locator("#state")).to_contain_text("No connection")
     assert at.stored() == []
+    # The page is gone before the network is back: on its own it would go on by itself.
+    with pytest.raises(PlaywrightError, match="ERR_INTERNET_DISCONNECTED"):
+        at.page.goto(f"{at.address}/work")
     at.context.set_offline(False)
     at.page.goto(f"{at.address}/work")
     at.page.wait_for_selector("[data-ready] .part")
