@@ -142,6 +142,23 @@ def test_what_needs_a_model_that_must_be_chosen_says_so() -> None:
         assert works[name] == (False, "--model chat=openai:NAME")
 
 
+def test_a_metric_that_cannot_be_built_does_not_pass_for_one_that_works() -> None:
+    registry = Registry({})
+
+    def cracked() -> None:
+        raise RuntimeError("oops")
+
+    def wants(*, votes: str) -> None: ...
+
+    registry.register("metric", "cracked")(cracked)
+    registry.register("metric", "wants")(wants)
+    found, _ = survey_registry(registry)
+    assert {entry.name: (entry.works, entry.problem) for entry in found} == {
+        "cracked": (False, "RuntimeError: oops"),
+        "wants": (True, ""),
+    }
+
+
 def test_a_broken_plugin_and_a_broken_package_of_ours_are_faults(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from contextlib import suppress
 from dataclasses import dataclass
 
-from screentest.core import NoValue, Registry
+from screentest.core import BadOption, NoValue, Registry
 from screentest.core.registry import HOMES, Entry
 
 NOT_READY = "not ready"
@@ -53,8 +52,15 @@ def _examined(entry: Entry) -> Registered:
             problem, fix = error.message, error.advice or fix
         except Exception as error:  # noqa: BLE001 - a plugin's own check
             problem = f"{type(error).__name__}: {error}"
-    elif entry.kind in ("metric", "judge") and (role := _to_be_chosen(entry)):
-        problem, fix = NOT_READY, f"--model {role}={_FIRST_CHOICE.get(role, 'BACKEND:MODEL')}"
+    elif entry.kind in ("metric", "judge"):
+        try:
+            if role := _to_be_chosen(entry):
+                problem = NOT_READY
+                fix = f"--model {role}={_FIRST_CHOICE.get(role, 'BACKEND:MODEL')}"
+        except (BadOption, TypeError):
+            pass  # it asks for options first
+        except Exception as error:  # noqa: BLE001 - a plugin's own code
+            problem = f"{type(error).__name__}: {error}"
     return Registered(entry.kind, entry.name, summary, not problem, problem, fix if problem else "")
 
 
@@ -62,11 +68,10 @@ def _to_be_chosen(entry: Entry) -> str:
     """The role that this metric or judge asks for and nothing built in fills; empty for none."""
     from screentest.models import Models, Role
 
-    with suppress(Exception):  # what cannot be built without options asks for those first
-        for name in entry.factory().info.roles:
-            role = name.partition(".")[0]
-            if not Models().pinned([role]):
-                return Role(role).value
+    for name in entry.factory().info.roles:
+        role = name.partition(".")[0]
+        if not Models().pinned([role]):
+            return Role(role).value
     return ""
 
 

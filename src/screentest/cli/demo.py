@@ -117,7 +117,7 @@ def _print(
     rows.append(("all", "", *(_overall(certificate) for certificate in certificates)))
     out().print(table(["Aspect", ">Pairs", *(f">{name}" for name in judges)], rows))
     if any("–" in row for row in rows):
-        print_indented("–: that judge does not look at this aspect.", indent=0)
+        print_indented("–: no answer from that judge; the report says why.", indent=0)
     print_heading("What the films got")
     lines = []
     for total in results.totals():
