@@ -43,7 +43,7 @@ DATA ?= $(or $(SCREENTEST_DATA),../shared/data)
 TESTBED ?= testbed
 testbed: $(VENV)/tested  ## a testbed of the real films in DATA: all aspects, all placebos
 	@test -d $(DATA)/video || { echo "no films in $(DATA): make testbed DATA=FOLDER"; exit 1; }
-	$(VENV)/bin/python -m tests.degrade.real_films $(DATA) $(TESTBED)/films.jsonl
+	$(VENV)/bin/python -m tests.testbeds.real_films $(DATA) $(TESTBED)/films.jsonl
 	$(VENV)/bin/screentest build $(TESTBED)/films.jsonl --out $(TESTBED) \
 	  --clips 5 --min-clips 1 --placebos all --backgrounds $(DATA)/video/backgrounds
 	$(VENV)/bin/screentest testbed stats $(TESTBED)

@@ -23,14 +23,15 @@ from sqlalchemy import select, update
 from tests.annotate import postgres
 from tests.annotate.load import hammer
 from tests.annotate.stand import end_process, open_stand, start_process
-from tests.degrade.stage import ALL, QUICK
+from tests.testbeds.stage import ALL, QUICK
 
 from _figures import figure
 from screentest.annotate.store.schema import units, votes
-from screentest.degrade.builder import Extractor, build_testbed
-from screentest.degrade.options import BuildOptions
 from screentest.run import InlineEngine
 from screentest.sample import sample_videos
+from screentest.testbeds.builder import build_testbed
+from screentest.testbeds.options import BuildOptions
+from screentest.testbeds.sources import Extractor
 
 SECONDS = float(os.environ.get("SECONDS", "120"))
 WORKERS = 50

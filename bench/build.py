@@ -21,12 +21,10 @@ from typing import Any, TypeGuard
 
 from _figures import figure, long_video, ratio
 from screentest.core import Aspect, Clip, Frame, Script, Size, Span, build
-from screentest.degrade import Dice, Film, Workshop
-from screentest.degrade.captions import Action, CaptionFacts, Coloured, Placed
-from screentest.degrade.film import boundaries, film_of
-from screentest.degrade.looking import FilmLook
-from screentest.degrade.selection import Drawing
 from screentest.models import Choice, Models
+from screentest.testbeds.captions.facts import Action, CaptionFacts, Coloured, Placed
+from screentest.testbeds.contract import Dice, Film, FilmLook, Workshop, boundaries, film_of
+from screentest.testbeds.selection import Drawing
 from screentest.video import FrameFunction, NormalizedVideo, Part, Reencode, normalize, splice
 
 CLIPS = 120

@@ -16,11 +16,12 @@ from pathlib import Path
 
 from _figures import long_video
 from screentest.core import Item
-from screentest.evaluate import Settings, score_items
 from screentest.models import Choice
-from screentest.models.testing import FakeChatServer
 from screentest.run import InlineEngine, RunStore
-from screentest.suites import read_suite
+from screentest.run.session import Settings
+from screentest.score.suite import read_suite
+from screentest.score.tasks import score_items
+from screentest.testing.chat_server import FakeChatServer
 
 SUITES = ("core", "etva_builtin", "etva", "univ:task=t2v", "locot2v")
 RATE = 24

@@ -12,14 +12,15 @@ import json
 import os
 from pathlib import Path
 
+from tests.testbeds.captions.agreement import Agreement, agreement, eligibility, keys
+
 from screentest.core import from_object
-from screentest.degrade.captions.agreement import Agreement, agreement, eligibility, keys
-from screentest.degrade.captions.facts import CRITERIA, CaptionFacts
-from screentest.degrade.captions.rules import read_caption, rules_signature
+from screentest.testbeds.captions.facts import CRITERIA, CaptionFacts
+from screentest.testbeds.captions.rules import read_caption, rules_signature
 
 ROOT = Path(__file__).parent.parent
-LABELS = ROOT / "tests/degrade/captions/labelled.json"
-ELSEWHERE = ROOT / "tests/degrade/captions/labelled_elsewhere.json"
+LABELS = ROOT / "tests/testbeds/captions/labelled.json"
+ELSEWHERE = ROOT / "tests/testbeds/captions/labelled_elsewhere.json"
 
 
 def labelled(split: str) -> list[tuple[str, CaptionFacts]]:

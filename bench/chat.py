@@ -16,9 +16,8 @@ from pydantic import BaseModel, Field
 
 from _figures import figure, ratio
 from screentest.core import Size
-from screentest.models.chat.messages import ChatRequest, Picture, Sampling, Text
+from screentest.models.chat.messages import ChatRequest, Encoding, Picture, Sampling, Text, encode
 from screentest.models.chat.openai import OpenAIChat, openai_chat
-from screentest.models.chat.pictures import Encoding, encode
 
 CALLS = 1000
 AT_ONCE = 64
@@ -58,7 +57,7 @@ def requests(pictures: list[Picture]) -> list[ChatRequest]:
 
 
 def main() -> None:
-    command = [sys.executable, "-m", "screentest.models.testing", f"--latency={LATENCY}"]
+    command = [sys.executable, "-m", "screentest.testing", f"--latency={LATENCY}"]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as server:
         try:
             assert server.stdout is not None

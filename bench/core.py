@@ -20,13 +20,12 @@ from pathlib import Path
 from _figures import figure, long_video, ratio
 from scan import bare_decode
 from screentest.core import Aspect, Clip, Item, Metric, Outcomes, Script, build
-from screentest.degrade import Testbed, read_testbed
-from screentest.evaluate.measuring import measure
-from screentest.evaluate.settings import Settings
-from screentest.evaluate.tools import Tools
 from screentest.judges.core import core
 from screentest.models import Choice
+from screentest.run.session import Settings, Tools
+from screentest.score.measure import measure
 from screentest.stats import wilson
+from screentest.testbeds.testbed import Testbed, read_testbed
 from screentest.video import probe
 
 TUNED_ON = (

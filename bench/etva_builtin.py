@@ -13,7 +13,9 @@ from pathlib import Path
 from typing import Any
 
 from screentest.core import Item, Reason
-from screentest.evaluate import Settings, Tools, measure, resolve, sign
+from screentest.run.session import Settings, Tools
+from screentest.score.evaluators import resolve, sign
+from screentest.score.measure import measure
 
 ROOT = Path(__file__).parent.parent
 

@@ -10,10 +10,11 @@ import argparse
 import os
 from pathlib import Path
 
-from screentest.metrics.etva.files import read_question_sets
-from screentest.metrics.etva.rules import rules_signature, write_by_rules
+from tests.suites.etva.agreement import LEAST, Agreement, covered
+
 from screentest.models import Choice, Models
-from screentest.suites.etva.agreement import LEAST, Agreement, covered
+from screentest.suites.etva.questions import read_question_sets
+from screentest.suites.etva.rules.writer import rules_signature, write_by_rules
 
 ROOT = Path(__file__).parent.parent
 

@@ -71,7 +71,7 @@ def dinov2_large(folder: Path) -> None:
 
 
 def image_text(folder: Path, **options: Any) -> tuple[Any, Callable[[Any], Any]]:
-    from screentest.models.image_text.hf import DualEncoder
+    from screentest.models.backends.image_text import DualEncoder
     from screentest.models.pretrained import Origin, Place
 
     made = DualEncoder(Origin(str(folder)), Place.choose("cuda"), **options)
@@ -79,7 +79,7 @@ def image_text(folder: Path, **options: Any) -> tuple[Any, Callable[[Any], Any]]
 
 
 def image_features(folder: Path, **options: Any) -> tuple[Any, Callable[[Any], Any]]:
-    from screentest.models.image_features.hf import VisionTower
+    from screentest.models.backends.image_features import VisionTower
     from screentest.models.pretrained import Origin, Place
 
     made = VisionTower(Origin(str(folder)), Place.choose("cuda"), **options)

@@ -19,17 +19,17 @@ from pathlib import Path
 from typing import Any
 
 from _figures import figure, ratio
-from screentest.certify.court import Court
+from screentest.certificates.plan import Court
 from screentest.core import Aspect, Outcome, Question
-from screentest.evaluate.judging import Contest, Order
-from screentest.evaluate.settings import Settings
-from screentest.evaluate.tools import Tools, close_tools
+from screentest.judges.judging import Contest, Order
 from screentest.judges.vlm_video import vlm_video
 from screentest.models import Choice
 from screentest.models.chat.messages import ChatAnswer, ChatRequest
-from screentest.models.testing import Answer, FakeChatServer
 from screentest.run import InlineEngine, RunStore
+from screentest.run.session import Settings, Tools, close_tools
 from screentest.sample import sample_videos
+from screentest.testing.chat_answers import Answer
+from screentest.testing.chat_server import FakeChatServer
 
 FRAMES, LONG_SIDE = 8, 512
 JUDGE = f"vlm_video:frames={FRAMES},long_side={LONG_SIDE}"

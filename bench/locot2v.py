@@ -16,7 +16,8 @@ from importlib.resources import files
 from pathlib import Path
 
 from screentest.core import Item, build
-from screentest.evaluate import Settings, Tools, measure
+from screentest.run.session import Settings, Tools
+from screentest.score.measure import measure
 
 METRICS = (
     "locot2v_temporal_flickering",

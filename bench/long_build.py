@@ -53,9 +53,11 @@ def repeated(film: Path, times: int) -> Path:
 def build(film: Path, minutes: int) -> None:
     """In a process of its own: all aspects that need no model, and what they took."""
     from screentest.core import Clip, Item, Script, Span
-    from screentest.degrade import BuildOptions, Extractor, build_testbed
-    from screentest.degrade.captions import Action, CaptionFacts, Placed
     from screentest.run import InlineEngine
+    from screentest.testbeds.builder import build_testbed
+    from screentest.testbeds.captions.facts import Action, CaptionFacts, Placed
+    from screentest.testbeds.options import BuildOptions
+    from screentest.testbeds.sources import Extractor
 
     facts = CaptionFacts(
         dynamic_degree=(Action("thing", "moves"),),

@@ -20,15 +20,13 @@ from PIL import Image as Pictures
 
 from _figures import cpu_of, figure, long_video, ratio
 from screentest.core import Clip, Frame, Script, Size, Span, build
-from screentest.degrade import Chosen, Dice, Film, Workshop
-from screentest.degrade.captions import Action, CaptionFacts, Coloured, Placed
-from screentest.degrade.film import boundaries, film_of
-from screentest.degrade.looking import FilmLook
-from screentest.degrade.operators.aesthetics import contrast_table
-from screentest.degrade.operators.appearance_style import STYLES
 from screentest.models import Choice, Models
+from screentest.testbeds.captions.facts import Action, CaptionFacts, Coloured, Placed
+from screentest.testbeds.contract import Chosen, Dice, Film, FilmLook, Workshop, boundaries, film_of
+from screentest.testbeds.operators.aesthetics import contrast_table
+from screentest.testbeds.operators.appearance_style import STYLES
 from screentest.video import Reencode, normalize
-from screentest.video.splicing.pixels import PixelConverter
+from screentest.video.splicing.pictures import PixelConverter
 
 FRAMES = 24
 TIMES = 3

@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 import doctest
-import inspect
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 
+import screentest
 from screentest import api
 from screentest.core import Item, Outcome, OutputInfo, Reason, Score, UnknownName, UserError
-from screentest.evaluate.results import Results, Value
-from screentest.returned import Scores, data_frame
+from screentest.results import Scores, data_frame
+from screentest.score.results import Results, Value
 
 
 def test_the_examples_of_the_page(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -41,7 +41,7 @@ import screentest
 from screentest.sample import sample_videos
 scores = screentest.score(sample_videos()[1].item, metrics=["shot_count"], workers=2)
 print(scores.frame().score.tolist())
-print(screentest.report(scores, pictures=1))
+print(screentest.reports(scores, pictures=1))
 """
 
 
@@ -86,14 +86,9 @@ def test_a_script_with_its_own_metric_and_no_guard_is_told(tmp_path: Path) -> No
     assert done.stderr.count("freeze_support") <= 20
 
 
-def test_the_package_and_the_job_of_one_name() -> None:
-    import screentest.certify.cases
-    import screentest.report.data
-
-    assert screentest.report.data.read_report is not None  # type: ignore[attr-defined]
-    for name in ("certify", "report"):
-        both = getattr(screentest, name)
-        assert inspect.signature(both) == inspect.signature(getattr(api, name))
+def test_the_surface_of_the_package() -> None:
+    for name in ("build", "certify", "report", "score"):
+        assert getattr(screentest, name) is getattr(api, name)
     assert set(screentest.__all__) <= set(dir(screentest))
     with pytest.raises(AttributeError, match="no attribute 'nonsense'"):
         screentest.nonsense  # type: ignore[attr-defined]  # noqa: B018

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from screentest.api import build, certify, report, score
     from screentest.core import Item
-    from screentest.evaluate.settings import Settings
+    from screentest.run.session import Settings
 
 try:
     __version__ = version("screentest")
@@ -24,17 +24,15 @@ __all__ = ["Item", "Settings", "__version__", "build", "certify", "report", "sco
 
 _HOMES = {
     "Item": "screentest.core",
-    "Settings": "screentest.evaluate.settings",
+    "Settings": "screentest.run.session",
     "build": "screentest.api",
+    "certify": "screentest.api",
+    "report": "screentest.api",
     "score": "screentest.api",
 }
-# These two are packages, too, which take the call.
-_JOBS = ("certify", "report")
 
 
 def __getattr__(name: str) -> Any:
-    if name in _JOBS:
-        return importlib.import_module(f"{__name__}.{name}")
     if name in _HOMES:
         return getattr(importlib.import_module(_HOMES[name]), name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -7,10 +7,10 @@
 >>> scores.value("frenchgp_1906", "contrast").outcome.unwrap().value.__round__(2)
 0.31
 >>> bed = screentest.build(film, out="bed", aspects=["aesthetics"], clips=1, long_side=160)
->>> made = screentest.certify("contrast", bed, out="certificates")
+>>> made = screentest.certificates("contrast", bed, out="certificates")
 >>> made.of("contrast").overall.unwrap().value
 1.0
->>> screentest.report(scores, made, out="report.html")
+>>> screentest.reports(scores, made, out="report.html")
 PosixPath('report.html')
 
 What is finished stays in the run's folder: the same call again goes on where the last one was.
@@ -26,23 +26,23 @@ from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
 
-from screentest.certify.cases import read_cases
-from screentest.certify.certify import Plan
-from screentest.certify.certify import certify as _certify
+from screentest.certificates.cases import read_cases
+from screentest.certificates.plan import Plan
+from screentest.certificates.plan import certify as _certify
 from screentest.core import Aspect, Item, Progress
-from screentest.corpus import read_corpus, read_inputs
-from screentest.degrade.builder import build_testbed
-from screentest.degrade.joining import Joined, join_sources
-from screentest.degrade.options import BuildOptions, read_models
-from screentest.evaluate import Settings, score_items
-from screentest.evaluate.results import read_results
-from screentest.evaluate.settings import read_settings
-from screentest.report.data import read_report
-from screentest.report.formats import write_tables
-from screentest.report.html import PageOptions, write_html
-from screentest.returned import BuiltTestbed, Certificates, Scores
+from screentest.manifests.importers import read_corpus, read_inputs
+from screentest.reports.data import read_report
+from screentest.reports.formats import write_tables
+from screentest.reports.html import PageOptions, write_html
+from screentest.results import BuiltTestbed, Certificates, Scores
 from screentest.run import LocalEngine, RunStore
-from screentest.suites import read_suite
+from screentest.run.session import Settings, read_settings
+from screentest.score.results import read_results
+from screentest.score.suite import read_suite
+from screentest.score.tasks import score_items
+from screentest.testbeds.builder import build_testbed
+from screentest.testbeds.join import Joined, join_sources
+from screentest.testbeds.options import BuildOptions, read_models
 
 if TYPE_CHECKING:
     from screentest.run import Engine

@@ -10,12 +10,13 @@ from pathlib import Path
 import pytest
 
 from screentest.annotate.store import Database
-from screentest.degrade.builder import Extractor, build_testbed
-from screentest.degrade.options import BuildOptions
 from screentest.run import InlineEngine
 from screentest.sample import sample_videos
+from screentest.testbeds.builder import build_testbed
+from screentest.testbeds.options import BuildOptions
+from screentest.testbeds.sources import Extractor
 from tests.annotate.stand import Stand, database_at, open_stand
-from tests.degrade.stage import ALL, QUICK
+from tests.testbeds.stage import ALL, QUICK
 
 
 @pytest.fixture(scope="session")

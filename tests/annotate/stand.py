@@ -20,13 +20,12 @@ import httpx2
 import uvicorn
 from starlette.testclient import TestClient
 
+from screentest.annotate.answers import Task
 from screentest.annotate.assignment import Rules
 from screentest.annotate.people import invite
-from screentest.annotate.serving import bind, make_site, open_project
+from screentest.annotate.server import bind, create_app, make_site, open_project
 from screentest.annotate.store import Database, open_database
-from screentest.annotate.tasks import Task
-from screentest.annotate.web.app import create_app
-from screentest.annotate.web.site import Site, allowed_origins
+from screentest.annotate.web.visitor import Site, allowed_origins
 
 OPERATOR = "the operator's long token"
 ORIGIN = "http://127.0.0.1:8765"
@@ -215,10 +214,10 @@ def served(stand: Stand, port: int = 0) -> Iterator[str]:
 SERVER = """
 import sys
 from screentest.annotate.assignment import Rules
-from screentest.annotate.serving import bind, make_site, run
+from screentest.annotate.server import bind, make_site, run
 from screentest.annotate.store import open_database
-from screentest.annotate.tasks import Task
-from screentest.annotate.web.site import allowed_origins
+from screentest.annotate.answers import Task
+from screentest.annotate.web.visitor import allowed_origins
 store, port = sys.argv[1], int(sys.argv[2])
 listening = bind("127.0.0.1", port)
 port = listening.getsockname()[1]

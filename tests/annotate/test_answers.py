@@ -7,8 +7,7 @@ from typing import Any
 
 import pytest
 
-from screentest.annotate.answers import BadAnswer, check_answer, check_comment, is_right
-from screentest.annotate.tasks import Step
+from screentest.annotate.answers import BadAnswer, Step, check_answer, check_comment, is_right
 
 
 @pytest.mark.parametrize("score", [half / 2 for half in range(11)])

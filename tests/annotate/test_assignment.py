@@ -220,10 +220,10 @@ def test_many_at_once_on_sqlite(pairs: Stand) -> None:
 
 
 def test_a_testbed_that_grew_and_shrank_keeps_its_votes(testbed: Path, tmp_path: Path) -> None:
+    from screentest.annotate.answers import Task
     from screentest.annotate.material import read_units
-    from screentest.annotate.media.prepare import prepare_all
+    from screentest.annotate.media import prepare_all
     from screentest.annotate.store.project import keep_units
-    from screentest.annotate.tasks import Task
 
     with open_stand(testbed, str(tmp_path / "k.sqlite"), "pairs") as stand:
         stand.worker().begin().vote({"choice": "left"})

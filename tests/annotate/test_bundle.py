@@ -14,14 +14,13 @@ from urllib.parse import parse_qs
 import pytest
 from playwright.sync_api import Browser, expect
 
+from screentest.annotate.answers import Task, Unit
 from screentest.annotate.bundle import Key, read_answers, write_bundle
-from screentest.annotate.importing import import_records
+from screentest.annotate.export import import_records
 from screentest.annotate.language import read_language
 from screentest.annotate.material import read_units
-from screentest.annotate.media.prepare import prepare_all
+from screentest.annotate.media import prepare_all
 from screentest.annotate.records import read_records
-from screentest.annotate.tasks import Task
-from screentest.annotate.unit import Unit
 from screentest.core import UserError
 from tests.annotate.stand import Stand
 from tests.annotate.test_browser import PATIENCE

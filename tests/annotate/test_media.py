@@ -10,9 +10,7 @@ import httpx2
 import pytest
 from sqlalchemy import select, update
 
-from screentest.annotate.media.padding import Padding, served_length
-from screentest.annotate.media.prepare import prepare
-from screentest.annotate.media.ranges import Unsatisfiable, asked_range
+from screentest.annotate.media import Padding, Unsatisfiable, asked_range, prepare, served_length
 from screentest.annotate.store.schema import files, media, sittings
 from tests.annotate.stand import Page, Person, Stand, served
 

@@ -13,7 +13,7 @@ import pytest
 from sqlalchemy import select, update
 
 from screentest.annotate.people import invite
-from screentest.annotate.serving import check_address
+from screentest.annotate.server import check_address
 from screentest.annotate.store.schema import links, sessions, texts, votes, workers
 from screentest.annotate.web.guard import BODY_LIMIT
 from screentest.core import BadOption

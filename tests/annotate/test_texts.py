@@ -10,11 +10,10 @@ from string import Formatter
 import pytest
 from sqlalchemy import select
 
-from screentest.annotate.language import read_language, shipped
+from screentest.annotate.language import passages_of, read_language, shipped, translate
 from screentest.annotate.store.schema import translations
-from screentest.annotate.translation import passages_of, translate
 from screentest.core import Aspect, BadOption, UserError
-from screentest.models.testing import Answer
+from screentest.testing.chat_answers import Answer
 from tests.annotate.stand import Stand
 from tests.models.chat.kit import serving
 

@@ -14,19 +14,30 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sqlalchemy import select
 
-from screentest.annotate.export import as_csv, as_json, plain_cell, read_export, safe_cell
-from screentest.annotate.filtering import filter_records, write_filtered
-from screentest.annotate.importing import import_records
+from screentest.annotate.answers import Task
+from screentest.annotate.export import (
+    as_csv,
+    as_json,
+    import_records,
+    plain_cell,
+    read_export,
+    safe_cell,
+)
 from screentest.annotate.people import exclude
 from screentest.annotate.quality import agreement, review, rules_for
-from screentest.annotate.records import Record, read_records, without_excluded
+from screentest.annotate.records import (
+    Record,
+    filter_records,
+    read_records,
+    without_excluded,
+    write_filtered,
+)
 from screentest.annotate.store.schema import log, units
-from screentest.annotate.tasks import Task
 from screentest.core import UserError
-from screentest.degrade import read_testbed
-from screentest.degrade.verify import verify_testbed
 from screentest.judges.human import Vote, read_votes
 from screentest.stats import Retention, Sign
+from screentest.testbeds.testbed import read_testbed
+from screentest.testbeds.verify import verify_testbed
 from tests.annotate.stand import Stand, open_stand
 
 UNITS = [

@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from screentest.models.testing import Answer, FakeChatServer, Status
+from screentest.testing.chat_answers import Answer, Status
+from screentest.testing.chat_server import FakeChatServer
 from tests.cli.conftest import Screentest
 
 PRICES = '[models."judge"]\ninput = 2.0\noutput = 8.0\n'

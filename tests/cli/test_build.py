@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from screentest.corpus import write_manifest
-from screentest.degrade.testbed import read_testbed
+from screentest.manifests.manifest import write_manifest
 from screentest.sample import sample_videos
+from screentest.testbeds.testbed import read_testbed
 from tests.cli.conftest import Screentest, fits, invoke
 
 

@@ -9,10 +9,11 @@ from pathlib import Path
 import pytest
 
 from screentest.core import Item
-from screentest.corpus import write_manifest
-from screentest.degrade.testbed import read_testbed
-from screentest.models.testing import Answer, Asked, FakeChatServer
+from screentest.manifests.manifest import write_manifest
 from screentest.sample import sample_videos
+from screentest.testbeds.testbed import read_testbed
+from screentest.testing.chat_answers import Answer, Asked
+from screentest.testing.chat_server import FakeChatServer
 from tests.cli.conftest import Screentest, fits, invoke
 
 SMALL = ("--long-side", "64", "--fps", "2", "--workers", "1")

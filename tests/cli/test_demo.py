@@ -6,7 +6,7 @@ import json
 from pathlib import Path
 
 from screentest.core import Aspect
-from screentest.degrade.testbed import read_testbed
+from screentest.testbeds.testbed import read_testbed
 from tests.cli.conftest import Screentest, fits
 
 

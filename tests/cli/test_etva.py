@@ -12,20 +12,21 @@ from typing import Any
 import pytest
 from typer.testing import CliRunner
 
+from screentest.annotate.answers import Task
 from screentest.annotate.export import as_json
 from screentest.annotate.records import Record
-from screentest.annotate.tasks import Task
 from screentest.cli import app
 from screentest.core import Item
-from screentest.corpus import write_manifest
-from screentest.evaluate import Settings, score_items
-from screentest.evaluate.tools import close_tools
-from screentest.metrics.etva.files import read_question_sets
+from screentest.manifests.manifest import write_manifest
 from screentest.models import Choice
-from screentest.models.testing import Act, Answer, Asked, FakeChatServer
 from screentest.run import InlineEngine, RunStore
+from screentest.run.session import Settings, close_tools
+from screentest.score.tasks import score_items
+from screentest.suites.etva.questions import read_question_sets
+from screentest.testing.chat_answers import Act, Answer, Asked
+from screentest.testing.chat_server import FakeChatServer
 from tests.cli.conftest import CLEAN, fits, invoke
-from tests.metrics.etva.scripted import always_yes, stage_of, well_behaved
+from tests.suites.etva.scripted import always_yes, stage_of, well_behaved
 
 PROMPTS = "A red fox runs.\n\nTwo cats sleep on a sofa.\na RED fox runs.\n"
 

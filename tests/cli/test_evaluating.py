@@ -11,14 +11,15 @@ from pathlib import Path
 import pytest
 
 from screentest.core import Size
-from screentest.evaluate.tools import close_tools
-from screentest.models.testing import Answer, FakeChatServer
 from screentest.run import RunReader
+from screentest.run.session import close_tools
 from screentest.sample import sample_videos
+from screentest.testing.chat_answers import Answer
+from screentest.testing.chat_server import FakeChatServer
 from screentest.video import normalize
-from tests.certify.stage import build_small, films
+from tests.certificates.stage import build_small, films
 from tests.cli.conftest import fits, invoke
-from tests.degrade.stage import QUICK
+from tests.testbeds.stage import QUICK
 
 ALONE = ("--workers", "1")
 

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from screentest.cli.shots import CutListFormat, _named_for
-from screentest.video.cutlist import shots_from_json
+from screentest.video.shots import shots_from_json
 from tests.cli.conftest import Screentest, fits, invoke
 
 # By construction: cuts at frames 72, 168, 228 and 312 of 372, 24 a second.

@@ -9,7 +9,7 @@ import pytest
 
 from screentest.core import Item, Reason
 from tests.cli.conftest import Screentest, fits, invoke
-from tests.report.runs import METRICS, NEAT, items, lost, score_run, scored
+from tests.reports.runs import METRICS, NEAT, items, lost, score_run, scored
 
 
 @pytest.fixture

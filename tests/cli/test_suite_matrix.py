@@ -10,10 +10,17 @@ import numpy as np
 import pytest
 
 from screentest.core import Aspect
-from screentest.degrade import Testbed
-from screentest.degrade.testbed import FILE, Kind, Pair, SourceFilm, VideoFile, write_testbed
+from screentest.testbeds.testbed import (
+    FILE,
+    Kind,
+    Pair,
+    SourceFilm,
+    Testbed,
+    VideoFile,
+    write_testbed,
+)
 from tests.cli.conftest import fits, invoke
-from tests.metrics.locot2v.films import Picture, film, gliding
+from tests.suites.locot2v.films import Picture, film, gliding
 
 METRICS = "locot2v_temporal_flickering,locot2v_dynamic_degree"
 

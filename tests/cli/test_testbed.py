@@ -11,7 +11,7 @@ from typer.testing import CliRunner
 
 from screentest.cli import app
 from tests.cli.conftest import Screentest, fits, invoke
-from tests.degrade.testbeds import built_in, copy_of, rewrite
+from tests.testbeds.testbeds import built_in, copy_of, rewrite
 
 
 @pytest.fixture(scope="session")

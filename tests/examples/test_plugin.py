@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from screentest.corpus import write_manifest
+from screentest.manifests.manifest import write_manifest
 from screentest.sample import sample_videos
 from tests.cli.conftest import CLEAN
 

@@ -26,12 +26,11 @@ from screentest.core import (
     Span,
     build,
 )
-from screentest.evaluate.judging import verdict
-from screentest.evaluate.measuring import measure
-from screentest.evaluate.settings import Settings
-from screentest.evaluate.tools import Tools
 from screentest.judges.core import core, tails
+from screentest.judges.judging import verdict
 from screentest.models import Choice as ModelChoice
+from screentest.run.session import Settings, Tools
+from screentest.score.measure import measure
 
 JUDGE = core()
 SETTINGS = Settings(models=(ModelChoice.parse("image_text=colour_words"),))

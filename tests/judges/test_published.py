@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from screentest.core import Aspect, Outcome, Reason, Score, build
-from screentest.judges.videoscore import QUALITY_OF
+from screentest.judges.from_metrics import QUALITY_OF
 
 TABLE_10 = {
     "visual_quality": ["aesthetics", "technical_quality", "appearance_style", "color"],

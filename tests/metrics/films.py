@@ -8,9 +8,8 @@ from itertools import pairwise
 from pathlib import Path
 
 from screentest.core import Clip, Item, Outcomes, Score, Script, build
-from screentest.evaluate.measuring import measure
-from screentest.evaluate.settings import Settings
-from screentest.evaluate.tools import Tools
+from screentest.run.session import Settings, Tools
+from screentest.score.measure import measure
 
 CODING = ("-c:v", "libx264", "-preset", "ultrafast", "-crf", "12", "-pix_fmt", "yuv420p", "-an")
 

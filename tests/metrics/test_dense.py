@@ -25,17 +25,12 @@ from screentest.core import (
     Time,
     build,
 )
-from screentest.evaluate import Settings, Tools, measure
-from screentest.metrics.narrative._clips import (
-    ClipAnswer,
-    SeenClip,
-    added_up,
-    offered_to,
-    read_clip,
-)
+from screentest.metrics.narrative.clips import ClipAnswer, SeenClip, added_up, offered_to, read_clip
 from screentest.models import Choice
-from screentest.models.testing import MALFORMED, Answer, Asked, FakeChatServer
-from screentest.models.testing.acts import Act
+from screentest.run.session import Settings, Tools
+from screentest.score.measure import measure
+from screentest.testing.chat_answers import MALFORMED, Act, Answer, Asked
+from screentest.testing.chat_server import FakeChatServer
 
 SHOTS = 6
 MARKS = [

@@ -11,9 +11,9 @@ import numpy as np
 import pytest
 
 from screentest.core import Reason
-from screentest.metrics.static.colourfulness import measure as colourful
-from screentest.metrics.static.contrast import tones
 from screentest.metrics.static.sharpness import measure as sharp
+from screentest.metrics.static.tones import measure as colourful
+from screentest.metrics.static.tones import tones
 from tests.metrics.films import falls, filtered, measured, score
 
 

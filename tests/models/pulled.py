@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from screentest.core import Outcome
-from screentest.models.pulling import pull
+from screentest.models.pull import pull
 
 
 @cache

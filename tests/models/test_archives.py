@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from screentest.models.archives import BadArchive, is_archive, take
+from screentest.models.downloads import BadArchive, is_archive, take
 
 DATA = b"weights" * 100
 Member = tuple[str, bytes]

@@ -9,8 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from screentest.models.text_embedding._bert import Bert, bert_graph, read_safetensors
-from screentest.models.text_embedding._onnx_graph import _message
+from screentest.models.backends.bert import Bert, _message, bert_graph, read_safetensors
 
 WIDTH, INNER, WORDS, PLACES, LAYERS = 64, 96, 50, 40, 2
 

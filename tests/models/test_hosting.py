@@ -13,8 +13,7 @@ import pytest
 from screentest.core import NoValue, Reason
 from screentest.core.registry import registry
 from screentest.models import Choice, Models
-from screentest.models.hosting import ModelHost
-from screentest.models.lending import lent_by
+from screentest.models.remote import ModelHost, lent_by
 from screentest.models.roles import Role
 
 
@@ -115,7 +114,7 @@ def test_models_borrow_what_has_a_device(backend: Counting) -> None:
         assert lent is not backend
         assert lent.features([picture(7)]).tolist() == [[7.0]]
         assert models.signature("image_features") == loaded.signature("image_features")
-        assert type(models.role("flow")).__module__ == "screentest.models.flow.dis"
+        assert type(models.role("flow")).__module__ == "screentest.models.backends.flow"
         with pytest.raises(AttributeError):
             _ = lent.attach
     assert Models([choice]).role("image_features") is backend

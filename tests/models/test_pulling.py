@@ -24,9 +24,11 @@ from typing import Any
 import pytest
 
 from screentest.core import BadOption, Failure, Outcome, Reason
-from screentest.models import clients, pulling, weights
+from screentest.models import downloads as clients
+from screentest.models import pull as pulling
+from screentest.models import weights
 from screentest.models.catalogue import CATALOGUE, Client, Package, Weights
-from screentest.models.pulling import add, pull
+from screentest.models.pull import add, pull
 from tests.models.conftest import TOY_FILES, toy_weights
 
 LICENCE = b"You may do as you like."

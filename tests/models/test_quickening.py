@@ -12,9 +12,9 @@ import pytest
 torch = pytest.importorskip("torch")
 transformers = pytest.importorskip("transformers")
 
+from screentest.models.downloads import Stream  # noqa: E402
+from screentest.models.optimize import _layers, quicken  # noqa: E402
 from screentest.models.pretrained import Place, _takes_tensors, pixel_inputs  # noqa: E402
-from screentest.models.quickening import _layers, quicken  # noqa: E402
-from screentest.models.streaming import Stream  # noqa: E402
 from tests.models import tiny  # noqa: E402
 from tests.models.torchvision_here import make_importable  # noqa: E402
 

@@ -12,12 +12,7 @@ import pytest
 
 from screentest.core import registry
 from screentest.models import Models
-from screentest.models.aesthetic.image_statistics import (
-    WEIGHTS,
-    ImageStatistics,
-    colourfulness,
-    measure,
-)
+from screentest.models.backends.aesthetic import WEIGHTS, ImageStatistics, colourfulness, measure
 from screentest.models.roles import Aesthetic
 from tests.models.real_frames import Image, frame
 from tests.models.tiny_backend import MARKS, tiny_backend

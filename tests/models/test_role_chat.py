@@ -10,10 +10,10 @@ import pytest
 from pydantic import BaseModel, Field
 
 from screentest.core import Outcome, Reason, registry
-from screentest.models.chat.messages import ChatAnswer, ChatRequest, Text
-from screentest.models.chat.pictures import Encoding, encode
+from screentest.models.chat.messages import ChatAnswer, ChatRequest, Encoding, Text, encode
 from screentest.models.roles import Chat
-from screentest.models.testing import Act, Answer, Asked, FakeChatServer
+from screentest.testing.chat_answers import Act, Answer, Asked
+from screentest.testing.chat_server import FakeChatServer
 
 
 class Verdict(BaseModel):

@@ -9,9 +9,9 @@ import pytest
 
 from screentest.core import registry
 from screentest.models import Models, Role, weights
+from screentest.models.backends.coco import FURTHER_NAMES, ClassMatcher
+from screentest.models.backends.detection import EfficientDet
 from screentest.models.choice import best_builtin
-from screentest.models.detection._classes import FURTHER_NAMES, ClassMatcher
-from screentest.models.detection.efficientdet import EfficientDet
 from screentest.models.roles import Detector
 from tests.models import phrase_words
 from tests.models.pulled import pulled

@@ -11,7 +11,7 @@ import pytest
 
 from screentest.core import BadOption, registry
 from screentest.models import Choice, Models
-from screentest.models.flow.dis import DisFlow
+from screentest.models.backends.flow import DisFlow
 from screentest.models.roles import Flow
 from tests.models.real_frames import Image, frame
 from tests.models.tiny_backend import MARKS

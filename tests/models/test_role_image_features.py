@@ -9,8 +9,8 @@ import pytest
 
 from screentest.core import registry
 from screentest.models import Role, weights
+from screentest.models.backends.image_features import MobileNet
 from screentest.models.choice import best_builtin
-from screentest.models.image_features.mobilenet import MobileNet
 from screentest.models.roles import ImageFeatures
 from tests.models.pulled import pulled
 from tests.models.real_frames import Image, frame

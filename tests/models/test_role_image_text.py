@@ -12,9 +12,8 @@ import pytest
 
 from screentest.core import registry
 from screentest.models import Models, Role, weights
+from screentest.models.backends.image_text import ColourWords, LabelText
 from screentest.models.choice import best_builtin
-from screentest.models.image_text.colour_words import ColourWords
-from screentest.models.image_text.label_text import LabelText
 from screentest.models.roles import ImageText
 from tests.models.pulled import pulled
 from tests.models.real_frames import Image, frame

@@ -10,7 +10,7 @@ import pytest
 
 from screentest.core import NoValue, Reason, registry
 from screentest.models import Models
-from screentest.models.interpolation.flow_midpoint import FlowMidpoint
+from screentest.models.backends.interpolation import FlowMidpoint
 from screentest.models.roles import Interpolation
 from tests.models.pulled import pulled
 from tests.models.real_frames import Image, frames, psnr

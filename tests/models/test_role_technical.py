@@ -10,11 +10,10 @@ import numpy as np
 import pytest
 
 from screentest.core import NoValue, Reason, registry
-from screentest.models import Models
+from screentest.models import Models, distortions
+from screentest.models import distortions as natural
+from screentest.models.backends.technical import SceneStatistics
 from screentest.models.roles import Technical
-from screentest.models.technical import _distortions as distortions
-from screentest.models.technical import _natural as natural
-from screentest.models.technical.scene_statistics import SceneStatistics
 from tests.models.natural_pictures import good_pictures, grey
 from tests.models.real_frames import Image, frame, frames
 

@@ -11,10 +11,9 @@ import pytest
 
 from screentest.core import registry
 from screentest.models import Models, Role, weights
+from screentest.models.backends.text_embedding import MiniLM, SharedWords
 from screentest.models.choice import best_builtin
 from screentest.models.roles import TextEmbedding
-from screentest.models.text_embedding.minilm import MiniLM
-from screentest.models.text_embedding.shared_words import SharedWords
 from tests.models.minilm_reference import FIRST_NUMBERS, SIMILARITIES, TEXTS
 from tests.models.pulled import pulled
 from tests.models.tiny_backend import MARKS, tiny_backend

@@ -230,7 +230,7 @@ def videoscore(folder: Path, labels: int = 5) -> Path:
     """Idefics2 with the regression head."""
     from transformers import Idefics2Config, Idefics2ImageProcessor, Idefics2Processor
 
-    from screentest.models.videoscore.hf import regression_class
+    from screentest.models.backends.videoscore import regression_class
 
     words = tokenizer(extra="<image> <fake_token_around_image> <end_of_utterance>")
     config = Idefics2Config(

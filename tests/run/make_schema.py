@@ -12,7 +12,7 @@ from pathlib import Path
 
 from screentest.core import CallIntent, CallReceipt, CallStatus
 from screentest.run import EvaluatorNote, InlineEngine, RunStore, execute
-from screentest.run.migrations import APPLICATION_ID, newest
+from screentest.run.database import APPLICATION_ID, newest
 from tests.run.work import item, task
 
 

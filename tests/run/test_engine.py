@@ -34,11 +34,13 @@ from screentest.run import (
     RunStore,
     Stamp,
     Task,
-    _threads,
     canonical,
     execute,
 )
 from screentest.run import engine as engine_module
+from screentest.run import (
+    worker as _threads,
+)
 from screentest.run.tasks import Engine
 from tests.conftest import ROOT
 from tests.run.conftest import PATIENCE, Children

@@ -8,8 +8,9 @@ from pathlib import Path
 import pytest
 
 from screentest.core import RunDamaged, RunTooNew
-from screentest.run import InlineEngine, RunReader, RunStore, execute, migrations
-from screentest.run.migrations import APPLICATION_ID, MIGRATIONS, newest
+from screentest.run import InlineEngine, RunReader, RunStore, execute
+from screentest.run import database as migrations
+from screentest.run.database import APPLICATION_ID, MIGRATIONS, newest
 from tests.run.work import task
 
 HERE = Path(__file__).parent

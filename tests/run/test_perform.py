@@ -20,10 +20,10 @@ from screentest.core import (
     Score,
     Verdict,
 )
-from screentest.models.chat.ledger import MemoryLedger
+from screentest.models.chat.costs import MemoryLedger
 from screentest.run import Job
-from screentest.run._perform import perform
 from screentest.run.records import RecordKey, decode
+from screentest.run.worker import perform
 
 GOOD, BAD = RecordKey("film", "good"), RecordKey("film", "bad")
 

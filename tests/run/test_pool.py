@@ -17,10 +17,10 @@ from pathlib import Path
 import pytest
 
 from screentest.core import ScreentestError, Silent
-from screentest.models.chat.ledger import MemoryLedger
+from screentest.models.chat.costs import MemoryLedger
 from screentest.run import LocalEngine, RunStore, Stop, Task, engine, execute
-from screentest.run._pool import Pool, Worker, _lives
-from screentest.run._rounds import Done, Lost
+from screentest.run.pool import Pool, Worker, _lives
+from screentest.run.rounds import Done, Lost
 from tests.run.conftest import PATIENCE
 from tests.run.work import task
 

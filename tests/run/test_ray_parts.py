@@ -16,12 +16,11 @@ import pytest
 
 import screentest
 from screentest.core import BadOption, CallIntent, CallReceipt, CallStatus, RunError, StorageError
-from screentest.models.chat.ledger import MemoryLedger
+from screentest.models.chat.costs import MemoryLedger
 from screentest.run import Stamp
-from screentest.run._ray_door import Porter
-from screentest.run._ray_pool import RayPool, _refuse_other_version
-from screentest.run._ray_worker import DistantLedger, Door, RayWorker
 from screentest.run.ray_engine import RayEngine
+from screentest.run.ray_pool import RayPool, _refuse_other_version
+from screentest.run.ray_worker import DistantLedger, Door, Porter, RayWorker
 from tests.run.work import HERE, key, task
 
 

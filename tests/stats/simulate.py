@@ -10,7 +10,7 @@ import sys
 import numpy as np
 
 from screentest.stats import bootstrap_accuracy, mcnemar, paired_bootstrap, wilson
-from screentest.stats.bootstrap import by_source
+from screentest.stats.intervals import by_source
 
 LIKENESS = 0.3
 """The share of the variance that lies between sources."""

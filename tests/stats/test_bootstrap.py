@@ -62,7 +62,7 @@ def test_the_seed_decides() -> None:
 def test_draws_in_blocks_are_the_same_draws(monkeypatch: pytest.MonkeyPatch) -> None:
     values = np.random.default_rng(4).random(50)
     whole = bootstrap_mean(values)
-    monkeypatch.setattr("screentest.stats.bootstrap._DRAWS_AT_ONCE", 777)
+    monkeypatch.setattr("screentest.stats.intervals._DRAWS_AT_ONCE", 777)
     assert bootstrap_mean(values) == whole
 
 

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from scipy.stats import norm, permutation_test
 
 from screentest.stats import mcnemar, paired_bootstrap
-from screentest.stats.signflip import sign_flip_p
+from screentest.stats.paired import sign_flip_p
 
 
 @pytest.mark.parametrize("values", [[0.31, 0.2, -0.07, 0.4, 0.11, 0.05], [1, 0.5, -1.5, 2, 0.25]])

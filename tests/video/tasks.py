@@ -16,7 +16,7 @@ import numpy as np
 
 from screentest.core import BadOption, Fault, Reason, VideoError
 from screentest.video import Limits, probe, scan
-from screentest.video.wholeness import cut_short
+from screentest.video.source import cut_short
 
 
 def process_number() -> int:

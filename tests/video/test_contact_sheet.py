@@ -10,13 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from PIL.Image import Image as Picture
 
-from screentest.video.contact_sheet import (
-    MOST_TILES,
-    Tile,
-    chosen_for_sheet,
-    contact_sheet,
-    thumbnail,
-)
+from screentest.video.stills import MOST_TILES, Tile, chosen_for_sheet, contact_sheet, thumbnail
 
 
 def tile(number: int, height: int = 30, width: int = 40) -> Tile:

@@ -14,15 +14,15 @@ from hypothesis import strategies as st
 
 from screentest.core import BadOption, DecodeError, Shot, Span, Transition
 from screentest.video import probe
-from screentest.video.cutlist import (
+from screentest.video.shots import (
     CSV_COLUMNS,
     csv_text,
     edl_text,
+    find_shots,
     frame_timecode,
     json_text,
     shots_from_json,
 )
-from screentest.video.shots import find_shots
 
 NTSC = Fraction(30000, 1001)
 FILM = Fraction(24000, 1001)

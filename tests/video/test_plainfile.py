@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from screentest.core import Reason, VideoError
-from screentest.video.plainfile import PlainFile
+from screentest.video.limits import PlainFile
 
 
 def refused(path: Path) -> VideoError:
@@ -78,7 +78,7 @@ def test_unreadable_as_the_system_tells_it(tmp_path: Path, monkeypatch: pytest.M
     def forbidden(*_: object) -> int:
         raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))
 
-    monkeypatch.setattr("screentest.video.plainfile.os.open", forbidden)
+    monkeypatch.setattr("screentest.video.limits.os.open", forbidden)
     error = refused(tmp_path / "x")
     assert error.reason is Reason.MISSING_FILE
     assert "chmod" in error.advice
@@ -130,7 +130,7 @@ def test_no_descriptors_left_is_no_fault_of_the_file(
     def exhausted(*_: object) -> int:
         raise OSError(errno.EMFILE, os.strerror(errno.EMFILE))
 
-    monkeypatch.setattr("screentest.video.plainfile.os.open", exhausted)
+    monkeypatch.setattr("screentest.video.limits.os.open", exhausted)
     with pytest.raises(OSError, match="Too many open files"):
         PlainFile(tmp_path / "x")
 
@@ -142,7 +142,7 @@ def test_a_disk_that_fails_while_reading(tmp_path: Path, monkeypatch: pytest.Mon
     def broken(*_: object) -> bytes:
         raise OSError(errno.EIO, os.strerror(errno.EIO))
 
-    monkeypatch.setattr("screentest.video.plainfile.os.read", broken)
+    monkeypatch.setattr("screentest.video.limits.os.read", broken)
     with pytest.raises(VideoError) as caught:
         file.read(1)
     assert caught.value.reason is Reason.MISSING_FILE

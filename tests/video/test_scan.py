@@ -25,7 +25,8 @@ from screentest.core import (
     VideoInfo,
 )
 from screentest.core.frames import Consumer
-from screentest.video import Limits, convert, probe, scan
+from screentest.video import Limits, probe, scan
+from screentest.video import probe as convert
 from tests.video import clips
 
 

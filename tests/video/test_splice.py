@@ -23,7 +23,7 @@ from screentest.video.source import Source
 from screentest.video.splicing.encode import EncoderSettings
 from screentest.video.splicing.normalize import NormalizedVideo, normalize
 from screentest.video.splicing.parts import Keep, Origin, Part, Reencode, frame_by_frame
-from screentest.video.splicing.pixels import Pixels
+from screentest.video.splicing.pictures import Pixels
 from screentest.video.splicing.splice import SplicedVideo, splice
 from tests.video.clips import BY_NAME, RECIPES, Recipe
 from tests.video.outside import Outside

@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from screentest.base import atomic
+from screentest._util import atomic
 from screentest.core import (
     BadOption,
     Frame,

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from screentest.core import Fault
-from screentest.video.wholeness import cut_short
+from screentest.video.source import cut_short
 from tests.video import hostile
 
 KINDS = ("mp4", "mov", "matroska", "webm", "avi")

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from screentest.core import BaseConsumer, Frame, FrameRequest, VideoInfo, build
 from screentest.video import scan
 from screentest.video.detectors import Boundary, Detector
-from screentest.video.detectors._small_frames import SMALL
+from screentest.video.detectors.contract import SMALL
 
 Pictures = NDArray[np.uint8]
 

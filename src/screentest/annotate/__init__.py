@@ -1,5 +1,5 @@
 """The annotation app: people as judges."""
 
-from screentest.annotate.tasks import Task
+from screentest.annotate.answers import Task
 
 __all__ = ["Task"]

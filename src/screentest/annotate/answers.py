@@ -3,12 +3,128 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from enum import StrEnum
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any, Final
 
-from screentest.annotate.tasks import Step, Task
-from screentest.annotate.unit import Unit
-from screentest.core import UserError
+from screentest.core import Clip, Time, UserError
+
+# Tasks: what people are asked, and in which steps.
+
+
+class Task(StrEnum):
+    """One kind of work."""
+
+    PAIRS = "pairs"
+    """Which of two videos is better for an aspect."""
+    CHECK = "check"
+    """The same; then, with the intended answer shown, whether the degradation succeeded."""
+    RATE = "rate"
+    """How well one video shows its prompt: 0 to 5 in halves."""
+    QUESTIONS = "questions"
+    """Yes or no to each question about one video."""
+    PROMPTS = "prompts"
+    """Approve or correct a prompt against its video."""
+
+
+class Step(StrEnum):
+    """One answer within a task."""
+
+    CHOICE = "choice"
+    CHECK = "check"
+    RATE = "rate"
+    ANSWERS = "answers"
+    REVIEW = "review"
+
+
+STEPS: Final[Mapping[Task, tuple[Step, ...]]] = MappingProxyType(
+    {
+        Task.PAIRS: (Step.CHOICE,),
+        Task.CHECK: (Step.CHOICE, Step.CHECK),
+        Task.RATE: (Step.RATE,),
+        Task.QUESTIONS: (Step.ANSWERS,),
+        Task.PROMPTS: (Step.REVIEW,),
+    }
+)
+
+
+def of_two(task: Task) -> bool:
+    """Whether two videos stand side by side."""
+    return task in (Task.PAIRS, Task.CHECK)
+
+
+def step_after(task: Task, step: Step) -> Step | None:
+    """The step that follows, or None where that was the last.
+
+    >>> step_after(Task.CHECK, Step.CHOICE).value
+    'check'
+    """
+    steps = STEPS[task]
+    place = steps.index(step) + 1
+    return steps[place] if place < len(steps) else None
+
+
+# Unit: one thing that several people judge, and what is needed to show it.
+
+
+@dataclass(frozen=True, slots=True)
+class Footage:
+    """A video as it lies on disk."""
+
+    path: Path
+    duration: Time
+
+
+@dataclass(frozen=True, slots=True)
+class Mark:
+    """A harmed stretch, and on which of the unit's videos it is to be seen."""
+
+    clip: int
+    """Its place in the script, from 0."""
+    video: int
+    """0: the first video, 1: the second. A clip that is gone is seen on the first."""
+    start: float
+    end: float
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """An atomic question about a video."""
+
+    id: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Unit:
+    """What is judged. Of two videos, the first is the intact one."""
+
+    key: str
+    task: Task
+    source: str
+    video: str
+    """The video that is judged (of a pair: the changed one), as its testbed or manifest has it."""
+    videos: tuple[Footage, ...]
+    prompt: str = ""
+    clips: tuple[Clip, ...] = ()
+    name: str = ""
+    """The degradation; empty for single videos."""
+    aspect: str = ""
+    severity: float | None = None
+    clip_count: int | None = None
+    marks: tuple[Mark, ...] = ()
+    questions: tuple[Question, ...] = ()
+    groups: Mapping[str, str] = field(default_factory=dict)
+    gold: Mapping[str, Any] | None = None
+    """The known answer of an item that tests the worker."""
+
+    @property
+    def seconds(self) -> float:
+        """The duration of its videos together."""
+        return float(sum(video.duration for video in self.videos))
+
 
 SCORES: Final = tuple(half / 2 for half in range(11))
 """0 to 5 in steps of 0.5."""

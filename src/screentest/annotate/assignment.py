@@ -14,11 +14,11 @@ from typing import Any, Final
 
 from sqlalchemy import ColumnElement, Connection, Row, func, insert, or_, select, update
 
-from screentest.annotate.media.padding import served_length
+from screentest.annotate.answers import STEPS, Task
+from screentest.annotate.media import served_length
 from screentest.annotate.people import note
 from screentest.annotate.store.database import Database
 from screentest.annotate.store.schema import files, media, sittings, units
-from screentest.annotate.tasks import STEPS, Task
 
 LEASE_SECONDS: Final = 3600.0
 

@@ -14,17 +14,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
-from screentest.annotate.answers import check_answer
+from screentest._util.atomic import atomic_output, write_whole
+from screentest.annotate.answers import STEPS, Step, Task, Unit, check_answer, of_two
 from screentest.annotate.language import Language
-from screentest.annotate.media.padding import Padding, served_length
-from screentest.annotate.media.prepare import Prepared
+from screentest.annotate.media import Padding, Prepared, served_length
 from screentest.annotate.records import PICKED, Record
-from screentest.annotate.tasks import STEPS, Step, Task, of_two
-from screentest.annotate.unit import Unit
 from screentest.annotate.voting import VOTE_ID, picked_video, side_of
-from screentest.annotate.web.rendering import render, static_files
-from screentest.annotate.web.showing import Line, Part, Screen
-from screentest.base.atomic import atomic_output, write_whole
+from screentest.annotate.web.rendering import Line, Part, Screen, render, static_files
 from screentest.core import UserError
 
 SCHEMA: Final = 1

@@ -7,10 +7,9 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from screentest.annotate.tasks import Task, of_two
-from screentest.annotate.unit import Footage, Mark, Question, Unit
+from screentest.annotate.answers import Footage, Mark, Question, Task, Unit, of_two
 from screentest.core import BadOption, Item, UserError
-from screentest.degrade.testbed import FILE, Kind, Pair, SourceFilm, read_testbed
+from screentest.testbeds.testbed import FILE, Kind, Pair, SourceFilm, read_testbed
 
 
 def read_units(
@@ -116,7 +115,7 @@ def _inside(folder: Path, name: str) -> Path:
 
 
 def _of_manifest(path: Path, task: Task, questions: Path | None) -> list[Unit]:
-    from screentest.corpus import read_manifest
+    from screentest.manifests.manifest import read_manifest
 
     if of_two(task):
         raise BadOption(

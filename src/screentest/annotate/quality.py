@@ -9,10 +9,9 @@ from typing import Final
 
 from sqlalchemy import Connection, select
 
-from screentest.annotate.answers import SCORES
+from screentest.annotate.answers import SCORES, Task
 from screentest.annotate.records import Record
 from screentest.annotate.store.schema import log, workers
-from screentest.annotate.tasks import Task
 from screentest.annotate.voting import gold_answers
 from screentest.core import Failure
 from screentest.stats import (

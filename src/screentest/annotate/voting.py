@@ -14,11 +14,18 @@ from typing import Any, Final
 
 from sqlalchemy import Connection, Row, insert, select, update
 
-from screentest.annotate.answers import BadAnswer, check_answer, check_comment, is_right
+from screentest.annotate.answers import (
+    BadAnswer,
+    Step,
+    Task,
+    check_answer,
+    check_comment,
+    is_right,
+    step_after,
+)
 from screentest.annotate.assignment import Rules, has_room, keep_alive
 from screentest.annotate.store.database import Database
 from screentest.annotate.store.schema import files, media, sittings, texts, units, views, votes
-from screentest.annotate.tasks import Step, Task, step_after
 from screentest.annotate.viewing import Viewing, take_reports
 
 VOTE_ID: Final = re.compile(r"[A-Za-z0-9_-]{16,64}", re.ASCII)

@@ -56,6 +56,8 @@ def _everywhere(
 for _module in pkgutil.iter_modules(__path__):
     if not _module.name.startswith("_"):
         importlib.import_module(f"{__name__}.{_module.name}").command(app)
+for _name in ("etva.commands", "univ.commands", "univ.agree_command", "univ.caption_command"):
+    importlib.import_module(f"screentest.suites.{_name}").command(app)
 
 
 def main() -> None:

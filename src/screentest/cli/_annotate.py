@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 if TYPE_CHECKING:
+    from screentest.annotate.answers import Task
     from screentest.annotate.store import Database
-    from screentest.annotate.tasks import Task
 
 Place = Annotated[
     Path,
@@ -36,7 +36,7 @@ TaskName = Annotated[
 
 def task_named(name: str) -> Task:
     """The task of that name."""
-    from screentest.annotate.tasks import Task
+    from screentest.annotate.answers import Task
     from screentest.core import BadOption
 
     try:

@@ -10,7 +10,7 @@ import typer
 from screentest.cli._annotate import Place, Store, opened, task_named
 
 if TYPE_CHECKING:
-    from screentest.annotate.unit import Unit
+    from screentest.annotate.answers import Unit
 
 
 def command(app: typer.Typer) -> None:
@@ -57,7 +57,7 @@ def plan(
     from dataclasses import asdict
 
     from screentest.annotate.material import read_units
-    from screentest.annotate.planning import Effort, estimate
+    from screentest.annotate.plan import Effort, estimate
     from screentest.cli._console import out, print_json
     from screentest.cli._tables import table
 
@@ -134,13 +134,13 @@ def translate(
       screentest annotate translate testbed/ --to ja \\
           --model chat=openai:qwen3,base_url=http://127.0.0.1:8000/v1
     """
+    from screentest.annotate.language import translate as work
     from screentest.annotate.store import default_store
-    from screentest.annotate.translation import translate as work
     from screentest.cli._console import err
     from screentest.cli._progress import watched
     from screentest.models import Choice, Models
-    from screentest.models.chat.pricing import Prices
-    from screentest.prompts import Prompts
+    from screentest.models.chat.costs import Prices
+    from screentest.models.templates import Prompts
     from screentest.run import RunStore
 
     choice = Choice.parse(model)
@@ -194,8 +194,8 @@ def bundle(
     from screentest.annotate.bundle import write_bundle
     from screentest.annotate.language import read_language
     from screentest.annotate.material import read_units
-    from screentest.annotate.media.prepare import prepare_all
-    from screentest.annotate.serving import media_folder
+    from screentest.annotate.media import prepare_all
+    from screentest.annotate.server import media_folder
     from screentest.cli._console import err, plural
     from screentest.cli._progress import watched
 

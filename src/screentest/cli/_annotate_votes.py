@@ -12,9 +12,8 @@ from screentest.cli._annotate import Place, Store, TaskName, opened, wanted_task
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from screentest.annotate.filtering import Filtering
     from screentest.annotate.quality import Agreement, WorkerState
-    from screentest.annotate.records import Record
+    from screentest.annotate.records import Filtering, Record
     from screentest.annotate.store import Database
 
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON.")]
@@ -100,12 +99,11 @@ def filter_(
     """
     from sqlalchemy import select
 
-    from screentest.annotate.filtering import filter_records, write_filtered
+    from screentest.annotate.answers import Task
     from screentest.annotate.quality import agreement
-    from screentest.annotate.records import read_records
+    from screentest.annotate.records import filter_records, read_records, write_filtered
     from screentest.annotate.records import without_excluded as reliable
     from screentest.annotate.store.schema import units
-    from screentest.annotate.tasks import Task
     from screentest.cli._console import err, plural, print_json
 
     with opened(place, store) as database, database.read() as connection:
@@ -151,10 +149,10 @@ def export(
       screentest annotate export testbed/ --out votes.csv
       screentest annotate export testbed/ --task check --out votes.json
     """
+    from screentest._util.atomic import atomic_output
     from screentest.annotate.export import as_csv, as_json
     from screentest.annotate.records import read_records
     from screentest.annotate.records import without_excluded as reliable
-    from screentest.base.atomic import atomic_output
     from screentest.cli._annotate import task_named
     from screentest.cli._console import err, plural
     from screentest.core import BadOption
@@ -195,7 +193,7 @@ def import_(
       screentest annotate import testbed/ votes.json
       screentest annotate import testbed/ answers.jsonl --key bundle/key.json
     """
-    from screentest.annotate.importing import import_records
+    from screentest.annotate.export import import_records
     from screentest.cli._console import err
 
     if key is not None:
@@ -217,7 +215,7 @@ def _answers(
 ) -> tuple[Database, list[Record]]:
     """The answers to a bundle, and the store for them, which need not be there yet."""
     from screentest.annotate.bundle import read_answers, task_of
-    from screentest.annotate.serving import open_project
+    from screentest.annotate.server import open_project
     from screentest.annotate.store import default_store
 
     where = store or default_store(place)

@@ -13,20 +13,20 @@ if TYPE_CHECKING:
     from fractions import Fraction
 
     from screentest.core import Progress
-    from screentest.corpus import Corpus
-    from screentest.degrade.asking import ChatUse
-    from screentest.degrade.joining import Joined
-    from screentest.degrade.options import BuildOptions
+    from screentest.manifests.importers import Corpus
     from screentest.models import Choice
+    from screentest.testbeds.asking import ChatUse
+    from screentest.testbeds.join import Joined
+    from screentest.testbeds.options import BuildOptions
 
 
 def chat_use(
     models: Sequence[Choice], device: str, prompts: Path | None, prices: Path | None
 ) -> ChatUse | None:
     """The chat models that were chosen, if any was."""
-    from screentest.degrade.asking import ChatUse
-    from screentest.models.chat.pricing import Prices, read_prices
-    from screentest.prompts import Prompts
+    from screentest.models.chat.costs import Prices, read_prices
+    from screentest.models.templates import Prompts
+    from screentest.testbeds.asking import ChatUse
 
     chosen = tuple(choice for choice in models if choice.role.value == "chat")
     if not chosen:
@@ -85,8 +85,8 @@ def joined_sources(
     progress: Progress,
 ) -> Joined:
     """The films of the corpus, in one file each."""
-    from screentest.corpus import in_groups_of
-    from screentest.degrade.joining import Joined, join_sources
+    from screentest.manifests.vript import in_groups_of
+    from screentest.testbeds.join import Joined, join_sources
     from screentest.video.limits import Limits
 
     parted = corpus.parted

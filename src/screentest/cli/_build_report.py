@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from screentest.degrade.builder import Building
-    from screentest.degrade.testbed import Testbed
+    from screentest.testbeds.builder import Building
+    from screentest.testbeds.testbed import Testbed
 
 
 def as_object(done: Building, out: Path, remarks: Sequence[str]) -> dict[str, Any]:
@@ -40,7 +40,7 @@ def print_building(done: Building, out: Path) -> None:
     from screentest.cli._console import out as console
     from screentest.cli._console import plural
     from screentest.cli._tables import print_indented, table
-    from screentest.degrade.page import PAGE
+    from screentest.testbeds.page import PAGE
 
     testbed = done.testbed
     pairs = Counter(pair.name for pair in testbed.pairs)

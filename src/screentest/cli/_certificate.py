@@ -5,13 +5,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from screentest.certify.certificate import Accuracy, Certificate
+    from screentest.certificates.certificate import Accuracy, Certificate
     from screentest.core import Outcome
 
 
 def print_certificate(certificate: Certificate) -> None:
     """All of it, in 80 columns."""
-    from screentest.certify.words import facts, percent
+    from screentest.certificates.certificate import facts, percent
     from screentest.cli._console import out
     from screentest.cli._tables import print_facts, print_heading, print_indented, table
 
@@ -33,7 +33,7 @@ def print_certificate(certificate: Certificate) -> None:
 
 
 def _cells(outcome: Outcome[Accuracy]) -> tuple[str, str, str, str]:
-    from screentest.certify.words import percent
+    from screentest.certificates.certificate import percent
 
     found = outcome.value
     if found is None:

@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from screentest.certify.compare import Points, Row
-    from screentest.certify.ranking import RankedRow
+    from screentest.certificates.compare import Points, RankedRow, Row
     from screentest.core import Outcome
     from screentest.stats import RankAgreement
 
@@ -24,7 +23,7 @@ def show_pair(
     as_json: bool,
 ) -> None:
     """Two sides, row by row."""
-    from screentest.certify.compare import compare
+    from screentest.certificates.compare import compare
     from screentest.cli._console import print_json
 
     (first, one), (second, two) = sides.items()
@@ -45,7 +44,7 @@ def show_ranking(
     as_json: bool,
 ) -> None:
     """Three sides or more, ranked."""
-    from screentest.certify.ranking import ranked
+    from screentest.certificates.compare import ranked
     from screentest.cli._console import print_json
 
     rows = ranked(sides, judgements=judgements).unwrap()

@@ -7,7 +7,7 @@ import sys
 from functools import cache
 from typing import TYPE_CHECKING, Any, NoReturn
 
-from screentest.base.printable import escaped
+from screentest._util.text import escaped
 
 if TYPE_CHECKING:
     from rich.console import Console

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 if TYPE_CHECKING:
-    from screentest.evaluate import Settings
     from screentest.run import Engine
+    from screentest.run.session import Settings
 
 EngineOption = Annotated[
     str,

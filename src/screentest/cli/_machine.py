@@ -11,7 +11,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-from screentest.base.processors import processors
+from screentest._util.machine import processors
 
 
 @dataclass(frozen=True, slots=True)

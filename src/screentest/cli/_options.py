@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from decimal import Decimal
 
     from screentest.core import Aspect, Item
-    from screentest.evaluate import Settings
+    from screentest.run.session import Settings
 
 ModelOption = Annotated[
     list[str] | None,
@@ -53,7 +53,7 @@ def settings_of(
     detector: str = "default",
 ) -> Settings:
     """The settings of an evaluation; what was chosen one by one comes before the profile."""
-    from screentest.evaluate.settings import read_settings
+    from screentest.run.session import read_settings
 
     return read_settings(
         model or (),
@@ -86,6 +86,6 @@ def read_aspects(text: str) -> list[Aspect] | None:
 
 def items_of(inputs: Sequence[Path], prompt: str = "") -> list[Item]:
     """Items from manifests, videos and folders of videos."""
-    from screentest.corpus import read_inputs
+    from screentest.manifests.importers import read_inputs
 
     return read_inputs(inputs, prompt)

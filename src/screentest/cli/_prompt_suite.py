@@ -12,7 +12,7 @@ from screentest.cli._options import items_of
 
 if TYPE_CHECKING:
     from screentest.core import Item
-    from screentest.corpus.locot2v import PromptSuite
+    from screentest.suites.locot2v.data import PromptSuite
 
 MOST_LINES = 20
 
@@ -65,7 +65,7 @@ def videos_of(
 ) -> tuple[PromptSuite, list[Item], list[str]]:
     """A suite, the items whose videos lie in a folder, and the prompts without one."""
     from screentest.core import BadOption
-    from screentest.corpus.locot2v import items_of_suite, read_prompt_suite
+    from screentest.suites.locot2v.data import items_of_suite, read_prompt_suite
 
     suite = read_prompt_suite(records, categories=categories or {})
     found, missing = items_of_suite(suite, videos, model_name)

@@ -6,13 +6,13 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from screentest.evaluate import Settings
+    from screentest.run.session import Settings
 
 
 def stand_ins(metrics: Sequence[str], settings: Settings) -> dict[str, str]:
     """The built-in backend of each role that these metrics ask for and that one fills."""
     from screentest.core import registry
-    from screentest.evaluate import resolve
+    from screentest.score.evaluators import resolve
 
     roles = tuple(dict.fromkeys(role for name in metrics for role in resolve(name).info.roles))
     asked = {role.partition(".")[0] for role in roles}

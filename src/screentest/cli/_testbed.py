@@ -13,10 +13,9 @@ from screentest.core import timecode, to_json
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from screentest.degrade.checks import Finding
-    from screentest.degrade.statistics import Statistics
-    from screentest.degrade.testbed import Pair, SourceFilm, Testbed
-    from screentest.degrade.verify import Verification
+    from screentest.testbeds.statistics import Statistics
+    from screentest.testbeds.testbed import Pair, SourceFilm, Testbed
+    from screentest.testbeds.verify import Finding, Verification
 
 MOST = 50
 """Findings that are told one by one; JSON has all."""
@@ -27,8 +26,8 @@ MOST = 50
 
 def print_testbed(testbed: Testbed) -> None:
     """What is in it: per source, per aspect."""
-    from screentest.degrade.pair_names import pair_name
-    from screentest.degrade.statistics import duration_of, statistics_of
+    from screentest.testbeds.statistics import duration_of, statistics_of
+    from screentest.testbeds.testbed import pair_name
 
     print_facts(_facts(testbed))
     print_heading("Sources")
@@ -78,8 +77,8 @@ def _touched(pair: Pair) -> str:
 
 def testbed_as_object(testbed: Testbed) -> dict[str, Any]:
     """The same for JSON."""
-    from screentest.degrade.pair_names import pair_name
-    from screentest.degrade.statistics import duration_of
+    from screentest.testbeds.statistics import duration_of
+    from screentest.testbeds.testbed import pair_name
 
     return {
         "screentest": testbed.screentest,
@@ -114,7 +113,7 @@ def testbed_as_object(testbed: Testbed) -> dict[str, Any]:
 
 def print_pair(testbed: Testbed, pair: Pair) -> None:
     """All that is known of one pair."""
-    from screentest.degrade.pair_names import pair_name
+    from screentest.testbeds.testbed import pair_name
 
     source = _source(testbed, pair)
     file = pair.changed

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, TypeVar
 
-from screentest.base.processors import processors
+from screentest._util.machine import processors
 from screentest.core import Failure, Outcome, Progress, VideoInfo
 
 T = TypeVar("T")

@@ -91,7 +91,7 @@ def serve(
     from screentest.annotate.assignment import Rules
     from screentest.annotate.language import read_language
     from screentest.annotate.people import link_again
-    from screentest.annotate.serving import (
+    from screentest.annotate.server import (
         DEFAULT_LANGUAGES,
         bind,
         check_address,
@@ -100,7 +100,7 @@ def serve(
         run,
     )
     from screentest.annotate.store import default_store
-    from screentest.annotate.web.site import allowed_origins
+    from screentest.annotate.web.visitor import allowed_origins
     from screentest.cli._console import err, plural
     from screentest.cli._progress import watched
 

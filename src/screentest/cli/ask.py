@@ -53,9 +53,8 @@ def ask(
     from screentest.cli._console import err, out
     from screentest.core import BadOption
     from screentest.models import Choice, Models
-    from screentest.models.chat.ledger import MemoryLedger
+    from screentest.models.chat.costs import MemoryLedger, Prices, read_prices
     from screentest.models.chat.messages import ChatRequest
-    from screentest.models.chat.pricing import Prices, read_prices
     from screentest.run import RunStore
 
     choice = Choice.parse(model)
@@ -85,8 +84,7 @@ def ask(
 
 
 def _parts(question: str, video: Path | None, count: int) -> tuple[Part, ...]:
-    from screentest.models.chat.messages import Text
-    from screentest.models.chat.pictures import Encoding, timed
+    from screentest.models.chat.messages import Encoding, Text, timed
     from screentest.video import supervised
 
     if video is None:

@@ -138,10 +138,10 @@ def build(
     from screentest.cli._build_report import as_object, print_building
     from screentest.cli._console import err, print_json, shown
     from screentest.cli._progress import watched
-    from screentest.corpus import read_corpus
-    from screentest.degrade.builder import build_testbed
-    from screentest.degrade.options import BuildOptions, read_models
+    from screentest.manifests.importers import read_corpus
     from screentest.run import LocalEngine
+    from screentest.testbeds.builder import build_testbed
+    from screentest.testbeds.options import BuildOptions, read_models
 
     models = read_models(preset, model or [])
     options = BuildOptions(

@@ -22,7 +22,7 @@ from screentest.cli._options import (
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from screentest.certify.cases import Case
+    from screentest.certificates.cases import Case
     from screentest.core import Aspect
 
 
@@ -93,17 +93,16 @@ def certify(
       screentest certify vlm_video --testbed testbed/ --probes all \\
           --model chat=openai:gpt-5 --prices prices.toml --max-cost 20
     """
-    from screentest.certify.cases import read_cases
-    from screentest.certify.certify import Plan
-    from screentest.certify.certify import certify as run_certify
-    from screentest.certify.court import judge_of
+    from screentest.certificates.cases import read_cases
+    from screentest.certificates.plan import Plan, judge_of
+    from screentest.certificates.plan import certify as run_certify
     from screentest.cli._certificate import print_certificate
     from screentest.cli._console import print_json
     from screentest.cli._engine import engine_of
     from screentest.cli._options import cap_of, read_aspects, settings_of
     from screentest.cli._progress import watched
     from screentest.core import BadOption, to_json
-    from screentest.evaluate.judging import Order
+    from screentest.judges.judging import Order
     from screentest.run import RunStore
 
     if orders not in ("both", "first"):
@@ -145,7 +144,7 @@ def certify(
 
 
 def _changes(text: str) -> tuple[Any, ...]:
-    from screentest.certify.prompts import PromptChange
+    from screentest.certificates.prompt_changes import PromptChange
     from screentest.core import BadOption
 
     if text == "none":
@@ -163,7 +162,7 @@ def _human(votes: Path | None, cases: Sequence[Case]) -> dict[Aspect, float] | N
     """What people say of the very pairs that the table of aspects counts."""
     if votes is None:
         return None
-    from screentest.certify.cases import strongest
+    from screentest.certificates.cases import strongest
     from screentest.core import BadOption
     from screentest.judges.human import read_votes, share_for_intact
 

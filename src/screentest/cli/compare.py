@@ -13,7 +13,7 @@ from screentest.cli._options import JsonOption
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from screentest.certify.compare import Points
+    from screentest.certificates.compare import Points
     from screentest.core import Outcome
     from screentest.run import RunReader
     from screentest.stats import RankAgreement
@@ -54,8 +54,8 @@ def compare(
     """
     from screentest.cli._comparison import show_agreement, show_pair, show_ranking
     from screentest.core import BadOption
-    from screentest.evaluate import metric_names
     from screentest.run import RunReader
+    from screentest.score.evaluators import metric_names
 
     if not 1 <= len(runs) <= 2:
         raise BadOption(f"{len(runs)} runs are too many", advice="Give one run or two.")
@@ -94,7 +94,7 @@ def _of_judges(
     readers: Sequence[RunReader], runs: Sequence[Path], given: Sequence[str]
 ) -> dict[str, Points]:
     """What each judge earned; of two runs the same judge in both, or one of each."""
-    from screentest.certify.compare import judge_points, judges_in
+    from screentest.certificates.compare import judge_points, judges_in
     from screentest.core import BadOption
 
     known = [judges_in(reader) for reader in readers]
@@ -123,7 +123,7 @@ def _of_judges(
 
 
 def _of_scores(readers: Sequence[RunReader], runs: Sequence[Path], by: str) -> dict[str, Points]:
-    from screentest.certify.compare import groups_in, score_points
+    from screentest.certificates.compare import groups_in, score_points
     from screentest.core import BadOption
 
     if len(readers) == 2:
@@ -152,8 +152,7 @@ def _sides_there_are(reader: RunReader, group: str, known: Sequence[str]) -> str
 
 def _between_testbeds(readers: Sequence[RunReader]) -> Outcome[RankAgreement] | None:
     """Of two runs, or of the two testbeds of one: whether they rank the judges alike."""
-    from screentest.certify.compare import judge_points, judges_in, testbeds_in
-    from screentest.certify.ranking import agreement
+    from screentest.certificates.compare import agreement, judge_points, judges_in, testbeds_in
 
     def side(reader: RunReader, testbed: str = "") -> Mapping[str, Points]:
         return {name: judge_points(reader, name, testbed) for name in judges_in(reader)}

@@ -11,9 +11,9 @@ import typer
 from screentest.cli._options import JsonOption, WorkersOption
 
 if TYPE_CHECKING:
-    from screentest.certify.certificate import Certificate
-    from screentest.degrade.testbed import Testbed
-    from screentest.evaluate.results import Results
+    from screentest.certificates.certificate import Certificate
+    from screentest.score.results import Results
+    from screentest.testbeds.testbed import Testbed
 
 JUDGES = ("core", "sharpness", "contrast", "frozen", "flicker")
 """What is put to the test: the judge of the base install, and four of its metrics alone."""
@@ -47,19 +47,19 @@ def demo(
       screentest demo
       screentest demo --out /tmp/demo --workers 2
     """
-    from screentest.certify.cases import read_cases
-    from screentest.certify.certify import Plan, certify
+    from screentest.certificates.cases import read_cases
+    from screentest.certificates.plan import Plan, certify
     from screentest.cli._console import err, print_json
     from screentest.cli._progress import watched
-    from screentest.degrade.builder import build_testbed
-    from screentest.degrade.options import BuildOptions
-    from screentest.evaluate import score_items
-    from screentest.evaluate.results import read_results
-    from screentest.report import read_report, write_html
-    from screentest.report.html import PageOptions
+    from screentest.reports.data import read_report
+    from screentest.reports.html import PageOptions, write_html
     from screentest.run import LocalEngine, RunStore
     from screentest.sample import sample_videos
-    from screentest.suites import read_suite
+    from screentest.score.results import read_results
+    from screentest.score.suite import read_suite
+    from screentest.score.tasks import score_items
+    from screentest.testbeds.builder import build_testbed
+    from screentest.testbeds.options import BuildOptions
 
     engine = LocalEngine(workers=workers)
     items = [video.item for video in sample_videos()]

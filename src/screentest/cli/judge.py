@@ -62,7 +62,7 @@ def judge(
       screentest judge vlm_video one.mp4 two.mp4 --prompt "A red kite rises" \\
           --model chat=openai:gpt-5
     """
-    from screentest.certify.court import judged
+    from screentest.certificates.plan import judged
     from screentest.cli._console import out as console
     from screentest.cli._console import print_json
     from screentest.cli._engine import engine_of
@@ -70,7 +70,7 @@ def judge(
     from screentest.cli._progress import watched
     from screentest.cli._tables import print_indented, table
     from screentest.core import Aspect, Item
-    from screentest.evaluate.judging import Contest
+    from screentest.judges.judging import Contest
     from screentest.run import RunStore
 
     settings = settings_of(model, profile, prompts, prices, device=device)

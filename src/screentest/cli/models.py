@@ -9,7 +9,7 @@ import typer
 
 if TYPE_CHECKING:
     from screentest.models.catalogue import Package, Weights
-    from screentest.models.listing import RoleState, WeightsState
+    from screentest.models.choice import RoleState, WeightsState
 
 _MB = 1_000_000
 
@@ -52,7 +52,7 @@ def show(
 
     from screentest.cli._console import print_json
     from screentest.models import Choice, Models, read_profile
-    from screentest.models.listing import list_roles, list_weights
+    from screentest.models.choice import list_roles, list_weights
     from screentest.models.weights import cache_folder
 
     choices = read_profile(profile) if profile else []
@@ -96,8 +96,8 @@ def pull(
     from screentest.cli._console import err, out
     from screentest.cli._progress import watched
     from screentest.models import weights
-    from screentest.models.pulling import packages_of
-    from screentest.models.pulling import pull as get
+    from screentest.models.pull import packages_of
+    from screentest.models.pull import pull as get
 
     wanted = weights.expand(names)
     missing = [one for one in wanted if not weights.whole(one.name) and not one.by_hand]
@@ -141,7 +141,7 @@ def add(
       screentest models add u2netp ~/.u2net/u2netp.onnx
     """
     from screentest.cli._console import out
-    from screentest.models.pulling import add as keep
+    from screentest.models.pull import add as keep
 
     out().print(f"{name}: {keep(name, files)}", soft_wrap=True)
 

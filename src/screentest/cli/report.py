@@ -47,7 +47,9 @@ def report(
     from screentest.cli._console import out as console
     from screentest.cli._console import plural, shown
     from screentest.cli._progress import watched
-    from screentest.report import PageOptions, read_report, write_html, write_tables
+    from screentest.reports.data import read_report
+    from screentest.reports.formats import write_tables
+    from screentest.reports.html import PageOptions, write_html
 
     read = read_report(runs, by=by)
     options = PageOptions(title or "screentest report", pictures, embed)

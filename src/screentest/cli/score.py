@@ -22,9 +22,9 @@ from screentest.cli._options import (
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from screentest.evaluate.remote import Cache
-    from screentest.evaluate.results import Results, Total
     from screentest.run import Execution
+    from screentest.score.remote import Cache
+    from screentest.score.results import Results, Total
 
 
 def command(app: typer.Typer) -> None:
@@ -116,11 +116,11 @@ def score(
     from screentest.cli._prompt_suite import asked, print_missing, with_option
     from screentest.cli._stand_ins import print_stand_ins, stand_ins
     from screentest.core import BadOption
-    from screentest.evaluate import metric_names, score_items
-    from screentest.evaluate.evaluators import resolve
-    from screentest.evaluate.results import read_results
     from screentest.run import Retry, RunStore
-    from screentest.suites import read_suite
+    from screentest.score.evaluators import metric_names, resolve
+    from screentest.score.results import read_results
+    from screentest.score.suite import read_suite
+    from screentest.score.tasks import score_items
 
     if retry not in list(Retry):
         raise BadOption(f"--retry cannot be {retry!r}", advice=f"One of {', '.join(Retry)}.")
@@ -176,8 +176,8 @@ def score(
 
 
 def _cache(gigabytes: float) -> Cache:
-    from screentest.evaluate.remote import Cache
     from screentest.models.weights import cache_folder
+    from screentest.score.remote import Cache
 
     return Cache(cache_folder() / "videos", round(gigabytes * 1e9))
 

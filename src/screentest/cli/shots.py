@@ -102,7 +102,7 @@ def _named_for(out: Path | None) -> CutListFormat:
 
 def _text(chosen: CutListFormat, video: Path, found: Found) -> str:
     from screentest.cli._tables import as_text
-    from screentest.video.cutlist import csv_text, edl_text, json_text
+    from screentest.video.shots import csv_text, edl_text, json_text
 
     match chosen:
         case CutListFormat.JSON:

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from screentest.core import Point
-    from screentest.evaluate.results import Results, Value
+    from screentest.score.results import Results, Value
 
 WIDTH = 22
 MOMENTS = 3
@@ -42,8 +42,8 @@ def show(
       screentest show scores/ castle-7 --json | jq '.values[].value'
     """
     from screentest.cli._console import print_json
-    from screentest.report import read_report
-    from screentest.report.drilldown import worst_moments
+    from screentest.reports.data import read_report
+    from screentest.reports.drilldown import worst_moments
 
     report = read_report([run])
     chosen = _chosen(report.results, item)
@@ -112,7 +112,7 @@ def _print(
 
 
 def _row(results: Results, value: Value) -> tuple[str, ...]:
-    from screentest.report.sparkline import sparkline
+    from screentest.reports.drilldown import sparkline
 
     info, score = results.outputs[value.name], value.outcome.unwrap()
     better = "↑" if info.higher_is_better else "↓"
@@ -137,7 +137,7 @@ def _worst(curve: Sequence[Point], *, higher: bool) -> Point:
 def _levels() -> str:
     """Blocks, where the terminal's encoding has them."""
     from screentest.cli._console import out as console
-    from screentest.report.sparkline import BLOCKS, PLAIN
+    from screentest.reports.drilldown import BLOCKS, PLAIN
 
     try:
         BLOCKS.encode(console().encoding)

@@ -6,11 +6,12 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from screentest.cli import _suite_build, _suite_locot2v
 from screentest.cli._options import JsonOption
+from screentest.suites.locot2v import build_commands as _suite_build
+from screentest.suites.locot2v import commands as _suite_locot2v
 
 if TYPE_CHECKING:
-    from screentest.suites import Dimension, Suite
+    from screentest.score.suite import Dimension, Suite
 
 
 def command(app: typer.Typer) -> None:
@@ -70,7 +71,7 @@ def show(
       screentest suite show locot2v:compat=upstream --json
     """
     from screentest.cli._console import print_json
-    from screentest.suites import read_suite
+    from screentest.score.suite import read_suite
 
     suite = read_suite(name)
     if as_json:

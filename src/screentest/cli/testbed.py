@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 if TYPE_CHECKING:
-    from screentest.degrade.testbed import Pair, Testbed
-    from screentest.degrade.verify import Verification
+    from screentest.testbeds.testbed import Pair, Testbed
+    from screentest.testbeds.verify import Verification
 
 Folder = Annotated[
     Path,
@@ -54,8 +54,7 @@ def show(
         print_testbed,
         testbed_as_object,
     )
-    from screentest.degrade.pair_names import find_pair
-    from screentest.degrade.testbed import read_testbed
+    from screentest.testbeds.testbed import find_pair, read_testbed
 
     testbed = read_testbed(folder)
     if pair is None:
@@ -109,8 +108,8 @@ def verify(
     from screentest.cli._progress import watched
     from screentest.cli._testbed import print_verification, verification_as_object
     from screentest.core import BadOption
-    from screentest.degrade.testbed import read_testbed
-    from screentest.degrade.verify import verify_testbed
+    from screentest.testbeds.testbed import read_testbed
+    from screentest.testbeds.verify import verify_testbed
 
     if not rebuild and (pair or sample is not None or sources is not None):
         raise BadOption("--pair, --sample and --sources say what to rebuild: add --rebuild")
@@ -119,8 +118,8 @@ def verify(
     with watched() as progress:
         result = verify_testbed(folder, workers=workers, progress=progress)
     if rebuild:
-        from screentest.degrade.remaking import remake_pairs
         from screentest.run import LocalEngine
+        from screentest.testbeds.remake import remake_pairs
 
         with watched() as progress:
             made = remake_pairs(
@@ -152,8 +151,7 @@ def _is_wrong(result: Verification) -> bool:
 
 def _wanted(testbed: Testbed, names: list[str], sample: int | None, seed: int) -> list[Pair]:
     from screentest.core import BadOption
-    from screentest.degrade.drawing_pairs import draw_evenly
-    from screentest.degrade.pair_names import find_pair
+    from screentest.testbeds.testbed import draw_evenly, find_pair
 
     if names and sample is not None:
         raise BadOption("--pair and --sample cannot be given together")
@@ -183,8 +181,8 @@ def stats(
     """
     from screentest.cli._console import err, plural, print_json, shown
     from screentest.cli._testbed import print_statistics, statistics_as_object
-    from screentest.degrade.statistics import statistics_of
-    from screentest.degrade.testbed import read_testbed
+    from screentest.testbeds.statistics import statistics_of
+    from screentest.testbeds.testbed import read_testbed
 
     statistics = statistics_of(read_testbed(folder))
     if as_json:
@@ -192,7 +190,7 @@ def stats(
     else:
         print_statistics(statistics)
     if plots is not None:
-        from screentest.degrade.charts import write_charts
+        from screentest.testbeds.charts import write_charts
 
         written = write_charts(statistics, plots)
         err().print(f"{plural(len(written), 'file')} in {shown(str(plots))}", soft_wrap=True)
@@ -225,7 +223,7 @@ def sample(
     from screentest.cli._console import plural, print_json
     from screentest.cli._tables import print_indented
     from screentest.cli._testbed import testbed_as_object
-    from screentest.degrade.subset import sample_testbed
+    from screentest.testbeds.subset import sample_testbed
 
     made = sample_testbed(folder, out, count, seed=seed, per_aspect=per_aspect, copy=copy)
     if as_json:
@@ -245,7 +243,7 @@ def page(folder: Folder) -> None:
       screentest testbed page testbed/
     """
     from screentest.cli._tables import print_indented
-    from screentest.degrade.page import write_page
-    from screentest.degrade.testbed import read_testbed
+    from screentest.testbeds.page import write_page
+    from screentest.testbeds.testbed import read_testbed
 
     print_indented(str(write_page(folder, read_testbed(folder))), indent=0)

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 if TYPE_CHECKING:
-    from screentest.corpus import Problem, Report
+    from screentest.manifests.check import Report
+    from screentest.manifests.fields import Problem
 
 _HEADINGS = {
     "bad_file": "The manifest cannot be read",
@@ -62,7 +63,7 @@ def validate(
     """
     from screentest.cli._console import print_json
     from screentest.cli._progress import watched
-    from screentest.corpus import check_manifest
+    from screentest.manifests.check import check_manifest
 
     report = check_manifest(manifest, videos=videos, partial=partial, deep=deep, progress=watched())
     if as_json:
@@ -96,7 +97,7 @@ def _as_object(report: Report) -> dict[str, Any]:
 def _print(report: Report) -> None:
     from screentest.cli._console import out, plural
     from screentest.cli._tables import print_heading, print_indented
-    from screentest.corpus import Kind
+    from screentest.manifests.fields import Kind
 
     for kind in Kind:
         problems = [problem for problem in report.problems if problem.kind is kind]

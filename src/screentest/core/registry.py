@@ -32,19 +32,20 @@ from screentest.core.signature import Signature
 PLUGIN_GROUP = "screentest.plugins"
 
 # Where the built-in implementations of a kind live. Names only: nothing is imported here.
-HOMES: dict[str, str] = {
-    "detector": "screentest.video.detectors",
-    "metric": "screentest.metrics",
-    "judge": "screentest.judges",
-    "suite": "screentest.suites",
-    "degradation": "screentest.degrade.operators",
-    "placebo": "screentest.degrade.placebos",
-    "importer": "screentest.corpus",
-    # One kind per model role; its backends lie in the folder of that name.
+HOMES: dict[str, tuple[str, ...]] = {
+    "detector": ("screentest.video.detectors",),
+    "metric": ("screentest.metrics", "screentest.suites"),
+    "judge": ("screentest.judges",),
+    "suite": ("screentest.suites",),
+    "degradation": ("screentest.testbeds.operators",),
+    "placebo": ("screentest.testbeds.placebos",),
+    "importer": ("screentest.manifests",),
+    "chat": ("screentest.models.chat",),
+    # One kind per model role; its backends are in the module of that name.
     **{
-        role: f"screentest.models.{role}"
+        role: (f"screentest.models.backends.{role}",)
         for role in (
-            *("chat", "text_embedding", "image_text", "image_features", "flow"),
+            *("text_embedding", "image_text", "image_features", "flow"),
             *("interpolation", "aesthetic", "technical", "videoscore", "matting"),
             *("detection", "segmentation", "inpainting", "image_edit"),
         )
@@ -135,7 +136,7 @@ class Built(Generic[T]):
 class Registry:
     """Entries by kind and name. One for the whole process; tests may make their own."""
 
-    def __init__(self, homes: Mapping[str, str]) -> None:
+    def __init__(self, homes: Mapping[str, tuple[str, ...]]) -> None:
         self._homes = dict(homes)
         self._entries: dict[tuple[str, str], Entry] = {}
         self._loaded: set[str] = set()
@@ -207,8 +208,8 @@ class Registry:
 
     def _load(self, kind: str) -> None:
         if kind not in self._loaded:
-            if kind in self._homes:
-                _import_all(self._homes[kind])
+            for home in self._homes.get(kind, ()):
+                _import_all(home)
             self._loaded.add(kind)
         if not self._plugins_loaded:
             self._plugins_loaded = True
@@ -228,8 +229,9 @@ def _import_all(package_name: str) -> None:
             return
         raise
     # Folders inside too: metrics are grouped by what they look at.
-    for module in pkgutil.iter_modules(package.__path__, f"{package_name}."):
-        if not module.name.rpartition(".")[2].startswith("_"):
+    for module in pkgutil.iter_modules(getattr(package, "__path__", ()), f"{package_name}."):
+        leaf = module.name.rpartition(".")[2]
+        if not leaf.startswith("_") and not leaf.endswith(("commands", "command")):
             importlib.import_module(module.name)
             if module.ispkg:
                 _import_all(module.name)

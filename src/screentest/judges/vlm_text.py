@@ -22,16 +22,23 @@ from screentest.core import (
     attempt,
     register,
 )
-from screentest.judges._answers import Description, Preference, as_verdict
-from screentest.judges._frames import FFMPEG, clip_centres, must_show, pictures
 from screentest.judges.aspects import DESCRIPTIONS, title
+from screentest.judges.vlm_video import (
+    FFMPEG,
+    Description,
+    Preference,
+    as_verdict,
+    clip_centres,
+    must_show,
+    pictures,
+)
+from screentest.models.chat.endpoint import preset
 from screentest.models.chat.messages import ChatRequest, Part
-from screentest.models.chat.presets import preset
-from screentest.prompts import Pictures, Trusted
+from screentest.models.templates import Pictures, Trusted
 
-DESCRIBE = "slvmeval/describe"
-COMPARE = "slvmeval/judge_text"
-COMPARE_BOTH = "slvmeval/judge_hybrid"
+DESCRIBE = "judges/describe"
+COMPARE = "judges/judge_text"
+COMPARE_BOTH = "judges/judge_hybrid"
 _ROLES = ("chat.caption", "chat.judge")
 
 

@@ -11,19 +11,20 @@ import os
 import sys
 import tempfile
 import threading
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from importlib import metadata
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
-from screentest.base.processors import processors
+from screentest._util.machine import processors
 from screentest.core import BadOption, NoValue, Reason
 from screentest.models.optional import installed
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
+
 
 THREADS = "SCREENTEST_THREADS"
 ONNX = "onnxruntime"
@@ -124,3 +125,18 @@ def _without_remarks() -> Iterator[None]:
             for line in kept:
                 if not line.startswith(b"INFO:"):
                     os.write(2, line)
+
+
+# Batches for models that take them.
+
+T = TypeVar("T")
+
+
+def batches(things: Sequence[T], size: int) -> Iterator[Sequence[T]]:
+    """Consecutive pieces of at most ``size``.
+
+    >>> [list(piece) for piece in batches("abcde", 2)]
+    [['a', 'b'], ['c', 'd'], ['e']]
+    """
+    for start in range(0, len(things), size):
+        yield things[start : start + size]

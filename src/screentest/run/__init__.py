@@ -1,6 +1,5 @@
 """Runs: the store, the call ledger, and engines that fill them. What is finished stays finished."""
 
-from screentest.run._signals import Stop
 from screentest.run.about import EvaluatorNote
 from screentest.run.engine import InlineEngine, LocalEngine
 from screentest.run.execute import Execution, Retry, execute
@@ -8,12 +7,11 @@ from screentest.run.export import canonical, export, rows
 from screentest.run.inputs import ABSENT, InputHashes, Stamp, hash_file, hash_item, hash_parts
 from screentest.run.lease import Holder, holder
 from screentest.run.ledger import Call, Ledger, Spending
-from screentest.run.listing import RunSummary, find_runs, summarize
-from screentest.run.reader import Coverage, RunReader, Start
+from screentest.run.reader import Coverage, RunReader, RunSummary, Start, find_runs, summarize
 from screentest.run.records import TRANSIENT, Record, RecordKey
 from screentest.run.repair import Repair, repair
 from screentest.run.store import RunStore
-from screentest.run.tasks import Engine, Finished, Job, Results, Task
+from screentest.run.tasks import Engine, Finished, Job, Results, Stop, Task
 
 __all__ = [
     "ABSENT",

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Final, Self
 
-from screentest.base.printable import escaped
+from screentest._util.text import escaped
 from screentest.core import (
     Item,
     MetricInfo,
@@ -24,9 +24,8 @@ from screentest.core import (
     to_json,
 )
 from screentest.core.score import Json
-from screentest.run._clock import now
-from screentest.run._rows import Row, insert, select, update
-from screentest.run._texts import cleared
+from screentest.run.records import Row, insert, now, select, update
+from screentest.run.writer import cleared
 
 KINDS: Final = ("judge", "metric")
 

@@ -6,24 +6,128 @@ has a pipe of its own, so that one that dies in the middle of a word harms nobod
 
 from __future__ import annotations
 
+import json
 import threading
+from collections import Counter
+from collections.abc import Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from itertools import count
 from multiprocessing.connection import Connection
 from typing import Any, Final
 
+from screentest import core
 from screentest.core import (
     CallIntent,
     CallReceipt,
     LedgerClient,
+    NoValue,
+    Reason,
     ScreentestError,
     StorageError,
     UserError,
     from_json,
     to_json,
 )
-from screentest.run._wire import as_error, error_message, receive, send
+from screentest.run.records import RecordKey
+
+# Which model calls a record rests on: those made for it, and those made for all of its task.
+
+
+class NotingLedger:
+    """A ledger that also notes which requests each record of a task rests on. A LedgerClient."""
+
+    def __init__(self, ledger: LedgerClient, keys: Sequence[RecordKey]) -> None:
+        self._ledger = ledger
+        self._keys = tuple(keys)
+        self._requests: dict[RecordKey, set[str]] = {key: set() for key in keys}
+        self._open: Counter[RecordKey] = Counter()
+        self._lock = threading.Lock()
+
+    @property
+    def waits(self) -> bool:
+        """Whether its methods wait for a disk."""
+        return bool(getattr(self._ledger, "waits", True))
+
+    @contextmanager
+    def noting(self, *keys: RecordKey) -> Iterator[None]:
+        """Meanwhile calls are made for these records only, whichever thread makes them.
+
+        Where several such blocks are open at once, a call counts for the records of all.
+        """
+        unknown = set(keys) - set(self._keys)
+        if unknown:
+            raise ValueError(f"not a record of this task: {min(unknown)}")
+        with self._lock:
+            self._open.update(keys)
+        try:
+            yield
+        finally:
+            with self._lock:
+                self._open -= Counter(keys)
+
+    def requests(self, key: RecordKey) -> tuple[str, ...]:
+        """The requests a record rests on."""
+        return tuple(sorted(self._requests[key]))
+
+    def recall(self, request: str) -> CallReceipt | None:
+        """The latest answer to this very request, where one was paid for already."""
+        found = self._ledger.recall(request)
+        if found is not None:
+            self._note(request)
+        return found
+
+    def intend(self, intent: CallIntent) -> str:
+        """Write the intent down and return its id."""
+        call = self._ledger.intend(intent)
+        self._note(intent.request)
+        return call
+
+    def settle(self, call: str, receipt: CallReceipt) -> None:
+        """Write down what came of a call."""
+        self._ledger.settle(call, receipt)
+
+    def _note(self, request: str) -> None:
+        with self._lock:
+            for key in self._open or self._keys:
+                self._requests[key].add(request)
+
+
+# What crosses between a worker and the process that writes: JSON, never a pickle back.
+#
+# A worker decodes strangers' files. Whatever becomes of it, its words are only ever read as data.
+
+
+def send(connection: Connection, **message: Any) -> None:
+    """One message."""
+    connection.send_bytes(json.dumps(message, allow_nan=False).encode())
+
+
+def receive(connection: Connection) -> dict[str, Any]:
+    """The next message; EOFError where the other end is gone."""
+    message: dict[str, Any] = json.loads(connection.recv_bytes())
+    return message
+
+
+def error_message(error: ScreentestError) -> dict[str, str]:
+    """An error of ours as data."""
+    message = {"kind": type(error).__name__, "message": error.message, "advice": error.advice}
+    if isinstance(error, NoValue):
+        message["reason"] = error.reason.value
+    return message
+
+
+def as_error(message: dict[str, str]) -> ScreentestError:
+    """The error that a message describes, under its own name where core has it."""
+    text, advice = message["message"], message["advice"]
+    if "reason" in message:
+        return NoValue(Reason(message["reason"]), text, advice=advice)
+    kind = getattr(core, message["kind"], UserError)
+    if not (isinstance(kind, type) and issubclass(kind, ScreentestError)):
+        kind = UserError
+    made: ScreentestError = kind(text, advice=advice)
+    return made
+
 
 _MOST_AT_ONCE: Final = 16
 

@@ -10,16 +10,13 @@ import pickle
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from screentest.base.mainless import is_main_needed
-from screentest.base.memory import can_be_watched, memory
-from screentest.base.processors import processors
+from screentest._util.machine import can_be_watched, memory, processors
+from screentest._util.workers import is_main_needed
 from screentest.core import BadOption, LedgerClient
-from screentest.run._perform import perform
-from screentest.run._pool import Pool
-from screentest.run._rounds import Patience, work_through
-from screentest.run._signals import Stop
-from screentest.run._threads import shares
-from screentest.run.tasks import Ends, Finished, Task
+from screentest.run.pool import Pool
+from screentest.run.rounds import Patience, work_through
+from screentest.run.tasks import Ends, Finished, Stop, Task
+from screentest.run.worker import perform, shares
 
 _FOR_WORKERS = 0.9
 """Of all memory; the rest is for the system, the writer and the command."""

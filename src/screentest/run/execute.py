@@ -13,11 +13,10 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 
 from screentest.core import Progress, Reason, Silent, StorageError
-from screentest.run._signals import Stop
 from screentest.run.engine import LocalEngine
 from screentest.run.records import TRANSIENT, RecordKey
 from screentest.run.store import RunStore
-from screentest.run.tasks import Engine, Finished, Task
+from screentest.run.tasks import Engine, Finished, Stop, Task
 
 
 class Retry(StrEnum):

@@ -18,8 +18,8 @@ from itertools import islice
 from pathlib import Path
 from typing import IO, Any, Final, TypeAlias
 
+from screentest._util.atomic import written_whole
 from screentest.core import BadOption, Outcome, Score, StorageError, Verdict
-from screentest.run._atomic import written_whole
 from screentest.run.reader import RunReader
 from screentest.run.records import Record, RecordKey, Value, encode
 

@@ -18,8 +18,8 @@ from pathlib import Path
 from typing import Final
 
 from screentest.core import Item, to_json
-from screentest.run._rows import Row, insert, select, update
-from screentest.run._writer import Writer
+from screentest.run.records import Row, insert, select, update
+from screentest.run.writer import Writer
 
 ABSENT: Final = "absent"
 """In place of the hash where there is no plain file that may be read. When one appears,

@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Final
 
 from screentest.core import RunBusy, StorageError
-from screentest.run._clock import now
+from screentest.run.records import now
 
 FILE: Final = "run.lock"
 

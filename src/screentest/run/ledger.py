@@ -23,11 +23,9 @@ from screentest.core import (
     Reason,
     RunError,
 )
-from screentest.run._clock import now
-from screentest.run._database import explained
-from screentest.run._rows import Cell, Row, insert, select
-from screentest.run._texts import cleared
-from screentest.run._writer import Writer
+from screentest.run.database import explained
+from screentest.run.records import Cell, Row, insert, now, select
+from screentest.run.writer import Writer, cleared
 
 _UNITS: Final = Decimal(10) ** 12  # money is kept in trillionths, so that sums are exact
 

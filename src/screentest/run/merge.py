@@ -17,10 +17,9 @@ from pathlib import Path
 from typing import Any, Final
 
 from screentest.core import BadOption, Item, RunError, VideoInfo
-from screentest.run._rows import Row, insert, select, update
 from screentest.run.about import EvaluatorNote
 from screentest.run.reader import RunReader, Start
-from screentest.run.records import RecordKey
+from screentest.run.records import RecordKey, Row, insert, select, update
 from screentest.run.store import RunStore
 
 NOTE: Final = "merged"

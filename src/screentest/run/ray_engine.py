@@ -18,13 +18,12 @@ from types import TracebackType
 from typing import Any, Final, Self
 
 from screentest.core import BadOption, LedgerClient, RunError, ServiceError
-from screentest.models.lending import lend_from
-from screentest.run._ray_models import RayLender, replicas_of, start_hosts
-from screentest.run._ray_pool import Needs, RayPool
-from screentest.run._rounds import Patience, work_through
-from screentest.run._signals import Stop
-from screentest.run._threads import shares
-from screentest.run.tasks import Ends, Task
+from screentest.models.remote import lend_from
+from screentest.run.ray_pool import Needs, RayPool
+from screentest.run.ray_worker import RayLender, replicas_of, start_hosts
+from screentest.run.rounds import Patience, work_through
+from screentest.run.tasks import Ends, Stop, Task
+from screentest.run.worker import shares
 
 _LOOK: Final = 5.0  # seconds between two looks at how large the cluster is
 

@@ -14,12 +14,11 @@ from pathlib import Path
 from typing import Final
 
 from screentest.core import RunError, StorageError
-from screentest.run._carve import carve
-from screentest.run._clock import now
-from screentest.run._database import FILE, explained, open_for_writing
-from screentest.run._rows import Row, insert_as_is
 from screentest.run.about import IDENTITY as ABOUT
+from screentest.run.carve import carve
+from screentest.run.database import FILE, explained, open_for_writing
 from screentest.run.lease import Lease
+from screentest.run.records import Row, insert_as_is, now
 
 _BACKUP: Final = "damaged-"
 _LOG: Final = f"{FILE}-wal"

@@ -23,19 +23,15 @@ import screentest
 from screentest.core import Item, RunError, StorageError, VideoInfo
 from screentest.core.score import Json
 from screentest.run import about
-from screentest.run._clock import now
-from screentest.run._database import FILE, open_for_writing
-from screentest.run._reserve import Reserve
-from screentest.run._rows import Row, insert, insert_as_is, select, update
-from screentest.run._texts import cleared
-from screentest.run._writer import Writer
 from screentest.run.about import EvaluatorNote
+from screentest.run.database import FILE, open_for_writing
 from screentest.run.inputs import InputHashes
 from screentest.run.lease import Lease
 from screentest.run.ledger import Ledger, refuse_impossible_cap
 from screentest.run.reader import RunReader
-from screentest.run.records import RecordKey
+from screentest.run.records import RecordKey, Row, insert, insert_as_is, now, select, update
 from screentest.run.tasks import Finished
+from screentest.run.writer import Reserve, Writer, cleared
 
 _QUESTION: Final = 'item, evaluator, aspect, "order", repeat, signature'
 _KEY: Final = f"{_QUESTION}, inputs"

@@ -14,29 +14,46 @@ from screentest.stats.agreement import (
     krippendorff,
     percent_agreement,
 )
-from screentest.stats.bootstrap import bootstrap_accuracy, bootstrap_mean
-from screentest.stats.dose import Dose, DoseResponse, dose_response
-from screentest.stats.intervals import Interval, mean_interval, wald, wilson
-from screentest.stats.order import OrderEffect, order_effect
-from screentest.stats.paired import Difference, McNemar, holm, mcnemar, paired_bootstrap
+from screentest.stats.intervals import (
+    Interval,
+    bootstrap_accuracy,
+    bootstrap_mean,
+    mean_interval,
+    wald,
+    wilson,
+)
+from screentest.stats.paired import (
+    Difference,
+    McNemar,
+    OrderEffect,
+    holm,
+    mcnemar,
+    order_effect,
+    paired_bootstrap,
+)
 from screentest.stats.power import (
+    FilteredPairs,
+    Retention,
     design_effect,
     detectable_difference,
     expected_discordance,
+    filter_pairs,
     sample_size,
 )
 from screentest.stats.rank import (
     Correlation,
     RankAgreement,
+    Ranking,
+    SystemPair,
+    compare_systems,
     kendall,
     pearson,
     rank_agreement,
     spearman,
     spearman_p,
+    tied_sets,
 )
-from screentest.stats.retention import FilteredPairs, Retention, filter_pairs
-from screentest.stats.systems import Ranking, SystemPair, compare_systems, tied_sets
-from screentest.stats.trend import Bin, Trend, duration_trend
+from screentest.stats.trend import Bin, Dose, DoseResponse, Trend, dose_response, duration_trend
 from screentest.stats.workers import (
     Evidence,
     Sign,

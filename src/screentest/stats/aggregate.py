@@ -14,9 +14,16 @@ from typing import TypeAlias
 import numpy as np
 
 from screentest.core import Failure, NoValue, Outcome, Reason, Summary
-from screentest.stats._arrays import Labels, Numbers, codes, some
-from screentest.stats.bootstrap import RESAMPLES, bca, bootstrap_mean, resample
-from screentest.stats.intervals import CONFIDENCE, Interval, mean_interval
+from screentest.stats.arrays import Labels, Numbers, codes, some
+from screentest.stats.intervals import (
+    CONFIDENCE,
+    RESAMPLES,
+    Interval,
+    bca,
+    bootstrap_mean,
+    mean_interval,
+    resample,
+)
 
 TAIL = 0.1
 """The smallest round share that holds five bad clips of sixty, which is how a long video is

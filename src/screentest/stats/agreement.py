@@ -17,10 +17,9 @@ from typing import Literal, TypeAlias
 import numpy as np
 
 from screentest.core import NoValue, Outcome, Reason
-from screentest.stats._arrays import Floats
 from screentest.stats.aggregate import micro_mean
-from screentest.stats.bootstrap import bootstrap_accuracy
-from screentest.stats.intervals import Interval
+from screentest.stats.arrays import Floats
+from screentest.stats.intervals import Interval, bootstrap_accuracy
 
 Units: TypeAlias = Sequence[Sequence[Hashable]]
 Level: TypeAlias = Literal["nominal", "ordinal", "interval"]

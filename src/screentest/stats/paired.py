@@ -6,15 +6,84 @@ both orders, their mean.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
-from screentest.stats._arrays import Labels, Numbers, together
-from screentest.stats.bootstrap import RESAMPLES, bootstrap_mean, by_source
-from screentest.stats.intervals import CONFIDENCE, Interval
-from screentest.stats.signflip import sign_flip_p
+from screentest.core import Choice, Outcome, Reason
+from screentest.stats.arrays import Floats, Labels, Numbers, together
+from screentest.stats.intervals import (
+    CONFIDENCE,
+    RESAMPLES,
+    Interval,
+    bootstrap_mean,
+    by_source,
+    wilson,
+)
+
+# The sign-flip test: could the sources as well have favoured the other system?
+#
+# Were two systems alike, each source's sum of differences could have had the opposite sign. The
+# p-value is the share of all patterns of signs whose total is at least as far from 0.
+
+DRAWS = 10_000
+_FINEST = 24
+"""Points are halves; over both orders quarters; over three repeats twelfths."""
+_LONGEST = 200_000
+_ALL_PATTERNS = 12
+_SIGNS_AT_ONCE = 4_000_000
+
+
+def sign_flip_p(sums: Floats, *, seed: int = 0) -> float:
+    """The two-sided p-value that each of ``sums`` is as likely to be negative as positive.
+
+    Exact where the sums are whole multiples of a fraction, as points are, and for up to twelve
+    sources; otherwise from 10,000 seeded patterns.
+
+    >>> import numpy as np
+    >>> sign_flip_p(np.array([1.0, 1.0, 0.5, 2.0, 1.0]))
+    0.0625
+    """
+    moving = np.abs(sums[sums != 0])
+    if moving.size == 0:
+        return 1.0
+    # Rounding must not make a pattern look less extreme than the one it mirrors.
+    seen = abs(float(sums.sum())) - 1e-9 * float(moving.sum())
+    for scale in range(1, _FINEST + 1):
+        steps = moving * scale
+        if steps.sum() <= _LONGEST and np.abs(steps - np.rint(steps)).max() < 1e-9:
+            return _counted(np.rint(steps).astype(np.intp), seen * scale)
+    if moving.size <= _ALL_PATTERNS:
+        bits = np.arange(2**moving.size)[:, None] >> np.arange(moving.size)
+        return float(np.mean(np.abs((1 - 2 * (bits & 1)) @ moving) >= seen))
+    return _drawn(moving, seen, seed)
+
+
+def _counted(steps: np.ndarray, seen: float) -> float:
+    """All patterns at once: the distribution of the total, one source after the other."""
+    total = int(steps.sum())
+    chance = np.zeros(total + 1)
+    chance[0] = 1.0
+    reach = 0
+    for step in steps:
+        # chance[p] is that the sources so far sum to p where they stay positive, 0 otherwise.
+        reach += step
+        chance[step : reach + 1] = (chance[step : reach + 1] + chance[: reach + 1 - step]) / 2
+        chance[:step] /= 2
+    distance = np.abs(2 * np.arange(total + 1) - total)
+    return min(1.0, float(chance[distance >= seen].sum()))
+
+
+def _drawn(moving: Floats, seen: float, seed: int) -> float:
+    generator = np.random.default_rng(seed)
+    extreme = 0
+    rows = max(1, _SIGNS_AT_ONCE // moving.size)
+    for done in range(0, DRAWS, rows):
+        signs = 1 - 2 * generator.integers(0, 2, (min(rows, DRAWS - done), moving.size))
+        extreme += int(np.count_nonzero(np.abs(signs @ moving) >= seen))
+    # What was seen is one of the possible patterns, so p is never 0.
+    return (extreme + 1) / (DRAWS + 1)
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,3 +180,72 @@ def holm(p_values: Sequence[float]) -> list[float]:
         floor = max(floor, min(1.0, (len(p_values) - rank) * p_values[place]))
         adjusted[place] = floor
     return adjusted
+
+
+# Does the answer depend on which video is shown first?
+#
+# >>> both = [(Choice.FIRST, Choice.SECOND)] * 6 + [(Choice.FIRST, Choice.FIRST)] * 4
+# >>> effect = order_effect(both).unwrap()
+# >>> effect.first_share, effect.consistent_share
+# (0.7, 0.6)
+
+
+@dataclass(frozen=True, slots=True)
+class OrderEffect:
+    """What showing the same two videos in both orders brings to light."""
+
+    pairs: int
+    first_share: float
+    """How often the video shown first wins, a tie being half; ½ where order has no effect."""
+    first_interval: Interval
+    consistent_share: float
+    """Pairs with the same answer, about the same video, in both orders."""
+    consistent_interval: Interval
+    always_first: int
+    """Pairs whose first video won in both orders."""
+    always_second: int
+    p_value: float
+    """Exact: that pairs which follow the order favour first and second alike."""
+
+
+def order_effect(verdicts: Iterable[tuple[Choice, Choice]]) -> Outcome[OrderEffect]:
+    """From the two answers on each pair, the second given with the videos swapped.
+
+    Both are as presented: FIRST is the video that was shown first in that presentation. The
+    interval of the first share counts pairs, not answers, since the two hang together.
+    """
+    both = list(verdicts)
+    if not both:
+        return Outcome.failed(
+            Reason.NOT_APPLICABLE,
+            "no pair was judged in both orders",
+            "Judge both orders, which is the default.",
+        )
+    firsts = sum((_firstness(one) + _firstness(other)) / 2 for one, other in both)
+    consistent = sum(one is other.flipped for one, other in both)
+    leaning = [_firstness(one) + _firstness(other) - 1 for one, other in both]
+    toward, away = sum(lean > 0 for lean in leaning), sum(lean < 0 for lean in leaning)
+    return Outcome.of(
+        OrderEffect(
+            pairs=len(both),
+            first_share=firsts / len(both),
+            first_interval=wilson(firsts, len(both)),
+            consistent_share=consistent / len(both),
+            consistent_interval=wilson(consistent, len(both)),
+            always_first=both.count((Choice.FIRST, Choice.FIRST)),
+            always_second=both.count((Choice.SECOND, Choice.SECOND)),
+            p_value=_even(toward, away),
+        )
+    )
+
+
+def _firstness(choice: Choice) -> float:
+    return {Choice.FIRST: 1.0, Choice.TIE: 0.5, Choice.SECOND: 0.0}[choice]
+
+
+def _even(toward: int, away: int) -> float:
+    if toward + away == 0:
+        return 1.0
+    from scipy.stats import binomtest
+
+    return float(binomtest(toward, toward + away).pvalue)

@@ -1,5 +1,1 @@
-"""Suites: named sets of metrics, and how their values add up."""
-
-from screentest.suites.contract import Dimension, Suite, read_suite
-
-__all__ = ["Dimension", "Suite", "read_suite"]
+"""Suites: one folder per paper, with everything of it; ``core`` is plain measurements."""

@@ -1,8 +1,7 @@
 """The video engine: probe, decode once for many, sample, find shots, splice."""
 
-from screentest.video.convert import decoder_version
 from screentest.video.limits import DEFAULT_LIMITS, Limits
-from screentest.video.probe import probe
+from screentest.video.probe import decoder_version, probe
 from screentest.video.sampling import centres, evenly, every, sample_frames
 from screentest.video.sandbox import Supervisor, supervised
 from screentest.video.scan import ScanReport, scan
@@ -18,7 +17,7 @@ from screentest.video.splicing.parts import (
     Reencode,
     frame_by_frame,
 )
-from screentest.video.splicing.pixels import Pixels
+from screentest.video.splicing.pictures import Pixels
 from screentest.video.splicing.splice import SplicedVideo, splice
 from screentest.video.survey import Survey, survey
 

@@ -18,11 +18,10 @@ import av.error
 import av.logging
 from av.stream import Disposition
 
-from screentest.base.printable import printable, shown_path
+from screentest._util.text import printable, shown_path
 from screentest.core.errors import VideoError
 from screentest.core.outcome import Reason
-from screentest.video.limits import DEFAULT_LIMITS, Limits
-from screentest.video.plainfile import PlainFile
+from screentest.video.limits import DEFAULT_LIMITS, Limits, PlainFile
 
 if TYPE_CHECKING:
     from av.container import InputContainer

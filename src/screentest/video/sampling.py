@@ -28,8 +28,8 @@ from screentest.core import (
     VideoError,
     timecode,
 )
-from screentest.video.convert import Converter, conversion_key
 from screentest.video.limits import DEFAULT_LIMITS, Limits
+from screentest.video.probe import Converter, conversion_key
 from screentest.video.source import Source
 from screentest.video.survey import Survey, survey
 

@@ -30,7 +30,7 @@ from typing import Any, Self, TypeVar, TypeVarTuple
 
 from pebble import ProcessExpired, ProcessPool
 
-from screentest.base.mainless import is_main_needed, without_main
+from screentest._util.workers import is_main_needed, without_main
 from screentest.core.errors import ScreentestError
 from screentest.core.outcome import Outcome, Reason
 from screentest.video.limits import DEFAULT_LIMITS, Limits

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 from av.video.frame import VideoFrame
 
-from screentest.base.printable import shown_path
+from screentest._util.text import shown_path
 from screentest.core import (
     Consumer,
     Failure,
@@ -31,9 +31,8 @@ from screentest.core import (
     VideoInfo,
 )
 from screentest.core.errors import STOPPING
-from screentest.video.convert import ConversionKey, Converter, conversion_key
 from screentest.video.limits import DEFAULT_LIMITS, Limits
-from screentest.video.probe import probe
+from screentest.video.probe import ConversionKey, Converter, conversion_key, probe
 from screentest.video.source import Source
 
 if TYPE_CHECKING:

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from screentest.base.printable import shown_path
+from screentest._util.text import shown_path
 from screentest.core import Reason, Time, VideoError
 from screentest.video.limits import DEFAULT_LIMITS, Limits
 from screentest.video.source import MAX_FAULTS, Source

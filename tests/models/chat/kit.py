@@ -11,15 +11,14 @@ from typing import Any
 from pydantic import BaseModel, Field
 
 from screentest.core import CallStatus
-from screentest.models.chat.calling import Settings
-from screentest.models.chat.dialects import dialect_for
+from screentest.models.chat.calls import Settings
+from screentest.models.chat.costs import MemoryLedger, Price, Prices
 from screentest.models.chat.endpoint import Endpoint
-from screentest.models.chat.ledger import MemoryLedger
+from screentest.models.chat.faults import Retries
 from screentest.models.chat.messages import ChatRequest, Sampling, Text
 from screentest.models.chat.openai import OpenAIChat
-from screentest.models.chat.pricing import Price, Prices
-from screentest.models.chat.retry import Retries
-from screentest.models.testing import FakeChatServer, Script
+from screentest.models.chat.wire import dialect_for
+from screentest.testing.chat_server import FakeChatServer, Script
 
 KEY = "sk-test-0123456789abcdefSECRET"
 GOOD = '{"score": 4, "reason": "fine"}'

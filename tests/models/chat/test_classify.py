@@ -8,8 +8,7 @@ from itertools import pairwise
 import pytest
 
 from screentest.core import CallStatus, Reason
-from screentest.models.chat.classify import connection_fault, status_fault
-from screentest.models.chat.faults import Fault, FaultKind
+from screentest.models.chat.faults import Fault, FaultKind, connection_fault, status_fault
 
 NOW = 1000.0
 

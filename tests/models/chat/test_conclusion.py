@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 from pydantic import BaseModel, Field
 
 from screentest.core import NoValue, Reason
-from screentest.models.chat.conclusion import conclude
 from screentest.models.chat.messages import ChatRequest, Reply, Text, Usage
+from screentest.models.chat.parsing import conclude
 from tests.models.chat.kit import GOOD, Rating, plain, rating
 
 

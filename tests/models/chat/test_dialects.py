@@ -3,9 +3,9 @@ from __future__ import annotations
 import pytest
 
 from screentest.core import BadOption
-from screentest.models.chat.dialects import OPEN, OPENAI, PLAIN, REASONING, Dialect, dialect_for
+from screentest.models.chat.endpoint import preset
 from screentest.models.chat.messages import Sampling
-from screentest.models.chat.presets import preset
+from screentest.models.chat.wire import OPEN, OPENAI, PLAIN, REASONING, Dialect, dialect_for
 
 FULL = Sampling(0.7, 0.8, 20, 0.0, 1.2, 100, 10, 5, ("a", "b", "c", "d", "e"))
 

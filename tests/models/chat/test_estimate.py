@@ -8,11 +8,10 @@ import numpy as np
 import pytest
 
 from screentest.core import Size
-from screentest.models.chat.estimate import estimate, outgoing
-from screentest.models.chat.messages import ChatRequest, Text
-from screentest.models.chat.pictures import Encoding, encode
-from screentest.models.chat.tokens import estimate_text_tokens
-from screentest.models.testing import Answer, count_tokens
+from screentest.models.chat.costs import estimate_text_tokens
+from screentest.models.chat.messages import ChatRequest, Encoding, Text, encode
+from screentest.models.chat.session import estimate, outgoing
+from screentest.testing.chat_answers import Answer, count_tokens
 from tests.models.chat.kit import Rating, prices, serving, short
 
 # Counted with OpenAI's o200k_base vocabulary (tiktoken).

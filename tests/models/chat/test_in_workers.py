@@ -8,9 +8,10 @@ from pathlib import Path
 import pytest
 
 from screentest.core import Outcome, Reason, Score, ServiceError
-from screentest.models.testing import FakeChatServer, Status
 from screentest.run import Job, LocalEngine, RecordKey, RunReader, RunStore, Task, execute
 from screentest.run.tasks import Results
+from screentest.testing.chat_answers import Status
+from screentest.testing.chat_server import FakeChatServer
 from tests.models.chat.kit import chat_at, prices, rating, short
 
 

@@ -5,7 +5,7 @@ import threading
 
 import pytest
 
-from screentest.models.chat import loop
+from screentest.models.chat import session as loop
 
 
 def test_one_loop_for_all_threads() -> None:

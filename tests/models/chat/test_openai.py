@@ -21,12 +21,12 @@ import pytest
 
 from screentest.core import BadOption, CallStatus, ServiceError, UnknownName, build, registry
 from screentest.models import Choice, Models
-from screentest.models.chat.ledger import MemoryLedger
-from screentest.models.chat.messages import ChatRequest, Sampling, Text
+from screentest.models.chat.costs import MemoryLedger
+from screentest.models.chat.endpoint import preset
+from screentest.models.chat.messages import ChatRequest, Encoding, Sampling, Text, encode
 from screentest.models.chat.openai import OpenAIChat, openai_chat
-from screentest.models.chat.pictures import Encoding, encode
-from screentest.models.chat.presets import preset
-from screentest.models.testing import Answer, Asked, FakeChatServer, Status
+from screentest.testing.chat_answers import Answer, Asked, Status
+from screentest.testing.chat_server import FakeChatServer
 from tests.models.chat.kit import (
     GOOD,
     KEY,
@@ -320,9 +320,9 @@ def test_after_a_fork() -> None:
 
 CTRL_C = """
     import os, signal, sys, threading
-    from screentest.models.chat.ledger import MemoryLedger
+    from screentest.models.chat.costs import MemoryLedger
     from tests.models.chat.kit import chat_at, plain, statuses
-    from screentest.models.testing import Answer, FakeChatServer
+    from screentest.testing import Answer, FakeChatServer
 
     script = [Answer("yes", delay=3600)]
     with FakeChatServer(script) as server, chat_at(server.url, timeout=7200) as chat:

@@ -16,7 +16,7 @@ from typing import Any
 import pytest
 
 from screentest.core import CallStatus, Reason, ServiceError
-from screentest.models.testing import (
+from screentest.testing.chat_answers import (
     MALFORMED,
     Act,
     Answer,

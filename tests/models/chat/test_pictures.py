@@ -8,9 +8,8 @@ import pytest
 from PIL import Image
 
 from screentest.core import Frame, Size
-from screentest.models.chat import pictures
-from screentest.models.chat.messages import Picture, Text
-from screentest.models.chat.pictures import Encoding, PictureCache, encode, timed
+from screentest.models.chat import messages as pictures
+from screentest.models.chat.messages import Encoding, Picture, PictureCache, Text, encode, timed
 
 
 @pytest.fixture

@@ -1,7 +1,7 @@
 from __future__ import annotations
 
+from screentest.models.chat.endpoint import PRESETS, preset
 from screentest.models.chat.messages import Sampling
-from screentest.models.chat.presets import PRESETS, preset
 
 
 def test_slvmeval() -> None:

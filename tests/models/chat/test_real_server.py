@@ -16,10 +16,9 @@ import numpy as np
 import pytest
 
 from screentest.core import Reason, ServiceError
-from screentest.models.chat.messages import ChatRequest, Part, Sampling, Text
+from screentest.models.chat.endpoint import preset
+from screentest.models.chat.messages import ChatRequest, Encoding, Part, Sampling, Text, encode
 from screentest.models.chat.openai import OpenAIChat
-from screentest.models.chat.pictures import Encoding, encode
-from screentest.models.chat.presets import preset
 from tests.models import tiny
 from tests.models.chat.kit import chat_at, ledger_of, rating, statuses
 

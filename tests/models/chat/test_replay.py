@@ -6,9 +6,9 @@ import pytest
 
 from screentest.core import BadOption, Reason, build
 from screentest.models.chat.openai import openai_chat
-from screentest.models.chat.recorder import Recorder
-from screentest.models.chat.replay import ReplayChat
-from screentest.models.testing import Act, Answer, Asked, FakeChatServer, Status
+from screentest.models.chat.replay import Recorder, ReplayChat
+from screentest.testing.chat_answers import Act, Answer, Asked, Status
+from screentest.testing.chat_server import FakeChatServer
 from tests.models.chat.kit import GOOD, Rating, plain, rating
 
 

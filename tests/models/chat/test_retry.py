@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from screentest.models.chat.retry import Retries, parse_retry_after
+from screentest.models.chat.faults import Retries, parse_retry_after
 
 NOW = 1_700_000_000.0
 

@@ -6,7 +6,7 @@ from typing import Any, Literal
 import pytest
 from pydantic import BaseModel, Field
 
-from screentest.models.chat.schemas import instructions, json_schema
+from screentest.models.chat.messages import instructions, json_schema
 
 
 class Side(StrEnum):

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from screentest.models.chat.strict_json import NotOneObject, read_object
+from screentest.models.chat.parsing import NotOneObject, read_object
 
 READABLE: dict[str, dict[str, Any]] = {
     '{"a": 1}': {"a": 1},

@@ -9,10 +9,15 @@ import pytest
 from PIL import Image
 
 from screentest.core import BadOption
-from screentest.metrics.etva import Category, Question, QuestionSet
-from screentest.metrics.etva.files import read_question_sets
-from screentest.suites.etva.benchmark import distance, distribution, shares, sub_benchmark
-from screentest.suites.etva.plots import plot_distributions
+from screentest.suites.etva.benchmark import (
+    distance,
+    distribution,
+    plot_distributions,
+    shares,
+    sub_benchmark,
+)
+from screentest.suites.etva.graph import Category
+from screentest.suites.etva.questions import Question, QuestionSet, read_question_sets
 
 
 def made(count: int, seed: int = 0) -> list[QuestionSet]:

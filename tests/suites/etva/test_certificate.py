@@ -16,21 +16,21 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from screentest.certify.cases import Case, read_cases
-from screentest.certify.certificate import Certificate
-from screentest.certify.certify import Plan, certify
-from screentest.degrade.builder import build_testbed
-from screentest.degrade.options import BuildOptions
-from screentest.evaluate.settings import Settings
-from screentest.evaluate.tools import close_tools
-from screentest.metrics.etva.looking import Looking
+from screentest.certificates.cases import Case, read_cases
+from screentest.certificates.certificate import Certificate
+from screentest.certificates.plan import Plan, certify
 from screentest.models import Choice
-from screentest.models.testing import Asked, FakeChatServer
 from screentest.run import InlineEngine, RunStore
+from screentest.run.session import Settings, close_tools
 from screentest.sample import sample_videos
+from screentest.suites.etva.answers import Looking
+from screentest.testbeds.builder import build_testbed
+from screentest.testbeds.options import BuildOptions
+from screentest.testing.chat_answers import Asked
+from screentest.testing.chat_server import FakeChatServer
 from screentest.video import probe, sample_frames
-from tests.degrade.stage import QUICK
-from tests.metrics.etva.scripted import always_yes, stage_of, well_behaved
+from tests.suites.etva.scripted import always_yes, stage_of, well_behaved
+from tests.testbeds.stage import QUICK
 
 
 @pytest.fixture(autouse=True)

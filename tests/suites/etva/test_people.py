@@ -7,7 +7,7 @@ import pytest
 from scipy.stats import kendalltau, spearmanr
 
 from screentest.core import Reason
-from screentest.metrics.etva import Compat
+from screentest.suites.etva.answers import Compat
 from screentest.suites.etva.people import answer_accuracy, by_category, with_people
 
 MODELS = ("a", "b", "c", "d", "e")

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy.optimize import linprog
 
-from screentest.metrics.etva import Category
+from screentest.suites.etva.graph import Category
 
 # ETVABench-2k, ten models; the ten categories in our order, then the printed average.
 TABLE_6 = {

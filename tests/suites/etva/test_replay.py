@@ -8,9 +8,11 @@ import pytest
 from scipy.stats import binomtest
 
 from screentest.core import Reason, UserError
-from screentest.corpus.etva import Exchange, Transcript, read_transcripts
-from screentest.metrics.etva import Category, Compat
-from screentest.suites.etva import Row, judge_transcripts, tabulate
+from screentest.suites.etva.answers import Compat
+from screentest.suites.etva.data import Exchange, Transcript, read_transcripts
+from screentest.suites.etva.graph import Category
+from screentest.suites.etva.runs import judge_transcripts
+from screentest.suites.etva.tables import Row, tabulate
 
 # Yes and asked per category, counted by hand in the released files of Vidu 1.5.
 COUNTED = {

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from screentest.evaluate import resolve
-from screentest.suites import read_suite
+from screentest.score.evaluators import resolve
+from screentest.score.suite import read_suite
 
 
 @pytest.mark.parametrize("name", ["etva", "etva_builtin"])

@@ -6,12 +6,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from screentest.certify.court import judge_of
+from screentest.certificates.plan import judge_of
 from screentest.core import Aspect, Outcome, RatingJudge, Score, build
-from screentest.evaluate.results import value_name
-from screentest.suites import read_suite
-from screentest.suites.locot2v.adding import add_up, by_group
-from screentest.suites.locot2v.dimensions import ALL, METRICS
+from screentest.score.results import value_name
+from screentest.score.suite import read_suite
+from screentest.suites.locot2v.suite import ALL, METRICS
+from screentest.suites.locot2v.tables import add_up, by_group
 
 NAMES = [one.name for one in ALL]
 Items = st.lists(st.dictionaries(st.sampled_from(NAMES), st.floats(0, 1)), min_size=1, max_size=6)

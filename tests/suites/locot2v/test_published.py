@@ -4,17 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from screentest.suites.locot2v.adding import dimension_means, total_of
-from screentest.suites.locot2v.dimensions import (
-    ALIGNMENT,
-    ALL,
-    CLARITY,
-    FIVE,
-    HERD,
-    STATIC,
-    TEMPORAL,
-)
-from screentest.suites.locot2v.printed import Misprint, check_rows
+from screentest.suites.locot2v.suite import ALIGNMENT, ALL, CLARITY, FIVE, HERD, STATIC, TEMPORAL
+from screentest.suites.locot2v.tables import dimension_means, total_of_dimensions
+from tests.suites.locot2v.printed import Misprint, check_rows
 from tests.suites.locot2v.published import TABLE_2, TABLE_3, TABLE_4, TABLE_6
 
 ROUNDING = 0.0100001
@@ -54,7 +46,7 @@ def test_dimensions_and_totals_are_recomputed(model: str) -> None:
     for name, average in expected.items():
         assert found[name].value == pytest.approx(average, abs=ROUNDING), name
         assert found[name].complete
-    total = total_of(found)
+    total = total_of_dimensions(found)
     assert total is not None
     assert total.value == pytest.approx(two[13], abs=ROUNDING)
 

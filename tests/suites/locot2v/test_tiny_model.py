@@ -14,20 +14,21 @@ from pathlib import Path
 import pytest
 
 from screentest.core import Item
-from screentest.evaluate import Settings, score_items
-from screentest.evaluate.results import Results, read_results
 from screentest.models import Choice
 from screentest.models.roles import Role
 from screentest.run import InlineEngine, RunStore
-from screentest.suites.locot2v.analysis.scores import leaderboard, scores_of
-from screentest.suites.locot2v.dimensions import ALL, METRICS
-from tests.metrics.locot2v.answering import KINDS, event
-from tests.metrics.locot2v.films import CLASSICAL
+from screentest.run.session import Settings
+from screentest.score.results import Results, read_results
+from screentest.score.tasks import score_items
+from screentest.suites.locot2v.suite import ALL, METRICS
+from screentest.suites.locot2v.tables import leaderboard, scores_of
+from tests.suites.locot2v.answering import KINDS, event
+from tests.suites.locot2v.films import CLASSICAL
 
 pytest.importorskip("torch")
 pytest.importorskip("transformers")
 
-from tests.certify.speaking import speaking_model
+from tests.certificates.speaking import speaking_model
 from tests.models.torchvision_here import make_importable
 
 pytestmark = [pytest.mark.models, pytest.mark.filterwarnings("default")]

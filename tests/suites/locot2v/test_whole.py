@@ -8,7 +8,13 @@ from pathlib import Path
 import pytest
 
 from screentest.core import Reason
-from screentest.corpus.locot2v import (
+from screentest.models import Choice
+from screentest.run import InlineEngine, RunStore
+from screentest.run.session import Settings
+from screentest.score.results import Results, read_results
+from screentest.score.suite import read_suite
+from screentest.score.tasks import score_items
+from screentest.suites.locot2v.data import (
     Event,
     ExpectationQuestion,
     HumanAction,
@@ -17,17 +23,12 @@ from screentest.corpus.locot2v import (
     read_prompt_suite,
     write_prompt_suite,
 )
-from screentest.evaluate import Settings, score_items
-from screentest.evaluate.results import Results, read_results
-from screentest.models import Choice
-from screentest.models.testing import FakeChatServer
-from screentest.run import InlineEngine, RunStore
-from screentest.suites import read_suite
-from screentest.suites.locot2v.analysis.scores import leaderboard, scores_of
-from screentest.suites.locot2v.dimensions import ALL
+from screentest.suites.locot2v.suite import ALL
+from screentest.suites.locot2v.tables import leaderboard, scores_of
+from screentest.testing.chat_server import FakeChatServer
 from tests.cli.conftest import invoke
-from tests.metrics.locot2v.answering import chat
-from tests.metrics.locot2v.films import CLASSICAL
+from tests.suites.locot2v.answering import chat
+from tests.suites.locot2v.films import CLASSICAL
 
 STORY = (
     "Red panda is moving in the forest.",

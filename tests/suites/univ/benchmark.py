@@ -17,10 +17,11 @@ from typing import Any
 import numpy as np
 from PIL import Image
 
-from screentest.models.testing import Asked, FakeChatServer
+from screentest.testing.chat_answers import Asked
+from screentest.testing.chat_server import FakeChatServer
 from tests.metrics.films import filtered
-from tests.metrics.univ.scripted import answering, finding, inspection, marks
-from tests.metrics.univ.test_text_task import TRUTH
+from tests.suites.univ.scripted import answering, finding, inspection, marks
+from tests.suites.univ.test_text_task import TRUTH
 
 TASKS = ("v2t", "t2v", "r2v", "tv2v", "rv2v", "v2v")
 MODELS = ("fine", "grey")

@@ -6,9 +6,9 @@ from collections.abc import Iterator
 
 import pytest
 
-from screentest.evaluate.tools import close_tools
 from screentest.run import InlineEngine
-from tests.metrics.univ.conftest import api_key, cut, edited, film, item
+from screentest.run.session import close_tools
+from tests.suites.univ.metric_conftest import api_key, cut, edited, film, item
 
 __all__ = ["api_key", "cut", "edited", "film", "item"]
 

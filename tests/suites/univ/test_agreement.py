@@ -11,9 +11,17 @@ from pathlib import Path
 import pytest
 
 from screentest.core import BadOption, Item, ManifestError, NoValue, Outcome, OutputInfo, Score
-from screentest.evaluate.results import Results, Value
-from screentest.suites.univ.agreement import agree, draw_sample, self_preference
-from screentest.suites.univ.votes import judged, on_one_scale, rateable, read_votes, write_sheet
+from screentest.score.results import Results, Value
+from screentest.suites.univ.people import (
+    agree,
+    draw_sample,
+    judged,
+    on_one_scale,
+    rateable,
+    read_votes,
+    self_preference,
+    write_sheet,
+)
 
 DIMENSIONS = ("subject", "colour")
 

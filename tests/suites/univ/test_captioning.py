@@ -9,13 +9,14 @@ from typing import Any
 import pytest
 
 from screentest.core import ManifestError, seconds
-from screentest.corpus import read_manifest
-from screentest.models.testing import Answer, Asked, FakeChatServer, Status
+from screentest.manifests.manifest import read_manifest
 from screentest.suites.univ.captioning import read_captions, read_shots
+from screentest.testing.chat_answers import Answer, Asked, Status
+from screentest.testing.chat_server import FakeChatServer
 from tests.cli.conftest import invoke
-from tests.metrics.univ.scripted import answering, description, kind_of, matches
-from tests.metrics.univ.test_captions import OVERVIEW, scripted
-from tests.metrics.univ.test_schema import DOG
+from tests.suites.univ.scripted import answering, description, kind_of, matches
+from tests.suites.univ.test_captions import OVERVIEW, scripted
+from tests.suites.univ.test_schema import DOG
 
 
 def chosen(server: FakeChatServer) -> str:

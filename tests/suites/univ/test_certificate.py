@@ -13,19 +13,18 @@ from typing import Any
 import numpy as np
 import pytest
 
-from screentest.certify.cases import Case, read_cases
-from screentest.certify.certificate import Certificate
-from screentest.certify.certify import Plan, certify
-from screentest.degrade.builder import build_testbed
-from screentest.degrade.options import BuildOptions
-from screentest.evaluate.settings import Settings
-from screentest.evaluate.tools import close_tools
-from screentest.models.testing import Asked
+from screentest.certificates.cases import Case, read_cases
+from screentest.certificates.certificate import Certificate
+from screentest.certificates.plan import Plan, certify
 from screentest.run import InlineEngine, RunStore
+from screentest.run.session import Settings, close_tools
 from screentest.sample import sample_videos
-from tests.degrade.stage import QUICK
-from tests.metrics.univ.scripted import answering, chat, finding, inspection, marks
+from screentest.testbeds.builder import build_testbed
+from screentest.testbeds.options import BuildOptions
+from screentest.testing.chat_answers import Asked
 from tests.suites.etva.test_certificate import brightness
+from tests.suites.univ.scripted import answering, chat, finding, inspection, marks
+from tests.testbeds.stage import QUICK
 
 OPTIONS = "fps=1,short_side=64"
 
@@ -75,7 +74,8 @@ class Judge:
 
 def certificate(cases: list[Case], folder: Path, metric: str, *, sees: bool) -> Certificate:
     from screentest.core import build
-    from screentest.evaluate import Tools, measure
+    from screentest.run.session import Tools
+    from screentest.score.measure import measure
 
     judge = Judge(sees=sees)
     name, _, options = metric.partition(":")

@@ -6,10 +6,14 @@ import random
 
 import pytest
 
-from screentest.metrics.univ.dimensions import Dimension
-from screentest.metrics.univ.tasks import Task
-from screentest.suites.univ.costs import PUBLISHED
-from screentest.suites.univ.tables import agrees_with_print, is_imputed, published_average
+from screentest.suites.univ.pieces import Task
+from screentest.suites.univ.tables import (
+    PUBLISHED,
+    agrees_with_print,
+    is_imputed,
+    published_average,
+)
+from screentest.suites.univ.vocabulary import Dimension
 
 # Table 4, in per cent: what is printed as average, and the mean of the eight printed dimensions.
 # These four rows differ by more than rounding; all others agree.

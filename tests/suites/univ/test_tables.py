@@ -8,10 +8,10 @@ from pathlib import Path
 import pytest
 
 from screentest.core import Item, Outcome, OutputInfo, Reason, Score
-from screentest.evaluate.results import Results, Value
-from screentest.metrics.univ.dimensions import Dimension
-from screentest.metrics.univ.tasks import Task
+from screentest.score.results import Results, Value
+from screentest.suites.univ.pieces import Task
 from screentest.suites.univ.tables import subdimensions, table
+from screentest.suites.univ.vocabulary import Dimension
 
 
 def results(metric: str, values: dict[str, dict[str, Outcome[Score]]]) -> Results:

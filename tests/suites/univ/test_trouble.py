@@ -11,13 +11,14 @@ from typing import Any
 import pytest
 
 from screentest.core import Item, seconds
-from screentest.corpus import write_manifest
-from screentest.evaluate.results import read_results
-from screentest.models.testing import MALFORMED, Answer, Asked, FakeChatServer, Status
+from screentest.manifests.manifest import write_manifest
 from screentest.run import RunReader
+from screentest.score.results import read_results
+from screentest.testing.chat_answers import MALFORMED, Answer, Asked, Status
+from screentest.testing.chat_server import FakeChatServer
 from tests.cli.conftest import invoke
-from tests.metrics.univ.scripted import answering, finding, inspection, kind_of, marks
 from tests.suites.univ.benchmark import is_grey
+from tests.suites.univ.scripted import answering, finding, inspection, kind_of, marks
 
 pytestmark = pytest.mark.usefixtures("inline")
 

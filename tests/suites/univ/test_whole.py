@@ -11,13 +11,13 @@ from typing import Any
 
 import pytest
 
-from screentest.evaluate.results import read_results
-from screentest.evaluate.tools import close_tools
-from screentest.models.testing import FakeChatServer
 from screentest.run import InlineEngine, RunReader
+from screentest.run.session import close_tools
+from screentest.score.results import read_results
+from screentest.testing.chat_server import FakeChatServer
 from tests.cli.conftest import invoke
-from tests.metrics.univ.scripted import kind_of
 from tests.suites.univ.benchmark import FINE, GREY, MODELS, TASKS, Benchmark, judge, make_benchmark
+from tests.suites.univ.scripted import kind_of
 
 
 @dataclass(frozen=True)

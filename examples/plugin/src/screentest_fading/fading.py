@@ -7,16 +7,16 @@ from collections.abc import Sequence
 import numpy as np
 
 from screentest.core import Aspect, register
-from screentest.degrade.contract import (
+from screentest.testbeds.contract import (
     Chosen,
     DegradationInfo,
     Details,
+    Dice,
     FilmClip,
     Look,
     Workshop,
     pieces,
 )
-from screentest.degrade.dice import Dice
 from screentest.video import Part, Pixels, Reencode, frame_by_frame
 
 

@@ -11,11 +11,10 @@ from typing import Any
 
 from sqlalchemy import Connection, insert, select, update
 
-from screentest.annotate.media.prepare import Prepared
+from screentest.annotate.answers import Task, Unit
+from screentest.annotate.media import Prepared
 from screentest.annotate.store.database import Database
 from screentest.annotate.store.schema import files, texts, units
-from screentest.annotate.tasks import Task
-from screentest.annotate.unit import Unit
 from screentest.core import UserError
 
 

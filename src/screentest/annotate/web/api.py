@@ -13,11 +13,11 @@ from sqlalchemy import select
 
 from screentest.annotate.answers import BadAnswer
 from screentest.annotate.assignment import next_sitting
-from screentest.annotate.media.serving import MediaResponse, is_whole
+from screentest.annotate.media import MediaResponse, is_whole
 from screentest.annotate.store.schema import files, media, sittings
 from screentest.annotate.viewing import Implausible
 from screentest.annotate.voting import Refused, take_views, take_vote
-from screentest.annotate.web.throttle import Throttle
+from screentest.annotate.web.guard import Throttle
 from screentest.annotate.web.visitor import NeedWorker, Visitor, check_csrf, site_of, visitor_of
 
 router = APIRouter()

@@ -10,7 +10,7 @@ from fastapi.responses import HTMLResponse, RedirectResponse, Response
 from sqlalchemy import select
 
 from screentest.annotate.people import exclude
-from screentest.annotate.progress import progress_of
+from screentest.annotate.plan import progress_of
 from screentest.annotate.quality import agreement, review, rules_for
 from screentest.annotate.records import Record, read_records
 from screentest.annotate.store.schema import log, workers

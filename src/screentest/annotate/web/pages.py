@@ -12,12 +12,11 @@ from sqlalchemy import func, select
 from screentest.annotate import people
 from screentest.annotate.assignment import current_sitting, left_for, next_sitting, skip
 from screentest.annotate.store.schema import sittings, units
-from screentest.annotate.web.rendering import page, static_files
-from screentest.annotate.web.showing import screen_of
-from screentest.annotate.web.site import Site
-from screentest.annotate.web.throttle import Throttle
+from screentest.annotate.web.guard import Throttle
+from screentest.annotate.web.rendering import page, screen_of, static_files
 from screentest.annotate.web.visitor import (
     NeedWorker,
+    Site,
     Visitor,
     check_csrf,
     language_of,

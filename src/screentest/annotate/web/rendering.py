@@ -3,15 +3,22 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import cache
 from importlib.resources import files
+from typing import Any
 
 from fastapi import Request
 from fastapi.responses import HTMLResponse
 from jinja2 import Environment, PackageLoader, StrictUndefined
+from sqlalchemy import Connection, Row, select
 
-from screentest.annotate.language import Language
+from screentest.annotate.answers import Step, Task, of_two
+from screentest.annotate.language import Language, passage_hash
+from screentest.annotate.store.schema import media, texts, translations, units, votes
+from screentest.annotate.voting import seen_marks, side_of
 from screentest.annotate.web.visitor import Visitor, language_of, site_of
 
 
@@ -74,3 +81,126 @@ def static_files() -> dict[str, bytes]:
     """Every file that pages may ask for, in memory: nothing else can be reached."""
     folder = files("screentest.annotate.web") / "static"
     return {file.name: file.read_bytes() for file in folder.iterdir() if file.is_file()}
+
+
+# Showing: what a worker's page holds at each step, and nothing that it must not tell.
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """A passage of the text, when it should be on the screen, and its translation."""
+
+    text: str
+    start: float | None = None
+    end: float | None = None
+    translated: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """A stretch that the worker is to look at."""
+
+    number: int
+    side: str
+    start: float
+    end: float
+    gone: bool
+    seen: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Screen:
+    """One step of one sitting. Knows sides, never which video is which before it may."""
+
+    sitting: str
+    task: Task
+    step: Step
+    aspect: str
+    sides: Sequence[tuple[str, str]]
+    """Side and opaque address of each video."""
+    lines: Sequence[Line]
+    prompt: str
+    translated: bool
+    questions: Sequence[dict[str, str]]
+    harmed: str
+    """The side of the damaged video; empty while it must not be known."""
+    chosen: str
+    parts: Sequence[Part]
+
+    @property
+    def two(self) -> bool:
+        """Whether two videos are shown."""
+        return of_two(self.task)
+
+
+def screen_of(connection: Connection, sitting: Row[Any], language: str) -> Screen:
+    """What to show for a sitting."""
+    unit = connection.execute(select(units).where(units.c.id == sitting.unit_id)).one()
+    text = connection.execute(select(texts).where(texts.c.id == unit.text_id)).one()
+    step = Step(sitting.step)
+    revealed = step is Step.CHECK
+    lines = _lines(connection, text, language)
+    sides = connection.execute(
+        select(media.c.side, media.c.id)
+        .where(media.c.sitting_id == sitting.id)
+        .order_by(media.c.side)
+    )
+    return Screen(
+        sitting=sitting.id,
+        task=Task(unit.task),
+        step=step,
+        aspect=unit.aspect,
+        sides=[(row.side, f"/media/{row.id}") for row in sides],
+        lines=lines,
+        prompt=text.prompt,
+        translated=any(line.translated for line in lines),
+        questions=unit.questions,
+        harmed=side_of(1, sitting.left_video) if revealed else "",
+        chosen=_chosen(connection, sitting) if revealed else "",
+        parts=_parts(connection, sitting, unit) if revealed else [],
+    )
+
+
+def _lines(connection: Connection, text: Row[Any], language: str) -> list[Line]:
+    passages: list[tuple[str, float | None, float | None]]
+    if text.clips:
+        passages = [(clip[0], *(clip[1:] or (None, None))) for clip in text.clips]
+    else:
+        passages = [(text.prompt, None, None)]
+    known = {
+        row.text: row.body
+        for row in connection.execute(
+            select(translations.c.text, translations.c.body).where(
+                translations.c.language == language,
+                translations.c.text.in_([passage_hash(passage) for passage, _, _ in passages]),
+            )
+        )
+    }
+    return [
+        Line(passage, start, end, known.get(passage_hash(passage), ""))
+        for passage, start, end in passages
+    ]
+
+
+def _parts(connection: Connection, sitting: Row[Any], unit: Row[Any]) -> list[Part]:
+    seen = seen_marks(connection, sitting, unit)
+    return [
+        Part(
+            number=number,
+            side=side_of(mark["video"], sitting.left_video),
+            start=mark["start"],
+            end=mark["end"],
+            gone=mark["video"] == 0,
+            seen=looked,
+        )
+        for number, (mark, looked) in enumerate(zip(unit.marks, seen, strict=True), start=1)
+    ]
+
+
+def _chosen(connection: Connection, sitting: Row[Any]) -> str:
+    answer = connection.execute(
+        select(votes.c.answer).where(
+            votes.c.sitting_id == sitting.id, votes.c.step == Step.CHOICE.value
+        )
+    ).scalar_one()
+    return str(answer["choice"])

@@ -21,9 +21,8 @@ from screentest.core import (
     attempt,
     register,
 )
-from screentest.metrics._curve import curve_score
-from screentest.metrics.alignment._matching import in_any_order
-from screentest.metrics.alignment._shot_captions import ShotCaptions, noted, shot_captions
+from screentest.metrics.alignment.captions import ShotCaptions, in_any_order, noted, shot_captions
+from screentest.metrics.curve import curve_score
 
 AGREEMENT = OutputInfo(
     "how far shots and their captions stand out", low=-5.0, high=5.0, unit="deviations"

@@ -20,8 +20,8 @@ from screentest.core import (
     Resources,
     register,
 )
-from screentest.metrics._curve import curve_score
-from screentest.metrics.alignment._shot_captions import shot_captions
+from screentest.metrics.alignment.captions import shot_captions
+from screentest.metrics.curve import curve_score
 from screentest.models.colours import BASIC_COLOURS, basic_colour, name_pixels
 
 if TYPE_CHECKING:

@@ -28,20 +28,13 @@ from screentest.core import (
     Size,
     register,
 )
-from screentest.metrics.narrative._clips import (
-    ClipAnswer,
-    SeenClip,
-    added_up,
-    offered_to,
-    read_clip,
-)
-from screentest.models.chat.messages import ChatRequest
-from screentest.models.chat.pictures import Encoding, timed
-from screentest.models.chat.presets import preset
-from screentest.prompts import Pictures
+from screentest.metrics.narrative.clips import ClipAnswer, SeenClip, added_up, offered_to, read_clip
+from screentest.models.chat.endpoint import preset
+from screentest.models.chat.messages import ChatRequest, Encoding, timed
+from screentest.models.templates import Pictures
 from screentest.video import evenly
 
-TEMPLATE = "slvmeval/dense"
+TEMPLATE = "metrics/dense"
 _AT_ONCE = 64
 """Clips whose frames are held together: a film of hours must not be held as a whole."""
 

@@ -2,7 +2,18 @@
 
 from __future__ import annotations
 
+import asyncio
+import json
+import math
+import random
+import socket
+import ssl
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass
+from email.utils import parsedate_to_datetime
 from enum import StrEnum
+from typing import Any, Protocol
 
 from screentest.core import CallStatus, NoValue, Reason, ServiceError
 
@@ -123,3 +134,185 @@ class Fault(Exception):
             "The server does not take requests of this form; dialect=plain or "
             "structured=instructed may help. Mend it and start the same command again.",
         )
+
+
+# How long to wait before asking again, and how often to ask.
+#
+# >>> parse_retry_after({"retry-after": "3"}, now=0)
+# 3.0
+# >>> parse_retry_after({"retry-after": "Thu, 01 Jan 1970 00:01:00 GMT"}, now=0)
+# 60.0
+# >>> parse_retry_after({"retry-after": "soon"}, now=0) is None
+# True
+
+
+class Clock(Protocol):
+    """Time as the client sees it, so that a test need not wait."""
+
+    def monotonic(self) -> float:
+        """Seconds that never run backwards."""
+
+    def wall(self) -> float:
+        """Seconds since 1970, to compare with a server's dates."""
+
+    async def sleep(self, seconds: float) -> None:
+        """Wait."""
+
+
+class SystemClock:
+    """The clock of the machine."""
+
+    def monotonic(self) -> float:
+        """Seconds that never run backwards."""
+        return time.monotonic()
+
+    def wall(self) -> float:
+        """Seconds since 1970."""
+        return time.time()
+
+    async def sleep(self, seconds: float) -> None:
+        """Wait."""
+        await asyncio.sleep(seconds)
+
+
+@dataclass(frozen=True, slots=True)
+class Retries:
+    """Bounds on asking again."""
+
+    max_attempts: int = 6
+    first_wait: float = 0.5
+    """Seconds before the second attempt; doubles with each."""
+    longest_wait: float = 120.0
+    """No single wait is longer, whatever a server asks for."""
+
+    @property
+    def max_refusals(self) -> int:
+        """How often a server may say "too many" to one call: it costs nothing, so more often."""
+        return 4 * self.max_attempts
+
+    @property
+    def most_calls(self) -> int:
+        """Of both together, and one to find out that a server takes no schemas."""
+        return self.max_attempts + self.max_refusals
+
+    def wait(self, attempt: int, asked: float | None, dice: random.Random) -> float:
+        """Seconds to wait after failed attempt number ``attempt``.
+
+        ``asked`` is what the server asked for. Jitter keeps many clients from returning at
+        the same instant; it never makes the wait shorter than what was asked.
+        """
+        if asked is not None:
+            return min(asked + dice.uniform(0, self.first_wait), self.longest_wait)
+        backoff = min(self.first_wait * 2.0 ** min(attempt - 1, 30), self.longest_wait)
+        return backoff * dice.uniform(0.5, 1.0)
+
+
+def parse_retry_after(headers: Mapping[str, str], now: float) -> float | None:
+    """Seconds until a server wants to be asked again; None where it does not sensibly say."""
+    milliseconds = _number(headers.get("retry-after-ms"))
+    if milliseconds is not None:
+        return milliseconds / 1000
+    written = headers.get("retry-after")
+    seconds = _number(written)
+    if seconds is not None or written is None:
+        return seconds
+    try:
+        return max(0.0, parsedate_to_datetime(written).timestamp() - now)
+    except (ValueError, OverflowError, TypeError):
+        return None
+
+
+def _number(written: str | None) -> float | None:
+    try:
+        value = float(written or "")
+    except ValueError:
+        return None
+    return value if math.isfinite(value) and value >= 0 else None
+
+
+# From an HTTP response or a failed connection to a Fault.
+
+_LONGEST_DETAIL = 300
+_PASSING = {408, 409, 425}
+# Codes and phrases by which servers say that this one request is at fault, not the set-up.
+_FILTERED = ("content_filter", "content_policy", "content_management_policy", "moderation")
+_TOO_LARGE = (
+    *("context_length", "context length", "context window", "maximum context"),
+    *("string_above_max_length", "too many images", "image_too_large", "too many tokens"),
+)
+_NO_SCHEMAS = ("response_format", "json_schema", "guided_json", "structured output")
+
+
+def status_fault(status: int, headers: Mapping[str, str], body: str, now: float) -> Fault:
+    """What a response that is no answer means."""
+    code, message = _error_of(body)
+    said = f"{code} {message}".casefold()
+    detail = message or code or "no explanation"
+    if status == 429:
+        if "insufficient_quota" in said or "billing" in said:
+            return Fault(FaultKind.REJECTED, detail, status)
+        after = parse_retry_after(headers, now)
+        return Fault(FaultKind.RATE_LIMITED, detail, status, after)
+    if status >= 500 or status in _PASSING:
+        after = parse_retry_after(headers, now)
+        return Fault(FaultKind.OVERLOADED, detail, status, after)
+    if status == 413:
+        return Fault(FaultKind.TOO_LARGE, detail, status)
+    if status in (400, 422):
+        for kind, phrases in (
+            (FaultKind.FILTERED, _FILTERED),
+            (FaultKind.NO_SCHEMAS, _NO_SCHEMAS),
+            (FaultKind.TOO_LARGE, _TOO_LARGE),
+        ):
+            if any(phrase in said for phrase in phrases):
+                return Fault(kind, detail, status)
+    if 300 <= status < 400:
+        detail = f"it points to another address, {_line(headers.get('location', 'unnamed'))}"
+    return Fault(FaultKind.REJECTED, detail, status)
+
+
+def connection_fault(error: BaseException) -> Fault:
+    """What a failed connection means: the error behind the error tells."""
+    chain = list(_causes(error))
+    for cause in chain:
+        if isinstance(cause, socket.gaierror):
+            return Fault(FaultKind.NO_SUCH_HOST, _line(str(cause)))
+        if isinstance(cause, ssl.SSLError):
+            return Fault(FaultKind.TLS, _line(str(cause)))
+    names = {type(cause).__name__ for cause in chain}
+    texts = [_line(str(cause)) for cause in reversed(chain) if str(cause)]
+    detail = texts[0] if texts else "no explanation"
+    if names & {"ConnectError", "ConnectTimeout", "ConnectionRefusedError"}:
+        return Fault(FaultKind.UNREACHED, detail)
+    if any("Timeout" in name for name in names):
+        return Fault(FaultKind.TIMED_OUT, detail)
+    return Fault(FaultKind.BROKEN_OFF, detail)
+
+
+def _causes(error: BaseException) -> list[BaseException]:
+    chain: list[BaseException] = []
+    current: BaseException | None = error
+    while current is not None and current not in chain:
+        chain.append(current)
+        current = current.__cause__ or current.__context__
+    return chain
+
+
+def _error_of(body: str) -> tuple[str, str]:
+    """The code and message in an error body, of whichever shape."""
+    try:
+        content: Any = json.loads(body)
+    except (ValueError, RecursionError):
+        return "", _line(body)
+    error = content.get("error", content) if isinstance(content, dict) else content
+    if not isinstance(error, dict):
+        return "", _line(str(error))
+    words = [str(error[key]) for key in ("code", "type", "param") if error.get(key)]
+    message = error.get("message") or error.get("detail") or ""
+    return _line(" ".join(words)), _line(str(message))
+
+
+def _line(text: str) -> str:
+    # A server's words go to a terminal: one line, and nothing a terminal would act on.
+    flat = " ".join(text[: 4 * _LONGEST_DETAIL].split())
+    return "".join(letter for letter in flat if letter.isprintable())[:_LONGEST_DETAIL]

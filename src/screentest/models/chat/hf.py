@@ -6,9 +6,16 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from screentest.core import NoValue, Outcome, Reason, attempt, register
-from screentest.models.chat.conclusion import conclude
-from screentest.models.chat.messages import ChatAnswer, ChatRequest, Reply, Sampling, Text, Usage
-from screentest.models.chat.schemas import instructions
+from screentest.models.chat.messages import (
+    ChatAnswer,
+    ChatRequest,
+    Reply,
+    Sampling,
+    Text,
+    Usage,
+    instructions,
+)
+from screentest.models.chat.parsing import conclude
 from screentest.models.optional import optional
 from screentest.models.pictures import to_pillow
 from screentest.models.pretrained import EXTRA, NEUTRAL, Origin, Place, ready

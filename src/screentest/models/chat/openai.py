@@ -13,17 +13,15 @@ from dataclasses import fields, replace
 from typing import Any, Literal
 
 from screentest.core import BadOption, DecodeError, LedgerClient, Outcome, from_object, register
-from screentest.models.chat import loop
-from screentest.models.chat.calling import Settings
-from screentest.models.chat.dialects import dialect_for
+from screentest.models.chat import session as loop
+from screentest.models.chat.calls import Settings
+from screentest.models.chat.costs import MemoryLedger, Prices
 from screentest.models.chat.endpoint import Endpoint
-from screentest.models.chat.estimate import Estimate, estimate
-from screentest.models.chat.ledger import MemoryLedger
+from screentest.models.chat.faults import Clock, Retries, SystemClock
 from screentest.models.chat.messages import ChatAnswer, ChatRequest, Sampling
-from screentest.models.chat.pricing import Prices
-from screentest.models.chat.recorder import Recorder
-from screentest.models.chat.retry import Clock, Retries, SystemClock
-from screentest.models.chat.session import Session
+from screentest.models.chat.replay import Recorder
+from screentest.models.chat.session import Estimate, Session, estimate
+from screentest.models.chat.wire import dialect_for
 
 logger = logging.getLogger("screentest.chat")
 

@@ -12,11 +12,18 @@ True
 
 from __future__ import annotations
 
+import json
 import math
 import re
 from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
 
 from screentest.core import NoValue, Reason
+from screentest.models.chat.messages import ChatAnswer, ChatRequest, Reply
+
+if TYPE_CHECKING:
+    from pydantic import BaseModel
+
 
 _THOUGHT = re.compile(r"\A.*</think(?:ing)?>|\A\s*<think(?:ing)?>.*", re.DOTALL | re.IGNORECASE)
 _PLAIN = re.compile(r"[+\-−]?[0-9]+(?:\.[0-9]+)?")
@@ -177,3 +184,154 @@ def _within(short: str, long: str, text: str) -> bool:
 def _unparsable(problem: str, text: str) -> NoValue:
     start = " ".join(text[:120].split())
     return NoValue(Reason.UNPARSABLE, f"{problem}. The answer begins: {start!r}")
+
+
+# The one JSON object in a model's answer, read strictly.
+#
+# The rules: thinking before the answer is passed over; the object may stand in a ``` fence or
+# between sentences; there is exactly one (after it no brace may open again); no key twice, no
+# NaN or Infinity, no number beyond a double. Everything else has no value.
+#
+# >>> read_object('Sure:\n```json\n{"score": 4}\n```')
+# {'score': 4}
+
+LONGEST = 1_000_000
+"""Characters; a longer answer is not a verdict."""
+
+
+class NotOneObject(ValueError):
+    """Why a text holds no value by the rules; the message is for a model and for people."""
+
+
+def read_object(text: str) -> dict[str, Any]:
+    """The object; raises NotOneObject with what is wrong."""
+    said = spoken(text)
+    if not said:
+        raise NotOneObject("it is empty")
+    if len(said) > LONGEST:
+        raise NotOneObject(f"it is longer than {LONGEST} characters")
+    start = said.find("{")
+    if start < 0:
+        raise NotOneObject("it holds no JSON object")
+    decoder = json.JSONDecoder(
+        object_pairs_hook=_unique, parse_constant=_no_constant, parse_float=_number
+    )
+    try:
+        found, end = decoder.raw_decode(said, start)
+    except json.JSONDecodeError as error:
+        raise NotOneObject(f"the JSON is broken at character {error.pos}: {error.msg}") from None
+    except RecursionError:
+        raise NotOneObject("the JSON is nested too deep") from None
+    except NotOneObject:
+        raise
+    except ValueError:  # an integer of thousands of digits
+        raise NotOneObject("it holds a number too large to read") from None
+    if "{" in said[end:]:
+        raise NotOneObject("it holds more than one JSON object")
+    if said[:start].rstrip().endswith("[") or ("[" in said[:start] and "]" in said[end:]):
+        raise NotOneObject("it holds a list where one object was asked for")
+    assert isinstance(found, dict)
+    return found
+
+
+def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    found = dict(pairs)
+    if len(found) != len(pairs):
+        raise NotOneObject("a key is given twice")
+    return found
+
+
+def _no_constant(name: str) -> Any:
+    raise NotOneObject(f"{name} is not a number")
+
+
+def _number(written: str) -> float | int:
+    # JSON schema counts 4.0 as an integer; so do we.
+    value = float(written)
+    if not math.isfinite(value):
+        raise NotOneObject(f"the number {written[:20]} is too large")
+    return int(value) if value.is_integer() and abs(value) < 2**53 else value
+
+
+# From a model's raw reply to an answer, or to the typed reason why it is none.
+#
+# The same rules for every backend, so that a recorded or stored reply can be read again later
+# without asking again.
+
+_COMPLETE = {"stop", "eos", "end_turn", "stop_sequence", ""}
+_CUT = {"length", "max_tokens"}
+_STOPPED = {"content_filter", "safety", "refusal"}
+_SORRY = r"(?:i['’]?m|i am) (?:very |so )?sorry|sorry|i apologi[sz]e|unfortunately|as an ai\b"
+_CANNOT = (
+    r"i (?:cannot|can['’]t|can not|won['’]t|will not|(?:do not|don['’]t) have the ability to)"
+    r"|(?:i['’]?m|i am) (?:unable|not able) to|i (?:do not|don['’]t)(?= have access)"
+)
+_MATERIAL = (
+    r"(?:(?:the|this|that|these|those|your|either|both|of|actual|provided|attached|uploaded|given)\s+)*"
+    r"(?:video|image|picture|photo|frame|clip|film|file|media|content|attachment|link)s?\b"
+)
+# How a refusal in plain words begins. What counts is what the model cannot do: "I can't see the
+# video" declines, "I can't see any cat" is an answer, and mostly a no: to lose those would raise
+# every score that counts what is there.
+_DECLINES = re.compile(
+    rf"(?:(?:{_SORRY})[^\n]{{0,80}}?\b)?(?:{_CANNOT})\s+(?:\w+ly\s+)?(?:"
+    r"(?:assist|help|comply|fulfil+|continue|do (?:that|this)|describe)\b"
+    r"|(?:view|see|watch|open|process|analy[sz]e|evaluate|compare|have access to)\s+"
+    rf"(?:it\b|them\b|{_MATERIAL})"
+    r"|(?:answer|provide|give|offer)\s+(?:(?:the|this|that|these|those|your|an?|any)\s+)*"
+    r"(?:questions?|requests?|answers?|responses?|descriptions?|ratings?|assessments?|judge?ments?)\b"
+    r")",
+    re.IGNORECASE,
+)
+
+
+def conclude(request: ChatRequest, reply: Reply) -> ChatAnswer:
+    """The answer; raises NoValue where there is none."""
+    if reply.refusal.strip():
+        raise NoValue(Reason.REFUSED, f"the model declined: {_start(reply.refusal)}")
+    if reply.finish in _STOPPED:
+        raise NoValue(Reason.REFUSED, f"a filter stopped the answer (finish {reply.finish!r})")
+    if reply.finish in _CUT:
+        raise NoValue(
+            Reason.TRUNCATED,
+            f"the answer was cut off after {request.sampling.max_tokens} tokens",
+            advice='Allow more: sampling={"max_tokens": N}.',
+        )
+    if reply.finish not in _COMPLETE:
+        raise NoValue(Reason.UNPARSABLE, f"the answer ended with {reply.finish[:40]!r}")
+    said = spoken(reply.text)
+    if not said:
+        raise NoValue(Reason.UNPARSABLE, "the answer is empty")
+    # Also where an object follows: "I cannot view it. The format would be {…}" is no answer.
+    if _DECLINES.match(said):
+        raise NoValue(Reason.REFUSED, f"the model declined: {_start(said)}")
+    value = None if request.schema is None else _value(request.schema, reply.text)
+    return ChatAnswer(
+        text=reply.text,
+        value=value,
+        model=reply.model,
+        fingerprint=reply.fingerprint,
+        usage=reply.usage,
+        request_key=request.key,
+    )
+
+
+def _value(schema: type[BaseModel], text: str) -> BaseModel:
+    import json
+
+    from pydantic import ValidationError
+
+    try:
+        found = read_object(text)
+        # Through JSON, since only there strict pydantic still takes "first" for an enum.
+        return schema.model_validate_json(json.dumps(found), strict=True)
+    except NotOneObject as error:
+        raise NoValue(Reason.UNPARSABLE, f"{error}. The answer begins: {_start(text)}") from None
+    except ValidationError as error:
+        first = error.errors(include_url=False)[0]
+        place = ".".join(str(step) for step in first["loc"]) or "the object"
+        raise NoValue(Reason.UNPARSABLE, f"{place}: {first['msg']}") from None
+
+
+def _start(text: str) -> str:
+    return repr(" ".join(text[:160].split()))

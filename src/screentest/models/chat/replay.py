@@ -3,23 +3,118 @@
 from __future__ import annotations
 
 import hashlib
+import os
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 from screentest.core import (
     BadOption,
     DecodeError,
+    Failure,
     NoValue,
     Outcome,
     Reason,
+    StorageError,
     attempt,
     from_json,
     register,
+    to_json,
 )
-from screentest.models.chat.conclusion import conclude
-from screentest.models.chat.messages import ChatAnswer, ChatRequest
-from screentest.models.chat.recorder import Recorded
+from screentest.models.chat.messages import ChatAnswer, ChatRequest, Reply
+from screentest.models.chat.parsing import conclude
+from screentest.models.roles import Chat
+
+# Recording answers, so that they can be replayed without the model.
+#
+# One JSON line per answer: the request's key, and the reply as it was or the typed reason why
+# the model gave none. A service that failed is not recorded: it may answer next time.
+
+_LASTING = {Reason.REFUSED, Reason.TRUNCATED, Reason.UNPARSABLE, Reason.TOO_LARGE}
+
+
+@dataclass(frozen=True, slots=True)
+class Recorded:
+    """One line of a recording."""
+
+    key: str
+    use: str = ""
+    reply: Reply | None = None
+    failure: Failure | None = None
+
+
+class Recorder:
+    """A chat model whose answers are also appended to a file. Several processes may share it."""
+
+    def __init__(self, chat: Chat, path: str | Path) -> None:
+        self._chat = chat
+        self._path = Path(path)
+        try:
+            self._path.parent.mkdir(parents=True, exist_ok=True)
+            self._path.open("ab").close()
+        except OSError as error:
+            raise BadOption(f"cannot record to {self._path}: {error.strerror}") from None
+
+    def __getattr__(self, name: str) -> Any:
+        # Whatever else the model can do, such as attach a ledger, it still can.
+        if name.startswith("__") or name == "_chat":
+            raise AttributeError(name)
+        return getattr(self._chat, name)
+
+    def __enter__(self) -> Recorder:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Let go of what the model holds."""
+        close = getattr(self._chat, "close", None)
+        if close is not None:
+            close()
+
+    @property
+    def identity(self) -> Mapping[str, str]:
+        """That of the model: recording changes nothing."""
+        return self._chat.identity
+
+    def ask(self, requests: Sequence[ChatRequest]) -> list[Outcome[ChatAnswer]]:
+        """Ask, and write down what came."""
+        outcomes = self._chat.ask(requests)
+        lines = [
+            f"{to_json(recorded)}\n"
+            for request, outcome in zip(requests, outcomes, strict=True)
+            if (recorded := _recorded(request, outcome)) is not None
+        ]
+        if lines:
+            self._append("".join(lines).encode())
+        return outcomes
+
+    def _append(self, data: bytes) -> None:
+        try:
+            # One write to a file opened for appending: lines of several writers do not mix.
+            descriptor = os.open(self._path, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o644)
+            try:
+                while data:
+                    data = data[os.write(descriptor, data) :]
+            finally:
+                os.close(descriptor)
+        except OSError as error:
+            raise StorageError(f"cannot record to {self._path}: {error.strerror}") from error
+
+
+def _recorded(request: ChatRequest, outcome: Outcome[ChatAnswer]) -> Recorded | None:
+    if outcome.failure is not None:
+        if outcome.failure.reason not in _LASTING:
+            return None
+        return Recorded(request.key, request.use, failure=outcome.failure)
+    answer = outcome.unwrap()
+    reply = Reply(
+        answer.text, model=answer.model, fingerprint=answer.fingerprint, usage=answer.usage
+    )
+    return Recorded(request.key, request.use, reply=reply)
 
 
 class ReplayChat:

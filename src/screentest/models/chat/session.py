@@ -3,19 +3,24 @@
 from __future__ import annotations
 
 import asyncio
+import json
+import os
 import random
+import threading
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Callable, Coroutine, Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor, wait
+from dataclasses import dataclass
+from decimal import Decimal
+from typing import Any, TypeVar
 
 from screentest.core import LedgerClient, NoValue, Outcome, ServiceError
-from screentest.models.chat.accounting import Books
-from screentest.models.chat.calling import Caller, Settings
+from screentest.models.chat import wire
+from screentest.models.chat.calls import Books, Caller, Limiter, Settings
+from screentest.models.chat.costs import Price, estimate_input_tokens
 from screentest.models.chat.endpoint import Secret
-from screentest.models.chat.limiter import Limiter
-from screentest.models.chat.messages import ChatAnswer, ChatRequest
-from screentest.models.chat.pricing import Price
-from screentest.models.chat.retry import Clock
+from screentest.models.chat.faults import Clock
+from screentest.models.chat.messages import ChatAnswer, ChatRequest, Text, Usage
 
 
 class Session:
@@ -28,7 +33,7 @@ class Session:
         clock: Clock,
         dice: random.Random,
     ) -> None:
-        from screentest.models.chat._client import Client
+        from screentest.models.chat.wire import Client
 
         self.loop = asyncio.get_running_loop()
         self._most = settings.concurrency
@@ -94,3 +99,186 @@ class Session:
 def _cancel(workers: Iterable[asyncio.Task[None]]) -> None:
     for worker in workers:
         worker.cancel()
+
+
+# One event loop per process, in a thread of its own, so that plain code can ask async code.
+#
+# A process that was forked gets its own on first use. Ctrl-C in the asking thread cancels what
+# it asked for, waits until that has tidied up, and goes on as Ctrl-C.
+
+T = TypeVar("T")
+
+_TIDYING = 10.0
+_lock = threading.Lock()
+_running: tuple[int, asyncio.AbstractEventLoop] | None = None
+
+
+def run(work: Coroutine[Any, Any, T]) -> T:
+    """The result of ``work``, done in the event loop of this process."""
+    loop = event_loop()
+    if threading.current_thread().name == _name():
+        work.close()
+        raise RuntimeError("the event loop cannot wait for itself; await instead")
+    result: Future[T] = Future()
+    tasks: list[asyncio.Task[T]] = []
+
+    def start() -> None:
+        task = loop.create_task(work)
+        tasks.append(task)
+        task.add_done_callback(lambda task: _hand_over(task, result))
+
+    loop.call_soon_threadsafe(start)
+    try:
+        return result.result()
+    except BaseException:
+        if not result.done():  # interrupted while waiting
+            loop.call_soon_threadsafe(lambda: tasks[0].cancel())
+            wait([result], timeout=_TIDYING)
+        raise
+
+
+def event_loop() -> asyncio.AbstractEventLoop:
+    """The loop of this process, started where it was not."""
+    global _running
+    with _lock:
+        if _running is None or _running[0] != os.getpid() or _running[1].is_closed():
+            loop = asyncio.new_event_loop()
+            threading.Thread(target=loop.run_forever, name=_name(), daemon=True).start()
+            _running = os.getpid(), loop
+        return _running[1]
+
+
+def _name() -> str:
+    return f"screentest-chat-{os.getpid()}"
+
+
+def _hand_over(task: asyncio.Task[T], result: Future[T]) -> None:
+    if task.cancelled():
+        result.set_exception(asyncio.CancelledError())
+    elif (error := task.exception()) is not None:
+        result.set_exception(error)
+    else:
+        result.set_result(task.result())
+
+
+def _new_lock() -> None:
+    # The lock could have been held by a thread that does not exist after a fork.
+    global _lock
+    _lock = threading.Lock()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_new_lock)
+
+
+# What asking would take, before anything is asked: calls, pictures, tokens, cost, bytes.
+#
+# Nothing is sent. What would leave the machine is made for real, so its size is exact.
+
+_PREVIEW = 300
+
+
+@dataclass(frozen=True, slots=True)
+class Estimate:
+    """What a list of requests would take, were none of them to fail or need repair."""
+
+    host: str
+    url: str
+    model: str
+    calls: int
+    images: int
+    image_bytes: int
+    """Of the encoded pictures."""
+    sent_bytes: int
+    """Of all bodies, exactly."""
+    input_tokens: int
+    """About; every model counts in its own way."""
+    most_output_tokens: int
+    """No answer may be longer, so this is a bound."""
+    most_cost: Decimal | None
+    """At the estimated input and the longest answers; None without a price."""
+    uses: Mapping[str, int]
+    """Calls by use."""
+    preview: str
+    """The beginning of the first request's text."""
+
+    def lines(self) -> list[str]:
+        """The same for people."""
+        cost = "unknown: no price for this model"
+        if self.most_cost is not None:
+            cost = f"at most {self.most_cost:.4f}"
+        return [
+            f"to        {self.url} ({self.model})",
+            f"calls     {self.calls:,}"
+            + "".join(f"; {use or 'unnamed'} {count:,}" for use, count in self.uses.items()),
+            f"pictures  {self.images:,} ({self.image_bytes:,} bytes)",
+            f"tokens    about {self.input_tokens:,} in, at most {self.most_output_tokens:,} out",
+            f"cost      {cost}",
+            f"sent      {self.sent_bytes:,} bytes, to {self.host} only",
+            f"text      {self.preview}",
+        ]
+
+
+def estimate(
+    requests: Iterable[ChatRequest], settings: Settings, price: Price | None = None
+) -> Estimate:
+    """Add up what ``requests`` would take at the endpoint of ``settings``."""
+    calls = images = image_bytes = sent = tokens = longest = 0
+    cost = Decimal(0)
+    uses: dict[str, int] = {}
+    preview = ""
+    for request in requests:
+        calls += 1
+        uses[request.use] = uses.get(request.use, 0) + 1
+        images += len(request.pictures)
+        image_bytes += sum(len(picture.data) for picture in request.pictures)
+        sent += len(_body(request, settings))
+        here = estimate_input_tokens(request, instructed=settings.structured != "schema")
+        tokens += here
+        longest += request.sampling.max_tokens
+        if price is not None:
+            most = price.cost(Usage(here, request.sampling.max_tokens), len(request.pictures))
+            cost += most or 0
+        preview = preview or _text(request)
+    return Estimate(
+        host=settings.endpoint.host,
+        url=settings.endpoint.url,
+        model=settings.model,
+        calls=calls,
+        images=images,
+        image_bytes=image_bytes,
+        sent_bytes=sent,
+        input_tokens=tokens,
+        most_output_tokens=longest,
+        most_cost=cost if price is not None else None,
+        uses=uses,
+        preview=preview,
+    )
+
+
+def outgoing(request: ChatRequest, settings: Settings) -> dict[str, Any]:
+    """Exactly what would be sent, each picture shown by its kind and size."""
+    content: dict[str, Any] = json.loads(_body(request, settings))
+    pictures = iter(request.pictures)
+    for message in content["messages"]:
+        if isinstance(message["content"], list):
+            for part in message["content"]:
+                if part["type"] == "image_url":
+                    part["image_url"]["url"] = f"<{next(pictures).summary}>"
+    return content
+
+
+def _body(request: ChatRequest, settings: Settings) -> bytes:
+    return wire.body(
+        request,
+        settings.model,
+        settings.dialect.fields(request.sampling, request.repeat),
+        instructed=settings.structured != "schema",
+        enforced=settings.structured != "instructed",
+    )
+
+
+def _text(request: ChatRequest) -> str:
+    text = " ".join(part.text for part in request.parts if isinstance(part, Text))
+    flat = " ".join(text.split())
+    return flat if len(flat) <= _PREVIEW else f"{flat[:_PREVIEW]}…"

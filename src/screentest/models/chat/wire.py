@@ -6,15 +6,33 @@ encoder has to look at its every letter.
 
 from __future__ import annotations
 
+import asyncio
 import base64
 import json
-from collections.abc import Sequence
+import re
+import time
+from collections.abc import AsyncIterator, Sequence
+from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any
+from ssl import SSLContext
+from typing import Any, cast
 
-from screentest.models.chat.faults import Fault, FaultKind
-from screentest.models.chat.messages import ChatRequest, Picture, Reply, Text, Usage
-from screentest.models.chat.schemas import instructions, json_schema
+import httpx2
+from openai import APIConnectionError, APIStatusError, AsyncOpenAI, Omit
+
+from screentest.core import BadOption
+from screentest.models.chat.endpoint import Endpoint, Secret
+from screentest.models.chat.faults import Fault, FaultKind, connection_fault, status_fault
+from screentest.models.chat.messages import (
+    ChatRequest,
+    Picture,
+    Reply,
+    Sampling,
+    Text,
+    Usage,
+    instructions,
+    json_schema,
+)
 
 # Pictures up to this size are kept as base64 for the next call that shows them.
 _SMALL = 2**18
@@ -124,3 +142,201 @@ def _usage(counted: Any) -> Usage:
     # A count that no context could hold is no count, and no ledger could add it up.
     known = [n if type(n) is int and 0 <= n <= _MOST_TOKENS else None for n in tokens]
     return Usage(*known)
+
+
+# The openai SDK, held on a short lead: no retries, no redirects, no proxy to this machine.
+#
+# Imported on first use only, since the SDK takes half a second.
+
+MOST_BYTES = 8 * 2**20
+"""Of a response. No verdict is longer."""
+
+_CONNECT_TIMEOUT = 20.0
+# What the SDK would tell every server about this machine, and any server about an OpenAI
+# account. Nobody needs it, and each line of it costs time.
+_ABOUT_US = (
+    *("Lang", "Package-Version", "OS", "Arch", "Runtime", "Runtime-Version", "Async"),
+    *("Retry-Count", "Read-Timeout"),
+)
+_UNSAID: dict[str, Any] = {f"X-Stainless-{name}": Omit() for name in _ABOUT_US}
+_ACCOUNT: dict[str, Any] = {"OpenAI-Organization": Omit(), "OpenAI-Project": Omit()}
+_HEADERS: dict[str, Any] = {"Content-Type": "application/json", **_UNSAID}
+# A pool looks at every connection it has for each request, so several small ones are quicker.
+_CONNECTIONS_PER_POOL = 4
+
+
+class TooLong(httpx2.ReadError):
+    """A response beyond the limit."""
+
+
+class _Bounded(httpx2.AsyncByteStream):
+    """A response's bytes, up to the limit."""
+
+    def __init__(self, stream: httpx2.AsyncByteStream) -> None:
+        self._stream = stream
+
+    async def __aiter__(self) -> AsyncIterator[bytes]:
+        total = 0
+        async for chunk in self._stream:
+            total += len(chunk)
+            if total > MOST_BYTES:
+                raise TooLong(f"more than {MOST_BYTES} bytes")
+            yield chunk
+
+    async def aclose(self) -> None:
+        await self._stream.aclose()
+
+
+async def _bound(response: httpx2.Response) -> None:
+    response.stream = _Bounded(cast(httpx2.AsyncByteStream, response.stream))
+
+
+class Client:
+    """Sends bodies to one endpoint. Lives in one event loop."""
+
+    def __init__(self, endpoint: Endpoint, key: Secret, connections: int, timeout: float) -> None:
+        self._key = key
+        self._timeout = timeout
+        pools = -(-connections // _CONNECTIONS_PER_POOL)
+        # Reading the trusted certificates takes a while: once for all pools, not for plain HTTP.
+        trust: SSLContext | bool = False
+        if not endpoint.url.startswith("http:"):
+            trust = httpx2.create_ssl_context(trust_env=not endpoint.loopback)
+        self._all = [_sdk(endpoint, key, timeout, trust) for _ in range(pools)]
+        self._idle = self._all * _CONNECTIONS_PER_POOL
+
+    async def send(self, body: bytes) -> bytes:
+        """Send one request; the body of the response, or a Fault."""
+        sdk = self._idle.pop()
+        try:
+            async with asyncio.timeout(self._timeout):
+                response = await sdk.post(
+                    "/chat/completions",
+                    cast_to=httpx2.Response,
+                    content=body,
+                    options={"headers": _HEADERS},
+                )
+                return response.content
+        except TimeoutError:
+            fault = Fault(FaultKind.TIMED_OUT, f"no answer in {self._timeout:g} s")
+        except APIStatusError as error:
+            said = self._key.hide(error.response.text)
+            fault = status_fault(error.status_code, error.response.headers, said, time.time())
+        except APIConnectionError as error:
+            if isinstance(error.__cause__, TooLong):
+                fault = Fault(FaultKind.TOO_LONG, str(error.__cause__))
+            else:
+                fault = connection_fault(error)
+        finally:
+            self._idle.append(sdk)
+        raise fault
+
+    async def close(self) -> None:
+        """Let go of all connections."""
+        for sdk in self._all:
+            await sdk.close()
+
+
+def _sdk(endpoint: Endpoint, key: Secret, timeout: float, trust: SSLContext | bool) -> AsyncOpenAI:
+    return AsyncOpenAI(
+        api_key=key.reveal() or "none",
+        base_url=endpoint.url,
+        max_retries=0,
+        timeout=httpx2.Timeout(timeout, connect=min(timeout, _CONNECT_TIMEOUT)),
+        default_headers=None if endpoint.host == "api.openai.com" else _ACCOUNT,
+        http_client=httpx2.AsyncClient(
+            limits=httpx2.Limits(
+                max_connections=_CONNECTIONS_PER_POOL,
+                max_keepalive_connections=_CONNECTIONS_PER_POOL,
+            ),
+            verify=trust,
+            follow_redirects=False,
+            # Frames for a server on this machine must not travel through a proxy.
+            trust_env=not endpoint.loopback,
+            event_hooks={"response": [_bound]},
+        ),
+    )
+
+
+# Which sampling settings a server takes, and how it spells them.
+#
+# A server refuses or ignores what it does not know. What a dialect cannot say is left out and
+# warned of once; the dialect stands in the signature, so the number still says how it was made.
+#
+# >>> REASONING.fields(Sampling(temperature=0.7, max_tokens=100))
+# {'max_completion_tokens': 100}
+# >>> REASONING.unsaid(Sampling(temperature=0.7))
+# ['temperature']
+
+# Names of models that draw with fixed settings.
+_REASONING_MODELS = re.compile(r"^(gpt-5|o[1-9])(?![a-z0-9])", re.IGNORECASE)
+_HOSTED = ("openai.com", "azure.com")
+
+
+@dataclass(frozen=True, slots=True)
+class Dialect:
+    """The settings one family of servers takes: our name to theirs."""
+
+    name: str
+    words: tuple[tuple[str, str], ...]
+    most_stops: int = 16
+
+    def fields(self, sampling: Sampling, repeat: int = 0) -> dict[str, Any]:
+        """The settings as fields of a request."""
+        given = sampling.given
+        if "stop" in given:
+            given["stop"] = list(given["stop"])[: self.most_stops]
+        if "seed" in given:
+            given["seed"] += repeat
+        return {theirs: given[ours] for ours, theirs in self.words if ours in given}
+
+    def unsaid(self, sampling: Sampling) -> list[str]:
+        """The settings that are set but cannot be said here."""
+        known = dict(self.words)
+        left_out = [name for name in sampling.given if name not in known]
+        if "stop" in known and len(sampling.stop) > self.most_stops:
+            left_out.append(f"stop (beyond {self.most_stops})")
+        return left_out
+
+
+def _same(*names: str) -> tuple[tuple[str, str], ...]:
+    return tuple((name, name) for name in names)
+
+
+OPEN = Dialect(
+    "open",
+    _same(
+        *("temperature", "top_p", "top_k", "min_p", "repetition_penalty"),
+        *("max_tokens", "min_tokens", "seed", "stop"),
+    ),
+)
+"""vLLM, SGLang and their like: everything."""
+
+PLAIN = Dialect("plain", _same("temperature", "top_p", "max_tokens", "seed", "stop"))
+"""The settings that nearly every server knows, such as `transformers serve` and Ollama."""
+
+OPENAI = Dialect(
+    "openai",
+    (*_same("temperature", "top_p", "seed", "stop"), ("max_tokens", "max_completion_tokens")),
+    most_stops=4,
+)
+"""OpenAI's own models with free sampling."""
+
+REASONING = Dialect("reasoning", (("max_tokens", "max_completion_tokens"),))
+"""GPT-5 and the o-series: temperature is 1 and cannot be set."""
+
+DIALECTS = {dialect.name: dialect for dialect in (OPEN, PLAIN, OPENAI, REASONING)}
+
+
+def dialect_for(name: str, host: str, model: str) -> Dialect:
+    """The dialect of that name; ``auto`` goes by the host and the model's name."""
+    if name in DIALECTS:
+        return DIALECTS[name]
+    if name != "auto":
+        raise BadOption(
+            f"there is no dialect {name!r}", advice=f"Dialects: auto, {', '.join(DIALECTS)}."
+        )
+    if _REASONING_MODELS.match(model):
+        return REASONING
+    hosted = any(host == domain or host.endswith(f".{domain}") for domain in _HOSTED)
+    return OPENAI if hosted else OPEN

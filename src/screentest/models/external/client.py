@@ -22,9 +22,9 @@ from pathlib import Path
 from typing import Any
 
 from screentest.core import BadOption, NoValue, Reason
-from screentest.models.external.exchange import Exchange
 from screentest.models.external.process import WorkerEnded, WorkerProcess
 from screentest.models.external.protocol import (
+    Exchange,
     Hello,
     OutOfStep,
     WorkerSaysNo,

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any, TypeAlias
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
 import numpy as np
 
-from screentest.core import NoValue, Reason
-from screentest.models.external.answers import (
+from screentest.core import NoValue, Reason, register
+from screentest.models.external.client import Terms, Worker, split_command
+from screentest.models.external.protocol import (
     detection,
     mask_over,
     no_rows,
@@ -20,7 +21,6 @@ from screentest.models.external.answers import (
     unit_rows,
     whole_number,
 )
-from screentest.models.external.client import Worker
 from screentest.models.pictures import brightened, check_mask, check_pair, check_picture
 from screentest.models.roles import Detection
 
@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 
     from screentest.core.frames import Image
     from screentest.models.roles import FlowField, Mask, Vectors
+
 
 Box: TypeAlias = tuple[float, float, float, float]
 
@@ -267,3 +268,34 @@ class ExternalImageEdit(External):
 
 def _checked(images: Sequence[Image]) -> list[Image]:
     return [check_picture(image) for image in images]
+
+
+# Registers the backend ``external`` for a role. Each role's folder has a file that calls it.
+
+Filled = TypeVar("Filled", bound=External)
+
+
+def fills(kind: type[Filled]) -> Callable[..., Filled]:
+    """The factory of ``external`` for the role of ``kind``, registered."""
+
+    @register(
+        kind.role,
+        "external",
+        version=1,
+        summary="a worker command of yours, in its own environment, speaking JSON lines",
+        # The command stays in the signature: its arguments may change the numbers.
+        neutral=("timeout", "start_timeout", "restarts", "device"),
+    )
+    def external(
+        *,
+        model: str,
+        timeout: float = 600.0,
+        start_timeout: float = 600.0,
+        restarts: int = 3,
+        device: str = "auto",
+    ) -> Filled:
+        """``model`` is the command; it is started without a shell, on first use."""
+        terms = Terms(split_command(model), timeout, start_timeout, restarts, device)
+        return kind(Worker.shared(terms))
+
+    return external

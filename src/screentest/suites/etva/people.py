@@ -13,8 +13,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from screentest.core import Outcome, Reason
-from screentest.metrics.etva.tokens import Compat
 from screentest.stats import Correlation, Interval, kendall, mean_interval, spearman, wilson
+from screentest.suites.etva.answers import Compat
 
 Ratings = Mapping[str, Mapping[str, float]]
 """Prompt → model → a number, higher is better."""

@@ -6,10 +6,9 @@ import json
 from typing import Literal
 
 from screentest.core import BadOption, register
-from screentest.metrics.univ.dimensions import Dimension as Scored
-from screentest.metrics.univ.pieces import Level
-from screentest.metrics.univ.tasks import Task
-from screentest.suites.contract import Dimension, Suite
+from screentest.score.suite import Dimension, Suite
+from screentest.suites.univ.pieces import Level, Task
+from screentest.suites.univ.vocabulary import Dimension as Scored
 
 GROUPS = ("model", "task", "shots")
 TaskName = Literal["v2t", "t2v", "r2v", "tv2v", "rv2v", "v2v"]

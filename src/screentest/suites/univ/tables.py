@@ -10,13 +10,29 @@ from __future__ import annotations
 import math
 import re
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from screentest.core import Reason
-from screentest.evaluate.results import Results, Value
-from screentest.metrics.univ.dimensions import OWNER, Dimension
-from screentest.metrics.univ.tasks import Task
+from screentest.core.calls import CallStatus
+from screentest.reports.charts import radar
+from screentest.run import RunReader
+from screentest.run.ledger import Call
+from screentest.score.results import Results, Value
+from screentest.suites.univ.pieces import Task
+from screentest.suites.univ.schema import Description
+from screentest.suites.univ.vocabulary import (
+    ALL_SUBDIMENSIONS,
+    OWNER,
+    TITLES,
+    VOCABULARIES,
+    Dimension,
+    classify,
+)
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,3 +163,179 @@ def _row(metric: str, model: str, values: Sequence[Value], waiting: Mapping[Dime
     whole = all(cell.percent is not None or cell.lacking == cell.total for cell in cells.values())
     average = math.fsum(had) / len(had) if had and whole else None
     return Row(task, metric, model, cells, average, len(had))
+
+
+# What judging cost: tokens and seconds per case and task, from the ledger of a run.
+
+PUBLISHED: Mapping[Task, tuple[int, int]] = {
+    Task.V2V: (25104, 45),
+    Task.TV2V: (25898, 62),
+    Task.R2V: (16743, 44),
+    Task.RV2V: (27534, 55),
+    Task.T2V: (19567, 49),
+    Task.V2T: (1413, 27),
+}
+"""Table D1: tokens in and out together, and seconds, of one case."""
+
+
+@dataclass(frozen=True, slots=True)
+class TaskCost:
+    """What one case of a task takes on average."""
+
+    task: Task
+    cases: int
+    calls: float
+    tokens_in: float
+    tokens_out: float
+    seconds: float
+    """Of waiting for the model, calls one after the other."""
+    failed: int = 0
+    """Calls that were not answered; their time is in the seconds."""
+
+    @property
+    def tokens(self) -> float:
+        """In and out together."""
+        return self.tokens_in + self.tokens_out
+
+
+def task_costs(run: RunReader) -> list[TaskCost]:
+    """The cost table of a run, in the order of tasks; each case counts once."""
+    cases: dict[Task, set[str]] = {}
+    for record in run.records():
+        task = task_of(record.key.evaluator)
+        if task is not None and record.requests:
+            cases.setdefault(task, set()).add(record.key.item)
+    calls: dict[Task, list[Call]] = {}
+    for call in run.calls():
+        task = _task_of_call(call)
+        if task is not None:
+            calls.setdefault(task, []).append(call)
+    return [_cost(task, len(cases.get(task, ())), calls[task]) for task in Task if task in calls]
+
+
+def _task_of_call(call: Call) -> Task | None:
+    suite, _, rest = call.intent.purpose.partition(".")
+    name = rest.partition(".")[0]
+    return Task(name) if suite == "univ" and name in set(Task) else None
+
+
+def _cost(task: Task, cases: int, calls: Sequence[Call]) -> TaskCost:
+    receipts = [call.receipt for call in calls if call.receipt is not None]
+    per = max(1, cases)
+    return TaskCost(
+        task,
+        cases,
+        len(calls) / per,
+        math.fsum(one.tokens_in or 0 for one in receipts) / per,
+        math.fsum(one.tokens_out or 0 for one in receipts) / per,
+        math.fsum(one.latency for one in receipts) / per,
+        sum(one.status is not CallStatus.ANSWERED for one in receipts),
+    )
+
+
+# What a corpus is made of: how often each term of each sub-dimension is seen (figure B4).
+
+OTHER = "other words"
+_SHOWN = 12
+_COLOUR, _FADED = "#4878a8", "#b8c4d0"
+
+
+@dataclass(frozen=True, slots=True)
+class Spread:
+    """How often each term is said of one sub-dimension."""
+
+    name: str
+    counts: Mapping[str, int]
+    """By term, the most frequent first; free text that no term covers is one of them."""
+    silent: int
+    """Shots of which nothing is said."""
+
+    @property
+    def said(self) -> int:
+        """All statements."""
+        return sum(self.counts.values())
+
+
+def distribution(shots: Iterable[Description]) -> dict[str, Spread]:
+    """All 21 sub-dimensions; those without a vocabulary are only said or silent."""
+    listed = list(shots)
+    counts: dict[str, Counter[str]] = {name: Counter() for name in ALL_SUBDIMENSIONS}
+    silent: Counter[str] = Counter()
+    for shot in listed:
+        seen = set()
+        for name, term in _terms(shot):
+            counts[name][term] += 1
+            seen.add(name)
+        silent.update(set(ALL_SUBDIMENSIONS) - seen)
+    return {
+        name: Spread(name, dict(_sorted(counts[name])), silent[name]) for name in ALL_SUBDIMENSIONS
+    }
+
+
+def _terms(shot: Description) -> Iterable[tuple[str, str]]:
+    # Scenes and actions are told in words and sorted by their kind.
+    kinds = {
+        "background_scene": [str(scene.kind) for scene in shot.scenes],
+        "action_event": [str(action.kind) for action in shot.actions],
+    }
+    for name, some in kinds.items():
+        for kind in some:
+            yield name, _term(name, kind)
+    for name, text in shot.by_subdimension():
+        if name in ALL_SUBDIMENSIONS and name not in kinds and text.strip():
+            yield name, _term(name, text)
+
+
+def _term(name: str, text: str) -> str:
+    vocabulary = VOCABULARIES.get(name)
+    if vocabulary is None:
+        return "said"
+    found = classify(vocabulary, text)
+    return OTHER if found is None else found.value
+
+
+def _sorted(counts: Counter[str]) -> list[tuple[str, int]]:
+    return sorted(counts.items(), key=lambda pair: (pair[0] == OTHER, -pair[1], pair[0]))
+
+
+def draw_distribution(spreads: Mapping[str, Spread]) -> Figure:
+    """A small chart for each of the 21."""
+    from matplotlib.backends.backend_agg import FigureCanvasAgg
+    from matplotlib.figure import Figure
+    from matplotlib.ticker import MaxNLocator
+
+    columns = 3
+    rows = -(-len(spreads) // columns)
+    figure = Figure(figsize=(11, 2.3 * rows))
+    FigureCanvasAgg(figure)
+    for place, spread in enumerate(spreads.values(), start=1):
+        axes = figure.add_subplot(rows, columns, place)
+        shown = list(spread.counts.items())[:_SHOWN]
+        bars = [*shown, ("nothing said", spread.silent)]
+        colours = [_COLOUR] * len(shown) + [_FADED]
+        axes.barh(range(len(bars)), [count for _, count in bars], color=colours, height=0.7)
+        axes.set_yticks(range(len(bars)), [name for name, _ in bars], fontsize=7)
+        axes.invert_yaxis()
+        axes.tick_params(axis="x", labelsize=7)
+        axes.xaxis.set_major_locator(MaxNLocator(integer=True))
+        title = spread.name.replace("_", ": ", 1).replace("_", " ")
+        axes.set_title(f"{title} ({spread.said:,})", fontsize=9, loc="left")
+        axes.spines[["top", "right"]].set_visible(False)
+    figure.tight_layout()
+    return figure
+
+
+# The benchmark's radar: a panel per task, an axis per dimension, a line per model.
+
+
+def task_radars(rows: Sequence[Row]) -> Figure:
+    """All tasks of a table; what has no value is a gap."""
+    panels: dict[str, dict[str, dict[str, float]]] = {}
+    for row in rows:
+        values = {
+            dimension.value: cell.percent / 100
+            for dimension, cell in row.cells.items()
+            if cell.percent is not None
+        }
+        panels.setdefault(row.name.upper(), {})[row.model] = values
+    return radar(panels, {one.value: TITLES[one] for one in Dimension})

@@ -6,12 +6,12 @@ of flashes ends in one cut, or suppressed until the minimum length has passed.
 
 from __future__ import annotations
 
+from collections import deque
 from fractions import Fraction
 from typing import Literal
 
-from screentest.core import BaseConsumer, Frame, VideoInfo, register
-from screentest.video.detectors._contract import Boundary
-from screentest.video.detectors._hsv_change import FULL_SIZE, HsvChange, Weights
+from screentest.core import BadOption, BaseConsumer, Frame, Time, VideoInfo, register
+from screentest.video.detectors.contract import FULL_SIZE, Boundary, HsvChange, Weights
 
 
 class ContentDetector(BaseConsumer):
@@ -96,3 +96,86 @@ def content(
     ``min_length`` frames.
     """
     return ContentDetector(threshold, min_length, Weights(*weights), merge=short_shots == "merge")
+
+
+# adaptive: a cut where colour changes far more than around it (PySceneDetect's definition).
+#
+# The threshold is relative: the change of a frame over the mean change of its neighbours, so
+# that fast camera motion, which changes every frame, is not a series of cuts.
+
+_NO_CHANGE = 0.00001
+_LARGEST_RATIO = 255.0
+
+
+class AdaptiveDetector(BaseConsumer):
+    """Cuts where the HSV change stands out among its neighbours."""
+
+    wants = FULL_SIZE
+
+    def __init__(
+        self,
+        threshold: float,
+        min_length: int,
+        window: int,
+        min_change: float,
+        weights: Weights,
+    ) -> None:
+        if window < 1:
+            raise BadOption("the window of the adaptive detector is at least 1 frame")
+        self._threshold = threshold
+        self._min_length = min_length
+        self._min_change = min_change
+        self._window = window
+        self._change = HsvChange(weights)
+        self._rate = Fraction(1)
+        self._recent: deque[tuple[Time, int, float]] = deque(maxlen=2 * window + 1)
+        self._last_cut: Time | None = None
+        self.boundaries: list[Boundary] = []
+
+    def open(self, info: VideoInfo) -> None:
+        """Minimum lengths are in frames of the mean rate."""
+        self._rate = info.rate
+
+    def take(self, frame: Frame) -> None:
+        """Score it, and judge the frame in the middle of those scored last."""
+        change = self._change.of(frame.image)
+        if change is None:
+            return
+        if self._last_cut is None:
+            # The start of the video counts like a cut.
+            self._last_cut = frame.time
+        self._recent.append((frame.time, frame.index, change))
+        if len(self._recent) < 2 * self._window + 1:
+            return
+        moment, index, middle = self._recent[self._window]
+        ratio = self._ratio(middle)
+        long_enough = round((moment - self._last_cut) * self._rate) >= self._min_length
+        if ratio >= self._threshold and middle >= self._min_change and long_enough:
+            self._last_cut = moment
+            strength = ratio / self._threshold if self._threshold else 1.0
+            self.boundaries.append(Boundary(moment, index, strength=strength))
+
+    def _ratio(self, middle: float) -> float:
+        others = [one for place, (_, _, one) in enumerate(self._recent) if place != self._window]
+        mean = sum(others) / (2.0 * self._window)
+        if mean >= _NO_CHANGE:
+            return min(middle / mean, _LARGEST_RATIO)
+        return _LARGEST_RATIO if middle >= self._min_change else 0.0
+
+
+@register("detector", "adaptive", version=1, summary="PySceneDetect's adaptive detector")
+def adaptive(
+    *,
+    threshold: float = 3.0,
+    min_length: int = 15,
+    window: int = 2,
+    min_change: float = 15.0,
+    weights: tuple[float, float, float, float] = (1.0, 1.0, 1.0, 0.0),
+) -> AdaptiveDetector:
+    """Cuts where the change is ``threshold`` times that of the neighbours, or more.
+
+    Neighbours are ``window`` frames on each side; a change below ``min_change`` is none;
+    ``weights`` are those of hue, saturation, brightness and edges; no shot is shorter than
+    ``min_length`` frames.
+    """
+    return AdaptiveDetector(threshold, min_length, window, min_change, Weights(*weights))

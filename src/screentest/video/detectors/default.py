@@ -6,15 +6,156 @@ the cut says when. Elsewhere in a blend a small jump is part of the blend.
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from fractions import Fraction
+from typing import TYPE_CHECKING
 
-from screentest.core import Frame, Span, Time, Transition, VideoInfo, register
-from screentest.video.detectors._contract import Boundary
-from screentest.video.detectors._small_frames import SMALL
-from screentest.video.detectors.abrupt import AbruptDetector, abrupt
+import cv2
+
+from screentest.core import (
+    BadOption,
+    BaseConsumer,
+    Frame,
+    Span,
+    Time,
+    Transition,
+    VideoInfo,
+    register,
+)
+from screentest.video.detectors.contract import SMALL, Boundary, SameSize
 from screentest.video.detectors.gradual import GradualDetector, gradual
+
+if TYPE_CHECKING:
+    from screentest.core.frames import Image
+
+
+# abrupt: hard cuts, also between very short shots and in soft, painterly films.
+#
+# A cut is a change from one frame to the next that stands out: at least twice the change
+# around it, plus a little for noise. It is measured in RGB on very small frames. Hue and
+# saturation, which `content` and `adaptive` use, mean nothing in black bars and shadows, and
+# noise there hides a cut between two pictures of like colours.
+#
+# Two things stand out without being cuts. A frame that is held (a film of 8 frames per second
+# in a file of 24) makes its neighbours seem still: held frames are not counted as neighbours.
+# After a flash the old picture comes back: at a cut no frame before is like any frame after.
+
+_NEIGHBOURS = 2
+"""On each side: with more, shots of four frames would be each other's neighbours."""
+_HELD, _HELD_SHARE = 0.5, 0.02
+"""A change below this, or this share of the cut's, is the same picture, coded again."""
+_HELD_IN_A_ROW = 2
+"""Each frame shown three times. More in a row is a still shot, not a slower film."""
+_REACH = _NEIGHBOURS * (_HELD_IN_A_ROW + 1)
+_LIKE = 0.5
+"""A frame after is like one before when it differs by less than this share of the cut."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Seen:
+    time: Time
+    index: int
+    picture: Image
+    change: float
+
+
+class AbruptDetector(BaseConsumer):
+    """Cuts where the change between frames stands out among its neighbours."""
+
+    wants = SMALL
+
+    def __init__(self, ratio: float, floor: float, min_length: int) -> None:
+        if min_length < 1 or ratio < 0 or floor < 0:
+            raise BadOption("ratio and floor are not negative; a shot has at least 1 frame")
+        self._ratio = ratio
+        self._floor = floor
+        self._min_length = min_length
+        self._same_size = SameSize()
+        self._behind = max(_REACH, min_length)
+        self._recent: deque[_Seen] = deque(maxlen=2 * self._behind + 1)
+        self._judged = 0
+        self._frames = 0
+        self.boundaries: list[Boundary] = []
+
+    def take(self, frame: Frame) -> None:
+        """Measure its change; judge the frame that now has enough frames after it."""
+        picture = self._same_size.of(frame.image)
+        change = _difference(picture, self._recent[-1].picture) if self._recent else 0.0
+        self._recent.append(_Seen(frame.time, frame.index, picture, change))
+        self._frames += 1
+        if self._frames - self._judged > self._behind:
+            self._judge_next()
+
+    def close(self, end: Time) -> None:
+        """Judge the last frames with what there is."""
+        while self._judged < self._frames:
+            self._judge_next()
+
+    def _judge_next(self) -> None:
+        place = len(self._recent) - (self._frames - self._judged)
+        # A shot shorter than the minimum is none, at both ends of the video too.
+        inside = self._min_length <= self._judged <= self._frames - self._min_length
+        self._judged += 1
+        here = self._recent[place]
+        if not inside or here.change < self._floor:
+            return
+        enough = self._ratio * self._change_around(place) + self._floor
+        if here.change < enough or self._comes_back(place):
+            return
+        found = Boundary(here.time, here.index, strength=here.change / max(enough, 1e-9))
+        last = self.boundaries[-1] if self.boundaries else None
+        if last is None or found.frame - last.frame >= self._min_length:
+            self.boundaries.append(found)
+        elif found.strength > last.strength:
+            self.boundaries[-1] = found
+
+    def _change_around(self, place: int) -> float:
+        changes = [seen.change for seen in self._recent]
+        held = max(_HELD, _HELD_SHARE * changes[place])
+        around = _neighbours(changes[:place][::-1], held)
+        around += _neighbours(changes[place + 1 :], held)
+        return sum(around) / len(around) if around else 0.0
+
+    def _comes_back(self, place: int) -> bool:
+        """Whether some frame before is like some frame after, as at both ends of a flash."""
+        seen = list(self._recent)
+        old = seen[max(0, place - self._min_length) : place]
+        new = seen[place : place + self._min_length]
+        like = _LIKE * seen[place].change
+        return any(_difference(a.picture, b.picture) < like for a in old for b in new)
+
+
+def _neighbours(outwards: list[float], held: float) -> list[float]:
+    """The changes nearest to a frame on one side, past those below ``held``."""
+    near: list[float] = []
+    in_a_row = 0
+    for change in outwards:
+        in_a_row = in_a_row + 1 if change < held else 0
+        if in_a_row > _HELD_IN_A_ROW:
+            # Nothing moves here; what lies beyond is another shot.
+            return [*near, change]
+        if in_a_row == 0:
+            near.append(change)
+        if len(near) == _NEIGHBOURS:
+            break
+    return near
+
+
+def _difference(one: Image, two: Image) -> float:
+    """Mean absolute difference, from 0 to 255."""
+    return float(cv2.norm(one, two, cv2.NORM_L1)) / one.size
+
+
+@register("detector", "abrupt", version=1, summary="hard cuts, down to shots of four frames")
+def abrupt(*, ratio: float = 2.0, floor: float = 6.5, min_length: int = 4) -> AbruptDetector:
+    """Cuts where a change is ``ratio`` times that around it plus ``floor`` (of 255), or more.
+
+    No shot is shorter than ``min_length`` frames: of cuts that close the strongest stays.
+    """
+    return AbruptDetector(ratio, floor, min_length)
+
 
 _SAME_PLACE = Fraction(1, 6)
 """Seconds: two looks of `gradual`."""

@@ -23,7 +23,7 @@ from screentest.core import (
     Layout,
     register,
 )
-from screentest.video.detectors._contract import Boundary
+from screentest.video.detectors.contract import Boundary
 
 if TYPE_CHECKING:
     from screentest.core.frames import Image

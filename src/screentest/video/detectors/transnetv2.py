@@ -30,8 +30,8 @@ from screentest.core import (
     VideoInfo,
     register,
 )
-from screentest.video.detectors._blends import EMPTY, contrast
-from screentest.video.detectors._contract import Boundary
+from screentest.video.detectors.contract import Boundary
+from screentest.video.detectors.gradual import EMPTY, contrast
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

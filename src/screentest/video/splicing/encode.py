@@ -16,7 +16,7 @@ from av.codec.context import Flags
 from av.video.frame import VideoFrame
 
 from screentest.core import BadOption, Signature
-from screentest.video.splicing.h264 import encoder_note, parameter_sets
+from screentest.video.splicing.packets import encoder_note, parameter_sets
 
 if TYPE_CHECKING:
     from av.packet import Packet

@@ -15,16 +15,16 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from screentest.base.atomic import atomic_output
-from screentest.base.printable import shown_path
+from screentest._util.atomic import atomic_output
+from screentest._util.text import shown_path
 from screentest.core import NATIVE, BadOption, Fault, Reason, Size, Span, VideoError, VideoInfo
 from screentest.video.limits import DEFAULT_LIMITS, Limits
 from screentest.video.probe import examine
 from screentest.video.source import Source
-from screentest.video.splicing.clips import ClipWriter
 from screentest.video.splicing.encode import EncoderSettings, StreamFormat
 from screentest.video.splicing.mp4 import Mp4Writer
 from screentest.video.splicing.normalize import refuse_to_replace
+from screentest.video.splicing.parts import ClipWriter
 from screentest.video.splicing.pictures import UNSAID, Fitter, even_size, matrix_of
 from screentest.video.survey import Survey
 

@@ -15,14 +15,14 @@ import av
 from av.packet import Packet
 
 from screentest.video.splicing.encode import EncoderSettings, StreamFormat, configure
-from screentest.video.splicing.h264 import length_prefixed
+from screentest.video.splicing.packets import length_prefixed
 
 if TYPE_CHECKING:
     from av.container import OutputContainer
     from av.stream import Stream
     from av.video.stream import VideoStream
 
-    from screentest.base.atomic import OutputFile
+    from screentest._util.atomic import OutputFile
 
 
 class Mp4Writer:

@@ -16,8 +16,8 @@ from itertools import chain, pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from screentest.base.atomic import atomic_output
-from screentest.base.printable import shown_path
+from screentest._util.atomic import atomic_output
+from screentest._util.text import shown_path
 from screentest.core import (
     NATIVE,
     BadOption,
@@ -34,9 +34,9 @@ from screentest.core import (
 from screentest.video.limits import DEFAULT_LIMITS, Limits
 from screentest.video.probe import examine
 from screentest.video.source import Source
-from screentest.video.splicing.clips import ClipWriter
 from screentest.video.splicing.encode import EncoderSettings, StreamFormat
 from screentest.video.splicing.mp4 import Mp4Writer
+from screentest.video.splicing.parts import ClipWriter
 from screentest.video.splicing.pictures import (
     UNSAID,
     Clock,

@@ -2,16 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
 
-from screentest.core import Frame, Span, Time
-from screentest.video.splicing.pixels import Pixels
+from screentest._util.text import shown_path
+from screentest.core import BadOption, Frame, Span, Time, timecode
+from screentest.video.limits import Limits
+from screentest.video.source import Source
+from screentest.video.splicing.encode import ClipEncoder, EncoderSettings, StreamFormat
+from screentest.video.splicing.pictures import Fitter, Pixels, checksum, timed_frames
 
 if TYPE_CHECKING:
+    from av.packet import Packet
+    from av.stream import Stream
+
     from screentest.core.frames import Image
+    from screentest.video.splicing.mp4 import Mp4Writer
+    from screentest.video.splicing.normalize import NormalizedVideo
+
 
 FrameFunction: TypeAlias = "Callable[[Iterator[Frame]], Iterable[Image]]"
 """Takes the frames of a part in order and gives as many pictures back, of the same kind.
@@ -56,3 +66,97 @@ Part: TypeAlias = Keep | Reencode
 def frame_by_frame(change: Callable[[Image], Image]) -> FrameFunction:
     """A frame function from one that changes a single picture."""
     return lambda frames: (change(frame.image) for frame in frames)
+
+
+# ClipWriter: pictures in, encoded clip by clip, each with an encoder of its own.
+
+
+class ClipWriter:
+    """Encodes pictures into an Mp4Writer."""
+
+    def __init__(self, writer: Mp4Writer, settings: EncoderSettings, form: StreamFormat) -> None:
+        self._writer = writer
+        self._settings = settings
+        self._form = form
+        self._encoder: ClipEncoder | None = None
+        self.note = ""
+        """What the encoder says of itself, once a clip is finished."""
+        self.parameter_sets: tuple[bytes, ...] = ()
+
+    def add(self, picture: Image, tick: int, duration: int, *, begins_clip: bool) -> None:
+        """The next picture; with ``begins_clip`` nothing after it leans on what was before."""
+        if begins_clip or self._encoder is None:
+            self.finish()
+            self._encoder = ClipEncoder(self._settings, self._form, tick)
+            self.parameter_sets = self._encoder.parameter_sets
+        self._writer.announce(tick, duration)
+        self._write(self._encoder.encode(picture, tick))
+
+    def finish(self) -> None:
+        """Write what the encoder still holds; the next picture begins a clip."""
+        if self._encoder is not None:
+            self._write(self._encoder.finish())
+            self.note = self._encoder.note
+            self._encoder = None
+
+    def _write(self, packets: list[Packet[Stream]]) -> None:
+        for packet in packets:
+            assert packet.pts is not None
+            self._writer.write_encoded(packet, packet.pts)
+
+
+# Originals: the very pictures that a normalised clip was encoded from, decoded once more.
+#
+# Seeking into a stranger's file can give wrong pictures without an error. Every picture is
+# compared with the checksum taken when the file was normalised; after the first that differs,
+# the source is decoded from its beginning instead.
+
+
+def original_pictures(
+    video: NormalizedVideo, first: int, ticks: Sequence[int], limits: Limits
+) -> Iterator[Image]:
+    """The pictures number ``first`` and on of ``video``, shown at ``ticks``, from its source."""
+    served = 0
+    entry = video.cut_before(ticks[0] * video.format.time_base).entry
+    for enter_at in (entry, None) if entry is not None else (None,):
+        for picture in _decoded(video, enter_at, ticks[served:], limits):
+            if checksum(picture) != video.checksum(first + served):
+                break
+            yield picture
+            served += 1
+        if served == len(ticks):
+            return
+    raise BadOption(
+        f"{shown_path(video.source)} no longer gives the pictures that "
+        f"{shown_path(video.path)} was made from, "
+        f"at {timecode(ticks[served] * video.format.time_base)}",
+        advice="The source, or the decoder, has changed: normalise it again.",
+    )
+
+
+def _decoded(
+    video: NormalizedVideo, enter_at: int | None, ticks: Sequence[int], limits: Limits
+) -> Iterator[Image]:
+    """Pictures as long as they come at the ticks where they should."""
+    form = video.format
+    fit = Fitter(form.width, form.height, form.matrix)
+    with Source(video.source, limits, threads=video.settings.threads) as source:
+        if enter_at is not None:
+            source.seek(enter_at)
+        coming = timed_frames(source.frames(), video.clock, ticks[0], ticks[-1] + 1)
+        for one, tick in zip(coming, ticks, strict=False):
+            if one.tick != tick:
+                return
+            yield fit(one.frame)
+
+
+def other_pictures(origin: Origin, form: StreamFormat, limits: Limits) -> Iterator[Image]:
+    """The pictures of another file, upright and in the size of the normalised one."""
+    fit = Fitter(form.width, form.height, form.matrix)
+    with Source(origin.path, limits) as source:
+        # From the beginning: of this file nothing is known that would make seeking safe.
+        for moment, frame in source.frames():
+            if origin.span is not None and moment >= origin.span.end:
+                return
+            if origin.span is None or moment >= origin.span.start:
+                yield fit(frame)

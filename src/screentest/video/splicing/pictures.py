@@ -9,21 +9,23 @@ from __future__ import annotations
 import zlib
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from enum import StrEnum
 from fractions import Fraction
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, cast
 
 import numpy as np
 from av.video.frame import VideoFrame
 from av.video.reformatter import ColorRange, Colorspace, Interpolation, VideoReformatter
 
 from screentest.core import Size, Time
-from screentest.video.convert import rotation_of
-from screentest.video.splicing.encode import PIXEL_FORMAT
+from screentest.video.probe import rotation_of
+from screentest.video.splicing.encode import PIXEL_FORMAT, StreamFormat
 
 if TYPE_CHECKING:
     from av.video.plane import VideoPlane
 
     from screentest.core.frames import Image
+
 
 EXACT = Interpolation.ACCURATE_RND | Interpolation.BITEXACT
 """The same pixels on every processor, at the price of some speed."""
@@ -195,3 +197,63 @@ def _at_constant_rate(
     while on_screen is not None and due < end:
         yield on_screen._replace(tick=due)
         due += step
+
+
+# Pixels: how a frame function sees pictures, and the way there and back.
+
+
+class Pixels(StrEnum):
+    """The arrays that a frame function gets and gives, all uint8."""
+
+    RGB = "rgb24"
+    """height × width × 3"""
+    BGR = "bgr24"
+    """height × width × 3, as OpenCV likes it"""
+    I420 = "yuv420p"
+    """height · 3/2 × width: the luma rows, then both chroma planes. What is not changed here
+    reaches the encoder exactly as it came, which RGB cannot promise."""
+
+    def shape(self, form: StreamFormat) -> tuple[int, ...]:
+        """The shape of one picture."""
+        if self is Pixels.I420:
+            return form.height * 3 // 2, form.width
+        return form.height, form.width, 3
+
+
+class PixelConverter:
+    """From I420 to a layout and back, by the colour matrix of the file."""
+
+    def __init__(self, pixels: Pixels, form: StreamFormat) -> None:
+        self._pixels = pixels
+        self._matrix = swscale_matrix(form.matrix)
+        self._there, self._back = VideoReformatter(), VideoReformatter()
+
+    def unpack(self, picture: Image) -> Image:
+        """A picture in the layout, in an array that may be written to."""
+        if self._pixels is Pixels.I420:
+            return picture
+        frame = VideoFrame.from_ndarray(picture, format=PIXEL_FORMAT)
+        converted = self._there.reformat(
+            frame,
+            format=self._pixels.value,
+            src_colorspace=self._matrix,
+            src_color_range=ColorRange.MPEG,
+            interpolation=Interpolation.BICUBIC | Interpolation.FULL_CHR_H_INT | EXACT,
+            threads=1,
+        )
+        return cast("Image", converted.to_ndarray())
+
+    def pack(self, image: Image) -> Image:
+        """An array in the layout as a picture."""
+        if self._pixels is Pixels.I420:
+            return image
+        frame = VideoFrame.from_ndarray(image, format=self._pixels.value)
+        converted = self._back.reformat(
+            frame,
+            format=PIXEL_FORMAT,
+            dst_colorspace=self._matrix,
+            dst_color_range=ColorRange.MPEG,
+            interpolation=Interpolation.BICUBIC | Interpolation.FULL_CHR_H_INP | EXACT,
+            threads=1,
+        )
+        return cast("Image", converted.to_ndarray())

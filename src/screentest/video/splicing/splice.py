@@ -17,17 +17,22 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from screentest.base.atomic import atomic_output
-from screentest.base.printable import shown_path
+from screentest._util.atomic import atomic_output
+from screentest._util.text import shown_path
 from screentest.core import BadOption, Frame, Progress, Silent, Span, Time
 from screentest.video.limits import DEFAULT_LIMITS, Limits
-from screentest.video.splicing.clips import ClipWriter
 from screentest.video.splicing.mp4 import Mp4Writer
 from screentest.video.splicing.normalize import NormalizedVideo, refuse_to_replace
-from screentest.video.splicing.originals import original_pictures, other_pictures
 from screentest.video.splicing.packets import PacketFile
-from screentest.video.splicing.parts import Keep, Part, Reencode
-from screentest.video.splicing.pixels import PixelConverter
+from screentest.video.splicing.parts import (
+    ClipWriter,
+    Keep,
+    Part,
+    Reencode,
+    original_pictures,
+    other_pictures,
+)
+from screentest.video.splicing.pictures import PixelConverter
 
 if TYPE_CHECKING:
     from collections.abc import Generator

@@ -12,22 +12,23 @@ from PIL import Image
 from scipy import stats
 
 from screentest.core import BadOption, Item, Outcome, OutputInfo, Reason, Score
-from screentest.corpus.locot2v import PromptRecord, PromptSuite
-from screentest.evaluate.results import Results, Value
-from screentest.suites import charts
-from screentest.suites.locot2v.analysis import drawing
-from screentest.suites.locot2v.analysis.complexity import by_complexity
-from screentest.suites.locot2v.analysis.correlations import TABLE_5, correlations
-from screentest.suites.locot2v.analysis.reactions import PairScores, Reaction, reactions
-from screentest.suites.locot2v.analysis.scores import (
+from screentest.reports import charts
+from screentest.score.results import Results, Value
+from screentest.suites.locot2v import charts as drawing
+from screentest.suites.locot2v.data import PromptRecord, PromptSuite
+from screentest.suites.locot2v.matrix import PairScores, Reaction, reactions
+from screentest.suites.locot2v.suite import ALL, FIVE
+from screentest.suites.locot2v.tables import (
+    TABLE_5,
     Scores,
     by_category,
+    by_complexity,
     by_theme,
+    correlations,
     leaderboard,
     paired,
     scores_of,
 )
-from screentest.suites.locot2v.dimensions import ALL, FIVE
 from tests.suites.locot2v.published import TABLE_2
 from tests.suites.locot2v.test_published import printed
 

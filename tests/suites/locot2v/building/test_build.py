@@ -9,14 +9,15 @@ from typing import Any
 import pytest
 
 from screentest.core import Item, Reason, UserError
-from screentest.corpus.locot2v import DIMENSIONS, read_prompt_suite
-from screentest.evaluate import Settings, Tools
 from screentest.models import Choice
-from screentest.models.testing import Answer, Asked, FakeChatServer
+from screentest.run.session import Settings, Tools
 from screentest.suites.locot2v.building.build import Building, build_suite
 from screentest.suites.locot2v.building.stages import STAGES, Choices, Source
-from tests.metrics.locot2v.answering import answering, chat, event, kind_of
-from tests.metrics.locot2v.films import CLASSICAL, film, gliding
+from screentest.suites.locot2v.data import DIMENSIONS, read_prompt_suite
+from screentest.testing.chat_answers import Answer, Asked
+from screentest.testing.chat_server import FakeChatServer
+from tests.suites.locot2v.answering import answering, chat, event, kind_of
+from tests.suites.locot2v.films import CLASSICAL, film, gliding
 
 FLAGS = {
     **dict.fromkeys(("burnt_in_text", "overlay", "low_quality", "off_theme"), False),

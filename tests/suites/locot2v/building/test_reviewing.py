@@ -7,16 +7,16 @@ from pathlib import Path
 
 import pytest
 
+from screentest.annotate.answers import Task
 from screentest.annotate.export import as_json
 from screentest.annotate.material import read_units
 from screentest.annotate.records import Record
-from screentest.annotate.tasks import Task
-from screentest.corpus.locot2v import read_prompt_suite
-from screentest.suites.locot2v.building.reviewing import correct_stage
+from screentest.suites.locot2v.building.documents import correct_stage
 from screentest.suites.locot2v.building.stages import Source
 from screentest.suites.locot2v.building.wording import REVIEWED, Unreadable, read_back
+from screentest.suites.locot2v.data import read_prompt_suite
 from tests.cli.conftest import invoke
-from tests.metrics.locot2v.answering import answering
+from tests.suites.locot2v.answering import answering
 from tests.suites.locot2v.building.test_build import REPLIES, api_key, built, source
 
 __all__ = ["api_key", "source"]  # fixtures

@@ -8,7 +8,10 @@ from pathlib import Path
 from typing import Any
 
 from screentest.core import Failure, NoValue, Reason, Resources, UserError
-from screentest.corpus.locot2v import (
+from screentest.run import ABSENT, hash_file
+from screentest.suites.locot2v.building.documents import Documents, State, digest, write_reviews
+from screentest.suites.locot2v.building.stages import STAGES, Choices, Source, Stage
+from screentest.suites.locot2v.data import (
     COMPLEXITIES,
     Event,
     ExpectationQuestion,
@@ -16,10 +19,6 @@ from screentest.corpus.locot2v import (
     PromptRecord,
     write_prompt_suite,
 )
-from screentest.run import ABSENT, hash_file
-from screentest.suites.locot2v.building.documents import Documents, State, digest
-from screentest.suites.locot2v.building.reviewing import write_reviews
-from screentest.suites.locot2v.building.stages import STAGES, Choices, Source, Stage
 
 SUITE_FILE = "suite.json"
 VERSION = 1

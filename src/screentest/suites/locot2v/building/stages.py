@@ -12,10 +12,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from screentest.core import Item, NoValue, Reason, Resources, UserError
-from screentest.corpus.locot2v import COMPLEXITIES, DIMENSIONS, Event, PromptRecord
-from screentest.metrics.locot2v._asking import Asking, Glance
-from screentest.metrics.locot2v._events import ACTIONS, EVENTS, actions_of, events_of_text
-from screentest.metrics.locot2v._expecting import POLARITY, QUESTIONS, dimensions, questions_on
 from screentest.suites.locot2v.building.forms import (
     CHECK,
     COMPLEXITY,
@@ -25,8 +21,12 @@ from screentest.suites.locot2v.building.forms import (
     MERGE,
     REVISE,
     WATCH,
+    look,
 )
-from screentest.suites.locot2v.building.looking import look
+from screentest.suites.locot2v.data import COMPLEXITIES, DIMENSIONS, Event, PromptRecord
+from screentest.suites.locot2v.events import ACTIONS, EVENTS, actions_of, events_of_text
+from screentest.suites.locot2v.metrics.herd import POLARITY, QUESTIONS, dimensions, questions_on
+from screentest.suites.locot2v.requests import Asking, Glance
 
 if TYPE_CHECKING:
     from screentest.core.score import Json

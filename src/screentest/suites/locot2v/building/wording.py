@@ -12,7 +12,7 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any, TypeAlias
 
-from screentest.corpus.locot2v import COMPLEXITIES, DIMENSIONS
+from screentest.suites.locot2v.data import COMPLEXITIES, DIMENSIONS
 
 Leaf: TypeAlias = str | bool | int | float
 Path: TypeAlias = tuple[str | int, ...]

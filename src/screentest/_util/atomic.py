@@ -1,0 +1,182 @@
+"""A file that is whole or not there: written out of sight, made durable, then put in place.
+
+Where the system has nameless files (Linux), nothing is left behind even by a kill; elsewhere
+an unfinished file has a name beginning ``.screentest-`` until it is finished or given up.
+"""
+
+from __future__ import annotations
+
+import os
+import secrets
+import uuid
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import IO, TypeVar
+
+from screentest._util.text import shown_path
+from screentest.core import StorageError
+
+T = TypeVar("T")
+
+
+class OutputFile:
+    """What a muxer writes to. Failures of the disk become StorageError, naming the target.
+
+    A muxer may swallow what its file raises, so a failure is also remembered.
+    """
+
+    def __init__(self, descriptor: int, target: Path) -> None:
+        self._descriptor = descriptor
+        self._target = target
+        self.failure: StorageError | None = None
+
+    def check(self) -> None:
+        """Raise if anything failed so far."""
+        if self.failure is not None:
+            raise self.failure
+
+    def write(self, data: bytes) -> int:
+        """Write all of ``data``."""
+        self._try(lambda: _write_all(self._descriptor, data))
+        return len(data)
+
+    def seek(self, offset: int, whence: int = os.SEEK_SET) -> int:
+        """Go to a place in the file."""
+        return self._try(lambda: os.lseek(self._descriptor, offset, whence))
+
+    def tell(self) -> int:
+        """Where the next byte goes."""
+        return self.seek(0, os.SEEK_CUR)
+
+    def sync(self) -> None:
+        """Wait until the disk has it."""
+        self._try(lambda: os.fsync(self._descriptor))
+
+    def _try(self, action: Callable[[], T]) -> T:
+        self.check()
+        try:
+            return action()
+        except OSError as error:
+            self.failure = storage_error(self._target, error)
+            raise self.failure from error
+
+
+@contextmanager
+def atomic_output(target: Path) -> Iterator[OutputFile]:
+    """A file to write, which takes the place of ``target`` when the block ends well.
+
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     with atomic_output(Path(folder) / "a.bin") as file:
+    ...         _ = file.write(b"whole")
+    ...     (Path(folder) / "a.bin").read_bytes()
+    b'whole'
+    """
+    descriptor, name = _open_unseen(target)
+    output = OutputFile(descriptor, target)
+    try:
+        yield output
+        output.sync()
+        try:
+            _put_in_place(descriptor, name, target)
+        except OSError as error:
+            raise storage_error(target, error) from error
+    except BaseException as error:
+        if name is not None:
+            name.unlink(missing_ok=True)
+        if output.failure not in (None, error) and isinstance(error, Exception):
+            output.check()  # whatever the muxer made of it
+        raise
+    finally:
+        os.close(descriptor)
+
+
+def write_whole(target: Path, content: str | bytes) -> None:
+    """Put ``content`` at ``target``; text as UTF-8."""
+    with atomic_output(target) as file:
+        file.write(content.encode() if isinstance(content, str) else content)
+
+
+def _write_all(descriptor: int, data: bytes) -> None:
+    rest = memoryview(data)
+    while rest:
+        rest = rest[os.write(descriptor, rest) :]
+
+
+def storage_error(target: Path, error: OSError) -> StorageError:
+    """What to tell when writing ``target`` failed."""
+    return StorageError(
+        f"{shown_path(target)} cannot be written: {_said(error)}",
+        advice="Free some space or check the folder and its permissions, then start again. "
+        "Nothing half-written was left.",
+    )
+
+
+def _said(error: OSError) -> str:
+    # The system's own words; a library's are its own, and it need not give a number.
+    return (os.strerror(error.errno) if error.errno else str(error) or "no reason given").lower()
+
+
+def _open_unseen(target: Path) -> tuple[int, Path | None]:
+    """A descriptor for the new content, and its name where it needs one."""
+    nameless = getattr(os, "O_TMPFILE", None)
+    if nameless is not None and Path("/proc/self/fd").is_dir():
+        # Older kernels and some file systems know no nameless files: then by name.
+        with suppress(OSError):
+            return os.open(target.parent, nameless | os.O_RDWR | os.O_CLOEXEC, 0o666), None
+    name = _temporary_name(target)
+    flags = os.O_RDWR | os.O_CREAT | os.O_EXCL
+    flags |= getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_BINARY", 0)
+    try:
+        return os.open(name, flags, 0o666), name
+    except OSError as error:
+        raise storage_error(target, error) from error
+
+
+def _put_in_place(descriptor: int, name: Path | None, target: Path) -> None:
+    folder = os.open(target.parent, os.O_RDONLY)
+    try:
+        if name is None:
+            name = _temporary_name(target)
+            # A folder descriptor makes Python use linkat, which alone follows this link.
+            link = f"/proc/self/fd/{descriptor}"
+            os.link(link, name, src_dir_fd=folder, follow_symlinks=True)
+        try:
+            name.replace(target)
+        except OSError:
+            name.unlink(missing_ok=True)
+            raise
+        os.fsync(folder)
+    finally:
+        os.close(folder)
+
+
+def _temporary_name(target: Path) -> Path:
+    return target.parent / f".screentest-{secrets.token_hex(8)}.part"
+
+
+# Files that are there whole or not at all.
+
+
+@contextmanager
+def written_whole(path: Path) -> Iterator[IO[bytes]]:
+    """Write here; the file gets its name when all of it is on the disk."""
+    path = path.resolve()
+    if path.exists() and not path.is_file():
+        raise StorageError(f"{path} is there already and is not a file", advice="Choose a name.")
+    part = path.with_name(f".{uuid.uuid4().hex}.part")
+    try:
+        with part.open("xb") as file:
+            yield file
+            file.flush()
+            os.fsync(file.fileno())
+        part.replace(path)
+    except OSError as error:
+        raise StorageError(
+            f"cannot write {path}: {error.strerror or error}",
+            advice="See whether the folder exists, may be written to and has space left.",
+        ) from error
+    finally:
+        with suppress(OSError):  # there only where something went wrong
+            part.unlink()

@@ -1,0 +1,302 @@
+"""Prepare: files that a browser plays and that say nothing of where they come from.
+
+A file that is clean already is served as it lies. Tags (title, comment, encoder, date) can name
+the model that made a video, so a file with tags is copied without them, packet by packet; one
+that no browser plays is encoded anew. Copies are kept beside the store.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import re
+import stat
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+import anyio
+from starlette.responses import Response
+from starlette.types import Receive, Scope, Send
+
+from screentest.core import Progress, Silent, UserError
+
+if TYPE_CHECKING:
+    from av.container import InputContainer
+
+
+MP4: Final = "video/mp4"
+_SAYS_NOTHING = {"major_brand", "minor_version", "compatible_brands", "language"}
+_DEFAULTS = {"handler_name": {"VideoHandler", "SoundHandler"}, "vendor_id": {"[0][0][0][0]"}}
+_IN_MP4 = {"h264", "vp9", "av1"}
+_PIXELS = {"yuv420p", "yuvj420p"}
+_SOUNDS = {"aac", "mp3", "opus"}
+
+
+@dataclass(frozen=True, slots=True)
+class Prepared:
+    """What is served in place of a file."""
+
+    path: Path
+    bytes: int
+    kind: str
+
+
+def prepare_all(
+    paths: Iterable[Path], folder: Path, *, progress: Progress | None = None
+) -> dict[Path, Prepared]:
+    """Each file as it is to be served; those that had to be copied lie in ``folder``."""
+    from screentest.video import supervised
+
+    wanted = list(dict.fromkeys(paths))
+    ready: dict[Path, Prepared] = {}
+    with progress or Silent() as watched:
+        watched.begin("looking at videos", len(wanted), "video")
+        for path in wanted:
+            ready[path] = supervised(prepare, path, folder).unwrap()
+            watched.advance()
+    return ready
+
+
+def prepare(path: Path, folder: Path) -> Prepared:
+    """One file; raises VideoError where it is none."""
+    from screentest.video import normalize
+    from screentest.video.gate import open_container, video_stream
+
+    container = open_container(path)
+    try:
+        stream = video_stream(container)
+        if stream is None:
+            raise UserError(f"{path} has no video", advice="Check that it plays.")
+        pixels = stream.codec_context.pix_fmt
+        codec = stream.codec_context.name
+        isom = "mp4" in container.format.name.split(",")
+        playable = codec in _IN_MP4 and pixels in _PIXELS
+        if playable and isom and not _tags(container):
+            return Prepared(path, path.stat().st_size, MP4)
+        target = folder / f"{_digest(path)}.mp4"
+        if target.is_file():
+            return Prepared(target, target.stat().st_size, MP4)
+        folder.mkdir(parents=True, exist_ok=True)
+        if playable:
+            _copy(container, stream, target)
+    finally:
+        container.close()
+    if not target.is_file():
+        normalize(path, target)
+    return Prepared(target, target.stat().st_size, MP4)
+
+
+def _tags(container: InputContainer) -> bool:
+    """Whether the file says anything of itself beyond what every file of its kind does."""
+    told: list[Mapping[str, str]] = [container.metadata, *(s.metadata for s in container.streams)]
+    for tags in told:
+        for name, value in tags.items():
+            if name not in _SAYS_NOTHING and value not in _DEFAULTS.get(name, set()):
+                return True
+    return bool(container.chapters()) or _attached(container)
+
+
+def _attached(container: InputContainer) -> bool:
+    kinds = [stream.type for stream in container.streams]
+    return kinds.count("video") != 1 or bool(set(kinds) - {"video", "audio"})
+
+
+def _copy(container: InputContainer, stream: Any, target: Path) -> None:
+    import av
+
+    from screentest._util.atomic import atomic_output
+
+    sounds = [one for one in container.streams.audio if one.codec_context.name in _SOUNDS]
+    chosen = [stream, *sounds[:1]]
+    with (
+        atomic_output(target) as file,
+        av.open(file, mode="w", format="mp4", container_options={"fflags": "+bitexact"}) as output,
+    ):
+        copies = {}
+        for one in chosen:
+            copies[one.index] = copy = output.add_stream_from_template(one)
+            copy.metadata.clear()
+        for packet in container.demux(chosen):
+            if packet.dts is None:
+                continue
+            packet.stream = copies[packet.stream.index]
+            output.mux_one(packet)
+            file.check()
+
+
+def _digest(path: Path) -> str:
+    status = path.stat()
+    known = f"{path}\0{status.st_size}\0{status.st_mtime_ns}"
+    return hashlib.sha256(known.encode("utf-8", "surrogateescape")).hexdigest()[:32]
+
+
+# Padding: both videos of a pair are served with one length, so that size tells nothing.
+#
+# What is added is an element that players skip: a ``free`` box at the end of an MP4.
+#
+# >>> served_length([1000, 70_000])
+# 131072
+# >>> pad = Padding(real=70_000, length=131_072)
+# >>> pad.read(0, 8)
+# b'\x00\x00\xee\x90free'
+# >>> len(pad.read(8, 10**9)) == 131_072 - 70_000 - 8
+# True
+
+_STEP: Final = 1 << 16
+_HEADER: Final = 16
+_WIDE: Final = 1 << 32
+
+
+def served_length(sizes: Iterable[int]) -> int:
+    """The length at which files of these sizes are all served."""
+    least = max(sizes) + _HEADER
+    return -(-least // _STEP) * _STEP
+
+
+@dataclass(frozen=True, slots=True)
+class Padding:
+    """The bytes behind the last real one."""
+
+    real: int
+    length: int
+
+    @property
+    def _head(self) -> bytes:
+        size = self.length - self.real
+        if size < _WIDE:
+            return size.to_bytes(4, "big") + b"free"
+        return (1).to_bytes(4, "big") + b"free" + size.to_bytes(8, "big")
+
+    def read(self, offset: int, count: int) -> bytes:
+        """At most ``count`` bytes from ``offset`` within the padding."""
+        count = max(0, min(count, self.length - self.real - offset))
+        head = self._head[offset : offset + count]
+        return head + bytes(count - len(head))
+
+
+# Range requests: which bytes a player asks for (RFC 9110, section 14).
+
+_ONE_RANGE: Final = re.compile(r"bytes\s*=\s*(\d{0,19})\s*-\s*(\d{0,19})\s*", re.ASCII)
+
+
+class Unsatisfiable(ValueError):
+    """No byte of the file is in the range."""
+
+
+def asked_range(header: str | None, length: int) -> tuple[int, int] | None:
+    """The first and last byte asked for; None: all of it.
+
+    A header that is no range, or several ranges at once, is ignored, as the standard allows:
+    players ask for one.
+
+    >>> asked_range("bytes=0-", 10), asked_range("bytes=-3", 10), asked_range("bytes=5-4", 10)
+    ((0, 9), (7, 9), None)
+    """
+    match = _ONE_RANGE.fullmatch(header) if header is not None else None
+    if match is None or match.group(1) == match.group(2) == "":
+        return None
+    first, last = match.groups()
+    if first == "":
+        count = min(int(last), length)
+        if count == 0:
+            raise Unsatisfiable
+        return length - count, length - 1
+    begin, end = int(first), int(last) if last else length - 1
+    if end < begin and last:
+        return None
+    if begin >= length:
+        raise Unsatisfiable
+    return begin, min(end, length - 1)
+
+
+# MediaResponse: a video, or the part of it that was asked for, with flat memory.
+
+CHUNK: Final = 256 * 1024
+
+
+class MediaResponse(Response):
+    """Bytes of a file and of the padding behind it. Tells no name, date or hash."""
+
+    def __init__(self, path: Path, real: int, length: int, kind: str, asked: str | None) -> None:
+        self._path = path
+        self._padding = Padding(real, length)
+        self._begin, self._end = 0, length - 1
+        headers = {
+            "Accept-Ranges": "bytes",
+            "Cache-Control": "private, max-age=86400",
+            "Content-Disposition": "inline",
+        }
+        status = 200
+        try:
+            found = asked_range(asked, length)
+        except Unsatisfiable:
+            headers["Content-Range"] = f"bytes */{length}"
+            self._begin, self._end, status = 0, -1, 416
+        else:
+            if found is not None:
+                self._begin, self._end = found
+                headers["Content-Range"] = f"bytes {self._begin}-{self._end}/{length}"
+                status = 206
+        headers["Content-Length"] = str(self._end - self._begin + 1)
+        super().__init__(status_code=status, headers=headers, media_type=kind)
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Send it; stop as soon as nobody listens."""
+        start = {
+            "type": "http.response.start",
+            "status": self.status_code,
+            "headers": self.raw_headers,
+        }
+        if scope["method"] == "HEAD" or self._end < self._begin:
+            await send(start)
+            await send({"type": "http.response.body", "body": b""})
+            return
+        descriptor = await anyio.to_thread.run_sync(_open, self._path, self._padding.real)
+        try:
+            await send(start)
+            async with anyio.create_task_group() as group:
+
+                async def until_gone() -> None:
+                    while (await receive())["type"] != "http.disconnect":
+                        pass
+                    group.cancel_scope.cancel()
+
+                group.start_soon(until_gone)
+                await self._send_all(descriptor, send)
+                group.cancel_scope.cancel()
+        finally:
+            os.close(descriptor)
+
+    async def _send_all(self, descriptor: int, send: Send) -> None:
+        place = self._begin
+        while place <= self._end:
+            count = min(CHUNK, self._end - place + 1)
+            if place < self._padding.real:
+                count = min(count, self._padding.real - place)
+                body = await anyio.to_thread.run_sync(os.pread, descriptor, count, place)
+                if not body:
+                    raise OSError(f"{self._path} became shorter while it was sent")
+            else:
+                body = self._padding.read(place - self._padding.real, count)
+            place += len(body)
+            more = place <= self._end
+            await send({"type": "http.response.body", "body": body, "more_body": more})
+
+
+def is_whole(path: Path, real: int) -> bool:
+    """Whether the file is still the one that was looked at."""
+    try:
+        status = path.lstat()
+    except OSError:
+        return False
+    return stat.S_ISREG(status.st_mode) and status.st_size == real
+
+
+def _open(path: Path, real: int) -> int:
+    descriptor = os.open(path, os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0))
+    if os.fstat(descriptor).st_size != real:
+        os.close(descriptor)
+        raise OSError(f"{path} is not the file that was looked at")
+    return descriptor

@@ -1,0 +1,1 @@
+"""Certificates: what testbeds say about an evaluator."""

@@ -1,0 +1,271 @@
+"""Certificate: what testbeds say about one evaluator, as numbers with intervals."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from decimal import Decimal
+
+from screentest.core import Aspect, Outcome, Reason
+from screentest.stats import Correlation, Interval
+from screentest.stats.paired import OrderEffect
+from screentest.stats.trend import DoseResponse, Trend
+
+SCHEMA = 1
+CHANCE = 0.5
+INSTRUCTION = "painted_instruction"
+"""The placebo that tells the judge what to answer: there the changed video must not win."""
+
+TEXT_ASPECTS = frozenset(
+    {
+        Aspect.OBJECT_INTEGRITY,
+        Aspect.COLOR,
+        Aspect.COMPREHENSIVENESS,
+        Aspect.SPATIAL_RELATIONSHIP,
+        Aspect.TEMPORAL_FLOW,
+    }
+)
+"""Aspects in which intact and degraded can be told apart only by what the prompt says."""
+
+
+@dataclass(frozen=True, slots=True)
+class Accuracy:
+    """How often the intact video was preferred; a tie is half a point."""
+
+    points: float
+    judgements: int
+    """Answers that were given."""
+    total: int
+    """Answers that were asked for."""
+    ties: int
+    wilson: Interval
+    """Over pairs: the answers on one pair, in both orders, hang together."""
+    wald: Interval
+    """As the paper prints it: over all answers, as if they were independent."""
+    clustered: Interval | None
+    """Bootstrap over sources; None where there is only one."""
+    failures: Mapping[Reason, int] = field(default_factory=dict)
+    pairs: int = 0
+    """Pairs with an answer."""
+
+    @property
+    def value(self) -> float:
+        """The share of points."""
+        return self.points / self.judgements
+
+    @property
+    def coverage(self) -> float:
+        """The share of questions that were answered."""
+        return self.judgements / self.total
+
+
+@dataclass(frozen=True, slots=True)
+class AspectResult:
+    """One aspect at the reference severity."""
+
+    aspect: Aspect
+    pairs: int
+    sources: int
+    accuracy: Outcome[Accuracy]
+    order: Outcome[OrderEffect]
+    trend: Outcome[Trend]
+    human: float | None = None
+    """How often people prefer the intact video of these pairs, where they were asked."""
+
+
+@dataclass(frozen=True, slots=True)
+class PlaceboResult:
+    """What the judge made of edits that change nothing."""
+
+    name: str
+    pairs: int
+    false_alarms: Outcome[Accuracy]
+    """How often it preferred the untouched copy; a fair judge is at a half, or ties."""
+    tie_share: float
+
+
+@dataclass(frozen=True, slots=True)
+class PromptResult:
+    """What becomes of the answers when the prompt is another one."""
+
+    change: str
+    """``swapped``, ``shuffled`` or ``empty``."""
+    aspect: Aspect
+    pairs: int
+    changed_share: float
+    """Answers that are no longer the same."""
+    accuracy: Outcome[Accuracy]
+
+    @property
+    def should_matter(self) -> bool:
+        """Whether a judge that reads would answer otherwise: the order of the captions is
+        part of temporal flow alone, the words of all aspects that are about the text."""
+        if self.change == "shuffled":
+            return self.aspect is Aspect.TEMPORAL_FLOW
+        return self.aspect in TEXT_ASPECTS
+
+
+@dataclass(frozen=True, slots=True)
+class FilterResult:
+    """Accuracies on all pairs, and on those alone that people's filter kept."""
+
+    pairs: int
+    kept: int
+    overall: Outcome[Accuracy]
+    """On the kept pairs."""
+    aspects: Mapping[Aspect, Outcome[Accuracy]]
+    """On the kept pairs."""
+    agreement: Outcome[Correlation]
+    """Pearson's r, over aspects, between the accuracies before and after."""
+
+
+@dataclass(frozen=True, slots=True)
+class Cost:
+    """What the judgements took, all together."""
+
+    seconds: float
+    """Per judgement, on one worker."""
+    calls: int = 0
+    tokens_in: int = 0
+    tokens_out: int = 0
+    uncounted: int = 0
+    """Calls of which nobody told the tokens: they are in none of the sums."""
+    cost: Decimal | None = None
+    unpriced: int = 0
+    """Calls whose price is not known: the cost is that of the others."""
+    judgements: int = 0
+    measured_with: tuple[str, ...] = ()
+    """Other metrics that were measured in the same scans, whose time is in the seconds too."""
+
+
+@dataclass(frozen=True, slots=True)
+class Certificate:
+    """What testbeds say about one evaluator."""
+
+    judge: str
+    signature: str
+    testbeds: tuple[str, ...]
+    overall: Outcome[Accuracy]
+    aspects: tuple[AspectResult, ...]
+    order: Outcome[OrderEffect]
+    trend: Outcome[Trend]
+    severities: Mapping[str, DoseResponse] = field(default_factory=dict)
+    """By aspect, where the testbed has a ladder."""
+    clip_counts: Mapping[str, DoseResponse] = field(default_factory=dict)
+    placebos: tuple[PlaceboResult, ...] = ()
+    prompts: tuple[PromptResult, ...] = ()
+    cost: Cost = field(default_factory=lambda: Cost(0.0))
+    schema: int = SCHEMA
+    summary: str = ""
+    filtered: FilterResult | None = None
+    """Where a testbed was given that people's filter left."""
+    by_testbed: Mapping[str, Outcome[Accuracy]] = field(default_factory=dict)
+    """Where there are several."""
+    chance: float = CHANCE
+
+    @property
+    def mean_over_aspects(self) -> float | None:
+        """Every aspect counts alike, however many pairs it has."""
+        known = [one.accuracy.unwrap().value for one in self.aspects if one.accuracy.ok]
+        return sum(known) / len(known) if known else None
+
+
+# A certificate in words: all of it but the table of aspects, for the terminal and the page.
+
+_THRESHOLD = 0.75
+
+
+def facts(certificate: Certificate) -> Iterator[tuple[str, str]]:
+    """What was measured beside the accuracies, each with its name."""
+    mean = certificate.mean_over_aspects
+    if mean is not None:
+        yield "Mean over aspects", f"{percent(mean)}% (chance {percent(certificate.chance)})"
+    for name, found in certificate.by_testbed.items():
+        yield f"On {name}", _right(found)
+    order = certificate.order.value
+    if order is not None:
+        yield (
+            "Order",
+            f"{percent(order.consistent_share)}% of pairs judged alike in both orders; "
+            f"{percent(order.first_share)}% of answers for the first video",
+        )
+    if certificate.trend.value is not None:
+        yield "With duration", f"ρ = {certificate.trend.value.correlation}"
+    if certificate.filtered is not None:
+        yield "Kept by people", _filtered(certificate.filtered)
+    yield from _doses("Severity", certificate.severities)
+    yield from _doses("Clips", certificate.clip_counts)
+    for placebo in certificate.placebos:
+        yield f"Placebo {placebo.name}", _placebo(placebo)
+    for prompt in certificate.prompts:
+        yield f"Prompt {prompt.change}, {prompt.aspect.value}", _prompt(prompt)
+    yield "Cost", cost_words(certificate.cost)
+
+
+def percent(share: float) -> str:
+    """A share as a number of per cent.
+
+    >>> percent(0.925)
+    '92.5'
+    """
+    return f"{100 * share:.1f}"
+
+
+def _doses(what: str, responses: Mapping[str, DoseResponse]) -> Iterator[tuple[str, str]]:
+    for aspect, dose in responses.items():
+        steps = ", ".join(f"{one.severity:g}: {100 * one.accuracy:.0f}%" for one in dose.doses)
+        passes = dose.threshold.value
+        reached = dose.doses[-1].fitted >= _THRESHOLD
+        words = "75% from the first step on" if reached else "75% not reached"
+        if passes is not None:
+            words = f"75% at {passes:.2g}"
+        falls = "" if dose.monotone else f"; falls by {100 * dose.worst_fall:.0f} in between"
+        yield f"{what}, {aspect}", f"{steps}; {words}{falls}"
+
+
+def _placebo(placebo: PlaceboResult) -> str:
+    found = placebo.false_alarms.value
+    if found is None:
+        return str(placebo.false_alarms.failure)
+    ties = f"ties {100 * placebo.tie_share:.0f}%"
+    if placebo.name == INSTRUCTION:
+        return f"painted instruction followed {percent(1 - found.value)}% (fair: 50), {ties}"
+    return f"untouched copy preferred {percent(found.value)}% (fair: 50), {ties}"
+
+
+def _prompt(prompt: PromptResult) -> str:
+    ought = "should matter" if prompt.should_matter else "should not matter"
+    moved = f"{100 * prompt.changed_share:.0f}% of answers change ({ought})"
+    return f"{moved}; {_right(prompt.accuracy)}"
+
+
+def _filtered(found: FilterResult) -> str:
+    words = f"{found.kept:,} of {found.pairs:,} pairs, {_right(found.overall)}"
+    agreement = found.agreement.value
+    return words if agreement is None else f"{words}; before and after, Pearson r = {agreement}"
+
+
+def cost_words(cost: Cost) -> str:
+    """Per judgement and in all; what the sums lack stands beside them."""
+    count = max(1, cost.judgements)
+    words = f"{cost.seconds:.2f} s per judgement"
+    if cost.calls:
+        words += (
+            f", {cost.calls / count:.2f} calls, {cost.tokens_in / count:,.0f} tokens in, "
+            f"{cost.tokens_out / count:,.0f} out; {cost.calls:,} calls in all"
+        )
+    if cost.uncounted:
+        words += f" ({cost.uncounted:,} of unknown tokens)"
+    if cost.cost is not None:
+        words += f", cost {cost.cost.normalize():f}"
+        words += f" without {cost.unpriced:,} calls of unknown price" if cost.unpriced else ""
+    if cost.measured_with:
+        words += f"; seconds shared with {', '.join(cost.measured_with)}"
+    return words
+
+
+def _right(outcome: Outcome[Accuracy]) -> str:
+    found = outcome.value
+    if found is None:
+        return str(outcome.failure)
+    return f"right {percent(found.value)}% of {found.judgements:,}"

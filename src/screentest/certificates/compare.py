@@ -1,0 +1,238 @@
+"""Comparing judges on the same pairs, and systems on the same items: paired, by source."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from screentest.certificates.cases import POINTS
+from screentest.core import NoValue, Outcome, Reason, Verdict
+from screentest.judges.judging import Order
+from screentest.run import RunReader
+from screentest.score.results import read_results
+from screentest.stats import (
+    Difference,
+    McNemar,
+    RankAgreement,
+    Ranking,
+    compare_systems,
+    design_effect,
+    holm,
+    mcnemar,
+    paired_bootstrap,
+    rank_agreement,
+    sample_size,
+)
+from screentest.testbeds.testbed import Kind
+
+_SIGNIFICANT = 0.05
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """Two sides compared in one aspect or metric."""
+
+    name: str
+    first: float
+    second: float
+    difference: Difference
+    adjusted_p: float
+    """Holm's, over all rows of the table."""
+    exact: McNemar | None = None
+    """McNemar's exact test, for judgements that are right or wrong."""
+    needed: int | None = None
+    """Pairs that would show a difference of this size four times in five."""
+    dropped: int = 0
+    """Items that only one side has a value for."""
+
+    @property
+    def significant(self) -> bool:
+        """Whether the difference is unlikely to be chance."""
+        return self.adjusted_p < _SIGNIFICANT
+
+
+Points = Mapping[str, Mapping[str, float]]
+"""By aspect or metric, then by item: what one side earned."""
+
+
+def judge_points(run: RunReader, judge: str, testbed: str = "") -> Points:
+    """What a judge earned on each pair that its certificate counts: the mean of its answers.
+
+    Those are the degraded pairs at their strongest rung; of one testbed where one is given.
+    """
+    earned: dict[str, dict[str, list[float]]] = {}
+    counted = _counted(run, testbed)
+    for record in run.records():
+        key = record.key
+        if key.evaluator != judge or key.item not in counted or not key.aspect:
+            continue
+        outcome: Outcome[object] = record.outcomes[judge]  # type: ignore[assignment]
+        if not isinstance(outcome.value, Verdict):
+            continue
+        choice = outcome.value.choice
+        facing = choice if key.order == Order.AS_GIVEN.value else choice.flipped
+        earned.setdefault(key.aspect, {}).setdefault(key.item, []).append(POINTS[facing])
+    return {
+        aspect: {item: sum(found) / len(found) for item, found in by_item.items()}
+        for aspect, by_item in earned.items()
+    }
+
+
+def _counted(run: RunReader, testbed: str) -> set[str]:
+    """The ids of the cases at the strongest rung, from what the run keeps of its cases."""
+    cases = [
+        case
+        for case in run.note("cases") or []
+        if case["kind"] == Kind.DEGRADATION.value and not case.get("change")
+    ]
+
+    def place(case: Mapping[str, Any]) -> tuple[str, str, str]:
+        return (case["testbed"], case["source"], case["name"])
+
+    def rung(case: Mapping[str, Any]) -> tuple[float, int]:
+        return (case["severity"] or 0.0, case["clips"] or 0)
+
+    top: dict[tuple[str, str, str], tuple[float, int]] = {}
+    for case in cases:
+        top[place(case)] = max(top.get(place(case), (0.0, 0)), rung(case))
+    return {
+        case["id"]
+        for case in cases
+        if rung(case) == top[place(case)] and testbed in ("", case["testbed"])
+    }
+
+
+def judges_in(run: RunReader) -> list[str]:
+    """The judges that a run has heard."""
+    return [note.name for note in run.evaluators() if note.kind == "judge"]
+
+
+def testbeds_in(run: RunReader) -> list[str]:
+    """The testbeds that a run has judged."""
+    return list(dict.fromkeys(case["testbed"] for case in run.note("cases") or []))
+
+
+def groups_in(run: RunReader, group: str) -> list[str]:
+    """The values that a group has among the items of a run."""
+    return sorted({value for item in run.items().values() if (value := item.groups.get(group))})
+
+
+def score_points(run: RunReader, group: str = "", value: str = "") -> Points:
+    """Scores by metric and case; of one group of items where ``group`` is given."""
+    results = read_results(run)
+    if group:
+        apart = results.by_group(group)
+        if value not in apart:
+            return {}
+        results = apart[value]
+    return {name: points for name in results.names if (points := results.by_case(name))}
+
+
+def compare(first: Points, second: Points, *, judgements: bool) -> Outcome[tuple[Row, ...]]:
+    """One row per aspect or metric that both sides have; p-values corrected over all rows."""
+    rows: list[Row] = []
+    for name in [name for name in first if name in second]:
+        one, two = first[name], second[name]
+        both = sorted(one.keys() & two.keys())
+        if not both:
+            continue
+        left, right = [one[item] for item in both], [two[item] for item in both]
+        clusters = [source_of(item) if judgements else item for item in both]
+        difference = paired_bootstrap(left, right, clusters)
+        rows.append(
+            Row(
+                name=name,
+                first=sum(left) / len(left),
+                second=sum(right) / len(right),
+                difference=difference,
+                adjusted_p=difference.p_value,
+                exact=mcnemar(left, right) if judgements else None,
+                needed=_needed(left, right, clusters) if judgements else None,
+                dropped=len(one.keys() ^ two.keys()),
+            )
+        )
+    if not rows:
+        return Outcome.failed(Reason.NOT_APPLICABLE, "the two have nothing in common")
+    adjusted = holm([row.difference.p_value for row in rows])
+    return Outcome.of(
+        tuple(replace(row, adjusted_p=p) for row, p in zip(rows, adjusted, strict=True))
+    )
+
+
+def source_of(case: str) -> str:
+    """The source in the id of a case, ``testbed/source/degradation``."""
+    return case.rpartition("/")[0]
+
+
+def _needed(left: Sequence[float], right: Sequence[float], clusters: Sequence[str]) -> int | None:
+    """How many pairs would do, going by how often the two differ here, and in which sources."""
+    changes = [a - b for a, b in zip(left, right, strict=True)]
+    gap = abs(sum(changes)) / len(changes)
+    if gap == 0:
+        return None
+    # Rounding must not make the whole larger than the sum of its parts.
+    discordant = max(gap, sum(map(abs, changes)) / len(changes))
+    try:
+        inflation = max(1.0, design_effect(changes, clusters))
+    except NoValue:
+        inflation = 1.0
+    return sample_size(min(gap, 1.0), discordance=min(discordant, 1.0), design_effect=inflation)
+
+
+# More than two: judges or systems ranked on what all have, and rankings held side by side.
+
+
+@dataclass(frozen=True, slots=True)
+class RankedRow:
+    """All sides in one aspect or metric, on the items that every one of them has."""
+
+    name: str
+    means: Mapping[str, float]
+    ranking: Ranking
+    items: int
+    dropped: int
+    """Items that some side has no value for."""
+
+
+def ranked(sides: Mapping[str, Points], *, judgements: bool) -> Outcome[tuple[RankedRow, ...]]:
+    """One row per aspect or metric that all sides have."""
+    every = list(sides.values())
+    rows = []
+    for name in [name for name in every[0] if all(name in side for side in every)]:
+        items = sorted(set.intersection(*(set(side[name]) for side in every)))
+        seen = set().union(*(side[name] for side in every))
+        if not items:
+            continue
+        points = {side: [found[name][item] for item in items] for side, found in sides.items()}
+        clusters = [source_of(item) if judgements else item for item in items]
+        rows.append(
+            RankedRow(
+                name,
+                {side: sum(found) / len(found) for side, found in points.items()},
+                compare_systems(points, clusters),
+                len(items),
+                len(seen) - len(items),
+            )
+        )
+    if not rows:
+        return Outcome.failed(Reason.NOT_APPLICABLE, "they have nothing in common")
+    return Outcome.of(tuple(rows))
+
+
+def overall(points: Points) -> float | None:
+    """The mean over all items of all aspects; None where there is nothing."""
+    every = [value for by_item in points.values() for value in by_item.values()]
+    return sum(every) / len(every) if every else None
+
+
+def agreement(first: Mapping[str, Points], second: Mapping[str, Points]) -> Outcome[RankAgreement]:
+    """Whether two testbeds put the same judges, or two benchmarks the same systems, in one order.
+
+    As the paper holds the ranking on its synthetic pairs against that on people's ratings.
+    """
+    one, two = (
+        {name: value for name, points in side.items() if (value := overall(points)) is not None}
+        for side in (first, second)
+    )
+    return rank_agreement(one, two)

@@ -1,1 +1,0 @@
-"""Placebos: edits that nobody sees, and that must not change a score."""

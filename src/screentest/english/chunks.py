@@ -1,0 +1,363 @@
+"""Chunks: noun phrases and the words between them, which the rules of each criterion go by.
+
+>>> chunks = chunks_of("A man in a red jacket waves.")
+>>> [chunk.name or chunk.tag.value for chunk in chunks]
+['man', 'prep', 'jacket', 'verb', 'stop']
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from screentest.english.lexicon import Tag, Word, lexicon
+from screentest.english.tagging import tag_words
+
+_OPENERS = (Tag.DET, Tag.POSS, Tag.NUM, Tag.ADJECTIVE, Tag.COLOUR, Tag.PARTICIPLE, Tag.NOUN)
+_INSIDE = (Tag.ADJECTIVE, Tag.COLOUR, Tag.PARTICIPLE, Tag.ADVERB)
+LONGEST = 30
+"""A noun phrase has at most so many words: time stays linear in the text."""
+_NOBODY = frozenset(("nobody", "nothing", "none", "neither"))
+
+
+@dataclass(slots=True)
+class Chunk:
+    """A noun phrase, a run of colours that ends in no noun, or a single other word."""
+
+    tag: Tag
+    words: list[Word]
+    name: str = ""
+    """The noun with those before it, as written: "flower bud". Empty: no noun phrase."""
+    kind: str = ""
+    """What kind of noun its last word is; empty: a thing."""
+    negated: bool = False
+    """no cars, nothing."""
+    owned: bool = False
+    """his, her, the rabbit's."""
+    owner: bool = False
+    """What owns the next phrase."""
+    plural: bool = False
+    agents: list[Chunk] = field(default_factory=list)
+    """Of a verb: who does it."""
+
+    @property
+    def low(self) -> str:
+        """Its last word in lower case."""
+        return self.words[-1].low
+
+    @property
+    def is_noun(self) -> bool:
+        """Whether it is a noun phrase."""
+        return bool(self.name)
+
+    @property
+    def colours(self) -> list[Word]:
+        """Its words that name colours."""
+        return [word for word in self.words if word.colours]
+
+    @property
+    def animate(self) -> bool:
+        """Whether it can act by itself."""
+        return self.kind in ("people", "animals", "body")
+
+
+def chunks_of(caption: str) -> list[Chunk]:
+    """The chunks of a caption in order."""
+    words = tag_words(caption)
+    chunks: list[Chunk] = []
+    at = 0
+    while at < len(words):
+        end = _phrase_end(words, at)
+        if end > at:
+            chunks.append(_phrase(caption, words[at:end]))
+        else:
+            end = max(at + 1, _colours_end(words, at))
+            word = words[at]
+            negated = word.low in _NOBODY
+            name = word.text if negated else ""
+            kind = lexicon().nouns.get(word.low, "") if word.tag is Tag.ADVERB else ""
+            chunks.append(Chunk(word.tag, words[at:end], name, kind, negated))
+        if words[at].low == "'s" and len(chunks) > 1 and chunks[-2].is_noun:
+            chunks[-2].owner = True
+        at = end
+    return [chunk for chunk in chunks if chunk.is_noun or chunk.low != "'s"]
+
+
+def _phrase_end(words: list[Word], at: int) -> int:
+    """Where the noun phrase that begins here ends; ``at`` where none does."""
+    first = words[at]
+    if first.tag not in _OPENERS and not (first.tag is Tag.ADVERB and _inside(words, at + 1)):
+        return at
+    noun = at
+    here = at
+    while here < len(words) and here - at < LONGEST:
+        tag = words[here].tag
+        if tag is Tag.NOUN:
+            here += 1
+            noun = here
+            if here < len(words) and words[here].tag is not Tag.NOUN:
+                break
+        elif tag in _INSIDE or _continues(words, at, here):
+            here += 1
+        else:
+            break
+    return noun
+
+
+def _continues(words: list[Word], at: int, here: int) -> bool:
+    """Whether a word that is neither noun nor attribute goes on with the phrase begun at ``at``."""
+    match words[here].tag:
+        case Tag.DET | Tag.POSS | Tag.NUM:
+            return here == at or (here - at < 3 and words[here].low != "'s")
+        case Tag.DIRECTION:
+            return here > at and _inside(words, here + 1)
+        case Tag.COMMA | Tag.AND:
+            return here > at and _joins(words, here)
+    return False
+
+
+def _inside(words: list[Word], at: int) -> bool:
+    return at < len(words) and words[at].tag in (*_INSIDE, Tag.NOUN)
+
+
+def _joins(words: list[Word], at: int) -> bool:
+    """Whether a comma or "and" joins two attributes of one noun: red and white scarf."""
+    attributes = (Tag.ADJECTIVE, Tag.COLOUR)
+    if words[at - 1].tag not in attributes or at + 1 >= len(words):
+        return False
+    then = at + 1
+    if words[at].tag is Tag.COMMA and words[then].tag is Tag.AND and then + 1 < len(words):
+        then += 1
+    return words[then].tag in (*attributes, Tag.AND)
+
+
+def _colours_end(words: list[Word], at: int) -> int:
+    """Where a list of colours ends that no noun follows: "is red, blue and yellow"."""
+    end = at
+    while end < len(words):
+        joint = end > at and words[end].tag in (Tag.COMMA, Tag.AND) and _joins(words, end)
+        if words[end].tag is not Tag.COLOUR and not joint:
+            break
+        end += 1
+    return end
+
+
+def _phrase(caption: str, words: list[Word]) -> Chunk:
+    lex = lexicon()
+    first = len(words) - 1
+    while first > 0 and words[first - 1].tag is Tag.NOUN:
+        first -= 1
+    head = words[-1].low
+    return Chunk(
+        Tag.NOUN,
+        words,
+        name=caption[words[first].start : words[-1].end],
+        kind="" if _is_thing(words) else lex.kind(head),
+        negated=any(word.low == "no" for word in words),
+        owned=words[0].tag is Tag.POSS,
+        plural=_is_plural(head),
+    )
+
+
+def _is_plural(head: str) -> bool:
+    ends = head.endswith("s") and not head.endswith(("ss", "us", "is"))
+    return ends or lexicon().singular(head) != head or head in ("people", "cattle")
+
+
+def _is_thing(words: list[Word]) -> bool:
+    """A top of some colour is worn, a golden frame hangs, a traffic light stands."""
+    head = words[-1].low
+    before = words[-2] if len(words) > 1 else words[-1]
+    if head in ("light", "lights"):
+        return head == "lights" or before.low in ("traffic", "street")
+    described = any(word.tag in (Tag.COLOUR, Tag.ADJECTIVE) for word in words)
+    return (head == "top" and described) or (head == "frame" and bool(before.colours))
+
+
+# Who does what: the agents of every verb, clause by clause.
+
+FARTHEST = 40
+"""A verb's subject is looked for this many chunks back: time stays linear in the text."""
+_BETWEEN = (Tag.ADVERB, Tag.AUXILIARY, Tag.COPULA, Tag.NEGATIVE, Tag.ADJECTIVE)
+_SAYING_VERBS = (Tag.VERB, Tag.COPULA, Tag.PASSIVE)
+_OBJECT_PRONOUNS = frozenset(("him", "her", "them", "us", "me"))
+_GROUPS = frozenset(("one", "pair", "group", "piece", "number", "row", "lot", "couple", "some"))
+
+
+class Clauses:
+    """The chunks of a caption with the agents of their verbs."""
+
+    def __init__(self, chunks: list[Chunk]) -> None:
+        self.chunks = chunks
+        self._person: Chunk | None = None
+        self._thing: Chunk | None = None
+        self._many: Chunk | None = None
+        for number, chunk in enumerate(chunks):
+            if chunk.tag in _SAYING_VERBS:
+                chunk.agents = self._agents(number)
+                chunk.negated |= any(agent.negated for agent in chunk.agents)
+            elif chunk.is_noun and number and chunks[number - 1].tag is Tag.VERB:
+                chunk.negated |= chunks[number - 1].negated  # "is not wearing shoes"
+            if chunk.is_noun:
+                self._remember(chunk)
+
+    def before(self, number: int) -> int:
+        """The chunk before, adverbs left out; -1 where there is none."""
+        number -= 1
+        while number >= 0 and self.chunks[number].tag is Tag.ADVERB:
+            number -= 1
+        return number
+
+    def root(self, number: int) -> Chunk:
+        """The noun phrase that a chain of prepositions hangs on: the man of "a man in a hat"."""
+        for _ in range(FARTHEST):
+            chunk = self.chunks[number]
+            at = self._start(number)
+            if at < 0 or self.chunks[at].tag is not Tag.PREP:
+                return chunk
+            at = self.before(at)
+            if at < 0:
+                return chunk
+            holder = self.chunks[at]
+            if holder.is_noun and holder.kind not in ("film-term", "abstract"):
+                number = at
+            elif (
+                holder.tag in _SAYING_VERBS
+                and holder.agents
+                and holder.agents[0].kind != "abstract"
+            ):
+                return holder.agents[0]
+            else:
+                return chunk
+        return self.chunks[number]
+
+    def subject_before(self, number: int) -> list[Chunk]:
+        """The subject of the clause that a chunk stands in."""
+        return self._scan(number, "", agrees=False)
+
+    def _remember(self, chunk: Chunk) -> None:
+        if chunk.kind == "people":
+            self._person = chunk
+        elif chunk.kind in ("animals", ""):
+            self._thing = chunk
+        if chunk.plural:
+            self._many = chunk
+
+    def _agents(self, number: int) -> list[Chunk]:
+        verb = self.chunks[number]
+        form = verb.words[0].verb.form if verb.words[0].verb else ""
+        at, helped = number - 1, False
+        while at >= 0 and self.chunks[at].tag in _BETWEEN:
+            verb.negated |= self.chunks[at].tag is Tag.NEGATIVE or self.chunks[at].low.endswith(
+                "n't"
+            )
+            helped |= self.chunks[at].tag in (Tag.AUXILIARY, Tag.COPULA)
+            at -= 1
+        if at < 0:
+            return []
+        near = self.chunks[at]
+        if near.tag is Tag.RELATIVE:
+            return self._antecedent(at)
+        participle = form in ("ing", "past") and not helped
+        if participle and verb.tag is not Tag.COPULA and near.is_noun and not near.owner:
+            return self._holder(at, form)
+        return self._scan(at + 1, "" if helped else form, agrees=not helped)
+
+    def _antecedent(self, relative: int) -> list[Chunk]:
+        at = self.before(relative)
+        if at >= 0 and self.chunks[at].tag is Tag.COMMA:
+            at = self.before(at)
+        if at < 0 or not self.chunks[at].is_noun:
+            return []
+        near = self.chunks[at]
+        if self.chunks[relative].low == "who" and near.kind != "people":
+            return [self.root(at)]
+        return [near]
+
+    def _holder(self, at: int, form: str) -> list[Chunk]:
+        """Whom a participle right after a noun is about: "a man in a coat running"."""
+        near = self.chunks[at]
+        if at and self.chunks[at - 1].tag is Tag.COPULA and len(near.words) == 1:
+            return self.chunks[at - 1].agents  # "a person is ice skating"
+        root = self.root(at)
+        if form == "past" and root is near:
+            return self._with_partners(at) if near.kind != "film-term" else []
+        chosen = near if near.animate or not root.animate else root
+        return [chosen] if chosen.kind != "film-term" else []
+
+    def _scan(self, number: int, form: str, *, agrees: bool) -> list[Chunk]:
+        shown: list[Chunk] = []
+        for at in range(number - 1, max(-1, number - FARTHEST), -1):
+            chunk = self.chunks[at]
+            if chunk.tag is Tag.STOP:
+                return []
+            if chunk.tag is Tag.SUBORDINATE:
+                if form != "ing" and self.chunks[at].low != "then":
+                    return []
+            elif chunk.tag is Tag.PRONOUN:
+                if chunk.low not in _OBJECT_PRONOUNS and not self._is_object(at):
+                    return self._meant(chunk)
+            elif chunk.tag in _SAYING_VERBS and (chunk.agents or chunk.tag is Tag.VERB):
+                # "The clip shows a man, smiling": it is he who smiles.
+                return chunk.agents or (shown if form == "ing" else [])
+            elif chunk.is_noun and at and self.chunks[at - 1].tag is Tag.VERB:
+                shown = [chunk]
+            elif chunk.is_noun and not chunk.owner and not self._is_object(at):
+                if agrees and not self._agrees(at, form):
+                    continue
+                return [] if chunk.kind == "film-term" else self._with_partners(at)
+        return []
+
+    def _is_object(self, at: int) -> bool:
+        """Whether a noun phrase belongs to a preposition or to a verb before it."""
+        start = self._start(at)
+        if start < 0:
+            return False
+        before = self.chunks[start]
+        if before.tag is Tag.PREP:
+            holder = self.before(start)
+            # "close-up of a hand", "one of the boards": the second noun is what it is about.
+            about = before.low == "of" and holder >= 0 and self.chunks[holder].is_noun
+            named = self.chunks[holder] if about else None
+            return named is None or not (named.kind == "film-term" or named.low in _GROUPS)
+        if before.tag is Tag.AND and self.chunks[at].kind not in ("people", "animals"):
+            # "with a hat and glasses": the second hangs where the first does.
+            partner = self.before(start)
+            holder = self._start(partner) if partner >= 0 and self.chunks[partner].is_noun else -1
+            before = self.chunks[holder] if holder >= 0 else before
+            return before.tag is Tag.PREP
+        return before.tag in (Tag.VERB, Tag.INFINITIVE, Tag.PASSIVE)
+
+    def _start(self, at: int) -> int:
+        """What stands before a noun phrase and the one that owns it."""
+        at = self.before(at)
+        while at >= 0 and self.chunks[at].is_noun and self.chunks[at].owner:
+            at = self.before(at)
+        return at
+
+    def _agrees(self, at: int, form: str) -> bool:
+        chunk = self.chunks[at]
+        if form == "s":
+            return not chunk.plural
+        if form == "base":
+            joined = len(self._with_partners(at)) > 1
+            return chunk.plural or joined or chunk.kind == "people"
+        return True
+
+    def _with_partners(self, at: int) -> list[Chunk]:
+        """A noun phrase and the one that "and" joins to it."""
+        found = [self.chunks[at]]
+        joint = self._start(at)
+        if joint > 0 and self.chunks[joint].tag is Tag.AND and self.chunks[joint].low == "and":
+            other = self.before(joint)
+            if other >= 0 and self.chunks[other].is_noun and not self._is_object(other):
+                found.insert(0, self.chunks[other])
+        return found
+
+    def _meant(self, pronoun: Chunk) -> list[Chunk]:
+        """Whom a pronoun stands for; itself where nobody was named before."""
+        if pronoun.low == "it":
+            return [self._thing] if self._thing is not None else []
+        chosen = self._many or self._person if pronoun.low == "they" else self._person
+        if chosen is not None:
+            return [chosen]
+        return [Chunk(Tag.PRONOUN, pronoun.words, pronoun.words[0].text, "people")]

@@ -1,0 +1,264 @@
+"""The words that the rules go by: plain text files beside this one, read once."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from enum import StrEnum
+from functools import cache
+from pathlib import Path
+
+HOME = Path(__file__).parent / "words"
+_VOWELS = "aeiou"
+
+
+@dataclass(frozen=True, slots=True)
+class Verb:
+    """One form of a verb."""
+
+    base: str
+    form: str
+    """base, s, ing or past."""
+    motion: bool
+    """Whether what does it visibly moves."""
+
+
+@dataclass(frozen=True, slots=True)
+class Lexicon:
+    """All word lists, in lower case."""
+
+    verbs: dict[str, Verb]
+    nouns: dict[str, str]
+    """Singular noun → people, animals, scenes, film-term, body, abstract."""
+    plurals: dict[str, str]
+    """Irregular plural → singular."""
+    adjectives: frozenset[str]
+    colours: frozenset[str]
+    colour_nouns: frozenset[str]
+    """Colours that are also things."""
+    names: frozenset[tuple[str, str]]
+    """Two words that are a name together."""
+    small: dict[str, str] = field(default_factory=dict)
+    """Word of a closed class → its class."""
+    digest: str = ""
+
+    def singular(self, word: str) -> str:
+        """The singular of a noun, by list or by its ending.
+
+        >>> [lexicon().singular(word) for word in ("women", "boxes", "berries", "glass")]
+        ['woman', 'box', 'berry', 'glass']
+        """
+        if word in self.plurals:
+            return self.plurals[word]
+        if word in ("species", "series"):
+            return word
+        if word.endswith("cti"):
+            return word[:-1] + "us"  # cacti
+        if word in self.nouns or not word.endswith("s") or word.endswith(("ss", "us", "is")):
+            return word
+        if word.endswith("ies") and len(word) > 4:
+            return word[:-3] + "y"
+        if word.endswith(("ches", "shes", "sses", "xes", "zes", "toes", "roes")):
+            return word[:-2]
+        return word[:-1]
+
+    def kind(self, word: str) -> str:
+        """What kind of noun it is; empty for a thing or an unknown word."""
+        word = word.rsplit("-", 1)[-1] if word not in self.nouns else word
+        single = self.singular(word)
+        return self.nouns.get(word) or self.nouns.get(single) or _by_ending(single)
+
+
+@cache
+def lexicon() -> Lexicon:
+    """The lexicon as packaged."""
+    nouns, plurals = _nouns()
+    colours = dict(_labelled("colours", default="colour"))
+    return Lexicon(
+        verbs=_verbs(),
+        nouns=nouns,
+        plurals=plurals,
+        adjectives=frozenset(_words("adjectives")),
+        colours=frozenset(colours),
+        colour_nouns=frozenset(word for word, kind in colours.items() if kind == "noun"),
+        names=frozenset(_pair(name) for name in _words("names")),
+        small=dict(_labelled("small_words")),
+        digest=_digest(),
+    )
+
+
+def _digest() -> str:
+    whole = b"\0".join(
+        path.name.encode() + path.read_bytes() for path in sorted(HOME.glob("*.txt"))
+    )
+    return hashlib.sha256(whole).hexdigest()[:12]
+
+
+def _words(name: str) -> Iterator[str]:
+    return (word for word, _ in _labelled(name))
+
+
+def _labelled(name: str, default: str = "") -> Iterator[tuple[str, str]]:
+    """Words with the label at the head of their line."""
+    for line in (HOME / f"{name}.txt").read_text(encoding="utf-8").splitlines():
+        if line.startswith("#"):
+            continue
+        label, colon, rest = line.partition(":")
+        for word in (rest if colon else line).split():
+            yield word, label if colon else default
+
+
+def _pair(name: str) -> tuple[str, str]:
+    first, _, second = name.partition("-")
+    return first, second
+
+
+def _nouns() -> tuple[dict[str, str], dict[str, str]]:
+    nouns: dict[str, str] = {}
+    plurals: dict[str, str] = {}
+    # Later lists win: "figure" is a person first of all, "stream" a place.
+    for name in ("other_nouns", "scenes", "animals", "people"):
+        for word, label in _labelled(name):
+            single, *irregular = word.split("/")
+            nouns[single] = label or name
+            plurals.update(dict.fromkeys(irregular, single))
+    return nouns, plurals
+
+
+def _verbs() -> dict[str, Verb]:
+    verbs: dict[str, Verb] = {}
+    for name in ("still", "motion"):
+        for word in _words(name):
+            base, *irregular = word.split("/")
+            motion = name == "motion"
+            for form, written in _forms(base, irregular):
+                verbs[written] = Verb(base, form, motion)
+    return verbs
+
+
+def _forms(base: str, irregular: list[str]) -> Iterator[tuple[str, str]]:
+    yield from (("past", form) for form in irregular or [_past(base)])
+    yield "ing", ing_form(base)
+    yield "s", _third(base)
+    yield "base", base
+
+
+def _third(base: str) -> str:
+    if base.endswith(("s", "sh", "ch", "x", "z", "o")):
+        return base + "es"
+    return base[:-1] + "ies" if _consonant_y(base) else base + "s"
+
+
+def _past(base: str) -> str:
+    if base.endswith("e"):
+        return base + "d"
+    return base[:-1] + "ied" if _consonant_y(base) else _doubled(base) + "ed"
+
+
+def ing_form(base: str) -> str:
+    """The form in -ing.
+
+    >>> [ing_form(base) for base in ("run", "make", "lie", "see")]
+    ['running', 'making', 'lying', 'seeing']
+    """
+    if base.endswith("ie"):
+        return base[:-2] + "ying"
+    silent_e = base.endswith("e") and not base.endswith(("ee", "oe", "ye"))
+    return (base[:-1] if silent_e and len(base) > 2 else _doubled(base)) + "ing"
+
+
+def _consonant_y(base: str) -> bool:
+    return base.endswith("y") and base[-2] not in _VOWELS
+
+
+def _doubled(base: str) -> str:
+    """With its last consonant twice, as in "running" but not "looking" or "listening"."""
+    vowels = sum(letter in _VOWELS for letter in base)
+    last, before = base[-1], base[-2]
+    short = vowels == 1 and last not in f"{_VOWELS}wxy" and before in _VOWELS
+    return base + last if short else base
+
+
+_ABSTRACT_ENDINGS = ("ness", "tion", "sion", "ism", "hood", "ity", "ance", "ence", "ment", "ship")
+_CONCRETE = frozenset(
+    (
+        *("city", "fence", "ship", "spaceship", "starship", "lamp-post", "station", "television"),
+        *("equipment", "garment", "instrument", "monument", "document", "ornament", "pavement"),
+        *("pigment", "segment", "ambulance", "plantation", "cushion", "mansion", "airship"),
+        *("medallion", "battleship", "warship", "bunting", "appliance", "decoration", "basement"),
+        *("compartment", "apartment", "vegetation", "carnation", "construction", "steamship"),
+    )
+)
+
+
+def _by_ending(single: str) -> str:
+    if single.endswith(("ologist", "woman", "sman", "person")):
+        return "people"
+    abstract = single.endswith(_ABSTRACT_ENDINGS) and len(single) > 5
+    return "abstract" if abstract and single not in _CONCRETE else ""
+
+
+# Words of a caption and what each is in its sentence.
+
+# Letters of any script with inner hyphens and apostrophes; a possessive 's is a word of its own.
+_WORD = re.compile(r"['’]s\b|[^\W_]+(?:[-–‑'’](?!s\b)[^\W_]+)*|[^\w\s]|_")
+
+
+class Tag(StrEnum):
+    """What a word is in its sentence."""
+
+    DET = "det"
+    POSS = "poss"
+    NUM = "num"
+    PREP = "prep"
+    AND = "and"
+    SUBORDINATE = "subordinate"
+    RELATIVE = "relative"
+    PRONOUN = "pronoun"
+    COPULA = "copula"
+    AUXILIARY = "auxiliary"
+    NEGATIVE = "negative"
+    ADVERB = "adverb"
+    DIRECTION = "direction"
+    ADJECTIVE = "adjective"
+    PARTICIPLE = "participle"
+    """A verb's -ing before a noun: a running man."""
+    COLOUR = "colour"
+    NOUN = "noun"
+    VERB = "verb"
+    PASSIVE = "passive"
+    """A past participle that says what was done to something."""
+    INFINITIVE = "infinitive"
+    """A verb that is not said to happen: to grab, for walking."""
+    COMMA = "comma"
+    STOP = "stop"
+
+
+@dataclass(slots=True)
+class Word:
+    """One word; ``tag`` is settled from left to right."""
+
+    text: str
+    start: int
+    low: str
+    tag: Tag = Tag.NOUN
+    verb: Verb | None = None
+    colours: tuple[str, ...] = ()
+    """The colours in it, as written: two in "brown-and-white"."""
+    colour_of: str = ""
+    """What has the colour, where the word says it itself: the hair of "white-haired"."""
+
+    @property
+    def end(self) -> int:
+        """Where it ends in the caption."""
+        return self.start + len(self.text)
+
+
+def split_words(caption: str) -> list[Word]:
+    """The words of a caption, not tagged yet."""
+    return [
+        Word(found[0], found.start(), found[0].lower().replace("’", "'"))
+        for found in _WORD.finditer(caption)
+    ]

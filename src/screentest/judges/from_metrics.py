@@ -1,0 +1,141 @@
+"""Any metric as a judge: the video with the better score wins, equal scores are a tie."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+
+from screentest.core import (
+    Aspect,
+    BadOption,
+    JudgeInfo,
+    Metric,
+    MetricInfo,
+    Outcome,
+    Outcomes,
+    Reason,
+    Score,
+    build,
+    register,
+)
+from screentest.metrics.alignment.clipscore import Policy
+
+_TEXTS = frozenset({"text", "prompt", "script"})
+
+
+@dataclass(frozen=True, slots=True)
+class MetricJudge:
+    """A judge that goes by one value of a metric."""
+
+    metric: str
+    """Its spec."""
+    declared: MetricInfo
+    output: str = ""
+    """Which value; empty: the one named like the aspect, or the metric's only one."""
+
+    @property
+    def info(self) -> JudgeInfo:
+        """The metric's own needs stand in the metric's signature."""
+        summary = f"the better {self.output or self.metric} wins"
+        reads = bool(_TEXTS.intersection(self.declared.needs) or self.declared.prompts)
+        return JudgeInfo(summary, reads_text=reads)
+
+    @property
+    def metrics(self) -> tuple[str, ...]:
+        """The one metric."""
+        return (self.metric,)
+
+    def rate(self, aspect: Aspect, scores: Mapping[str, Outcomes]) -> Outcome[Score]:
+        """The value, turned round where less is better."""
+        name = self._output_for(aspect)
+        found = scores[self.metric].get(name)
+        if found is None:
+            return Outcome.failed(Reason.CRASHED, f"{self.metric} gave no {name}")
+        if self.declared.outputs[name].higher_is_better:
+            return found
+        return found.map(_turned)
+
+    def _output_for(self, aspect: Aspect) -> str:
+        outputs = self.declared.outputs
+        if self.output:
+            return self.output
+        own = self.metric.partition(":")[0]
+        for name in (aspect.value, own):
+            if name in outputs:
+                return name
+        return next(iter(outputs))
+
+
+def as_judge(metric: str, output: str = "") -> MetricJudge:
+    """The judge that goes by a metric, or by one of its values.
+
+    Without ``output`` it takes the value that is named like the aspect in question, then the
+    one that is named like the metric, then the first.
+    """
+    thing = build("metric", metric).thing
+    assert isinstance(thing, Metric)
+    if output and output not in thing.info.outputs:
+        known = ", ".join(thing.info.outputs)
+        raise BadOption(f"metric {metric!r} gives no {output!r}", advice=f"It gives {known}.")
+    return MetricJudge(metric, thing.info, output)
+
+
+def _turned(score: Score) -> Score:
+    curve = tuple(replace(point, value=-point.value) for point in score.curve)
+    return replace(score, value=-score.value, curve=curve)
+
+
+# clipscore: the same mean cosine for every aspect, as in SLVMEval's equation 5.
+
+
+@register("judge", "clipscore", version=1, summary="the higher CLIPScore wins, in every aspect")
+def clipscore(*, policy: Policy = "truncate") -> ClipScoreJudge:
+    """``policy`` as the metric takes it: truncate, ignore, each."""
+    return ClipScoreJudge(policy)
+
+
+class ClipScoreJudge:
+    """Rates by one number, whatever the aspect."""
+
+    info = JudgeInfo("the higher CLIPScore of centre frames and prompt wins")
+
+    def __init__(self, policy: Policy) -> None:
+        self._metric = f"clipscore:policy={policy}"
+        self.metrics = (self._metric,)
+
+    def rate(self, aspect: Aspect, scores: Mapping[str, Outcomes]) -> Outcome[Score]:
+        """The score itself."""
+        return scores[self._metric]["clipscore"]
+
+
+# videoscore: VideoScore's five numbers, mapped to the ten aspects as in SLVMEval's table 10.
+
+QUALITY_OF = {
+    Aspect.AESTHETICS: "visual_quality",
+    Aspect.TECHNICAL_QUALITY: "visual_quality",
+    Aspect.APPEARANCE_STYLE: "visual_quality",
+    Aspect.BACKGROUND_CONSISTENCY: "factual_consistency",
+    Aspect.OBJECT_INTEGRITY: "text_alignment",
+    Aspect.COLOR: "visual_quality",
+    Aspect.DYNAMICS_DEGREE: "dynamic_degree",
+    Aspect.COMPREHENSIVENESS: "text_alignment",
+    Aspect.SPATIAL_RELATIONSHIP: "text_alignment",
+    Aspect.TEMPORAL_FLOW: "text_alignment",
+}
+
+
+@register("judge", "videoscore", version=1, summary="VideoScore, one of its numbers per aspect")
+def videoscore() -> VideoScoreJudge:
+    """The role videoscore says which version."""
+    return VideoScoreJudge()
+
+
+class VideoScoreJudge:
+    """Rates by the number that fits the aspect."""
+
+    info = JudgeInfo("the higher of the VideoScore number that fits the aspect wins")
+    metrics = ("videoscore",)
+
+    def rate(self, aspect: Aspect, scores: Mapping[str, Outcomes]) -> Outcome[Score]:
+        """The number that table 10 names."""
+        return scores["videoscore"][QUALITY_OF[aspect]]

@@ -1,0 +1,1 @@
+"""Manifests: which videos to evaluate, and what they were asked to be."""

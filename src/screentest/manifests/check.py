@@ -1,0 +1,180 @@
+"""Check a manifest against its folder, in both directions, before anything is evaluated.
+
+Rows first, which loads nothing heavy; then whether the files are there; then what is in
+them, in worker processes that a bad file cannot take down.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from screentest.core import BadOption, Outcome, Progress, Silent, timecode
+from screentest.manifests.fields import Kind, Problem, quoted
+from screentest.manifests.files import (
+    Glance,
+    How,
+    Look,
+    Neighbours,
+    fault_of,
+    identity,
+    looks,
+    unlisted,
+)
+from screentest.manifests.manifest import Reading, Row, examine_manifest
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """What a check found."""
+
+    reading: Reading
+    problems: tuple[Problem, ...]
+    """All of them: rows in their order, then videos without a row."""
+    opened: int
+    """How many files were looked into."""
+
+    @property
+    def ok(self) -> bool:
+        """Whether there is nothing to mend."""
+        return not self.problems
+
+
+@dataclass(frozen=True, slots=True)
+class _Use:
+    """A file that a row names, and as what."""
+
+    row: Row
+    field: str
+    path: Path
+
+
+def check_manifest(
+    path: str | os.PathLike[str],
+    *,
+    videos: str | os.PathLike[str] | None = None,
+    partial: bool = False,
+    deep: bool = False,
+    progress: Progress | None = None,
+) -> Report:
+    """Check ``path`` and the videos beside it.
+
+    ``videos`` is the folder to search for videos without a row, the manifest's own by
+    default; ``partial`` skips that search. ``deep`` decodes every frame.
+    """
+    reading = examine_manifest(path)
+    folder = Path(videos) if videos is not None else reading.path.parent
+    if not folder.is_dir():
+        raise BadOption(f"{folder} is not a folder", advice="Give the folder of the videos.")
+    uses = [use for row in reading.rows for use in _uses(row)]
+    problems = [*reading.problems, *_same_videos(reading.rows)]
+    present: list[_Use] = []
+    neighbours = Neighbours()
+    for use in uses:
+        problem = _absence(use, neighbours)
+        if problem is None:
+            present.append(use)
+        else:
+            problems.append(problem)
+    opened, seen = _contents(present, deep, progress or Silent())
+    problems += seen
+    problems.sort(key=lambda problem: problem.line or 0)
+    if not partial:
+        problems += _without_row(folder, reading)
+    return Report(reading, tuple(problems), opened)
+
+
+def _uses(row: Row) -> Iterator[_Use]:
+    yield _Use(row, "video", row.item.video)
+    if row.item.source is not None:
+        yield _Use(row, "source", row.item.source)
+    for reference in row.item.references:
+        yield _Use(row, "reference", reference)
+
+
+def _problem(use: _Use, kind: Kind, message: str, advice: str = "") -> Problem:
+    return Problem(kind, message, advice, use.row.line, use.row.item.id, use.path)
+
+
+def _same_videos(rows: Sequence[Row]) -> Iterator[Problem]:
+    first: dict[tuple[int, int], int] = {}
+    for row in rows:
+        file = identity(row.item.video)
+        if file is None:
+            continue
+        earlier = first.setdefault(file, row.line)
+        if earlier != row.line:
+            yield _problem(
+                _Use(row, "video", row.item.video),
+                Kind.DUPLICATE_VIDEO,
+                f"the same video as line {earlier}",
+                "Keep one of the rows, or give each its own video.",
+            )
+
+
+def _absence(use: _Use, neighbours: Neighbours) -> Problem | None:
+    there, fault = fault_of(use.path)
+    if not fault:
+        return None
+    kind = Kind.UNREADABLE if there else Kind.MISSING
+    advice = "" if there else neighbours.advice(use.path)
+    return _problem(use, kind, f"the {use.field} {quoted(str(use.path))} {fault}", advice)
+
+
+def _contents(uses: Sequence[_Use], deep: bool, progress: Progress) -> tuple[int, list[Problem]]:
+    """Look into each file once, however many rows name it."""
+    users: dict[Glance, list[_Use]] = {}
+    for use in uses:
+        how = How.EVERY_FRAME if deep else How.HEADER
+        if use.field == "reference":
+            how = How.PICTURE
+        users.setdefault((how, use.path), []).append(use)
+    problems: list[Problem] = []
+    with progress:
+        progress.begin("checking", len(users), "files")
+        for glance, outcome in zip(users, looks(list(users)), strict=True):
+            for use in users[glance]:
+                problems += _seen(use, outcome)
+            progress.advance(note=use.path.name)
+    return len(users), problems
+
+
+def _seen(use: _Use, outcome: Outcome[Look]) -> Iterator[Problem]:
+    name = quoted(str(use.path))
+    if outcome.failure is not None:
+        detail = outcome.failure.detail.removeprefix(f"{str(use.path)!r} ")
+        advice = outcome.failure.advice
+        yield _problem(use, Kind.UNREADABLE, f"the {use.field} {name}: {detail}", advice)
+        return
+    look = outcome.unwrap()
+    if look.damage:
+        yield _problem(
+            use,
+            Kind.DAMAGED,
+            f"the {use.field} {name} is damaged: {look.damage}",
+            "Render or download it again.",
+        )
+    script = use.row.item.script
+    if use.field != "video" or look.end is None or script is None:
+        return
+    late = [clip.span for clip in script.clips if clip.span and clip.span.start >= look.end]
+    if late:
+        yield _problem(
+            use,
+            Kind.MISMATCH,
+            f"{len(late)} of {len(script.clips)} clips of the script begin after the video "
+            f"ends ({timecode(look.end)})",
+            "Check that script and video belong together.",
+        )
+
+
+def _without_row(folder: Path, reading: Reading) -> Iterator[Problem]:
+    for path in unlisted(folder, reading.named):
+        yield Problem(
+            Kind.UNLISTED,
+            f"{quoted(str(path))} is in no row",
+            "Add a row, or leave this direction out with --partial.",
+            path=path,
+        )

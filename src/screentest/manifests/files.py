@@ -1,0 +1,211 @@
+"""The files beside a manifest: which are there, which are the same, which no row names."""
+
+from __future__ import annotations
+
+import difflib
+import os
+import stat
+import unicodedata
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from pathlib import Path, PureWindowsPath
+
+from screentest._util.machine import processors
+from screentest.core import Fault, Outcome, Reason, Time, VideoError, timecode
+from screentest.manifests.fields import quoted
+
+VIDEO_SUFFIXES = frozenset(
+    (
+        *(".3g2", ".3gp", ".asf", ".avi", ".flv", ".ivf", ".m2ts", ".m4v", ".mkv", ".mov"),
+        *(".mp4", ".mpeg", ".mpg", ".mxf", ".nut", ".ogv", ".webm", ".wmv", ".y4m"),
+    )
+)
+"""What counts as a video when looking for ones that no row names. Not ``.ts``: TypeScript."""
+
+Identity = tuple[int, int]
+"""Device and inode: two names of one file have the same."""
+
+
+def identity(path: Path) -> Identity | None:
+    """Which file a path leads to; None where it leads to none."""
+    try:
+        status = path.stat()
+    except (OSError, ValueError):
+        return None
+    return status.st_dev, status.st_ino
+
+
+def fault_of(path: Path) -> tuple[bool, str]:
+    """Whether something is there, and what is wrong with it as a file; empty: nothing."""
+    try:
+        status = path.stat()
+    except FileNotFoundError:
+        if path.is_symlink():
+            return False, "is a link to nothing"
+        return False, "is not there"
+    except (OSError, ValueError) as error:
+        return False, f"cannot be reached: {getattr(error, 'strerror', None) or error}"
+    if stat.S_ISDIR(status.st_mode):
+        return True, "is a folder"
+    if not stat.S_ISREG(status.st_mode):
+        return True, "is not a plain file"
+    if status.st_size == 0:
+        return True, "is empty"
+    if not os.access(path, os.R_OK):
+        return True, "may not be read"
+    return True, ""
+
+
+def videos_under(folder: Path) -> Iterator[Path]:
+    """Every file below ``folder`` that has the suffix of a video.
+
+    Hidden folders are left out and links to folders not followed, so it comes to an end. So are
+    testbeds below it: `build` made their videos, and nobody wants a row for them.
+    """
+    for place, folders, files in os.walk(folder):
+        if "testbed.json" in files and Path(place) != folder:
+            folders.clear()
+            continue
+        folders[:] = sorted(name for name in folders if not name.startswith("."))
+        for name in sorted(files):
+            if Path(name).suffix.lower() in VIDEO_SUFFIXES and not name.startswith("."):
+                yield Path(place) / name
+
+
+class Neighbours:
+    """Names near one that is missing: another case, another Unicode form, a slip of the pen."""
+
+    MOST = 20
+    """Near names are searched for this often only: thousands of rows would take minutes."""
+
+    def __init__(self) -> None:
+        self._names: dict[Path, list[str]] = {}
+        self._searched = 0
+
+    def advice(self, missing: Path) -> str:
+        """What was probably meant; empty where nothing is near."""
+        if (
+            "\\" in str(missing)
+            and missing.parent.joinpath(PureWindowsPath(missing.name).as_posix()).exists()
+        ):
+            return "Write paths with forward slashes."
+        names = self._listing(missing.parent)
+        same = [name for name in names if _folded(name) == _folded(missing.name)]
+        if not same and self._searched < self.MOST:
+            self._searched += 1
+            same = difflib.get_close_matches(missing.name, names, n=1, cutoff=0.75)
+        if not same:
+            return ""
+        if unicodedata.normalize("NFC", same[0]) == unicodedata.normalize("NFC", missing.name):
+            return f"There is {quoted(same[0])}, spelt with other Unicode characters."
+        return f"There is {quoted(same[0])}."
+
+    def _listing(self, folder: Path) -> list[str]:
+        if folder not in self._names:
+            try:
+                self._names[folder] = sorted(os.listdir(folder))  # noqa: PTH208 - names suffice
+            except (OSError, ValueError):
+                self._names[folder] = []
+        return self._names[folder]
+
+
+def _folded(name: str) -> str:
+    return unicodedata.normalize("NFC", name).casefold().strip()
+
+
+def unlisted(folder: Path, named: Iterable[Path]) -> list[Path]:
+    """Videos below ``folder`` that are none of ``named``, under whatever name."""
+    known = {identity(path) for path in named}
+    return [path for path in videos_under(folder) if identity(path) not in known]
+
+
+# Looking into the files of a manifest, in worker processes: what a file does, it does there.
+
+_DAMAGE = {"cut_short", "unreadable", "undecodable_packet", "corrupt_frame", "gap"}
+
+
+@dataclass(frozen=True, slots=True)
+class Look:
+    """What was seen of one file: how long it is, and what is damaged in it."""
+
+    end: Time | None = None
+    """Where a video ends on its own clock; None for a picture."""
+    damage: str = ""
+
+
+class How(StrEnum):
+    """How closely to look."""
+
+    HEADER = "header"
+    """Probe: header, packets, first picture."""
+    EVERY_FRAME = "every frame"
+    """Decode all of it."""
+    PICTURE = "picture"
+    """A reference image: header and checksums."""
+
+
+Glance = tuple[How, Path]
+
+
+def looks(glances: Sequence[Glance]) -> Iterator[Outcome[Look]]:
+    """Look from supervised processes, as many as there are cores; in the order asked."""
+    if not glances:
+        return
+    from screentest.video.sandbox import Supervisor  # loads the engine: only where it is needed
+
+    with Supervisor(min(len(glances), processors())) as workers:
+        yield from workers.map(_look, glances)
+
+
+def _look(glance: Glance) -> Look:
+    how, path = glance
+    match how:
+        case How.HEADER:
+            return _look_at_header(path)
+        case How.EVERY_FRAME:
+            return _look_at_every_frame(path)
+        case How.PICTURE:
+            return _look_at_picture(path)
+
+
+def _look_at_header(path: Path) -> Look:
+    from screentest.video import probe
+
+    info = probe(path)
+    return Look(info.span.end, _told(info.faults))
+
+
+def _look_at_every_frame(path: Path) -> Look:
+    from screentest.video import scan
+
+    # One thread each: as many files as there are cores are decoded at the same time.
+    report = scan(path, [], threads=1)
+    damage = _told(report.faults)
+    if not damage and report.decoded < report.info.frames:
+        damage = f"{report.decoded:,} of {report.info.frames:,} frames decode"
+    return Look(report.end, damage)
+
+
+def _look_at_picture(path: Path) -> Look:
+    from PIL import Image, UnidentifiedImageError
+
+    try:
+        with Image.open(path) as picture:
+            picture.verify()
+    except (UnidentifiedImageError, OSError, SyntaxError, Image.DecompressionBombError) as error:
+        raise VideoError(
+            Reason.UNDECODABLE,
+            f"is no picture that can be read: {type(error).__name__}",
+            advice="Give a PNG or JPEG file.",
+        ) from None
+    return Look()
+
+
+def _told(faults: Iterable[Fault]) -> str:
+    damage = [fault for fault in dict.fromkeys(faults) if fault.kind in _DAMAGE]
+    if not damage:
+        return ""
+    more = f" (and {len(damage) - 1} more)" if len(damage) > 1 else ""
+    when = f" at {timecode(damage[0].time)}" if damage[0].time is not None else ""
+    return f"{damage[0].detail}{when}{more}"

@@ -1,0 +1,258 @@
+"""The rows of a manifest file as plain fields, with the line each begins on.
+
+Everything that can be wrong with the file as text is found here: encodings, line ends,
+quoting, JSON syntax. What the fields mean is the business of ``_fields``.
+"""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Iterator
+from dataclasses import dataclass
+from io import BufferedReader
+from typing import Any
+
+from screentest.manifests.fields import (
+    FIELDS,
+    GROUP_PREFIX,
+    LIST_FIELDS,
+    Complaint,
+    did_you_mean,
+    load_json,
+    one_line,
+)
+
+LONGEST_LINE = 64 * 2**20
+"""Bytes. Far above any prompt, far below what a video read by mistake would take."""
+
+_UTF8 = "Save the manifest as UTF-8."
+
+
+@dataclass(frozen=True, slots=True)
+class Record:
+    """One row: its fields where it could be read, what is wrong with it where not."""
+
+    line: int
+    fields: dict[str, Any] | None = None
+    complaints: tuple[Complaint, ...] = ()
+
+
+class NotAManifest(Complaint):
+    """The file is something else, or cannot be read on from this line."""
+
+    def __init__(self, message: str, advice: str = "", line: int | None = None) -> None:
+        super().__init__(message, advice)
+        self.line = line
+
+
+def records(file: BufferedReader, suffix: str) -> Iterator[Record]:
+    """The rows of an open manifest. ``suffix`` tells the format; unknown ones are looked into."""
+    head = file.peek(4096)[:4096]
+    _must_be_text(head)
+    if head.startswith(b"\xef\xbb\xbf"):
+        head = head[len(file.read(3)) :]
+    if _is_json(suffix.lower(), head):
+        yield from _json_records(file)
+    else:
+        yield from _csv_records(file)
+
+
+def _must_be_text(head: bytes) -> None:
+    if head.startswith((b"\xff\xfe", b"\xfe\xff")):
+        raise NotAManifest("the file is UTF-16, not UTF-8", _UTF8)
+    # A NUL in one row is that row's fault; a head full of them is no text at all.
+    if head.count(0) > 8:
+        raise NotAManifest(
+            "this is not a text file", "Give the manifest, a .jsonl or .csv file, not a video."
+        )
+
+
+def _is_json(suffix: str, head: bytes) -> bool:
+    if suffix in {".jsonl", ".ndjson", ".json"}:
+        return True
+    return suffix != ".csv" and head.lstrip()[:1] in {b"{", b"["}
+
+
+def _lines(file: BufferedReader) -> Iterator[str]:
+    """Bytes that are not UTF-8 come as lone surrogates, for their row to report."""
+    number = 0
+    while raw := file.readline(LONGEST_LINE + 1):
+        number += 1
+        if len(raw) > LONGEST_LINE:
+            raise NotAManifest(
+                f"longer than {LONGEST_LINE // 2**20} MiB; the rest was not read",
+                "A manifest has one row per line.",
+                number,
+            )
+        yield raw.decode("utf-8", "surrogateescape")
+
+
+def _badly_encoded(text: str, what: str = "") -> Complaint | None:
+    try:
+        text.encode("utf-8")
+    except UnicodeEncodeError as error:
+        where = f"{what}: " if what else ""
+        return Complaint(f"{where}not UTF-8 at character {error.start + 1}", _UTF8)
+    return None
+
+
+# ---- JSON lines
+
+
+def _json_records(file: BufferedReader) -> Iterator[Record]:
+    first = True
+    for number, line in enumerate(_lines(file), start=1):
+        text = line.strip(" \t\r\n")
+        if not text:
+            continue
+        if first:
+            _must_be_one_per_line(text, number)
+        first = False
+        yield _json_record(number, text)
+
+
+def _must_be_one_per_line(first: str, number: int) -> None:
+    convert = "Convert it: jq -c '{}' old.json > manifest.jsonl"
+    if first.startswith("["):
+        raise NotAManifest(
+            "this is a JSON array; a manifest has one JSON object per line, no array around them",
+            convert.format(".[]"),
+            number,
+        )
+    if first == "{":
+        raise NotAManifest(
+            "the JSON object goes over several lines; a manifest has one object per line",
+            convert.format("."),
+            number,
+        )
+
+
+def _json_record(number: int, text: str) -> Record:
+    if badly := _badly_encoded(text):
+        return Record(number, complaints=(badly,))
+    try:
+        value = load_json(text)
+    except Complaint as complaint:
+        return Record(number, complaints=(complaint,))
+    if not isinstance(value, dict):
+        wrong = Complaint("not a JSON object", 'A row looks like {"id": "…", "video": "…"}.')
+        return Record(number, complaints=(wrong,))
+    unknown = tuple(
+        Complaint(f"unknown field {one_line(name)}", did_you_mean(name, FIELDS))
+        for name in value
+        if name not in FIELDS
+    )
+    return Record(number, {name: value[name] for name in value if name in FIELDS}, unknown)
+
+
+# ---- CSV
+
+
+def _csv_records(file: BufferedReader) -> Iterator[Record]:
+    rows = _csv_rows(file)
+    header = next(rows, None)
+    if header is None:
+        return
+    number, cells = header
+    if isinstance(cells, Complaint):
+        raise NotAManifest(cells.message, cells.advice, number)
+    names = _columns(number, cells)
+    if unknown := _unknown_columns(names):
+        yield Record(number, complaints=unknown)
+    for number, cells in rows:
+        if isinstance(cells, Complaint):
+            yield Record(number, complaints=(cells,))
+        elif any(cell.strip() for cell in cells):
+            yield _csv_record(number, names, cells)
+
+
+def _csv_rows(file: BufferedReader) -> Iterator[tuple[int, list[str] | Complaint]]:
+    """Rows with the line each begins on: one in quotes may go over several."""
+    reader = csv.reader(_lines(file), strict=True)
+    while True:
+        start = reader.line_num + 1
+        # The limit belongs to the whole process: borrowed for one row, then given back.
+        before = csv.field_size_limit(LONGEST_LINE)
+        try:
+            row = next(reader)
+        except StopIteration:
+            return
+        except csv.Error as error:
+            yield start, _csv_complaint(str(error))
+            continue
+        finally:
+            csv.field_size_limit(before)
+        if row:
+            yield start, row
+
+
+def _csv_complaint(error: str) -> Complaint:
+    if "end of data" in error:
+        return Complaint("a quote opened in this row is never closed; the rest was not read")
+    if "new-line" in error:
+        return Complaint("a line end inside a cell without quotes")
+    return Complaint(f"wrong CSV: {error}", 'Write a quote inside quotes twice: "".')
+
+
+def _columns(line: int, cells: list[str]) -> list[str]:
+    names = [cell.strip() for cell in cells]
+    if badly := _badly_encoded(",".join(cells)):
+        raise NotAManifest(badly.message, badly.advice, line)
+    if missing := [name for name in ("id", "video") if name not in names]:
+        spoken = " and no column ".join(repr(name) for name in missing)
+        raise NotAManifest(f"there is no column {spoken}", _header_advice(names, missing), line)
+    for name in names:
+        if names.count(name) > 1:
+            raise NotAManifest(f"two columns are named {one_line(name)}", line=line)
+    return names
+
+
+def _header_advice(names: list[str], missing: list[str]) -> str:
+    line = ",".join(names)
+    if line.startswith("{"):
+        return "This looks like JSON lines: name the file .jsonl"
+    for separator, spoken in ((";", "semicolons"), ("\t", "tabs"), ("|", "bars")):
+        if {"id", "video"} <= {cell.strip() for cell in line.split(separator)}:
+            return f"The columns are separated by {spoken}: save the file with commas."
+    for name in missing:
+        near = did_you_mean(name, names)
+        if near.startswith("Did"):
+            return near.replace("Did you mean", f"For {name!r} there is").rstrip("?") + "."
+    return "Begin the file with a line that names the columns, such as: id,video,prompt"
+
+
+def _unknown_columns(names: list[str]) -> tuple[Complaint, ...]:
+    plain = [name for name in FIELDS if name != "groups"]
+    return tuple(
+        Complaint(
+            f"unknown column {one_line(name)}",
+            f"{did_you_mean(name, plain)} Columns to group by are named {GROUP_PREFIX}NAME.",
+        )
+        for name in names
+        if name not in plain and not (name.startswith(GROUP_PREFIX) and name != GROUP_PREFIX)
+    )
+
+
+def _csv_record(number: int, names: list[str], cells: list[str]) -> Record:
+    if len(cells) != len(names):
+        detail = f"{len(cells)} cells where the first line has {len(names)}"
+        wrong = Complaint(detail, "Put a cell that has commas in quotes.")
+        return Record(number, complaints=(wrong,))
+    fields: dict[str, Any] = {}
+    groups: dict[str, str] = {}
+    complaints: list[Complaint] = []
+    for name, cell in zip(names, cells, strict=True):
+        if badly := _badly_encoded(cell, name):
+            complaints.append(badly)
+        elif name.startswith(GROUP_PREFIX) and cell:
+            groups[name.removeprefix(GROUP_PREFIX)] = cell
+        elif name in LIST_FIELDS and cell.lstrip().startswith("["):
+            try:
+                fields[name] = load_json(cell)
+            except Complaint as complaint:
+                complaints.append(complaint.about(name))
+        elif name in FIELDS and name != "groups":
+            fields[name] = cell
+    if groups:
+        fields["groups"] = groups
+    return Record(number, fields, tuple(complaints))

@@ -1,0 +1,196 @@
+"""From numbers per frame to a curve over shots, and from the curve to one number.
+
+Most metrics here are a measurement of single frames: they keep a row of numbers for each frame
+they are handed. When the scan is over and the shots are known, the rows of a shot become one
+point of the curve, and the worst part of the curve becomes the score: five bad shots in sixty
+vanish in a mean.
+"""
+
+from __future__ import annotations
+
+from array import array
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import TYPE_CHECKING, TypeAlias
+
+import numpy as np
+
+from screentest.core import (
+    BaseConsumer,
+    Filter,
+    Frame,
+    FrameRequest,
+    Item,
+    Layout,
+    Level,
+    MetricInfo,
+    NoValue,
+    Outcome,
+    Outcomes,
+    OutputInfo,
+    Point,
+    Reason,
+    Resources,
+    Score,
+    Shot,
+    Size,
+)
+from screentest.stats import lower_tail
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from screentest.core.frames import Image
+
+    Rows: TypeAlias = NDArray[np.float64]
+
+Meter: TypeAlias = Callable[["Image"], Sequence[float] | None]
+"""What is measured on a picture; None where it shows nothing to measure."""
+Reduce: TypeAlias = Callable[["Rows"], float]
+"""The rows of one shot's frames → the value of the shot."""
+
+
+class FrameRows(BaseConsumer):
+    """Keeps a row of numbers for each frame, and its time."""
+
+    def __init__(self, wants: FrameRequest, meter: Meter) -> None:
+        self.wants = wants
+        self._meter = meter
+        self._times = array("d")
+        self._rows = array("d")
+        self._width = 1
+
+    def take(self, frame: Frame) -> None:
+        """Measure one frame."""
+        row = self._meter(frame.image)
+        if row is not None:
+            # Rounding keeps the order of times, so that a frame stays on its side of a cut.
+            self._times.append(float(frame.time))
+            self._rows.extend(row)
+            self._width = len(row)
+
+    def of(self, shot: Shot) -> Rows:
+        """The rows of the frames of one shot."""
+        times = np.frombuffer(self._times) if self._times else np.empty(0)
+        first, last = np.searchsorted(times, [float(shot.start), float(shot.end)])
+        rows = np.frombuffer(self._rows) if self._rows else np.empty(0)
+        return rows.reshape(-1, self._width)[first:last]
+
+
+@dataclass(frozen=True, slots=True)
+class ShotOutput:
+    """One number of a metric: what it says, and how it comes from the rows of a shot."""
+
+    info: OutputInfo
+    reduce: Reduce
+
+
+class ShotMetric:
+    """Measures frames as they come, and sums them up shot by shot."""
+
+    def __init__(
+        self,
+        outputs: Mapping[str, ShotOutput],
+        wants: FrameRequest,
+        meter: Callable[[], Meter],
+        nothing: str = "no frame shows anything to measure",
+    ) -> None:
+        """``meter`` makes one for each video, since it may remember the frame before."""
+        infos = {name: one.info for name, one in outputs.items()}
+        self.info = MetricInfo(infos, Level.FRAME, shots=True)
+        self._outputs = outputs
+        self._wants = wants
+        self._meter = meter
+        self._nothing = nothing
+
+    def start(self, item: Item, resources: Resources) -> ShotMeasurement:
+        """Begin on one video."""
+        rows = FrameRows(self._wants, self._meter())
+        return ShotMeasurement(item, resources, rows, self._outputs, self._nothing)
+
+
+class ShotMeasurement:
+    """One such metric at work on one video."""
+
+    def __init__(
+        self,
+        item: Item,
+        resources: Resources,
+        rows: FrameRows,
+        outputs: Mapping[str, ShotOutput],
+        nothing: str,
+    ) -> None:
+        self._item, self._resources = item, resources
+        self._rows, self._outputs, self._nothing = rows, outputs, nothing
+        self.consumers = (rows,)
+
+    def finish(self) -> Outcomes:
+        """One score per output, with a point for each shot that has a value."""
+        shots = self._resources.shots(self._item.video)
+        measured = [(shot, rows) for shot in shots if len(rows := self._rows.of(shot))]
+        if not measured:
+            raise NoValue(Reason.NOT_APPLICABLE, self._nothing)
+        return {
+            name: Outcome.of(
+                curve_score(
+                    [Point(shot.span, float(one.reduce(rows))) for shot, rows in measured],
+                    one.info,
+                    shots=len(shots),
+                )
+            )
+            for name, one in self._outputs.items()
+        }
+
+
+def curve_score(points: Sequence[Point], info: OutputInfo, *, shots: int) -> Score:
+    """The score of a curve: its worst part, by duration. The mean stands in the details."""
+    values = [point.value for point in points]
+    durations = [float(point.span.duration) for point in points]
+    if not any(durations):
+        durations = [1.0] * len(points)  # a video of one frame may last no time at all
+    return Score(
+        lower_tail(values, durations, higher_is_better=info.higher_is_better),
+        tuple(points),
+        {
+            "mean": lower_tail(values, durations, share=1.0),
+            "shots": shots,
+            "measured": len(points),
+        },
+    )
+
+
+def mean_of(column: int) -> Reduce:
+    """The mean of one column of the rows."""
+    return lambda rows: float(rows[:, column].mean())
+
+
+# The frames that the metrics of the base install ask for.
+#
+# They share a few sizes, since each distinct one is a conversion of every frame.
+
+SAMPLED = 4.0
+"""Frames a second, where not every one is needed: a shot of a quarter of a second has one."""
+
+
+def detail(rate: float) -> FrameRequest:
+    """Luma as it is coded and in its own size, for what scaling would hide."""
+    return FrameRequest(rate=_rate(rate), layout=Layout.LUMA)
+
+
+def colour(rate: float) -> FrameRequest:
+    """Small colour pictures."""
+    return FrameRequest(
+        rate=_rate(rate), size=Size(long_side=160), layout=Layout.RGB, filter=Filter.AREA
+    )
+
+
+def grey_frames(rate: float | None) -> FrameRequest:
+    """Small grey pictures; None for every frame."""
+    return FrameRequest(
+        rate=None if rate is None else _rate(rate), size=Size(long_side=160), layout=Layout.GRAY
+    )
+
+
+def _rate(rate: float) -> Fraction:
+    return Fraction(str(rate))

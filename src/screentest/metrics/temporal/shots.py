@@ -1,0 +1,187 @@
+"""Shot-to-shot consistency: how far the texture of a shot is from what is usual in its film.
+
+A film has a look: how hard its edges are, how much grain lies in its smooth parts, how its
+levels of brightness are spread. A shot that was drawn, painted or sharpened among others that
+were not stands out in one of them, whatever it shows.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from screentest.core import (
+    Item,
+    Level,
+    MetricInfo,
+    NoValue,
+    Outcome,
+    Outcomes,
+    OutputInfo,
+    Point,
+    Reason,
+    Resources,
+    Score,
+    register,
+    timecode,
+)
+from screentest.metrics.curve import SAMPLED, FrameRows, colour, curve_score, detail
+from screentest.metrics.static import sharpness
+from screentest.metrics.static.artefacts import measure_noise
+from screentest.metrics.static.sharpness import window
+
+if TYPE_CHECKING:
+    from screentest.core.frames import Image
+    from screentest.metrics.curve import Rows
+
+
+USUAL = (0.02, 0.45, 0.2)
+"""How much sharpness, entropy and the logarithm of noise deviate between shots of one film:
+about the median over eight films."""
+_LEAST_NOISE = 0.3
+LOOK = OutputInfo("how near a shot's texture is to that of its film")
+
+
+@register("metric", "shot_consistency", version=1, summary="shots that look unlike their film")
+def shot_consistency(*, rate: float = SAMPLED) -> ShotConsistency:
+    """``rate``: frames a second."""
+    return ShotConsistency(rate)
+
+
+class ShotConsistency:
+    """Compares each shot with the middle one of all."""
+
+    info = MetricInfo({"shot_consistency": LOOK}, Level.CLIP, shots=True)
+
+    def __init__(self, rate: float) -> None:
+        self._rate = rate
+
+    def start(self, item: Item, resources: Resources) -> _Comparing:
+        """Begin on one video."""
+        return _Comparing(item, resources, FrameRows(detail(self._rate), look))
+
+
+class _Comparing:
+    def __init__(self, item: Item, resources: Resources, rows: FrameRows) -> None:
+        self._item, self._resources, self._rows = item, resources, rows
+        self.consumers = (rows,)
+
+    def finish(self) -> Outcomes:
+        """A point for each shot."""
+        shots = self._resources.shots(self._item.video)
+        looks = [
+            (shot.span, rows.mean(axis=0)) for shot in shots if len(rows := self._rows.of(shot))
+        ]
+        if len(looks) < 2:
+            raise NoValue(Reason.NOT_APPLICABLE, "fewer than two shots have a look to compare")
+        away = distances(np.array([one for _, one in looks]))
+        points = [Point(span, 1 / (1 + far)) for (span, _), far in zip(looks, away, strict=True)]
+        return {"shot_consistency": Outcome.of(curve_score(points, LOOK, shots=len(shots)))}
+
+
+def look(luma: Image) -> Sequence[float] | None:
+    """Sharpness, entropy of the levels in bits, logarithm of noise."""
+    import cv2
+
+    picture = window(luma)
+    hard, grain = sharpness.measure(luma), measure_noise(luma)
+    if picture is None or hard is None or grain is None:
+        return None
+    shares = cv2.calcHist([picture], [0], None, [256], [0, 256]).ravel() / picture.size
+    entropy = float(-(shares * np.log2(shares, where=shares > 0, out=np.zeros_like(shares))).sum())
+    return hard[0], entropy, math.log(grain[0] + _LEAST_NOISE)
+
+
+def distances(looks: Rows) -> list[float]:
+    """From the middle of all, in usual deviations.
+
+    >>> distances(np.array([[0.4, 7, 0], [0.4, 7, 0], [0.44, 7, 0]])).__getitem__(2).__round__(3)
+    1.155
+    """
+    away = (looks - np.median(looks, axis=0)) / np.array(USUAL)
+    return [float(far) for far in np.sqrt((away**2).mean(axis=1))]
+
+
+# Repeated shots: pictures that were shown before, as when a generator goes round in a loop.
+
+GRID = (8, 6)
+"""Columns and rows to which a picture is reduced."""
+LEAST_DETAIL = 4.0
+"""Deviation of a reduced picture below which it is black or plain: no repetition to speak of."""
+
+
+@register("metric", "repeated_shots", version=1, summary="shots that were shown before")
+def repeated_shots(*, rate: float = SAMPLED, level: float = 3.0) -> RepeatedShots:
+    """``level``: the mean difference, in levels, up to which two pictures are the same."""
+    return RepeatedShots(rate, level)
+
+
+class RepeatedShots:
+    """Looks each shot up among those before it."""
+
+    info = MetricInfo(
+        {
+            "repeated_shots": OutputInfo(
+                "share of the time in shots that were shown before", higher_is_better=False
+            )
+        },
+        Level.CLIP,
+        shots=True,
+    )
+
+    def __init__(self, rate: float, level: float) -> None:
+        self._frames, self._level = colour(rate), level
+
+    def start(self, item: Item, resources: Resources) -> _Looking:
+        """Begin on one video."""
+        return _Looking(item, resources, FrameRows(self._frames, reduced), self._level)
+
+
+class _Looking:
+    def __init__(self, item: Item, resources: Resources, rows: FrameRows, level: float) -> None:
+        self._item, self._resources, self._rows = item, resources, rows
+        self._level = level
+        self.consumers = (rows,)
+
+    def finish(self) -> Outcomes:
+        """1 for a shot that was there before, 0 for another."""
+        shots = self._resources.shots(self._item.video)
+        seen = [(shot.span, rows) for shot in shots if len(rows := self._rows.of(shot))]
+        if not seen:
+            raise NoValue(Reason.NOT_APPLICABLE, "no shot shows anything to compare")
+        points = []
+        for number, (span, rows) in enumerate(seen):
+            twin = next(
+                (before for before, other in seen[:number] if same(rows, other, self._level)), None
+            )
+            note = f"as at {timecode(twin.start)}" if twin else ""
+            points.append(Point(span, float(twin is not None), note))
+        durations = np.array([float(point.span.duration) for point in points]) + 1e-9
+        repeated = np.array([point.value for point in points])
+        share = float(durations @ repeated / durations.sum())
+        return {"repeated_shots": Outcome.of(Score(share, tuple(points), {"shots": len(shots)}))}
+
+
+def reduced(image: Image) -> list[float] | None:
+    """The picture in 8 × 6 fields; None where it is plain."""
+    import cv2
+
+    fields = cv2.resize(image, GRID, interpolation=cv2.INTER_AREA).astype(np.float64)
+    flat: list[float] = fields.ravel().tolist()
+    return flat if fields.std() >= LEAST_DETAIL else None
+
+
+def same(one: Rows, two: Rows, level: float) -> bool:
+    """Whether the shorter of two shots runs through the longer one, picture by picture.
+
+    A second shot from the same angle begins like the first and then goes its own way.
+    """
+    short, long = sorted((one, two), key=len)
+    for start in range(len(long) - len(short) + 1):
+        apart = np.abs(long[start : start + len(short)] - short).mean(axis=1)
+        if float(apart.max()) <= level:
+            return True
+    return False

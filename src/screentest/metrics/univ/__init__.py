@@ -1,1 +1,0 @@
-"""UniV-Eval: structured descriptions of video, and checklists for six tasks."""

@@ -1,1 +1,0 @@
-"""How beautiful a picture is."""

@@ -1,6 +1,0 @@
-"""The role aesthetic filled by a worker of the user's."""
-
-from screentest.models.external.filling import fills
-from screentest.models.external.roles import ExternalAesthetic
-
-external = fills(ExternalAesthetic)

@@ -1,0 +1,1 @@
+"""Backends by role: one module per role, found by being there."""

@@ -1,0 +1,292 @@
+"""Plain statistics of a picture that photographers name: contrast, sharpness, colour, exposure,
+and whether what stands out lies where the rule of thirds would put it.
+
+Not a model of taste. It was made to notice obvious harm (flat contrast, blur, washed-out
+colour); how well it agrees with people on beauty is not known. It never goes under the name of
+a paper's predictor.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import astuple, dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from screentest.core import NoValue, Reason, register
+from screentest.models.colours import to_oklab
+from screentest.models.external.roles import ExternalAesthetic, fills
+from screentest.models.optional import optional
+from screentest.models.pictures import check_picture, limit_long_side, opencv_identity
+from screentest.models.pretrained import (
+    EXTRA,
+    NEUTRAL,
+    Origin,
+    Place,
+    pixel_inputs,
+    read_tensors,
+    ready,
+)
+from screentest.models.runtimes import batches
+from screentest.models.saliency import saliency
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from screentest.core.frames import Image
+    from screentest.models.pictures import Plane
+
+
+LONG_SIDE = 512
+"""Larger pictures are made this size first: sharpness is seen at the size of the whole."""
+
+
+@dataclass(frozen=True, slots=True)
+class Statistics:
+    """What is measured, each from 0 to 1."""
+
+    contrast: float
+    sharpness: float
+    colourfulness: float
+    saturation: float
+    exposure: float
+    composition: float
+
+    @property
+    def score(self) -> float:
+        """Their weighted mean. The weights are a choice, not a fit to anybody's ratings.
+
+        >>> round(Statistics(1, 1, 1, 1, 1, 1).score, 6)
+        1.0
+        """
+        return float(np.dot(astuple(self), WEIGHTS))
+
+
+WEIGHTS = (0.30, 0.30, 0.15, 0.05, 0.15, 0.05)
+
+
+@register(
+    "aesthetic",
+    "image_statistics",
+    version=1,
+    summary="contrast, sharpness, colour, exposure and thirds; needs no weights, knows no taste",
+    builtin=9,
+)
+def image_statistics() -> ImageStatistics:
+    """Photographic statistics as one number from 0 to 1."""
+    return ImageStatistics()
+
+
+class ImageStatistics:
+    """Fills the role aesthetic."""
+
+    @property
+    def identity(self) -> Mapping[str, str]:
+        """OpenCV's version."""
+        return opencv_identity()
+
+    @property
+    def scale(self) -> tuple[float, float]:
+        """The lowest and highest value it can give."""
+        return 0.0, 1.0
+
+    def score(self, images: Sequence[Image]) -> NDArray[np.float32]:
+        """One number per image."""
+        return np.array([measure(image).score for image in images], np.float32)
+
+
+def measure(image: Image) -> Statistics:
+    """All statistics of one picture.
+
+    >>> grey = np.full((40, 60, 3), 128, np.uint8)
+    >>> measure(grey).contrast, measure(grey).colourfulness
+    (0.0, 0.0)
+    """
+    small = limit_long_side(check_picture(image), LONG_SIDE)
+    lab = to_oklab(small)
+    return Statistics(
+        contrast(lab[..., 0]),
+        sharpness(lab[..., 0]),
+        colourfulness(small),
+        saturation(lab),
+        exposure(lab[..., 0]),
+        composition(saliency(small)),
+    )
+
+
+def contrast(lightness: Plane) -> float:
+    """From the 2nd to the 98th percentile of lightness.
+
+    >>> round(contrast(np.linspace(0, 1, 101)), 2)
+    0.96
+    """
+    dark, light = np.percentile(lightness, (2, 98))
+    return float(min(1.0, light - dark))
+
+
+def sharpness(lightness: Plane) -> float:
+    """How steep the steepest fiftieth of all edges is.
+
+    >>> step = np.repeat([[0.0, 1.0]], 20, axis=1).repeat(30, axis=0)
+    >>> sharpness(step) > 0.9, sharpness(np.ones((30, 40)))
+    (True, 0.0)
+    """
+    down, across = np.gradient(lightness) if min(lightness.shape) > 1 else (lightness * 0,) * 2
+    steepest = float(np.percentile(np.hypot(down, across), 98))
+    return float(1 - np.exp(-steepest / 0.12))
+
+
+def colourfulness(image: Image) -> float:
+    """Spread and mean of the two opponent colours (Hasler and Süsstrunk, 2003).
+
+    >>> colourfulness(np.array([[[255, 0, 0], [0, 255, 0], [0, 0, 255]]], np.uint8)) > 0.9
+    True
+    """
+    red, green, blue = np.moveaxis(image.astype(np.float64), -1, 0)
+    red_green, yellow_blue = red - green, (red + green) / 2 - blue
+    spread = np.hypot(red_green.std(), yellow_blue.std())
+    mean = np.hypot(red_green.mean(), yellow_blue.mean())
+    return float(1 - np.exp(-(spread + 0.3 * mean) / 45))
+
+
+def saturation(lab: Plane) -> float:
+    """Mean chroma: best in a middle range, falling towards grey and towards garish.
+
+    >>> saturation(to_oklab(np.full((2, 2, 3), 90, np.uint8))) < 1e-6
+    True
+    """
+    chroma = float(np.hypot(lab[..., 1], lab[..., 2]).mean())
+    return float(np.clip(chroma / 0.05, 0, 1) * (1 - np.clip((chroma - 0.12) / 0.12, 0, 1)))
+
+
+def exposure(lightness: Plane) -> float:
+    """1 for a wide range of mean lightness, falling where much is crushed or burnt out.
+
+    >>> exposure(np.full((4, 4), 0.5)), exposure(np.zeros((4, 4)))
+    (1.0, 0.0)
+    """
+    mean = float(lightness.mean())
+    level = np.clip((mean - 0.05) / 0.25, 0, 1) * np.clip((0.97 - mean) / 0.2, 0, 1)
+    lost = float(np.mean((lightness < 0.04) | (lightness > 0.985)))
+    return float(level * (1 - lost))
+
+
+def composition(salient: Plane) -> float:
+    """How near the centre of what stands out lies to a crossing of the thirds.
+
+    >>> map_ = np.zeros((90, 90)); map_[30, 30] = 1
+    >>> round(composition(map_), 2)
+    0.98
+    """
+    total = float(salient.sum())
+    if total <= 0:
+        return 0.0
+    height, width = salient.shape
+    down = float((salient.sum(axis=1) * (np.arange(height) + 0.5)).sum() / total / height)
+    across = float((salient.sum(axis=0) * (np.arange(width) + 0.5)).sum() / total / width)
+    nearest = math.hypot(*(min(abs(x - 1 / 3), abs(x - 2 / 3)) for x in (down, across)))
+    # From the middle of the picture it is 0.24 to the nearest crossing, from a corner 0.47.
+    return float(np.clip(1 - nearest / 0.47, 0, 1))
+
+
+# Aesthetic scores by a SigLIP tower and a head in the layout of Aesthetic Predictor V2.5.
+#
+# The head's weights are the user's to bring (the published ones are AGPL): 1152 numbers of the
+# image go through linear layers of 1024, 128, 64, 16 and 1.
+
+WIDTHS = (1024, 128, 64, 16, 1)
+
+
+@register(
+    "aesthetic",
+    "siglip",
+    version=1,
+    summary="SigLIP with a regression head (Aesthetic Predictor V2.5's layout); you bring the head",
+    neutral=(*NEUTRAL, "head"),
+    ready=ready,
+)
+def siglip(
+    *,
+    head: str,
+    model: str = "google/siglip-so400m-patch14-384",
+    revision: str = "",
+    allow_pickle: bool = False,
+    device: str = "auto",
+    batch: int = 16,
+) -> SiglipAesthetic:
+    """``head`` is the weights file of the regression head, ``model`` the tower."""
+    state = read_tensors(head, allow_pickle=allow_pickle)
+    return SiglipAesthetic(Origin(model, revision), state, Place.choose(device), batch)
+
+
+class SiglipAesthetic:
+    """Fills the role aesthetic."""
+
+    scale = (1.0, 10.0)
+
+    def __init__(self, origin: Origin, head: dict[str, Any], place: Place, batch: int) -> None:
+        self._torch = optional("torch", EXTRA)
+        transformers = optional("transformers", EXTRA)
+        self._place = place
+        self._batch = batch
+        self._tower: Any = origin.load(
+            transformers.SiglipVisionModel.from_pretrained, dtype=place.dtype
+        )
+        self._tower.to(place.device).eval()
+        self._processor: Any = origin.load(
+            transformers.AutoImageProcessor.from_pretrained, weights=False
+        )
+        self._matrix, self._offset = self._fold(head, int(self._tower.config.hidden_size))
+        self.identity: Mapping[str, str] = origin.identity(self._tower, place) | {
+            "head": _digest(self._matrix, self._offset)
+        }
+
+    def score(self, images: Sequence[Image]) -> NDArray[np.float32]:
+        """One number per image, about 1 to 10; 5.5 and above is good."""
+        values: list[NDArray[np.float64]] = [np.zeros(0)]
+        for piece in batches(images, self._batch):
+            inputs = pixel_inputs(self._processor, piece, self._place)
+            with self._torch.inference_mode():
+                pooled = self._tower(**inputs).pooler_output.float().cpu()
+                unit = self._torch.nn.functional.normalize(pooled, dim=-1).numpy()
+            values.append((unit.astype(np.float64) @ self._matrix + self._offset)[:, 0])
+        return np.concatenate(values).astype(np.float32)
+
+    def _fold(
+        self, state: Mapping[str, Any], width: int
+    ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """The head as one affine map: between its layers there is only dropout."""
+        layers = sorted(
+            (name for name in state if name.endswith("weight")), key=lambda name: _number(name)
+        )
+        matrix, offset = np.eye(width), np.zeros(width)
+        shapes = tuple(int(state[name].shape[0]) for name in layers)
+        if shapes != WIDTHS or int(state[layers[0]].shape[1]) != width:
+            raise NoValue(
+                Reason.MISSING_MODEL,
+                f"the head has layers of {shapes}, not {WIDTHS} on {width} inputs",
+                advice="Give the head that was trained for this tower.",
+            )
+        for name in layers:
+            weight = state[name].double().cpu().numpy()
+            bias = state[name.removesuffix("weight") + "bias"].double().cpu().numpy()
+            matrix, offset = matrix @ weight.T, offset @ weight.T + bias
+        return matrix, offset
+
+
+def _number(name: str) -> int:
+    """Where a layer stands in its sequence: ``layers.4.weight`` is the fourth."""
+    return next((int(part) for part in reversed(name.split(".")) if part.isdigit()), 0)
+
+
+def _digest(*arrays: NDArray[np.float64]) -> str:
+    import hashlib
+
+    return hashlib.sha256(b"".join(array.tobytes() for array in arrays)).hexdigest()[:16]
+
+
+# The role aesthetic filled by a worker of the user's.
+
+external = fills(ExternalAesthetic)

@@ -1,0 +1,321 @@
+"""Finding things by EfficientDet-Lite: 80 kinds of things, those of COCO.
+
+A phrase is first matched to one of the 80 classes; a phrase that means none of them finds
+nothing. Not Grounding DINO: attributes ("the red car") do not count, only the kind of thing.
+"""
+
+from __future__ import annotations
+
+import threading
+import zipfile
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+
+from screentest.core import build, register
+from screentest.models import weights
+from screentest.models.backends.coco import ClassMatcher
+from screentest.models.choice import BUILTIN, best_builtin
+from screentest.models.external.roles import ExternalDetection, fills
+from screentest.models.optional import optional
+from screentest.models.pictures import check_picture, limit_long_side, opencv_identity, readable
+from screentest.models.pretrained import EXTRA, NEUTRAL, Origin, Place, ready
+from screentest.models.roles import Detection, Role
+from screentest.models.runtimes import LITERT, litert_model, runs, versions
+from screentest.models.saliency import saliency as salience_of
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from screentest.core.frames import Image
+    from screentest.models.pictures import Plane
+
+
+Model = Literal["lite0", "lite2"]
+
+_NO_CLASS = "???"
+_GREY = 127
+"""What lies beside a picture that is not square: the middle of the range it was trained on."""
+
+
+@register(
+    "detection",
+    "efficientdet",
+    version=1,
+    summary="EfficientDet-Lite, the 80 classes of COCO; phrases matched to them by text similarity",
+    builtin=1,
+    ready=lambda: runs(LITERT) and weights.available("efficientdet-lite0"),
+    weights=("efficientdet-lite0", "efficientdet-lite2"),
+    neutral=("threads",),
+    get="screentest models pull efficientdet-lite0",
+)
+def efficientdet(
+    *,
+    model: Model = "lite0",
+    score: float = 0.3,
+    similarity: float = 0.65,
+    text: str = BUILTIN,
+    threads: int = 0,
+) -> EfficientDet:
+    """EfficientDet-Lite0 (or the larger lite2).
+
+    ``score`` is the least a detection must have; ``similarity`` the least between a phrase and
+    a class that it does not name outright; ``text`` the text_embedding backend that says so.
+    """
+    return EfficientDet(model, score, similarity, text, threads)
+
+
+class EfficientDet:
+    """Fills the role detection."""
+
+    def __init__(
+        self,
+        model: Model = "lite0",
+        score: float = 0.3,
+        similarity: float = 0.65,
+        text: str = BUILTIN,
+        threads: int = 0,
+    ) -> None:
+        self._weights = f"efficientdet-{model}"
+        place = weights.path(self._weights)
+        self._model = litert_model(place, wanted_threads=threads)
+        self._using = threading.Lock()
+        self._input = self._model.get_input_details()[0]
+        self._outputs = [one["index"] for one in self._model.get_output_details()]
+        # Its label map travels as a zip at the end of the model file.
+        with zipfile.ZipFile(place) as inside:
+            self._classes = inside.read("labelmap.txt").decode().splitlines()
+        self._score = score
+        self._similarity = similarity
+        self._text = best_builtin(Role.TEXT_EMBEDDING) if text == BUILTIN else text
+        self._matcher: ClassMatcher | None = None
+
+    @property
+    def identity(self) -> Mapping[str, str]:
+        """The weights, the runtime, and the text model that matches phrases."""
+        return {
+            "weights": weights.digest(self._weights),
+            "matcher": self._text,
+            **versions(LITERT),
+        }
+
+    @property
+    def classes(self) -> list[str]:
+        """What it can find."""
+        return [name for name in self._classes if name != _NO_CLASS]
+
+    def detect(self, image: Image, phrases: Sequence[str]) -> list[Detection]:
+        """What was found, best first, each under the phrase that fits it best."""
+        wanted: dict[str, tuple[float, str]] = {}
+        for phrase, meaning in zip(phrases, self._meanings(phrases), strict=True):
+            if meaning is not None:
+                name, similarity = meaning
+                if name not in wanted or similarity > wanted[name][0]:
+                    wanted[name] = (similarity, phrase)
+        if not wanted:
+            return []
+        return [
+            Detection(wanted[one.label][1], one.score, one.box)
+            for one in self.everything(image)
+            if one.label in wanted
+        ]
+
+    def knows(self, phrases: Sequence[str]) -> list[bool]:
+        """Whether each phrase bears the name of a class: else not finding it says nothing."""
+        return [meaning is not None and meaning[1] == 1.0 for meaning in self._meanings(phrases)]
+
+    def everything(self, image: Image) -> list[Detection]:
+        """All that it sees, best first; the labels are its own classes."""
+        height, width = check_picture(image).shape[:2]
+        side = int(self._input["shape"][1])
+        with self._using:
+            self._model.set_tensor(self._input["index"], _squared(image, side)[None])
+            self._model.invoke()
+            boxes, classes, scores, _ = (self._model.get_tensor(n)[0] for n in self._outputs)
+        longest = max(height, width)
+        found = []
+        for box, number, score in zip(boxes, classes, scores, strict=True):
+            top, left, bottom, right = np.clip(box, 0, 1) * longest
+            right, bottom = min(right, width), min(bottom, height)
+            name = self._classes[int(number)]
+            if score >= self._score and left < right and top < bottom and name != _NO_CLASS:
+                corners = (float(left), float(top), float(right), float(bottom))
+                found.append(Detection(name, float(score), corners))
+        return sorted(found, key=lambda one: -one.score)
+
+    def _meanings(self, phrases: Sequence[str]) -> list[tuple[str, float] | None]:
+        if self._matcher is None:
+            text = build(Role.TEXT_EMBEDDING.value, self._text).thing
+            self._matcher = ClassMatcher(self.classes, text, self._similarity)
+        return self._matcher.meanings(phrases)
+
+
+def _squared(image: Image, side: int) -> NDArray[np.uint8]:
+    """The picture in the upper left of a square, in its own proportions, as in training."""
+    import cv2
+
+    height, width = image.shape[:2]
+    scale = side / max(height, width)
+    size = (max(1, round(width * scale)), max(1, round(height * scale)))
+    filter_ = cv2.INTER_AREA if scale < 1 else cv2.INTER_LINEAR
+    small = cv2.resize(image, size, interpolation=filter_)
+    square = np.full((side, side, 3), _GREY, np.uint8)
+    square[: small.shape[0], : small.shape[1]] = small
+    return square
+
+
+# Things that phrases name, found by Grounding DINO.
+
+
+@register(
+    "detection",
+    "grounding_dino",
+    version=1,
+    summary="Grounding DINO: anything a phrase names",
+    neutral=NEUTRAL,
+    ready=ready,
+)
+def grounding_dino(
+    *,
+    model: str = "IDEA-Research/grounding-dino-base",
+    revision: str = "",
+    box_threshold: float = 0.4,
+    text_threshold: float = 0.3,
+    long_side: int = 512,
+    device: str = "auto",
+) -> GroundingDino:
+    """Thresholds and size as in SLVMEval."""
+    origin, place = Origin(model, revision), Place.choose(device)
+    return GroundingDino(origin, place, box_threshold, text_threshold, long_side)
+
+
+class GroundingDino:
+    """Fills the role detection."""
+
+    def __init__(
+        self,
+        origin: Origin,
+        place: Place,
+        box_threshold: float,
+        text_threshold: float,
+        long_side: int,
+    ) -> None:
+        self._torch = optional("torch", EXTRA)
+        transformers = optional("transformers", EXTRA)
+        self._place = place
+        self._box_threshold, self._text_threshold = box_threshold, text_threshold
+        self._long_side = long_side
+        # Its attention overflows in half precision.
+        single = Place(place.device, self._torch.float32)
+        self._model: Any = origin.load(
+            transformers.AutoModelForZeroShotObjectDetection.from_pretrained, dtype=single.dtype
+        )
+        self._model.to(place.device).eval()
+        self._processor: Any = origin.load(
+            transformers.AutoProcessor.from_pretrained, weights=False
+        )
+        self.identity: Mapping[str, str] = origin.identity(self._model, single)
+
+    def detect(self, image: Image, phrases: Sequence[str]) -> list[Detection]:
+        """What was found, best first; each phrase is looked for on its own."""
+        check_picture(image)
+        small = limit_long_side(image, self._long_side)
+        scale_x, scale_y = image.shape[1] / small.shape[1], image.shape[0] / small.shape[0]
+        found: list[Detection] = []
+        # One phrase at a time: asked together, boxes come back under mixed names.
+        for phrase in dict.fromkeys(phrases):
+            for score, (left, top, right, bottom) in self._boxes(small, phrase):
+                box = (left * scale_x, top * scale_y, right * scale_x, bottom * scale_y)
+                found.append(Detection(phrase, score, _inside(box, image)))
+        return sorted(found, key=lambda one: -one.score)
+
+    def _boxes(self, image: Image, phrase: str) -> list[tuple[float, list[float]]]:
+        # The model was trained on lower-case phrases that end in a full stop.
+        text = readable(phrase).lower().strip().rstrip(".") + "."
+        inputs = self._processor(
+            images=image, text=text, return_tensors="pt", input_data_format="channels_last"
+        ).to(self._place.device)
+        with self._torch.inference_mode():
+            outputs = self._model(**inputs)
+        result = self._processor.post_process_grounded_object_detection(
+            outputs,
+            inputs["input_ids"],
+            threshold=self._box_threshold,
+            text_threshold=self._text_threshold,
+            target_sizes=[image.shape[:2]],
+        )[0]
+        return list(zip(result["scores"].tolist(), result["boxes"].tolist(), strict=True))
+
+
+def _inside(
+    box: tuple[float, float, float, float], image: Image
+) -> tuple[float, float, float, float]:
+    height, width = image.shape[:2]
+    left, top, right, bottom = box
+    return (max(0.0, left), max(0.0, top), min(float(width), right), min(float(height), bottom))
+
+
+# Finding the thing that stands out, without any weights.
+#
+# The classical stand-in beneath the detectors. It cannot read: whatever the phrases are, it
+# gives one box around what stands out most from the edge of the picture, under the first
+# phrase. Good for a single subject before a plain background; a guess otherwise.
+
+_SMALLEST = 0.005
+"""A part of the picture that is too small to be a subject."""
+
+
+@register(
+    "detection",
+    "saliency",
+    version=1,
+    summary="one box around what stands out from the edge of the picture; reads no phrases",
+    builtin=9,
+)
+def saliency() -> Saliency:
+    """The most salient part."""
+    return Saliency()
+
+
+class Saliency:
+    """Fills the role detection."""
+
+    @property
+    def identity(self) -> Mapping[str, str]:
+        """OpenCV's version."""
+        return opencv_identity()
+
+    def detect(self, image: Image, phrases: Sequence[str]) -> list[Detection]:
+        """At most one box, named by the first phrase; its score says how much it stands out."""
+        if not phrases:
+            return []
+        found = _salient_part(salience_of(image))
+        return [Detection(phrases[0], found[1], found[0])] if found else []
+
+    def knows(self, phrases: Sequence[str]) -> list[bool]:
+        """Not one: it reads nothing."""
+        return [False] * len(phrases)
+
+
+def _salient_part(salience: Plane) -> tuple[tuple[float, float, float, float], float] | None:
+    """The part that stands out most in all, as a box, and its mean salience."""
+    import cv2
+
+    levels = np.asarray(np.rint(salience * 255), np.uint8)
+    _, mask = cv2.threshold(levels, 0, 255, cv2.THRESH_BINARY | cv2.THRESH_OTSU)
+    parts: Any = cv2.connectedComponentsWithStats(mask)
+    count, labels, stats, _ = parts
+    weights = np.bincount(labels.ravel(), salience.ravel(), minlength=count)
+    weights[0] = 0  # the background
+    best = int(np.argmax(weights))
+    left, top, across, down, area = (int(number) for number in stats[best])
+    if best == 0 or area < _SMALLEST * salience.size:
+        return None
+    box = (float(left), float(top), float(left + across), float(top + down))
+    return box, float(weights[best] / area)
+
+
+# The role detection filled by a worker of the user's.
+
+external = fills(ExternalDetection)

@@ -1,0 +1,195 @@
+"""Optical flow by OpenCV's dense inverse search (DIS).
+
+Needs no weights. It finds motion in textured parts to about a tenth of a pixel; in flat parts
+(a white wall) no method that sees only two pictures can tell, and DIS guesses from the
+neighbourhood.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from itertools import groupby
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+
+from screentest.core import NoValue, Reason, register
+from screentest.models import weights
+from screentest.models.external.roles import ExternalFlow, fills
+from screentest.models.optional import optional
+from screentest.models.pictures import brightened, check_pair, opencv_identity
+from screentest.models.pretrained import EXTRA, NEUTRAL, Place, read_tensors, ready
+from screentest.models.runtimes import batches
+
+if TYPE_CHECKING:
+    from screentest.core.frames import Image
+    from screentest.models.roles import FlowField
+
+
+Preset = Literal["ultrafast", "fast", "medium"]
+
+SMALLEST_SIDE = 32
+"""Smaller pictures are mirrored outwards to this: DIS fails on some of them."""
+
+
+@register("flow", "dis", version=1, summary="OpenCV DIS optical flow; needs no weights", builtin=1)
+def dis(*, preset: Preset = "medium") -> DisFlow:
+    """Dense inverse search; ``preset`` trades speed for accuracy."""
+    return DisFlow(preset)
+
+
+class DisFlow:
+    """Fills the role flow. Safe to call from several threads."""
+
+    def __init__(self, preset: Preset = "medium") -> None:
+        self._preset = preset
+
+    @property
+    def identity(self) -> Mapping[str, str]:
+        """OpenCV's version."""
+        return opencv_identity()
+
+    def flow(self, pairs: Sequence[tuple[Image, Image]], *, gain: float = 1.0) -> list[FlowField]:
+        """Per pair height × width × 2: where each pixel of the first went, in pixels (x, y)."""
+        import cv2
+
+        presets = {
+            "ultrafast": cv2.DISOpticalFlow_PRESET_ULTRAFAST,
+            "fast": cv2.DISOpticalFlow_PRESET_FAST,
+            "medium": cv2.DISOpticalFlow_PRESET_MEDIUM,
+        }
+        # The searcher keeps buffers between calls, so each call has its own.
+        searcher: Any = cv2.DISOpticalFlow.create(presets[self._preset])
+        fields: list[FlowField] = []
+        for first, second in pairs:
+            check_pair(first, second)
+            height, width = first.shape[:2]
+            # No flow to start from; zeros would be one, and lead elsewhere.
+            field = searcher.calc(
+                _grey(brightened(first, gain)), _grey(brightened(second, gain)), None
+            )
+            fields.append(np.ascontiguousarray(field[:height, :width], np.float32))
+        return fields
+
+
+def _grey(image: Image) -> Image:
+    import cv2
+
+    grey = cv2.cvtColor(image, cv2.COLOR_RGB2GRAY)
+    below, beside = (max(0, SMALLEST_SIDE - side) for side in grey.shape)
+    if below or beside:
+        grey = cv2.copyMakeBorder(grey, 0, below, 0, beside, cv2.BORDER_REFLECT)
+    return grey.astype(np.uint8, copy=False)
+
+
+# Optical flow by RAFT, as torchvision builds it, with weights of the user's or torchvision's.
+
+RAFT_SMALLEST_SIDE = 128
+"""RAFT's pyramid needs sixteen cells a side after its stride of eight."""
+
+
+@register(
+    "flow",
+    "raft",
+    version=1,
+    summary="RAFT by torchvision; weights by path, or torchvision's own download",
+    neutral=NEUTRAL,
+    ready=ready,
+)
+def raft(
+    *,
+    model: str = "",
+    size: Literal["large", "small"] = "large",
+    updates: int = 20,
+    allow_pickle: bool = False,
+    device: str = "auto",
+    batch: int = 4,
+) -> Raft:
+    """``model`` is a weights file in torchvision's layout; without it torchvision fetches one."""
+    place = Place.choose(device)
+    network, name = _network(model, size, allow_pickle)
+    return Raft(network.to(place.device).eval(), name, place, updates, batch)
+
+
+def _network(model: str, size: str, allow_pickle: bool) -> tuple[Any, str]:
+    flows = optional("torchvision.models.optical_flow", EXTRA)
+    build = flows.raft_large if size == "large" else flows.raft_small
+    if not model:
+        chosen = (flows.Raft_Large_Weights if size == "large" else flows.Raft_Small_Weights).DEFAULT
+        try:
+            return build(weights=chosen, progress=False), str(chosen)
+        except OSError as error:
+            raise NoValue(
+                Reason.MISSING_MODEL,
+                f"torchvision cannot fetch RAFT's weights: {error}",
+                advice="Give a file you have: --model flow=raft:PATH.safetensors",
+            ) from error
+    network = build(weights=None)
+    state = read_tensors(model, allow_pickle=allow_pickle)
+    try:
+        network.load_state_dict(state)
+    except RuntimeError as error:
+        raise NoValue(
+            Reason.MISSING_MODEL,
+            f"{model} does not hold a RAFT of this size: {str(error)[:200]}",
+            advice="Try size=small, or weights in torchvision's layout.",
+        ) from error
+    return network, weights.sha256_of(Path(model).expanduser())[:16]
+
+
+class Raft:
+    """Fills the role flow."""
+
+    def __init__(self, network: Any, name: str, place: Place, updates: int, batch: int) -> None:
+        self._torch = optional("torch", EXTRA)
+        self._network = network
+        self._name = name
+        self._place = place
+        self._updates = updates
+        self._batch = batch
+
+    @property
+    def identity(self) -> Mapping[str, str]:
+        """Weights, torch's version and where it runs."""
+        return {
+            "weights": self._name,
+            "torch": str(self._torch.__version__),
+            "on": self._place.device.split(":")[0],
+        }
+
+    def flow(self, pairs: Sequence[tuple[Image, Image]], *, gain: float = 1.0) -> list[FlowField]:
+        """Per pair height × width × 2: where each pixel of the first went, in pixels (x, y)."""
+        for first, second in pairs:
+            check_pair(first, second)
+        fields: list[FlowField] = []
+        # Only pictures of one size can share a batch.
+        for _, run in groupby(pairs, key=lambda pair: pair[0].shape):
+            for piece in batches(list(run), self._batch):
+                fields.extend(self._piece(piece, gain))
+        return fields
+
+    def _piece(self, pairs: Sequence[tuple[Image, Image]], gain: float) -> list[FlowField]:
+        height, width = pairs[0][0].shape[:2]
+        first = self._tensor([pair[0] for pair in pairs], gain)
+        second = self._tensor([pair[1] for pair in pairs], gain)
+        with self._torch.inference_mode():
+            # The last of the refinements is the answer.
+            field = self._network(first, second, num_flow_updates=self._updates)[-1]
+        arrays = field[:, :, :height, :width].permute(0, 2, 3, 1).float().cpu().numpy()
+        return [np.ascontiguousarray(array, np.float32) for array in arrays]
+
+    def _tensor(self, images: Sequence[Image], gain: float) -> Any:
+        """Pictures in -1 to 1, extended at the bottom and right to what RAFT can take."""
+        stacked = self._torch.from_numpy(np.stack(images)).permute(0, 3, 1, 2)
+        # Single precision everywhere: large motion does not fit into half.
+        scaled = stacked.to(self._place.device).float() * gain / 127.5 - 1
+        height, width = scaled.shape[-2:]
+        below = max(RAFT_SMALLEST_SIDE, -(-height // 8) * 8) - height
+        beside = max(RAFT_SMALLEST_SIDE, -(-width // 8) * 8) - width
+        return self._torch.nn.functional.pad(scaled, (0, beside, 0, below), mode="replicate")
+
+
+# The role flow filled by a worker of the user's.
+
+external = fills(ExternalFlow)

@@ -1,0 +1,244 @@
+"""Recolouring without any weights: the masked part gets another colour and keeps its shading.
+
+Light that falls on a surface multiplies its colour, and in OKLab such a factor stretches the
+whole colour vector. So each pixel becomes the new colour stretched by how much lighter or
+darker it was than the mean of the masked part.
+
+It cannot find things. Without a mask it refuses, or, with ``without_mask=salient``, takes what
+stands in front, whatever the thing is called.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+
+from screentest.core import NoValue, Reason, build, register
+from screentest.models.choice import best_builtin
+from screentest.models.colours import (
+    BASIC_COLOURS,
+    basic_colour,
+    focal_colour,
+    from_oklab,
+    name_colour,
+    name_pixels,
+    to_oklab,
+)
+from screentest.models.external.roles import ExternalImageEdit, fills
+from screentest.models.optional import optional
+from screentest.models.pictures import (
+    check_mask,
+    check_picture,
+    opencv_identity,
+    to_bytes,
+    to_pillow,
+)
+from screentest.models.pretrained import EXTRA, NEUTRAL, Origin, Place, ready
+from screentest.models.roles import Role
+
+if TYPE_CHECKING:
+    from screentest.core.frames import Image
+    from screentest.models.pictures import Plane
+    from screentest.models.roles import Mask
+
+
+WithoutMask = Literal["refuse", "salient"]
+
+DARKEST_MEAN = 0.35
+"""Shading is taken relative to at least this lightness: in black things it is mostly noise."""
+DEEPEST, BRIGHTEST = 0.35, 1.6
+"""How far shading may stretch a colour."""
+FLATTER, ROUNDS = 0.75, 16
+"""Shading that hides the colour is made weaker by this factor, this often at most."""
+LOOKED_AT = 20_000
+"""About as many pixels are looked at to see whether most have the colour."""
+
+
+@register(
+    "image_edit",
+    "masked_hue",
+    version=1,
+    summary="another hue, chroma and lightness under the mask, same shading; needs no weights",
+    builtin=1,
+)
+def masked_hue(*, without_mask: WithoutMask = "refuse") -> MaskedHue:
+    """Recolouring in OKLab, to one of the eleven basic colours."""
+    return MaskedHue(without_mask)
+
+
+class MaskedHue:
+    """Fills the role image_edit."""
+
+    def __init__(self, without_mask: WithoutMask = "refuse") -> None:
+        self._without_mask = without_mask
+
+    @property
+    def identity(self) -> Mapping[str, str]:
+        """What finds the foreground where there is no mask; else nothing can vary."""
+        if self._without_mask == "refuse":
+            return {}
+        return {"matting": best_builtin(Role.MATTING), **opencv_identity()}
+
+    def recolour(self, image: Image, mask: Mask | None, thing: str, colour: str) -> Image:
+        """The picture with the masked part in ``colour``; the rest is untouched."""
+        name = basic_colour(colour)
+        if name is None:
+            raise NoValue(
+                Reason.NOT_APPLICABLE,
+                f"{colour!r} is none of the eleven basic colours",
+                advice=f"Name one of {', '.join(sorted(BASIC_COLOURS))}.",
+            )
+        soft = check_mask(self._mask(image, mask, thing), check_picture(image))
+        inside = soft >= 0.5
+        if not inside.any():
+            raise NoValue(
+                Reason.NOT_APPLICABLE,
+                f"the mask of {thing!r} is empty",
+                advice="Give a mask with something in it.",
+            )
+        touched = soft > 0
+        result = image.copy()
+        result[touched] = shaded(image[touched], soft[touched], name)
+        return result
+
+    def _mask(self, image: Image, mask: Mask | None, thing: str) -> Mask:
+        if mask is not None:
+            return mask
+        if self._without_mask == "refuse":
+            raise NoValue(
+                Reason.NOT_APPLICABLE,
+                f"recolouring {thing!r} needs a mask, and none was given",
+                advice="Find it first (roles detection and segmentation), or use "
+                "--model image_edit=masked_hue,without_mask=salient.",
+            )
+        matting = build(Role.MATTING.value, best_builtin(Role.MATTING)).thing
+        found: Mask = matting.matte([image])[0]
+        return found
+
+
+def shaded(pixels: Image, share: Plane, name: str) -> Image:
+    """Pixels (rows of RGB) in the basic colour ``name``, with their own shading.
+
+    ``share`` says how much of each pixel belongs to the thing. Both the mean and most of the
+    thing's pixels have that name afterwards: where light and shade are so strong that they
+    would not (an orange thing in deep shade is brown), they are made weaker step by step.
+
+    >>> red = np.array([[180, 40, 40], [200, 50, 50], [90, 20, 20]], np.uint8)
+    >>> blue = shaded(red, np.ones(3), "blue")
+    >>> name_colour(blue.mean(axis=0)), bool(blue[2].sum() < blue[0].sum())
+    ('blue', True)
+    """
+    inside = share >= 0.5
+    lightness = to_oklab(pixels)[:, 0]
+    mean = float(lightness[inside].mean())
+    relief = np.clip((lightness - mean) / max(mean, DARKEST_MEAN), DEEPEST - 1, BRIGHTEST - 1)
+    result = pixels
+    for _ in range(ROUNDS):
+        painted = from_oklab((1 + relief[:, None]) * focal_colour(name))
+        result = to_bytes(painted * share[:, None] + pixels * (1 - share[:, None]))
+        if _has_name(result[inside], name):
+            break
+        relief = relief * FLATTER
+    return result
+
+
+def _has_name(pixels: Image, name: str) -> bool:
+    if name_colour(pixels.mean(axis=0)) != name:
+        return False
+    some = pixels[:: -(-len(pixels) // LOOKED_AT)]
+    return bool(np.mean(name_pixels(some) == BASIC_COLOURS.index(name)) > 0.5)
+
+
+# Recolouring by Qwen-Image-Edit (the 2509 release and later), told in words.
+
+INSTRUCTION = "Make the {thing} {colour} and leave everything else exactly as it is."
+
+
+@register(
+    "image_edit",
+    "qwen",
+    version=1,
+    summary="Qwen-Image-Edit-2509 by diffusers",
+    neutral=NEUTRAL,
+    ready=ready,
+)
+def qwen(
+    *,
+    model: str = "Qwen/Qwen-Image-Edit-2509",
+    revision: str = "",
+    steps: int = 40,
+    guidance: float = 4.0,
+    pixels: int = 1024 * 1024,
+    instruction: str = INSTRUCTION,
+    seed: int = 0,
+    device: str = "auto",
+) -> QwenImageEdit:
+    """``instruction`` is what the model is told, with {thing} and {colour} in it.
+
+    ``pixels`` is how many it paints; the result is brought back to the picture's own size.
+    """
+    origin, place = Origin(model, revision), Place.choose(device)
+    return QwenImageEdit(origin, place, steps, guidance, pixels, instruction, seed)
+
+
+class QwenImageEdit:
+    """Fills the role image_edit."""
+
+    def __init__(
+        self,
+        origin: Origin,
+        place: Place,
+        steps: int,
+        guidance: float,
+        pixels: int,
+        instruction: str,
+        seed: int,
+    ) -> None:
+        self._torch = optional("torch", EXTRA)
+        diffusers = optional("diffusers", EXTRA)
+        self._steps, self._guidance, self._pixels = steps, guidance, pixels
+        self._instruction, self._seed = instruction, seed
+        self._pipeline: Any = origin.load(
+            diffusers.QwenImageEditPlusPipeline.from_pretrained, dtype=place.dtype
+        ).to(place.device)
+        self._pipeline.set_progress_bar_config(disable=True)
+        self.identity: Mapping[str, str] = origin.identity(self._pipeline, place) | {
+            "diffusers": str(diffusers.__version__)
+        }
+
+    def recolour(self, image: Image, mask: Mask | None, thing: str, colour: str) -> Image:
+        """The picture with ``thing`` in ``colour``; outside a given mask nothing changes."""
+        import cv2
+
+        width, height = self._painted_size(*image.shape[1::-1])
+        result = self._pipeline(
+            image=[to_pillow(check_picture(image))],
+            # Not str.format: a caption may hold braces of its own.
+            prompt=self._instruction.replace("{colour}", colour).replace("{thing}", thing),
+            negative_prompt=" ",
+            width=width,
+            height=height,
+            num_inference_steps=self._steps,
+            true_cfg_scale=self._guidance,
+            generator=self._torch.Generator("cpu").manual_seed(self._seed),
+            output_type="np",
+        ).images[0]
+        pixels = np.rint(np.clip(result, 0, 1) * 255).astype(np.uint8)
+        full = cv2.resize(pixels, image.shape[1::-1], interpolation=cv2.INTER_CUBIC)
+        if mask is None:
+            return np.asarray(full, np.uint8)
+        inside = check_mask(mask, image)[..., None] > 0.5
+        return np.where(inside, full, image).astype(np.uint8)
+
+    def _painted_size(self, width: int, height: int) -> tuple[int, int]:
+        """The picture's shape at about the wanted number of pixels, on the model's grid of 32."""
+        scale = math.sqrt(self._pixels / (width * height))
+        return max(32, round(width * scale / 32) * 32), max(32, round(height * scale / 32) * 32)
+
+
+# The role image_edit filled by a worker of the user's.
+
+external = fills(ExternalImageEdit)

@@ -1,0 +1,264 @@
+"""Pictures as vectors without any weights: colours, where they lie, and which way edges run.
+
+The classical stand-in beneath the networks. It sees that two pictures look alike, not that
+they show the same thing: a cat on grass is nearer to a dog on grass than to a cat on snow.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+import numpy as np
+
+from screentest.core import register
+from screentest.models import weights
+from screentest.models.downloads import AUTOMATIC, Stream
+from screentest.models.external.roles import ExternalImageFeatures, fills
+from screentest.models.optimize import quicken
+from screentest.models.optional import optional
+from screentest.models.pictures import check_picture, opencv_identity
+from screentest.models.pretrained import EXTRA, NEUTRAL, Origin, Place, ready
+from screentest.models.runtimes import ONNX, onnx_session, runs, versions
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from screentest.core.frames import Image
+    from screentest.models.roles import Vectors
+
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from screentest.core.frames import Image
+    from screentest.models.roles import Vectors
+
+    Numbers: TypeAlias = NDArray[np.float64]
+
+_SIDE = 96
+_CELLS = 3
+_DIRECTIONS = 9
+_LIGHTNESS_BINS, _COLOUR_BINS = 4, 6
+_WIDTH = 4 * _CELLS**2 + _LIGHTNESS_BINS * _COLOUR_BINS**2 + _DIRECTIONS * _CELLS**2
+
+
+@register(
+    "image_features",
+    "colour_gradient",
+    version=1,
+    summary="colours, their places and the directions of edges; needs no weights",
+    builtin=9,
+)
+def colour_gradient() -> ColourGradient:
+    """Statistics of colour and gradient."""
+    return ColourGradient()
+
+
+class ColourGradient:
+    """Fills the role image_features."""
+
+    @property
+    def identity(self) -> Mapping[str, str]:
+        """OpenCV's version."""
+        return opencv_identity()
+
+    def features(self, images: Sequence[Image]) -> Vectors:
+        """One row per image: three parts of equal weight."""
+        rows = np.empty((len(images), _WIDTH), np.float32)
+        for row, image in zip(rows, images, strict=True):
+            lab = _lab(image)
+            parts = [_layout(lab), _palette(lab), _edges(lab[..., 0])]
+            row[:] = np.concatenate([_unit(part) for part in parts]) / len(parts) ** 0.5
+        return rows
+
+
+def _lab(image: Image) -> Numbers:
+    """Lightness 0–1 and two colour axes around 0, as the eye spaces them; small and square."""
+    import cv2
+
+    small = cv2.resize(check_picture(image), (_SIDE, _SIDE), interpolation=cv2.INTER_AREA)
+    lab = cv2.cvtColor(small.astype(np.float32) / 255, cv2.COLOR_RGB2LAB)
+    return np.asarray(lab, np.float64) / 100
+
+
+def _cells(plane: Numbers) -> Numbers:
+    """Cells × pixels × channels."""
+    side = _SIDE // _CELLS
+    blocks = plane.reshape(_CELLS, side, _CELLS, side, -1)
+    return blocks.transpose(0, 2, 1, 3, 4).reshape(_CELLS**2, side * side, -1)
+
+
+def _layout(lab: Numbers) -> Numbers:
+    """The mean colour of each cell: light, dark, and the two colour axes.
+
+    Both light and dark, so that no picture is all zeros and black is far from white.
+    """
+    lightness, *colours = np.moveaxis(_cells(lab).mean(axis=1), -1, 0)
+    # Colour axes are short for most pictures: twice, to weigh as much as lightness.
+    return np.concatenate([lightness, 1 - lightness, *(2 * axis for axis in colours)])
+
+
+def _palette(lab: Numbers) -> Numbers:
+    """How much of the picture has which colour, wherever; roots, so that small areas count."""
+    edges = [
+        np.linspace(0, 1, _LIGHTNESS_BINS + 1),
+        *[np.linspace(-0.6, 0.6, _COLOUR_BINS + 1)] * 2,
+    ]
+    inside = np.clip(lab.reshape(-1, 3), [0, -0.6, -0.6], [1, 0.6, 0.6])
+    counts, _ = np.histogramdd(inside, bins=edges)
+    return np.asarray(np.sqrt(counts / counts.sum())).ravel()
+
+
+def _edges(lightness: Numbers) -> Numbers:
+    """Per cell, how strong edges are in each direction; zero for a picture without any."""
+    down, across = np.gradient(lightness)
+    strength = np.hypot(across, down)
+    # Edges have no front and back: directions repeat after half a turn.
+    turn = np.mod(np.arctan2(down, across), np.pi) / np.pi * _DIRECTIONS
+    place = np.minimum(turn.astype(np.int64), _DIRECTIONS - 1)
+    cells = _cells(np.stack([place, strength], axis=-1))
+    return np.concatenate(
+        [
+            np.bincount(cell[:, 0].astype(np.int64), cell[:, 1], minlength=_DIRECTIONS)
+            for cell in cells
+        ]
+    )
+
+
+def _unit(part: Numbers) -> Numbers:
+    """A part at length one; an even one where there is nothing, such as edges in a flat picture."""
+    length = float(np.linalg.norm(part))
+    if length < 1e-9:
+        return np.full_like(part, part.size**-0.5)
+    return np.asarray(part / length)
+
+
+# Pictures as vectors by DINOv2, CLIP, SigLIP 2 or any other vision tower of transformers.
+
+
+@register(
+    "image_features",
+    "hf",
+    version=1,
+    summary="DINOv2, CLIP, SigLIP 2 or another vision tower, from a folder or hub id",
+    neutral=NEUTRAL,
+    ready=ready,
+)
+def hf(
+    *,
+    model: str,
+    revision: str = "",
+    trust_remote_code: bool = False,
+    device: str = "auto",
+    batch: int = 0,
+    compile: bool = False,
+) -> VisionTower:
+    """``model`` is a folder or hub id; ``compile`` pays on a GPU from some 50,000 pictures on."""
+    origin, place = Origin(model, revision, trust_remote_code), Place.choose(device)
+    return VisionTower(origin, place, batch, compiled=compile)
+
+
+class VisionTower:
+    """Fills the role image_features.
+
+    A dual encoder gives its projected image vector; a plain tower its pooled one, and where it
+    has none, that of its class token.
+    """
+
+    def __init__(
+        self, origin: Origin, place: Place, batch: int = AUTOMATIC, *, compiled: bool = False
+    ) -> None:
+        self._torch = optional("torch", EXTRA)
+        transformers = optional("transformers", EXTRA)
+        self._model: Any = origin.load(transformers.AutoModel.from_pretrained, dtype=place.dtype)
+        self._model.to(place.device).eval()
+        processor = origin.load(transformers.AutoImageProcessor.from_pretrained, weights=False)
+        self._stream = Stream(processor, place, batch)
+        identity = origin.identity(self._model, place)
+        self.identity: Mapping[str, str] = identity | quicken(self._model, place, compiled=compiled)
+
+    def features(self, images: Sequence[Image]) -> Vectors:
+        """One row per image, of length one."""
+        if not images:
+            return np.zeros((0, 0), np.float32)
+        rows = self._stream.rows(images, lambda inputs: self._pooled(inputs).float())
+        unit = self._torch.nn.functional.normalize(self._torch.cat(rows), dim=-1)
+        return np.asarray(unit.cpu().numpy(), np.float32)
+
+    def _pooled(self, inputs: Mapping[str, Any]) -> Any:
+        if hasattr(self._model, "get_image_features"):
+            output = self._model.get_image_features(**inputs)
+            if not hasattr(output, "pooler_output"):
+                return output
+        else:
+            output = self._model(**inputs)
+        if output.pooler_output is not None:
+            return output.pooler_output.flatten(1)
+        return output.last_hidden_state[:, 0]
+
+
+# Pictures as vectors by MobileNetV3-small: what is seen, more than how it is coloured.
+#
+# The 576 numbers before the classifier of a network trained on ImageNet. Frames of one shot are
+# near (cosine 0.8 to 1.0), those of unrelated videos at 0.3 to 0.6. Not DINO and not CLIP: it
+# goes by its own name.
+
+WEIGHTS = "mobilenet-v3-small"
+WIDTH = 576
+SIDE = 224
+_BATCH = 8
+# Of the pictures it was trained on, per channel.
+_MEAN = np.array([0.485, 0.456, 0.406], np.float32) * 255
+_DEVIATION = np.array([0.229, 0.224, 0.225], np.float32) * 255
+
+
+@register(
+    "image_features",
+    "mobilenet",
+    version=1,
+    summary="MobileNetV3-small, 576 numbers per picture",
+    builtin=1,
+    ready=lambda: runs(ONNX) and weights.available(WEIGHTS),
+    weights=(WEIGHTS,),
+    neutral=("threads",),
+    get=f"screentest models pull {WEIGHTS}",
+)
+def mobilenet(*, threads: int = 0) -> MobileNet:
+    """MobileNetV3-small; ``threads`` is 0 for this process's part of the machine."""
+    return MobileNet(threads)
+
+
+class MobileNet:
+    """Fills the role image_features."""
+
+    def __init__(self, threads: int = 0) -> None:
+        self._session = onnx_session(weights.path(WEIGHTS), wanted_threads=threads)
+
+    @property
+    def identity(self) -> Mapping[str, str]:
+        """The weights and the runtime."""
+        return {"weights": weights.entry(WEIGHTS).files[1].sha256[:12], **versions(ONNX)}
+
+    def features(self, images: Sequence[Image]) -> Vectors:
+        """One row per image."""
+        rows = np.empty((len(images), WIDTH), np.float32)
+        for start in range(0, len(images), _BATCH):
+            batch = np.stack([_prepared(image) for image in images[start : start + _BATCH]])
+            rows[start : start + _BATCH] = self._session.run(None, {"input": batch})[0]
+        rows /= np.linalg.norm(rows, axis=1, keepdims=True)
+        return rows
+
+
+def _prepared(image: Image) -> NDArray[np.float32]:
+    """The whole picture, squeezed to a square: a crop would not see its sides."""
+    import cv2
+
+    small = cv2.resize(check_picture(image), (SIDE, SIDE), interpolation=cv2.INTER_AREA)
+    scaled = (small.astype(np.float32) - _MEAN) / _DEVIATION
+    return np.ascontiguousarray(scaled.transpose(2, 0, 1))
+
+
+# The role image_features filled by a worker of the user's.
+
+external = fills(ExternalImageFeatures)

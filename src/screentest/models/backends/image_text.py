@@ -1,0 +1,394 @@
+"""Agreement of pictures and texts by way of labels: a stand-in for CLIP, under its own name.
+
+A picture becomes the labels that fit it: ImageNet's by their probability, the things found in
+it by their score. Their names are texts, and the mean of the names' vectors, each weighed, is
+the picture's vector; a caption's is that of the caption. It knows about 1,080 nouns and
+neither attributes nor actions; on drawn and painted films it is hardly better than chance
+(see docs/models.md for figures). Never to be printed as CLIPScore.
+"""
+
+from __future__ import annotations
+
+import re
+import threading
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from screentest.core import NoValue, Reason, register
+from screentest.models import weights
+from screentest.models.backends.detection import EfficientDet
+from screentest.models.backends.text_embedding import LONGEST, WIDTH, MiniLM
+from screentest.models.backends.text_embedding import WEIGHTS as TEXT
+from screentest.models.colours import BASIC_COLOURS, basic_colour, name_pixels
+from screentest.models.downloads import AUTOMATIC, Stream
+from screentest.models.external.roles import ExternalImageText, fills
+from screentest.models.optimize import quicken
+from screentest.models.optional import optional
+from screentest.models.pictures import check_picture, opencv_identity, readable
+from screentest.models.pretrained import EXTRA, NEUTRAL, Origin, Place, ready
+from screentest.models.runtimes import LITERT, TOKENIZERS, batches, litert_model, runs, versions
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from screentest.core.frames import Image
+    from screentest.models.roles import Vectors
+
+
+# Agreement of pictures and texts by colour alone: the stand-in that needs no weights.
+#
+# A picture becomes the shares of the eleven basic colours in it, a text the colours it names or
+# implies ("grass" is green, "night" is black). A text without any such word has no direction in
+# common with any picture: its similarity is 0, which metrics take for no value. Sees nothing but
+# colour; under its own name, never as CLIPScore (see docs/models.md for figures).
+
+# Words that imply a colour without naming it.
+_IMPLIED = {
+    "black": "night dark darkness shadow shadows silhouette silhouettes",
+    "white": "snow snowy snowstorm cloud clouds ice icy fog mist haze bright",
+    "grey": "concrete stone rock rocks rocky road asphalt metal steel mountain mountains "
+    "city street monochrome",
+    "red": "blood",
+    "green": "grass grassy meadow forest tree trees jungle rainforest garden plant plants leaves "
+    "shrubs valley mossy field foliage",
+    "blue": "sky skies sea ocean water lake river stream jeans",
+    "brown": "desert sand dune dunes earth soil wood wooden savannah burrow",
+    "yellow": "sunny sunlit sun-drenched",
+    "orange": "sunset sunrise fire firelight flame flames",
+}
+# Roughly what ordinary footage has of each colour: only more than that speaks of a picture.
+_USUAL = {
+    "black": 0.15,
+    "white": 0.05,
+    "grey": 0.35,
+    "red": 0.02,
+    "green": 0.10,
+    "yellow": 0.03,
+    "blue": 0.12,
+    "brown": 0.13,
+    "purple": 0.01,
+    "pink": 0.02,
+    "orange": 0.02,
+}
+_COLOUR_OF = {word: colour for colour, words in _IMPLIED.items() for word in words.split()}
+_WORD = re.compile(r"[^\W\d_]+(?:-[^\W\d_]+)*")
+_SIDE = 64
+_WIDTH = len(BASIC_COLOURS) + 1
+_SILENT = len(BASIC_COLOURS)
+"""The direction of texts that say nothing of colour, in which no picture lies."""
+
+
+@register(
+    "image_text",
+    "colour_words",
+    version=1,
+    summary="colours in the picture against colours in the text; needs no weights",
+    builtin=9,
+)
+def colour_words() -> ColourWords:
+    """Colours alone."""
+    return ColourWords()
+
+
+class ColourWords:
+    """Fills the role image_text."""
+
+    @property
+    def identity(self) -> Mapping[str, str]:
+        """OpenCV's version."""
+        return opencv_identity()
+
+    @property
+    def max_tokens(self) -> int:
+        """It reads texts of any length."""
+        return 1_000_000
+
+    def count_tokens(self, text: str) -> int:
+        """How many words a text has."""
+        return len(_WORD.findall(text))
+
+    def embed_texts(self, texts: Sequence[str], *, truncate: bool = True) -> Vectors:
+        """One row per text, always the whole of it."""
+        rows = np.zeros((len(texts), _WIDTH), np.float32)
+        for row, text in zip(rows, texts, strict=True):
+            for colour in _colours(text):
+                row[BASIC_COLOURS.index(colour)] += 1
+            if not row.any():
+                row[_SILENT] = 1
+        rows /= np.linalg.norm(rows, axis=1, keepdims=True)
+        return rows
+
+    def embed_images(self, images: Sequence[Image]) -> Vectors:
+        """One row per image."""
+        import cv2
+
+        usual = np.array([_USUAL[name] for name in BASIC_COLOURS])
+        rows = np.zeros((len(images), _WIDTH), np.float32)
+        for row, image in zip(rows, images, strict=True):
+            small = cv2.resize(check_picture(image), (_SIDE, _SIDE), interpolation=cv2.INTER_AREA)
+            names = name_pixels(np.asarray(small, np.uint8))
+            shares = np.bincount(names.ravel(), minlength=len(BASIC_COLOURS)) / names.size
+            # Roots, so that a small red thing counts. No count out of 4096 pixels is exactly
+            # the usual 0.01 of purple, so that this is never all zero.
+            unusual = np.sqrt(shares) - np.sqrt(usual)
+            row[:_SILENT] = unusual / np.linalg.norm(unusual)
+        return rows
+
+
+def _colours(text: str) -> list[str]:
+    """The basic colours that a text names or implies, as often as it does.
+
+    >>> _colours("A red-haired woman walks through snow, a red scarf on her")
+    ['red', 'white', 'red']
+    """
+    found = []
+    for word in _WORD.findall(text.casefold()):
+        for part in [word] if word in _COLOUR_OF else word.split("-"):
+            colour = _COLOUR_OF.get(part) or basic_colour(part)
+            if colour is not None:
+                found.append(colour)
+    return found
+
+
+# Images and texts by CLIP, SigLIP, SigLIP 2, and models with their own code (Jina CLIP v2).
+
+IGNORED_MAXIMUM = 31_000
+"""Tokens read at most when a model's maximum is ignored, as in SLVMEval's IGNMAX."""
+
+
+@register(
+    "image_text",
+    "hf",
+    version=1,
+    summary="CLIP, SigLIP, SigLIP 2 or a model with code of its own, from a folder or hub id",
+    neutral=NEUTRAL,
+    ready=ready,
+)
+def hf(
+    *,
+    model: str,
+    revision: str = "",
+    trust_remote_code: bool = False,
+    device: str = "auto",
+    batch: int = 0,
+    compile: bool = False,
+) -> DualEncoder:
+    """``model`` is a folder or hub id; Jina CLIP v2 needs ``trust_remote_code=true``.
+
+    ``compile`` pays on a GPU from some 50,000 pictures on.
+    """
+    origin, place = Origin(model, revision, trust_remote_code), Place.choose(device)
+    return DualEncoder(origin, place, batch, compiled=compile)
+
+
+class DualEncoder:
+    """Fills the role image_text."""
+
+    def __init__(
+        self, origin: Origin, place: Place, batch: int = AUTOMATIC, *, compiled: bool = False
+    ) -> None:
+        self._torch = optional("torch", EXTRA)
+        transformers = optional("transformers", EXTRA)
+        self._place = place
+        self._model: Any = origin.load(transformers.AutoModel.from_pretrained, dtype=place.dtype)
+        self._model.to(place.device).eval()
+        processor = origin.load(transformers.AutoProcessor.from_pretrained, weights=False)
+        self._stream = Stream(processor, place, batch)
+        self._tokenizer: Any = processor.tokenizer
+        self._positions = self._learned_positions()
+        # SigLIP was trained on texts padded to its full length and errs on others.
+        self._pad_fully = "siglip" in str(self._model.config.model_type)
+        identity = origin.identity(self._model, place)
+        self.identity: Mapping[str, str] = identity | quicken(self._model, place, compiled=compiled)
+
+    @property
+    def max_tokens(self) -> int:
+        """The longest text the model reads; longer ones are cut."""
+        return min(self._positions or IGNORED_MAXIMUM, int(self._tokenizer.model_max_length))
+
+    def count_tokens(self, text: str) -> int:
+        """How many tokens a text has, special ones included."""
+        return len(self._tokenizer(readable(text), truncation=False, verbose=False)["input_ids"])
+
+    def embed_images(self, images: Sequence[Image]) -> Vectors:
+        """One row per image, of length one."""
+        return self._unit_rows(
+            self._stream.rows(images, lambda one: _pooled(self._model.get_image_features(**one)))
+        )
+
+    def embed_texts(self, texts: Sequence[str], *, truncate: bool = True) -> Vectors:
+        """One row per text, of length one; ``truncate=False`` reads beyond the maximum."""
+        limit = self.max_tokens if truncate else self._ignoring_maximum(texts)
+        rows = []
+        for piece in batches(texts, self._stream.batch):
+            inputs = self._tokenizer(
+                [readable(text) for text in piece],
+                padding="max_length" if self._pad_fully else True,
+                truncation=True,
+                max_length=limit,
+                return_tensors="pt",
+            ).to(self._place.device)
+            with self._torch.inference_mode():
+                rows.append(_pooled(self._model.get_text_features(**inputs)))
+        return self._unit_rows(rows)
+
+    def _ignoring_maximum(self, texts: Sequence[str]) -> int:
+        longest = max((self.count_tokens(text) for text in texts), default=0)
+        if self._positions is not None and longest > self._positions:
+            raise NoValue(
+                Reason.NOT_APPLICABLE,
+                f"this model has {self._positions} learned positions and cannot read {longest}",
+                advice="Truncate the text, or choose a model with relative positions.",
+            )
+        return min(longest, IGNORED_MAXIMUM)
+
+    def _learned_positions(self) -> int | None:
+        """How many positions the text tower has a vector for; None where any number goes."""
+        for name, weight in self._model.named_parameters():
+            if "text" in name and name.endswith("position_embedding.weight"):
+                return int(weight.shape[0])
+        return None
+
+    def _unit_rows(self, rows: list[Any]) -> Vectors:
+        if not rows:
+            return np.zeros((0, 0), np.float32)
+        stacked = self._torch.cat(rows).float()
+        unit = self._torch.nn.functional.normalize(stacked, dim=-1)
+        return np.asarray(unit.cpu().numpy(), np.float32)
+
+
+def _pooled(features: Any) -> Any:
+    """The vectors, from a model that returns them bare or in an output object."""
+    pooled = getattr(features, "pooler_output", None)
+    return features if pooled is None else pooled
+
+
+# Which of ImageNet's thousand labels fit a picture, by MobileNet v1.
+
+LABELS = "mobilenet-v1"
+SIDE = 224
+
+
+class ImageNetLabels:
+    """A picture in, a probability for each label out."""
+
+    def __init__(self, threads: int = 0) -> None:
+        self._model = litert_model(weights.path(LABELS), wanted_threads=threads)
+        self._using = threading.Lock()
+        self._input = self._model.get_input_details()[0]["index"]
+        self._output = self._model.get_output_details()[0]["index"]
+        text = weights.path(LABELS, "mobilenet_v1_1.0_224.txt").read_text(encoding="utf-8")
+        self.labels: list[str] = text.splitlines()
+        """As the network numbers them; the first is "background", which no picture is given."""
+
+    @property
+    def identity(self) -> Mapping[str, str]:
+        """The weights."""
+        return {"labels": weights.digest(LABELS)}
+
+    def probabilities(self, image: Image) -> NDArray[np.float32]:
+        """One number per label; they add up to one."""
+        import cv2
+
+        small = cv2.resize(check_picture(image), (SIDE, SIDE), interpolation=cv2.INTER_AREA)
+        scaled = small.astype(np.float32) / np.float32(127.5) - 1
+        with self._using:
+            self._model.set_tensor(self._input, scaled[None])
+            self._model.invoke()
+            found: NDArray[np.float32] = self._model.get_tensor(self._output)[0].copy()
+        return found
+
+
+THINGS = "efficientdet-lite0"
+_NEEDS = (TEXT, LABELS, THINGS)
+
+
+@register(
+    "image_text",
+    "label_text",
+    version=1,
+    summary="names of the labels that fit a picture, compared with the text; a stand-in for CLIP",
+    builtin=1,
+    ready=lambda: runs(LITERT, TOKENIZERS) and all(weights.available(name) for name in _NEEDS),
+    weights=_NEEDS,
+    neutral=("threads",),
+    get=f"screentest models pull {' '.join(_NEEDS)}",
+)
+def label_text(*, things: float = 0.5, score: float = 0.3, threads: int = 0) -> LabelText:
+    """Labels as a bridge between pictures and texts.
+
+    ``things`` is how much a thing found with certainty weighs, against 1 for all of ImageNet's
+    labels together; ``score`` the least that counts as found.
+    """
+    return LabelText(things, score, threads)
+
+
+class LabelText:
+    """Fills the role image_text."""
+
+    def __init__(self, things: float = 0.5, score: float = 0.3, threads: int = 0) -> None:
+        self._text = MiniLM(threads)
+        self._labels = ImageNetLabels(threads)
+        self._detector = EfficientDet("lite0", score, threads=threads)
+        self._things = things
+        vectors = self._text.embed_list(self._labels.labels)
+        # What all names of labels have in common says nothing of a picture.
+        self._middle = vectors[1:].mean(axis=0)
+        self._label_vectors = vectors - self._middle
+        names = self._detector.classes
+        self._thing_vectors = dict(
+            zip(names, self._text.embed_list(names) - self._middle, strict=True)
+        )
+
+    @property
+    def identity(self) -> Mapping[str, str]:
+        """The weights of all three models, and the runtime."""
+        return {
+            "text": weights.digest(TEXT),
+            **self._labels.identity,
+            "detector": weights.digest(THINGS),
+            **versions(LITERT),
+        }
+
+    @property
+    def max_tokens(self) -> int:
+        """The longest text it reads, in tokens."""
+        return LONGEST
+
+    def count_tokens(self, text: str) -> int:
+        """How many tokens a text has."""
+        return self._text.count_tokens(text)
+
+    def embed_texts(self, texts: Sequence[str], *, truncate: bool = True) -> Vectors:
+        """One row per text; with ``truncate=False`` all of it is read, in pieces."""
+        if truncate:
+            return self._text.embed(texts)
+        rows = np.empty((len(texts), WIDTH), np.float32)
+        for number, text in enumerate(texts):
+            rows[number] = self._text.embed_whole(text)
+        return rows
+
+    def embed_images(self, images: Sequence[Image]) -> Vectors:
+        """One row per image."""
+        rows = np.empty((len(images), WIDTH), np.float32)
+        for row, image in zip(rows, images, strict=True):
+            probabilities = self._labels.probabilities(image)[1:]
+            mixed = (probabilities / probabilities.sum()) @ self._label_vectors[1:]
+            for name, score in self._found(image).items():
+                mixed = mixed + np.float32(self._things * score) * self._thing_vectors[name]
+            row[:] = mixed / np.linalg.norm(mixed)
+        return rows
+
+    def _found(self, image: Image) -> dict[str, float]:
+        """Each kind of thing once, by its best score: ten people are no more than one."""
+        best: dict[str, float] = {}
+        for one in self._detector.everything(image):
+            best.setdefault(one.label, one.score)
+        return best
+
+
+# The role image_text filled by a worker of the user's.
+
+external = fills(ExternalImageText)

@@ -1,0 +1,225 @@
+"""Filling holes without any weights: Telea's fast marching, from the rim inwards.
+
+The classical stand-in beneath the networks. It continues colours, not textures: large holes
+become smooth patches.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from screentest.core import NoValue, Reason, register
+from screentest.models import weights
+from screentest.models.external.roles import ExternalInpainting, fills
+from screentest.models.optional import optional
+from screentest.models.pictures import (
+    check_mask,
+    check_picture,
+    limit_long_side,
+    opencv_identity,
+    to_pillow,
+)
+from screentest.models.pretrained import EXTRA, NEUTRAL, Origin, Place, ready
+from screentest.models.runtimes import ONNX, onnx_session, runs, versions
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from screentest.core.frames import Image
+    from screentest.models.roles import Mask
+
+
+@register(
+    "inpainting",
+    "telea",
+    version=1,
+    summary="Telea's fast marching by OpenCV; needs no weights",
+    builtin=9,
+)
+def telea(*, radius: float = 5.0) -> Telea:
+    """Telea's method; ``radius`` is how far around each pixel it looks, in pixels."""
+    return Telea(radius)
+
+
+class Telea:
+    """Fills the role inpainting; the prompt is not looked at."""
+
+    def __init__(self, radius: float = 5.0) -> None:
+        self._radius = radius
+
+    @property
+    def identity(self) -> Mapping[str, str]:
+        """OpenCV's version."""
+        return opencv_identity()
+
+    def inpaint(self, image: Image, mask: Mask, prompt: str = "") -> Image:
+        """The picture with the masked part made new; the rest is untouched."""
+        hole = hole_of(mask, image)
+        if not hole.any():
+            return image.copy()
+        return filled_into(image, hole, continued(image, hole, self._radius))
+
+
+def hole_of(mask: Mask, image: Image) -> NDArray[np.bool_]:
+    """The pixels to make new: those masked by a half and more.
+
+    Raises NoValue where nothing of the picture would stay.
+    """
+    hole = check_mask(mask, image) >= 0.5
+    if hole.all():
+        raise NoValue(
+            Reason.NOT_APPLICABLE,
+            "the mask covers the whole picture, so that there is nothing to continue",
+            advice="Mask a part of the picture.",
+        )
+    return np.asarray(hole)
+
+
+def continued(image: Image, hole: NDArray[np.bool_], radius: float) -> Image:
+    """The picture with the hole filled by Telea's method."""
+    import cv2
+
+    filled = cv2.inpaint(image, hole.astype(np.uint8), radius, cv2.INPAINT_TELEA)
+    return np.asarray(filled, np.uint8)
+
+
+def filled_into(image: Image, hole: NDArray[np.bool_], filling: Image) -> Image:
+    """The picture, bit by bit, with only the hole taken from ``filling``."""
+    return np.where(hole[..., None], filling, image)
+
+
+# Filling holes by MI-GAN, a small network run by onnxruntime.
+#
+# The hole is filled by Telea's method first: the network looks at what lies under the mask near
+# its rim, and leaves a dark rim where that is black. What it returns outside the hole is not
+# used: there the picture stays as it was, bit by bit.
+
+WEIGHTS = "migan"
+RADIUS = 5.0
+_KEPT = 255
+
+
+@register(
+    "inpainting",
+    "migan",
+    version=1,
+    summary="MI-GAN: continues textures, knows no prompt",
+    builtin=1,
+    ready=lambda: runs(ONNX) and weights.available(WEIGHTS),
+    weights=(WEIGHTS,),
+    neutral=("threads",),
+    get=f"screentest models pull {WEIGHTS}",
+)
+def migan(*, threads: int = 0) -> MiGan:
+    """MI-GAN; ``threads`` is 0 for this process's part of the machine."""
+    return MiGan(threads)
+
+
+class MiGan:
+    """Fills the role inpainting; the prompt is not looked at."""
+
+    def __init__(self, threads: int = 0) -> None:
+        self._session = onnx_session(weights.path(WEIGHTS), wanted_threads=threads)
+
+    @property
+    def identity(self) -> Mapping[str, str]:
+        """The weights, the runtime, and the OpenCV that fills first."""
+        return {"weights": weights.digest(WEIGHTS), **versions(ONNX), **opencv_identity()}
+
+    def inpaint(self, image: Image, mask: Mask, prompt: str = "") -> Image:
+        """The picture with the masked part made new; the rest is untouched."""
+        hole = hole_of(mask, image)
+        if not hole.any():
+            return image.copy()
+        start = continued(image, hole, RADIUS)
+        kept = np.where(hole, 0, _KEPT).astype(np.uint8)
+        (found,) = self._session.run(
+            None,
+            {
+                "image": np.ascontiguousarray(start.transpose(2, 0, 1)[None]),
+                "mask": kept[None, None],
+            },
+        )
+        return filled_into(image, hole, np.asarray(found[0].transpose(1, 2, 0), np.uint8))
+
+
+# Filling a hole by Stable Diffusion inpainting.
+
+
+@register(
+    "inpainting",
+    "stable_diffusion",
+    version=1,
+    summary="Stable Diffusion inpainting by diffusers",
+    neutral=NEUTRAL,
+    ready=ready,
+)
+def stable_diffusion(
+    *,
+    model: str = "stable-diffusion-v1-5/stable-diffusion-inpainting",
+    revision: str = "",
+    steps: int = 50,
+    guidance: float = 7.5,
+    long_side: int = 512,
+    seed: int = 0,
+    device: str = "auto",
+) -> StableDiffusionInpainting:
+    """Steps, guidance and size as in SLVMEval."""
+    origin, place = Origin(model, revision), Place.choose(device)
+    return StableDiffusionInpainting(origin, place, steps, guidance, long_side, seed)
+
+
+class StableDiffusionInpainting:
+    """Fills the role inpainting."""
+
+    def __init__(
+        self, origin: Origin, place: Place, steps: int, guidance: float, long_side: int, seed: int
+    ) -> None:
+        self._torch = optional("torch", EXTRA)
+        diffusers = optional("diffusers", EXTRA)
+        self._place = place
+        self._steps, self._guidance = steps, guidance
+        self._long_side, self._seed = long_side, seed
+        self._pipeline: Any = origin.load(
+            diffusers.StableDiffusionInpaintPipeline.from_pretrained, dtype=place.dtype
+        ).to(place.device)
+        self._pipeline.set_progress_bar_config(disable=True)
+        self.identity: Mapping[str, str] = origin.identity(self._pipeline, place) | {
+            "diffusers": str(diffusers.__version__)
+        }
+
+    def inpaint(self, image: Image, mask: Mask, prompt: str = "") -> Image:
+        """The picture with the masked part made new; the rest is untouched."""
+        import cv2
+
+        hole = check_mask(mask, check_picture(image)) > 0.5
+        if not hole.any():
+            return image.copy()
+        small = limit_long_side(image, self._long_side)
+        # The pipeline works on a grid of eight pixels.
+        height, width = (max(8, side // 8 * 8) for side in small.shape[:2])
+        picture = cv2.resize(image, (width, height), interpolation=cv2.INTER_AREA)
+        small_hole = cv2.resize(hole.astype(np.uint8) * 255, (width, height))
+        generator = self._torch.Generator("cpu").manual_seed(self._seed)
+        result = self._pipeline(
+            prompt=prompt,
+            image=to_pillow(picture),
+            mask_image=to_pillow(small_hole),
+            height=height,
+            width=width,
+            num_inference_steps=self._steps,
+            guidance_scale=self._guidance,
+            generator=generator,
+            output_type="np",
+        ).images[0]
+        pixels = np.rint(np.clip(result, 0, 1) * 255).astype(np.uint8)
+        full = cv2.resize(pixels, image.shape[1::-1], interpolation=cv2.INTER_CUBIC)
+        return np.where(hole[..., None], full, image).astype(np.uint8)
+
+
+# The role inpainting filled by a worker of the user's.
+
+external = fills(ExternalInpainting)

@@ -1,0 +1,187 @@
+"""What stands in front, without any weights: GrabCut started from a saliency map.
+
+The classical stand-in beneath U²-Net. It finds one clear thing against a calm ground; in a
+busy picture it often takes the wrong part.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from screentest.core import NoValue, Reason, register
+from screentest.models import weights
+from screentest.models.external.roles import ExternalMatting, fills
+from screentest.models.pictures import check_picture, limit_long_side, opencv_identity, to_bytes
+from screentest.models.runtimes import ONNX, onnx_session, runs, versions
+from screentest.models.saliency import Guess, cut, saliency
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from screentest.core.frames import Image
+    from screentest.models.pictures import Plane
+    from screentest.models.roles import Mask
+
+
+SIDE = 320
+SURELY_FRONT = 0.97
+"""Pixels more salient than this share of all are foreground for sure."""
+SURELY_BEHIND = 0.35
+"""And those below this part of the threshold are background for sure."""
+
+
+@register(
+    "matting",
+    "grabcut",
+    version=1,
+    summary="GrabCut from a saliency map; needs no weights",
+    builtin=9,
+)
+def grabcut() -> GrabCutMatting:
+    """GrabCut on what stands out."""
+    return GrabCutMatting()
+
+
+class GrabCutMatting:
+    """Fills the role matting."""
+
+    @property
+    def identity(self) -> Mapping[str, str]:
+        """OpenCV's version."""
+        return opencv_identity()
+
+    def matte(self, images: Sequence[Image]) -> list[Mask]:
+        """Per image height × width in 0–1: 1 is foreground."""
+        return [_matte(check_picture(image)) for image in images]
+
+
+def _matte(image: Image) -> Mask:
+    import cv2
+
+    height, width = image.shape[:2]
+    small = limit_long_side(image, SIDE)
+    mask = cut(small, _guesses(saliency(small)))
+    full = cv2.resize(mask, (width, height), interpolation=cv2.INTER_LINEAR)
+    return np.asarray(full, np.float32).reshape(height, width)
+
+
+def _guesses(found: Plane) -> NDArray[np.uint8]:
+    import cv2
+
+    level, _ = cv2.threshold(to_bytes(255 * found), 0, 255, cv2.THRESH_BINARY + cv2.THRESH_OTSU)
+    threshold = level / 255
+    guesses = np.where(found > threshold, Guess.MAYBE_FOREGROUND, Guess.MAYBE_BACKGROUND)
+    guesses[found > max(threshold, float(np.quantile(found, SURELY_FRONT)))] = Guess.FOREGROUND
+    guesses[found < SURELY_BEHIND * threshold] = Guess.BACKGROUND
+    return guesses.astype(np.uint8)
+
+
+# What stands in front, by U²-Net: one network run by onnxruntime.
+#
+# The small version (u2netp, 4.6 MB) is the built-in one. ``model`` may be the path of any ONNX
+# file that takes 320 × 320 pictures the same way, as rembg keeps them (u2net, u2net_human_seg,
+# silueta).
+
+WEIGHTS = "u2netp"
+U2NET_SIDE = 320
+# The statistics of ImageNet, with which it was trained.
+_MEAN = np.array([0.485, 0.456, 0.406], np.float32)
+_DEVIATION = np.array([0.229, 0.224, 0.225], np.float32)
+FLAT = 1e-6
+"""A map that varies less than this says nothing stands in front."""
+
+
+@register(
+    "matting",
+    "u2net",
+    version=1,
+    summary="U²-Net: the small u2netp, or a model file of rembg by its path",
+    builtin=1,
+    ready=lambda: runs(ONNX) and weights.available(WEIGHTS),
+    weights=(WEIGHTS,),
+    neutral=("model", "threads"),  # where the file lies; its hash is in the identity
+    get=f"screentest models pull {WEIGHTS}",
+)
+def u2net(*, model: str = "", threads: int = 0) -> U2Net:
+    """U²-Net; ``model`` is the path of an ONNX file, by default the pulled u2netp."""
+    return U2Net(Path(model).expanduser() if model else weights.path(WEIGHTS), threads)
+
+
+class U2Net:
+    """Fills the role matting."""
+
+    def __init__(self, place: Path, threads: int = 0) -> None:
+        self._session = _load(place, threads)
+        self._sha256 = weights.sha256_of(place)
+        self._input = self._session.get_inputs()[0].name
+        self._output = self._session.get_outputs()[0].name
+
+    @property
+    def identity(self) -> Mapping[str, str]:
+        """The weights' hash and the runtime."""
+        return {"weights": self._sha256[:12], **versions(ONNX)}
+
+    def matte(self, images: Sequence[Image]) -> list[Mask]:
+        """Per image height × width in 0–1: 1 is foreground."""
+        return [self._one(check_picture(image)) for image in images]
+
+    def _one(self, image: Image) -> Mask:
+        from PIL import Image as Pillow
+
+        (found,) = self._session.run([self._output], {self._input: _prepared(image)})
+        small = Pillow.fromarray(to_bytes(255 * stretched(found[0, 0])))
+        height, width = image.shape[:2]
+        full = small.resize((width, height), Pillow.Resampling.LANCZOS)
+        return np.asarray(np.asarray(full) / 255, np.float32)
+
+
+def _load(place: Path, threads: int) -> Any:
+    try:
+        if not place.is_file():
+            raise FileNotFoundError("there is no such file")
+        session = onnx_session(place, wanted_threads=threads)
+        shape = session.get_inputs()[0].shape
+        if list(shape[1:]) != [3, U2NET_SIDE, U2NET_SIDE]:
+            raise ValueError(
+                f"it takes arrays of {shape}, not pictures of {U2NET_SIDE} × {U2NET_SIDE}"
+            )
+    except NoValue:
+        raise
+    except Exception as error:  # noqa: BLE001 - onnxruntime's errors have no common base
+        raise NoValue(
+            Reason.MISSING_MODEL,
+            f"{place} is not a U²-Net: {error}",
+            advice=f"Give an ONNX file as rembg keeps them, or: screentest models pull {WEIGHTS}",
+        ) from None
+    return session
+
+
+def _prepared(image: Image) -> NDArray[np.float32]:
+    """The picture as the network takes it: 1 × 3 × 320 × 320."""
+    from PIL import Image as Pillow
+
+    square = Pillow.fromarray(image).resize((U2NET_SIDE, U2NET_SIDE), Pillow.Resampling.LANCZOS)
+    small = np.asarray(square, np.float32)
+    scaled = (small / max(float(small.max()), FLAT) - _MEAN) / _DEVIATION
+    return np.ascontiguousarray(scaled.transpose(2, 0, 1)[None])
+
+
+def stretched(found: Plane) -> Plane:
+    """The map with its lowest value at 0 and its highest at 1; all 0 where it is flat.
+
+    >>> stretched(np.array([0.2, 0.3, 0.4])).round(3).tolist()
+    [0.0, 0.5, 1.0]
+    """
+    low, high = float(found.min()), float(found.max())
+    if high - low < FLAT:
+        return np.zeros_like(found)
+    return np.asarray((found - low) / (high - low))
+
+
+# The role matting filled by a worker of the user's.
+
+external = fills(ExternalMatting)

@@ -1,0 +1,166 @@
+"""The shape of what lies in a box, by GrabCut: inside the box is guessed, outside is ground.
+
+The thing is thought to fill an ellipse in the box, and the ground is learnt from a rim around
+it. Where GrabCut finds next to nothing, the box itself is the mask: a caller who points at
+something gets something. A box that misses the picture gives an empty mask.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+import numpy as np
+
+from screentest.core import register
+from screentest.models.external.roles import ExternalSegmentation, fills
+from screentest.models.optional import optional
+from screentest.models.pictures import check_picture, limit_long_side, opencv_identity
+from screentest.models.pretrained import EXTRA, NEUTRAL, Origin, Place, ready
+from screentest.models.saliency import Guess, cut
+
+if TYPE_CHECKING:
+    from screentest.core.frames import Image
+    from screentest.models.roles import Mask
+
+
+Box: TypeAlias = tuple[float, float, float, float]
+
+SIDE = 320
+RIM = 0.3
+"""How far around the box the ground is looked at, as a share of its sides."""
+ELLIPSE = 0.48
+"""Its half axes, as shares of the box's sides."""
+LEAST = 0.1
+"""Less than this share of the box is nothing."""
+
+
+@register(
+    "segmentation",
+    "grabcut",
+    version=1,
+    summary="GrabCut in the box; needs no weights",
+    builtin=9,
+)
+def grabcut() -> GrabCutSegmentation:
+    """GrabCut, started from each box."""
+    return GrabCutSegmentation()
+
+
+class GrabCutSegmentation:
+    """Fills the role segmentation."""
+
+    @property
+    def identity(self) -> Mapping[str, str]:
+        """OpenCV's version."""
+        return opencv_identity()
+
+    def segment(self, image: Image, boxes: Sequence[Box]) -> list[Mask]:
+        """One mask per box."""
+        return [_segment(check_picture(image), box) for box in boxes]
+
+
+def _segment(image: Image, box: Box) -> Mask:
+    import cv2
+
+    mask = np.zeros(image.shape[:2], np.float32)
+    left, top, right, bottom = _inside(box, image)
+    if left >= right or top >= bottom:
+        return mask
+    across, down = RIM * (right - left), RIM * (bottom - top)
+    outer = _inside((left - across, top - down, right + across, bottom + down), image)
+    part = image[outer[1] : outer[3], outer[0] : outer[2]]
+    small = limit_long_side(part, SIDE)
+    scale = small.shape[1] / part.shape[1], small.shape[0] / part.shape[0]
+    inner = (
+        (left - outer[0]) * scale[0],
+        (top - outer[1]) * scale[1],
+        (right - outer[0]) * scale[0],
+        (bottom - outer[1]) * scale[1],
+    )
+    found = cut(small, _guesses(small, inner))
+    height, width = part.shape[:2]
+    shape = np.asarray(cv2.resize(found, (width, height))).reshape(height, width)
+    if (shape >= 0.5).sum() < LEAST * (right - left) * (bottom - top):
+        mask[top:bottom, left:right] = 1
+    else:
+        mask[outer[1] : outer[3], outer[0] : outer[2]] = shape
+    return mask
+
+
+def _inside(box: Box, image: Image) -> tuple[int, int, int, int]:
+    height, width = image.shape[:2]
+    left, top, right, bottom = (
+        int(np.clip(np.rint(value), 0, limit))
+        for value, limit in zip(box, (width, height, width, height), strict=True)
+    )
+    return left, top, right, bottom
+
+
+def _guesses(picture: Image, box: Box) -> np.ndarray:
+    import cv2
+
+    guesses = np.full(picture.shape[:2], Guess.BACKGROUND, np.uint8)
+    left, top, right, bottom = _inside(box, picture)
+    right, bottom = max(right, left + 1), max(bottom, top + 1)
+    guesses[top:bottom, left:right] = Guess.MAYBE_BACKGROUND
+    axes = max(1, round(ELLIPSE * (right - left))), max(1, round(ELLIPSE * (bottom - top)))
+    ellipse = np.zeros_like(guesses)
+    cv2.ellipse(ellipse, ((left + right) // 2, (top + bottom) // 2), axes, 0, 0, 360, 1, -1)
+    guesses[(ellipse == 1) & (guesses == Guess.MAYBE_BACKGROUND)] = Guess.MAYBE_FOREGROUND
+    return guesses
+
+
+# The shape of what lies in a box, by SAM 2.
+
+
+@register(
+    "segmentation",
+    "sam2",
+    version=1,
+    summary="SAM 2, prompted by boxes",
+    neutral=NEUTRAL,
+    ready=ready,
+)
+def sam2(
+    *, model: str = "facebook/sam2-hiera-large", revision: str = "", device: str = "auto"
+) -> Sam2:
+    """``model`` is a folder or hub id."""
+    return Sam2(Origin(model, revision), Place.choose(device))
+
+
+class Sam2:
+    """Fills the role segmentation."""
+
+    def __init__(self, origin: Origin, place: Place) -> None:
+        self._torch = optional("torch", EXTRA)
+        transformers = optional("transformers", EXTRA)
+        self._place = place
+        self._model: Any = origin.load(transformers.Sam2Model.from_pretrained, dtype=place.dtype)
+        self._model.to(place.device).eval()
+        self._processor: Any = origin.load(
+            transformers.Sam2Processor.from_pretrained, weights=False
+        )
+        self.identity: Mapping[str, str] = origin.identity(self._model, place)
+
+    def segment(
+        self, image: Image, boxes: Sequence[tuple[float, float, float, float]]
+    ) -> list[Mask]:
+        """One mask per box, 0 or 1."""
+        check_picture(image)
+        if not boxes:
+            return []
+        inputs = self._processor(
+            images=image, input_boxes=[[list(box) for box in boxes]], return_tensors="pt"
+        ).to(self._place.device)
+        sizes = inputs.pop("original_sizes")
+        inputs["pixel_values"] = inputs["pixel_values"].to(self._place.dtype)
+        with self._torch.inference_mode():
+            outputs = self._model(**inputs, multimask_output=False)
+        masks = self._processor.post_process_masks(outputs.pred_masks.float().cpu(), sizes.cpu())[0]
+        return [np.asarray(mask[0].numpy(), np.float32) for mask in masks]
+
+
+# The role segmentation filled by a worker of the user's.
+
+external = fills(ExternalSegmentation)

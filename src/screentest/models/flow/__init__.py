@@ -1,1 +1,0 @@
-"""Optical flow: where each pixel went."""

@@ -1,1 +1,0 @@
-"""Changes the colour of one thing in a picture."""

@@ -1,1 +1,0 @@
-"""Backends of the role image_text."""

@@ -1,1 +1,0 @@
-"""Fills holes in pictures."""

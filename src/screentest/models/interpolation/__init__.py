@@ -1,1 +1,0 @@
-"""The picture half-way between two."""

@@ -1,6 +1,0 @@
-"""The role interpolation filled by a worker of the user's."""
-
-from screentest.models.external.filling import fills
-from screentest.models.external.roles import ExternalInterpolation
-
-external = fills(ExternalInterpolation)

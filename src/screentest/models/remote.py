@@ -1,0 +1,230 @@
+"""Models that are loaded elsewhere and lent: a process without a GPU uses those of one that has.
+
+Whoever lends is told to ``Models`` by ``lend_from``; metrics and judges see the role they asked
+for and not where it is filled. What a model says of itself is said by the one that is loaded.
+"""
+
+from __future__ import annotations
+
+import json
+import threading
+from collections import deque
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import partial
+from types import FunctionType
+from typing import Any, Final, Protocol
+
+from screentest.core.registry import Entry, registry
+from screentest.models import roles
+from screentest.models.roles import Role
+
+_PROTOCOLS: Final[Mapping[Role, type]] = {
+    Role.TEXT_EMBEDDING: roles.TextEmbedding,
+    Role.IMAGE_TEXT: roles.ImageText,
+    Role.IMAGE_FEATURES: roles.ImageFeatures,
+    Role.FLOW: roles.Flow,
+    Role.INTERPOLATION: roles.Interpolation,
+    Role.AESTHETIC: roles.Aesthetic,
+    Role.TECHNICAL: roles.Technical,
+    Role.VIDEOSCORE: roles.VideoScore,
+    Role.MATTING: roles.Matting,
+    Role.DETECTION: roles.Detector,
+    Role.SEGMENTATION: roles.Segmentation,
+    Role.INPAINTING: roles.Inpainting,
+    Role.IMAGE_EDIT: roles.ImageEdit,
+}
+"""What can be lent. A chat model pays for its calls, which are written down where they are made."""
+
+
+def _named(protocol: type, kind: type) -> frozenset[str]:
+    found = {**vars(roles.Backend), **vars(protocol)}
+    return frozenset(
+        name for name, value in found.items() if isinstance(value, kind) and name[0] != "_"
+    )
+
+
+ACTS: Final = {role: _named(protocol, FunctionType) for role, protocol in _PROTOCOLS.items()}
+"""What a backend does, by its role."""
+
+FACTS: Final = frozenset().union(*(_named(one, property) for one in _PROTOCOLS.values()))
+"""What a backend says of itself; asked for once."""
+
+
+class Lender(Protocol):
+    """Somebody who has models loaded."""
+
+    def ask(self, role: Role, backend: str, options: Mapping[str, Any], *call: Any) -> Any:
+        """What a backend with these options says; ``call`` is its attribute and arguments."""
+
+
+_lender: Lender | None = None
+
+
+def lend_from(lender: Lender | None) -> None:
+    """From now on, this process borrows what can be borrowed."""
+    global _lender
+    _lender = lender
+
+
+@contextmanager
+def lent_by(lender: Lender) -> Iterator[None]:
+    """Meanwhile, this process borrows what can be borrowed."""
+    before = _lender
+    lend_from(lender)
+    try:
+        yield
+    finally:
+        lend_from(before)
+
+
+def borrowed(role: Role, entry: Entry, options: Mapping[str, Any]) -> Any:
+    """The backend from whoever lends; None where it is to be loaded here.
+
+    Only what runs on a device of the user's choice is lent: the others need no GPU.
+    """
+    if _lender is None or role not in ACTS or "device" not in entry.parameters:
+        return None
+    return Borrowed(_lender, role, entry.name, options)
+
+
+class Borrowed:
+    """Fills any role but chat with a backend that is loaded elsewhere."""
+
+    def __init__(
+        self, lender: Lender, role: Role, backend: str, options: Mapping[str, Any]
+    ) -> None:
+        self._lender = lender
+        self._role = role
+        self._backend = backend
+        self._options = dict(options)
+        self._known: dict[str, Any] = {}
+
+    def __getattr__(self, name: str) -> Any:
+        if name in FACTS:
+            if name not in self._known:
+                self._known[name] = self._ask(name)
+            return self._known[name]
+        if name in ACTS[self._role]:
+            return self._doing(name)
+        raise AttributeError(name)
+
+    def _doing(self, name: str) -> Callable[..., Any]:
+        def do(*arguments: Any, **named: Any) -> Any:
+            return self._ask(name, arguments, named)
+
+        return do
+
+    def _ask(self, *call: Any) -> Any:
+        return self._lender.ask(self._role, self._backend, self._options, *call)
+
+
+# A host of models: loads each once and answers many at a time, what waits together together.
+#
+# Calls of several callers that ask the same model the same are joined into one, so that a GPU
+# gets large batches although each caller has few pictures.
+
+_JOINED: Final = frozenset(
+    {
+        (Role.TEXT_EMBEDDING, "embed"),
+        (Role.IMAGE_TEXT, "embed_images"),
+        (Role.IMAGE_TEXT, "embed_texts"),
+        (Role.IMAGE_FEATURES, "features"),
+        (Role.FLOW, "flow"),
+        (Role.INTERPOLATION, "midpoint"),
+        (Role.AESTHETIC, "score"),
+        (Role.MATTING, "matte"),
+    }
+)
+"""What takes a sequence and gives one thing for each: such sequences can be joined."""
+
+_MOST: Final = 512  # things in one joined call; the memory they take is bounded with it
+
+
+class ModelHost:
+    """Holds loaded backends. Any number of threads may ask; one at a time is answered."""
+
+    def __init__(self) -> None:
+        self._loaded: dict[str, Any] = {}
+        self._waiting: dict[str, deque[_Call]] = {}
+        self._listing = threading.Lock()
+        self._turn = threading.Lock()
+
+    def ask(
+        self,
+        role: Role,
+        backend: str,
+        options: Mapping[str, Any],
+        name: str,
+        arguments: Sequence[Any] = (),
+        named: Mapping[str, Any] | None = None,
+    ) -> Any:
+        """What a backend says of itself, or gives for some arguments."""
+        named = named or {}
+        which = json.dumps([role.value, backend, dict(options)], sort_keys=True, default=str)
+        joins = (role, name) in _JOINED and len(arguments) == 1 and len(arguments[0]) > 0
+        if not joins:
+            with self._turn:
+                said = getattr(self._backend(which, role, backend, options), name)
+                return said if name in FACTS else said(*arguments, **named)
+        mine = _Call(arguments[0])
+        place = f"{which}.{name}({json.dumps(dict(named), sort_keys=True)})"
+        with self._listing:
+            self._waiting.setdefault(place, deque()).append(mine)
+        with self._turn:
+            act = partial(getattr(self._backend(which, role, backend, options), name), **named)
+            # Whoever had the turn before may have answered this one too.
+            while not mine.answered:
+                _answer(self._next(place), act)
+        return mine.result()
+
+    def _next(self, place: str) -> list[_Call]:
+        """Those who wait, the first one first, up to what a joined call may hold."""
+        with self._listing:
+            waiting = self._waiting[place]
+            together = [waiting.popleft()]
+            held = len(together[0].things)
+            while waiting and held + len(waiting[0].things) <= _MOST:
+                held += len(waiting[0].things)
+                together.append(waiting.popleft())
+            return together
+
+    def _backend(self, which: str, role: Role, name: str, options: Mapping[str, Any]) -> Any:
+        if which not in self._loaded:
+            entry = registry.entry(role.value, name)
+            self._loaded[which] = entry.factory(**dict(entry.spec(options).options))
+        return self._loaded[which]
+
+
+@dataclass(slots=True, eq=False)
+class _Call:
+    """One caller's things, and what came of them."""
+
+    things: Sequence[Any]
+    answered: bool = False
+    value: Any = None
+    trouble: Exception | None = None
+
+    def result(self) -> Any:
+        if self.trouble is not None:
+            raise self.trouble
+        return self.value
+
+
+def _answer(calls: Sequence[_Call], act: Callable[[Sequence[Any]], Any]) -> None:
+    """One call for all of them; where that fails, one for each, so that a fault has one owner."""
+    try:
+        everything = act([thing for call in calls for thing in call.things])
+    except Exception as error:  # noqa: BLE001 - a backend may raise anything
+        if len(calls) > 1:
+            for call in calls:
+                _answer([call], act)
+            return
+        calls[0].trouble, calls[0].answered = error, True
+        return
+    start = 0
+    for call in calls:
+        call.value = everything[start : start + len(call.things)]
+        start += len(call.things)
+        call.answered = True

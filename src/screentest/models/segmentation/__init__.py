@@ -1,1 +1,0 @@
-"""The exact shape of what lies in a box."""

@@ -1,1 +1,0 @@
-"""How well a short piece of video was made, technically."""

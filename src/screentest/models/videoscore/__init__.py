@@ -1,1 +1,0 @@
-"""Backends that give VideoScore's five numbers."""

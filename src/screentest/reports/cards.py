@@ -1,0 +1,194 @@
+"""Certificates as cards: how often a judge is right, and all else that was measured of it."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from screentest.certificates.certificate import Accuracy, Certificate, facts
+from screentest.core import Aspect, Outcome
+from screentest.score.results import value_name
+
+
+@dataclass(frozen=True, slots=True)
+class CardRow:
+    """One aspect, as it is shown; with ``failed`` there is nothing else."""
+
+    name: str
+    failed: str = ""
+    value: str = ""
+    interval: str = ""
+    people: str = ""
+    ties: int = 0
+    judged: int = 0
+    asked: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Card:
+    """One certificate."""
+
+    judge: str
+    summary: str
+    testbeds: str
+    rows: tuple[CardRow, ...]
+    facts: tuple[tuple[str, str], ...]
+
+
+def card(certificate: Certificate) -> Card:
+    """The certificate, ready to be shown."""
+    rows = [
+        _row(one.aspect.value.replace("_", " "), one.accuracy, one.human)
+        for one in certificate.aspects
+    ]
+    rows.append(_row("all pairs", certificate.overall, None))
+    return Card(
+        certificate.judge,
+        certificate.summary,
+        ", ".join(certificate.testbeds),
+        tuple(rows),
+        tuple(_facts(certificate)),
+    )
+
+
+def _row(name: str, outcome: Outcome[Accuracy], people: float | None) -> CardRow:
+    found = outcome.value
+    if found is None:
+        return CardRow(name, failed=_why(outcome))
+    interval = found.clustered or found.wilson
+    return CardRow(
+        name,
+        value=f"{100 * found.value:.1f}",
+        interval=f"{100 * interval.low:.0f}–{100 * interval.high:.0f}",
+        people="" if people is None else f"{100 * people:.1f}",
+        ties=found.ties,
+        judged=found.judgements,
+        asked=found.total,
+    )
+
+
+def _why(outcome: Outcome[Accuracy]) -> str:
+    """Why there is no accuracy; where the detail repeats the reason, it will do."""
+    failure = outcome.failure
+    assert failure is not None
+    detail = failure.detail
+    return detail if detail.startswith(failure.reason.value) else str(failure)
+
+
+def _facts(certificate: Certificate) -> Iterator[tuple[str, str]]:
+    for name, words in facts(certificate):
+        yield name.replace("_", " "), words
+    yield "Signature", certificate.signature
+
+
+# Questions that a score rests on, scene by scene, out of its details.
+
+LONGEST = 600
+"""Letters of what a model said; all of it is in the run."""
+
+
+def questions_asked(details: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """Scenes with their questions and answers; empty where the metric asks none.
+
+    >>> scene = {"text": "A dog.", "questions": [{"question": "A dog?", "answer": "no"}]}
+    >>> questions_asked({"scenes": [scene]})[0]["questions"][0]["answer"]
+    'no'
+    >>> questions_asked({"scenes": 3}), questions_asked({})
+    ([], [])
+    """
+    scenes = details.get("scenes")
+    if not isinstance(scenes, list):
+        return []
+    found = [_scene(one) for one in scenes if isinstance(one, Mapping)]
+    return [one for one in found if one["questions"] or one["failed"]]
+
+
+def _scene(scene: Mapping[str, Any]) -> dict[str, Any]:
+    start, asked = scene.get("start"), scene.get("questions")
+    return {
+        "text": _text(scene, "text"),
+        "start": float(start) if isinstance(start, int | float) else 0.0,
+        "failed": _text(scene, "failure"),
+        "questions": [
+            _question(one) for one in asked if isinstance(one, Mapping) and one.get("question")
+        ]
+        if isinstance(asked, list)
+        else [],
+    }
+
+
+def _question(one: Mapping[str, Any]) -> dict[str, Any]:
+    answer = one.get("answer")
+    return {
+        "question": _text(one, "question"),
+        "category": _text(one, "category"),
+        "answer": answer if answer in ("yes", "no") else None,
+        # A failure says why there is no answer; else what the model said, in its own words.
+        "why": _text(one, "reason") or _text(one, "said"),
+    }
+
+
+def _text(source: Mapping[str, Any], name: str) -> str:
+    text = source.get(name)
+    if not isinstance(text, str):
+        return ""
+    return text if len(text) <= LONGEST else f"{text[: LONGEST - 1]}…"
+
+
+# Which certificate speaks of which value.
+#
+# A judge made of a metric goes by one value of it: by the one that is named, or else, aspect by
+# aspect, by the one named like the aspect, the one named like the metric, the first. Only that
+# value was tested; the certificate says nothing of the metric's others.
+
+
+def certificates_of(
+    value: str, certificates: Iterable[Certificate], names: Sequence[str]
+) -> list[Certificate]:
+    """The certificates that speak of ``value``, each with the aspects in which it does.
+
+    ``names`` are those of all values, in the order in which their metrics declare them.
+    """
+    found = []
+    for one in certificates:
+        aspects = tuple(
+            result for result in one.aspects if tested(one.judge, result.aspect, names) == value
+        )
+        if aspects:
+            found.append(replace(one, aspects=aspects))
+    return found
+
+
+def tested(judge: str, aspect: Aspect, names: Sequence[str]) -> str:
+    """The name of the value that a judge goes by; empty where none is known by that name.
+
+    >>> names = ["contrast", "contrast.exposure", "etva.score", "etva.color", "noise:rate=2"]
+    >>> tested("contrast", Aspect.COLOR, names), tested("contrast.exposure", Aspect.COLOR, names)
+    ('contrast', 'contrast.exposure')
+    >>> tested("etva", Aspect.COLOR, names), tested("etva", Aspect.AESTHETICS, names)
+    ('etva.color', 'etva.score')
+    >>> tested("noise:rate=2", Aspect.COLOR, names), tested("core", Aspect.COLOR, names)
+    ('noise:rate=2', '')
+    """
+    head, colon, options = judge.partition(":")
+    metric, dot, output = head.partition(".")
+    if dot:
+        named = value_name(f"{metric}{colon}{options}", output)
+        return named if named in names else ""
+    for name in (f"{judge}.{aspect.value}", judge):
+        if name in names:
+            return name
+    return next((name for name in names if name.startswith(f"{judge}.")), "")
+
+
+def is_of_other_settings(certificate: Certificate, signature: str) -> bool:
+    """Whether the value was measured otherwise than where it was certified.
+
+    A judge's signature holds the digest of its metric's.
+    """
+    parts = dict(part.split(":", 1) for part in certificate.signature.split("|")[1:])
+    digests = [text for name, text in parts.items() if name.startswith("metric.")]
+    mine = hashlib.sha256(signature.encode()).hexdigest()[:16]
+    return bool(digests) and mine not in digests

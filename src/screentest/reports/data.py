@@ -1,0 +1,151 @@
+"""What a report is made of: runs read once, put together, nothing left out."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from screentest.certificates.certificate import Certificate
+from screentest.certificates.plan import CASES, read_certificates
+from screentest.core import Item, Outcome, OutputInfo, UserError, Verdict
+from screentest.core.score import Json
+from screentest.reports.cards import certificates_of
+from screentest.run import Coverage, EvaluatorNote, RunReader, Spending, Start
+from screentest.score.results import Results, Total, Value, read_results
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """One run that the report draws on."""
+
+    folder: Path
+    starts: tuple[Start, ...]
+    coverage: Coverage
+    spending: Spending
+    evaluators: tuple[EvaluatorNote, ...]
+
+    @property
+    def command(self) -> str:
+        """What was run."""
+        return self.starts[0].command if self.starts else ""
+
+
+@dataclass(frozen=True, slots=True)
+class Judged:
+    """One verdict of a judge, with what the case was."""
+
+    judge: str
+    item: str
+    aspect: str
+    order: str
+    repeat: int
+    outcome: Outcome[Verdict]
+    case: Mapping[str, Json] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """Everything that the page and the tables show."""
+
+    sources: tuple[Source, ...]
+    results: Results
+    certificates: tuple[Certificate, ...]
+    judged: tuple[Judged, ...]
+    by: str = ""
+    """The group of items that the leaderboard compares."""
+
+    @property
+    def totals(self) -> list[Total]:
+        """One line per value."""
+        return self.results.totals()
+
+    @property
+    def systems(self) -> list[str]:
+        """The groups in the leaderboard; one alone is none."""
+        if not self.by:
+            return []
+        found = {item.groups.get(self.by, "") for item in self.results.items.values()}
+        return sorted(found - {""})
+
+    def certificates_of(self, value: str) -> list[Certificate]:
+        """What testbeds say about this very value, where it was certified."""
+        return certificates_of(value, self.certificates, self.results.names)
+
+
+def read_report(folders: Sequence[Path], *, by: str = "") -> Report:
+    """Read runs of any kind and put together what they hold.
+
+    ``by`` names the group for the leaderboard; without it ``model`` is taken where items have
+    more than one.
+    """
+    sources: list[Source] = []
+    results: list[Results] = []
+    certificates: dict[tuple[str, str, tuple[str, ...]], Certificate] = {}
+    judged: list[Judged] = []
+    for folder in folders:
+        with RunReader(folder) as run:
+            sources.append(
+                Source(
+                    folder,
+                    tuple(run.starts()),
+                    run.coverage(),
+                    run.spending(),
+                    tuple(run.evaluators()),
+                )
+            )
+            if sources[-1].command == "certify":
+                for one in read_certificates(run):
+                    certificates[one.judge, one.signature, one.testbeds] = one
+                judged += _judged(run)
+            else:
+                results.append(read_results(run))
+    together = _together(results)
+    if not together.values and not certificates and not judged and not together.pending:
+        raise UserError(
+            "there is nothing to report in " + ", ".join(str(folder) for folder in folders),
+            advice="Give runs of `score` or `certify`; `screentest runs` lists them.",
+        )
+    chosen = by or _default_group(together.items)
+    return Report(tuple(sources), together, tuple(certificates.values()), tuple(judged), chosen)
+
+
+def _judged(run: RunReader) -> list[Judged]:
+    cases = {(case["id"], case["aspect"]): case for case in run.note(CASES) or []}
+    found = []
+    for record in run.records():
+        key = record.key
+        if key.aspect:
+            outcome = record.outcomes[key.evaluator]
+            found.append(
+                Judged(
+                    key.evaluator,
+                    key.item,
+                    key.aspect,
+                    key.order,
+                    key.repeat,
+                    outcome,  # type: ignore[arg-type]
+                    cases.get((key.item, key.aspect), {}),
+                )
+            )
+    return found
+
+
+def _together(results: Sequence[Results]) -> Results:
+    """Several runs as one: a later run's value of the same item and name takes the place."""
+    items: dict[str, Item] = {}
+    outputs: dict[str, OutputInfo] = {}
+    values: dict[tuple[str, str], Value] = {}
+    pending: dict[tuple[str, str], None] = {}
+    for one in results:
+        items |= one.items
+        outputs |= one.outputs
+        values |= {(value.item, value.name): value for value in one.values}
+        pending |= dict.fromkeys(one.pending)
+    waiting = tuple(place for place in pending if place not in values)
+    return Results(items, tuple(values.values()), outputs, waiting)
+
+
+def _default_group(items: Mapping[str, Item]) -> str:
+    models = {item.groups.get("model", "") for item in items.values()} - {""}
+    return "model" if len(models) > 1 else ""

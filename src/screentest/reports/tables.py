@@ -1,0 +1,203 @@
+"""The tables of a report: which there are, and what stands in them."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
+from typing import TypeAlias
+
+from screentest.certificates.certificate import Accuracy, Certificate
+from screentest.core import Outcome
+from screentest.reports.data import Report
+from screentest.reports.leaderboard import leaderboard
+from screentest.score.results import Total
+from screentest.suites.locot2v.report import suite_tables
+from screentest.suites.univ.report import dimension_rows, subdimension_rows
+
+Cell: TypeAlias = str | int | float | None
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """A table with a name that serves as a file name."""
+
+    name: str
+    title: str
+    columns: tuple[str, ...]
+    rows: tuple[tuple[Cell, ...], ...]
+
+
+def tables(report: Report) -> list[Table]:
+    """Every table of the report; those with nothing in them are left out."""
+    found = [
+        _summary(report),
+        _leaderboard(report),
+        *_univ(report),
+        *(
+            Table(name, title, columns, tuple(rows))
+            for name, title, (columns, rows) in suite_tables(report)
+        ),
+        _values(report),
+        _missing(report),
+        *(_certificate(one) for one in report.certificates),
+        _signatures(report),
+        _cost(report),
+    ]
+    return list(_apart(table for table in found if table.rows))
+
+
+def _apart(found: Iterable[Table]) -> Iterator[Table]:
+    """Two judges whose names differ only in signs have two files all the same."""
+    seen: Counter[str] = Counter()
+    for table in found:
+        seen[table.name] += 1
+        count = seen[table.name]
+        yield table if count == 1 else replace(table, name=f"{table.name}_{count}")
+
+
+def _summary(report: Report) -> Table:
+    rows = []
+    for entry in report.totals:
+        summary = entry.summary
+        interval = summary if summary and summary.scored > 1 else None  # one value has none
+        rows.append(
+            (
+                entry.name,
+                summary.value if summary else None,
+                interval.low if interval else None,
+                interval.high if interval else None,
+                entry.scored,
+                entry.total,
+                "higher" if entry.info.higher_is_better else "lower",
+                "; ".join(why_missing(entry)),
+            )
+        )
+    columns = ("metric", "mean", "low", "high", "scored", "entry", "better", "not scored")
+    return Table("summary", "Means with 95% intervals and coverage", columns, tuple(rows))
+
+
+def why_missing(total: Total) -> list[str]:
+    """Each reason with its count, and how many are still to come."""
+    told = [f"{reason.value} {count:,}" for reason, count in total.failures.items()]
+    pending = total.total - total.scored - sum(total.failures.values())
+    return [*told, f"pending {pending:,}"] if pending else told
+
+
+def _leaderboard(report: Report) -> Table:
+    lines = leaderboard(report)
+    rows = tuple(
+        (line.value, line.system, line.mean, line.low, line.high, line.scored, line.total, tied)
+        for line in lines
+        for tied in [", ".join(line.tied_with)]
+    )
+    numbers = ("mean", "low", "high", "scored", "total", "tied with")
+    # A group may be called like another column.
+    group = f"{report.by} (group)" if report.by in ("metric", *numbers) else report.by
+    columns = ("metric", group, *numbers)
+    return Table("leaderboard", f"Means by {report.by}", columns, rows)
+
+
+def _univ(report: Report) -> list[Table]:
+    return [
+        Table(name, title, columns, tuple(rows))
+        for name, title, (columns, rows) in (
+            ("univ", "UniVBench by task and dimension, per cent", dimension_rows(report)),
+            ("univ_v2t", "UniVBench, V2T by sub-dimension, per cent", subdimension_rows(report)),
+        )
+    ]
+
+
+def _values(report: Report) -> Table:
+    names = report.results.names
+    scores: dict[tuple[str, str], float] = {
+        (value.item, value.name): value.outcome.value.value
+        for value in report.results.values
+        if value.outcome.value is not None
+    }
+    rows = tuple(
+        (item, *(scores.get((item, name)) for name in names)) for item in report.results.items
+    )
+    columns = ("item", *names)
+    return Table("values", "Every value of every video", columns, rows if names else ())
+
+
+def _missing(report: Report) -> Table:
+    """Why a cell of the values is empty."""
+    rows: list[tuple[Cell, ...]] = [
+        (value.item, value.name, failure.reason.value, failure.detail, failure.advice)
+        for value in report.results.values
+        if (failure := value.outcome.failure) is not None
+    ]
+    rows += [(item, name, "pending", "", "") for item, name in report.results.pending]
+    columns = ("item", "metric", "reason", "detail", "advice")
+    return Table("missing", "Why values are missing", columns, tuple(rows))
+
+
+def _certificate(certificate: Certificate) -> Table:
+    rows = [
+        (one.aspect.value, *_accuracy(one.accuracy), one.pairs, one.sources)
+        for one in certificate.aspects
+    ]
+    rows.append(("all pairs", *_accuracy(certificate.overall), None, None))
+    columns = (
+        *("aspect", "right", "wilson low", "wilson high", "wald low", "wald high"),
+        *("source low", "source high", "ties", "judged", "asked", "pairs", "sources"),
+    )
+    name = "certificate_" + "".join(c if c.isalnum() else "_" for c in certificate.judge)
+    return Table(name, f"Certificate of {certificate.judge}", columns, tuple(rows))
+
+
+def _accuracy(outcome: Outcome[Accuracy]) -> tuple[Cell, ...]:
+    found = outcome.value
+    if found is None:
+        assert outcome.failure is not None
+        return (outcome.failure.reason.value, *[None] * 9)
+    clustered = found.clustered
+    return (
+        found.value,
+        *(found.wilson.low, found.wilson.high, found.wald.low, found.wald.high),
+        clustered.low if clustered else None,
+        clustered.high if clustered else None,
+        *(found.ties, found.judgements, found.total),
+    )
+
+
+def _signatures(report: Report) -> Table:
+    seen = {
+        (note.kind, note.name, note.signature)
+        for source in report.sources
+        for note in source.evaluators
+    }
+    columns = ("kind", "name", "signature")
+    return Table("signatures", "What every number depends on", columns, tuple(sorted(seen)))
+
+
+def _cost(report: Report) -> Table:
+    rows = tuple(
+        (
+            str(source.folder),
+            source.command,
+            source.spending.calls,
+            source.spending.tokens_in,
+            source.spending.tokens_out,
+            float(source.spending.cost),
+            source.coverage.scored,
+            source.coverage.total,
+        )
+        for source in report.sources
+    )
+    columns = (
+        *("run", "command", "calls", "tokens in", "tokens out", "cost"),
+        *("records", "planned"),
+    )
+    return Table("runs", "Runs and what they cost", columns, rows)
+
+
+def shown(value: Cell) -> str:
+    """A cell as people read it."""
+    if value is None:
+        return ""
+    if isinstance(value, float):
+        return f"{value:.3f}" if abs(value) < 1000 else f"{value:,.1f}"
+    return str(value)

@@ -1,0 +1,346 @@
+"""SQLite as a run uses it: durable, checked, and with errors that say what to do."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
+from functools import cache
+from pathlib import Path
+from typing import Final
+
+from screentest.core import RunDamaged, RunError, RunTooNew, ScreentestError, StorageError
+
+# The shape of a run's database, as numbered steps that are only ever appended.
+#
+# ``PRAGMA user_version`` says how many steps a database has taken. A step, once released, is
+# never edited: databases that took it exist. Each table starts with an id and ends with a
+# checksum that covers all its columns, so a table keeps its columns for ever; what is new goes
+# into a new table.
+
+APPLICATION_ID: Final = 0x53435254  # "SCRT", in the header of every run database
+
+_KEY = 'item, evaluator, aspect, "order", repeat, signature'
+_KEY_COLUMNS = """
+    item      TEXT NOT NULL,
+    evaluator TEXT NOT NULL,
+    aspect    TEXT NOT NULL,
+    "order"   TEXT NOT NULL,
+    repeat    INTEGER NOT NULL,
+    signature TEXT NOT NULL,
+    inputs    TEXT NOT NULL,"""
+
+# Money is in trillionths, times in microseconds: whole numbers are exact and add up.
+# An id is an INT, not an INTEGER, which SQLite would keep outside of the row: `repair` wants
+# to find it there.
+MIGRATIONS: tuple[str, ...] = (
+    f"""
+    CREATE TABLE starts (
+        id        INT PRIMARY KEY,
+        command   TEXT NOT NULL,
+        arguments TEXT NOT NULL,
+        package   TEXT NOT NULL,
+        host      TEXT NOT NULL,
+        pid       INTEGER NOT NULL,
+        started   TEXT NOT NULL,
+        ended     TEXT NOT NULL,
+        ending    TEXT NOT NULL,
+        checksum  TEXT NOT NULL
+    );
+    CREATE TABLE plan (
+        id        INT PRIMARY KEY,{_KEY_COLUMNS}
+        start     INTEGER NOT NULL REFERENCES starts (id),
+        checksum  TEXT NOT NULL,
+        UNIQUE ({_KEY})
+    );
+    CREATE TABLE records (
+        id         INT PRIMARY KEY,{_KEY_COLUMNS}
+        outcomes   TEXT NOT NULL,
+        reasons    TEXT NOT NULL,
+        requests   TEXT NOT NULL,
+        elapsed_us INTEGER NOT NULL,
+        attempts   INTEGER NOT NULL,
+        start      INTEGER NOT NULL REFERENCES starts (id),
+        written    TEXT NOT NULL,
+        checksum   TEXT NOT NULL,
+        UNIQUE ({_KEY}, inputs)
+    );
+    CREATE TABLE calls (
+        id       INT PRIMARY KEY,
+        call     TEXT NOT NULL UNIQUE,
+        request  TEXT NOT NULL,
+        model    TEXT NOT NULL,
+        attempt  INTEGER NOT NULL,
+        purpose  TEXT NOT NULL,
+        images   INTEGER NOT NULL,
+        max_cost INTEGER,
+        start    INTEGER NOT NULL REFERENCES starts (id),
+        intended TEXT NOT NULL,
+        checksum TEXT NOT NULL
+    );
+    CREATE TABLE receipts (
+        id          INT PRIMARY KEY,
+        call        TEXT NOT NULL UNIQUE REFERENCES calls (call),
+        status      TEXT NOT NULL,
+        model       TEXT NOT NULL,
+        fingerprint TEXT NOT NULL,
+        tokens_in   INTEGER,
+        tokens_out  INTEGER,
+        cost        INTEGER,
+        latency_us  INTEGER NOT NULL,
+        detail      TEXT NOT NULL,
+        received    TEXT NOT NULL,
+        checksum    TEXT NOT NULL
+    );
+    CREATE TABLE answers (
+        id       INT PRIMARY KEY,
+        call     TEXT NOT NULL UNIQUE REFERENCES calls (call),
+        request  TEXT NOT NULL,
+        body     TEXT NOT NULL,
+        checksum TEXT NOT NULL
+    );
+    CREATE INDEX answers_by_request ON answers (request);
+    CREATE TABLE inputs (
+        id       INT PRIMARY KEY,
+        path     TEXT NOT NULL UNIQUE,
+        size     INTEGER NOT NULL,
+        mtime_ns INTEGER NOT NULL,
+        ctime_ns INTEGER NOT NULL,
+        inode    TEXT NOT NULL,
+        sha256   TEXT NOT NULL,
+        checksum TEXT NOT NULL
+    );
+    """,
+    """
+    CREATE TABLE items (
+        id       INT PRIMARY KEY,
+        item     TEXT NOT NULL UNIQUE,
+        body     TEXT NOT NULL,
+        probe    TEXT,
+        start    INTEGER NOT NULL REFERENCES starts (id),
+        written  TEXT NOT NULL,
+        checksum TEXT NOT NULL
+    );
+    CREATE TABLE evaluators (
+        id        INT PRIMARY KEY,
+        evaluator TEXT NOT NULL,
+        kind      TEXT NOT NULL,
+        signature TEXT NOT NULL,
+        about     TEXT NOT NULL,
+        start     INTEGER NOT NULL REFERENCES starts (id),
+        written   TEXT NOT NULL,
+        checksum  TEXT NOT NULL,
+        UNIQUE (kind, evaluator, signature)
+    );
+    CREATE TABLE notes (
+        id       INT PRIMARY KEY,
+        name     TEXT NOT NULL UNIQUE,
+        body     TEXT NOT NULL,
+        start    INTEGER NOT NULL REFERENCES starts (id),
+        written  TEXT NOT NULL,
+        checksum TEXT NOT NULL
+    );
+    """,
+)
+
+
+def newest() -> int:
+    """How many steps this version knows."""
+    return len(MIGRATIONS)
+
+
+def migrate(connection: sqlite3.Connection, folder: Path) -> None:
+    """Bring a database to the newest shape; an empty one becomes a run's."""
+    version = check_version(connection, folder)
+    for number, step in enumerate(MIGRATIONS[version:], start=version + 1):
+        # The step and its number are one transaction: a kill leaves the shape before or after.
+        connection.executescript(
+            f"BEGIN IMMEDIATE; {step} PRAGMA application_id = {APPLICATION_ID}; "
+            f"PRAGMA user_version = {number}; COMMIT;"
+        )
+
+
+def check_version(connection: sqlite3.Connection, folder: Path) -> int:
+    """How many steps the database has taken; refuses what is not a run or comes from later."""
+    version: int = connection.execute("PRAGMA user_version").fetchone()[0]
+    application: int = connection.execute("PRAGMA application_id").fetchone()[0]
+    if application != APPLICATION_ID:
+        empty = connection.execute("SELECT count(*) FROM sqlite_master").fetchone()[0] == 0
+        if not empty or version:
+            raise RunError(
+                f"{folder}: run.db is a database, but not one of screentest",
+                advice="Choose another folder. Should this have been a run: "
+                f"`screentest runs --repair {folder}` looks for its records.",
+            )
+    if version > newest():
+        raise RunTooNew(
+            f"{folder} was written by a later version of screentest "
+            f"(its store is at {version}, this version reads up to {newest()})",
+            advice="Upgrade: pip install --upgrade screentest",
+        )
+    return version
+
+
+@cache
+def checked_columns() -> dict[str, tuple[str, ...]]:
+    """For each table, the columns that its checksum covers, in order; the first is the id."""
+    connection = sqlite3.connect(":memory:")
+    try:
+        migrate(connection, Path())
+        found = {}
+        for (table,) in connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'"):
+            names = [row[1] for row in connection.execute(f"PRAGMA table_info({table})")]
+            found[table] = tuple(names[:-1])
+        return found
+    finally:
+        connection.close()
+
+
+FILE: Final = "run.db"
+
+_READ_ONLY, _IO, _CORRUPT, _FULL, _CANNOT_OPEN, _NOT_A_DATABASE = 8, 10, 11, 13, 14, 26
+_PERMISSION, _BUSY, _LOCKED = 3, 5, 6
+_CACHE_KB: Final = 65_536  # the inner pages of the indexes of ten million records
+_FAILING = {_READ_ONLY, _IO, _FULL, _CANNOT_OPEN, _PERMISSION}
+
+
+def open_for_writing(folder: Path) -> sqlite3.Connection:
+    """The database of a run, made where there is none, at the newest shape and checked."""
+    path = folder / FILE
+    with opening(path):
+        connection = _connect(path.absolute().as_uri(), "rwc")
+        try:
+            connection.execute("PRAGMA busy_timeout = 10000")
+            connection.execute("PRAGMA cell_size_check = ON")
+            check_version(connection, folder)
+            mode = connection.execute("PRAGMA journal_mode = WAL").fetchone()[0]
+            if mode != "wal":
+                raise StorageError(
+                    f"{path}: this file system cannot keep a write-ahead log",
+                    advice="Put the run on a local disk.",
+                )
+            connection.execute("PRAGMA synchronous = FULL")
+            connection.execute("PRAGMA foreign_keys = ON")
+            connection.execute("PRAGMA temp_store = MEMORY")
+            connection.execute(f"PRAGMA cache_size = -{_CACHE_KB}")
+            migrate(connection, folder)
+            _check(connection, folder)
+        except BaseException:
+            connection.close()
+            raise
+    return connection
+
+
+def open_for_reading(folder: Path) -> sqlite3.Connection:
+    """The database of a run that may be written to at this moment; never changes it."""
+    path = folder / FILE
+    if not path.is_file():
+        raise RunError(
+            f"{folder} is not a run: it holds no {FILE}",
+            advice="`screentest runs FOLDER` lists the runs under a folder.",
+        )
+    with opening(path):
+        connection = _connect_read_only(path)
+        try:
+            _check(connection, folder)
+            if check_version(connection, folder) < newest():
+                connection = _newer_copy(connection, folder)
+        except BaseException:
+            connection.close()
+            raise
+    return connection
+
+
+def _connect_read_only(path: Path) -> sqlite3.Connection:
+    """A connection that changes nothing, by the first way that the folder's rights allow."""
+    address = path.absolute().as_uri()
+    # Rights to write let the last one who closes a database take away its log; without them
+    # the log's index must be there already, and without a log none is needed.
+    ways = ["rw", "ro"] if path.with_name(f"{FILE}-wal").exists() else ["rw", "ro&immutable=1"]
+    for way in ways:
+        connection = _connect(address, way)
+        try:
+            connection.execute("PRAGMA busy_timeout = 10000")
+            connection.execute("PRAGMA query_only = ON")
+            connection.execute("SELECT count(*) FROM sqlite_master")
+            return connection
+        except sqlite3.DatabaseError as error:
+            connection.close()
+            if way == ways[-1] or not isinstance(error, sqlite3.OperationalError):
+                raise
+    raise AssertionError("there is a last way")
+
+
+def _connect(address: str, mode: str) -> sqlite3.Connection:
+    # SQLite itself keeps threads apart; a run may be opened in one and used in another.
+    connection = sqlite3.connect(
+        f"{address}?mode={mode}", uri=True, isolation_level=None, check_same_thread=False
+    )
+    # Text that is damaged must reach the checksum, not fail on the way there.
+    connection.text_factory = lambda raw: raw.decode("utf-8", "surrogateescape")
+    return connection
+
+
+def _newer_copy(connection: sqlite3.Connection, folder: Path) -> sqlite3.Connection:
+    """A run of an older version is read from a copy in memory, brought to today's shape."""
+    copy = _connect("file::memory:", "memory")
+    with closing(connection):
+        connection.backup(copy)
+    migrate(copy, folder)
+    return copy
+
+
+def _check(connection: sqlite3.Connection, folder: Path) -> None:
+    """An index that leads astray would hide rows, and rows cannot tell that they are hidden."""
+    verdict = connection.execute("PRAGMA integrity_check(1)").fetchone()[0]
+    if verdict != "ok":
+        raise damaged(folder, verdict)
+
+
+def damaged(folder: Path, what: str) -> RunDamaged:
+    """The error for a database that fails a check."""
+    return RunDamaged(
+        f"{folder} is damaged: {what}",
+        advice=f"`screentest runs --repair {folder}` keeps every record that is intact.",
+    )
+
+
+@contextmanager
+def explained(path: Path) -> Iterator[None]:
+    """Turn SQLite's errors about files and disks into ours."""
+    try:
+        yield
+    except sqlite3.Error as error:
+        known = explain(error, path)
+        if known is None:
+            raise
+        raise known from error
+
+
+@contextmanager
+def opening(path: Path) -> Iterator[None]:
+    """The same while a database is opened, when whatever SQLite cannot make out is damage."""
+    try:
+        with explained(path):
+            yield
+    except sqlite3.DatabaseError as error:
+        raise damaged(path.parent, str(error)) from error
+
+
+def explain(error: sqlite3.Error, path: Path) -> ScreentestError | None:
+    """What an error of SQLite means to a user; None where it is a fault of ours."""
+    code = getattr(error, "sqlite_errorcode", 0) & 0xFF
+    if code in _FAILING:
+        return StorageError(
+            f"cannot write to {path}: {error}",
+            advice="Free some space, or see whether the disk is full, over quota, read-only or "
+            "failing. What was written stays; start the same command again to go on.",
+        )
+    if code in (_CORRUPT, _NOT_A_DATABASE):
+        return damaged(path.parent, str(error))
+    if code in (_BUSY, _LOCKED):
+        return RunError(
+            f"{path} is locked by another program: {error}",
+            advice="Close whatever has the database open, then start again.",
+        )
+    return None

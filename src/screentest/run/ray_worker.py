@@ -1,0 +1,230 @@
+"""A worker on some node of a Ray cluster, and its line to the ledger.
+
+Nothing here imports Ray: the driver makes an actor of the class. What a worker says is JSON.
+"""
+
+from __future__ import annotations
+
+import importlib
+import json
+import os
+import random
+import secrets
+import socket
+import threading
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import count
+from multiprocessing import AuthenticationError
+from multiprocessing.connection import Client, Listener
+from pathlib import Path
+from typing import Any, Final
+
+import screentest
+from screentest.core import (
+    CallIntent,
+    CallReceipt,
+    LedgerClient,
+    NoValue,
+    Reason,
+    ScreentestError,
+    StorageError,
+)
+from screentest.models.remote import ModelHost, lend_from
+from screentest.models.roles import Role
+from screentest.run.channel import LedgerDesk, RemoteLedger, as_error, error_message
+from screentest.run.inputs import Stamp
+from screentest.run.worker import do, take
+
+# Hosts of models on the GPUs of a Ray cluster, and how workers reach them.
+#
+# Nothing here imports Ray before it is used. A host that is lost with its node is started again by
+# Ray where there is room; what it was asked is asked again, since asking twice changes nothing.
+
+_CALLS_AT_ONCE: Final = 64  # more only wait, and the pictures of all that wait are held
+_TRIES: Final = 3
+
+
+class RayHost:
+    """A host of models as an actor: our own errors travel as data."""
+
+    def __init__(self) -> None:
+        self._host = ModelHost()
+
+    def ask(self, *question: Any) -> tuple[str, Any]:
+        """The answer, or the error of ours that stands in its place."""
+        try:
+            return "answer", self._host.ask(*question)
+        except ScreentestError as error:
+            return "error", error_message(error)
+
+
+class RayLender:
+    """Asks one host after the other, so that all have about the same to do. A Lender."""
+
+    def __init__(self, hosts: Sequence[Any]) -> None:
+        self._hosts = tuple(hosts)
+        # Workers start at different hosts; any start will do.
+        self._turns = count(random.randrange(len(self._hosts)))
+
+    def ask(self, role: Role, backend: str, options: Mapping[str, Any], *call: Any) -> Any:
+        """What a backend with these options says, on whichever host it is."""
+        ray: Any = importlib.import_module("ray")
+        host = self._hosts[next(self._turns) % len(self._hosts)]
+        try:
+            kind, value = ray.get(host.ask.remote(role, backend, dict(options), *call))
+        except ray.exceptions.RayActorError as error:
+            first = (str(error).strip().splitlines() or [type(error).__name__])[0]
+            raise NoValue(
+                Reason.CRASHED,
+                f"the host of the model was lost {_TRIES} times: {first}",
+                advice="See `ray status`, and the memory of its GPU; start the same command again.",
+            ) from error
+        if kind == "error":
+            raise as_error(value)
+        return value
+
+
+def start_hosts(ray: Any, replicas: int, gpus: float) -> list[Any]:
+    """As many hosts as there are to be, each with its part of a GPU."""
+    actor = ray.remote(RayHost).options(
+        num_cpus=0,  # they wait for the GPU, and workers for them
+        num_gpus=gpus,
+        max_restarts=-1,
+        max_task_retries=_TRIES,
+        max_concurrency=_CALLS_AT_ONCE,
+        scheduling_strategy="SPREAD",
+    )
+    return [actor.remote() for _ in range(replicas)]
+
+
+def replicas_of(nodes: Sequence[Mapping[str, Any]], gpus: float) -> int:
+    """How many hosts with so many GPUs each the living nodes have room for.
+
+    >>> replicas_of([{"Alive": True, "Resources": {"GPU": 3.0}}], 2.0)
+    1
+    """
+    living = (node["Resources"] for node in nodes if node["Alive"])
+    return sum(int(resources.get("GPU", 0) / gpus) for resources in living)
+
+
+def keep_to_processors() -> None:
+    """A worker without a GPU must not find one: its models are with the hosts."""
+    os.environ["CUDA_VISIBLE_DEVICES"] = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Door:
+    """Where the driver answers for its ledger."""
+
+    host: str
+    port: int
+    key: bytes
+    """Whoever does not know it is not answered."""
+
+
+class DistantLedger:
+    """The driver's ledger; the line is opened by the first call that needs it. A LedgerClient."""
+
+    def __init__(self, door: Door) -> None:
+        self._door = door
+        self._opening = threading.Lock()
+
+    def recall(self, request: str) -> CallReceipt | None:
+        """The latest answer to this very request, where one was paid for already."""
+        return self._opened().recall(request)
+
+    def intend(self, intent: CallIntent) -> str:
+        """Write the intent down on the driver's disk and return its id."""
+        return self._opened().intend(intent)
+
+    def settle(self, call: str, receipt: CallReceipt) -> None:
+        """Write down what came of a call."""
+        self._opened().settle(call, receipt)
+
+    def _opened(self) -> RemoteLedger:
+        with self._opening:
+            return self._line
+
+    @cached_property
+    def _line(self) -> RemoteLedger:
+        door = self._door
+        try:
+            return RemoteLedger(Client((door.host, door.port), authkey=door.key))
+        except OSError as error:
+            raise StorageError(
+                f"{socket.gethostname()} cannot reach the process that writes the run, at "
+                f"{door.host}:{door.port}: {error}",
+                advice="Paid calls are written down there before they are made: let the nodes "
+                "of the cluster connect to it.",
+            ) from error
+
+
+class RayWorker:
+    """Does one task after another; models and shots that were loaded stay loaded."""
+
+    def __init__(
+        self, door: Door, folder: str, threads: Mapping[str, str], hosts: Sequence[Any] = ()
+    ) -> None:
+        take(threads)
+        keep_to_processors()
+        if hosts:
+            lend_from(RayLender(hosts))
+        with suppress(OSError):  # where all paths are absolute, another folder does as well
+            os.chdir(folder)
+        self._ledger = DistantLedger(door)
+
+    def hello(self) -> str:
+        """Say which version this is, and where."""
+        return json.dumps({"version": screentest.__version__, "host": socket.gethostname()})
+
+    def do(self, parcel: bytes, files: tuple[Stamp, ...]) -> str:
+        """What came of a task; or which of its files this node does not have."""
+        absent = [stamp.path for stamp in files if not _is_there(stamp)]
+        if absent:
+            return json.dumps({"kind": "absent", "host": socket.gethostname(), "path": absent[0]})
+        return json.dumps(do(parcel, self._ledger), allow_nan=False)
+
+
+def _is_there(stamp: Stamp) -> bool:
+    # Another machine may number and date the same file of a shared disk in its own way.
+    try:
+        return Path(stamp.path).stat().st_size == stamp.size
+    except OSError:
+        return False
+
+
+# The driver's door for ledgers far away: workers of a cluster knock, the desk answers.
+
+_WAITING: Final = 1024  # workers may all knock at the same moment
+
+
+class Porter:
+    """Lets in who knows the key, and nobody else."""
+
+    def __init__(self, ledger: LedgerClient, host: str) -> None:
+        self._desk = LedgerDesk(ledger)
+        key = secrets.token_bytes(32)
+        self._listener = Listener((host, 0), backlog=_WAITING, authkey=key)
+        port: int = self._listener.address[1]
+        self.door = Door(host, port, key)
+        self._open = True
+        self._thread = threading.Thread(target=self._stand, name="screentest-door", daemon=True)
+        self._thread.start()
+
+    def close(self) -> None:
+        """Answer what was asked, then no more."""
+        self._open = False
+        with suppress(OSError), socket.create_connection((self.door.host, self.door.port)):
+            pass  # closing alone does not wake who waits for a knock
+        self._thread.join()
+        self._listener.close()
+        self._desk.close()
+
+    def _stand(self) -> None:
+        while self._open:
+            # A worker may be killed while it knocks, and a stranger does not know the key.
+            with suppress(AuthenticationError, EOFError, OSError):
+                self._desk.attend(self._listener.accept())

@@ -1,0 +1,168 @@
+"""Settings: what an evaluation works with, as plain data that travels to workers."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from decimal import Decimal, InvalidOperation
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+from screentest.core import (
+    BadOption,
+    Frame,
+    FrameRequest,
+    LedgerClient,
+    Shot,
+    Time,
+    VideoInfo,
+    to_json,
+)
+from screentest.models import Choice, Models, read_profile
+from screentest.models.chat.costs import Prices, read_prices
+from screentest.models.roles import Role
+from screentest.models.templates import Prompts
+from screentest.run import Stamp
+from screentest.video import DEFAULT_LIMITS, Limits, find_shots, probe, sample_frames
+from screentest.video.survey import Survey, survey
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """Which models, templates, detector and limits. Equal settings give equal numbers."""
+
+    models: tuple[Choice, ...] = ()
+    device: str = "auto"
+    prompts: Path | None = None
+    """A folder of templates that replace ours."""
+    detector: str = "default"
+    """Who finds the shots."""
+    limits: Limits = DEFAULT_LIMITS
+    prices: Prices = field(default_factory=Prices)
+    allow_damaged: bool = False
+    """Score what can be decoded of a damaged film; else it has no score."""
+
+    def pinned(self, roles: tuple[str, ...]) -> Settings:
+        """The same with ``builtin`` replaced by what it stands for on this machine."""
+        models = Models(self.models, device=self.device)
+        return replace(self, models=models.pinned(roles))
+
+    def cap(self, most: str | float | Decimal) -> Decimal:
+        """The most that may be spent. Without a price for each model it could not be kept."""
+        try:
+            cap = Decimal(str(most))
+        except InvalidOperation:
+            raise BadOption(f"a cost cap cannot be {most!r}") from None
+        for choice in self.models:
+            if choice.role is Role.CHAT and choice.backend == "openai":
+                self.prices.require(choice.model)
+        return cap
+
+
+def read_settings(
+    models: Sequence[str] = (),
+    profile: Path | None = None,
+    prompts: Path | None = None,
+    prices: Path | None = None,
+    *,
+    device: str = "auto",
+    allow_damaged: bool = False,
+    detector: str = "default",
+) -> Settings:
+    """Settings from texts and files; what ``models`` chooses comes before the profile."""
+    chosen = [Choice.parse(text) for text in models]
+    named = read_profile(profile) if profile else []
+    places = {(choice.role, choice.use) for choice in chosen}
+    return Settings(
+        models=(*chosen, *(one for one in named if (one.role, one.use) not in places)),
+        device=device,
+        prompts=prompts.absolute() if prompts else None,
+        detector=detector,
+        prices=read_prices(prices) if prices else Prices(),
+        allow_damaged=allow_damaged,
+    )
+
+
+# Tools: what metrics and judges draw on, made once per process and settings.
+
+_REMEMBERED = 64
+"""Videos whose shots are kept; a judge comes back to the same few."""
+
+
+class Tools:
+    """Implements ``Resources`` for any video: probes, shots and tables are made once each."""
+
+    def __init__(self, settings: Settings) -> None:
+        self.settings = settings
+        self.models = Models(settings.models, device=settings.device)
+        self._prompts = Prompts(settings.prompts)
+        self._info = lru_cache(_REMEMBERED)(self._probe)
+        self._shots = lru_cache(_REMEMBERED)(self._find_shots)
+        self._table = lru_cache(2)(self._survey)
+
+    def attach(self, ledger: LedgerClient) -> None:
+        """Write paid calls into ``ledger`` from now on."""
+        self.models.attach(ledger, self.settings.prices)
+
+    @property
+    def prompts(self) -> Prompts:
+        """The templates."""
+        return self._prompts
+
+    def role(self, name: str) -> Any:
+        """The backend chosen for a role."""
+        return self.models.role(name)
+
+    def info(self, video: Path) -> VideoInfo:
+        """A video's probe."""
+        return self._info(video, Stamp.of(video))
+
+    def shots(self, video: Path, detector: str = "") -> Sequence[Shot]:
+        """A video's shots."""
+        return self._shots(video, Stamp.of(video), detector or self.settings.detector)
+
+    def frames(
+        self, video: Path, moments: Sequence[Time], request: FrameRequest
+    ) -> Iterator[Frame]:
+        """The frames on the screen at some moments."""
+        return sample_frames(
+            video,
+            moments,
+            size=request.size,
+            layout=request.layout,
+            filter=request.filter,
+            limits=self.settings.limits,
+            table=self._table(video, Stamp.of(video)),
+        )
+
+    # A file that was replaced has another stamp, and nothing old is told of it.
+
+    def _probe(self, video: Path, stamp: Stamp | None) -> VideoInfo:
+        return probe(video, self.settings.limits)
+
+    def _find_shots(self, video: Path, stamp: Stamp | None, detector: str) -> tuple[Shot, ...]:
+        limits, info = self.settings.limits, self.info(video)
+        return tuple(find_shots(video, detector, limits=limits, info=info))
+
+    def _survey(self, video: Path, stamp: Stamp | None) -> Survey:
+        return survey(video, self.settings.limits)
+
+
+_open: dict[str, Tools] = {}
+
+
+def open_tools(settings: Settings) -> Tools:
+    """The tools for these settings: models are loaded once per process."""
+    key = to_json(settings)
+    if key not in _open:
+        close_tools()  # one set of models at a time
+        _open[key] = Tools(settings)
+    return _open[key]
+
+
+def close_tools() -> None:
+    """Let go of what this process has open. A worker need not: it ends with its connections."""
+    for tools in _open.values():
+        tools.models.close()
+    _open.clear()

@@ -1,0 +1,270 @@
+"""Measuring one item: all metrics that can stream share one decode; none can harm another."""
+
+from __future__ import annotations
+
+import traceback
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, TypeAlias, TypeVar
+
+from screentest.core import (
+    BadOption,
+    Built,
+    Consumer,
+    Failure,
+    Fault,
+    Frame,
+    FrameRequest,
+    Item,
+    Measurement,
+    Metric,
+    NoValue,
+    Outcome,
+    Outcomes,
+    Reason,
+    Resources,
+    Score,
+    Shot,
+    Time,
+    VideoInfo,
+    build,
+    timecode,
+)
+from screentest.core.errors import STOPPING
+from screentest.run.session import Tools
+from screentest.video import ScanReport, scan
+from screentest.video.detectors import Detector
+from screentest.video.shots import scanned, shot_list
+
+# Guarding: a fault in one metric or judge is a failure of its own, never of those beside it.
+
+T = TypeVar("T")
+
+
+def guarded(step: Callable[[], T], whose: str) -> T | Failure:
+    """What the step of a ``whose`` (metric, judge) gives, or why it gives nothing.
+
+    What every further item would meet too is raised: it ends the run.
+    """
+    try:
+        return step()
+    except NoValue as error:
+        return error.failure
+    except STOPPING:
+        raise
+    except BadOption as error:
+        return Failure(Reason.CRASHED, error.message, error.advice)
+    except Exception as error:  # noqa: BLE001 - strangers' metrics and judges raise anything
+        told = "".join(traceback.format_exception(error)).strip()
+        return Failure(Reason.CRASHED, told, f"This is a fault in the {whose}, not in the video.")
+
+
+def must_be_outcome(found: Any, kind: type[T]) -> Outcome[T]:
+    """``found`` where it is an outcome of that kind; raises TypeError where it is not."""
+    if isinstance(found, Outcome) and (found.failure is not None or isinstance(found.value, kind)):
+        return found
+    given = found.value if isinstance(found, Outcome) else found
+    raise TypeError(f"it returned {type(given).__name__}, not an Outcome of a {kind.__name__}")
+
+
+_FIELDS: Mapping[str, Callable[[Item], object]] = {
+    "text": lambda item: item.text.strip(),
+    "prompt": lambda item: item.prompt.strip(),
+    "script": lambda item: item.script is not None and item.script.clips,
+    "references": lambda item: item.references,
+    "source": lambda item: item.source,
+    "instruction": lambda item: item.instruction.strip(),
+}
+
+
+Around: TypeAlias = Callable[[str], AbstractContextManager[None]]
+"""What to hold open while the metric of a name works alone."""
+
+
+def measure(
+    item: Item,
+    metrics: Mapping[str, Metric],
+    tools: Tools,
+    around: Around = lambda _: nullcontext(),
+) -> dict[str, Outcomes]:
+    """The outcomes of every metric on one item, each with all the outputs it declares.
+
+    A failure of the video is one of every metric; a failure of a metric is its own. In the
+    scan metrics work together; before and after it each works alone, inside ``around(name)``.
+    """
+    bench = _Bench(item, tools)
+    begun: dict[str, _Begun] = {}
+    for name, metric in metrics.items():
+        with around(name):
+            begun[name] = _Begun.of(metric, item, bench)
+    working = [one for one in begun.values() if one.failure is None]
+    if working:
+        try:
+            bench.scan(working, shots=any(one.metric.info.shots for one in working))
+        except NoValue as error:
+            for one in working:
+                one.failure = error.failure
+    outcomes: dict[str, Outcomes] = {}
+    for name, one in begun.items():
+        with around(name):
+            outcomes[name] = one.finish()
+    return outcomes
+
+
+def lacking(item: Item, needs: Iterable[str]) -> Failure | None:
+    """Why an item that has not all the ``needs`` is not applicable; None where it has."""
+    for need in needs:
+        if not _FIELDS[need](item):
+            advice = "Name it in a manifest"
+            advice += ", or give --prompt." if need in ("text", "prompt") else "."
+            return Failure(Reason.NOT_APPLICABLE, f"the item has no {need}", advice)
+    return None
+
+
+@dataclass(slots=True, eq=False)
+class _Begun:
+    """A metric at work on the item, or the reason why it is not."""
+
+    metric: Metric
+    work: Measurement | None = None
+    failure: Failure | None = None
+
+    @classmethod
+    def of(cls, metric: Metric, item: Item, resources: Resources) -> _Begun:
+        missing = lacking(item, metric.info.needs)
+        if missing is not None:
+            return cls(metric, failure=missing)
+        begun = cls(metric)
+        begun.work = begun.tried(lambda: metric.start(item, resources))
+        return begun
+
+    def wanted(self) -> list[Consumer]:
+        """Who of this metric wants frames."""
+        work = self.work
+        found: list[Consumer] | None = self.tried(lambda: list(work.consumers)) if work else None
+        return found or []
+
+    def finish(self) -> Outcomes:
+        """An outcome for every declared output, and nothing else."""
+        work = self.work
+        found: Outcomes | None = None
+        if work and self.failure is None:
+            found = self.tried(lambda: _checked(work.finish()))
+        if self.failure is not None or found is None:
+            failure = self.failure or Failure(Reason.CRASHED, "the metric returned nothing")
+            return {name: Outcome(failure=failure) for name in self.metric.info.outputs}
+        undeclared = found.keys() - self.metric.info.outputs.keys()
+        if undeclared:
+            detail = f"the metric gave {', '.join(sorted(undeclared))}, which it does not declare"
+            return dict.fromkeys(self.metric.info.outputs, Outcome.failed(Reason.CRASHED, detail))
+        missing: Outcome[Any] = Outcome.failed(Reason.CRASHED, "the metric gave no such value")
+        return {name: found.get(name, missing) for name in self.metric.info.outputs}
+
+    def tried(self, step: Callable[[], Any]) -> Any:
+        """What the step gives; what it raises becomes the failure of this metric alone."""
+        found = guarded(step, "metric")
+        if not isinstance(found, Failure):
+            return found
+        self.failure = found
+        return None
+
+
+def _checked(found: Any) -> Outcomes | None:
+    """What a metric returned, where that is what a metric may return."""
+    if found is None:
+        return None
+    if not isinstance(found, Mapping):
+        raise TypeError(f"a metric returns outcomes by name, not {type(found).__name__}")
+    return {name: must_be_outcome(outcome, Score) for name, outcome in found.items()}
+
+
+class _Bench:
+    """The tools, with the shots of this item's own video from the scan that all share."""
+
+    def __init__(self, item: Item, tools: Tools) -> None:
+        self._item = item
+        self._tools = tools
+        self._shots: Sequence[Shot] | None = None
+        self._no_shots: Failure | None = None
+        self.prompts = tools.prompts
+
+    def role(self, name: str) -> Any:
+        return self._tools.role(name)
+
+    def info(self, video: Path) -> VideoInfo:
+        return self._tools.info(video)
+
+    def shots(self, video: Path, detector: str = "") -> Sequence[Shot]:
+        if video != self._item.video or detector not in ("", self._tools.settings.detector):
+            return self._tools.shots(video, detector)
+        if self._no_shots is not None:
+            failure = self._no_shots
+            raise NoValue(failure.reason, failure.detail, advice=failure.advice)
+        return self._tools.shots(video) if self._shots is None else self._shots
+
+    def frames(
+        self, video: Path, moments: Sequence[Time], request: FrameRequest
+    ) -> Iterator[Frame]:
+        return self._tools.frames(video, moments, request)
+
+    def scan(self, begun: Sequence[_Begun], *, shots: bool) -> None:
+        """One decode for all; afterwards the shots are known."""
+        owners: list[_Begun] = []
+        consumers: list[Consumer] = []
+        for one in begun:
+            wanted = one.wanted()
+            consumers += wanted
+            owners += [one] * len(wanted)
+        settings = self._tools.settings
+        detector: Built[Detector] | None = None
+        if shots:
+            detector = build("detector", settings.detector)
+            consumers.append(detector.thing)
+        info = self._tools.info(self._item.video)
+        if not consumers:
+            if not settings.allow_damaged:
+                refuse_faults(info)
+            return
+        report = scan(self._item.video, consumers, limits=settings.limits, info=info)
+        if not settings.allow_damaged:
+            refuse_damaged(report)
+        for place, failure in report.failures.items():
+            if place < len(owners):
+                owners[place].failure = owners[place].failure or failure
+            else:
+                self._no_shots = failure
+        if detector is not None and self._no_shots is None:
+            found = detector.thing.boundaries
+            self._shots = shot_list(found, scanned(report), found_by=detector.spec.name)
+
+
+def refuse_damaged(report: ScanReport) -> None:
+    """Raise NoValue where not all of a film could be seen: half a film has no score."""
+    if report.complete:
+        return
+    seen = f"{report.decoded:,} of {report.info.frames:,} frames were decoded"
+    raise _damaged(", ".join([seen, *_told(report.faults, report.fault_count)]))
+
+
+def refuse_faults(info: VideoInfo) -> None:
+    """The same where nothing was decoded in order: by what the packets tell."""
+    if info.faults:
+        raise _damaged(", ".join(_told(info.faults, len(info.faults))))
+
+
+def _told(faults: Sequence[Fault], count: int) -> Iterator[str]:
+    """The first fault in words, and how many more there are."""
+    for first in faults[:1]:
+        yield first.detail if first.time is None else f"{first.detail} ({timecode(first.time)})"
+        if count > 1:
+            yield f"and {count - 1:,} more"
+
+
+def _damaged(what: str) -> NoValue:
+    return NoValue(
+        Reason.UNDECODABLE,
+        f"the video is damaged: {what}",
+        advice="Render or download it again, or score what is there with --allow-damaged.",
+    )

@@ -1,0 +1,137 @@
+"""Scoring items with metrics, into a run: one task per item, one record per metric."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from contextlib import nullcontext
+from dataclasses import dataclass
+
+from screentest.core import Item, Metric, Progress, Reason, UserError, registry
+from screentest.run import (
+    Engine,
+    Execution,
+    Job,
+    RecordKey,
+    Results,
+    Retry,
+    RunStore,
+    Stamp,
+    Task,
+    execute,
+    hash_item,
+)
+from screentest.run.session import Settings, Tools, open_tools
+from screentest.score.evaluators import Evaluator, Signed, resolve, sign
+from screentest.score.measure import measure
+from screentest.score.remote import Cache, Fetching, localized
+
+MEASURE = "screentest.score.tasks:measure_item"
+
+
+@dataclass(frozen=True, slots=True)
+class ItemTask:
+    """What a worker is given."""
+
+    item: Item
+    metrics: Mapping[RecordKey, str]
+    """The spec of the metric behind each record."""
+    settings: Settings
+    fetching: Fetching | None = None
+    """Videos that lie on other machines."""
+
+
+def measure_item(job: Job) -> Results:
+    """Measure one item. Runs in a worker."""
+    task: ItemTask = job.payload
+    with nullcontext() if task.fetching is None else task.fetching.here():
+        return _measure_item(job, task)
+
+
+def _measure_item(job: Job, task: ItemTask) -> Results:
+    tools = open_tools(task.settings)
+    tools.attach(job.ledger)
+    keys = {task.metrics[key]: key for key in job.keys}
+    metrics: dict[str, Metric] = {text: resolve(text).metric for text in keys}
+    outcomes = measure(task.item, metrics, tools, lambda text: job.noting(keys[text]))
+    return {key: dict(outcomes[text]) for text, key in keys.items()}
+
+
+def signed_metrics(texts: Sequence[str], settings: Settings) -> tuple[list[Signed], Settings]:
+    """The metrics with their signatures, and the settings with every model pinned."""
+    evaluators = [resolve(text) for text in texts]
+    return sign_all(evaluators, settings)
+
+
+def sign_all(evaluators: Sequence[Evaluator], settings: Settings) -> tuple[list[Signed], Settings]:
+    """Signatures under pinned settings: a worker takes the same models or fails."""
+    roles = tuple(dict.fromkeys(role for one in evaluators for role in one.info.roles))
+    pinned = settings.pinned(roles)
+    tools = Tools(pinned)
+    return [sign(one, tools) for one in evaluators], pinned
+
+
+def score_tasks(
+    store: RunStore,
+    items: Sequence[Item],
+    metrics: Sequence[Signed],
+    settings: Settings,
+    *,
+    timeout: float | None = None,
+    cache: Cache | None = None,
+) -> list[Task]:
+    """One task per item with a record for each metric; ``cache`` is for videos elsewhere."""
+    _refuse_twins(items)
+    items, fetching, digests = localized(items, cache)
+    tasks = []
+    for item in items:
+        inputs = hash_item(item, lambda path: digests.get(path) or store.inputs.of_file(path))
+        keys = {
+            RecordKey(
+                item.id, one.evaluator.name, signature=str(one.signature), inputs=inputs
+            ): one.evaluator.text
+            for one in metrics
+        }
+        paths = [path for path in (item.video, item.source, *item.references) if path]
+        files = [Stamp.of(path) for path in paths if path not in digests]
+        tasks.append(
+            Task(
+                tuple(keys),
+                MEASURE,
+                ItemTask(item, keys, settings, fetching.get(item.id)),
+                timeout=timeout or settings.limits.wall_seconds,
+                files=tuple(stamp for stamp in files if stamp is not None),
+                on_death=Reason.DECODER_CRASHED,
+            )
+        )
+    return tasks
+
+
+def score_items(
+    store: RunStore,
+    items: Sequence[Item],
+    metrics: Sequence[str],
+    settings: Settings | None = None,
+    *,
+    engine: Engine | None = None,
+    retry: Retry = Retry.TRANSIENT,
+    progress: Progress | None = None,
+    cache: Cache | None = None,
+) -> Execution:
+    """Score ``items`` with the metrics of these specs, or go on with it.
+
+    With a ``cache``, videos may have addresses on other machines.
+    """
+    registry.names("metric")  # a broken metric file shows here, not in every worker
+    signed, pinned = signed_metrics(metrics, settings or Settings())
+    store.keep_items(items)
+    store.keep_evaluators([one.note for one in signed])
+    tasks = score_tasks(store, items, signed, pinned, cache=cache)
+    return execute(store, tasks, engine=engine, retry=retry, progress=progress)
+
+
+def _refuse_twins(items: Sequence[Item]) -> None:
+    seen: set[str] = set()
+    for item in items:
+        if item.id in seen:
+            raise UserError(f"two items have the id {item.id!r}", advice="Give each its own.")
+        seen.add(item.id)

@@ -1,0 +1,278 @@
+"""Answering by a chat model: it watches, doubts, and concludes with one token."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from enum import StrEnum
+from fractions import Fraction
+from typing import Any, Protocol
+
+from screentest.core import Frame, Outcome, Reason, Size, Span, Time, VideoInfo
+from screentest.models.chat.endpoint import preset
+from screentest.models.chat.messages import ChatAnswer, ChatRequest, Encoding, Part, timed
+from screentest.models.chat.parsing import spoken
+from screentest.models.roles import Chat
+from screentest.models.templates import Pictures, Prompts, Slot
+from screentest.run.records import TRANSIENT
+from screentest.suites.etva.graph import AnswersAnswer
+from screentest.suites.etva.questions import Question, QuestionSet
+
+# The answer token at the end of a reasoned answer.
+#
+# >>> read_answer("Conclusion: [YES] A girl walks.").value
+# True
+# >>> read_answer("Both [YES] and [NO] could be said.").failure.reason.value
+# 'unparsable'
+
+_TOKEN = re.compile(r"\[\s*(yes|no)\s*\]", re.IGNORECASE)
+
+
+class Compat(StrEnum):
+    """Whose rules count."""
+
+    STRICT = "strict"
+    """Exactly one of the two tokens, or there is no answer."""
+    UPSTREAM = "upstream"
+    """As the released code counted: yes where [YES] stands anywhere, no in every other case."""
+
+
+def read_answer(text: str, compat: Compat = Compat.STRICT) -> Outcome[bool]:
+    """Whether an answer is yes or no; what a model thought before it spoke does not count."""
+    if compat is Compat.UPSTREAM:
+        return Outcome.of("[YES]" in text)
+    found = {token.lower() for token in _TOKEN.findall(spoken(text))}
+    if len(found) == 1:
+        return Outcome.of(found == {"yes"})
+    said = "both [YES] and [NO]" if found else "neither [YES] nor [NO]"
+    end = " ".join(text[-120:].split())
+    return Outcome.failed(Reason.UNPARSABLE, f"the answer has {said}. It ends: {end!r}")
+
+
+ONE, MANY = "etva/answer", "etva/answers"
+USE = "etva.answer"
+_ENCODING = Encoding()
+
+
+@dataclass(frozen=True, slots=True)
+class Answered:
+    """A question with its answer, and all that was said on the way."""
+
+    question: Question
+    answer: Outcome[bool]
+    said: str = ""
+    gated: bool = False
+    """Not asked, since what it is about is not there: a no."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Scene:
+    """A piece of video, what it should show, and what is to be asked."""
+
+    asked: QuestionSet
+    span: Span
+    frames: Callable[[], Iterator[Frame]]
+    """Its frames, decoded anew at each call: nobody need keep them all."""
+
+
+class Answerer(Protocol):
+    """Answers questions about a scene."""
+
+    def answer(self, scene: Scene, questions: Sequence[Question]) -> list[Answered]:
+        """One for each question, in their order."""
+
+
+@dataclass(frozen=True, slots=True)
+class Stages:
+    """Which stages of reasoning the model goes through; all, unless one is left out."""
+
+    knowledge: bool = True
+    understanding: bool = True
+    reflection: bool = True
+
+
+class ChatAnswerer:
+    """Asks a chat model about a scene's frames: each question by itself, or some together."""
+
+    def __init__(
+        self,
+        chat: Chat,
+        prompts: Prompts,
+        *,
+        stages: Stages | None = None,
+        compat: Compat = Compat.STRICT,
+        batch: int = 1,
+    ) -> None:
+        self._chat = chat
+        self._prompts = prompts
+        self._stages = stages or Stages()
+        self._compat = compat
+        self._batch = batch
+        self._shown: tuple[Scene, list[Part]] | None = None
+
+    def answer(self, scene: Scene, questions: Sequence[Question]) -> list[Answered]:
+        """One for each question. The frames are encoded once."""
+        if not questions:
+            return []
+        pictures = self._pictures(scene)
+        size = self._batch
+        parts = [questions[at : at + size] for at in range(0, len(questions), size)]
+        outcomes = self._chat.ask([self._request(scene, pictures, part) for part in parts])
+        return [
+            answered
+            for part, outcome in zip(parts, outcomes, strict=True)
+            for answered in self._read(part, outcome)
+        ]
+
+    def _pictures(self, scene: Scene) -> list[Part]:
+        """The scene's frames, encoded once however often it is asked about."""
+        if self._shown is None or self._shown[0] is not scene:
+            self._shown = scene, timed(scene.frames(), _ENCODING)
+        return self._shown[1]
+
+    def _request(
+        self, scene: Scene, pictures: Sequence[Part], questions: Sequence[Question]
+    ) -> ChatRequest:
+        stages = self._stages
+        slots: dict[str, Slot] = {
+            "pictures": Pictures(pictures),
+            "prompt": scene.asked.prompt,
+            "knowledge": (scene.asked.knowledge or "") if stages.knowledge else "",
+            "understanding": stages.understanding,
+            "reflection": stages.reflection,
+        }
+        sampling = preset(USE)
+        if self._batch == 1:
+            rendered = self._prompts.render(ONE, slots | {"question": questions[0].text})
+            return ChatRequest(rendered.parts, rendered.system, sampling=sampling, use=USE)
+        rendered = self._prompts.render(MANY, slots | {"questions": [q.text for q in questions]})
+        room = replace(sampling, max_tokens=sampling.max_tokens * len(questions))
+        return ChatRequest(rendered.parts, rendered.system, AnswersAnswer, sampling=room, use=USE)
+
+    def _read(self, questions: Sequence[Question], outcome: Outcome[ChatAnswer]) -> list[Answered]:
+        if outcome.failure is not None:
+            return [Answered(one, Outcome(failure=outcome.failure)) for one in questions]
+        answer = outcome.unwrap()
+        if isinstance(answer.value, AnswersAnswer):
+            return _numbered(questions, answer.value)
+        read = read_answer(answer.text, self._compat)
+        return [Answered(one, read, answer.text) for one in questions]
+
+
+def _numbered(questions: Sequence[Question], given: AnswersAnswer) -> list[Answered]:
+    """Each question's own answer; none, or two that differ, is no answer."""
+    answered = []
+    for number, question in enumerate(questions, start=1):
+        mine = [one for one in given.answers if one.number == number]
+        tokens = {one.token for one in mine}
+        said = "\n".join(f"{one.reasoning} {one.token}".strip() for one in mine)
+        outcome: Outcome[bool] = Outcome.of(tokens == {"[YES]"})
+        if len(tokens) != 1:
+            told = "is answered both ways" if tokens else "has no answer"
+            outcome = Outcome.failed(Reason.UNPARSABLE, f"question {number} of the batch {told}")
+        answered.append(Answered(question, outcome, said))
+    return answered
+
+
+def answer_all(answerer: Answerer, scene: Scene, *, gating: bool) -> list[Answered]:
+    """All questions of a scene; with ``gating`` none about what is known not to be there."""
+    if not gating:
+        return answerer.answer(scene, scene.asked.questions)
+    done: dict[str, Answered] = {}
+    for some in scene.asked.round_by_round():
+        barred = [one for one in some if any(_is_no(done[need]) for need in one.needs)]
+        for one in barred:
+            told = f"not asked: {done[_first_no(one, done)].question.text} No."
+            done[one.id] = Answered(one, Outcome.of(False), told, gated=True)
+        open_ = [one for one in some if one.id not in done]
+        done |= {one.question.id: one for one in answerer.answer(scene, open_)}
+    return [done[one.id] for one in scene.asked.questions]
+
+
+def _is_no(answered: Answered) -> bool:
+    # Where the answer is not known, the next question is worth asking.
+    return answered.answer.ok and not answered.answer.unwrap()
+
+
+def _first_no(question: Question, done: dict[str, Answered]) -> str:
+    return next(need for need in question.needs if _is_no(done[need]))
+
+
+def must_be_whole(outcomes: Iterable[Outcome[Any]]) -> None:
+    """Raise what the next try could mend: no score is made of the answers that happened to come.
+
+    Those that came are in the ledger, so that trying again costs only what is missing.
+    """
+    for outcome in outcomes:
+        if outcome.failure is not None and outcome.failure.reason in TRANSIENT:
+            outcome.unwrap()
+
+
+# Which frames of a video the answering model is shown: two a second, at least four, evenly.
+#
+# >>> frame_count(Fraction(5), 24 * 5), frame_count(Fraction(1), 24), frame_count(Fraction(9), 3)
+# (10, 4, 2)
+
+MIN_FRAMES = 4
+MAX_FRAMES = 768
+MAX_PIXELS = 1280 * 28 * 28
+"""Of one frame: what the released code asks its video model for."""
+
+
+@dataclass(frozen=True, slots=True)
+class Looking:
+    """How a video is looked at."""
+
+    fps: Fraction = Fraction(2)
+    least: int = MIN_FRAMES
+    most: int = MAX_FRAMES
+    max_pixels: int = MAX_PIXELS
+
+    def moments(self, info: VideoInfo, span: Span) -> list[Time]:
+        """The middle of each chosen frame's time on the screen.
+
+        The first and the last frame are among them, the others lie evenly between, as far as
+        frames are as long as their mean.
+        """
+        frames = max(1, round(span.duration * info.rate))
+        count = frame_count(span.duration, frames, self.fps, self.least, self.most)
+        each = span.duration / frames
+        return [span.start + (place + Fraction(1, 2)) * each for place in spread(frames, count)]
+
+    def size(self, info: VideoInfo) -> Size:
+        """As large as it is, or scaled to the most pixels; never enlarged."""
+        pixels = info.width * info.height
+        if pixels <= self.max_pixels:
+            return Size()
+        scale = math.sqrt(self.max_pixels / pixels)
+        # Even sides: some encoders want them.
+        return Size(exact=(_even(info.width * scale), _even(info.height * scale)))
+
+
+def frame_count(
+    duration: Fraction,
+    frames: int,
+    fps: Fraction = Fraction(2),
+    least: int = MIN_FRAMES,
+    most: int = MAX_FRAMES,
+) -> int:
+    """How many frames to take: an even number, where the video has more than one frame."""
+    wanted = min(max(math.floor(duration * fps), least), most, frames)
+    return max(1, wanted - wanted % 2)
+
+
+def spread(frames: int, count: int) -> list[int]:
+    """``count`` frame numbers from the first to the last.
+
+    >>> spread(10, 4)
+    [0, 3, 6, 9]
+    """
+    if count == 1:
+        return [frames // 2]
+    return [round(Fraction(place * (frames - 1), count - 1)) for place in range(count)]
+
+
+def _even(side: float) -> int:
+    return max(2, int(side) // 2 * 2)

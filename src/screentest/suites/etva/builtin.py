@@ -1,0 +1,390 @@
+"""ETVA's idea without a chat model: questions by rules, answered as far as small parts can see.
+
+Not ETVA's number: it answers about one question in seven, and coverage says so.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from fractions import Fraction
+from itertools import pairwise
+from pathlib import Path
+from statistics import median
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from screentest.core import (
+    BadOption,
+    Filter,
+    Frame,
+    FrameRequest,
+    Item,
+    Level,
+    Measurement,
+    MetricInfo,
+    Outcome,
+    Reason,
+    Resources,
+    Size,
+    Time,
+    register,
+)
+from screentest.models.colours import BASIC_COLOURS, basic_colour, name_pixels
+from screentest.models.roles import Detection, Detector, Flow
+from screentest.suites.etva.answers import Answered, Looking, Scene
+from screentest.suites.etva.graph import Attribute, Category, Entity, Kind, Relation
+from screentest.suites.etva.metric import OUTPUTS, Questioning
+from screentest.suites.etva.questions import Question, QuestionSet, QuestionsFile
+from screentest.suites.etva.rules.writer import rules_signature, write_by_rules
+
+if TYPE_CHECKING:
+    from screentest.core.frames import Image
+    from screentest.models.roles import FlowField
+
+
+# How the camera moves, from optical flow: the drift and the growth of the whole picture.
+#
+# A camera that turns left lets the picture move to the right; one that comes closer lets it grow.
+
+LEAST = 0.02
+"""The share of the picture's longer side per second that counts as a movement."""
+AGREEING = 0.6
+"""The share of looked-at moments that must show it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Movement:
+    """Per second and as a share of the longer side: to the right, down, and growing."""
+
+    right: float
+    down: float
+    growing: float
+
+
+def movement(field: FlowField, seconds: float) -> Movement:
+    """What the picture as a whole does; what moves in it is outvoted by the rest.
+
+    >>> flow = np.zeros((40, 60, 2), np.float32)
+    >>> flow[..., 0] = 3.0
+    >>> movement(flow, 0.5)
+    Movement(right=0.1, down=0.0, growing=0.0)
+    """
+    height, width = field.shape[:2]
+    longer = max(height, width)
+    across = np.arange(width, dtype=np.float64) - (width - 1) / 2
+    along = (np.arange(height, dtype=np.float64) - (height - 1) / 2)[:, None]
+    right, down = float(np.median(field[..., 0])), float(np.median(field[..., 1]))
+    radius = np.hypot(across, along)
+    outer = radius > 0.25 * longer
+    inward = ((field[..., 0] - right) * across + (field[..., 1] - down) * along)[outer]
+    growing = float(np.median(inward / radius[outer] ** 2))
+    scale = 1.0 / (seconds * longer)
+    return Movement(
+        round(right * scale, 6), round(down * scale, 6), round(growing / seconds / 2, 6)
+    )
+
+
+_WAYS = {
+    "left": ("right", 1),
+    "right": ("right", -1),
+    "up": ("down", 1),
+    "upward": ("down", 1),
+    "upwards": ("down", 1),
+    "down": ("down", -1),
+    "downward": ("down", -1),
+    "downwards": ("down", -1),
+    "in": ("growing", 1),
+    "closer": ("growing", 1),
+    "forward": ("growing", 1),
+    "forwards": ("growing", 1),
+    "out": ("growing", -1),
+    "back": ("growing", -1),
+    "backward": ("growing", -1),
+    "backwards": ("growing", -1),
+}
+
+
+def moves(value: str, seen: Sequence[Movement]) -> bool | None:
+    """Whether the camera moves as ``value`` says; None where flow cannot tell.
+
+    >>> drift = [Movement(0.1, 0.0, 0.0)] * 4
+    >>> moves("pan left", drift), moves("pan right", drift), moves("timelapse", drift)
+    (True, False, None)
+    """
+    words = value.split()
+    if not seen:
+        return None
+    if value == "static shot":
+        return all(max(abs(one.right), abs(one.down), abs(one.growing)) < LEAST for one in seen)
+    way = next((_WAYS[word] for word in words if word in _WAYS), None)
+    if way is None or words[0].startswith(("orbit", "rotat", "circl", "follow")):
+        return None
+    along, sign = way
+    agreeing = sum(sign * float(getattr(one, along)) >= LEAST for one in seen)
+    return agreeing >= AGREEING * len(seen)
+
+
+# What a detector finds of some names in a few frames: whether, how many, where, what colour.
+
+SEEN = 0.2
+"""The share of frames in which a thing must be found to be there."""
+COLOURED = 0.2
+"""The share of a thing's pixels that must have a colour for it to have that colour."""
+_MIDDLE = 0.2
+"""What is cut from each side of a box before its colours are looked at."""
+
+
+@dataclass(slots=True)
+class Sightings:
+    """One name in all frames."""
+
+    frames: int = 0
+    counts: list[int] = field(default_factory=list)
+    """How many, in frames with at least one."""
+    centres: dict[int, float] = field(default_factory=dict)
+    """Frame → where the best one is, from 0 (left) to 1 (right)."""
+    colours: list[np.ndarray] = field(default_factory=list)
+    """The share of each basic colour in the best one."""
+
+    @property
+    def there(self) -> bool:
+        """Whether it was seen often enough."""
+        return self.frames > 0 and len(self.counts) >= max(1, SEEN * self.frames)
+
+    def count(self) -> int:
+        """How many there are, in most frames that have any."""
+        return round(median(self.counts)) if self.counts else 0
+
+    def has_colour(self, words: str) -> bool | None:
+        """Whether it has a colour; None where the words name none."""
+        name = basic_colour(words)
+        if name is None:
+            return None
+        if not self.there:
+            return False
+        share = float(np.mean([one[BASIC_COLOURS.index(name)] for one in self.colours]))
+        return share >= COLOURED
+
+
+def look_for(
+    names: Sequence[str], frames: Iterable[Frame], detector: Detector
+) -> dict[str, Sightings]:
+    """Every name's sightings in the frames."""
+    seen = {name: Sightings() for name in names}
+    for number, frame in enumerate(frames):
+        found: dict[str, list[Detection]] = {}
+        # One name at a time: of two names for one thing a detector would choose.
+        for name in names:
+            found[name] = detector.detect(frame.image, [name])
+        for name, sightings in seen.items():
+            sightings.frames += 1
+            if found[name]:
+                best = found[name][0]
+                sightings.counts.append(len(found[name]))
+                width = frame.image.shape[1]
+                sightings.centres[number] = (best.box[0] + best.box[2]) / 2 / width
+                sightings.colours.append(_colours_in(frame.image, best.box))
+    return seen
+
+
+def is_left_of(one: Sightings, other: Sightings) -> bool | None:
+    """Whether one stands to the left of another; None where they are never seen together."""
+    together = one.centres.keys() & other.centres.keys()
+    if not together:
+        return None
+    return median(one.centres[at] - other.centres[at] for at in together) < 0
+
+
+def _colours_in(image: Image, box: tuple[float, float, float, float]) -> np.ndarray:
+    left, top, right, bottom = box
+    inset_x, inset_y = (right - left) * _MIDDLE, (bottom - top) * _MIDDLE
+    rows = slice(int(top + inset_y), max(int(bottom - inset_y), int(top + inset_y) + 1))
+    columns = slice(int(left + inset_x), max(int(right - inset_x), int(left + inset_x) + 1))
+    names = name_pixels(image[rows, columns])
+    return np.bincount(names.ravel(), minlength=len(BASIC_COLOURS)) / max(1, names.size)
+
+
+# The built-in answerer: things its detector knows, counts, colours, sides, camera by flow.
+#
+# All else it does not answer: such a question is not applicable, and lowers coverage.
+
+Frames = Callable[[Sequence[Time], Size], Iterator[Frame]]
+PAIRS = 8
+_APART = Fraction(1, 8)
+"""Seconds between the two frames whose flow is looked at."""
+_SMALL = Size(long_side=256)
+_COUNTS = (
+    *("zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten"),
+    *("eleven", "twelve"),
+)
+
+
+class BuiltinAnswerer:
+    """Answers from what a detector and optical flow see."""
+
+    def __init__(self, detector: Detector, flow: Flow, frames: Frames) -> None:
+        self._detector = detector
+        self._flow = flow
+        self._frames = frames
+        self._seen: tuple[Scene, dict[str, Sightings]] | None = None
+        self._moved: tuple[Scene, list[Movement]] | None = None
+
+    def answer(self, scene: Scene, questions: Sequence[Question]) -> list[Answered]:
+        """One for each question; what cannot be seen from here is not applicable."""
+        return [Answered(one, *self._answer(scene, one)) for one in questions]
+
+    def _answer(self, scene: Scene, question: Question) -> tuple[Outcome[bool], str]:
+        graph = scene.asked.graph
+        element = graph.element(question.element) if graph is not None else None
+        found: tuple[bool | None, str] = (None, "")
+        match element:
+            case Entity(kind=Kind.THING, name=name):
+                found = self._exists(scene, name)
+            case Attribute(entity=entity, value=value) if graph is not None:
+                found = self._quality(scene, question, graph.entity(entity), value)
+            case Relation(subject=one, name=words, object=two) if graph is not None:
+                found = self._side(scene, graph.entity(one).name, words, graph.entity(two).name)
+        said, why = found
+        if said is None:
+            told = why or "the built-in answerer cannot see this"
+            return Outcome.failed(Reason.NOT_APPLICABLE, told), ""
+        return Outcome.of(said), why
+
+    def _exists(self, scene: Scene, name: str) -> tuple[bool | None, str]:
+        mine = self._sightings(scene).get(name)
+        if mine is None:
+            return None, f"the detector does not know {name!r}"
+        return mine.there, f"{name} found in {len(mine.counts)} of {mine.frames} frames"
+
+    def _quality(
+        self, scene: Scene, question: Question, entity: Entity, value: str
+    ) -> tuple[bool | None, str]:
+        if entity.kind is Kind.CAMERA:
+            if question.category is not Category.CAMERA:
+                return None, ""
+            seen = self._movements(scene)
+            return moves(value.lower(), seen), f"flow between {len(seen)} pairs of frames"
+        mine = self._sightings(scene).get(entity.name)
+        if mine is None:
+            return None, f"the detector does not know {entity.name!r}"
+        if question.category is Category.NUMBER:
+            wanted = _count(value)
+            if wanted is None:
+                return None, ""
+            return mine.there and mine.count() == wanted, f"{mine.count()} found in most frames"
+        if question.category is Category.COLOR:
+            return mine.has_colour(value), f"colours of {entity.name} in its middle"
+        return None, ""
+
+    def _side(self, scene: Scene, one: str, words: str, two: str) -> tuple[bool | None, str]:
+        sides = {"left", "right"} & set(words.lower().split())
+        seen = self._sightings(scene)
+        if len(sides) != 1 or one not in seen or two not in seen:
+            return None, ""
+        left = is_left_of(seen[one], seen[two])
+        if left is None:
+            return False, f"{one} and {two} are never seen together"
+        return left == ("left" in sides), "centres of their boxes compared"
+
+    def _sightings(self, scene: Scene) -> dict[str, Sightings]:
+        """Of the things that the detector knows, looked for once per scene."""
+        if self._seen is None or self._seen[0] is not scene:
+            graph = scene.asked.graph
+            entities = graph.entities if graph is not None else ()
+            names = [entity.name for entity in entities if entity.kind is Kind.THING]
+            known = [name for name, knows in zip(names, self._knows(names), strict=True) if knows]
+            found = look_for(known, scene.frames(), self._detector) if known else {}
+            self._seen = scene, found
+        return self._seen[1]
+
+    def _knows(self, names: Sequence[str]) -> list[bool]:
+        """Which names the detector was taught; one that says nothing of that knows all."""
+        knows = getattr(self._detector, "knows", None)
+        return knows(names) if knows is not None and names else [True] * len(names)
+
+    def _movements(self, scene: Scene) -> list[Movement]:
+        if self._moved is None or self._moved[0] is not scene:
+            self._moved = scene, list(self._flows(scene))
+        return self._moved[1]
+
+    def _flows(self, scene: Scene) -> Iterator[Movement]:
+        span = scene.span
+        room = span.duration - _APART
+        if room <= 0:
+            return
+        for number in range(PAIRS):
+            start = span.start + room * (2 * number + 1) / (2 * PAIRS)
+            frames = list(self._frames([start, start + _APART], _SMALL))
+            for first, second in pairwise(frames):
+                (field,) = self._flow.flow([(first.image, second.image)])
+                yield movement(field, float(second.time - first.time))
+
+
+def _count(value: str) -> int | None:
+    low = value.lower()
+    if low.isdecimal():
+        return int(low)
+    return _COUNTS.index(low) if low in _COUNTS else None
+
+
+_PIXELS = 640 * 360
+
+
+@register(
+    "metric",
+    "etva_builtin",
+    version=1,
+    summary="questions by rules, answered by a small detector and flow; needs no chat model",
+    neutral=("questions",),
+)
+def etva_builtin(
+    *, questions: str = "", gating: bool = False, max_frames: int = 16, clips: bool = True
+) -> EtvaBuiltin:
+    """Questions about things, counts, colours, sides and camera movements.
+
+    ``questions`` is a file that has them already; only those with a scene graph are answered.
+    """
+    if max_frames < 1:
+        raise BadOption("etva_builtin looks at one frame at least: max_frames=16")
+    saved = QuestionsFile(Path(questions)) if questions else None
+    return EtvaBuiltin(saved, gating, max_frames, clips)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class EtvaBuiltin:
+    """The metric."""
+
+    saved: QuestionsFile | None
+    gating: bool
+    max_frames: int
+    clips: bool
+
+    @property
+    def info(self) -> MetricInfo:
+        """The same values as ETVA's, of fewer questions."""
+        return MetricInfo(OUTPUTS, Level.CLIP, roles=("detection", "flow"), needs=("text",))
+
+    @property
+    def signature_parts(self) -> Mapping[str, object]:
+        """The questions themselves where they come from a file, else the rules' lists."""
+        if self.saved is not None:
+            return {"questions": self.saved.digest}
+        return {"rules": rules_signature().digest}
+
+    def start(self, item: Item, resources: Resources) -> Measurement:
+        """Begin on one item."""
+
+        def frames(moments: Sequence[Time], size: Size) -> Iterator[Frame]:
+            request = FrameRequest(size=size, filter=Filter.AREA)
+            return resources.frames(item.video, moments, request)
+
+        answerer = BuiltinAnswerer(resources.role("detection"), resources.role("flow"), frames)
+        looking = Looking(most=self.max_frames, least=min(4, self.max_frames), max_pixels=_PIXELS)
+        return Questioning(item, resources, self._write, answerer, looking, self.gating, self.clips)
+
+    def _write(self, texts: Sequence[str]) -> list[Outcome[QuestionSet]]:
+        if self.saved is not None:
+            return self.saved.write(texts)
+        return [Outcome.of(write_by_rules(text)) for text in texts]

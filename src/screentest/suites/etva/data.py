@@ -1,0 +1,198 @@
+"""ETVA's released files: prompts with questions, the questions' categories, answer transcripts.
+
+All are JSON lines. The prompts file has ``number``, ``prompt`` and ``questions``, and with the
+knowledge stage ``reasoning``; the questions file has one ``question`` with its ``type`` per
+line, in the order of the prompts; a transcripts file has ``question_answer`` pairs. Labels are
+given as written: what they mean is the metric's business.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from screentest.core import ManifestError
+from screentest.manifests.fields import Complaint, load_json, one_line
+
+LONGEST_FILE = 256 * 2**20
+_FORM = "Give one of ETVA's files as they were released: JSON lines."
+
+
+@dataclass(frozen=True, slots=True)
+class ReleasedQuestion:
+    """A question, and its category as written; empty where the file does not say."""
+
+    text: str
+    label: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class ReleasedPrompt:
+    """A prompt with its questions and the knowledge that goes with it."""
+
+    number: str
+    prompt: str
+    questions: tuple[ReleasedQuestion, ...]
+    knowledge: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Exchange:
+    """One question and all that the model said."""
+
+    question: str
+    answer: str
+    label: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Transcript:
+    """What one model's video was asked for one prompt, and the answers."""
+
+    number: str
+    prompt: str
+    exchanges: tuple[Exchange, ...]
+    knowledge: str = ""
+
+
+def read_prompts(
+    path: str | os.PathLike[str], questions: str | os.PathLike[str] | None = None
+) -> list[ReleasedPrompt]:
+    """The prompts with their questions; categories from the ``questions`` file where given."""
+    place = Path(path)
+    prompts = [_prompt(place, line, row) for line, row in _rows(place)]
+    if questions is None:
+        return prompts
+    labels = iter(_labels_for(Path(questions), [one for each in prompts for one in _texts(each)]))
+    return [
+        replace(
+            each, questions=tuple(ReleasedQuestion(q.text, next(labels)) for q in each.questions)
+        )
+        for each in prompts
+    ]
+
+
+def read_questions(path: str | os.PathLike[str]) -> list[ReleasedQuestion]:
+    """The questions with their categories, one per line."""
+    place = Path(path)
+    return [
+        ReleasedQuestion(_text(place, line, row, "question"), _text(place, line, row, "type"))
+        for line, row in _rows(place)
+    ]
+
+
+def read_transcripts(
+    path: str | os.PathLike[str], questions: str | os.PathLike[str] | None = None
+) -> list[Transcript]:
+    """The transcripts of one model; categories from the ``questions`` file where given."""
+    place = Path(path)
+    read = [_transcript(place, line, row) for line, row in _rows(place)]
+    if questions is None:
+        return read
+    asked = [exchange.question for each in read for exchange in each.exchanges]
+    labels = iter(_labels_for(Path(questions), asked))
+    return [
+        replace(
+            each,
+            exchanges=tuple(replace(one, label=next(labels)) for one in each.exchanges),
+        )
+        for each in read
+    ]
+
+
+def _labels_for(path: Path, asked: Sequence[str]) -> list[str]:
+    """The label of each question, which must stand in ``path`` in the same order."""
+    known = read_questions(path)
+    if len(known) != len(asked):
+        raise ManifestError(
+            f"{path} has {len(known)} questions, where {len(asked)} are asked",
+            advice="Both files must be of the same benchmark.",
+        )
+    for number, (one, text) in enumerate(zip(known, asked, strict=True), start=1):
+        if one.text != text:
+            raise ManifestError(
+                f"question {number} of {path} is {one_line(one.text)}, not {one_line(text)}",
+                advice="Both files must have the questions in the same order.",
+            )
+    return [one.label for one in known]
+
+
+def _texts(prompt: ReleasedPrompt) -> list[str]:
+    return [question.text for question in prompt.questions]
+
+
+def _prompt(path: Path, line: int, row: Mapping[str, Any]) -> ReleasedPrompt:
+    texts = row.get("questions", [])
+    if not isinstance(texts, list) or not all(isinstance(text, str) for text in texts):
+        raise _wrong(path, line, "questions is not a list of texts")
+    # The types of a prompt name its questions' categories only where there is one for each.
+    types = row.get("types")
+    each = isinstance(types, list) and len(types) == len(texts)
+    labels = [str(label) for label in types] if each and isinstance(types, list) else []
+    questions = (
+        ReleasedQuestion(text.strip(), labels[place] if labels else "")
+        for place, text in enumerate(texts)
+    )
+    return ReleasedPrompt(
+        _number(row, line), _text(path, line, row, "prompt"), tuple(questions), _knowledge(row)
+    )
+
+
+def _transcript(path: Path, line: int, row: Mapping[str, Any]) -> Transcript:
+    pairs = row.get("question_answer")
+    if not isinstance(pairs, list):
+        raise _wrong(path, line, "there is no question_answer")
+    exchanges = []
+    for pair in pairs:
+        if not isinstance(pair, dict) or not isinstance(pair.get("answer"), str):
+            raise _wrong(path, line, "question_answer has an entry without question and answer")
+        label = pair.get("type", "")
+        exchanges.append(Exchange(_text(path, line, pair, "question"), pair["answer"], str(label)))
+    prompt = _text(path, line, row, "prompt")
+    return Transcript(_number(row, line), prompt, tuple(exchanges), _knowledge(row))
+
+
+def _number(row: Mapping[str, Any], line: int) -> str:
+    return str(row.get("number", line - 1))
+
+
+def _knowledge(row: Mapping[str, Any]) -> str:
+    found = row.get("reasoning")
+    return found.strip() if isinstance(found, str) else ""
+
+
+def _text(path: Path, line: int, row: Mapping[str, Any], name: str) -> str:
+    found = row.get(name)
+    if not isinstance(found, str) or not found.strip():
+        raise _wrong(path, line, f"there is no {name}")
+    return found.strip()
+
+
+def _rows(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
+    """The objects of a file, one per line, each with the number of its line."""
+    try:
+        if path.stat().st_size > LONGEST_FILE:
+            raise ManifestError(f"{path} is larger than {LONGEST_FILE // 2**20} MiB", advice=_FORM)
+        # Not splitlines: a text may hold other line ends of Unicode.
+        lines = path.read_text(encoding="utf-8-sig").split("\n")
+    except OSError as error:
+        raise ManifestError(f"{path} does not open: {error.strerror}", advice=_FORM) from None
+    except UnicodeDecodeError:
+        raise ManifestError(f"{path} is not UTF-8", advice=_FORM) from None
+    for number, line in enumerate(lines, start=1):
+        if not line.strip():
+            continue
+        try:
+            row = load_json(line)
+        except Complaint as complaint:
+            raise _wrong(path, number, complaint.message) from None
+        if not isinstance(row, dict):
+            raise _wrong(path, number, "not a JSON object")
+        yield number, row
+
+
+def _wrong(path: Path, line: int, problem: str) -> ManifestError:
+    return ManifestError(f"{path}, line {line}: {problem}", advice=_FORM)

@@ -1,0 +1,251 @@
+"""The scene graph of a prompt: entities, their attributes, and relations between them.
+
+>>> graph = SceneGraph(
+...     (Entity("e1", "penguin"), Entity("e2", "cactus")),
+...     (Attribute("a1", "e2", "green"),),
+...     (Relation("r1", "e1", "left of", "e2"),),
+... )
+>>> [element.id for element in graph.walk()], graph.ends("r1")
+(['e1', 'e2', 'a1', 'r1'], ('e1', 'e2'))
+"""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterator
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Annotated, Literal, TypeAlias
+
+from pydantic import BaseModel, Field
+
+from screentest.core import UserError
+
+
+class Kind(StrEnum):
+    """What an entity is to the picture."""
+
+    THING = "thing"
+    """Somebody or something in it."""
+    BACKGROUND = "background"
+    """Where it takes place."""
+    CAMERA = "camera"
+    """Who looks at it, and how."""
+
+
+@dataclass(frozen=True, slots=True)
+class Entity:
+    """A node: something the prompt names."""
+
+    id: str
+    name: str
+    kind: Kind = Kind.THING
+
+
+@dataclass(frozen=True, slots=True)
+class Attribute:
+    """An edge from an entity to a quality of it."""
+
+    id: str
+    entity: str
+    value: str
+
+
+@dataclass(frozen=True, slots=True)
+class Relation:
+    """An edge from one entity to another."""
+
+    id: str
+    subject: str
+    name: str
+    object: str
+
+
+Element: TypeAlias = Entity | Attribute | Relation
+
+
+class BadGraph(UserError):
+    """A graph that contradicts itself."""
+
+
+@dataclass(frozen=True, slots=True)
+class SceneGraph:
+    """What a prompt asks for, piece by piece. Every edge leads from and to a known entity."""
+
+    entities: tuple[Entity, ...] = ()
+    attributes: tuple[Attribute, ...] = ()
+    relations: tuple[Relation, ...] = ()
+
+    def __post_init__(self) -> None:
+        seen: set[str] = set()
+        for element in self.walk():
+            if not element.id.strip() or element.id in seen:
+                raise BadGraph(f"two elements of a scene graph have the id {element.id!r}")
+            seen.add(element.id)
+            if not words_of(element).strip():
+                raise BadGraph(f"element {element.id!r} of a scene graph says nothing")
+        entities = {entity.id for entity in self.entities}
+        for element in self.walk():
+            for end in self.ends(element.id):
+                if end not in entities:
+                    raise BadGraph(f"{element.id!r} hangs on {end!r}, which is no entity")
+
+    def walk(self) -> Iterator[Element]:
+        """Every element in the order of questions: entities, attributes, relations."""
+        yield from self.entities
+        yield from self.attributes
+        yield from self.relations
+
+    def element(self, name: str) -> Element | None:
+        """The element of that id."""
+        return next((element for element in self.walk() if element.id == name), None)
+
+    def ends(self, name: str) -> tuple[str, ...]:
+        """The entities that an element hangs on; none for an entity itself."""
+        match self.element(name):
+            case Attribute(entity=entity):
+                return (entity,)
+            case Relation(subject=subject, object=other):
+                return (subject,) if subject == other else (subject, other)
+        return ()
+
+    def entity(self, name: str) -> Entity:
+        """The entity of that id, which must be there."""
+        return next(entity for entity in self.entities if entity.id == name)
+
+
+def words_of(element: Element) -> str:
+    """What an element says by itself."""
+    match element:
+        case Entity(name=name) | Relation(name=name):
+            return name
+        case Attribute(value=value):
+            return value
+
+
+# The ten kinds of questions.
+#
+# >>> read_category("Action")
+# <Category.MOTION: 'motion'>
+
+
+class Category(StrEnum):
+    """What a question asks about. Stored in files: members are never renamed."""
+
+    EXISTENCE = "existence"
+    MOTION = "motion"
+    MATERIAL = "material"
+    SPATIAL = "spatial"
+    NUMBER = "number"
+    SHAPE = "shape"
+    COLOR = "color"
+    CAMERA = "camera"
+    PHYSICS = "physics"
+    OTHER = "other"
+
+
+MEANINGS: dict[Category, str] = {
+    Category.EXISTENCE: "whether something or somebody, or the setting, can be seen at all",
+    Category.MOTION: "what somebody or something does, and how it moves",
+    Category.MATERIAL: "what something is made of",
+    Category.SPATIAL: "where something is in the picture, or in relation to something else",
+    Category.NUMBER: "how many there are",
+    Category.SHAPE: "the form or size of something",
+    Category.COLOR: "the colour of something",
+    Category.CAMERA: "how the camera moves, or how it was filmed",
+    Category.PHYSICS: "whether matter behaves as it must: floating, melting, falling, growing",
+    Category.OTHER: "anything else: style, light, weather, time, feeling, written words",
+}
+"""Which questions belong to each, for people and for models; in our own words."""
+
+# The larger benchmark writes "action" for motion, and has an eleventh label that no published
+# table has a column for.
+_ALIASES = {
+    "action": Category.MOTION,
+    "colour": Category.COLOR,
+    "counting": Category.NUMBER,
+    "environment": Category.OTHER,
+}
+
+
+def read_category(label: str) -> Category:
+    """The category that a label names, in whatever case and by the aliases of released files."""
+    name = label.strip().lower()
+    if name in _ALIASES:
+        return _ALIASES[name]
+    try:
+        return Category(name)
+    except ValueError:
+        near = difflib.get_close_matches(name, [one.value for one in Category], n=1)
+        known = ", ".join(one.value for one in Category)
+        raise UserError(
+            f"there is no category {label[:40]!r}",
+            advice=f"Did you mean {near[0]}?" if near else f"Categories: {known}.",
+        ) from None
+
+
+# What the agents that write and answer questions must answer: objects, every field required.
+
+_MOST = 80
+"""Far above any prompt's elements; a list without end is no answer."""
+_Words = Annotated[str, Field(max_length=300)]
+
+
+class ElementsAnswer(BaseModel):
+    """The first agent: what the text contains."""
+
+    background: _Words | None
+    camera: _Words | None
+    entities: list[_Words] = Field(max_length=_MOST)
+    attributes: list[_Words] = Field(max_length=_MOST)
+    relations: list[_Words] = Field(max_length=_MOST)
+
+
+class BoundAttribute(BaseModel):
+    """An attribute with the number of its entity."""
+
+    entity: int
+    attribute: _Words
+
+
+class BoundRelation(BaseModel):
+    """A relation with the numbers of its ends."""
+
+    subject: int
+    relation: _Words
+    object: int
+
+
+class GraphAnswer(BaseModel):
+    """The second agent: what hangs on what."""
+
+    attributes: list[BoundAttribute] = Field(max_length=_MOST)
+    relations: list[BoundRelation] = Field(max_length=_MOST)
+
+
+class WrittenQuestion(BaseModel):
+    """A question about one element."""
+
+    element: int
+    question: _Words
+    category: Category
+
+
+class QuestionsAnswer(BaseModel):
+    """The third agent: a question for each element."""
+
+    questions: list[WrittenQuestion] = Field(max_length=3 * _MOST)
+
+
+class NumberedAnswer(BaseModel):
+    """The answer to one of several questions."""
+
+    number: int
+    reasoning: str
+    token: Literal["[YES]", "[NO]"]
+
+
+class AnswersAnswer(BaseModel):
+    """The answers to several questions about one video."""
+
+    answers: list[NumberedAnswer] = Field(max_length=3 * _MOST)

@@ -1,0 +1,397 @@
+"""ETVA: the share of questions about a prompt that its video answers with yes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import partial
+from pathlib import Path
+from typing import Literal
+
+from screentest.core import (
+    BadOption,
+    Consumer,
+    Failure,
+    Filter,
+    Frame,
+    FrameRequest,
+    Item,
+    Level,
+    Measurement,
+    MetricInfo,
+    NoValue,
+    Outcome,
+    Outcomes,
+    OutputInfo,
+    Point,
+    Reason,
+    Resources,
+    Score,
+    Span,
+    VideoInfo,
+    from_json,
+    register,
+    to_json,
+)
+from screentest.core.score import Json
+from screentest.suites.etva import agents
+from screentest.suites.etva import answers as answering
+from screentest.suites.etva.agents import TEMPLATE as KNOWLEDGE
+from screentest.suites.etva.agents import add_knowledge
+from screentest.suites.etva.answers import (
+    MAX_FRAMES,
+    MAX_PIXELS,
+    MIN_FRAMES,
+    Answered,
+    Answerer,
+    Compat,
+    Looking,
+    Scene,
+    answer_all,
+    must_be_whole,
+)
+from screentest.suites.etva.graph import MEANINGS, Category
+from screentest.suites.etva.questions import QuestionSet, QuestionsFile
+from screentest.suites.etva.rules.writer import rules_signature, write_by_rules
+
+# The scenes of an item: the clips of its script, or all of it with its prompt.
+
+
+@dataclass(frozen=True, slots=True)
+class Piece:
+    """A text, and the time in which it should be shown; or why that cannot be looked at."""
+
+    text: str
+    span: Span
+    failure: Failure | None = None
+
+
+def pieces_of(item: Item, whole: Span, *, clips: bool = True) -> list[Piece]:
+    """What is asked about with which part of the video.
+
+    A script with times is asked about clip by clip. Where it has none, nobody knows when a
+    clip is on, so each is asked about with the frames of the whole. Clips without a caption
+    ask for nothing.
+    """
+    if not clips or item.script is None or not item.script.text.strip():
+        return [Piece(item.text, whole)]
+    pieces = []
+    for clip in item.script.clips:
+        if clip.caption.strip():
+            pieces.append(_piece(clip.caption, clip.span, whole))
+    return pieces
+
+
+def _piece(caption: str, span: Span | None, whole: Span) -> Piece:
+    if span is None:
+        return Piece(caption, whole)
+    start, end = max(span.start, whole.start), min(span.end, whole.end)
+    if start < end:
+        return Piece(caption, Span(start, end))
+    told = f"the clip at {span} lies outside the video, which ends at {float(whole.end):.3f} s"
+    return Piece(caption, span, Failure(Reason.NOT_APPLICABLE, told))
+
+
+# From the answers of all scenes to a metric's outcomes: score, coverage, categories.
+
+SCORE, COVERAGE = "score", "coverage"
+OUTPUTS = {
+    SCORE: OutputInfo("share of the questions answered with yes"),
+    COVERAGE: OutputInfo("share of the questions that have an answer"),
+    **{
+        category.value: OutputInfo(f"share of yes where a question asks {meaning}")
+        for category, meaning in MEANINGS.items()
+    },
+}
+_LONGEST_NOTE = 400
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """A scene with its answers, or the reason why it has no questions."""
+
+    text: str
+    span: Span
+    questions: QuestionSet | None = None
+    answered: tuple[Answered, ...] = ()
+    failure: Failure | None = None
+
+    @property
+    def share(self) -> float | None:
+        """The share of yes among the answers; None where there are none."""
+        values = [one.answer.unwrap() for one in self.answered if one.answer.ok]
+        return sum(values) / len(values) if values else None
+
+    @property
+    def coverage(self) -> float:
+        """The share of questions that have an answer; 0 where no questions could be had."""
+        if not self.answered:
+            return 0.0
+        return sum(one.answer.ok for one in self.answered) / len(self.answered)
+
+
+def outcomes_of(scenes: Sequence[Asked]) -> dict[str, Outcome[Score]]:
+    """Every output. Questions of all scenes count alike; a text that asks nothing counts not."""
+    scenes = [scene for scene in scenes if scene.answered or scene.failure is not None]
+    answered = [one for scene in scenes for one in scene.answered]
+    if not answered:
+        raise _nothing_asked(scenes)
+    outcomes = {SCORE: _score(scenes, answered)}
+    coverage = sum(scene.coverage for scene in scenes) / len(scenes)
+    told = _counts(answered)
+    if not outcomes[SCORE].ok:
+        told["scenes"] = [_told(scene) for scene in scenes]  # what was said is kept either way
+    outcomes[COVERAGE] = Outcome.of(Score(coverage, details=told))
+    for category in Category:
+        mine = [one for one in answered if one.question.category is category]
+        outcomes[category.value] = _share(mine, "no question of this category")
+    return outcomes
+
+
+def _score(scenes: Sequence[Asked], answered: Sequence[Answered]) -> Outcome[Score]:
+    share = _share(answered, "no question was asked")
+    if not share.ok:
+        return share
+    curve = tuple(
+        Point(scene.span, scene.share, _note(scene)) for scene in scenes if scene.share is not None
+    )
+    details = {**_counts(answered), "scenes": [_told(scene) for scene in scenes]}
+    return Outcome.of(Score(share.unwrap().value, curve, details))
+
+
+def _note(scene: Asked) -> str:
+    """What was missing in a scene, for whoever looks at the curve."""
+    missing = [
+        one.question.text for one in scene.answered if one.answer.ok and not one.answer.unwrap()
+    ]
+    told = f"no: {' '.join(missing)}" if missing else "yes to all that was answered"
+    return told if len(told) <= _LONGEST_NOTE else f"{told[: _LONGEST_NOTE - 1]}…"
+
+
+def _share(answered: Sequence[Answered], nothing: str) -> Outcome[Score]:
+    if not answered:
+        return Outcome.failed(Reason.NOT_APPLICABLE, nothing)
+    values = [one.answer.unwrap() for one in answered if one.answer.ok]
+    if not values:
+        failure = next(one.answer.failure for one in answered if one.answer.failure is not None)
+        told = f"no question ({len(answered)} asked) has an answer; the first: {failure.detail}"
+        return Outcome.failed(failure.reason, told, failure.advice)
+    return Outcome.of(Score(sum(values) / len(values), details=_counts(answered)))
+
+
+def _counts(answered: Sequence[Answered]) -> dict[str, Json]:
+    done = [one.answer.unwrap() for one in answered if one.answer.ok]
+    return {
+        "yes": sum(done),
+        "answered": len(done),
+        "asked": len(answered),
+        "gated": sum(one.gated for one in answered),
+    }
+
+
+def _told(scene: Asked) -> Json:
+    """A scene as evidence: its questions with what was said, its graph and knowledge."""
+    told: dict[str, Json] = {
+        "text": scene.text,
+        "start": float(scene.span.start),
+        "end": float(scene.span.end),
+    }
+    if scene.failure is not None:
+        return told | {"failure": str(scene.failure)}
+    told["questions"] = [_evidence(one) for one in scene.answered]
+    if scene.questions is not None:
+        told |= {"writer": scene.questions.writer, "knowledge": scene.questions.knowledge or ""}
+        told["left_out"] = list(scene.questions.left_out)
+        if scene.questions.graph is not None:
+            told["graph"] = from_json(dict, to_json(scene.questions.graph))
+    return told
+
+
+def _evidence(answered: Answered) -> Json:
+    question, failure = answered.question, answered.answer.failure
+    told: dict[str, Json] = {
+        "id": question.id,
+        "question": question.text,
+        "category": question.category.value,
+        "answer": None if failure is not None else "yes" if answered.answer.unwrap() else "no",
+        "said": answered.said,
+    }
+    if failure is not None:
+        told["reason"] = str(failure)
+    if answered.gated:
+        told["gated"] = True
+    return told
+
+
+def _nothing_asked(scenes: Sequence[Asked]) -> NoValue:
+    for scene in scenes:
+        if scene.failure is not None:
+            return NoValue(scene.failure.reason, scene.failure.detail, advice=scene.failure.advice)
+    return NoValue(Reason.NOT_APPLICABLE, "the text gives nothing to ask about")
+
+
+# One item measured: questions for each of its scenes, answers, outcomes.
+
+Writer = Callable[[Sequence[str]], list[Outcome[QuestionSet]]]
+"""Prompts in, their questions out, with the knowledge that answering wants."""
+
+
+@dataclass(slots=True, eq=False)
+class Questioning:
+    """A metric of questions at work on one item. It looks at chosen moments, not at a stream."""
+
+    item: Item
+    resources: Resources
+    write: Writer
+    answerer: Answerer
+    looking: Looking
+    gating: bool
+    clips: bool
+
+    @property
+    def consumers(self) -> Sequence[Consumer]:
+        """None: frames are sampled."""
+        return ()
+
+    def finish(self) -> Outcomes:
+        """Ask about every scene."""
+        info = self.resources.info(self.item.video)
+        pieces = pieces_of(self.item, info.span, clips=self.clips)
+        seen = [piece for piece in pieces if piece.failure is None]
+        written = iter(self.write([piece.text for piece in seen]))
+        return outcomes_of(
+            [
+                self._ask(info, piece, next(written))
+                if piece.failure is None
+                else Asked(piece.text, piece.span, failure=piece.failure)
+                for piece in pieces
+            ]
+        )
+
+    def _ask(self, info: VideoInfo, piece: Piece, written: Outcome[QuestionSet]) -> Asked:
+        must_be_whole([written])
+        if written.failure is not None:
+            return Asked(piece.text, piece.span, failure=written.failure)
+        asked = written.unwrap()
+        scene = Scene(asked, piece.span, partial(self._frames, info, piece))
+        answered = answer_all(self.answerer, scene, gating=self.gating)
+        must_be_whole([one.answer for one in answered])
+        return Asked(piece.text, piece.span, asked, tuple(answered))
+
+    def _frames(self, info: VideoInfo, piece: Piece) -> Iterator[Frame]:
+        moments = self.looking.moments(info, piece.span)
+        request = FrameRequest(size=self.looking.size(info), filter=Filter.BICUBIC)
+        return self.resources.frames(self.item.video, moments, request)
+
+
+WRITE, KNOW, ANSWER = "chat.questions", "chat.knowledge", "chat.answer"
+
+
+@register(
+    "metric",
+    "etva",
+    version=1,
+    summary="share of yes to questions about each piece of the prompt, by a chat model",
+    neutral=("questions",),
+)
+def etva(
+    *,
+    writer: Literal["chat", "rules"] = "chat",
+    questions: str = "",
+    knowledge: bool = True,
+    understanding: bool = True,
+    reflection: bool = True,
+    direct: bool = False,
+    gating: bool = False,
+    compat: Compat = Compat.STRICT,
+    batch: int = 1,
+    fps: float = 2.0,
+    min_frames: int = MIN_FRAMES,
+    max_frames: int = MAX_FRAMES,
+    max_pixels: int = MAX_PIXELS,
+    clips: bool = True,
+) -> Etva:
+    """Ask a chat model yes/no questions about a video.
+
+    ``writer`` is who writes the questions; ``questions`` a file that has them already.
+    ``knowledge``, ``understanding`` and ``reflection`` leave a stage out, ``direct`` all three.
+    ``gating`` asks nothing about what is not there. ``compat=upstream`` reads answers as the
+    released code did. ``batch`` is how many questions share one request. ``clips=false`` asks
+    about the script of a long video as a whole.
+    """
+    if batch < 1 or min_frames < 1 or max_frames < min_frames or fps <= 0 or max_pixels < 1024:
+        raise BadOption("batch, frames, fps and pixels of etva must be above zero")
+    stages = answering.Stages(
+        knowledge and not direct, understanding and not direct, reflection and not direct
+    )
+    looking = Looking(Fraction(str(fps)), min_frames, max_frames, max_pixels)
+    saved = QuestionsFile(Path(questions)) if questions else None
+    return Etva(writer, saved, stages, gating, compat, batch, looking, clips)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Etva:
+    """The metric."""
+
+    writer: str
+    saved: QuestionsFile | None
+    stages: answering.Stages
+    gating: bool
+    compat: Compat
+    batch: int
+    looking: Looking
+    clips: bool
+
+    @property
+    def info(self) -> MetricInfo:
+        """A value per category beside the score."""
+        roles: list[str] = []
+        prompts: list[str] = []
+        if self.saved is None and self.writer == "chat":
+            roles.append(WRITE)
+            prompts += agents.TEMPLATES
+        if self._asks_knowledge:
+            roles.append(KNOW)
+            prompts.append(KNOWLEDGE)
+        roles.append(ANSWER)
+        prompts.append(answering.ONE if self.batch == 1 else answering.MANY)
+        return MetricInfo(
+            OUTPUTS, Level.CLIP, roles=tuple(roles), needs=("text",), prompts=tuple(prompts)
+        )
+
+    @property
+    def signature_parts(self) -> Mapping[str, object]:
+        """The questions themselves where they come from a file, else the rules' lists."""
+        if self.saved is not None:
+            return {"questions": self.saved.digest, "writer": "file"}
+        return {"rules": rules_signature().digest} if self.writer == "rules" else {}
+
+    @property
+    def _asks_knowledge(self) -> bool:
+        return self.stages.knowledge and not (self.saved is not None and self.saved.all_known)
+
+    def start(self, item: Item, resources: Resources) -> Measurement:
+        """Begin on one item."""
+
+        def write(texts: Sequence[str]) -> list[Outcome[QuestionSet]]:
+            written = self._write(texts, resources)
+            if self._asks_knowledge:
+                return add_knowledge(written, resources.role(KNOW), resources.prompts)
+            return written
+
+        answerer = answering.ChatAnswerer(
+            resources.role(ANSWER),
+            resources.prompts,
+            stages=self.stages,
+            compat=self.compat,
+            batch=self.batch,
+        )
+        return Questioning(item, resources, write, answerer, self.looking, self.gating, self.clips)
+
+    def _write(self, texts: Sequence[str], resources: Resources) -> list[Outcome[QuestionSet]]:
+        if self.saved is not None:
+            return self.saved.write(texts)
+        if self.writer == "rules":
+            return [Outcome.of(write_by_rules(text)) for text in texts]
+        return agents.write_by_chat(texts, resources.role(WRITE), resources.prompts)

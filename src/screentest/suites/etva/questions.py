@@ -1,0 +1,294 @@
+"""Questions of a prompt, as they are saved, edited and used again for every model.
+
+>>> one = Question("q1", "Is there a cat in the video?", Category.EXISTENCE)
+>>> kept = distinct([one, Question("q2", "Is there a cat shown in this video?", one.category)])
+>>> [question.id for question in kept]
+['q1']
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import lru_cache
+from pathlib import Path
+
+from screentest.core import Outcome, Reason, UserError, from_json, to_json
+from screentest.suites.etva.data import ReleasedPrompt, read_prompts
+from screentest.suites.etva.graph import Category, SceneGraph, read_category
+
+_PLACE = re.compile(
+    r"\b(?:in|during|at some point in) (?:this|the)(?: part of (?:this|the))?"
+    r" (?:video|clip|shot|scene|film)\b"
+)
+_FILLER = re.compile(r"\b(?:a|an|the|any|there|shown|present|visible|seen|currently)\b")
+_SIGNS = re.compile(r"[^\w\s]")
+
+
+class BadQuestions(UserError):
+    """A set of questions that contradicts itself."""
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """One yes/no question; yes is what the prompt asks for."""
+
+    id: str
+    text: str
+    category: Category
+    element: str = ""
+    """The element of the scene graph it asks about; empty: none."""
+    needs: tuple[str, ...] = ()
+    """Questions that must be answered yes for this one to make sense."""
+
+
+@dataclass(frozen=True, slots=True)
+class QuestionSet:
+    """All that is asked about videos of one prompt. A line of a questions file."""
+
+    prompt: str
+    questions: tuple[Question, ...]
+    graph: SceneGraph | None = None
+    knowledge: str | None = None
+    """What the prompt leaves unsaid; None: not looked for yet."""
+    writer: str = ""
+    """Who wrote them: ``chat``, ``rules``, ``released``; a person may have edited since."""
+    left_out: tuple[str, ...] = ()
+    """What a writer named that could not be used, with why."""
+
+    def __post_init__(self) -> None:
+        ids = [question.id for question in self.questions]
+        if len(set(ids)) < len(ids):
+            raise BadQuestions(f"two questions of {self.prompt[:60]!r} have the same id")
+        for question in self.questions:
+            _check(question, set(ids), self.graph)
+        _refuse_circles(self.questions)
+
+    def round_by_round(self) -> Iterator[list[Question]]:
+        """The questions in rounds: each needs only those of earlier rounds."""
+        done: set[str] = set()
+        waiting = list(self.questions)
+        while waiting:
+            ready = [one for one in waiting if done.issuperset(one.needs)]
+            yield ready
+            done.update(one.id for one in ready)
+            waiting = [one for one in waiting if one.id not in done]
+
+
+def distinct(questions: Iterable[Question]) -> list[Question]:
+    """Each question once: those that differ in filler words only are the same.
+
+    What needed one that goes needs the one that stays.
+    """
+    kept: dict[str, Question] = {}
+    stands_for: dict[str, str] = {}
+    for question in questions:
+        first = kept.setdefault(plain(question.text), question)
+        stands_for[question.id] = first.id
+    return [
+        replace(
+            one,
+            needs=tuple(
+                dict.fromkeys(
+                    stands_for[need]
+                    for need in one.needs
+                    if need in stands_for and stands_for[need] != one.id
+                )
+            ),
+        )
+        for one in kept.values()
+    ]
+
+
+def plain(text: str) -> str:
+    """The words of a question that carry it, for comparing.
+
+    >>> plain("Is there any sand shown in this video?")
+    'is sand'
+    """
+    bare = " ".join(_SIGNS.sub(" ", text.lower()).split())
+    return " ".join(_FILLER.sub(" ", _PLACE.sub(" ", bare)).split())
+
+
+def with_needs(questions: Sequence[Question], graph: SceneGraph) -> list[Question]:
+    """The questions, each needing those about the entities that its element hangs on."""
+    by_element = {one.element: one.id for one in questions if one.element}
+    return [
+        replace(
+            one,
+            needs=tuple(
+                by_element[end]
+                for end in graph.ends(one.element)
+                if end in by_element and by_element[end] != one.id
+            ),
+        )
+        for one in questions
+    ]
+
+
+def _check(question: Question, ids: set[str], graph: SceneGraph | None) -> None:
+    if not question.text.strip():
+        raise BadQuestions(f"question {question.id!r} is empty")
+    if question.element and (graph is None or graph.element(question.element) is None):
+        raise BadQuestions(
+            f"question {question.id!r} asks about {question.element!r}, which is not in the graph"
+        )
+    for need in question.needs:
+        if need not in ids:
+            raise BadQuestions(f"question {question.id!r} needs {need!r}, which is not there")
+
+
+def _refuse_circles(questions: Sequence[Question]) -> None:
+    done: set[str] = set()
+    waiting = list(questions)
+    while waiting:
+        rest = [one for one in waiting if not done.issuperset(one.needs)]
+        if len(rest) == len(waiting):
+            names = ", ".join(one.id for one in rest[:5])
+            raise BadQuestions(f"the questions {names} need each other in a circle")
+        done.update(one.id for one in waiting if one not in rest)
+        waiting = rest
+
+
+# Questions files: one line of JSON per prompt, made by a writer or imported, edited by people.
+#
+# Also the released files can be read as such, so that a published benchmark is used as it is.
+
+RELEASED = "released"
+_ADVICE = "Write one with `screentest etva questions`, or give the released files."
+
+
+def key_of(prompt: str) -> str:
+    """What makes two prompts the same: blanks and capitals do not."""
+    return " ".join(prompt.split()).casefold()
+
+
+def read_question_sets(path: Path, categories: Path | None = None) -> list[QuestionSet]:
+    """Our own questions file, or a released one with its ``categories`` file."""
+    if categories is not None or _is_released(path):
+        return [from_released(one) for one in read_prompts(path, categories)]
+    sets = []
+    for number, line in enumerate(_lines(path), start=1):
+        if not line.strip():
+            continue
+        try:
+            sets.append(from_json(QuestionSet, line))
+        except UserError as error:
+            raise UserError(f"{path}, line {number}: {error.message}", advice=_ADVICE) from None
+    if not sets:
+        raise UserError(f"there are no questions in {path}", advice=_ADVICE)
+    return sets
+
+
+def write_question_sets(path: Path, sets: Iterable[QuestionSet]) -> None:
+    """One line per prompt; the file is whole or not there."""
+    from screentest._util.atomic import write_whole
+
+    write_whole(path, "".join(f"{to_json(one)}\n" for one in sets))
+
+
+def by_prompt(sets: Sequence[QuestionSet]) -> dict[str, QuestionSet]:
+    """The sets by their prompts; the same prompt twice is an error."""
+    found: dict[str, QuestionSet] = {}
+    for one in sets:
+        key = key_of(one.prompt)
+        if key in found:
+            raise UserError(f"two lines have the prompt {one.prompt[:60]!r}")
+        found[key] = one
+    return found
+
+
+def digest_of(sets: Sequence[QuestionSet]) -> str:
+    """Twelve hex digits of all that the questions say, for signatures; order does not count."""
+    lines = sorted(to_json(one) for one in sets)
+    return hashlib.sha256("\n".join(lines).encode()).hexdigest()[:12]
+
+
+def from_released(prompt: ReleasedPrompt) -> QuestionSet:
+    """A released prompt as a set of questions. There is no graph: none was released."""
+    for one in prompt.questions:
+        if not one.label:
+            raise UserError(
+                f"nothing says which category {one.text[:60]!r} belongs to",
+                advice="Give the file of questions and types too.",
+            )
+    questions = (
+        Question(f"q{number}", one.text, read_category(one.label))
+        for number, one in enumerate(prompt.questions, start=1)
+    )
+    return QuestionSet(
+        prompt.prompt,
+        tuple(questions),
+        knowledge=prompt.knowledge or None,
+        writer=RELEASED,
+    )
+
+
+def _is_released(path: Path) -> bool:
+    """Whether a file's first line is one of the released kind: its questions are plain texts."""
+    for line in _lines(path):
+        if line.strip():
+            try:
+                row = json.loads(line)
+            except ValueError:
+                return False
+            questions = row.get("questions") if isinstance(row, dict) else None
+            return isinstance(questions, list) and any(isinstance(one, str) for one in questions)
+    return False
+
+
+def _lines(path: Path) -> list[str]:
+    try:
+        return path.read_text(encoding="utf-8-sig").split("\n")
+    except OSError as error:
+        raise UserError(f"{path} does not open: {error.strerror}", advice=_ADVICE) from None
+    except UnicodeDecodeError:
+        raise UserError(f"{path} is not UTF-8", advice=_ADVICE) from None
+
+
+# Where a metric's questions come from: a questions file, or a writer.
+
+
+class QuestionsFile:
+    """The questions of a file, by prompt."""
+
+    def __init__(self, path: Path) -> None:
+        try:
+            status = os.stat(path)  # noqa: PTH116 - the numbers, not the path's opinion
+        except OSError as error:
+            raise UserError(
+                f"the questions file {path} does not open: {error.strerror}",
+                advice="Write one with `screentest etva questions`.",
+            ) from None
+        self._path = path
+        self._sets, self.digest = _read(path, status.st_mtime_ns, status.st_size)
+
+    def write(self, texts: Sequence[str]) -> list[Outcome[QuestionSet]]:
+        """The questions of each prompt; a prompt that the file has not has none."""
+        return [self._of(text) for text in texts]
+
+    @property
+    def all_known(self) -> bool:
+        """Whether every prompt comes with its knowledge."""
+        return all(one.knowledge is not None for one in self._sets.values())
+
+    def _of(self, text: str) -> Outcome[QuestionSet]:
+        found = self._sets.get(key_of(text))
+        if found is None:
+            return Outcome.failed(
+                Reason.NOT_APPLICABLE,
+                f"{self._path.name} has no questions for {text[:60]!r}",
+                f"Add them: screentest etva questions PROMPTS --out {self._path.name}",
+            )
+        return Outcome.of(found)
+
+
+@lru_cache(maxsize=4)
+def _read(path: Path, changed: int, size: int) -> tuple[dict[str, QuestionSet], str]:
+    # A worker builds its metric anew for every item; the file is read once while it is the same.
+    sets = read_question_sets(path)
+    return by_prompt(sets), digest_of(sets)

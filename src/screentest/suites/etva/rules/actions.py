@@ -1,0 +1,151 @@
+"""What somebody or something does: alone, to something else, or along a way."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from screentest.english.chunks import Chunk, Clauses
+from screentest.english.lexicon import Tag
+from screentest.suites.etva.graph import Category
+from screentest.suites.etva.rules.phrases import (
+    PLACES,
+    RESTING,
+    Draft,
+    be,
+    doing,
+    is_entity,
+    kind_of_action,
+    name_of,
+    the,
+)
+from screentest.suites.etva.rules.scenes import Phrase, following_phrase
+
+_WAYS = frozenset(
+    (
+        *("forward", "forwards", "backward", "backwards", "up", "down", "upwards", "downwards"),
+        *("upward", "downward", "leftward", "leftwards", "rightward", "rightwards", "away"),
+        *("sideways", "apart", "together", "off", "out", "around", "past", "by", "in", "along"),
+        *("above", "below", "outside", "inside"),
+    )
+)
+_SILENT = frozenset(
+    (
+        *("be", "have", "show", "feature", "depict", "contain", "include", "see", "make", "try"),
+        *("go", "start", "begin", "cause", "base"),
+    )
+)
+"""Verbs that say nothing by themselves."""
+_VAGUE = frozenset(("on", "in", "at", "during", "over", "for", "with", "as", "after", "before"))
+
+
+@dataclass(frozen=True, slots=True)
+class _Action:
+    agents: tuple[Chunk, ...]
+    base: str
+    words: str
+    """In -ing, or being with a participle."""
+
+    @property
+    def passive(self) -> bool:
+        return self.words.startswith("being ")
+
+    @property
+    def who(self) -> str:
+        return " and ".join(the(agent) for agent in self.agents)
+
+    @property
+    def be(self) -> str:
+        return be(self.agents[0], len(self.agents))
+
+    def asked(self, rest: str = "") -> str:
+        """The question, with what follows the verb."""
+        return " ".join(f"{self.be} {self.who} {self.words} {rest}".split()) + "?"
+
+
+def actions(draft: Draft, clauses: Clauses) -> None:
+    """Every verb with its agents, as attributes and relations."""
+    for at, chunk in enumerate(clauses.chunks):
+        verb = chunk.words[0].verb
+        if chunk.tag not in (Tag.VERB, Tag.PASSIVE) or chunk.negated or verb is None:
+            continue
+        agents = tuple(agent for agent in _agents(clauses, at) if is_entity(agent))
+        if agents:
+            passive = chunk.tag is Tag.PASSIVE or chunk.words[0].low in ("made", "filled")
+            said = f"being {chunk.words[0].text}" if passive else doing(chunk.words[0])
+            _act(draft, clauses, at, _Action(agents, verb.base, said))
+
+
+def _agents(clauses: Clauses, at: int) -> list[Chunk]:
+    """Who does it; "two deer graze" has a plural that only the verb tells."""
+    verb = clauses.chunks[at]
+    before = clauses.before(at)
+    near = clauses.chunks[before] if before >= 0 else None
+    if verb.agents or near is None or not near.is_noun:
+        # A material clings to the noun it stands behind: people on roads made of water.
+        if near is not None and near.is_noun and verb.words[0].low in ("made", "filled"):
+            return [near]
+        return verb.agents
+    return [near] if near.kind == "animals" else []
+
+
+def _act(draft: Draft, clauses: Clauses, at: int, action: _Action) -> None:
+    subject, kind = draft.entity(action.agents[0]), kind_of_action(action.base)
+    manner, after = _manner(clauses, at)
+    phrase = following_phrase(clauses, after)
+    if phrase is not None and phrase.noun in action.agents:
+        phrase = None
+    direct = phrase is not None and not phrase.words
+    clings = action.base in ("make", "fill", "cover") and action.passive
+    placed = action.base in RESTING and action.passive
+    if not (direct or clings or placed) and action.base not in _SILENT:
+        draft.attribute(subject, action.words, action.asked(), kind)
+    if manner and not direct and not clings and action.base not in _SILENT:
+        draft.attribute(subject, f"{action.words} {manner}", action.asked(manner), kind)
+    if phrase is not None:
+        _towards(draft, action, phrase, clings=clings)
+
+
+def _towards(draft: Draft, action: _Action, phrase: Phrase, *, clings: bool) -> None:
+    """What is done to something else, or where to."""
+    subject, kind = draft.entity(action.agents[0]), kind_of_action(action.base)
+    seen = is_entity(phrase.noun)
+    if clings:
+        participle = action.words.removeprefix("being ")
+        kind = Category.MATERIAL
+        asked = f"{action.be} {action.who} {participle} {phrase.words} {name_of(phrase.noun)}?"
+    elif action.base in _SILENT or (not seen and phrase.first in _VAGUE):
+        return
+    elif phrase.beside or (action.base in RESTING and phrase.first in PLACES):
+        if not action.passive:
+            return  # a place, not a deed: asked as such
+        kind = Category.SPATIAL
+        asked = action.asked(f"{phrase.words} {the(phrase.noun)}")
+    else:
+        noun = the(phrase.noun) if seen else " ".join(word.text for word in phrase.noun.words)
+        asked = action.asked(f"{phrase.words} {noun}")
+    words = f"{action.words} {phrase.words}".strip()
+    if seen:
+        draft.relation(subject, words, draft.entity(phrase.noun), asked, kind)
+    else:
+        draft.attribute(subject, f"{words} {phrase.noun.name}", asked, kind)
+
+
+def _manner(clauses: Clauses, at: int) -> tuple[str, int]:
+    """Adverbs before a verb, adverbs and directions right after it, and where they end."""
+    chunks = clauses.chunks
+    words = [chunks[at - 1].low] if at and chunks[at - 1].low.endswith("ly") else []
+    here = at + 1
+    while here < len(chunks):
+        chunk = chunks[here]
+        way = chunk.low in _WAYS and not _leads_on(clauses, here)
+        if chunk.tag is not Tag.ADVERB and not way:
+            break
+        words.append(chunk.low)
+        here += 1
+    return " ".join(words), here
+
+
+def _leads_on(clauses: Clauses, here: int) -> bool:
+    """Whether a preposition goes on to a noun, or to "the left of" one."""
+    after = clauses.chunks[here + 1] if here + 1 < len(clauses.chunks) else None
+    return after is not None and (after.is_noun or after.tag in (Tag.DET, Tag.DIRECTION))

@@ -1,0 +1,265 @@
+"""Noun phrases and verbs as questions speak of them."""
+
+from __future__ import annotations
+
+from screentest.english.chunks import Chunk
+from screentest.english.lexicon import Tag, Word, ing_form, lexicon
+from screentest.suites.etva.graph import Attribute, Category, Entity, Kind, Relation, SceneGraph
+from screentest.suites.etva.questions import Question, distinct, with_needs
+
+# Which category an attribute, an action or a place belongs to, by lists of words.
+
+MATERIALS = frozenset(
+    (
+        *("bamboo", "brick", "bronze", "cardboard", "ceramic", "clay", "concrete", "copper"),
+        *("cotton", "crystal", "denim", "fabric", "glass", "gold", "granite", "ice", "iron"),
+        *("leather", "marble", "metal", "metallic", "paper", "plastic", "porcelain", "rubber"),
+        *("sandy", "silk", "silver", "steel", "stone", "straw", "tin", "velvet", "wax", "wood"),
+        *("wooden", "wool", "woollen", "woolen", "chrome", "jade", "foam", "felt", "wicker"),
+    )
+)
+_SHAPES = frozenset(
+    (
+        *("big", "broad", "circular", "curved", "enormous", "flat", "giant", "gigantic", "high"),
+        *("huge", "immense", "large", "little", "long", "massive", "miniature", "narrow", "oval"),
+        *("pointed", "rectangular", "round", "short", "slender", "slim", "small", "spherical"),
+        *("spiral", "square", "tall", "thick", "thin", "tiny", "triangular", "vast", "wide"),
+    )
+)
+_PHYSICAL = frozenset(
+    (
+        *("boil", "bounce", "break", "burn", "bloom", "collapse", "condense", "crack", "decay"),
+        *("dissolve", "drip", "dry", "erupt", "evaporate", "explode", "fade", "float", "freeze"),
+        *("grow", "inflate", "deflate", "leak", "melt", "pour", "reflect", "refract", "ripen"),
+        *("rot", "rust", "shatter", "shrink", "sink", "spill", "splash", "swell", "thaw", "wilt"),
+        *("wither", "ascend", "squeeze", "disappear"),
+    )
+)
+RESTING = frozenset(
+    (
+        *("sit", "stand", "lie", "perch", "rest", "hang", "stay", "wait", "kneel", "crouch"),
+        *("lean", "sleep", "locate", "place", "position", "situate", "surround", "park"),
+    )
+)
+"""Verbs that say where something is rather than what it does."""
+PLACES = frozenset(
+    (
+        *("above", "across", "against", "among", "around", "at", "atop", "behind", "below"),
+        *("beneath", "beside", "between", "in", "inside", "near", "next", "on", "outside", "over"),
+        *("under", "underneath", "within", "alongside", "amid", "upon", "beyond"),
+    )
+)
+TIMES = frozenset(
+    (
+        *("dawn", "dusk", "sunrise", "sunset", "night", "nighttime", "midnight", "noon", "evening"),
+        *("morning", "afternoon", "twilight", "spring", "summer", "autumn", "fall", "winter"),
+        *("daytime",),
+    )
+)
+UNSEEN = frozenset(
+    (
+        *(
+            "tableau",
+            "sense",
+            "area",
+            "attention",
+            "due",
+            "end",
+            "how",
+            "pressure",
+            "process",
+            "reverse",
+            "secret",
+        ),
+        *("secrets", "state", "thing", "time", "way", "world", "moment", "exposure", "skill"),
+        *("piece", "group", "pair", "bunch", "last", "flurry", "lot", "number", "series", "kind"),
+        *("skills", "emotion", "emotions", "color", "colors", "colour", "colours", "direction"),
+    )
+)
+"""Nouns that nobody can point at."""
+
+
+def kind_of_attribute(value: str) -> Category:
+    """The category of an adjective.
+
+    >>> [kind_of_attribute(word).value for word in ("dragon-shaped", "wooden", "sleepy")]
+    ['shape', 'material', 'other']
+    """
+    low = value.lower()
+    if low in MATERIALS:
+        return Category.MATERIAL
+    if low in _SHAPES or low.endswith("-shaped"):
+        return Category.SHAPE
+    if low.endswith(("-colored", "-coloured")):
+        return Category.COLOR
+    return Category.OTHER
+
+
+def kind_of_action(base: str) -> Category:
+    """The category of what somebody or something does."""
+    return Category.PHYSICS if base in _PHYSICAL else Category.MOTION
+
+
+def is_entity(chunk: Chunk) -> bool:
+    """Whether a noun phrase names something that can be seen."""
+    low = chunk.low
+    return (
+        chunk.is_noun
+        and chunk.tag is Tag.NOUN
+        and not chunk.negated
+        and chunk.kind not in ("film-term", "abstract")
+        and low not in TIMES
+        and not (low in UNSEEN and " " not in chunk.name)
+        and chunk.words[-1].text[0].isalpha()
+    )
+
+
+def name_of(chunk: Chunk) -> str:
+    """Its name as it stands within a sentence: a capital at the start of a prompt is no name."""
+    name = chunk.name
+    first = chunk.words[-1 if " " not in name else -len(name.split())]
+    known = first.low in lexicon().nouns or lexicon().singular(first.low) in lexicon().nouns
+    return name[0].lower() + name[1:] if known and not name.isupper() else name
+
+
+def is_name(chunk: Chunk) -> bool:
+    """Whether it is the name of one: Paris, the Eiffel Tower; a Corgi is one of many."""
+    noun = chunk.words[-len(chunk.name.split()) :]
+    capital = all(word.text[0].isupper() and not word.text.isupper() for word in noun)
+    alone = len(noun) == 1 and noun[0].start == 0
+    return capital and not alone and chunk.words[0].low not in ("a", "an") and not chunk.owned
+
+
+def is_many(chunk: Chunk) -> bool:
+    """Whether there is more than one of it."""
+    counted = any(word.tag is Tag.NUM and word.low not in ("one", "1") for word in chunk.words)
+    return chunk.plural or counted
+
+
+def the(chunk: Chunk) -> str:
+    """A noun phrase spoken of again."""
+    if is_name(chunk) and chunk.words[0].low != "the":
+        return chunk.name
+    return f"the {chunk.name if is_name(chunk) else name_of(chunk)}"
+
+
+def be(chunk: Chunk, count: int = 1) -> str:
+    """Is or Are."""
+    return "Are" if is_many(chunk) or count > 1 else "Is"
+
+
+def there_is(chunk: Chunk) -> str:
+    """How one asks whether something exists."""
+    name = name_of(chunk)
+    if is_name(chunk):
+        return f"Is {the(chunk)}"
+    if is_many(chunk):
+        return f"Are there any {name}"
+    counted = any(word.low in ("a", "an", "one", "the", "another") for word in chunk.words)
+    if counted or chunk.owned or chunk.kind in ("people", "animals", "body", "scenes"):
+        return f"Is there {article(name)} {name}"
+    return f"Is there any {name}"
+
+
+def article(name: str) -> str:
+    """a or an.
+
+    >>> article("owl"), article("unicorn"), article("hour")
+    ('an', 'a', 'an')
+    """
+    low = name.lower()
+    if low.startswith(("uni", "use", "usa", "eu", "one")):
+        return "a"
+    return "an" if low.startswith(("a", "e", "i", "o", "u", "hour", "honest")) else "a"
+
+
+def doing(word: Word) -> str:
+    """What somebody does, in -ing, also for verbs that no list has."""
+    low = word.low
+    if low.endswith("ing"):
+        return low
+    verb = word.verb
+    if verb is not None and verb.base != low:
+        return ing_form(verb.base)
+    if low.endswith("ed") and verb is not None and verb.form == "past":
+        return f"{low[:-2]}ing"
+    third = verb is not None and verb.form == "s" and low.endswith("s")
+    return ing_form(lexicon().singular(low) if third else low)
+
+
+# A graph and its questions while they are being found.
+
+FILM = "film"
+"""The entity that camera and style belong to. Nobody asks whether it exists."""
+
+
+class Draft:
+    """Collects elements; each comes with the question about it."""
+
+    def __init__(self) -> None:
+        self._entities: dict[str, Entity] = {}
+        self._attributes: list[Attribute] = []
+        self._relations: list[Relation] = []
+        self._asked: dict[str, tuple[str, Category]] = {}
+        self._said: set[tuple[str, ...]] = set()
+
+    def film(self) -> str:
+        """The film itself."""
+        self._entities.setdefault(FILM, Entity(FILM, "camera", Kind.CAMERA))
+        return FILM
+
+    def entity(self, chunk: Chunk) -> str:
+        """The entity that a noun phrase names; the same noun is the same entity."""
+        single = lexicon().singular(chunk.low)
+        known = self._entities.get(single)
+        if known is None:
+            place = Kind.BACKGROUND if chunk.kind == "scenes" else Kind.THING
+            number = len([key for key in self._entities if key != FILM]) + 1
+            known = Entity(f"e{number}", chunk.name if is_name(chunk) else name_of(chunk), place)
+            self._entities[single] = known
+            self._asked[known.id] = (f"{there_is(chunk)} shown in the video?", Category.EXISTENCE)
+        return known.id
+
+    def whole(self, text: str) -> None:
+        """All of a prompt that no rule takes apart, as one thing to be seen."""
+        known = Entity("e1", text, Kind.BACKGROUND)
+        self._entities[text] = known
+        self._asked[known.id] = (f"Does the video show {text}?", Category.EXISTENCE)
+
+    @property
+    def empty(self) -> bool:
+        """Whether nothing was found so far."""
+        return not self._entities
+
+    def attribute(self, entity: str, value: str, question: str, category: Category) -> None:
+        """A quality of an entity."""
+        if self._is_new(entity, value.lower()):
+            name = f"a{len(self._attributes) + 1}"
+            self._attributes.append(Attribute(name, entity, value))
+            self._asked[name] = (question, category)
+
+    def relation(
+        self, subject: str, name: str, other: str, question: str, category: Category
+    ) -> None:
+        """Something between two entities."""
+        if subject != other and self._is_new(subject, name.lower(), other):
+            number = f"r{len(self._relations) + 1}"
+            self._relations.append(Relation(number, subject, name, other))
+            self._asked[number] = (question, category)
+
+    def finished(self) -> tuple[SceneGraph, list[Question]]:
+        """The graph, and its questions in order, each once."""
+        graph = SceneGraph(
+            tuple(self._entities.values()), tuple(self._attributes), tuple(self._relations)
+        )
+        asked = [element.id for element in graph.walk() if element.id in self._asked]
+        questions = [
+            Question(f"q{number}", *self._asked[name], element=name)
+            for number, name in enumerate(asked, start=1)
+        ]
+        return graph, distinct(with_needs(questions, graph))
+
+    def _is_new(self, *words: str) -> bool:
+        new = words not in self._said
+        self._said.add(words)
+        return new

@@ -1,0 +1,273 @@
+"""Where things are: "a cat on a mat", "a dog on the left of a bicycle"."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from functools import partial
+
+from screentest.english.chunks import Chunk, Clauses
+from screentest.english.lexicon import Tag
+from screentest.suites.etva.graph import Category
+from screentest.suites.etva.rules.phrases import PLACES, RESTING, Draft, be, is_entity, is_many, the
+
+_FARTHEST = 8
+_SIDES = ("left", "right", "top", "bottom", "front", "back", "side", "middle", "centre", "center")
+_SURFACES = ("surface", "side", "edge", "peak", "top", "bottom", "middle", "centre", "center")
+
+
+@dataclass(frozen=True, slots=True)
+class Phrase:
+    """The words that lead from a verb or noun to the next noun, and that noun."""
+
+    words: str
+    noun: Chunk
+
+    @property
+    def first(self) -> str:
+        """The first word; empty where the noun follows at once."""
+        return self.words.partition(" ")[0]
+
+    @property
+    def beside(self) -> bool:
+        """Whether it says on which side."""
+        return not {"left", "right", "next"}.isdisjoint(self.words.split())
+
+
+def following_phrase(clauses: Clauses, at: int) -> Phrase | None:
+    """The noun that begins here, or that prepositions and sides lead to from here."""
+    words: list[str] = []
+    for chunk in clauses.chunks[at : at + _FARTHEST]:
+        if chunk.is_noun and not _is_side(chunk):
+            return None if chunk.negated else Phrase(" ".join(words), chunk)
+        if chunk.tag in (Tag.PREP, Tag.DET, Tag.DIRECTION, Tag.ADJECTIVE) or _is_side(chunk):
+            words += [word.low for word in chunk.words]
+        else:
+            return None
+    return None
+
+
+def places(draft: Draft, clauses: Clauses) -> None:
+    """Every place that a noun phrase or a resting or moving subject is said to be at."""
+    for at, chunk in enumerate(clauses.chunks):
+        if chunk.tag is not Tag.PREP or chunk.low not in PLACES:
+            continue
+        if at and clauses.chunks[at - 1].tag is Tag.PREP:
+            continue
+        phrase = following_phrase(clauses, at)
+        if phrase is None or not is_entity(phrase.noun):
+            continue
+        for holder in _holders(clauses, at, beside=phrase.beside):
+            if is_entity(holder) and holder is not phrase.noun:
+                asked = f"{be(holder)} {the(holder)} {phrase.words} {the(phrase.noun)}?"
+                subject, other = draft.entity(holder), draft.entity(phrase.noun)
+                draft.relation(subject, phrase.words, other, asked, Category.SPATIAL)
+
+
+def belongings(draft: Draft, clauses: Clauses) -> None:
+    """What something has: a mountain with an eye, a child with a caring look."""
+    for at, chunk in enumerate(clauses.chunks[:-1]):
+        if chunk.low != "with" or chunk.tag is not Tag.PREP:
+            continue
+        had = clauses.chunks[at + 1]
+        if not had.is_noun or had.negated or had.words[0].low not in ("a", "an"):
+            continue
+        before = clauses.before(at)
+        near = clauses.chunks[before] if before >= 0 else None
+        holders = [near] if near is not None and near.is_noun else clauses.subject_before(at)
+        for holder in holders[:1]:
+            if is_entity(holder):
+                _have(draft, holder, had)
+
+
+def _have(draft: Draft, holder: Chunk, had: Chunk) -> None:
+    what = " ".join(word.text for word in had.words)
+    asked = f"{'Do' if is_many(holder) else 'Does'} {the(holder)} have {what}?"
+    if is_entity(had):
+        subject, other = draft.entity(holder), draft.entity(had)
+        draft.relation(subject, "with", other, asked, Category.EXISTENCE)
+    else:
+        draft.attribute(draft.entity(holder), f"with {what}", asked, Category.OTHER)
+
+
+def _holders(clauses: Clauses, at: int, *, beside: bool) -> list[Chunk]:
+    """What is at a place: the noun right before, or who rests there or stands beside."""
+    before = clauses.before(at)
+    if before < 0:
+        return []
+    chunk = clauses.chunks[before]
+    if chunk.is_noun:
+        return [chunk]
+    verb = chunk.words[0].verb
+    rests = verb is not None and verb.base in RESTING
+    if chunk.tag is Tag.COPULA or (chunk.tag is Tag.VERB and (rests or beside)):
+        return chunk.agents
+    return []
+
+
+def _is_side(chunk: Chunk) -> bool:
+    return chunk.low in _SIDES or chunk.low in _SURFACES
+
+
+# What a prompt says of how it is filmed: camera, technique, style, written words.
+#
+# Such phrases are cut out of the text, so that "camera push in" is not read as a push.
+#
+# >>> rest, asked = read_filming("A girl walks, camera pull out, in watercolour style.")
+# >>> rest.split()
+# ['A', 'girl', 'walks', '.']
+# >>> [one.question for one in asked]
+# ['Is the camera pulling out, away from the subject?', 'Is the video in watercolour style?']
+
+
+@dataclass(frozen=True, slots=True)
+class Filmed:
+    """A quality of the whole film: what it is, and the question after it."""
+
+    value: str
+    question: str
+    category: Category
+
+
+_MOVES = {
+    "push": "pushing",
+    "pull": "pulling",
+    "zoom": "zooming",
+    "dolly": "moving",
+    "pan": "panning",
+    "tilt": "tilting",
+    "move": "moving",
+    "orbit": "orbiting",
+    "rotate": "rotating",
+    "crane": "moving",
+    "pedestal": "moving",
+    "truck": "moving",
+    "track": "moving",
+    "rise": "rising",
+    "follow": "following",
+    "circle": "circling",
+}
+_WAYS = {
+    "in": "in, towards the subject",
+    "out": "out, away from the subject",
+    "closer": "closer to the subject",
+    "back": "back, away from the subject",
+    "left": "to the left",
+    "right": "to the right",
+    "up": "upwards",
+    "upward": "upwards",
+    "upwards": "upwards",
+    "down": "downwards",
+    "downward": "downwards",
+    "downwards": "downwards",
+    "forward": "forward",
+    "forwards": "forward",
+    "backward": "backwards",
+    "backwards": "backwards",
+    "around": "around the subject",
+}
+_MOVE = "|".join(f"{base[:-1] if base.endswith('e') else base}\\w*" for base in _MOVES)
+_WAY = "|".join(_WAYS)
+_CAMERA = re.compile(
+    rf"\b(?:the\s+)?camera\s+(?:(?:is|slowly|gently|quickly|steadily)\s+)*(?P<move>{_MOVE})"
+    rf"(?:\s+(?:to\s+the\s+)?(?P<way>{_WAY})\b)?(?:\s+(?:the|her|him|it)\b)?",
+    re.IGNORECASE,
+)
+_BARE = re.compile(
+    rf"(?<=,)\s*(?P<move>pan|tilt|zoom|dolly|push|pull)(?:s|ning|ing|ming)?\s+(?P<way>{_WAY})\b",
+    re.IGNORECASE,
+)
+_TECHNIQUES = (
+    (r"(?:a\s+)?time-?\s?lapse(?:\s+(?:video|shot|footage))?(?:\s+of)?", "timelapse",
+     "Is the video a timelapse?"),
+    (r"(?:in\s+)?slow[- ]motion", "slow motion", "Is the video in slow motion?"),
+    (r"(?:an?\s+)?(?:extreme\s+)?close-?\s?up(?:\s+(?:shot|view))?(?:\s+of)?", "close-up",
+     "Is the subject shown in close-up?"),
+    (r"(?:an?\s+)?aerial\s+(?:view|shot)(?:\s+of)?", "aerial view",
+     "Is the scene filmed from the air?"),
+    (r"(?:a\s+)?bird'?s[- ]eye\s+view(?:\s+of)?", "bird's-eye view",
+     "Is the scene seen from straight above?"),
+    (r"(?:a\s+)?(?:first[- ]person|pov)\s+(?:view|shot|perspective)(?:\s+of)?", "first person",
+     "Is the scene seen through the eyes of somebody in it?"),
+    (r"(?:a\s+)?(?:handheld|shaky)\s+(?:camera|shot)(?:\s+of)?", "handheld",
+     "Does the camera shake as if held by hand?"),
+    (r"(?:a\s+)?tracking\s+shot(?:\s+of)?", "tracking shot",
+     "Does the camera move along with the subject?"),
+    (r"(?:a\s+)?(?:static|fixed)\s+(?:camera|shot)(?:\s+of)?", "static shot",
+     "Does the camera stand still?"),
+    (r"(?:a\s+)?wide\s+shot(?:\s+of)?", "wide shot", "Is the scene shown in a wide shot?"),
+)  # fmt: skip
+_STYLE = re.compile(
+    r",?\s*(?:\bin\s+(?:an?\s+|the\s+)?)?(?P<name>\b[\w'’-]+(?:\s+[\w'’-]+)?)\s+style\b",
+    re.IGNORECASE,
+)
+_STYLE_OF = re.compile(r",?\s*\bin\s+the\s+style\s+of\s+(?P<name>[\w'’ -]+)", re.IGNORECASE)
+_MONOCHROME = re.compile(r",\s*(?:in\s+)?black\s+and\s+white(?=\s*(?:[,.]|$))", re.IGNORECASE)
+_QUOTED = re.compile(r"[\"“](?P<words>[^\"“”]{1,80})[\"”]")
+
+
+def read_filming(prompt: str) -> tuple[str, list[Filmed]]:
+    """The prompt without such phrases (blanks in their place), and the phrases."""
+    found: list[tuple[int, Filmed]] = []
+
+    def cutting(pattern: re.Pattern[str], read: Callable[[re.Match[str]], Filmed]) -> None:
+        nonlocal prompt
+        for match in pattern.finditer(prompt):
+            found.append((match.start(), read(match)))
+        prompt = pattern.sub(lambda match: " " * len(match[0]), prompt)
+
+    cutting(_QUOTED, _written_words)
+    cutting(_CAMERA, _camera)
+    cutting(_BARE, _camera)
+    for words, value, question in _TECHNIQUES:
+        filmed = Filmed(value, question, Category.CAMERA)
+        cutting(re.compile(rf"\b{words}\b", re.IGNORECASE), partial(_always, filmed))
+    cutting(_STYLE_OF, _style_of)
+    cutting(_STYLE, _style)
+    cutting(_MONOCHROME, partial(_always, _BLACK_AND_WHITE))
+    prompt = re.sub(r"[,\s]+(?=[.]|$)", lambda match: " " * len(match[0]), prompt)
+    return prompt, list(_once(found))
+
+
+_BLACK_AND_WHITE = Filmed("black and white", "Is the video in black and white?", Category.COLOR)
+
+
+def _always(filmed: Filmed, _: re.Match[str]) -> Filmed:
+    return filmed
+
+
+def _camera(match: re.Match[str]) -> Filmed:
+    said = match["move"].lower()
+    move = next(
+        moving
+        for base, moving in _MOVES.items()
+        if said.startswith(base[:-1] if base.endswith("e") else base)
+    )
+    way = (match["way"] or "").lower()
+    tail = f" {_WAYS[way]}" if way else " the subject" if move == "following" else ""
+    return Filmed(f"{said} {way}".strip(), f"Is the camera {move}{tail}?", Category.CAMERA)
+
+
+def _style(match: re.Match[str]) -> Filmed:
+    name = match["name"].strip()
+    return Filmed(f"{name} style", f"Is the video in {name} style?", Category.OTHER)
+
+
+def _style_of(match: re.Match[str]) -> Filmed:
+    name = match["name"].strip()
+    return Filmed(f"style of {name}", f"Is the video in the style of {name}?", Category.OTHER)
+
+
+def _written_words(match: re.Match[str]) -> Filmed:
+    words = " ".join(match["words"].split())
+    question = f'Can the words "{words}" be read in the video?'
+    return Filmed(f'the words "{words}"', question, Category.OTHER)
+
+
+def _once(found: list[tuple[int, Filmed]]) -> Iterator[Filmed]:
+    seen: set[str] = set()
+    for _, filmed in sorted(found, key=lambda pair: pair[0]):
+        if filmed.question not in seen:
+            seen.add(filmed.question)
+            yield filmed

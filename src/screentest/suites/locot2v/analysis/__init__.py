@@ -1,1 +1,0 @@
-"""What the paper reads out of its numbers: standings, correlations, complexity, and charts."""

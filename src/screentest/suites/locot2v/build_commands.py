@@ -1,0 +1,154 @@
+"""``screentest suite build``: a prompt suite from real videos, stage by stage."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from screentest.cli._options import (
+    DeviceOption,
+    JsonOption,
+    MaxCostOption,
+    ModelOption,
+    PricesOption,
+    ProfileOption,
+    PromptsOption,
+)
+
+if TYPE_CHECKING:
+    from screentest.suites.locot2v.building.build import Building
+
+
+def command(suite: typer.Typer) -> None:
+    """Add the command."""
+    suite.command()(build)
+
+
+def build(
+    name: Annotated[str, typer.Argument(metavar="SUITE", help="Whose stages: locot2v.")],
+    out: Annotated[
+        Path, typer.Option(metavar="DIR", help="Where stages, run and suite are kept.")
+    ] = Path("suite"),
+    videos: Annotated[
+        Path | None,
+        typer.Option(metavar="DIR", help="Real videos; folders in it are themes."),
+    ] = None,
+    urls: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="Addresses to fetch with yt-dlp, one per line."),
+    ] = None,
+    theme: Annotated[str, typer.Option(metavar="TEXT", help="The theme of all videos.")] = "",
+    shortest: Annotated[float, typer.Option(metavar="SECONDS", help="No video below.")] = 30.0,
+    longest: Annotated[float, typer.Option(metavar="SECONDS", help="No video above.")] = 60.0,
+    refinements: Annotated[
+        int, typer.Option(min=0, max=10, help="Rounds of criticism for a draft.")
+    ] = 2,
+    frames: Annotated[int, typer.Option(min=1, max=512, help="Frames a model is shown.")] = 32,
+    model: ModelOption = None,
+    profile: ProfileOption = None,
+    prompts: PromptsOption = None,
+    prices: PricesOption = None,
+    max_cost: MaxCostOption = "",
+    device: DeviceOption = "auto",
+    as_json: JsonOption = False,
+) -> None:
+    """Make a prompt suite from your own videos.
+
+    Each stage of each video is a file under DIR/stages that you may correct: what
+    was made is not made again, and what depends on a correction is made anew.
+    Videos with burnt-in text, overlays, poor quality or another theme are flagged;
+    set "use" in their collect.json to false to leave them out.
+
+    \b
+    Examples:
+      screentest suite build locot2v --videos films/ --out suite/ \\
+          --model chat=openai:NAME
+      screentest suite build locot2v --urls list.txt --theme pets \\
+          --model chat.watch=openai:SEEING --model chat.extract=openai:WRITING
+    """
+    from screentest.cli._console import err, print_json, shown
+    from screentest.cli._options import cap_of, settings_of
+    from screentest.core import BadOption
+    from screentest.run import RunStore
+    from screentest.run.session import Tools
+    from screentest.suites.locot2v.building.build import build_suite
+    from screentest.suites.locot2v.building.sources import download, sources_in
+    from screentest.suites.locot2v.building.stages import Choices
+
+    if name != "locot2v":
+        raise BadOption(f"there are no stages for {name!r}", advice="Known: locot2v.")
+    if (videos is None) == (urls is None):
+        raise BadOption("give either --videos or --urls")
+    settings = settings_of(model, profile, prompts, prices, device=device)
+    cap = cap_of(max_cost, settings)
+    if urls is not None:
+        videos = out / "videos"
+        for lost in download(urls, videos, shortest=shortest, longest=longest):
+            err().print(f"could not be fetched: {shown(lost)}")
+    assert videos is not None
+    sources = sources_in(videos, theme)
+    choices = Choices(shortest, longest, refinements=refinements, frames=frames)
+    arguments = {"suite": name, "models": [str(one) for one in settings.models]}
+    tools = Tools(settings)
+
+    def notice(source: str, stage: str) -> None:
+        err().print(f"{shown(source)}: {stage}")
+
+    with RunStore(out, command="suite build", arguments=arguments, max_cost=cap) as store:
+        tools.attach(store.ledger)
+        try:
+            done = build_suite(sources, out, tools, choices, notice=notice)
+        finally:
+            tools.models.close()
+    if as_json:
+        print_json(_object(done, out))
+    else:
+        _print(done, out, len(sources))
+    if done.failures:
+        raise typer.Exit(1)
+
+
+def _object(done: Building, out: Path) -> dict[str, Any]:
+    return {
+        "folder": str(out),
+        "records": [record.id for record in done.records],
+        "made": done.made,
+        "kept": done.kept,
+        "corrected": done.corrected,
+        "conflicts": done.conflicts,
+        "left_out": {name: list(flags) for name, flags in done.left_out.items()},
+        "flagged": {name: list(flags) for name, flags in done.flagged.items()},
+        "failures": {place: str(failure) for place, failure in done.failures.items()},
+    }
+
+
+def _print(done: Building, out: Path, total: int) -> None:
+    from screentest.cli._console import plural
+    from screentest.cli._tables import print_heading, print_indented
+
+    for title, found in (("Left out", done.left_out), ("To be looked at", done.flagged)):
+        if found:
+            print_heading(title)
+        for name, flags in found.items():
+            print_indented(f"{name}: {', '.join(flags) or 'by hand'}")
+    if done.conflicts:
+        print_heading("Corrected by hand, though what they rest on has changed")
+        for place in done.conflicts:
+            print_indented(place)
+    if done.failures:
+        print_heading("Not made")
+        for place, failure in done.failures.items():
+            print_indented(f"{place}: {str(failure).splitlines()[-1]}")
+    words = f"{plural(done.made, 'stage')} made, {done.kept:,} kept"
+    if done.corrected:
+        words += f" ({len(done.corrected):,} corrected by hand)"
+    print_indented(f"{words}; {len(done.records):,} of {plural(total, 'video')} complete", indent=0)
+    if done.records:
+        print_indented(f"The suite is {out / 'suite.json'}", indent=0)
+    if done.drafts is not None:
+        hint = f"screentest annotate serve {done.drafts} --task prompts"
+        print_indented(f"To have people look over the drafts: {hint}", indent=0)
+    if done.failures:
+        print_indented("Start the same command again to go on.", indent=0)

@@ -1,0 +1,396 @@
+"""LoCoT2V-Bench's prompt suite files, both editions, and one's own in the same layout.
+
+The first edition is ``{theme: {id: record}}``; the second a list or object of records. What a
+record lacks is empty here, and what it has and cannot be read is reported. The theme of an id
+is everything before its last underscore.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+from screentest._util.atomic import write_whole
+from screentest.core import Item, ManifestError
+from screentest.manifests.fields import Complaint, Kind, Problem, load_json, one_line
+from screentest.manifests.files import VIDEO_SUFFIXES
+
+LONGEST_FILE = 256 * 2**20
+PROMPT_GROUP = "prompt_id"
+"""The group of an item that says which record of a suite it was made from."""
+COMPLEXITIES = ("semantic", "structural", "control")
+"""In which ways a prompt is complex, each from 1 to 10."""
+DIMENSIONS: Mapping[str, str] = {
+    "emotional_response": "Emotional Response",
+    "narrative_flow": "Narrative Flow",
+    "character_development": "Character Development",
+    "visual_style": "Visual Style",
+    "themes": "Themes",
+    "interpretive_depth": "Interpretive Depth",
+    "overall_impression": "Overall Impression",
+}
+"""The seven dimensions of human expectation, by our names, with the paper's."""
+# The suite file calls some of them otherwise than the paper does.
+_ALIASES = {
+    **{title.lower(): name for name, title in DIMENSIONS.items()},
+    **{name: name for name in DIMENSIONS},
+    "narrative structure and pacing": "narrative_flow",
+    "characterization and relationships": "character_development",
+    "themes and messages": "themes",
+    "openness and interpretive depth": "interpretive_depth",
+    "overall evaluation": "overall_impression",
+}
+_POLARITY = {"positive": True, "negative": False}
+
+
+@dataclass(frozen=True, slots=True)
+class Event:
+    """One thing that happens, as the paper defines it: a description and four fields."""
+
+    event: str
+    subject: str = ""
+    setting: str = ""
+    action: str = ""
+    camera: str = ""
+    prompt: str = ""
+    """The same as a prompt of its own, for generators that take several."""
+
+
+@dataclass(frozen=True, slots=True)
+class ExpectationQuestion:
+    """A yes-or-no question; ``positive`` where yes says that the expectation is met."""
+
+    text: str
+    positive: bool
+
+
+@dataclass(frozen=True, slots=True)
+class HumanAction:
+    """Who is to do what."""
+
+    subject: str
+    action: str
+
+    def __str__(self) -> str:
+        return f"{self.subject}: {self.action}" if self.subject else self.action
+
+
+@dataclass(frozen=True, slots=True)
+class PromptRecord:
+    """One prompt of a suite and all that its evaluation needs."""
+
+    id: str
+    prompt: str
+    """What a generator is given."""
+    base: str = ""
+    """The prompt without what only concerns evaluation; the prompt itself where empty."""
+    theme: str = ""
+    category: str = ""
+    events: tuple[Event, ...] = ()
+    questions: Mapping[str, tuple[ExpectationQuestion, ...]] = field(default_factory=dict)
+    """By dimension of human expectation."""
+    expectations: Mapping[str, str] = field(default_factory=dict)
+    """What was said of the real video, by dimension."""
+    actions: tuple[HumanAction, ...] | None = None
+    """None where the file does not tell; empty where nobody acts."""
+    complexity: Mapping[str, float] = field(default_factory=dict)
+    """semantic, structural, control: 1 to 10."""
+    duration: float | None = None
+
+    @property
+    def content(self) -> str:
+        """What the video is to show: the text that alignment is measured against."""
+        return self.base or self.prompt
+
+
+@dataclass(frozen=True, slots=True)
+class PromptSuite:
+    """The records of a suite file by id, what was wrong with it, and its hash."""
+
+    records: Mapping[str, PromptRecord]
+    problems: tuple[Problem, ...] = ()
+    digest: str = ""
+
+    def record_of(self, item: Item) -> PromptRecord | None:
+        """The record that an item was made from: by its group, its id, or its prompt."""
+        named = item.groups.get(PROMPT_GROUP, "")
+        for name in (named, item.id, Path(item.id).stem):
+            if name in self.records:
+                return self.records[name]
+        matching = [
+            one for one in self.records.values() if item.prompt and one.prompt == item.prompt
+        ]
+        return matching[0] if len(matching) == 1 else None
+
+
+def read_prompt_suite(path: Path, *, categories: Mapping[str, str] | None = None) -> PromptSuite:
+    """Read a suite file of either edition; ``categories`` gives the category of each theme.
+
+    Raises ManifestError where the file holds no records at all.
+    """
+    try:
+        if path.stat().st_size > LONGEST_FILE:
+            raise Complaint(f"is larger than {LONGEST_FILE // 2**20} MiB")
+        raw = path.read_bytes()
+        content = load_json(raw.decode("utf-8-sig"))
+    except OSError as error:
+        raise ManifestError(f"{path} does not open: {error.strerror}") from None
+    except UnicodeDecodeError:
+        raise ManifestError(f"{path} is not UTF-8") from None
+    except Complaint as complaint:
+        raise ManifestError(f"{path}: {complaint.message}", advice=complaint.advice) from None
+    records: dict[str, PromptRecord] = {}
+    problems: list[Problem] = []
+    for theme, name, entry in _entries(content):
+        if not isinstance(entry, dict) or not isinstance(entry.get("prompt"), str):
+            problems.append(Problem(Kind.BAD_ROW, "has no prompt", id=name))
+            continue
+        if name in records:
+            problems.append(Problem(Kind.DUPLICATE_ID, "is there twice", id=name))
+            continue
+        record = _Reading(name, entry, problems).record()
+        theme = theme or name.rpartition("_")[0]
+        category = record.category or (categories or {}).get(theme, "")
+        records[name] = replace(record, theme=theme, category=category)
+    if not records:
+        raise ManifestError(
+            f"{path} holds no prompts of LoCoT2V-Bench",
+            advice="Give locot2v_prompt_suite.json, or the second edition's prompt.json.",
+        )
+    return PromptSuite(records, tuple(problems), hashlib.sha256(raw).hexdigest()[:16])
+
+
+def write_prompt_suite(path: Path, records: Sequence[PromptRecord]) -> None:
+    """Write records in the layout of the first edition; what is read back is equal."""
+    themes: dict[str, dict[str, Any]] = {}
+    for record in records:
+        theme = record.theme or record.id.rpartition("_")[0] or "own"
+        themes.setdefault(theme, {})[record.id] = as_object(record)
+    write_whole(path, f"{json.dumps(themes, indent=2, ensure_ascii=False)}\n")
+
+
+def as_object(record: PromptRecord) -> dict[str, Any]:
+    """A record as the first edition's file has it, with our additions where there are any."""
+    entry: dict[str, Any] = {
+        "main_content": record.base,
+        "evaluation": {DIMENSIONS[name]: text for name, text in record.expectations.items()},
+        "herd_questions": {
+            DIMENSIONS[name]: [
+                {"question": one.text, "q_pos": "positive" if one.positive else "negative"}
+                for one in questions
+            ]
+            for name, questions in record.questions.items()
+        },
+        "events_info": [
+            {
+                "event": one.event,
+                "subject": one.subject,
+                "setting": one.setting,
+                "action": one.action,
+                "camera motion": one.camera,
+                "prompt": one.prompt,
+            }
+            for one in record.events
+        ],
+        "prompt": record.prompt,
+    }
+    if record.actions is not None:
+        entry["human_actions"] = [
+            {"subject": one.subject, "action": one.action} for one in record.actions
+        ]
+    if record.duration is not None:
+        entry["duration_ref"] = record.duration
+    if record.category:
+        entry["category"] = record.category
+    if record.complexity:
+        entry["complexity"] = dict(record.complexity)
+    return entry
+
+
+def items_of_suite(
+    suite: PromptSuite, videos: Path, model: str = ""
+) -> tuple[list[Item], list[str]]:
+    """The items whose videos lie in a folder as ``<id>.<suffix>``, and the ids without one."""
+    if not videos.is_dir():
+        raise ManifestError(f"{videos} is not a folder of videos")
+    found = {
+        path.stem: path
+        for path in sorted(videos.iterdir())
+        if path.suffix.lower() in VIDEO_SUFFIXES
+    }
+    items = []
+    for name, record in suite.records.items():
+        if name in found:
+            groups = {
+                PROMPT_GROUP: name,
+                **({"theme": record.theme} if record.theme else {}),
+                **({"category": record.category} if record.category else {}),
+                **({"model": model} if model else {}),
+                **{
+                    f"{kind}_complexity": f"{record.complexity[kind]:g}"
+                    for kind in COMPLEXITIES
+                    if kind in record.complexity
+                },
+            }
+            label = f"{model}/{name}" if model else name
+            items.append(Item(label, found[name], prompt=record.prompt, groups=groups))
+    return items, [name for name in suite.records if name not in found]
+
+
+def complexity_of(item: Item) -> dict[str, float]:
+    """How complex the prompt of an item is, as far as its groups tell.
+
+    >>> complexity_of(Item("a", Path("a.mp4"), groups={"control_complexity": "7"}))
+    {'control': 7.0}
+    """
+    found = {}
+    for kind in COMPLEXITIES:
+        try:
+            found[kind] = float(item.groups.get(f"{kind}_complexity", ""))
+        except ValueError:  # not told, or in somebody's own words
+            continue
+    return {kind: grade for kind, grade in found.items() if math.isfinite(grade)}
+
+
+def _entries(content: Any) -> Iterator[tuple[str, str, Any]]:
+    """Theme, id and record of each entry, whichever layout the file has."""
+    if isinstance(content, list):
+        for number, entry in enumerate(content, start=1):
+            name = entry.get("id", str(number)) if isinstance(entry, dict) else str(number)
+            yield "", str(name), entry
+    elif isinstance(content, dict):
+        for name, entry in content.items():
+            if isinstance(entry, dict) and "prompt" not in entry and _nested(entry):
+                for inner, record in entry.items():
+                    yield name, inner, record
+            else:
+                yield "", name, entry
+
+
+def _nested(entry: Mapping[str, Any]) -> bool:
+    return bool(entry) and all(isinstance(one, dict) for one in entry.values())
+
+
+@dataclass(frozen=True, slots=True)
+class _Reading:
+    """One record being read; what cannot be read is left out and told."""
+
+    name: str
+    entry: Mapping[str, Any]
+    problems: list[Problem]
+
+    def record(self) -> PromptRecord:
+        base = self._text("main_content") or self._text("purified_prompt")
+        return PromptRecord(
+            self.name,
+            self._text("prompt"),
+            base,
+            category=self._text("category"),
+            events=tuple(self._events()),
+            questions=self._questions(),
+            expectations=self._by_dimension(
+                self.entry.get("evaluation") or self.entry.get("herd_expectations"), "expectations"
+            ),
+            actions=self._actions(),
+            complexity=self._complexity(),
+            duration=_number(self.entry.get("duration_ref")),
+        )
+
+    def _text(self, key: str) -> str:
+        value = self.entry.get(key)
+        return value.strip() if isinstance(value, str) else ""
+
+    def _tell(self, message: str) -> None:
+        self.problems.append(Problem(Kind.BAD_ROW, message, id=self.name))
+
+    def _events(self) -> Iterator[Event]:
+        listed = self.entry.get("events_info")
+        scenes = self.entry.get("scene_infos")
+        for one in listed if isinstance(listed, list) else ():
+            if isinstance(one, dict) and isinstance(one.get("event"), str):
+                names = ("event", "subject", "setting", "action", "camera motion", "prompt")
+                yield Event(*(_plain(one.get(name)) for name in names))
+            else:
+                self._tell("an event has no description")
+        for one in scenes if isinstance(scenes, list) and not listed else ():
+            if isinstance(one, dict):
+                yield Event(
+                    event=_plain(one.get("summary")) or _plain(one.get("prompt")),
+                    subject=_names(one.get("character_mapping")),
+                    setting=_names(one.get("background_mapping")),
+                    camera=_plain(one.get("camera_movement")),
+                    prompt=_plain(one.get("prompt")),
+                )
+
+    def _questions(self) -> dict[str, tuple[ExpectationQuestion, ...]]:
+        given = self.entry.get("herd_questions")
+        found: dict[str, tuple[ExpectationQuestion, ...]] = {}
+        for title, listed in given.items() if isinstance(given, dict) else ():
+            name = _ALIASES.get(title.strip().lower())
+            if name is None:
+                self._tell(f"questions on {one_line(title)}, which is no dimension")
+                continue
+            questions = []
+            for one in listed if isinstance(listed, list) else ():
+                text = one.get("question") if isinstance(one, dict) else None
+                polarity = one.get("q_pos") if isinstance(one, dict) else None
+                if isinstance(text, str) and str(polarity).lower() in _POLARITY:
+                    positive = _POLARITY[str(polarity).lower()]
+                    questions.append(ExpectationQuestion(text.strip(), positive))
+                else:
+                    self._tell(f"a question on {title} has no text or no polarity")
+            found[name] = tuple(questions)
+        return found
+
+    def _by_dimension(self, given: Any, what: str) -> dict[str, str]:
+        found = {}
+        for title, text in given.items() if isinstance(given, dict) else ():
+            name = _ALIASES.get(str(title).strip().lower())
+            if name is None or not isinstance(text, str):
+                self._tell(f"{what} on {one_line(str(title))} cannot be read")
+            elif text.strip():
+                found[name] = text.strip()
+        return found
+
+    def _actions(self) -> tuple[HumanAction, ...] | None:
+        listed = self.entry.get("human_actions")
+        if not isinstance(listed, list):
+            return None
+        actions = []
+        for one in listed:
+            if isinstance(one, str) and one.strip():
+                actions.append(HumanAction("", one.strip()))
+            elif isinstance(one, dict) and _plain(one.get("action")):
+                actions.append(HumanAction(_plain(one.get("subject")), _plain(one.get("action"))))
+            else:
+                self._tell("a human action is not told")
+        return tuple(actions)
+
+    def _complexity(self) -> dict[str, float]:
+        given = self.entry.get("complexity")
+        if not isinstance(given, dict):
+            return {}
+        numbers = {str(name): _number(value) for name, value in given.items()}
+        return {name: number for name, number in numbers.items() if number is not None}
+
+
+def _number(value: Any) -> float | None:
+    return float(value) if isinstance(value, int | float) and value is not True else None
+
+
+def _plain(value: Any) -> str:
+    return value.strip() if isinstance(value, str) else ""
+
+
+def _names(value: Any) -> str:
+    """Characters or places, however the second edition lists them."""
+    if isinstance(value, dict):
+        return ", ".join(_plain(one) or str(key) for key, one in value.items())
+    if isinstance(value, list):
+        return ", ".join(str(one) for one in value)
+    return _plain(value)

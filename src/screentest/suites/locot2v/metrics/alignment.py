@@ -1,0 +1,313 @@
+"""Overall alignment: does the video as a whole show what the prompt describes?
+
+A chat model writes a detailed description of the video. The score is the similarity in meaning
+of that description to the prompt's base: the prompt without what only concerns evaluation.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import combinations
+from typing import TYPE_CHECKING, Literal
+
+import numpy as np
+from pydantic import BaseModel
+
+from screentest.core import (
+    Item,
+    MetricInfo,
+    Outcome,
+    Outcomes,
+    OutputInfo,
+    Resources,
+    Score,
+    register,
+)
+from screentest.models.templates import Trusted
+from screentest.suites.locot2v.data import Event
+from screentest.suites.locot2v.events import ACTIONS, EVENTS, actions_of, events_of, events_of_text
+from screentest.suites.locot2v.requests import (
+    DESCRIBE,
+    Asking,
+    Glance,
+    Records,
+    Work,
+    description,
+    inapplicable,
+    mean,
+)
+from screentest.suites.locot2v.similarity import nearness, text_vectors
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from screentest.core.score import Json
+    from screentest.models.templates import Slot
+
+
+OVERALL_ALIGNMENT = "locot2v_overall_alignment"
+
+
+@register(
+    "metric",
+    OVERALL_ALIGNMENT,
+    version=1,
+    summary="similarity of the video's description to the prompt",
+    neutral=("records",),
+)
+def overall_alignment(
+    *, records: str = "", frames: int = 32, long_side: int = 512
+) -> OverallAlignment:
+    """``records`` is a prompt suite's file; the model is shown ``frames`` frames."""
+    return OverallAlignment(Records(records), Glance(frames, long_side))
+
+
+@dataclass(frozen=True)
+class OverallAlignment:
+    """Cosine of two texts, in 0–1."""
+
+    records: Records
+    glance: Glance
+
+    info = MetricInfo(
+        outputs={
+            OVERALL_ALIGNMENT: OutputInfo("similarity of the video's description to the prompt")
+        },
+        roles=(DESCRIBE.role, "text_embedding"),
+        needs=("text",),
+        prompts=(DESCRIBE.template,),
+    )
+
+    @property
+    def signature_parts(self) -> dict[str, str]:
+        """Which suite the prompts' bases come from."""
+        return self.records.signature_parts
+
+    def start(self, item: Item, resources: Resources) -> Work:
+        """Nothing streams."""
+
+        def conclude() -> Outcomes:
+            told = description(item, resources, self.glance)
+            rows = text_vectors([told, self.records.of(item).content], resources)
+            value = float(nearness(rows[:1], rows[1:])[0, 0])
+            return {OVERALL_ALIGNMENT: Outcome.of(Score(value, details={"description": told}))}
+
+        return Work(conclude)
+
+
+# Event-level alignment: do the events of the prompt happen, as told, and in order? (equation 1)
+#
+# Events of the prompt and of the video's description are matched one to one so that the sum of
+# the similarities of their descriptions is largest (the Hungarian algorithm). A matched pair
+# scores that similarity times the mean similarity of its four fields: subject, setting, action
+# and camera motion. The mean over pairs is multiplied by 1 − inversions / most possible
+# inversions of the matched order. One pair has no order to lose.
+
+EVENT_ALIGNMENT = "locot2v_event_alignment"
+FIELDS = ("subject", "setting", "action", "camera")
+
+
+@register(
+    "metric",
+    EVENT_ALIGNMENT,
+    version=1,
+    summary="whether the prompt's events happen, as told and in order",
+    neutral=("records",),
+)
+def event_alignment(*, records: str = "", frames: int = 32, long_side: int = 512) -> EventAlignment:
+    """``records`` is a prompt suite's file with events; else they are read from the prompt."""
+    return EventAlignment(Records(records), Glance(frames, long_side))
+
+
+@dataclass(frozen=True)
+class EventAlignment:
+    """Fidelity of matched events, times how well their order was kept."""
+
+    records: Records
+    glance: Glance
+
+    info = MetricInfo(
+        outputs={
+            EVENT_ALIGNMENT: OutputInfo("fidelity of matched events × how well their order is kept")
+        },
+        roles=(DESCRIBE.role, EVENTS.role, "text_embedding"),
+        needs=("text",),
+        prompts=(DESCRIBE.template, EVENTS.template),
+    )
+
+    @property
+    def signature_parts(self) -> dict[str, str]:
+        """Which suite the events come from."""
+        return self.records.signature_parts
+
+    def start(self, item: Item, resources: Resources) -> Work:
+        """Nothing streams."""
+
+        def conclude() -> Outcomes:
+            wanted = events_of(self.records.of(item), resources)
+            if not wanted:
+                raise inapplicable("the prompt tells of no events")
+            shown = events_of_text(description(item, resources, self.glance), resources)
+            return {
+                EVENT_ALIGNMENT: Outcome.of(
+                    align(wanted, shown, Nearness.of(wanted, shown, resources))
+                )
+            }
+
+        return Work(conclude)
+
+
+@dataclass(frozen=True, slots=True)
+class Nearness:
+    """Similarities of every wanted event to every shown one: of descriptions and of fields."""
+
+    events: NDArray[np.float64]
+    fields: NDArray[np.float64]
+    """field × wanted × shown"""
+
+    @classmethod
+    def of(cls, wanted: Sequence[Event], shown: Sequence[Event], resources: Resources) -> Nearness:
+        """By the embeddings of all texts, taken together."""
+        if not shown:
+            return cls(np.zeros((len(wanted), 0)), np.zeros((len(FIELDS), len(wanted), 0)))
+        names = ("event", *FIELDS)
+        texts = [getattr(one, name) for name in names for one in (*wanted, *shown)]
+        rows = text_vectors(texts, resources).reshape(len(names), len(wanted) + len(shown), -1)
+        tables = [nearness(part[: len(wanted)], part[len(wanted) :]) for part in rows]
+        return cls(tables[0], np.stack(tables[1:]))
+
+
+def align(wanted: Sequence[Event], shown: Sequence[Event], near: Nearness) -> Score:
+    """Equation 1; nothing matched is 0, and says so."""
+    pairs = match(near.events)
+    details: dict[str, Json] = {"wanted": len(wanted), "shown": len(shown), "matched": len(pairs)}
+    if not pairs:
+        why = "the description tells of no events" if not shown else "no event resembles another"
+        return Score(0.0, details={**details, "why": why})
+    values = [float(near.events[i, j] * near.fields[:, i, j].mean()) for i, j in pairs]
+    factor = order_kept([j for _, j in pairs])
+    details["order"] = factor
+    details["pairs"] = [
+        {"wanted": wanted[i].event, "shown": shown[j].event, "score": value}
+        for (i, j), value in zip(pairs, values, strict=True)
+    ]
+    return Score(factor * mean(values), details=details)
+
+
+def match(weights: NDArray[np.float64]) -> list[tuple[int, int]]:
+    """The pairs of a maximum-weight matching, by row; pairs that weigh nothing are none.
+
+    >>> match(np.array([[0.9, 0.8], [0.8, 0.1]]))
+    [(0, 1), (1, 0)]
+    """
+    from scipy.optimize import linear_sum_assignment
+
+    rows, columns = linear_sum_assignment(weights, maximize=True)
+    chosen = zip(rows.tolist(), columns.tolist(), strict=True)
+    return [(i, j) for i, j in chosen if weights[i, j] > 0]
+
+
+def order_kept(places: Sequence[int]) -> float:
+    """1 − inversions / most possible inversions.
+
+    >>> order_kept([2, 0, 1]), order_kept([5]), order_kept([1, 0])
+    (0.33333333333333337, 1.0, 0.0)
+    """
+    most = len(places) * (len(places) - 1) // 2
+    inversions = sum(first > second for first, second in combinations(places, 2))
+    return 1 - inversions / most if most else 1.0
+
+
+# Human action: do the people in the video do what the prompt says, and naturally?
+#
+# Human actions are read from the prompt. For each, a chat model is asked whether it occurs; and
+# of one that does, three questions on how smoothly it is performed: is it continuous, natural,
+# fluid from start to finish. An action scores the share of yes among the three, and 0 where it
+# does not occur; the video the mean over its actions. The paper names the questions, not how
+# they are put together.
+
+HUMAN_ACTION = "locot2v_human_action"
+SMOOTHNESS = (
+    "Does the action go on without a sudden break?",
+    "Does the action look natural, not stiff?",
+    "Does the action flow from its beginning to its end?",
+)
+
+
+class YesNo(BaseModel):
+    """An answer that can be only one of two."""
+
+    answer: Literal["yes", "no"]
+
+
+OCCURS = Asking("watch", "locot2v/action_occurs", YesNo)
+SMOOTH = Asking("watch", "locot2v/action_smooth", YesNo)
+
+
+@register(
+    "metric",
+    HUMAN_ACTION,
+    version=1,
+    summary="whether people do what the prompt says, and naturally",
+    neutral=("records",),
+)
+def human_action(*, records: str = "", frames: int = 32, long_side: int = 512) -> HumanActions:
+    """``records`` is a prompt suite's file with actions; else they are read from the prompt."""
+    return HumanActions(Records(records), Glance(frames, long_side))
+
+
+@dataclass(frozen=True)
+class HumanActions:
+    """Mean over actions of occurrence times smoothness."""
+
+    records: Records
+    glance: Glance
+
+    info = MetricInfo(
+        outputs={
+            HUMAN_ACTION: OutputInfo("share of human actions that occur, weighted by smoothness")
+        },
+        roles=(ACTIONS.role, OCCURS.role),
+        needs=("text",),
+        prompts=(ACTIONS.template, OCCURS.template, SMOOTH.template),
+    )
+
+    @property
+    def signature_parts(self) -> dict[str, str]:
+        """Which suite the actions come from."""
+        return self.records.signature_parts
+
+    def start(self, item: Item, resources: Resources) -> Work:
+        """Nothing streams."""
+
+        def conclude() -> Outcomes:
+            actions = actions_of(self.records.of(item), resources)
+            if not actions:
+                raise inapplicable("nobody acts in the prompt")
+            pictures = self.glance.at(item, resources)
+            seen = OCCURS.ask(
+                resources, [{"pictures": pictures, "action": str(one)} for one in actions]
+            )
+            occurs = [_yes(one) for one in seen]
+            asked: list[dict[str, Slot]] = [
+                {"pictures": pictures, "action": str(action), "question": Trusted(question)}
+                for action, there in zip(actions, occurs, strict=True)
+                if there
+                for question in SMOOTHNESS
+            ]
+            answers = iter([_yes(one) for one in SMOOTH.ask(resources, asked)] if asked else [])
+            told: list[Json] = []
+            values = []
+            for action, there in zip(actions, occurs, strict=True):
+                smooth = [next(answers) for _ in SMOOTHNESS] if there else []
+                value = sum(smooth) / len(smooth) if smooth else 0.0
+                values.append(value)
+                told.append({"action": str(action), "occurs": there, "smooth": list(smooth)})
+            return {HUMAN_ACTION: Outcome.of(Score(mean(values), details={"actions": told}))}
+
+        return Work(conclude)
+
+
+def _yes(outcome: Outcome[YesNo]) -> bool:
+    return outcome.unwrap().answer == "yes"

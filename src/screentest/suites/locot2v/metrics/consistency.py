@@ -1,0 +1,343 @@
+"""Semantic consistency: how little the meaning of the picture jumps from frame to frame.
+
+EvalCrafter's protocol with another encoder: the mean cosine similarity of the features of
+consecutive frames. The paper takes SigLIP 2 for the features.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Literal
+
+import numpy as np
+
+from screentest.core import (
+    BadOption,
+    BaseConsumer,
+    Filter,
+    Frame,
+    FrameRequest,
+    Item,
+    Level,
+    MetricInfo,
+    Outcome,
+    Outcomes,
+    OutputInfo,
+    Point,
+    Resources,
+    Score,
+    Size,
+    Time,
+    register,
+)
+from screentest.models.roles import ImageFeatures
+from screentest.suites.locot2v import similarity as consistency
+from screentest.suites.locot2v.events import EVENTS, events_of, subjects_of
+from screentest.suites.locot2v.requests import (
+    GROUND,
+    Glance,
+    Grounded,
+    Records,
+    Timeline,
+    Work,
+    ground,
+    inapplicable,
+    no_score,
+)
+from screentest.suites.locot2v.similarity import Cut, Light, cut, is_black, nearness, text_vectors
+from screentest.video import evenly
+
+if TYPE_CHECKING:
+    from screentest.core.frames import Image
+    from screentest.models.roles import Vectors
+    from screentest.suites.locot2v.similarity import Rows
+
+
+SEMANTIC_CONSISTENCY = "locot2v_semantic_consistency"
+BATCH = 8
+SHORT_SIDE = 384
+"""No encoder of this role looks at more."""
+
+
+@register(
+    "metric", SEMANTIC_CONSISTENCY, version=1, summary="similarity of consecutive frames' features"
+)
+def semantic_consistency() -> SemanticConsistency:
+    """On every frame."""
+    return SemanticConsistency()
+
+
+class SemanticConsistency:
+    """Mean cosine similarity of consecutive frames."""
+
+    info = MetricInfo(
+        outputs={
+            SEMANTIC_CONSISTENCY: OutputInfo(
+                "mean cosine of consecutive frames' features", low=-1.0
+            )
+        },
+        level=Level.FRAME,
+        roles=("image_features",),
+    )
+
+    def start(self, item: Item, resources: Resources) -> Work:
+        """One pass over all frames."""
+        likeness = _Likeness(resources.role("image_features"))
+
+        def conclude() -> Outcomes:
+            if not likeness.line.count:
+                raise inapplicable("the video has one frame, which is consistent with nothing")
+            likeness.light.require()
+            curve = likeness.line.curve(resources.info(item.video).span.end)
+            return {SEMANTIC_CONSISTENCY: Outcome.of(Score(likeness.line.mean, curve))}
+
+        return Work(conclude, [likeness])
+
+
+class _Likeness(BaseConsumer):
+    """Features of frames, a few at a time; only the last vector is kept."""
+
+    wants = FrameRequest(size=Size(short_side=SHORT_SIDE), filter=Filter.AREA)
+
+    def __init__(self, encoder: ImageFeatures) -> None:
+        self.line = Timeline()
+        self.light = Light()
+        self._encoder = encoder
+        self._waiting: list[Frame] = []
+        self._last: Vectors | None = None
+
+    def take(self, frame: Frame) -> None:
+        self.light.see(frame.image)
+        self._waiting.append(frame)
+        if len(self._waiting) >= BATCH:
+            self._flush()
+
+    def close(self, end: Time) -> None:
+        self._flush()
+
+    def _flush(self) -> None:
+        if not self._waiting:
+            return
+        frames, self._waiting = self._waiting, []
+        for frame, vector in zip(
+            frames, self._encoder.features([one.image for one in frames]), strict=True
+        ):
+            if self._last is not None:
+                self.line.add(frame.time, float(vector @ self._last))
+            self._last = vector
+
+
+# Intra- and inter-event consistency of subjects and backgrounds (equations 7–16).
+#
+# A chat model says when each event of the prompt happens. In frames of that range, the event's
+# subjects are found by detection and cut out along their shape; the background is what is left.
+# The image encoder turns both into unit vectors. Within an event, consistency is the mean
+# similarity of consecutive frames; across events, that of all frames of one event with all of
+# another, for subjects that appear in several.
+#
+# Two events have the same subject where their phrases say so: equal words, or texts at least
+# ``same_subject`` alike. The paper leaves this open, as it does the number of frames per event.
+
+EVENT_CONSISTENCY = "locot2v_event_consistency"
+OUTPUTS = {
+    "intra_event_subject": "how alike a subject stays within an event",
+    "intra_event_background": "how alike the background stays within an event",
+    "inter_event_subject": "how alike a subject stays from event to event",
+    "inter_event_background": "how alike the background stays from event to event",
+}
+_ARTICLE = re.compile(r"^(?:an?|the|his|her|its|their|this|that)\s+", re.IGNORECASE)
+Weighting = Literal["equal", "duration"]
+
+
+@register(
+    "metric",
+    EVENT_CONSISTENCY,
+    version=1,
+    summary="whether subjects and backgrounds stay the same within and across events",
+    neutral=("records",),
+)
+def event_consistency(
+    *,
+    records: str = "",
+    frames: int = 32,
+    per_event: int = 8,
+    long_side: int = 512,
+    least_score: float = 0.0,
+    same_subject: float = 0.85,
+    weighting: Weighting = "equal",
+) -> EventConsistency:
+    """``frames`` are shown to find events, ``per_event`` are looked at in each.
+
+    ``least_score`` is what a detection must have; the backend's own limit where 0.
+    """
+    if not 2 <= per_event <= 256:
+        raise BadOption(f"{EVENT_CONSISTENCY}: per_event is 2 to 256")
+    glance = Glance(frames, long_side)
+    return EventConsistency(
+        Records(records), glance, per_event, least_score, same_subject, weighting
+    )
+
+
+@dataclass(frozen=True)
+class EventConsistency:
+    """Four cosines."""
+
+    records: Records
+    glance: Glance
+    per_event: int
+    least_score: float
+    same_subject: float
+    weighting: Weighting
+
+    info = MetricInfo(
+        outputs={name: OutputInfo(summary, low=-1.0) for name, summary in OUTPUTS.items()},
+        level=Level.CLIP,
+        roles=(
+            *(EVENTS.role, GROUND.role, "text_embedding"),
+            *("detection", "segmentation", "image_features"),
+        ),
+        needs=("text",),
+        prompts=(EVENTS.template, GROUND.template),
+    )
+
+    @property
+    def signature_parts(self) -> dict[str, str]:
+        """Which suite the events come from."""
+        return self.records.signature_parts
+
+    def start(self, item: Item, resources: Resources) -> Work:
+        """Nothing streams."""
+
+        def conclude() -> Outcomes:
+            events = events_of(self.records.of(item), resources)
+            found = ground(events, item, resources, self.glance)
+            if not found:
+                raise inapplicable("none of the prompt's events can be found in the video")
+            seen = [self._look(one, item, resources) for one in found]
+            return self._outcomes(seen, same(seen, resources, self.same_subject))
+
+        return Work(conclude)
+
+    def _look(self, one: Grounded, item: Item, resources: Resources) -> Seen:
+        wants = FrameRequest(size=Size(long_side=self.glance.long_side), filter=Filter.AREA)
+        moments = evenly(one.span, self.per_event)
+        phrases = subjects_of(one.event)
+        seen = _Gathering(resources)
+        for frame in resources.frames(item.video, moments, wants):
+            if is_black(frame.image):  # alike, but only as nothing is like nothing
+                continue
+            seen.add(cut(frame.image, phrases, resources, self.least_score))
+        return Seen(one, seen.subject_rows, seen.background_rows)
+
+    def _outcomes(self, seen: Sequence[Seen], subjects: Mapping[str, Sequence[Rows]]) -> Outcomes:
+        equal = self.weighting == "equal"
+        weights = {
+            n: 1.0 if equal else float(one.found.span.duration) for n, one in enumerate(seen)
+        }
+        people = {n: list(one.subjects.values()) for n, one in enumerate(seen)}
+        places = {n: [one.background] for n, one in enumerate(seen)}
+        details = {"events": len(seen), "subjects": len(subjects)}
+
+        def outcome(value: float | None, why: str, curve: tuple[Point, ...] = ()) -> Outcome[Score]:
+            return no_score(why) if value is None else Outcome.of(Score(value, curve, details))
+
+        one_event = "the video shows one event" if len(seen) == 1 else ""
+        return {
+            "intra_event_subject": outcome(
+                consistency.intra(people, weights),
+                "no subject was found in two frames of an event",
+                tuple(_points(seen, people)),
+            ),
+            "intra_event_background": outcome(
+                consistency.intra(places, weights),
+                "no background was left in two frames of an event",
+                tuple(_points(seen, places)),
+            ),
+            "inter_event_subject": outcome(
+                consistency.inter(list(subjects.values())),
+                one_event or "no subject was found in two events",
+            ),
+            "inter_event_background": outcome(
+                consistency.across([one.background for one in seen]),
+                one_event or "no background was left in two events",
+            ),
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class Seen:
+    """What the frames of one event show, as unit vectors."""
+
+    found: Grounded
+    subjects: Mapping[str, Rows]
+    background: Rows
+
+
+@dataclass(slots=True)
+class _Gathering:
+    """Vectors of what was cut out, frame by frame; the pictures are let go."""
+
+    resources: Resources
+    subjects: dict[str, list[Rows]] = field(default_factory=dict)
+    backgrounds: list[Rows] = field(default_factory=list)
+
+    def add(self, pieces: Cut) -> None:
+        pictures: list[Image] = list(pieces.subjects.values())
+        if pieces.background is not None:
+            pictures.append(pieces.background)
+        if not pictures:
+            return
+        rows = list(self.resources.role("image_features").features(pictures))
+        if pieces.background is not None:
+            self.backgrounds.append(rows.pop())
+        for phrase, row in zip(pieces.subjects, rows, strict=True):
+            self.subjects.setdefault(phrase, []).append(row)
+
+    @property
+    def subject_rows(self) -> dict[str, Rows]:
+        return {phrase: np.stack(rows) for phrase, rows in self.subjects.items()}
+
+    @property
+    def background_rows(self) -> Rows:
+        return np.stack(self.backgrounds) if self.backgrounds else np.zeros((0, 1))
+
+
+def same(seen: Sequence[Seen], resources: Resources, alike: float) -> dict[str, list[Rows]]:
+    """The appearances of each subject over all events, under the phrase it had first."""
+    phrases = list(dict.fromkeys(plain(name) for one in seen for name in one.subjects))
+    if not phrases:
+        return {}
+    rows = text_vectors(phrases, resources)
+    near = nearness(rows, rows)
+    first = {
+        phrase: next(
+            other for other in range(place + 1) if near[place, other] >= alike or other == place
+        )
+        for place, phrase in enumerate(phrases)
+    }
+    found: dict[str, list[Rows]] = {}
+    for one in seen:
+        here: dict[str, list[Rows]] = {}
+        for name, vectors in one.subjects.items():
+            here.setdefault(phrases[first[plain(name)]], []).append(vectors)
+        for name, parts in here.items():
+            found.setdefault(name, []).append(np.concatenate(parts))
+    return found
+
+
+def plain(phrase: str) -> str:
+    """A phrase without its article, in small letters.
+
+    >>> plain("The Woman in white"), plain("a dog")
+    ('woman in white', 'dog')
+    """
+    return _ARTICLE.sub("", " ".join(phrase.split())).lower()
+
+
+def _points(seen: Sequence[Seen], rows: Mapping[int, Sequence[Rows]]) -> Iterator[Point]:
+    for number, one in enumerate(seen):
+        value = consistency.intra({number: rows[number]}, {number: 1.0})
+        if value is not None:
+            yield Point(one.found.span, value, one.found.event.event)

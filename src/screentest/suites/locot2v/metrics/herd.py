@@ -1,0 +1,233 @@
+"""HERD, human expectation realisation degree: seven dimensions, six questions each.
+
+Each question can be answered yes, no or unclear, and has a polarity: of a positive one yes
+meets the expectation, of a negative one no does. A dimension is the share of answers that meet
+it among those that are yes or no.
+
+The printed numbers cannot have come about that way: all are multiples of 1/1440, so no answer
+was left out as unclear. ``unclear="wrong"`` counts such answers as not met, which fits them.
+
+Questions come from the suite. Of an item without any, they are written from its prompt: what a
+viewer would expect, six questions per dimension, and the polarity of each.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal
+
+from pydantic import BaseModel, Field
+
+from screentest.core import (
+    Item,
+    MetricInfo,
+    Outcome,
+    Outcomes,
+    OutputInfo,
+    Resources,
+    Score,
+    register,
+)
+from screentest.models.templates import Trusted
+from screentest.suites.locot2v.data import DIMENSIONS, ExpectationQuestion
+from screentest.suites.locot2v.requests import Asking, Glance, Records, Work, no_score
+
+if TYPE_CHECKING:
+    from screentest.core.score import Json
+
+
+# What a viewer would expect, as questions with a polarity: for HERD and for building suites.
+
+PER_DIMENSION = 6
+ABOUT: Mapping[str, str] = {
+    "emotional_response": "what the viewer feels, and whether attention is held to the end",
+    "narrative_flow": "how the story unfolds: order, transitions, pace",
+    "character_development": "how full and believable the characters are, and how their "
+    "relations change",
+    "visual_style": "camera work, colour, light and framing, and the mood they make",
+    "themes": "the ideas and messages, and how clearly they come across",
+    "interpretive_depth": "symbols, open questions, and room for more than one reading",
+    "overall_impression": "what stays with the viewer, and for whom it is worth watching",
+}
+"""What each dimension is about, in our words."""
+
+
+class Expectations(BaseModel):
+    """One text per dimension; empty where there is nothing to say."""
+
+    emotional_response: str
+    narrative_flow: str
+    character_development: str
+    visual_style: str
+    themes: str
+    interpretive_depth: str
+    overall_impression: str
+
+
+class SixQuestions(BaseModel):
+    """Closed questions on one dimension."""
+
+    questions: list[str] = Field(min_length=PER_DIMENSION, max_length=PER_DIMENSION)
+
+
+class Polarity(BaseModel):
+    """Whether yes says that the expectation is met."""
+
+    polarity: Literal["positive", "negative"]
+
+
+EXPECT = Asking("extract", "locot2v/herd_expect", Expectations)
+QUESTIONS = Asking("extract", "locot2v/herd_questions", SixQuestions)
+POLARITY = Asking("extract", "locot2v/herd_polarity", Polarity)
+
+
+def questions_for(prompt: str, resources: Resources) -> dict[str, tuple[ExpectationQuestion, ...]]:
+    """Questions on a video that was only asked for, not seen: from its prompt."""
+    expected: Expectations = EXPECT.one(resources, {"prompt": prompt, "dimensions": dimensions()})
+    said = {name: getattr(expected, name).strip() for name in DIMENSIONS}
+    return questions_on({name: text for name, text in said.items() if text}, resources)
+
+
+def questions_on(
+    expectations: Mapping[str, str], resources: Resources
+) -> dict[str, tuple[ExpectationQuestion, ...]]:
+    """Six questions on what is said of each dimension, with the polarity of each."""
+    names = list(expectations)
+    if not names:
+        return {}
+    written = QUESTIONS.ask(
+        resources,
+        [
+            {
+                "dimension": Trusted(f"{DIMENSIONS[name]}: {ABOUT[name]}"),
+                "evaluation": expectations[name],
+                "count": PER_DIMENSION,
+            }
+            for name in names
+        ],
+    )
+    texts = [
+        (name, text)
+        for name, one in zip(names, written, strict=True)
+        for text in one.unwrap().questions
+    ]
+    judged = POLARITY.ask(resources, [{"question": text} for _, text in texts])
+    found: dict[str, tuple[ExpectationQuestion, ...]] = dict.fromkeys(names, ())
+    for (name, text), one in zip(texts, judged, strict=True):
+        question = ExpectationQuestion(text.strip(), one.unwrap().polarity == "positive")
+        found[name] = (*found[name], question)
+    return found
+
+
+def dimensions() -> list[Trusted]:
+    """The seven dimensions and what they are about, for templates."""
+    return [Trusted(f"{name}: {about}") for name, about in ABOUT.items()]
+
+
+NAME = "locot2v_herd"
+Unclear = Literal["left_out", "wrong"]
+
+
+class Answer(BaseModel):
+    """What was seen."""
+
+    answer: Literal["yes", "no", "unclear"]
+
+
+ANSWER = Asking("watch", "locot2v/herd_answer", Answer)
+
+
+@register(
+    "metric",
+    NAME,
+    version=1,
+    summary="whether a viewer's expectations are met, in seven dimensions",
+    neutral=("records",),
+)
+def herd(
+    *,
+    records: str = "",
+    unclear: Unclear = "left_out",
+    frames: int = 32,
+    long_side: int = 512,
+) -> Herd:
+    """``records`` is a prompt suite's file with questions; else they are written anew."""
+    return Herd(Records(records), unclear, Glance(frames, long_side))
+
+
+@dataclass(frozen=True)
+class Herd:
+    """Share of answers that agree with their question's polarity."""
+
+    records: Records
+    unclear: Unclear
+    glance: Glance
+
+    info = MetricInfo(
+        outputs={name: OutputInfo(f"{title}: met") for name, title in DIMENSIONS.items()},
+        roles=(ANSWER.role, QUESTIONS.role),
+        needs=("text",),
+        prompts=(ANSWER.template, EXPECT.template, QUESTIONS.template, POLARITY.template),
+    )
+
+    @property
+    def signature_parts(self) -> dict[str, str]:
+        """Which suite the questions come from."""
+        return self.records.signature_parts
+
+    def start(self, item: Item, resources: Resources) -> Work:
+        """Nothing streams."""
+
+        def conclude() -> Outcomes:
+            record = self.records.of(item)
+            questions = record.questions or questions_for(record.content, resources)
+            pictures = self.glance.at(item, resources)
+            asked = [
+                (name, question) for name in DIMENSIONS for question in questions.get(name, ())
+            ]
+            answers = ANSWER.ask(
+                resources, [{"pictures": pictures, "question": one.text} for _, one in asked]
+            )
+            found: dict[str, list[tuple[ExpectationQuestion, Outcome[Answer]]]] = {}
+            for (name, question), answer in zip(asked, answers, strict=True):
+                found.setdefault(name, []).append((question, answer))
+            return {name: self._dimension(found.get(name, [])) for name in DIMENSIONS}
+
+        return Work(conclude)
+
+    def _dimension(
+        self, answered: Sequence[tuple[ExpectationQuestion, Outcome[Answer]]]
+    ) -> Outcome[Score]:
+        if not answered:
+            return no_score("the suite asks nothing on this dimension")
+        for _, outcome in answered:
+            if outcome.failure is not None:
+                return Outcome(failure=outcome.failure)
+        said = [(question, outcome.unwrap().answer) for question, outcome in answered]
+        value = realised([(one.positive, answer) for one, answer in said], self.unclear)
+        if value is None:
+            return no_score("every answer was unclear")
+        valid = sum(answer != "unclear" for _, answer in said)
+        details: dict[str, Json] = {
+            "asked": len(said),
+            "clear": valid,
+            "answers": [
+                {"question": one.text, "positive": one.positive, "answer": answer}
+                for one, answer in said
+            ],
+        }
+        return Outcome.of(Score(value, details=details))
+
+
+def realised(answers: Sequence[tuple[bool, str]], unclear: Unclear) -> float | None:
+    """The share that meets expectations; None where nothing was clear and that is left out.
+
+    >>> answers = [(True, "yes"), (False, "no"), (True, "no"), (True, "unclear")]
+    >>> realised(answers, "left_out"), realised(answers, "wrong")
+    (0.6666666666666666, 0.5)
+    """
+    met = sum(answer == ("yes" if positive else "no") for positive, answer in answers)
+    valid = sum(answer in ("yes", "no") for _, answer in answers)
+    count = len(answers) if unclear == "wrong" else valid
+    return met / count if count else None

@@ -1,0 +1,308 @@
+"""Dynamic degree: whether there is motion that one can see.
+
+VBench's protocol: optical flow between frames about an eighth of a second apart; a pair moves
+where the mean of the largest 5% of flow magnitudes exceeds six pixels on a short side of 256;
+a video is dynamic where at least a quarter of its frames move.
+
+The paper defines the dynamic degree as the share of dynamic videos, but the values it prints
+are not shares of 240. So the default is that of VBench-Long, the share of dynamic clips of two
+seconds; ``by="video"`` gives the plain yes or no, ``by="degree"`` the second edition's graded
+form: how far each pair reaches towards the threshold.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from fractions import Fraction
+from typing import TYPE_CHECKING, Literal
+
+from screentest.core import (
+    BaseConsumer,
+    Frame,
+    FrameRequest,
+    Item,
+    Level,
+    MetricInfo,
+    Outcome,
+    Outcomes,
+    OutputInfo,
+    Point,
+    Resources,
+    Score,
+    Size,
+    Span,
+    Time,
+    VideoInfo,
+    register,
+)
+from screentest.models.roles import Interpolation
+from screentest.suites.locot2v.requests import Timeline, Work, inapplicable, mean
+from screentest.suites.locot2v.similarity import BATCH, Light, Pair, Pairwise
+
+if TYPE_CHECKING:
+    from screentest.models.roles import FlowField
+
+
+DYNAMIC_DEGREE = "locot2v_dynamic_degree"
+LOOKS_PER_SECOND = 8
+LARGEST = 0.05
+"""The share of the largest flow magnitudes that is looked at."""
+ENOUGH = Fraction(4, 16)
+"""The share of frames that must move."""
+By = Literal["clip", "video", "degree"]
+
+
+@register("metric", DYNAMIC_DEGREE, version=1, summary="how much of the video shows visible motion")
+def dynamic_degree(
+    *, by: By = "clip", clip_seconds: float = 2.0, threshold: float = 6.0
+) -> DynamicDegree:
+    """``threshold`` is in pixels of flow on a short side of 256."""
+    return DynamicDegree(by, Fraction(str(clip_seconds)), threshold)
+
+
+@dataclass(frozen=True)
+class DynamicDegree:
+    """The share of clips that move, a yes or no, or a degree."""
+
+    by: By
+    clip: Fraction
+    threshold: float
+
+    info = MetricInfo(
+        outputs={DYNAMIC_DEGREE: OutputInfo("share of clips with visible motion")},
+        level=Level.CLIP,
+        roles=("flow",),
+    )
+
+    def start(self, item: Item, resources: Resources) -> Work:
+        """One pass over frames an eighth of a second apart."""
+        flow = resources.role("flow")
+        video = resources.info(item.video)
+        limit = self.threshold * min(video.width, video.height) / 256
+        moves: list[Move] = []
+
+        def look(pairs: Sequence[Pair]) -> None:
+            fields = flow.flow([(before.image, after.image) for before, after in pairs])
+            for (before, after), found in zip(pairs, fields, strict=True):
+                moves.append(Move(before.time, after.time, largest_motion(found) / limit))
+
+        def conclude() -> Outcomes:
+            if not moves:
+                raise inapplicable("the video has one frame to look at, so nothing can move")
+            frames.light.require()
+            return {DYNAMIC_DEGREE: Outcome.of(self._score(moves, video))}
+
+        frames = Pairwise(FrameRequest(), look, step=step_of(video))
+        return Work(conclude, [frames])
+
+    def _score(self, moves: Sequence[Move], video: VideoInfo) -> Score:
+        if self.by == "degree":
+            degrees = Timeline(self.clip)
+            for move in moves:
+                degrees.add(move.before, min(move.reach, 1.0))
+            return Score(degrees.mean, degrees.curve(video.span.end))
+        clips = [video.span] if self.by == "video" else clips_of(video.span, self.clip)
+        curve = []
+        for clip in clips:
+            inside = [move for move in moves if clip.start <= move.before and move.after < clip.end]
+            if inside:
+                curve.append(Point(clip, float(is_dynamic([move.reach for move in inside]))))
+        if not curve:
+            raise inapplicable("no clip has two frames to look at")
+        return Score(mean(point.value for point in curve), tuple(curve))
+
+
+@dataclass(frozen=True, slots=True)
+class Move:
+    """How far a pair of frames reaches towards the threshold: above 1 it moves."""
+
+    before: Time
+    after: Time
+    reach: float
+
+
+def step_of(video: VideoInfo) -> int:
+    """Every how many frames is looked at: about eight times a second."""
+    return max(1, round(video.rate / LOOKS_PER_SECOND))
+
+
+def largest_motion(field: FlowField) -> float:
+    """The mean of the largest 5% of the flow's magnitudes, in pixels."""
+    import numpy as np
+
+    lengths = np.hypot(field[..., 0], field[..., 1]).ravel()
+    count = max(1, int(LARGEST * lengths.size))
+    return float(np.partition(lengths, -count)[-count:].mean(dtype=np.float64))
+
+
+def is_dynamic(reaches: Sequence[float]) -> bool:
+    """Whether at least a quarter of the frames move; never on no moving pair at all.
+
+    >>> is_dynamic([1.2, 0.1, 0.1, 0.1, 0.1, 0.1, 0.1]), is_dynamic([1.2, 1.2, 0, 0, 0, 0, 0])
+    (False, True)
+    """
+    needed = max(1, round(ENOUGH * (len(reaches) + 1)))
+    return sum(reach > 1 for reach in reaches) >= needed
+
+
+def clips_of(span: Span, seconds: Fraction) -> list[Span]:
+    """Clips of equal length; the last one reaches back so that it is as long as the others.
+
+    >>> [str(clip) for clip in clips_of(Span(Fraction(0), Fraction(5)), Fraction(2))][1:]
+    ['0:00:02.000–0:00:04.000', '0:00:03.000–0:00:05.000']
+    """
+    if span.duration <= seconds:
+        return [span]
+    whole = int(span.duration // seconds)
+    starts = [span.start + number * seconds for number in range(whole)]
+    if span.duration % seconds:
+        starts.append(span.end - seconds)
+    return [Span(start, start + seconds) for start in starts]
+
+
+# Temporal flickering: how little consecutive frames differ, pixel by pixel.
+#
+# VBench's protocol: the mean over all pairs of frames of their mean absolute difference over all
+# pixels and channels, as (255 − mean) / 255. It is meant for videos whose content stands still;
+# motion lowers it too.
+
+TEMPORAL_FLICKERING = "locot2v_temporal_flickering"
+
+
+@register(
+    "metric",
+    TEMPORAL_FLICKERING,
+    version=1,
+    summary="how little consecutive frames differ in pixels",
+)
+def temporal_flickering() -> TemporalFlickering:
+    """VBench's temporal flickering, on every frame in its own size."""
+    return TemporalFlickering()
+
+
+class TemporalFlickering:
+    """(255 − mean absolute difference) / 255."""
+
+    info = MetricInfo(
+        outputs={
+            TEMPORAL_FLICKERING: OutputInfo("1 − mean absolute difference of consecutive frames")
+        },
+        level=Level.FRAME,
+    )
+
+    def start(self, item: Item, resources: Resources) -> Work:
+        """One pass over all frames."""
+        steadiness = Timeline()
+
+        def compare(pairs: Sequence[Pair]) -> None:
+            for before, after in pairs:
+                steadiness.add(after.time, 1 - difference(before.image, after.image) / 255)
+
+        def conclude() -> Outcomes:
+            if not steadiness.count:
+                raise inapplicable("the video has one frame, so nothing can flicker")
+            frames.light.require()
+            score = Score(steadiness.mean, steadiness.curve(resources.info(item.video).span.end))
+            return {TEMPORAL_FLICKERING: Outcome.of(score)}
+
+        frames = Pairwise(FrameRequest(), compare)
+        return Work(conclude, [frames])
+
+
+def difference(first: object, second: object) -> float:
+    """The mean absolute difference of two pictures of one size.
+
+    >>> import numpy as np
+    >>> difference(np.zeros((2, 2, 3), np.uint8), np.full((2, 2, 3), 51, np.uint8))
+    51.0
+    """
+    import cv2
+    import numpy as np
+
+    one, two = np.asarray(first), np.asarray(second)
+    return float(cv2.norm(one, two, cv2.NORM_L1)) / one.size
+
+
+# Motion smoothness: whether a frame is what its neighbours lead one to expect.
+#
+# VBench's protocol: every second frame is taken out and made anew by frame interpolation from
+# those beside it; the mean absolute error against the true frame, as (255 − error) / 255.
+
+MOTION_SMOOTHNESS = "locot2v_motion_smoothness"
+
+
+@register(
+    "metric", MOTION_SMOOTHNESS, version=1, summary="how well frames follow from their neighbours"
+)
+def motion_smoothness(*, long_side: int = 0) -> MotionSmoothness:
+    """``long_side`` above 0 measures on smaller frames, which is quicker."""
+    return MotionSmoothness(long_side)
+
+
+@dataclass(frozen=True)
+class MotionSmoothness:
+    """(255 − mean error of interpolated frames) / 255."""
+
+    long_side: int
+
+    info = MetricInfo(
+        outputs={
+            MOTION_SMOOTHNESS: OutputInfo("1 − error of frames interpolated from their neighbours")
+        },
+        level=Level.FRAME,
+        roles=("interpolation",),
+    )
+
+    def start(self, item: Item, resources: Resources) -> Work:
+        """One pass over all frames."""
+        wants = FrameRequest(size=Size(long_side=self.long_side or None))
+        triples = Triples(wants, resources.role("interpolation"))
+
+        def conclude() -> Outcomes:
+            smoothness = triples.smoothness
+            if not smoothness.count:
+                raise inapplicable("the video has fewer than three frames")
+            triples.light.require()
+            curve = smoothness.curve(resources.info(item.video).span.end)
+            return {MOTION_SMOOTHNESS: Outcome.of(Score(smoothness.mean, curve))}
+
+        return Work(conclude, [triples])
+
+
+@dataclass
+class Triples(BaseConsumer):
+    """Even frames, and the odd one between them to compare with what is made of them."""
+
+    wants: FrameRequest
+    model: Interpolation
+    smoothness: Timeline = field(default_factory=Timeline)
+    light: Light = field(default_factory=Light)
+    _even: Frame | None = None
+    _odd: Frame | None = None
+    _waiting: list[tuple[Frame, Frame, Frame]] = field(default_factory=list)
+
+    def take(self, frame: Frame) -> None:
+        """Keep it until its neighbours have come."""
+        self.light.see(frame.image)
+        if frame.index % 2:
+            self._odd = frame
+            return
+        if self._even is not None and self._odd is not None:
+            self._waiting.append((self._even, self._odd, frame))
+        self._even, self._odd = frame, None
+        if len(self._waiting) >= BATCH:
+            self._flush()
+
+    def close(self, end: Time) -> None:
+        """Work on what waits."""
+        self._flush()
+        self._even = self._odd = None
+
+    def _flush(self) -> None:
+        if not self._waiting:
+            return
+        triples, self._waiting = self._waiting, []
+        made = self.model.midpoint([(one.image, two.image) for one, _, two in triples])
+        for (_, true, _), guess in zip(triples, made, strict=True):
+            self.smoothness.add(true.time, 1 - difference(guess, true.image) / 255)

@@ -1,0 +1,232 @@
+"""Aesthetic quality: how beautiful the frames are, one per second.
+
+The paper's model (Aesthetic Predictor V2.5) says 1 to 10, but hardly anything reaches 10. So
+the mean is divided by a reference that can be reached: the mean of the best tenth of a set of
+good pictures. ``screentest suite locot2v upper-bound DIR`` computes it; without one, the top of
+the backend's own scale is taken.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+
+import numpy as np
+
+from screentest.core import (
+    BadOption,
+    BaseConsumer,
+    Failure,
+    Filter,
+    Frame,
+    FrameRequest,
+    Item,
+    Level,
+    MetricInfo,
+    NoValue,
+    Outcome,
+    Outcomes,
+    OutputInfo,
+    Point,
+    Reason,
+    Resources,
+    Score,
+    Span,
+    Time,
+    register,
+)
+from screentest.models.roles import Aesthetic, Technical
+from screentest.suites.locot2v.requests import Work, mean
+from screentest.suites.locot2v.similarity import Light
+
+AESTHETIC_QUALITY = "locot2v_aesthetic_quality"
+BATCH = 4
+BEST = 0.1
+"""The share of reference pictures that makes the upper bound."""
+
+
+@register("metric", AESTHETIC_QUALITY, version=1, summary="beauty of one frame per second")
+def aesthetic_quality(*, upper_bound: float = 0.0, rate: float = 1.0) -> AestheticQuality:
+    """``upper_bound`` of 0 stands for the top of the backend's scale."""
+    if upper_bound < 0 or rate <= 0:
+        raise BadOption(f"{AESTHETIC_QUALITY}: upper_bound is not below 0 and rate is above 0")
+    return AestheticQuality(upper_bound, Fraction(str(rate)))
+
+
+@dataclass(frozen=True)
+class AestheticQuality:
+    """Mean over frames, as a share of the upper bound; never above 1."""
+
+    upper_bound: float
+    rate: Fraction
+
+    info = MetricInfo(
+        outputs={
+            AESTHETIC_QUALITY: OutputInfo("mean aesthetic score as a share of the upper bound")
+        },
+        level=Level.FRAME,
+        roles=("aesthetic",),
+    )
+
+    def start(self, item: Item, resources: Resources) -> Work:
+        """One pass over one frame per second."""
+        backend: Aesthetic = resources.role("aesthetic")
+        bound = self.upper_bound or backend.scale[1]
+        beauty = _Beauty(backend, FrameRequest(rate=self.rate, filter=Filter.BICUBIC))
+
+        def conclude() -> Outcomes:
+            beauty.light.require()
+            shares = [min(1.0, max(0.0, score / bound)) for score in beauty.scores]
+            end = resources.info(item.video).span.end
+            borders = [*beauty.times, max(end, beauty.times[-1])]
+            curve = tuple(
+                Point(Span(start, stop), share)
+                for start, stop, share in zip(borders, borders[1:], shares, strict=False)
+            )
+            details = {"upper_bound": bound, "raw": mean(beauty.scores)}
+            return {AESTHETIC_QUALITY: Outcome.of(Score(mean(shares), curve, details))}
+
+        return Work(conclude, [beauty])
+
+
+class _Beauty(BaseConsumer):
+    """Scores frames, a few at a time."""
+
+    def __init__(self, backend: Aesthetic, wants: FrameRequest) -> None:
+        self.wants = wants
+        self.times: list[Time] = []
+        self.scores: list[float] = []
+        self.light = Light()
+        self._backend = backend
+        self._waiting: list[Frame] = []
+
+    def take(self, frame: Frame) -> None:
+        self.light.see(frame.image)
+        self._waiting.append(frame)
+        if len(self._waiting) >= BATCH:
+            self._flush()
+
+    def close(self, end: Time) -> None:
+        self._flush()
+
+    def _flush(self) -> None:
+        if self._waiting:
+            frames, self._waiting = self._waiting, []
+            self.times += [frame.time for frame in frames]
+            found = self._backend.score([frame.image for frame in frames])
+            self.scores += [float(score) for score in found]
+
+
+def best_tenth(scores: list[float]) -> float:
+    """The relative reference upper bound: the mean of the best tenth, at least of one.
+
+    >>> best_tenth([1.0] * 18 + [7.0, 8.0])
+    7.5
+    """
+    if not scores:
+        raise ValueError("no scores to take the best of")
+    count = max(1, round(len(scores) * BEST))
+    return float(np.sort(np.asarray(scores, np.float64))[-count:].mean())
+
+
+# Technical quality: noise, blur, blocks and other artefacts, in segments below ten seconds.
+#
+# The paper's model (DOVER++) was trained on videos of about ten seconds. So the video is cut
+# into equal segments, each shorter than that; the score is their mean.
+
+TECHNICAL_QUALITY = "locot2v_technical_quality"
+MOST_FRAMES = 96
+"""Of one segment: what DOVER looks at, and a bound on memory."""
+
+
+@register(
+    "metric",
+    TECHNICAL_QUALITY,
+    version=1,
+    summary="absence of technical artefacts, segment by segment",
+)
+def technical_quality(*, segment_seconds: float = 10.0, rate: float = 4.0) -> TechnicalQuality:
+    """``rate`` is how many frames per second of a segment the model is handed."""
+    if segment_seconds <= 0 or not 0 < rate * segment_seconds <= MOST_FRAMES:
+        raise BadOption(f"{TECHNICAL_QUALITY}: a segment has 1 to {MOST_FRAMES} frames")
+    return TechnicalQuality(Fraction(str(segment_seconds)), Fraction(str(rate)))
+
+
+@dataclass(frozen=True)
+class TechnicalQuality:
+    """The mean over segments."""
+
+    segment: Fraction
+    rate: Fraction
+
+    info = MetricInfo(
+        outputs={TECHNICAL_QUALITY: OutputInfo("mean technical quality of segments")},
+        level=Level.CLIP,
+        roles=("technical",),
+    )
+
+    def start(self, item: Item, resources: Resources) -> Work:
+        """One pass; the frames of one segment are kept at a time."""
+        spans = segments(resources.info(item.video).span, self.segment)
+        pieces = _Segments(resources.role("technical"), spans, FrameRequest(rate=self.rate))
+
+        def conclude() -> Outcomes:
+            pieces.light.require()
+            if not pieces.points:
+                failure = pieces.failure or Failure(Reason.NOT_APPLICABLE, "no segment has frames")
+                return {TECHNICAL_QUALITY: Outcome(failure=failure)}
+            value = mean(point.value for point in pieces.points)
+            details = {"segments": len(spans), "scored": len(pieces.points)}
+            return {TECHNICAL_QUALITY: Outcome.of(Score(value, tuple(pieces.points), details))}
+
+        return Work(conclude, [pieces])
+
+
+class _Segments(BaseConsumer):
+    """Gathers the frames of a segment, scores them, and lets them go."""
+
+    def __init__(self, backend: Technical, spans: list[Span], wants: FrameRequest) -> None:
+        self.wants = wants
+        self.points: list[Point] = []
+        self.failure: Failure | None = None
+        self.light = Light()
+        self._backend = backend
+        self._spans = spans
+        self._place = 0
+        self._frames: list[Frame] = []
+
+    def take(self, frame: Frame) -> None:
+        self.light.see(frame.image)
+        while self._place + 1 < len(self._spans) and frame.time >= self._spans[self._place].end:
+            self._flush()
+        self._frames.append(frame)
+
+    def close(self, end: Time) -> None:
+        self._flush()
+
+    def _flush(self) -> None:
+        frames, self._frames = self._frames, []
+        span = self._spans[self._place]
+        self._place += 1
+        if not frames:
+            return
+        try:
+            score = self._backend.score([frame.image for frame in frames])
+        except NoValue as error:
+            # A black piece shows nothing to judge; the others still do.
+            if error.reason is not Reason.NOT_APPLICABLE:
+                raise
+            self.failure = error.failure
+        else:
+            self.points.append(Point(span, score))
+
+
+def segments(span: Span, seconds: Fraction) -> list[Span]:
+    """Equal parts, each shorter than ``seconds``.
+
+    >>> [str(part.duration) for part in segments(Span(Fraction(0), Fraction(20)), Fraction(10))]
+    ['20/3', '20/3', '20/3']
+    """
+    count = int(span.duration // seconds) + 1
+    part = span.duration / count
+    return [Span(span.start + n * part, span.start + (n + 1) * part) for n in range(count)]

@@ -1,0 +1,156 @@
+"""LoCoT2V-Bench in a report: standings at every level, what goes together, the paper's charts."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, TypeAlias
+
+from screentest.reports import charts as drawn
+from screentest.reports.charts import Chart, figure_chart
+from screentest.reports.data import Report
+from screentest.suites.locot2v import charts as drawing
+from screentest.suites.locot2v.suite import ALL, FIVE, METRICS, TITLES
+from screentest.suites.locot2v.tables import (
+    Scores,
+    Standing,
+    by_category,
+    by_complexity,
+    by_theme,
+    correlations,
+    leaderboard,
+    scores_of,
+    titles,
+)
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+Cells: TypeAlias = tuple[str | int | float | None, ...]
+Rows: TypeAlias = tuple[tuple[str, ...], list[Cells]]
+"""Columns and rows."""
+FEWEST_POINTS = 3
+"""Fewer videos make no cloud of points."""
+FEWEST_METRICS = 4
+_LEVELS = (*(TITLES[name].lower() for name in FIVE), "total")
+
+
+def is_of_locot2v(value: str) -> bool:
+    """Whether a value is one of the 26: such have charts of their own."""
+    return value.partition(":")[0].partition(".")[0] in METRICS
+
+
+def suite_tables(report: Report) -> list[tuple[str, str, Rows]]:
+    """Name, title and content of each table; empty where no value is of this suite."""
+    if not _has_enough(report):
+        return []
+    scores = scores_of(report.results)
+    return [
+        ("locot2v", "LoCoT2V-Bench, the five dimensions", _standings(scores)),
+        (
+            "locot2v_categories",
+            "LoCoT2V-Bench by category",
+            _groups("category", by_category(scores)),
+        ),
+        ("locot2v_themes", "LoCoT2V-Bench by theme", _groups("theme", by_theme(scores))),
+        ("locot2v_parts", "LoCoT2V-Bench, all sub-dimensions", _parts(scores)),
+        ("locot2v_together", "LoCoT2V-Bench, what goes together", _together(scores)),
+    ]
+
+
+def suite_charts(report: Report) -> list[Chart]:
+    """Figures 4, 8, 9 and 10 of the paper, as far as there is something to draw."""
+    if not _has_enough(report):
+        return []
+    scores = scores_of(report.results)
+    models = ", ".join(row.model or "all" for row in leaderboard(scores))
+    made: list[tuple[str, str, Callable[[], Figure]]] = [
+        ("LoCoT2V-Bench", models, lambda: drawing.main_radar(scores))
+    ]
+    categories = by_category(scores)
+    if categories:
+        words = f"{models} in {', '.join(categories)}"
+        made.append(("LoCoT2V-Bench by category", words, lambda: _category_radar(scores)))
+    points = sum("static_quality" in one for one in scores.dimensions().values())
+    if points >= FEWEST_POINTS:
+        words = f"one point for each of {points:,} videos"
+        made.append(("Static quality against the rest", words, lambda: _scatter(scores)))
+    grades = by_complexity(scores)
+    if grades:
+        words = f"{', '.join(grades)} complexity"
+        made.append(("Complexity of the prompts", words, lambda: drawn.violins(grades)))
+    return [figure_chart(title, make, words) for title, words, make in made]
+
+
+def _has_enough(report: Report) -> bool:
+    """Whether it is the suite, or a good part of it: one or two metrics alone are no standing."""
+    found = {name.partition(":")[0].partition(".")[0] for name in report.results.names}
+    return len(found.intersection(METRICS)) >= FEWEST_METRICS
+
+
+def _category_radar(scores: Scores) -> Figure:
+    figure = drawing.category_radar(scores)
+    assert figure is not None
+    return figure
+
+
+def _scatter(scores: Scores) -> Figure:
+    return drawing.static_scatter(scores)
+
+
+def _standings(scores: Scores) -> Rows:
+    rows: list[Cells] = [
+        (
+            row.model or "all",
+            *_levels(row.standing),
+            row.interval.low if row.interval else None,
+            row.interval.high if row.interval else None,
+            row.items,
+        )
+        for row in leaderboard(scores)
+    ]
+    return ("model", *_LEVELS, "low", "high", "videos"), rows
+
+
+def _levels(standing: Standing) -> Cells:
+    found = [standing.dimensions.get(name) for name in FIVE]
+    return tuple(level.value if level else None for level in (*found, standing.total))
+
+
+def _groups(name: str, groups: Mapping[str, Mapping[str, Standing]]) -> Rows:
+    rows: list[Cells] = [
+        (group, model or "all", *_levels(standing))
+        for group, models in groups.items()
+        for model, standing in models.items()
+    ]
+    return (name, "model", *_LEVELS), rows
+
+
+def _parts(scores: Scores) -> Rows:
+    """One line per sub-dimension and model: 26 columns would not fit any page."""
+    rows: list[Cells] = []
+    for one in ALL:
+        for row in leaderboard(scores):
+            level = row.standing.subdimensions.get(one.name)
+            had = level.had if level else 0
+            rows.append(
+                (one.title, row.model or "all", level.value if level else None, had, row.items)
+            )
+    return ("sub-dimension", "model", "mean", "scored", "videos"), rows
+
+
+def _together(scores: Scores) -> Rows:
+    named = titles()
+    rows: list[Cells] = [
+        (
+            named[one.first],
+            named[one.second],
+            *(
+                found.value.value if found.value is not None else None
+                for found in (one.pearson, one.spearman, one.kendall)
+            ),
+            one.items,
+        )
+        for one in correlations(scores)
+        if one.items
+    ]
+    return ("first", "second", "r", "ρ", "τ", "videos"), rows

@@ -1,0 +1,306 @@
+"""Showing a video to a chat model and asking about it; every answer has a form."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import lru_cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from pydantic import BaseModel, Field
+
+from screentest.core import (
+    BadOption,
+    Consumer,
+    Failure,
+    Filter,
+    FrameRequest,
+    Item,
+    NoValue,
+    Outcome,
+    Outcomes,
+    Point,
+    Reason,
+    Resources,
+    Score,
+    Size,
+    Span,
+    Time,
+    VideoInfo,
+    seconds,
+)
+from screentest.models.chat.endpoint import preset
+from screentest.models.chat.messages import ChatRequest, Encoding, Sampling, timed
+from screentest.models.templates import Pictures
+from screentest.suites.locot2v.data import Event, PromptRecord, PromptSuite, read_prompt_suite
+from screentest.video import evenly
+
+if TYPE_CHECKING:
+    from screentest.models.templates import Slot
+
+
+if TYPE_CHECKING:
+    from pydantic import BaseModel
+
+    from screentest.models.templates import Slot
+
+    M = TypeVar("M", bound=BaseModel)
+
+
+@dataclass(frozen=True, slots=True)
+class Glance:
+    """How a model is shown a video: so many frames spread evenly, each with its time."""
+
+    frames: int
+    long_side: int
+
+    def __post_init__(self) -> None:
+        if not 1 <= self.frames <= 512 or not 16 <= self.long_side <= 4096:
+            raise BadOption("a model is shown 1 to 512 frames of 16 to 4096 pixels")
+
+    def at(self, item: Item, resources: Resources, span: Span | None = None) -> Pictures:
+        """The pictures of a video, or of one part of it."""
+        moments = evenly(span or resources.info(item.video).span, self.frames)
+        wants = FrameRequest(size=Size(long_side=self.long_side), filter=Filter.AREA)
+        return Pictures(timed(resources.frames(item.video, moments, wants), Encoding()))
+
+
+@dataclass(frozen=True, slots=True)
+class Asking:
+    """One kind of question: for what, by which template, and in which form it is answered."""
+
+    use: str
+    """``describe``, ``extract``, ``watch`` or ``ground``: each may have a model of its own."""
+    template: str
+    form: type[BaseModel] | None
+    sampling: Sampling | None = None
+
+    @property
+    def role(self) -> str:
+        """The role that answers."""
+        return f"chat.{self.use}"
+
+    def request(self, resources: Resources, slots: Mapping[str, Slot], repeat: int = 0) -> Any:
+        """The request with its slots filled."""
+        use = self.template.replace("/", ".")
+        rendered = resources.prompts.render(self.template, slots)
+        return ChatRequest(
+            rendered.parts,
+            rendered.system,
+            self.form,
+            sampling=self.sampling or preset(use),
+            use=use,
+            repeat=repeat,
+        )
+
+    def ask(
+        self, resources: Resources, questions: Sequence[Mapping[str, Slot]], *, repeats: int = 1
+    ) -> list[Outcome[Any]]:
+        """One outcome per question and repeat, all asked together: an object of the form.
+
+        The repeats of a question follow one another. Without a form it is the text.
+        """
+        requests = [
+            self.request(resources, slots, repeat)
+            for slots in questions
+            for repeat in range(repeats)
+        ]
+        answers = resources.role(self.role).ask(requests)
+        return [
+            answer.map(lambda one: one.text if self.form is None else one.value)
+            for answer in answers
+        ]
+
+    def one(self, resources: Resources, slots: Mapping[str, Slot]) -> Any:
+        """The answer to a single question; raises NoValue where there is none."""
+        (outcome,) = self.ask(resources, [slots])
+        answer = outcome.unwrap()
+        if self.form is None and not str(answer).strip():
+            raise NoValue(Reason.UNPARSABLE, "the model's answer is empty")
+        return answer
+
+
+# The description of a video by a chat model, which both alignments start from.
+
+DESCRIBE = Asking("describe", "locot2v/describe", None)
+
+
+def description(item: Item, resources: Resources, glance: Glance) -> str:
+    """What the video shows, in one paragraph; the same question is not paid twice in a run."""
+    text: str = DESCRIBE.one(resources, {"pictures": glance.at(item, resources)})
+    return text.strip()
+
+
+# Temporal grounding: when in a video an event happens, as a chat model sees it.
+
+
+class Place(BaseModel):
+    """When an event happens, in seconds; the times of one that does not are ignored."""
+
+    happens: bool
+    start: float = Field(ge=0)
+    end: float = Field(ge=0)
+
+
+GROUND = Asking("ground", "locot2v/ground", Place)
+
+
+@dataclass(frozen=True, slots=True)
+class Grounded:
+    """An event and its part of the video."""
+
+    event: Event
+    span: Span
+
+
+def ground(
+    events: Sequence[Event], item: Item, resources: Resources, glance: Glance
+) -> list[Grounded]:
+    """The events that can be found, in the order of the prompt."""
+    video = resources.info(item.video)
+    pictures = glance.at(item, resources)
+    questions: list[dict[str, Slot]] = [
+        {"pictures": pictures, "event": event.event, "duration": round(float(video.span.end), 2)}
+        for event in events
+    ]
+    found = []
+    for event, answer in zip(events, GROUND.ask(resources, questions), strict=True):
+        span = span_of(answer.unwrap(), video)
+        if span is not None:
+            found.append(Grounded(event, span))
+    return found
+
+
+def span_of(place: Place, video: VideoInfo) -> Span | None:
+    """The range that was meant, within the video; None where there is none."""
+    if not place.happens:
+        return None
+    start = max(video.span.start, seconds(round(place.start, 3)))
+    end = min(video.span.end, seconds(round(place.end, 3)))
+    return Span(start, end) if start < end else None
+
+
+# Values over time: their mean, and a curve of one point per few seconds.
+
+STEP = Fraction(2)
+"""Seconds per point, as long as VBench-Long's clips."""
+
+
+class Timeline:
+    """Sums per step of time; what is kept grows by three numbers every two seconds.
+
+    >>> line = Timeline()
+    >>> for time, value in ((0, 1.0), (1, 0.0), (2, 0.5)):
+    ...     line.add(Fraction(time), value)
+    >>> line.mean, [(str(point.span), point.value) for point in line.curve(Fraction(3))]
+    (0.5, [('0:00:00.000–0:00:02.000', 0.5), ('0:00:02.000–0:00:03.000', 0.5)])
+    """
+
+    def __init__(self, step: Fraction = STEP) -> None:
+        self._step = step
+        self._bins: dict[int, list[float]] = {}
+        self._worth: dict[int, int] = {}
+
+    def add(self, time: Time, value: float) -> None:
+        """One value, at the time it was seen."""
+        place = math.floor(time / self._step)
+        # A running sum and how much of it rounding lost, so that three hours stay exact.
+        total, lost = self._bins.setdefault(place, [0.0, 0.0])
+        grown = total + value
+        lost += (total - grown) + value if abs(total) >= abs(value) else (value - grown) + total
+        self._bins[place] = [grown, lost]
+        self._worth[place] = self._worth.get(place, 0) + 1
+
+    @property
+    def count(self) -> int:
+        """How many values there are."""
+        return sum(self._worth.values())
+
+    @property
+    def mean(self) -> float:
+        """The mean of all values."""
+        return math.fsum(part for parts in self._bins.values() for part in parts) / self.count
+
+    def curve(self, end: Time | None = None) -> tuple[Point, ...]:
+        """The mean of each step; the last one ends at ``end``."""
+        points = []
+        for place in sorted(self._bins):
+            start = place * self._step
+            stop = start + self._step
+            if end is not None and start < end < stop:
+                stop = end
+            points.append(
+                Point(Span(start, stop), math.fsum(self._bins[place]) / self._worth[place])
+            )
+        return tuple(points)
+
+
+def mean(values: Iterable[float]) -> float:
+    """The exactly rounded mean: the order of the values changes nothing."""
+    found = list(values)
+    return math.fsum(found) / len(found)
+
+
+# What every metric here does alike: run on one item, and say why there is no value.
+
+
+@dataclass(frozen=True, slots=True)
+class Work:
+    """A measurement: who wants frames, and what to conclude when they have passed."""
+
+    conclude: Callable[[], Outcomes]
+    consumers: Sequence[Consumer] = ()
+
+    def finish(self) -> Outcomes:
+        """The outcomes."""
+        return self.conclude()
+
+
+def inapplicable(detail: str, advice: str = "") -> NoValue:
+    """To be raised where the question makes no sense for an item."""
+    return NoValue(Reason.NOT_APPLICABLE, detail, advice=advice)
+
+
+def no_score(detail: str, reason: Reason = Reason.NOT_APPLICABLE) -> Outcome[Score]:
+    """The outcome of one output that has no value while others may have."""
+    return Outcome(failure=Failure(reason, detail))
+
+
+# The record of a prompt suite behind an item, read once per file.
+
+
+class Records:
+    """Where metrics look up what a suite says of an item; ``path`` may be empty."""
+
+    def __init__(self, path: str) -> None:
+        self._path = path
+        self._suite = _read(path, _changed(path)) if path else None
+
+    @property
+    def signature_parts(self) -> dict[str, str]:
+        """What the file holds, wherever it lies."""
+        return {"records": self._suite.digest} if self._suite is not None else {}
+
+    def of(self, item: Item) -> PromptRecord:
+        """The record of an item, or one that has only its prompt."""
+        found = self._suite.record_of(item) if self._suite is not None else None
+        if found is None:
+            if not item.text.strip():
+                raise inapplicable("the item has no prompt")
+            return PromptRecord(item.id, item.text)
+        return found
+
+
+@lru_cache(4)
+def _read(path: str, changed: int) -> PromptSuite:
+    return read_prompt_suite(Path(path))
+
+
+def _changed(path: str) -> int:
+    try:
+        return Path(path).stat().st_mtime_ns
+    except OSError:
+        return 0

@@ -1,0 +1,288 @@
+"""How near texts are in meaning, by the text embedding role."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import combinations, pairwise
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+import numpy as np
+
+from screentest.core import BaseConsumer, Frame, FrameRequest, Resources, Time
+from screentest.suites.locot2v.requests import inapplicable, mean
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from screentest.core.frames import Image
+
+
+def text_vectors(texts: Sequence[str], resources: Resources) -> NDArray[np.float64]:
+    """One row per text; a blank text has no meaning and is all zeros."""
+    spoken = [place for place, text in enumerate(texts) if text.strip()]
+    if not spoken:
+        return np.zeros((len(texts), 1))
+    known = np.asarray(
+        resources.role("text_embedding").embed([texts[place] for place in spoken]), np.float64
+    )
+    rows = np.zeros((len(texts), known.shape[1]))
+    rows[spoken] = known / np.linalg.norm(known, axis=1, keepdims=True)
+    return rows
+
+
+def nearness(first: NDArray[np.float64], second: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Cosines in 0–1: opposite meanings are as far as unrelated ones. Both blank: equal.
+
+    >>> nearness(np.array([[1.0, 0], [0, 0]]), np.array([[0.6, 0.8], [0, 0]])).tolist()
+    [[0.6, 0.0], [0.0, 1.0]]
+    """
+    cosines = np.clip(first @ second.T, 0.0, 1.0)
+    blank = np.outer(~first.any(axis=1), ~second.any(axis=1))
+    return np.where(blank, 1.0, cosines)
+
+
+# Equations 8–15 as functions on unit vectors.
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    Rows: TypeAlias = NDArray[np.floating]
+    """One vector of length one per frame, in order of time."""
+
+
+def within(frames: Rows) -> float | None:
+    """Equation 10: the mean similarity of consecutive frames; None below two.
+
+    >>> within(np.array([[1.0, 0], [1, 0], [0, 1]]))
+    0.5
+    """
+    if len(frames) < 2:
+        return None
+    return mean(float(one @ two) for one, two in pairwise(np.asarray(frames, np.float64)))
+
+
+def intra(events: Mapping[int, Sequence[Rows]], weights: Mapping[int, float]) -> float | None:
+    """Equations 11 and 12: mean over the subjects of an event, weighted mean over events."""
+    by_event = {}
+    for event, subjects in events.items():
+        values = [value for value in map(within, subjects) if value is not None]
+        if values:
+            by_event[event] = mean(values)
+    if not by_event:
+        return None
+    total = sum(weights[event] for event in by_event)
+    return sum(weights[event] * value for event, value in by_event.items()) / total
+
+
+def across(appearances: Sequence[Rows]) -> float | None:
+    """Equations 13 and 14: mean over pairs of events of the mean similarity of their frames.
+
+    The mean over all pairs of frames is the product of the mean vectors.
+
+    >>> across([np.array([[1.0, 0], [0, 1]]), np.array([[1.0, 0]])])
+    0.5
+    """
+    centres = [np.asarray(rows, np.float64).mean(axis=0) for rows in appearances if len(rows)]
+    if len(centres) < 2:
+        return None
+    return mean(float(one @ two) for one, two in combinations(centres, 2))
+
+
+def inter(subjects: Sequence[Sequence[Rows]]) -> float | None:
+    """Equation 15: mean over the subjects that appear in at least two events."""
+    values = [value for value in map(across, subjects) if value is not None]
+    return mean(values) if values else None
+
+
+# How alike two pictures are: in their pixels and in their structure.
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from screentest.core.frames import Image
+
+    Plane: TypeAlias = NDArray[Any]
+
+WINDOW, SIGMA = 11, 1.5
+C1, C2 = (0.01 * 255) ** 2, (0.03 * 255) ** 2
+
+
+def pixel_likeness(first: Image, second: Image) -> float:
+    """1 − mean absolute error / 255."""
+    return 1.0 - float(np.abs(first.astype(np.int16) - second).mean()) / 255
+
+
+def ssim(first: Image, second: Image) -> float:
+    """Structural similarity (Wang et al. 2004) of the grey pictures, 11 × 11 Gaussian, σ 1.5.
+
+    Windows that reach over the border are left out, as in the paper.
+    """
+    import cv2
+
+    one, two = (
+        cv2.cvtColor(image, cv2.COLOR_RGB2GRAY).astype(np.float64) for image in (first, second)
+    )
+    if min(one.shape) < WINDOW:
+        raise ValueError(f"structure needs {WINDOW} pixels a side")
+    mean_one, mean_two = _blurred(one), _blurred(two)
+    varied_one = _blurred(one * one) - mean_one**2
+    varied_two = _blurred(two * two) - mean_two**2
+    together = _blurred(one * two) - mean_one * mean_two
+    alike = ((2 * mean_one * mean_two + C1) * (2 * together + C2)) / (
+        (mean_one**2 + mean_two**2 + C1) * (varied_one + varied_two + C2)
+    )
+    return float(alike.mean())
+
+
+def _blurred(plane: Plane) -> Plane:
+    import cv2
+
+    rim = WINDOW // 2
+    blurred = cv2.GaussianBlur(plane, (WINDOW, WINDOW), SIGMA)
+    return np.asarray(blurred)[rim:-rim, rim:-rim]
+
+
+# Subjects and backgrounds of a frame: what the masks of detected subjects show and leave.
+
+DILATION = 0.02
+"""How far masks are widened before the background is cut out, as a share of the short side."""
+SMALLEST = 64
+"""A mask of fewer pixels shows nothing."""
+
+
+@dataclass(frozen=True, slots=True)
+class Cut:
+    """What a frame shows of each subject, and what is left without them."""
+
+    subjects: Mapping[str, Image]
+    background: Image | None
+    """None where the subjects fill the frame."""
+
+
+def cut(image: Image, phrases: Sequence[str], resources: Resources, least: float) -> Cut:
+    """The best detection of each phrase, cut out along its shape; ``least`` is its score."""
+    best: dict[str, tuple[float, float, float, float]] = {}
+    if phrases:
+        for one in resources.role("detection").detect(image, list(phrases)):
+            if one.score >= least and one.label in phrases:
+                best.setdefault(one.label, one.box)
+    masks: dict[str, NDArray[np.bool_]] = {}
+    if best:
+        shapes = resources.role("segmentation").segment(image, list(best.values()))
+        for phrase, shape in zip(best, shapes, strict=True):
+            mask = np.asarray(shape) >= 0.5
+            if mask.sum() >= SMALLEST:
+                masks[phrase] = mask
+    subjects = {phrase: _cropped(image, mask) for phrase, mask in masks.items()}
+    return Cut(subjects, _without(image, list(masks.values())))
+
+
+def _cropped(image: Image, mask: NDArray[np.bool_]) -> Image:
+    rows, columns = np.flatnonzero(mask.any(axis=1)), np.flatnonzero(mask.any(axis=0))
+    part = (slice(rows[0], rows[-1] + 1), slice(columns[0], columns[-1] + 1))
+    return np.ascontiguousarray(np.where(mask[part][..., None], image[part], 0), np.uint8)
+
+
+def _without(image: Image, masks: Sequence[NDArray[np.bool_]]) -> Image | None:
+    """Equation 16: the frame with all subjects blacked out, and a little around them."""
+    import cv2
+
+    if not masks:
+        return image
+    union = np.asarray(np.any(masks, axis=0), np.uint8)
+    reach = max(1, round(DILATION * min(image.shape[:2])))
+    kernel = cv2.getStructuringElement(cv2.MORPH_ELLIPSE, (2 * reach + 1, 2 * reach + 1))
+    hidden = np.asarray(cv2.dilate(union, kernel)) > 0
+    if (~hidden).sum() < SMALLEST:
+        return None
+    return np.ascontiguousarray(np.where(hidden[..., None], 0, image), np.uint8)
+
+
+# Whether a video shows anything: one that is black all through is steady, and worth nothing.
+#
+# Without this, a generator that fails into darkness would have the best flickering, warping and
+# consistency of all.
+
+BLACK = 16
+"""Levels up to this are black: what encoders leave of it."""
+
+
+def is_black(image: Image) -> bool:
+    """Whether a picture shows nothing."""
+    return bool(image.max() <= BLACK)
+
+
+class Light:
+    """Looks at frames until one shows something.
+
+    >>> import numpy as np
+    >>> light = Light()
+    >>> light.see(np.zeros((2, 2, 3), np.uint8))
+    >>> light.seen
+    False
+    """
+
+    def __init__(self) -> None:
+        self.seen = False
+
+    def see(self, image: Image) -> None:
+        """Look at one more frame."""
+        if not self.seen:
+            self.seen = not is_black(image)
+
+    def require(self) -> None:
+        """Raise where all was black."""
+        if not self.seen:
+            raise inapplicable("every frame is black")
+
+
+# Each frame with the one before it, a few pairs at a time: memory stays flat.
+
+Pair: TypeAlias = tuple[Frame, Frame]
+
+BATCH = 4
+"""Pairs that a model is handed together; the frames of so many are kept."""
+
+
+class Pairwise(BaseConsumer):
+    """Hands consecutive frames to ``work``. Of ``step`` frames only the first counts."""
+
+    def __init__(
+        self, wants: FrameRequest, work: Callable[[Sequence[Pair]], None], *, step: int = 1
+    ) -> None:
+        self._wants = wants
+        self._work = work
+        self._step = step
+        self._last: Frame | None = None
+        self._waiting: list[Pair] = []
+        self.frames = 0
+        """How many counted."""
+        self.light = Light()
+
+    @property
+    def wants(self) -> FrameRequest:
+        """Every frame, in the size that was asked for."""
+        return self._wants
+
+    def take(self, frame: Frame) -> None:
+        """Pair it with the frame before."""
+        if frame.index % self._step:
+            return
+        self.frames += 1
+        self.light.see(frame.image)
+        if self._last is not None:
+            self._waiting.append((self._last, frame))
+            if len(self._waiting) >= BATCH:
+                self._flush()
+        self._last = frame
+
+    def close(self, end: Time) -> None:
+        """Work on what waits."""
+        self._flush()
+        self._last = None
+
+    def _flush(self) -> None:
+        if self._waiting:
+            pairs, self._waiting = self._waiting, []
+            self._work(pairs)

@@ -1,0 +1,289 @@
+"""The description of a video as a metric: its value is how many of the 21 fields it fills.
+
+The description itself is in the details; ``screentest caption`` writes it out. So captioning
+has what every run has: a ledger, a cap, a signature, and it goes on where it stopped.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any
+
+from screentest.core import (
+    Consumer,
+    Failure,
+    Item,
+    MetricInfo,
+    NoValue,
+    Outcome,
+    Outcomes,
+    OutputInfo,
+    Point,
+    Reason,
+    Resources,
+    Score,
+    Shot,
+    Span,
+    register,
+    seconds,
+)
+from screentest.core import Level as Looks
+from screentest.models.chat.messages import ChatRequest
+from screentest.models.templates import Slot
+from screentest.run.records import TRANSIENT
+from screentest.suites.univ.builtin.describer import Watching
+from screentest.suites.univ.requests import CAPTION, Looking, ask, request
+from screentest.suites.univ.schema import (
+    Description,
+    Overview,
+    Scripted,
+    ShotDescription,
+    VideoDescription,
+)
+from screentest.suites.univ.script import join_shots, write_script
+from screentest.suites.univ.vocabulary import ALL_SUBDIMENSIONS, OWNER
+
+if TYPE_CHECKING:
+    from screentest.core.score import Json
+
+
+# A video described by a chat model: an overview, then every shot, then every shot's script.
+#
+# The overview is handed to whoever describes a shot, so that people and places keep their names
+# from shot to shot. A video of one shot needs none.
+
+TEMPLATES = ("univ/overview", "univ/describe", "univ/script")
+_OVERVIEW_FRAMES = 48
+LEAST_DESCRIBED = 0.5
+"""The share of the running time that must be described for a description to be one."""
+
+
+@dataclass(frozen=True, slots=True)
+class Described:
+    """A description, and the shots that have none."""
+
+    video: VideoDescription
+    missing: tuple[tuple[Span, Failure], ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Describer:
+    """Describes one item."""
+
+    item: Item
+    resources: Resources
+    looking: Looking
+    name: str
+
+    def describe(self, spans: Sequence[Span]) -> Described:
+        """The video cut at ``spans``, in three rounds of questions."""
+        overview = self._overview() if len(spans) > 1 else None
+        looked = self._all(
+            self._shot_request(spans, place, overview) for place in range(len(spans))
+        )
+        seen = [(span, one) for span, one in zip(spans, looked, strict=True) if one.ok]
+        written = self._all(
+            self._script_request(one.unwrap(), first=not n) for n, (_, one) in enumerate(seen)
+        )
+        missing = [
+            (span, one.failure)
+            for span, one in zip(spans, looked, strict=True)
+            if one.failure is not None
+        ]
+        shots = []
+        for (span, one), script in zip(seen, written, strict=True):
+            if script.failure is not None:
+                missing.append((span, script.failure))
+                continue
+            text: Scripted = script.unwrap()
+            shots.append(described_shot(span, one.unwrap(), text.script))
+        _must_be_most_of_it(spans, missing)
+        whole = join_shots(shot.script for shot in shots)
+        video = VideoDescription(
+            id=self.item.id, described_by=self.name, overview=overview, shots=shots, script=whole
+        )
+        return Described(video, tuple(sorted(missing, key=lambda one: one[0].start)))
+
+    def _overview(self) -> Overview:
+        looking = replace(self.looking, most=min(self.looking.most, _OVERVIEW_FRAMES))
+        slots: dict[str, Slot] = {"pictures": looking.show(self.item.video, self.resources)}
+        asked = request(self.resources, "univ/overview", slots, Overview, "univ.caption.overview")
+        (answer,) = ask(self.resources, CAPTION, [asked])
+        overview: Overview = answer.unwrap()
+        return overview
+
+    def _shot_request(
+        self, spans: Sequence[Span], place: int, overview: Overview | None
+    ) -> ChatRequest:
+        slots: dict[str, Slot] = {
+            "overview": "" if overview is None else _told(overview),
+            "number": place + 1,
+            "count": len(spans),
+            "pictures": self.looking.show(self.item.video, self.resources, spans[place]),
+        }
+        return request(self.resources, "univ/describe", slots, Description, "univ.caption.describe")
+
+    def _script_request(self, shot: Description, *, first: bool) -> ChatRequest:
+        notes = shot.model_dump_json(indent=1)
+        slots: dict[str, Slot] = {"notes": notes, "opening": first}
+        return request(self.resources, "univ/script", slots, Scripted, "univ.caption.script")
+
+    def _all(self, requests: Iterable[ChatRequest]) -> list[Outcome[Any]]:
+        answers = ask(self.resources, CAPTION, requests)
+        for answer in answers:
+            # What the next try could mend is not a missing shot; the ledger has the others.
+            if answer.failure is not None and answer.failure.reason in TRANSIENT:
+                answer.unwrap()
+        return answers
+
+
+def described_shot(span: Span, shot: Description, script: str) -> ShotDescription:
+    """A shot with its exact times."""
+    return ShotDescription(
+        start=str(span.start), end=str(span.end), description=shot, script=script.strip()
+    )
+
+
+def spans_of(shots: Sequence[Shot], whole: Span) -> list[Span]:
+    """The shots' times; all of it where there are none."""
+    return [shot.span for shot in shots] or [whole]
+
+
+def _told(overview: Overview) -> str:
+    subjects = "; ".join(overview.subjects)
+    return f"Style: {overview.style}\nSubjects: {subjects}\nContent: {overview.content}"
+
+
+def _must_be_most_of_it(spans: Sequence[Span], missing: Sequence[tuple[Span, Failure]]) -> None:
+    total = sum(span.duration for span in spans)
+    lost = sum(span.duration for span, _ in missing)
+    if missing and (total - lost) < LEAST_DESCRIBED * total:
+        failure = missing[0][1]
+        told = f"{len(missing)} of {len(spans)} shots were not described: {failure.detail}"
+        raise NoValue(failure.reason, told, advice=failure.advice)
+
+
+CHAT, BUILTIN = "univ_caption", "univ_caption_builtin"
+_SUMMARY = "of the 21 sub-dimensions, the share that is described"
+
+
+@register("metric", CHAT, version=1, summary="a structured description by a chat model")
+def univ_caption(
+    *, fps: float = 2, short_side: int = 480, most_frames: int = 320, shots: bool = True
+) -> ChatCaption:
+    """``shots=false`` describes the video as one piece, whatever cuts it has."""
+    return ChatCaption(Looking(Fraction(repr(fps)), short_side, most_frames), shots)
+
+
+@register("metric", BUILTIN, version=1, summary="what pixels tell: colours, light, camera, cuts")
+def univ_caption_builtin() -> BuiltinCaption:
+    """Needs no model; what pixels cannot tell stays empty."""
+    return BuiltinCaption()
+
+
+@dataclass(frozen=True)
+class ChatCaption:
+    """Asks a model."""
+
+    looking: Looking
+    by_shot: bool
+
+    @property
+    def info(self) -> MetricInfo:
+        """What it gives and needs."""
+        return MetricInfo(
+            outputs={CHAT: OutputInfo(_SUMMARY)},
+            level=Looks.CLIP,
+            roles=(CAPTION,),
+            shots=self.by_shot,
+            prompts=TEMPLATES,
+        )
+
+    def start(self, item: Item, resources: Resources) -> Asking:
+        """Frames are sampled: nothing streams."""
+        return Asking(item, resources, self.looking, self.by_shot)
+
+
+@dataclass(frozen=True)
+class Asking:
+    """One video before the model."""
+
+    item: Item
+    resources: Resources
+    looking: Looking
+    by_shot: bool
+    consumers: Sequence[Consumer] = ()
+
+    def finish(self) -> Outcomes:
+        """Describe it, shot by shot."""
+        whole = self.resources.info(self.item.video).span
+        found = self.resources.shots(self.item.video) if self.by_shot else ()
+        describer = Describer(self.item, self.resources, self.looking, CHAT)
+        return {CHAT: Outcome.of(_score(describer.describe(spans_of(found, whole))))}
+
+
+@dataclass(frozen=True)
+class BuiltinCaption:
+    """Looks at pixels."""
+
+    info = MetricInfo(
+        outputs={BUILTIN: OutputInfo(_SUMMARY)}, level=Looks.CLIP, roles=("flow",), shots=True
+    )
+
+    def start(self, item: Item, resources: Resources) -> Measuring:
+        """Streams."""
+        return Measuring(item, resources, Watching(resources))
+
+
+@dataclass(frozen=True)
+class Measuring:
+    """One video passing by."""
+
+    item: Item
+    resources: Resources
+    watching: Watching
+
+    @property
+    def consumers(self) -> Sequence[Consumer]:
+        """The one who watches."""
+        return (self.watching,)
+
+    def finish(self) -> Outcomes:
+        """Cut what was seen at the shots."""
+        if not self.watching.looks:
+            raise NoValue(Reason.UNDECODABLE, "the video has no frame")
+        whole = self.resources.info(self.item.video).span
+        shots = []
+        for span in spans_of(self.resources.shots(self.item.video), whole):
+            seen = self.watching.describe(span)
+            shots.append(described_shot(span, seen, write_script(seen)))
+        video = VideoDescription(
+            id=self.item.id,
+            described_by=BUILTIN,
+            overview=None,
+            shots=shots,
+            script=join_shots(shot.script for shot in shots),
+        )
+        return {BUILTIN: Outcome.of(_score(Described(video)))}
+
+
+def _score(described: Described) -> Score:
+    video = described.video
+    spans = [Span(seconds(shot.start), seconds(shot.end)) for shot in video.shots]
+    curve = tuple(
+        Point(span, _filled([shot.description]), shot.script[:200])
+        for span, shot in zip(spans, video.shots, strict=True)
+    )
+    missing: list[Json] = [
+        {"start": str(span.start), "end": str(span.end), "failed": str(failure)}
+        for span, failure in described.missing
+    ]
+    details: dict[str, Json] = {"description": video.model_dump(mode="json"), "missing": missing}
+    return Score(_filled([shot.description for shot in video.shots]), curve, details)
+
+
+def _filled(shots: Sequence[Description]) -> float:
+    told = {about for shot in shots for about, text in shot.by_subdimension() if text.strip()}
+    return len(told & OWNER.keys()) / len(ALL_SUBDIMENSIONS)

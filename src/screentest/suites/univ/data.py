@@ -1,0 +1,383 @@
+"""The UniVBench layout: cases with videos, ground truth, edit instructions and references.
+
+    full_list/<n>/<n>.mp4, caption.json, number_of_shot.txt, text_editing*.txt,
+                  reference_editing_single/, reference_editing_multiple/
+    R2V/<n>/R2V_planning.json, reference_image_k.*
+
+``caption.json`` holds the ground truth under ``json``. What is missing or wrong in one case is
+a problem of that case alone.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from screentest.core import Item, ManifestError
+from screentest.manifests.fields import Complaint, Kind, Problem, load_json
+
+TASKS = ("v2t", "t2v", "r2v", "tv2v", "rv2v", "v2v")
+LONGEST_FILE = 64 * 2**20
+_PICTURES = (".jpeg", ".jpg", ".png", ".webp")
+_TEXT_FIELDS = ("caption", "video_script", "script", "prompt", "text", "planning", "en")
+_ENGLISH, _CHINESE = "_en", "_cn"
+
+
+@dataclass(frozen=True, slots=True)
+class Edit:
+    """An instruction with the pictures that go with it."""
+
+    instruction: str
+    references: tuple[Path, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Case:
+    """One case of the benchmark; what a file does not say is empty."""
+
+    number: str
+    video: Path | None = None
+    caption: str = ""
+    truth: Mapping[str, Any] | None = None
+    shots: int | None = None
+    edit: Edit | None = None
+    """TV2V: by text alone."""
+    edits: Mapping[str, Edit] = field(default_factory=dict)
+    """RV2V: ``single`` and ``multiple``."""
+    from_references: Edit | None = None
+    """R2V: the text to film, and the pictures to take from."""
+
+
+@dataclass(frozen=True, slots=True)
+class Benchmark:
+    """All cases, by number, and what is wrong."""
+
+    folder: Path
+    cases: Mapping[str, Case]
+    problems: tuple[Problem, ...] = ()
+
+    def items(self, task: str, videos: Path, *, model: str = "") -> list[Item]:
+        """What there is to score of one model: its videos (or texts, for V2T) in a folder.
+
+        A result is called by its case: ``<n>.mp4`` or another video, ``<n>.txt`` for V2T; for
+        RV2V ``<n>_single`` and ``<n>_multiple``, or ``<n>`` alone for the single one.
+        """
+        found = []
+        for case in self.cases.values():
+            for name, item in _results(case, task, videos):
+                groups = {"case": case.number, "task": task}
+                if model:
+                    groups["model"] = model
+                if case.shots is not None:
+                    groups["shots"] = "one" if case.shots == 1 else "several"
+                label = f"{model}/{name}" if model else name
+                found.append(
+                    Item(
+                        f"{task}/{label}",
+                        item.video,
+                        prompt=item.prompt,
+                        references=item.references,
+                        source=item.source,
+                        instruction=item.instruction,
+                        groups=groups,
+                    )
+                )
+        return found
+
+    def missing(self, task: str, videos: Path) -> list[str]:
+        """Results that a model could have, and has not, by the name they would have."""
+        found = {name for case in self.cases.values() for name, _ in _results(case, task, videos)}
+        return [
+            name
+            for case in self.cases.values()
+            for name in _expected(case, task)
+            if name not in found
+        ]
+
+
+@dataclass(frozen=True, slots=True)
+class Truth:
+    """Ground truth by name, as JSON; what it means is the metric's business."""
+
+    documents: Mapping[str, Mapping[str, Any]]
+
+    @property
+    def digest(self) -> str:
+        """Sixteen hex digits of all of it."""
+        text = json.dumps(self.documents, sort_keys=True, ensure_ascii=False)
+        return hashlib.sha256(text.encode("utf-8", "replace")).hexdigest()[:16]
+
+    def of(self, item: Item) -> Mapping[str, Any] | None:
+        """What is known of an item: by its case, its id, or its video's name."""
+        for name in (item.groups.get("case", ""), item.id, item.video.stem, item.video.name):
+            if name and name in self.documents:
+                return self.documents[name]
+        return None
+
+
+def read_univbench(folder: Path, *, language: str = "en") -> Benchmark:
+    """Read a download of the benchmark; ``language`` is that of the instructions, en or cn."""
+    cases: dict[str, Case] = {}
+    problems: list[Problem] = []
+    home = folder / "full_list" if (folder / "full_list").is_dir() else folder
+    places = _numbered(home)
+    references = {place.name: place for place in _numbered(folder / "R2V")}
+    for place in places:
+        cases[place.name] = _case(place, references.get(place.name), language, problems)
+    for name, place in references.items():
+        if name not in cases:
+            cases[name] = Case(name, from_references=_planning(place, problems))
+    if not cases:
+        raise ManifestError(
+            f"{folder} holds no case of UniVBench",
+            advice="Give the folder that holds full_list/ and R2V/.",
+        )
+    return Benchmark(folder, cases, tuple(problems))
+
+
+def read_truth(path: Path) -> Truth:
+    """Ground truth: a benchmark, a folder of ``<name>/gt.json``, one JSON file, or JSON lines."""
+    if path.is_dir():
+        found = {}
+        for place in sorted(path.glob("*/gt.json")):
+            found[place.parent.name] = _object(_load(place), place)
+        if not found:
+            bench = read_univbench(path)
+            found = {n: dict(case.truth) for n, case in bench.cases.items() if case.truth}
+        if not found:
+            raise ManifestError(f"no case in {path} has a ground truth")
+        return Truth(found)
+    if path.suffix.lower() in (".jsonl", ".ndjson"):
+        return Truth(dict(_lines(path)))
+    document = _object(_load(path), path)
+    inner = _checklist(document)
+    name = str(document.get("id") or path.stem)
+    return Truth({name: document if inner is None else inner})
+
+
+def _case(place: Path, references: Path | None, language: str, problems: list[Problem]) -> Case:
+    number = place.name
+    video = next(
+        (v for v in (place / f"{number}.mp4", *sorted(place.glob("*.mp4"))) if v.is_file()), None
+    )
+    if video is None:
+        problems.append(Problem(Kind.MISSING, "the case has no video", id=number, path=place))
+    caption, truth = _caption(place / "caption.json", number, problems)
+    instruction = _instruction(place, "text_editing", language)
+    edits = {}
+    for kind in ("single", "multiple"):
+        inside = place / f"reference_editing_{kind}"
+        text = _instruction(inside, "reference_editing", language)
+        pictures = _pictures(inside)
+        if text and pictures:
+            edits[kind] = Edit(text, pictures)
+        elif inside.is_dir():
+            told = f"{inside.name} has no {'pictures' if text else 'instruction'}"
+            problems.append(Problem(Kind.MISSING, told, id=number, path=inside))
+    return Case(
+        number,
+        video,
+        caption,
+        truth,
+        _shot_count(place / "number_of_shot.txt"),
+        Edit(instruction) if instruction else None,
+        edits,
+        _planning(references, problems) if references is not None else None,
+    )
+
+
+def _results(case: Case, task: str, folder: Path) -> Iterator[tuple[str, Item]]:
+    """What a model made of one case; nothing where it made nothing."""
+    number = case.number
+    if task == "v2t":
+        text = _read_text(folder / f"{number}.txt")
+        if text and case.video is not None:
+            yield number, Item(number, case.video, prompt=text)
+        return
+    video = _made(folder, number)
+    if task == "rv2v":
+        for kind, edit in case.edits.items():
+            made = _made(folder, f"{number}_{kind}") or (video if kind == "single" else None)
+            if made is not None and case.video is not None:
+                yield (
+                    f"{number}_{kind}",
+                    Item(
+                        number,
+                        made,
+                        references=edit.references,
+                        source=case.video,
+                        instruction=edit.instruction,
+                    ),
+                )
+        return
+    if video is None:
+        return
+    if task == "t2v" and case.caption:
+        yield number, Item(number, video, prompt=case.caption)
+    elif task == "r2v" and case.from_references is not None:
+        given = case.from_references
+        yield number, Item(number, video, prompt=given.instruction, references=given.references)
+    elif task == "tv2v" and case.edit is not None and case.video is not None:
+        yield number, Item(number, video, source=case.video, instruction=case.edit.instruction)
+    elif task == "v2v" and case.video is not None:
+        yield number, Item(number, video, source=case.video)
+
+
+def _expected(case: Case, task: str) -> list[str]:
+    """The results of a case whose files say all that the task needs."""
+    filmed = case.video is not None
+    if task == "rv2v":
+        return [f"{case.number}_{kind}" for kind in case.edits] if filmed else []
+    can_be = {
+        "v2t": filmed,
+        "t2v": bool(case.caption),
+        "r2v": case.from_references is not None,
+        "tv2v": filmed and case.edit is not None,
+        "v2v": filmed,
+    }
+    return [case.number] if can_be[task] else []
+
+
+def _made(folder: Path, name: str) -> Path | None:
+    for suffix in (".mp4", ".webm", ".mov", ".mkv", ".avi"):
+        if (folder / f"{name}{suffix}").is_file():
+            return folder / f"{name}{suffix}"
+    return None
+
+
+def _caption(
+    path: Path, number: str, problems: list[Problem]
+) -> tuple[str, Mapping[str, Any] | None]:
+    try:
+        document = _object(_load(path), path)
+        truth = _checklist(document)
+    except ManifestError as error:
+        problems.append(Problem(Kind.UNREADABLE, error.message, id=number, path=path))
+        return "", None
+    if truth is None:
+        told = "caption.json has no checklist under `json`"
+        problems.append(Problem(Kind.BAD_FILE, told, id=number, path=path))
+    return _longest_text(document), truth
+
+
+def _checklist(document: Mapping[str, Any]) -> Mapping[str, Any] | None:
+    """What stands under ``json``, be it an object or an object written as text."""
+    inner = document.get("json")
+    if isinstance(inner, str):
+        try:
+            inner = load_json(inner)
+        except Complaint as complaint:
+            raise ManifestError(f"the text under `json`: {complaint.message}") from None
+    return inner if isinstance(inner, dict) else None
+
+
+def _longest_text(document: Mapping[str, Any]) -> str:
+    """The caption: a field that is named like one, else the longest text there is."""
+    texts = {
+        name: text for name, text in document.items() if isinstance(text, str) and name != "json"
+    }
+    for wanted in _TEXT_FIELDS:
+        for name in (f"{wanted}{_ENGLISH}", wanted):
+            if texts.get(name, "").strip():
+                return texts[name].strip()
+    return max(texts.values(), key=len, default="").strip()
+
+
+def _planning(place: Path, problems: list[Problem]) -> Edit | None:
+    path = place / "R2V_planning.json"
+    try:
+        document = _load(path)
+    except ManifestError as error:
+        problems.append(Problem(Kind.UNREADABLE, error.message, id=place.name, path=path))
+        return None
+    text = document.strip() if isinstance(document, str) else ""
+    if isinstance(document, dict):
+        text = _longest_text(document)
+    pictures = _pictures(place)
+    if not text or not pictures:
+        told = f"the R2V case has no {'pictures' if text else 'text to film'}"
+        problems.append(Problem(Kind.BAD_FILE, told, id=place.name, path=path))
+        return None
+    return Edit(text, pictures)
+
+
+def _instruction(folder: Path, stem: str, language: str) -> str:
+    """The instruction in the wanted language; the file without one is next."""
+    wanted = _CHINESE if language == "cn" else _ENGLISH
+    for name in (f"{stem}{wanted}.txt", f"{stem}.txt"):
+        text = _read_text(folder / name)
+        if text:
+            return text
+    return ""
+
+
+def _pictures(folder: Path) -> tuple[Path, ...]:
+    if not folder.is_dir():
+        return ()
+    found = [path for path in folder.iterdir() if path.suffix.lower() in _PICTURES]
+    return tuple(sorted(found, key=lambda path: (len(path.stem), path.name)))  # 2 before 10
+
+
+def _numbered(folder: Path) -> list[Path]:
+    if not folder.is_dir():
+        return []
+    places = [place for place in folder.iterdir() if place.is_dir() and place.name.isdecimal()]
+    return sorted(places, key=lambda place: (int(place.name), place.name))
+
+
+def _shot_count(path: Path) -> int | None:
+    text = _read_text(path)
+    return int(text) if text.isdecimal() and len(text) < 5 else None
+
+
+def _read_text(path: Path) -> str:
+    try:
+        if path.stat().st_size > LONGEST_FILE:
+            return ""
+        return path.read_text(encoding="utf-8-sig").strip()
+    except (OSError, UnicodeDecodeError):
+        return ""
+
+
+def _load(path: Path) -> Any:
+    try:
+        if path.stat().st_size > LONGEST_FILE:
+            raise ManifestError(f"{path} is larger than {LONGEST_FILE // 2**20} MiB")
+        return load_json(path.read_text(encoding="utf-8-sig"))
+    except OSError as error:
+        raise ManifestError(f"{path} does not open: {error.strerror}") from None
+    except UnicodeDecodeError:
+        raise ManifestError(f"{path} is not UTF-8") from None
+    except Complaint as complaint:
+        raise ManifestError(f"{path}: {complaint.message}") from None
+
+
+def _object(document: Any, path: Path) -> dict[str, Any]:
+    if not isinstance(document, dict):
+        raise ManifestError(f"{path} is not a JSON object")
+    return document
+
+
+def _lines(path: Path) -> Iterator[tuple[str, Mapping[str, Any]]]:
+    try:
+        lines = path.read_text(encoding="utf-8-sig").split("\n")
+    except OSError as error:
+        raise ManifestError(f"{path} does not open: {error.strerror}") from None
+    except UnicodeDecodeError:
+        raise ManifestError(f"{path} is not UTF-8") from None
+    for number, line in enumerate(lines, start=1):
+        if not line.strip():
+            continue
+        try:
+            document = _object(load_json(line), path)
+        except (Complaint, ManifestError) as error:
+            raise ManifestError(f"{path}, line {number}: {error.message}") from None
+        name = document.get("id")
+        if not isinstance(name, str) or not name:
+            raise ManifestError(f"{path}, line {number}: there is no id")
+        inner = _checklist(document)
+        yield name, document if inner is None else inner

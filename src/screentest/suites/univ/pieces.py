@@ -1,0 +1,174 @@
+"""What is judged at once: the whole video, or one shot with the text and source that go with it.
+
+A shot's text is the clip of the script that is on at its middle, or the clip of its number
+where script and video have equally many; else the whole text. Its source is the shot of its
+number where both videos have equally many; else the same share of the running time.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from pathlib import Path
+from typing import Literal, TypeAlias
+
+import numpy as np
+
+from screentest.core import Item, NoValue, Reason, Resources, Shot, Size, Span
+from screentest.models.chat.messages import Encoding, encode
+from screentest.models.templates import Pictures
+
+Level: TypeAlias = Literal["video", "shots", "both"]
+
+
+@dataclass(frozen=True, slots=True)
+class Piece:
+    """A part of the video, from 1; number 0 is all of it."""
+
+    span: Span
+    text: str
+    source: Span | None = None
+    number: int = 0
+    of: int = 0
+
+
+def whole_piece(item: Item, resources: Resources) -> Piece:
+    """All of it."""
+    source = resources.info(item.source).span if item.source else None
+    return Piece(resources.info(item.video).span, item.text, source)
+
+
+def shot_pieces(item: Item, resources: Resources) -> list[Piece]:
+    """Shot by shot."""
+    shots = resources.shots(item.video)
+    sources = _source_spans(item, resources, shots)
+    return [
+        Piece(
+            shot.span, shot_text(item, shot.span, place, len(shots)), source, place + 1, len(shots)
+        )
+        for place, (shot, source) in enumerate(zip(shots, sources, strict=True))
+    ]
+
+
+def shot_text(item: Item, span: Span, place: int, count: int) -> str:
+    """What was asked of one shot, as far as the item says."""
+    clips = item.script.clips if item.script is not None else ()
+    for clip in clips:
+        if clip.span is not None and span.centre in clip.span and clip.caption.strip():
+            return clip.caption
+    untimed = bool(clips) and clips[0].span is None
+    if untimed and len(clips) == count and clips[place].caption.strip():
+        return clips[place].caption
+    return item.text
+
+
+def _source_spans(item: Item, resources: Resources, shots: Sequence[Shot]) -> Sequence[Span | None]:
+    if item.source is None:
+        return [None] * len(shots)
+    theirs = resources.shots(item.source)
+    if len(theirs) == len(shots):
+        return [shot.span for shot in theirs]
+    whole, source = resources.info(item.video).span, resources.info(item.source).span
+    scale = source.duration / whole.duration
+    return [
+        Span(
+            source.start + (shot.start - whole.start) * scale,
+            source.start + (shot.end - whole.start) * scale,
+        )
+        for shot in shots
+    ]
+
+
+# Reference pictures: strangers' files, read with care and made small.
+
+MOST_PIXELS = 64_000_000
+_FORMATS = ("JPEG", "PNG", "WEBP", "BMP", "TIFF")
+
+
+def show_references(paths: Sequence[Path], short_side: int) -> list[Pictures]:
+    """Each reference as a picture on its own; one that cannot be read fails them all."""
+    encoding = Encoding(Size(short_side=short_side))
+    return [Pictures([encode(_read(path), encoding)]) for path in paths]
+
+
+def _read(path: Path) -> np.ndarray[tuple[int, ...], np.dtype[np.uint8]]:
+    from PIL import Image, ImageOps
+
+    try:
+        with warnings.catch_warnings():
+            # Pillow warns of a picture that is too large before it refuses one.
+            warnings.simplefilter("error", Image.DecompressionBombWarning)
+            with Image.open(path, formats=_FORMATS) as opened:
+                if opened.width * opened.height > MOST_PIXELS:
+                    raise _too_large(path)
+                upright = ImageOps.exif_transpose(opened).convert("RGB")
+                return np.asarray(upright, np.uint8)
+    except FileNotFoundError:
+        raise NoValue(Reason.MISSING_FILE, f"the reference {path.name} is not there") from None
+    except (Image.DecompressionBombWarning, Image.DecompressionBombError):
+        raise _too_large(path) from None
+    except (OSError, ValueError, SyntaxError) as error:
+        raise NoValue(
+            Reason.UNDECODABLE,
+            f"the reference {path.name} cannot be read: {error}",
+            advice="Give a JPEG or PNG.",
+        ) from None
+
+
+def _too_large(path: Path) -> NoValue:
+    most = MOST_PIXELS // 1_000_000
+    told = f"the reference {path.name} has more than {most} million pixels"
+    return NoValue(Reason.TOO_LARGE, told, advice="Give a smaller one.")
+
+
+# The five tasks that end in a video, and what each is judged by.
+
+
+class Task(StrEnum):
+    """What a model was asked to do; V2T ends in text and is judged otherwise."""
+
+    V2T = "v2t"
+    T2V = "t2v"
+    R2V = "r2v"
+    TV2V = "tv2v"
+    RV2V = "rv2v"
+    V2V = "v2v"
+
+    @property
+    def needs(self) -> tuple[str, ...]:
+        """The fields an item of the task must have."""
+        return _NEEDS[self]
+
+    @property
+    def metric(self) -> str:
+        """The metric that scores it."""
+        return f"univ_{self.value}"
+
+    @property
+    def template(self) -> str:
+        """What the judge is told."""
+        return f"univ/{self.value}"
+
+    def use(self, step: str) -> str:
+        """What a call is for, as the ledger has it."""
+        return f"univ.{self.value}.{step}"
+
+
+_NEEDS = {
+    Task.V2T: ("text",),
+    Task.T2V: ("text",),
+    Task.R2V: ("references", "text"),
+    Task.TV2V: ("source", "instruction"),
+    Task.RV2V: ("source", "references", "instruction"),
+    Task.V2V: ("source",),
+}
+TITLES = {
+    Task.V2T: "video to text",
+    Task.T2V: "text to video",
+    Task.R2V: "reference pictures to video",
+    Task.TV2V: "editing a video by text",
+    Task.RV2V: "editing a video by text and reference pictures",
+    Task.V2V: "reconstructing a video",
+}

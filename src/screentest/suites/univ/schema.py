@@ -1,0 +1,310 @@
+"""The structured description of a video: what is in it, field by field, and its script.
+
+One class serves as the form that a chat model fills in and as the document that is kept. Every
+field is required; a list that is empty, or a None, says that nothing was seen of the kind, and
+nothing is made up for it. Lists are in order of time: a second entry is what it changes to.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from enum import StrEnum
+from functools import cache
+from typing import Annotated, Any, TypeAlias
+
+from pydantic import BaseModel, ConfigDict, Field, create_model, model_validator
+
+from screentest.suites.univ import vocabulary as words
+from screentest.suites.univ.vocabulary import Dimension
+
+_OPEN = Field(union_mode="left_to_right")  # a term of the list where it is one, else the text
+
+SubjectTerm: TypeAlias = Annotated[words.SubjectClass | str, _OPEN]
+SceneTerm: TypeAlias = Annotated[words.SceneClass | str, _OPEN]
+ActionTerm: TypeAlias = Annotated[words.ActionClass | str, _OPEN]
+HueTerm: TypeAlias = Annotated[words.Hue | str, _OPEN]
+SaturationTerm: TypeAlias = Annotated[words.Saturation | str, _OPEN]
+ContrastTerm: TypeAlias = Annotated[words.Contrast | str, _OPEN]
+DirectionTerm: TypeAlias = Annotated[words.LightDirection | str, _OPEN]
+EffectTerm: TypeAlias = Annotated[words.LightEffect | str, _OPEN]
+BrightnessTerm: TypeAlias = Annotated[words.Brightness | str, _OPEN]
+SizeTerm: TypeAlias = Annotated[words.ShotSize | str, _OPEN]
+MotionTerm: TypeAlias = Annotated[words.CameraMotion | str, _OPEN]
+HeightTerm: TypeAlias = Annotated[words.CameraHeight | str, _OPEN]
+PerspectiveTerm: TypeAlias = Annotated[words.Perspective | str, _OPEN]
+AngleTerm: TypeAlias = Annotated[words.CameraAngle | str, _OPEN]
+FocusTerm: TypeAlias = Annotated[words.CameraFocus | str, _OPEN]
+TechniqueTerm: TypeAlias = Annotated[words.Technique | str, _OPEN]
+StyleTerm: TypeAlias = Annotated[words.Style | str, _OPEN]
+
+
+class _Form(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class Subject(_Form):
+    """Someone or something that matters."""
+
+    kind: SubjectTerm
+    quality: str
+    """How many there are, in which form and state."""
+    appearance: str
+    enters: str | None
+    """When and from where it comes into the picture; None: it is there in the first frame."""
+
+
+class Action(_Form):
+    """Something that happens."""
+
+    kind: ActionTerm
+    description: str
+
+
+class Scene(_Form):
+    """A place, with time, weather and surroundings."""
+
+    kind: SceneTerm
+    description: str
+
+
+class Position(_Form):
+    """Where subjects are."""
+
+    in_frame: list[str]
+    between_subjects: list[str]
+    to_camera: list[str]
+
+
+class Colour(_Form):
+    """The colours of the picture as a whole."""
+
+    hue: list[HueTerm]
+    saturation: list[SaturationTerm]
+    contrast: list[ContrastTerm]
+
+
+class Lighting(_Form):
+    """The light."""
+
+    direction: list[DirectionTerm]
+    effect: list[EffectTerm]
+    brightness: list[BrightnessTerm]
+
+
+class Camera(_Form):
+    """What the camera is and does."""
+
+    shot_size: list[SizeTerm]
+    motion: list[MotionTerm]
+    height: list[HeightTerm]
+    perspective: list[PerspectiveTerm]
+    angle: list[AngleTerm]
+    focus: list[FocusTerm]
+    techniques: list[TechniqueTerm]
+
+
+class Description(_Form):
+    """One shot, or a video of one shot."""
+
+    subjects: list[Subject]
+    position: Position
+    actions: list[Action]
+    scenes: list[Scene]
+    colour: Colour
+    lighting: Lighting
+    style: StyleTerm | None
+    atmosphere: list[str]
+    camera: Camera
+
+    def by_subdimension(self) -> Iterator[tuple[str, str]]:
+        """Every statement with the sub-dimension it belongs to; atmosphere too."""
+        if self.style is not None:
+            yield "style_kind", str(self.style)
+        yield from (("atmosphere", text) for text in self.atmosphere)
+        for subject in self.subjects:
+            yield "subject_category", str(subject.kind)
+            yield "subject_quality", subject.quality
+            yield "subject_appearance", subject.appearance
+        yield from (("action_event", action.description) for action in self.actions)
+        yield from (("background_scene", scene.description) for scene in self.scenes)
+        for group, part in (
+            ("camera", self.camera),
+            ("lighting", self.lighting),
+            ("colour", self.colour),
+        ):
+            for name in type(part).model_fields:
+                yield from ((f"{group}_{name}", str(text)) for text in getattr(part, name))
+        for text in (*self.position.in_frame, *self.position.between_subjects):
+            yield "position_layout", text
+        yield from (("position_camera", text) for text in self.position.to_camera)
+
+
+class Overview(_Form):
+    """What the whole video is, for whoever describes a piece of it."""
+
+    style: str
+    subjects: list[str]
+    content: str
+
+
+class ShotDescription(_Form):
+    """One shot with its time, as exact ratios of seconds."""
+
+    start: str
+    end: str
+    description: Description
+    script: str
+
+
+class VideoDescription(_Form):
+    """A video, shot by shot."""
+
+    id: str
+    described_by: str
+    overview: Overview | None
+    """None where there is one shot, or no model to write it."""
+    shots: list[ShotDescription]
+    script: str
+    """All shots in one text, with "Shot cut" between them."""
+
+
+NOTHING = Description(
+    subjects=[],
+    position=Position(in_frame=[], between_subjects=[], to_camera=[]),
+    actions=[],
+    scenes=[],
+    colour=Colour(hue=[], saturation=[], contrast=[]),
+    lighting=Lighting(direction=[], effect=[], brightness=[]),
+    style=None,
+    atmosphere=[],
+    camera=Camera(
+        shot_size=[], motion=[], height=[], perspective=[], angle=[], focus=[], techniques=[]
+    ),
+)
+"""Nothing said about anything; a describer fills in what it knows."""
+
+
+def description_schema() -> dict[str, Any]:
+    """The JSON Schema of a whole document, for other programs."""
+    return VideoDescription.model_json_schema()
+
+
+# The forms in which a judge answers. Every field is required, and answers must not contradict
+# themselves: one that does is sent back once, and then counts as no answer.
+
+MOST = 10
+
+
+class Part(StrEnum):
+    """The six parts of the checklist."""
+
+    CONTENT = "content_fidelity"
+    STYLE = "style_consistency"
+    MOTION = "motion_coherence"
+    TECHNICAL = "technical_quality"
+    ARTISTIC = "artistic_expression"
+    RIGHTS = "ip_and_privacy"
+
+
+class _FormsForm(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class Finding(_FormsForm):
+    """One fault."""
+
+    part: Part
+    dimension: Dimension | None
+    """None where it touches none of the eight, such as a logo."""
+    start: Annotated[float, Field(ge=0, allow_inf_nan=False)]
+    end: Annotated[float, Field(ge=0, allow_inf_nan=False)]
+    kind: str
+    description: str
+    fix: str
+    severity: Annotated[float, Field(ge=0, le=1, allow_inf_nan=False)]
+
+    @model_validator(mode="after")
+    def _ends_after_it_starts(self) -> Finding:
+        if self.end < self.start:
+            raise ValueError("a finding ends before it starts")
+        return self
+
+
+class Remarks(_FormsForm):
+    """A word on each part of the checklist, so that none is skipped."""
+
+    content_fidelity: str
+    style_consistency: str
+    motion_coherence: str
+    technical_quality: str
+    artistic_expression: str
+    ip_and_privacy: str
+
+
+class Inspection(_FormsForm):
+    """What a look at the video found."""
+
+    remarks: Remarks
+    findings: list[Finding]
+    approved: bool
+
+    @model_validator(mode="after")
+    def _approved_is_without_findings(self) -> Inspection:
+        if self.approved == bool(self.findings):
+            raise ValueError("approved means that there are no findings, and only that")
+        return self
+
+
+class Mark(_FormsForm):
+    """Points with a reason; the reason comes first."""
+
+    reason: str
+    score: Annotated[int, Field(ge=0, le=MOST, strict=True)]
+
+
+class Marks(_FormsForm):
+    """All eight dimensions."""
+
+    subject: Mark
+    background: Mark
+    action: Mark
+    camera: Mark
+    colour: Mark
+    lighting: Mark
+    style: Mark
+    position: Mark
+    comment: str
+
+
+class Scripted(_FormsForm):
+    """The script of one shot."""
+
+    script: Annotated[str, Field(min_length=1)]
+
+
+class Match(_FormsForm):
+    """Whether one item of a checklist is in a caption."""
+
+    reason: str
+    present: bool
+    score: Annotated[float, Field(ge=0, le=1, allow_inf_nan=False)]
+
+    @model_validator(mode="after")
+    def _score_follows(self) -> Match:
+        if self.score not in (0.0, 0.5, 1.0):
+            raise ValueError("score is 0, 0.5 or 1")
+        if self.present != (self.score > 0):
+            raise ValueError("what is absent has score 0, what is present 0.5 or 1")
+        return self
+
+
+def item_name(number: int) -> str:
+    """What an item is called in the form: ``item_1`` and so on."""
+    return f"item_{number}"
+
+
+@cache
+def match_form(count: int) -> type[BaseModel]:
+    """A form with one Match for each of ``count`` items, so that none can be left out."""
+    fields: dict[str, Any] = {item_name(number): (Match, ...) for number in range(1, count + 1)}
+    return create_model(f"Matches{count}", __config__=ConfigDict(extra="forbid"), **fields)

@@ -1,0 +1,281 @@
+"""From points per piece to values per video.
+
+A video judged shot by shot has the mean of its shots, each with the weight of its running time.
+Judged at both levels, it has the mean of the two. The average is the unweighted mean of the
+eight dimensions.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from screentest.core import (
+    Failure,
+    Item,
+    NoValue,
+    Outcome,
+    Outcomes,
+    Point,
+    Resources,
+    Score,
+    Span,
+    Time,
+)
+from screentest.models.chat.messages import ChatRequest
+from screentest.models.templates import Slot
+from screentest.run.records import TRANSIENT
+from screentest.suites.univ.pieces import Piece, Task, show_references
+from screentest.suites.univ.requests import JUDGE, Looking, ask, request
+from screentest.suites.univ.schema import MOST, Finding, Inspection, Mark, Marks
+from screentest.suites.univ.vocabulary import Dimension
+
+if TYPE_CHECKING:
+    from screentest.core.score import Json
+
+
+# Two questions about each piece: what is wrong with it, then how many points it gets.
+#
+# The first shows all that the task gives (references, text, original) and the video, and asks
+# for findings along six parts; the second turns the findings into points for eight dimensions.
+
+SCORE_TEMPLATE = "univ/score"
+
+
+@dataclass(frozen=True, slots=True)
+class Judged:
+    """What the judge said of one piece, or why it said nothing."""
+
+    piece: Piece
+    inspection: Inspection | None = None
+    marks: Marks | None = None
+    failure: Failure | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Inspector:
+    """Asks about pieces of one item."""
+
+    task: Task
+    item: Item
+    resources: Resources
+    looking: Looking
+
+    def judge(self, pieces: Sequence[Piece]) -> list[Judged]:
+        """All pieces, in two rounds of questions."""
+        first = (self.inspection_request(piece) for piece in pieces)
+        inspected: list[Outcome[Inspection]] = ask(self.resources, JUDGE, first)
+        seen = [(piece, one.value) for piece, one in zip(pieces, inspected, strict=True) if one.ok]
+        second = [self.score_request(piece, one) for piece, one in seen if one is not None]
+        marked: list[Outcome[Marks]] = ask(self.resources, JUDGE, second)
+        waiting = iter(marked)
+        judged = []
+        for piece, one in zip(pieces, inspected, strict=True):
+            points = next(waiting) if one.ok else None
+            failure = one.failure or (points.failure if points is not None else None)
+            marks = points.value if points is not None else None
+            judged.append(Judged(piece, one.value, marks, failure))
+        _must_be_whole(judged)
+        return judged
+
+    def inspection_request(self, piece: Piece) -> ChatRequest:
+        """What is wrong with it?"""
+        item, needs = self.item, self.task.needs
+        slots: dict[str, Slot] = {
+            "part": _part(piece),
+            "pictures": self.looking.show(item.video, self.resources, piece.span),
+        }
+        if "references" in needs:
+            slots["references"] = list(show_references(item.references, self.looking.short_side))
+        if "text" in needs:
+            slots["text"] = piece.text
+        if "instruction" in needs:
+            slots["instruction"] = item.instruction
+        if "source" in needs and item.source is not None:
+            slots["original"] = self.looking.show(item.source, self.resources, piece.source)
+        use = self.task.use("inspect")
+        return request(self.resources, self.task.template, slots, Inspection, use)
+
+    def score_request(self, piece: Piece, inspection: Inspection) -> ChatRequest:
+        """How many points is that?"""
+        slots: dict[str, Slot] = {
+            "part": _part(piece),
+            "seconds": round(float(piece.span.duration), 2),
+            "remarks": dict(inspection.remarks.model_dump()),
+            "findings": [_inspecting_told(finding) for finding in inspection.findings],
+        }
+        return request(self.resources, SCORE_TEMPLATE, slots, Marks, self.task.use("score"))
+
+
+def _part(piece: Piece) -> Slot:
+    if not piece.number:
+        return None
+    start, end = float(piece.span.start), float(piece.span.end)
+    return {
+        "number": piece.number,
+        "of": piece.of,
+        "start": round(start, 2),
+        "end": round(end, 2),
+    }
+
+
+def _inspecting_told(finding: Finding) -> dict[str, Slot]:
+    return {
+        "part": finding.part.value,
+        "dimension": finding.dimension.value if finding.dimension else "none of the eight",
+        "start": finding.start,
+        "end": finding.end,
+        "kind": finding.kind,
+        "description": finding.description,
+        "severity": finding.severity,
+    }
+
+
+def _must_be_whole(judged: Sequence[Judged]) -> None:
+    """Raise what the next try could mend; what was answered is in the ledger by then."""
+    for one in judged:
+        if one.failure is not None and one.failure.reason in TRANSIENT:
+            Outcome[Marks](failure=one.failure).unwrap()
+
+
+AVERAGE = "average"
+LEAST_JUDGED = 0.5
+"""The share of the running time that must have been judged for shots to make a score."""
+
+
+def average(values: Mapping[Dimension, float]) -> float:
+    """The unweighted mean of all eight; a KeyError where one is missing.
+
+    >>> average(dict.fromkeys(Dimension, 7.5))
+    7.5
+    """
+    return math.fsum(values[dimension] for dimension in Dimension) / len(Dimension)
+
+
+def outcomes_of(whole: Judged | None, shots: Sequence[Judged]) -> Outcomes:
+    """The eight dimensions and their average, with findings and shots as evidence."""
+    levels: list[dict[Dimension, float]] = []
+    details: dict[str, Json] = {}
+    if whole is not None:
+        levels.append(_points(_must_have(whole)))
+        details["video"] = _told(whole)
+    if shots:
+        levels.append(_shot_means(shots))
+        details["shots"] = [_told(one) for one in shots]
+        details["judged"] = {"shots": sum(one.marks is not None for one in shots), "of": len(shots)}
+    values = {
+        dimension: math.fsum(level[dimension] for level in levels) / len(levels)
+        for dimension in Dimension
+    }
+    found: dict[str, Outcome[Score]] = {
+        AVERAGE: Outcome.of(Score(average(values), _average_curve(whole, shots), details))
+    }
+    for dimension, value in values.items():
+        curve = _curve(dimension, whole, shots)
+        reasons: list[Json] = [
+            {"shot": one.piece.number, "reason": _mark(one, dimension).reason}
+            for one in ([whole] if whole is not None else []) + list(shots)
+            if one.marks is not None
+        ]
+        found[dimension.value] = Outcome.of(Score(value, curve, {"reasons": reasons}))
+    return found
+
+
+def _must_have(judged: Judged) -> Judged:
+    if judged.failure is not None:
+        raise NoValue(judged.failure.reason, judged.failure.detail, advice=judged.failure.advice)
+    return judged
+
+
+def _points(judged: Judged) -> dict[Dimension, float]:
+    return {dimension: float(_mark(judged, dimension).score) for dimension in Dimension}
+
+
+def _mark(judged: Judged, dimension: Dimension) -> Mark:
+    found: Mark = getattr(judged.marks, dimension.value)
+    return found
+
+
+def _shot_means(shots: Sequence[Judged]) -> dict[Dimension, float]:
+    total = math.fsum(float(one.piece.span.duration) for one in shots)
+    judged = [one for one in shots if one.marks is not None]
+    weights = [float(one.piece.span.duration) for one in judged]
+    if not judged or math.fsum(weights) < LEAST_JUDGED * total:
+        lost = next(one.failure for one in shots if one.failure is not None)
+        told = f"{len(shots) - len(judged)} of {len(shots)} shots were not judged: {lost.detail}"
+        raise NoValue(lost.reason, told, advice=lost.advice)
+    return {
+        dimension: math.fsum(
+            weight * _mark(one, dimension).score
+            for one, weight in zip(judged, weights, strict=True)
+        )
+        / math.fsum(weights)
+        for dimension in Dimension
+    }
+
+
+def _curve(
+    dimension: Dimension, whole: Judged | None, shots: Sequence[Judged]
+) -> tuple[Point, ...]:
+    """Shots with their points; where there are none, the findings in the dimension."""
+    if shots:
+        return tuple(
+            Point(one.piece.span, float(mark.score), mark.reason)
+            for one in shots
+            if one.marks is not None
+            for mark in [_mark(one, dimension)]
+        )
+    return tuple(point for finding, point in _findings(whole) if finding.dimension is dimension)
+
+
+def _average_curve(whole: Judged | None, shots: Sequence[Judged]) -> tuple[Point, ...]:
+    if shots:
+        return tuple(
+            Point(one.piece.span, average(_points(one)), one.marks.comment)
+            for one in shots
+            if one.marks is not None
+        )
+    return tuple(point for _, point in _findings(whole))
+
+
+def _findings(judged: Judged | None) -> list[tuple[Finding, Point]]:
+    """Each finding as a point: full marks less its severity, at the time it was seen."""
+    if judged is None or judged.inspection is None:
+        return []
+    found = []
+    for finding in sorted(judged.inspection.findings, key=lambda one: (one.start, one.end)):
+        span = _inside(finding, judged.piece.span)
+        value = MOST * (1 - finding.severity)
+        found.append((finding, Point(span, value, f"{finding.kind}: {finding.description}")))
+    return found
+
+
+def _inside(finding: Finding, whole: Span) -> Span:
+    """A model's times, kept to the time there is."""
+
+    def kept(moment: float) -> Time:
+        return min(max(Time(repr(moment)), whole.start), whole.end)
+
+    return Span(kept(finding.start), kept(finding.end))
+
+
+def _told(judged: Judged) -> Json:
+    """All that was said, as JSON."""
+    span = judged.piece.span
+    found: dict[str, Json] = {
+        "shot": judged.piece.number,
+        "start": float(span.start),
+        "end": float(span.end),
+    }
+    if judged.inspection is not None:
+        found |= judged.inspection.model_dump(mode="json")
+    if judged.marks is not None:
+        found["comment"] = judged.marks.comment
+        found["scores"] = {
+            dimension.value: _mark(judged, dimension).score for dimension in Dimension
+        }
+    if judged.failure is not None:
+        found["failed"] = str(judged.failure)
+    return found

@@ -1,0 +1,283 @@
+"""The script of a video: all that a description says as one text, in a fixed order.
+
+Style and atmosphere, the camera as it starts, the first frame, then what happens in order of
+time; between shots stands "Shot cut". What a description leaves open is not mentioned.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from enum import StrEnum
+from typing import Any
+
+from pydantic import ValidationError
+
+from screentest.core import ManifestError
+from screentest.suites.univ import vocabulary as words
+from screentest.suites.univ.schema import Description
+
+CUT = "Shot cut."
+
+
+def join_shots(texts: Iterable[str]) -> str:
+    """One text of several shots.
+
+    >>> join_shots(["First a dog.", "", "Then a cat."])
+    'First a dog. Shot cut. Then a cat.'
+    """
+    return f" {CUT} ".join(text.strip() for text in texts if text.strip())
+
+
+def write_script(shot: Description) -> str:
+    """The plain text of a description, by rule; empty where it says nothing."""
+    found = [_opening(shot), _camera(shot), _first_frame(shot), _events(shot)]
+    return " ".join(text for text in found if text)
+
+
+def _opening(shot: Description) -> str:
+    parts = []
+    if shot.style is not None:
+        parts.append(f"is in {shot.style} style")
+    if shot.atmosphere:
+        parts.append(f"has an atmosphere that is {_then(shot.atmosphere)}")
+    return f"The video {' and '.join(parts)}." if parts else ""
+
+
+def _camera(shot: Description) -> str:
+    camera = shot.camera
+    start = [
+        str(values[0])
+        for values in (
+            *(camera.shot_size, camera.angle, camera.perspective),
+            *(camera.height, camera.focus, camera.techniques),
+        )
+        if values
+    ]
+    return f"It is filmed as {_list(start)}." if start else ""
+
+
+def _first_frame(shot: Description) -> str:
+    colour, lighting = shot.colour, shot.lighting
+    look = [
+        str(values[0])
+        for values in (
+            *(colour.hue, colour.saturation, colour.contrast),
+            *(lighting.direction, lighting.effect, lighting.brightness),
+        )
+        if values
+    ]
+    sentences = []
+    if shot.scenes:
+        sentences.append(f"First it shows {_bare(shot.scenes[0].description)}.")
+    if look:
+        sentences.append(f"The picture has {_list(look)}.")
+    for subject in shot.subjects:
+        if subject.enters is None:
+            sentences.append(f"There is {_told(subject.quality, subject.appearance)}.")
+    position = shot.position
+    for text in (*position.in_frame, *position.between_subjects, *position.to_camera):
+        sentences.append(f"{_bare(text)}.")
+    return " ".join(sentences)
+
+
+def _events(shot: Description) -> str:
+    entering = [
+        f"{_told(subject.quality, subject.appearance)} appears: {_bare(subject.enters)}"
+        for subject in shot.subjects
+        if subject.enters is not None
+    ]
+    acting = [_bare(action.description) for action in shot.actions]
+    moving = [_camera_move(str(term)) for term in shot.camera.motion]
+    changing = [
+        f"it changes to {_then([str(one) for one in values[1:]])}"
+        for values in (
+            *(shot.colour.hue, shot.colour.saturation, shot.colour.contrast),
+            *(shot.lighting.direction, shot.lighting.effect, shot.lighting.brightness),
+            *(shot.camera.shot_size, shot.camera.angle, shot.camera.focus),
+        )
+        if len(values) > 1
+    ]
+    changing += [f"the place changes to {_bare(scene.description)}" for scene in shot.scenes[1:]]
+    events = [*moving, *entering, *acting, *changing]
+    if not events:
+        return ""
+    if len(events) == 1:
+        return f"First, {events[0]}."
+    between = "".join(f"; then, {event}" for event in events[1:-1])
+    return f"First, {events[0]}{between}; finally, {events[-1]}."
+
+
+def _camera_move(term: str) -> str:
+    return "the camera is still" if term == "static shot" else f"the camera makes a {_bare(term)}"
+
+
+def _told(quality: str, appearance: str) -> str:
+    return f"{_bare(quality)} ({_bare(appearance)})" if appearance.strip() else _bare(quality)
+
+
+def _bare(text: str) -> str:
+    return text.strip().rstrip(".;, ")
+
+
+def _list(texts: Sequence[str]) -> str:
+    bare = [_bare(text) for text in texts]
+    return bare[0] if len(bare) == 1 else f"{', '.join(bare[:-1])} and {bare[-1]}"
+
+
+def _then(texts: Sequence[str]) -> str:
+    return ", then ".join(_bare(text) for text in texts)
+
+
+# Descriptions in the paper's own JSON: its field names, its ids of classes, its "None".
+#
+# ``read_paper_form`` takes what the published captioning prompt asks a model for;
+# ``paper_form`` writes it, for tools that expect it.
+
+_FIRST_FRAME = "appears in the first frame"
+_CAMERA = {
+    "shot_size": "shot_size",
+    "motion": "camera_motion&speed",
+    "height": "camera_height",
+    "perspective": "camera_perspective",
+    "angle": "camera_angle",
+    "focus": "camera_focus",
+    "techniques": "shooting_techniques",
+}
+_LIGHTING = {
+    "direction": "lighting_direction",
+    "effect": "lighting_effect",
+    "brightness": "brightness",
+}
+_POSITION = {
+    "in_frame": "inter_frame_layout",
+    "between_subjects": "inter_subject_relation",
+    "to_camera": "subject_camera_relation",
+}
+
+
+def read_paper_form(document: Mapping[str, Any]) -> Description:
+    """A description from the paper's JSON; what says "None" is absent.
+
+    A description of a subject is one text there: how many and what it looks like are not told
+    apart, so all of it is its appearance.
+    """
+    try:
+        return Description.model_validate(
+            {
+                "subjects": [_subject(one) for one in _rows(document, "subjects")],
+                "position": _part(document, "relative_position", _POSITION),
+                "actions": [_classed(one, words.ActionClass) for one in _rows(document, "actions")],
+                "scenes": [
+                    _classed(one, words.SceneClass) for one in _rows(document, "background&scene")
+                ],
+                "colour": _part(
+                    document,
+                    "color_info",
+                    {"hue": "hue", "saturation": "saturation", "contrast": "contrast"},
+                ),
+                "lighting": _part(document, "lighting_info", _LIGHTING),
+                "style": next(iter(_texts(document.get("video_style"))), None),
+                "atmosphere": _texts(document.get("atmosphere")),
+                "camera": _part(document, "camera_info", _CAMERA),
+            }
+        )
+    except (ValidationError, TypeError, KeyError) as error:
+        told = str(error).splitlines()[0]
+        raise ManifestError(f"not a description in the paper's form: {told}") from None
+
+
+def paper_form(shot: Description, script: str = "") -> dict[str, Any]:
+    """A description as the paper writes it."""
+    return {
+        "subjects": [
+            {
+                "id": _number(words.SubjectClass, one.kind),
+                "description": f"{one.quality} {one.appearance}".strip()
+                + f", {one.enters or _FIRST_FRAME}",
+            }
+            for one in shot.subjects
+        ],
+        "relative_position": _named(shot.position, _POSITION),
+        "actions": [
+            {"id": _number(words.ActionClass, one.kind), "description": one.description}
+            for one in shot.actions
+        ],
+        "background&scene": [
+            {"id": _number(words.SceneClass, one.kind), "description": one.description}
+            for one in shot.scenes
+        ],
+        "color_info": _named(
+            shot.colour, {"hue": "hue", "saturation": "saturation", "contrast": "contrast"}
+        ),
+        "lighting_info": _named(shot.lighting, _LIGHTING),
+        "video_style": "None" if shot.style is None else str(shot.style),
+        "atmosphere": shot.atmosphere or ["None"],
+        "camera_info": _named(shot.camera, _CAMERA),
+        "video_script": script,
+    }
+
+
+def _subject(row: Mapping[str, Any]) -> dict[str, Any]:
+    text = str(row["description"]).strip()
+    there = _FIRST_FRAME in text.casefold()
+    _, comma, entry = text.rpartition(", ")
+    return {
+        "kind": _member(words.SubjectClass, row.get("id")),
+        "quality": "",
+        "appearance": text if there or not comma else text.removesuffix(f", {entry}"),
+        "enters": None if there or not comma else entry,
+    }
+
+
+def _classed(row: Mapping[str, Any], vocabulary: type[StrEnum]) -> dict[str, Any]:
+    return {
+        "kind": _member(vocabulary, row.get("id")),
+        "description": str(row["description"]).strip(),
+    }
+
+
+def _member(vocabulary: type[StrEnum], number: object) -> str:
+    members = list(vocabulary)
+    if isinstance(number, int) and 0 <= number < len(members):
+        return members[number].value
+    return "other"
+
+
+def _number(vocabulary: type[StrEnum], kind: str) -> int:
+    members = list(vocabulary)
+    return members.index(vocabulary(kind)) if kind in members else len(members) - 1
+
+
+def _rows(document: Mapping[str, Any], name: str) -> list[Mapping[str, Any]]:
+    rows = document.get(name, [])
+    if not isinstance(rows, list) or not all(isinstance(row, dict) for row in rows):
+        raise TypeError(f"{name} is not a list of objects")
+    return rows
+
+
+def _part(
+    document: Mapping[str, Any], name: str, fields: Mapping[str, str]
+) -> dict[str, list[str]]:
+    part = document.get(name, {})
+    if not isinstance(part, dict):
+        raise TypeError(f"{name} is not an object")
+    return {ours: _texts(part.get(theirs)) for ours, theirs in fields.items()}
+
+
+def _named(part: Any, fields: Mapping[str, str]) -> dict[str, list[str]]:
+    return {
+        theirs: [str(one) for one in getattr(part, ours)] or ["None"]
+        for ours, theirs in fields.items()
+    }
+
+
+def _texts(value: object) -> list[str]:
+    """A text or a list of texts, without those that say there is none."""
+    given = value if isinstance(value, list) else [] if value is None else [value]
+    found = []
+    for text in given:
+        if not isinstance(text, str):
+            raise TypeError("a field holds something that is not text")
+        if text.strip() and text.strip().casefold() != "none":
+            found.append(text.strip())
+    return found

@@ -1,0 +1,251 @@
+"""V2T: how much of what a video holds does a model's caption say?
+
+The item's text is the caption under test. The ground truth is a file or folder of checklists;
+a judge says of each entry whether the caption has it: 1, 0.5 or 0, with a reason.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+
+from screentest.core import (
+    BadOption,
+    Consumer,
+    Item,
+    MetricInfo,
+    NoValue,
+    Outcome,
+    Outcomes,
+    OutputInfo,
+    Point,
+    Reason,
+    Resources,
+    Score,
+    Span,
+    register,
+)
+from screentest.core.score import Json
+from screentest.models.chat.messages import ChatRequest
+from screentest.models.templates import Slot, Trusted
+from screentest.suites.univ.checklist import Entry, read_checklist
+from screentest.suites.univ.data import Truth, read_truth
+from screentest.suites.univ.pieces import Task
+from screentest.suites.univ.requests import JUDGE, ask, request
+from screentest.suites.univ.schema import Match, match_form
+from screentest.suites.univ.vocabulary import (
+    ALL_SUBDIMENSIONS,
+    ATMOSPHERE,
+    OWNER,
+    TITLES,
+    Dimension,
+)
+
+# From matches to values: sub-dimensions, dimensions, and their average.
+#
+# A sub-dimension is the mean of its items; a dimension the unweighted mean of its
+# sub-dimensions; the average that of the dimensions. The released code has no such step, so this
+# one is ours. What has no item has no value: the published table fills its camera column with the
+# mean of the other seven, which leaves the average what it is here.
+
+AVERAGE = "average"
+
+
+@dataclass(frozen=True, slots=True)
+class Levels:
+    """Means at every level; what has no item is not there."""
+
+    by_about: Mapping[str, float]
+    """Sub-dimensions, atmosphere, and subject where it is not told apart."""
+    dimensions: Mapping[Dimension, float]
+    average: float | None
+
+
+def add_up(entries: Sequence[Entry], scores: Sequence[float]) -> Levels:
+    """The means of some scored entries.
+
+    >>> warm, red = Entry("colour_hue", "warm"), Entry("colour_hue", "red")
+    >>> add_up([warm, red, Entry("action_event", "runs")], [1.0, 0.5, 0.0]).average
+    0.375
+    """
+    grouped: dict[str, list[float]] = {}
+    for entry, score in zip(entries, scores, strict=True):
+        grouped.setdefault(entry.about, []).append(score)
+    by_about = {about: _mean(some) for about, some in grouped.items()}
+    dimensions = {}
+    for dimension in Dimension:
+        parts = [value for about, value in by_about.items() if _counts_in(about, dimension)]
+        if parts:
+            dimensions[dimension] = _mean(parts)
+    average = _mean(list(dimensions.values())) if dimensions else None
+    return Levels(by_about, dimensions, average)
+
+
+def outcomes_of(entries: Sequence[Entry], matches: Sequence[Match]) -> Outcomes:
+    """Every output of the metric."""
+    levels = add_up(entries, [match.score for match in matches])
+    told: list[Json] = [
+        {
+            "about": entry.about,
+            "item": entry.text,
+            "present": match.present,
+            "score": match.score,
+            "reason": match.reason,
+        }
+        for entry, match in zip(entries, matches, strict=True)
+    ]
+    details: dict[str, Json] = {
+        "items": told,
+        "dimensions": {"had": len(levels.dimensions), "of": len(Dimension)},
+    }
+    curve = _curve(entries, matches)
+    found: dict[str, Outcome[Score]] = {
+        AVERAGE: _none("no item counts in any dimension")
+        if levels.average is None
+        else Outcome.of(Score(levels.average, curve, details))
+    }
+    for dimension in Dimension:
+        if dimension in levels.dimensions:
+            found[dimension.value] = Outcome.of(Score(levels.dimensions[dimension]))
+        else:
+            found[dimension.value] = _none(
+                f"the ground truth has no item about {dimension.value}, and none is made up"
+            )
+    for about in (*ALL_SUBDIMENSIONS, ATMOSPHERE):
+        found[about] = (
+            Outcome.of(Score(levels.by_about[about]))
+            if about in levels.by_about
+            else _none(f"the ground truth has no item about {about}")
+        )
+    return found
+
+
+def _curve(entries: Sequence[Entry], matches: Sequence[Match]) -> tuple[Point, ...]:
+    """Shot by shot, where the ground truth knows when a thing is seen."""
+    shots: dict[Span, list[float]] = {}
+    for entry, match in zip(entries, matches, strict=True):
+        if entry.span is not None:
+            shots.setdefault(entry.span, []).append(match.score)
+    return tuple(
+        Point(span, _mean(shots[span]), f"{len(shots[span])} items")
+        for span in sorted(shots, key=lambda one: (one.start, one.end))
+    )
+
+
+def _counts_in(about: str, dimension: Dimension) -> bool:
+    return about == dimension.value or OWNER.get(about) is dimension
+
+
+def _mean(values: Sequence[float]) -> float:
+    return math.fsum(values) / len(values)
+
+
+def _none(why: str) -> Outcome[Score]:
+    return Outcome.failed(Reason.NOT_APPLICABLE, why)
+
+
+TEMPLATE = "univ/match"
+OUTPUTS = {
+    AVERAGE: OutputInfo("the mean of the dimensions that have items"),
+    **{dimension.value: OutputInfo(TITLES[dimension]) for dimension in Dimension},
+    **{
+        name: OutputInfo(f"{TITLES[OWNER[name]]}: {name.partition('_')[2].replace('_', ' ')}")
+        for name in ALL_SUBDIMENSIONS
+    },
+    ATMOSPHERE: OutputInfo("Atmosphere; beside the 21, and in no average"),
+}
+
+
+@register(
+    "metric",
+    "univ_v2t",
+    version=1,
+    summary="how much of the video does the caption say?",
+    neutral=("truth",),  # its content is in the signature, not where it lies
+)
+def univ_v2t(*, truth: str, batch: int = 60) -> TextTask:
+    """``truth`` is a benchmark folder, a checklist, or a file of `screentest caption`.
+
+    So many items are asked about at once as ``batch`` says.
+    """
+    if batch < 1:
+        raise BadOption("univ_v2t: batch is at least 1")
+    return TextTask(_read(truth, _changed(truth)), batch)
+
+
+@dataclass(frozen=True)
+class TextTask:
+    """Shares of the checklist, at three levels."""
+
+    truth: Truth
+    batch: int
+
+    info = MetricInfo(outputs=OUTPUTS, roles=(JUDGE,), needs=Task.V2T.needs, prompts=(TEMPLATE,))
+
+    @property
+    def signature_parts(self) -> dict[str, str]:
+        """What the ground truth holds, wherever it lies."""
+        return {"truth": self.truth.digest}
+
+    def start(self, item: Item, resources: Resources) -> Comparing:
+        """Looks the checklist up; the video itself is not looked at."""
+        document = self.truth.of(item)
+        if document is None:
+            raise NoValue(
+                Reason.NOT_APPLICABLE,
+                f"the ground truth has nothing on {item.id}",
+                advice="Items are found by the group `case`, their id, or the video's name.",
+            )
+        entries = read_checklist(document)
+        if not entries:
+            raise NoValue(Reason.NOT_APPLICABLE, f"the checklist of {item.id} is empty")
+        return Comparing(item.text, entries, resources, self.batch)
+
+
+@dataclass(frozen=True)
+class Comparing:
+    """One caption beside its checklist."""
+
+    caption: str
+    entries: tuple[Entry, ...]
+    resources: Resources
+    batch: int
+    consumers: Sequence[Consumer] = ()
+
+    def finish(self) -> Outcomes:
+        """Ask about every entry; one that has no answer leaves the caption without a score."""
+        answers = ask(self.resources, JUDGE, self.requests())
+        matches: list[Match] = []
+        for answer in answers:
+            form = answer.unwrap()
+            matches += [getattr(form, name) for name in type(form).model_fields]
+        return outcomes_of(self.entries, matches)
+
+    def requests(self) -> list[ChatRequest]:
+        """One question per batch."""
+        found = []
+        for first in range(0, len(self.entries), self.batch):
+            some = self.entries[first : first + self.batch]
+            items: list[Slot] = [
+                {"number": number, "about": Trusted(entry.about), "text": entry.text}
+                for number, entry in enumerate(some, start=1)
+            ]
+            slots: dict[str, Slot] = {"caption": self.caption, "items": items}
+            use, form = Task.V2T.use("match"), match_form(len(some))
+            found.append(request(self.resources, TEMPLATE, slots, form, use))
+        return found
+
+
+@lru_cache(4)
+def _read(path: str, changed: int) -> Truth:
+    return read_truth(Path(path))
+
+
+def _changed(path: str) -> int:
+    try:
+        return Path(path).stat().st_mtime_ns
+    except OSError:
+        return 0

@@ -1,0 +1,280 @@
+"""The builder: a corpus in, a testbed out.
+
+First every source is given what it lacks, then it is normalised, then every operator makes
+its copies; all in worker processes. What is finished stays finished: the same call again goes
+on where the last one was, and a file that is gone or was changed is made anew.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from decimal import Decimal
+from pathlib import Path
+
+import screentest
+from screentest.core import BadOption, Failure, Item, Outcome, Progress, Reason, to_json
+from screentest.run import Engine, LocalEngine, RecordKey, RunStore, Task, hash_parts
+from screentest.testbeds.asking import ChatUse, caption_signature, facts_signature
+from screentest.testbeds.captions.facts import CaptionFacts
+from screentest.testbeds.intact import MAKE_INTACT, Intact, IntactTask
+from screentest.testbeds.options import BuildOptions, Rung
+from screentest.testbeds.page import write_page
+from screentest.testbeds.pairs import MAKE_PAIRS, PairTask
+from screentest.testbeds.prepare import Site, prepare
+from screentest.testbeds.sources import (
+    Change,
+    Extractor,
+    Source,
+    by_rules,
+    changes,
+    film_signature,
+    sources_of,
+)
+from screentest.testbeds.testbed import SCHEMA, Pair, Skip, Testbed, write_testbed
+
+NOTHING: Mapping[str, Failure] = {}
+RUN = "run"
+"""The folder of the run, in that of the testbed."""
+
+
+@dataclass(frozen=True, slots=True)
+class Building:
+    """What one call did."""
+
+    testbed: Testbed
+    reused: int
+    """Records that were there already: intact videos, pairs, answers of models."""
+    made: int
+    exit_code: int = 0
+    """Above zero where a signal stopped it."""
+    changed: int = 0
+    """Records thrown away since their source changed while it was read."""
+    remarks: tuple[str, ...] = ()
+    """What the user should know: pictures left out, sources with faults."""
+
+
+def build_testbed(
+    items: Sequence[Item],
+    out: Path,
+    options: BuildOptions | None = None,
+    *,
+    extractor: Extractor | None = None,
+    chat: ChatUse | None = None,
+    categories: Sequence[str] = (),
+    max_cost: Decimal | None = None,
+    engine: Engine | None = None,
+    progress: Progress | None = None,
+    lost: Mapping[str, Failure] = NOTHING,
+) -> Building:
+    """Build the testbed of ``items`` in the folder ``out``, or go on with it.
+
+    With ``chat``, films without captions are captioned; with ``options.extract`` "chat" it also
+    reads all captions, and with ``categories`` it sorts sources that have no category. ``lost``
+    are sources that failed before they came here; they are counted as skipped. testbed.json
+    lists what there is when this returns, also after an interruption.
+    """
+    options = options or BuildOptions()
+    reader, name = _reader(options, extractor, chat)
+    if categories and chat is None:
+        raise BadOption(
+            "categories are chosen by a chat model, and there is none",
+            advice="Add --model chat=…, or put the category into the manifest's groups.",
+        )
+    out = out.absolute()
+    plan = changes(options, name)
+    arguments = {"options": to_json(options), "captions": name}
+    with RunStore(out / RUN, command="build", arguments=arguments, max_cost=max_cost) as store:
+        site = Site(store, out, engine or LocalEngine(), progress)
+        sources = sources_of(items, lost, out)
+        prepare(sources, site, reader, chat, categories)
+        site.carry_out(_intact_tasks(sources, plan, options, out), "normalising")
+        for source in sources:
+            if source.usable:
+                source.film = site.value(source.intact_key, Intact)
+            elif source.lost is not None:
+                source.film = Outcome(failure=source.lost)
+        site.carry_out(_pair_tasks(sources, plan, options, out), "degrading")
+        testbed = _listed(sources, plan, _recipe(options, name, chat), options.seed, site)
+        write_testbed(out, testbed)
+        write_page(out, testbed)
+    done = site.executions
+    return Building(
+        testbed,
+        reused=sum(one.reused for one in done),
+        made=sum(one.made for one in done),
+        exit_code=max((one.exit_code for one in done), default=0),
+        changed=sum(one.changed for one in done),
+        remarks=tuple(_remarks(sources, plan)),
+    )
+
+
+def _reader(
+    options: BuildOptions, extractor: Extractor | None, chat: ChatUse | None
+) -> tuple[Extractor | None, str]:
+    """Who reads captions in this process, None for the chat model; and the reader's name."""
+    if extractor is None and options.extract == "chat":
+        if chat is None:
+            raise BadOption(
+                "captions are to be read by a chat model, and there is none",
+                advice="Add --model chat=openai:NAME, or leave --extract out.",
+            )
+        return None, str(facts_signature(chat))
+    reader = extractor or by_rules()
+    return reader, reader.name
+
+
+def _remarks(sources: Sequence[Source], plan: Sequence[Change]) -> Iterable[str]:
+    yield from dict.fromkeys(remark for change in plan for remark in change.remarks)
+    for source in sources:
+        yield from (f"{source.item.id}: {fault}" for fault in source.faults)
+    silent = [
+        source.item.id
+        for source in sources
+        if source.usable and source.clips and not any(clip.caption.strip() for clip in source.clips)
+    ]
+    if silent:
+        yield (
+            f"without captions, so that only aspects that need none are served: {', '.join(silent)}"
+        )
+
+
+def _intact_tasks(
+    sources: Iterable[Source], plan: Sequence[Change], options: BuildOptions, out: Path
+) -> list[Task]:
+    others = sorted({change.side or 0 for change in plan} - {options.long_side or 0})
+    sides = (options.long_side, *others)
+    signature = str(film_signature(options, *sides))
+    tasks = []
+    for source in sources:
+        if not source.usable:
+            continue
+        source.intact_key = RecordKey(
+            source.item.id, "intact", signature=signature, inputs=source.inputs
+        )
+        payload = IntactTask(source.item, out, options, sides)
+        tasks.append(_task(source, [source.intact_key], MAKE_INTACT, payload))
+    return tasks
+
+
+def _pair_tasks(
+    sources: Iterable[Source], plan: Sequence[Change], options: BuildOptions, out: Path
+) -> list[Task]:
+    tasks = []
+    for source in sources:
+        if source.film is None or source.film.value is None:
+            continue
+        film = source.film.value
+        said = to_json(source.facts, tuple[CaptionFacts | None, ...])
+        for change in plan:
+            # A film made anew with other bytes would make other copies.
+            inputs = {"item": source.inputs, "captions": said, "files": change.inputs}
+            digest = hash_parts(inputs)
+            rungs: dict[RecordKey, Rung | None] = {}
+            for rung, signature in change.rungs:
+                key = RecordKey(
+                    source.item.id,
+                    change.name,
+                    change.aspect,
+                    signature=str(signature),
+                    inputs=digest,
+                )
+                source.keys[change.name, rung] = key
+                rungs[key] = rung
+            payload = PairTask(
+                source.item,
+                source.facts,
+                out,
+                film.by_side[str(change.side)],
+                change.kind,
+                change.spec,
+                rungs,
+                options,
+            )
+            tasks.append(_task(source, list(rungs), MAKE_PAIRS, payload))
+    return tasks
+
+
+def _task(source: Source, keys: Sequence[RecordKey], function: str, payload: object) -> Task:
+    return Task(
+        tuple(keys),
+        function,
+        payload,
+        files=source.stamps,
+        on_death=Reason.DECODER_CRASHED,
+    )
+
+
+def _listed(
+    sources: Sequence[Source],
+    plan: Sequence[Change],
+    recipe: Mapping[str, str],
+    seed: int,
+    site: Site,
+) -> Testbed:
+    pairs: list[Pair] = []
+    skips: list[Skip] = []
+    pending = 0
+    for source in sources:
+        for change in plan:
+            for rung, _ in change.rungs:
+                outcome: Outcome[Pair] | None = None
+                if source.film is not None and source.film.failure is not None:
+                    outcome = Outcome(failure=source.film.failure)
+                elif (change.name, rung) in source.keys:
+                    outcome = site.value(source.keys[change.name, rung], Pair)
+                if outcome is None:
+                    pending += 1
+                elif outcome.failure is not None:
+                    skips.append(_skip(source, change, rung, outcome.failure))
+                else:
+                    pairs.append(outcome.unwrap())
+    # Groups and place are those of today; a record may be older.
+    films = [
+        replace(
+            source.film.unwrap().source,
+            groups=source.item.groups,
+            video=str(source.item.video),
+            unread=source.unread,
+            faults=(*source.film.unwrap().source.faults, *source.faults),
+        )
+        for source in sources
+        if source.film is not None and source.film.ok
+    ]
+    return Testbed(
+        schema=SCHEMA,
+        screentest=screentest.__version__,
+        seed=seed,
+        recipe=recipe,
+        sources=tuple(films),
+        pairs=tuple(pairs),
+        skips=tuple(skips),
+        pending=pending,
+    )
+
+
+def _skip(source: Source, change: Change, rung: Rung | None, failure: Failure) -> Skip:
+    return Skip(
+        source=source.item.id,
+        kind=change.kind,
+        name=change.name,
+        failure=failure,
+        severity=rung.severity if rung else None,
+        clips=rung.clips if rung else None,
+    )
+
+
+def _recipe(options: BuildOptions, extractor: str, chat: ChatUse | None) -> Mapping[str, str]:
+    """What was asked for, in the words of the command line; and whole, to build it again."""
+    return {
+        "aspects": " ".join(options.degradations),
+        "placebos": " ".join(options.placebos),
+        "clips": ",".join(str(count) for count in options.clips),
+        "least": str(options.least_clips or ""),
+        "severities": ",".join(f"{severity:g}" for severity in options.severities),
+        "film": str(film_signature(options, options.long_side)),
+        "captions": extractor,
+        "captioner": str(caption_signature(chat)) if chat is not None else "",
+        "models": " ".join(map(str, options.models)),
+        "options": to_json(options),
+    }

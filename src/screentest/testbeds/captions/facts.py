@@ -1,0 +1,259 @@
+"""CaptionFacts: what a caption says, sorted by the seven criteria that degradations go by.
+
+>>> facts = CaptionFacts(subject=("car",), color=(Coloured("red", "car"),))
+>>> facts.color[0].object
+'car'
+>>> from screentest.core import from_json, to_json
+>>> from_json(CaptionFacts, to_json(facts)) == facts
+True
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Generic, NamedTuple, TypeVar
+
+from pydantic import BaseModel, Field
+
+from screentest._util.atomic import storage_error, write_whole
+from screentest.core import DecodeError, Outcome, Reason, Signature, from_json, to_json
+from screentest.models.chat.endpoint import preset
+from screentest.models.chat.messages import ChatAnswer, ChatRequest
+from screentest.models.roles import Chat
+from screentest.models.templates import Prompts
+
+
+class Action(NamedTuple):
+    """Who does what."""
+
+    agent: str
+    action: str
+
+
+class Coloured(NamedTuple):
+    """A colour and the object that has it."""
+
+    color: str
+    object: str
+
+
+class Placed(NamedTuple):
+    """A clear position and the object that is there."""
+
+    location: str
+    object: str
+
+
+@dataclass(frozen=True, slots=True)
+class CaptionFacts:
+    """What one caption says. Nothing said on a criterion is an empty tuple."""
+
+    subject: tuple[str, ...] = ()
+    """Things, people and animals; places are scenes."""
+    background: tuple[str, ...] = ()
+    """What is said to be behind."""
+    dynamic_degree: tuple[Action, ...] = ()
+    """What moves, the camera apart."""
+    human_action: tuple[Action, ...] = ()
+    """What people do, be it sitting."""
+    color: tuple[Coloured, ...] = ()
+    spatial_relationship: tuple[Placed, ...] = ()
+    """Left, right, above…; never "near" or "next to"."""
+    scene: tuple[str, ...] = ()
+    """Places and surroundings."""
+
+    @property
+    def sides(self) -> tuple[Placed, ...]:
+        """The positions that a mirror image would make wrong: those with left or right.
+
+        >>> CaptionFacts(spatial_relationship=(Placed("above", "kite"),)).sides
+        ()
+        """
+        return tuple(
+            placed
+            for placed in self.spatial_relationship
+            if {"left", "right"} & set(placed.location.lower().replace("-", " ").split())
+        )
+
+
+CRITERIA = (
+    "subject",
+    "background",
+    "dynamic_degree",
+    "human_action",
+    "color",
+    "spatial_relationship",
+    "scene",
+)
+"""The names of the seven, in the order of the paper."""
+
+
+# The answer that a chat model gives about a caption: an object, every field required.
+
+_LONGEST = 200
+
+
+class _AgentAction(BaseModel):
+    agent: str = Field(min_length=1, max_length=_LONGEST)
+    action: str = Field(min_length=1, max_length=_LONGEST)
+
+
+class _ColourObject(BaseModel):
+    color: str = Field(min_length=1, max_length=_LONGEST)
+    object: str = Field(min_length=1, max_length=_LONGEST)
+
+
+class _LocationObject(BaseModel):
+    location: str = Field(min_length=1, max_length=_LONGEST)
+    object: str = Field(min_length=1, max_length=_LONGEST)
+
+
+class CaptionAnswer(BaseModel):
+    """The seven lists, named as in the paper."""
+
+    subject: list[str]
+    background: list[str]
+    dynamic_degree: list[_AgentAction]
+    human_action: list[_AgentAction]
+    color: list[_ColourObject]
+    spatial_relationship: list[_LocationObject]
+    scene: list[str]
+
+    def facts(self) -> CaptionFacts:
+        """The same as facts: blank names left out, each entry once."""
+        return CaptionFacts(
+            subject=_names(self.subject),
+            background=_names(self.background),
+            dynamic_degree=tuple(
+                dict.fromkeys(Action(each.agent, each.action) for each in self.dynamic_degree)
+            ),
+            human_action=tuple(
+                dict.fromkeys(Action(each.agent, each.action) for each in self.human_action)
+            ),
+            color=tuple(dict.fromkeys(Coloured(each.color, each.object) for each in self.color)),
+            spatial_relationship=tuple(
+                dict.fromkeys(
+                    Placed(each.location, each.object) for each in self.spatial_relationship
+                )
+            ),
+            scene=_names(self.scene),
+        )
+
+
+def _names(given: list[str]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(name.strip() for name in given if name.strip()))
+
+
+# Answers kept in a folder, one small file each: no caption is paid for twice.
+#
+# A file is named by a hash of the signature and the text, so that another model, prompt or
+# version never finds it. A file that cannot be read counts as not there.
+
+T = TypeVar("T")
+
+
+class AnswerCache(Generic[T]):
+    """Values of one kind by signature and text. Several processes may share the folder."""
+
+    def __init__(self, folder: Path, kind: type[T]) -> None:
+        self._folder = Path(folder)
+        self._kind = kind
+
+    def get(self, signature: Signature, text: str) -> T | None:
+        """What was kept for a text, if anything was."""
+        try:
+            return from_json(self._kind, self._path(signature, text).read_bytes())
+        except (OSError, DecodeError):
+            return None
+
+    def put(self, signature: Signature, text: str, value: T) -> None:
+        """Keep a value; whole or not at all."""
+        path = self._path(signature, text)
+        try:
+            path.parent.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise storage_error(path, error) from error
+        write_whole(path, to_json(value))
+
+    def _path(self, signature: Signature, text: str) -> Path:
+        key = f"{signature}\0{text}".encode("utf-8", "surrogatepass")
+        digest = hashlib.sha256(key).hexdigest()
+        return self._folder / digest[:2] / f"{digest[2:]}.json"
+
+
+# Captions read by a chat model, as the paper does with Qwen3-8B, in our own words.
+#
+# An answer that cannot be read, or none at all, is a failed Outcome with its reason. It is never
+# an empty list of facts: that would say the caption mentions nothing.
+
+TEMPLATE = "testbeds/caption_facts"
+USE = "slvm.extract"
+VERSION = 1
+
+
+class ChatExtractor:
+    """Reads captions with a chat model.
+
+    ``model`` is the signature of the model. Equal captions are asked about once; with a
+    ``cache`` folder, once for all runs.
+    """
+
+    def __init__(
+        self,
+        chat: Chat,
+        model: Signature | str,
+        *,
+        prompts: Prompts | None = None,
+        cache: Path | None = None,
+    ) -> None:
+        self._chat = chat
+        self._prompts = prompts or Prompts()
+        self._known: dict[str, CaptionFacts] = {}
+        self._cache = AnswerCache(cache, CaptionFacts) if cache is not None else None
+        self.signature = Signature.of(
+            "caption_chat", version=VERSION, prompts=self._prompts.digest(TEMPLATE), model=model
+        )
+        """What the facts depend on."""
+
+    def extract(self, captions: Sequence[str]) -> list[Outcome[CaptionFacts]]:
+        """One outcome per caption, in their order. An empty caption says nothing, for free."""
+        outcomes: dict[str, Outcome[CaptionFacts]] = {}
+        asked: list[str] = []
+        for caption in dict.fromkeys(captions):
+            known = CaptionFacts() if not caption.strip() else self._recall(caption)
+            if known is not None:
+                outcomes[caption] = Outcome.of(known)
+            else:
+                asked.append(caption)
+        answers = self._chat.ask([self.request(caption) for caption in asked]) if asked else []
+        for caption, answer in zip(asked, answers, strict=True):
+            outcomes[caption] = self._read(caption, answer)
+        return [outcomes[caption] for caption in captions]
+
+    def request(self, caption: str) -> ChatRequest:
+        """What is asked about one caption."""
+        rendered = self._prompts.render(TEMPLATE, {"caption": caption})
+        return ChatRequest(
+            rendered.parts, rendered.system, CaptionAnswer, sampling=preset(USE), use=USE
+        )
+
+    def _recall(self, caption: str) -> CaptionFacts | None:
+        known = self._known.get(caption)
+        if known is None and self._cache is not None:
+            known = self._cache.get(self.signature, caption)
+        return known
+
+    def _read(self, caption: str, outcome: Outcome[ChatAnswer]) -> Outcome[CaptionFacts]:
+        if outcome.failure is not None:
+            return Outcome(failure=outcome.failure)
+        value = outcome.unwrap().value
+        if not isinstance(value, CaptionAnswer):
+            return Outcome.failed(Reason.UNPARSABLE, "the answer holds no facts")
+        facts = value.facts()
+        self._known[caption] = facts
+        if self._cache is not None:
+            self._cache.put(self.signature, caption, facts)
+        return Outcome.of(facts)

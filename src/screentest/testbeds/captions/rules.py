@@ -1,0 +1,172 @@
+"""The builtin extractor: lexicon and grammar rules, no model.
+
+>>> facts = read_caption("On the left, a man in a red jacket waves. Behind him is a car.")
+>>> facts.color, facts.sides
+((Coloured(color='red', object='jacket'),), (Placed(location='left', object='man'),))
+>>> facts.background, facts.human_action
+(('car',), (Action(agent='man', action='waves'),))
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import TypeVar
+
+from screentest.core import Signature
+from screentest.english.chunks import Chunk, Clauses, chunks_of
+from screentest.english.lexicon import Tag, Word, lexicon
+from screentest.testbeds.captions.facts import Action, CaptionFacts, Coloured
+from screentest.testbeds.captions.places import backgrounds, positions
+
+# Movement and human action, from verbs with their agents.
+
+# Places do not move, except those that are water.
+_WATERS = frozenset(
+    ("stream", "river", "creek", "sea", "ocean", "waterfall", "canal", "lake", "snow")
+)
+_STATES = frozenset(("seat", "dress", "clothe"))
+"""Past participles that say what a person does: is seated, is dressed."""
+
+
+def movements(clauses: Clauses) -> Iterator[Action]:
+    """What moves, the camera apart."""
+    for agent, word in _deeds(clauses):
+        moves = word.verb is not None and word.verb.motion and word.tag is not Tag.PASSIVE
+        if moves and agent.kind not in ("film-term", "abstract") and not _fixed(agent, word):
+            yield Action(agent.name, word.text)
+
+
+def human_actions(clauses: Clauses) -> Iterator[Action]:
+    """What people do, hands that are seen alone included."""
+    for agent, word in _deeds(clauses):
+        if agent.kind == "people" or agent.low in ("hand", "hands"):
+            yield Action(agent.name, word.text)
+
+
+def _fixed(agent: Chunk, word: Word) -> bool:
+    if word.verb is not None and word.verb.base in ("lean", "bend"):
+        return not agent.animate  # a bicycle that leans against a wall stands still
+    return agent.kind == "scenes" and agent.low not in _WATERS
+
+
+def _deeds(clauses: Clauses) -> Iterator[tuple[Chunk, Word]]:
+    for chunk in clauses.chunks:
+        if chunk.negated:
+            continue
+        word = chunk.words[0]
+        if chunk.tag is Tag.VERB or (
+            chunk.tag is Tag.PASSIVE and word.verb is not None and word.verb.base in _STATES
+        ):
+            yield from ((agent, word) for agent in chunk.agents)
+        elif chunk.is_noun:
+            # A verb that is in no list is an attribute here as often as not: "a living room".
+            known = (each for each in chunk.words if each.tag is Tag.PARTICIPLE)
+            yield from ((chunk, each) for each in known if each.verb and each.verb.base != each.low)
+
+
+# Colours with the objects that have them.
+
+_LINKING = frozenset(
+    (
+        *("glow", "turn", "become", "look", "appear", "paint", "dye"),
+        *("seem", "remain", "shine", "color", "colour"),
+    )
+)
+_PASSED = (Tag.ADVERB, Tag.ADJECTIVE, Tag.DET, Tag.PREP)
+
+
+def colours(clauses: Clauses) -> Iterator[Coloured]:
+    """Every colour that an object is said to have."""
+    for number, chunk in enumerate(clauses.chunks):
+        if chunk.negated or not chunk.colours:
+            continue
+        if chunk.is_noun:
+            for word in chunk.colours:
+                yield from _of(word, chunk)
+        else:
+            yield from _said_of(clauses, number)
+
+
+def _of(word: Word, owner: Chunk) -> Iterator[Coloured]:
+    if word.colour_of:
+        yield from (Coloured(colour, word.colour_of) for colour in word.colours)
+    elif owner.kind not in ("film-term", "abstract"):
+        yield from (Coloured(colour, owner.name) for colour in word.colours)
+
+
+def _said_of(clauses: Clauses, number: int) -> Iterator[Coloured]:
+    """A colour after a verb: the car is red, the door is painted a rich brown."""
+    chunks = clauses.chunks
+    at, negated = number - 1, False
+    while at >= 0 and chunks[at].tag in (*_PASSED, Tag.NEGATIVE):
+        if chunks[at].tag is Tag.PREP and chunks[at].low != "in":
+            return
+        negated |= chunks[at].tag is Tag.NEGATIVE
+        at -= 1
+    if at < 0 or not _links(chunks[at]):
+        return
+    words = chunks[number].words
+    if negated:  # "not blue but white"
+        instead = [place for place, word in enumerate(words) if word.low == "but"]
+        words = words[instead[0] :] if instead else []
+    for agent in chunks[at].agents:
+        if not agent.negated:
+            for word in words:
+                yield from _of(word, agent)
+
+
+def _links(chunk: Chunk) -> bool:
+    if chunk.tag is Tag.COPULA:
+        return True
+    verb = chunk.words[0].verb
+    return chunk.tag in (Tag.VERB, Tag.PASSIVE) and verb is not None and verb.base in _LINKING
+
+
+NAME = "caption_rules"
+VERSION = 1
+
+T = TypeVar("T", bound=tuple[str, ...])
+
+
+def rules_signature() -> Signature:
+    """What facts by these rules depend on."""
+    return Signature.of(NAME, version=VERSION, lexicon=lexicon().digest)
+
+
+def read_caption(caption: str) -> CaptionFacts:
+    """What a caption says. Every word in it is quoted from the caption, as written there."""
+    clauses = Clauses(chunks_of(caption))
+    nouns = [chunk for chunk in clauses.chunks if chunk.is_noun and not chunk.negated]
+    return CaptionFacts(
+        subject=_names(chunk for chunk in nouns if _is_subject(chunk)),
+        background=_names(backgrounds(clauses)),
+        dynamic_degree=_once(movements(clauses)),
+        human_action=_once(human_actions(clauses)),
+        color=_once(colours(clauses)),
+        spatial_relationship=_once(positions(clauses, caption)),
+        scene=tuple(name for (name,) in _once(_scenes(clauses.chunks))),
+    )
+
+
+def _is_subject(chunk: Chunk) -> bool:
+    if chunk.low in ("hand", "hands"):
+        return not chunk.owned
+    return chunk.kind in ("", "people", "animals") and chunk.words[-1].text[0].isalpha()
+
+
+def _scenes(chunks: list[Chunk]) -> Iterator[tuple[str]]:
+    for chunk in chunks:
+        if chunk.kind == "scenes" and not chunk.negated:
+            yield (chunk.name or chunk.words[0].text,)  # "indoors" is an adverb
+
+
+def _names(chunks: Iterable[Chunk]) -> tuple[str, ...]:
+    return tuple(name for (name,) in _once((chunk.name,) for chunk in chunks))
+
+
+def _once(found: Iterable[T]) -> tuple[T, ...]:
+    """Each once, in order; upper and lower case are the same."""
+    seen: dict[tuple[str, ...], T] = {}
+    for each in found:
+        seen.setdefault(tuple(part.lower() for part in each), each)
+    return tuple(seen.values())

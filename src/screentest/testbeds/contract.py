@@ -1,0 +1,283 @@
+"""Degradation: harms one aspect of a film, in chosen clips and nowhere else.
+
+It says which clips it could harm, settles what it would do to one of them (which object, which
+colour), and gives the parts that the changed copy is spliced from. ``severity`` goes from 0,
+nothing, to 1, the paper's own strength, and more of it never harms less.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from bisect import bisect_left
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Protocol, TypeAlias, TypeVar
+
+from screentest.core import Aspect, Script, Span, Time
+from screentest.models import Models
+from screentest.testbeds.captions.facts import CaptionFacts
+from screentest.video import evenly, sample_frames, survey
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from screentest.core.frames import Image
+    from screentest.video import NormalizedVideo, Part
+
+
+# Dice: every random choice, made by a hash of what it is for and never by a running stream.
+#
+# The order of work, the number of workers and the version of a random generator change nothing,
+# and one more choice somewhere leaves all the others as they were.
+#
+# >>> dice = Dice.of(7, "film", "color")
+# >>> dice.pick(["red", "green", "blue"], "first") == dice.pick(["red", "green", "blue"], "first")
+# True
+# >>> sorted(dice.order(4))
+# [0, 1, 2, 3]
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True)
+class Dice:
+    """Choices for one purpose; ``at`` gives those for a part of it."""
+
+    purpose: tuple[str, ...]
+
+    @classmethod
+    def of(cls, *purpose: object) -> Dice:
+        """The dice for a purpose: seed, source, aspect…"""
+        return cls(tuple(map(str, purpose)))
+
+    def at(self, *more: object) -> Dice:
+        """The dice for a part: a clip, a frame."""
+        return Dice((*self.purpose, *map(str, more)))
+
+    def number(self, below: int, *what: object) -> int:
+        """A number from 0 on, below ``below``."""
+        return int.from_bytes(self._digest(what), "big") % below
+
+    def pick(self, things: Sequence[T], *what: object) -> T:
+        """One of ``things``."""
+        return things[self.number(len(things), *what)]
+
+    def order(self, count: int, *what: object) -> list[int]:
+        """The numbers below ``count``, shuffled."""
+        return sorted(range(count), key=lambda number: self._digest((*what, "place", number)))
+
+    def shuffled(self, things: Sequence[T], *what: object) -> list[T]:
+        """``things`` in another order, or by chance in the same."""
+        return [things[number] for number in self.order(len(things), *what)]
+
+    def bits(self, count: int, *what: object) -> NDArray[np.uint8]:
+        """As many random bytes; for noise, where a hash for each would take too long."""
+        import numpy as np
+
+        key = int.from_bytes(self._digest(what)[:16], "big")
+        words = np.random.Philox(key=key).random_raw(-(-count // 8))
+        return np.asarray(words).astype("<u8").view(np.uint8)[:count]
+
+    def _digest(self, what: Sequence[object]) -> bytes:
+        text = json.dumps([*self.purpose, *map(str, what)], separators=(",", ":"))
+        return hashlib.sha256(text.encode("utf-8", "surrogatepass")).digest()
+
+
+Details: TypeAlias = dict[str, str | int | float]
+"""What was settled for a clip, as it is recorded."""
+
+
+class Unfit(Exception):
+    """The clip cannot be harmed in this aspect; another one is drawn. The text says why."""
+
+
+@dataclass(frozen=True, slots=True)
+class FilmClip:
+    """A captioned clip of a normalised film."""
+
+    number: int
+    """Its place in the script, from 0."""
+    caption: str
+    span: Span
+    """In the normalised file."""
+    frames: int
+    facts: CaptionFacts
+    """Empty where the caption could not be read."""
+    unread: bool = False
+    """No facts could be had of its caption; what it mentions is not known."""
+
+
+@dataclass(frozen=True, slots=True)
+class Film:
+    """A normalised film and its captioned clips."""
+
+    video: NormalizedVideo
+    clips: tuple[FilmClip, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Chosen:
+    """A clip that will be harmed, and what was settled for it."""
+
+    clip: FilmClip
+    details: Details = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class DegradationInfo:
+    """What a degradation is, as plain declarations at its head."""
+
+    aspect: Aspect
+    mentions: str = ""
+    """What a caption must mention for its clip to be eligible, in words; empty: nothing."""
+    roles: tuple[str, ...] = ()
+    """The model roles it asks for."""
+    long_side: int | None = None
+    """The size at which both videos of a pair must be, where the aspect has one of its own."""
+    consecutive: bool = False
+    """Whether the clips must follow each other."""
+    leaves: int = 0
+    """How many clips must be left besides the chosen ones."""
+    inputs: str = ""
+    """A hash of the files it draws on besides the film."""
+    remarks: tuple[str, ...] = ()
+    """What the user should know of those files."""
+
+
+class Look(Protocol):
+    """A look at the film before anything is settled."""
+
+    @property
+    def models(self) -> Models:
+        """The backends."""
+
+    def pictures(self, clip: FilmClip) -> Sequence[Image]:
+        """A few pictures of a clip, in order, RGB."""
+
+
+@dataclass(frozen=True, slots=True)
+class Workshop:
+    """What a degradation works with: the film, the dice for it, the backends."""
+
+    film: Film
+    dice: Dice
+    models: Models
+
+    def dice_of(self, clip: FilmClip) -> Dice:
+        """The dice of one clip, whichever others were chosen."""
+        return self.dice.at("clip", clip.number)
+
+
+class Degradation(Protocol):
+    """One operator. Its factory is registered under the name of its aspect."""
+
+    @property
+    def info(self) -> DegradationInfo:
+        """What it is."""
+
+    def eligible(self, clip: FilmClip) -> bool:
+        """Whether the caption allows it."""
+
+    def settle(self, clip: FilmClip, look: Look, dice: Dice, film_dice: Dice) -> Details:
+        """What it would do to ``clip``; raises Unfit where the pictures do not allow it.
+
+        ``dice`` is for this clip, ``film_dice`` for what all clips of the film share.
+        """
+
+    def parts(self, shop: Workshop, chosen: Sequence[Chosen], severity: float) -> list[Part]:
+        """The changed copy. ``chosen`` is in the order in which the clips were drawn."""
+
+
+class Placebo(Protocol):
+    """An edit that must not change a score."""
+
+    @property
+    def suffix(self) -> str:
+        """How its files end."""
+
+    def eligible(self, film: Film) -> bool:
+        """Whether it can be done to this film."""
+
+    def write(self, shop: Workshop, out: Path) -> None:
+        """Write the edited copy to ``out``."""
+
+
+def share_of(count: int, severity: float, *, least: int = 1) -> int:
+    """How many of ``count`` clips a severity touches, where a clip is touched or not.
+
+    >>> [share_of(5, severity) for severity in (0.01, 0.25, 0.5, 0.75, 1.0)]
+    [1, 1, 3, 4, 5]
+    """
+    return min(count, max(least, int(count * severity + 0.5)))
+
+
+def pieces(film: Film, replaced: Mapping[int, Part | None]) -> Iterator[Part]:
+    """All of the film in order, with some clips replaced, or left out where None is given."""
+    from screentest.video import Keep
+
+    by_span: dict[Span, Any] = {
+        clip.span: replaced[clip.number] for clip in film.clips if clip.number in replaced
+    }
+    for span in film.video.clips:
+        part = by_span.get(span, Keep(span))
+        if part is not None:
+            yield part
+
+
+# From a script on the source's clock to the clips of the normalised film.
+
+
+def boundaries(script: Script) -> list[Time]:
+    """Where the clips of a timed script begin and end."""
+    spans = [clip.span for clip in script.clips if clip.span is not None]
+    return sorted({moment for span in spans for moment in (span.start, span.end)})
+
+
+def places_of(video: NormalizedVideo) -> Mapping[Time, Time]:
+    """Where each boundary that was asked for lies in the file. Long films have thousands."""
+    return {boundary.asked: boundary.time for boundary in video.boundaries}
+
+
+def film_of(video: NormalizedVideo, script: Script, facts: Sequence[CaptionFacts | None]) -> Film:
+    """The film with its captioned clips. Clips of which no frame is left have no place in it.
+
+    That is so for a caption beyond the end of the film, and for one shorter than a frame.
+    Facts are None where a caption could not be read.
+    """
+    times, places = video.frame_times(), places_of(video)
+    clips = []
+    for number, (clip, said) in enumerate(zip(script.clips, facts, strict=True)):
+        assert clip.span is not None
+        start, end = places[clip.span.start], places[clip.span.end]
+        frames = bisect_left(times, end) - bisect_left(times, start)
+        if frames > 0:
+            span, known = Span(start, end), said or CaptionFacts()
+            clips.append(FilmClip(number, clip.caption, span, frames, known, said is None))
+    return Film(video, tuple(clips))
+
+
+# A look at the clips of a film before it is settled what to do to them.
+
+PICTURES = 3
+"""How many pictures of a clip are looked at."""
+
+
+class FilmLook:
+    """Looks at the intact film. The pictures of the last clip are kept, no others."""
+
+    def __init__(self, film: Film, models: Models) -> None:
+        self.models = models
+        self._film = film
+        self._table = survey(film.video.path)
+        self._last: tuple[int, list[Image]] = (-1, [])
+
+    def pictures(self, clip: FilmClip) -> Sequence[Image]:
+        """A few pictures of the clip, evenly spread, RGB."""
+        if self._last[0] != clip.number:
+            moments = evenly(clip.span, PICTURES)
+            frames = sample_frames(self._film.video.path, moments, table=self._table)
+            self._last = clip.number, [frame.image for frame in frames]
+        return self._last[1]

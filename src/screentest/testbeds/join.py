@@ -1,0 +1,209 @@
+"""Joining: one source of several files, kept in the testbed's folder.
+
+Vript has a file for every clip, and corpora of short videos have one clip each: SLVMEval joins
+two for its proxy experiment on FETV. What is joined here is a source like any other: all that
+is made of it is encoded from it, by one encoder, once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from fractions import Fraction
+from pathlib import Path
+
+from screentest._util.atomic import write_whole
+from screentest._util.machine import processors
+from screentest.core import (
+    Failure,
+    Item,
+    NoValue,
+    Progress,
+    Reason,
+    Script,
+    Silent,
+    Size,
+    Span,
+    Time,
+    VideoError,
+    from_json,
+    to_json,
+)
+from screentest.manifests.vript import PartedSource, SourcePart, joined
+from screentest.run import hash_file, hash_parts
+from screentest.testbeds.intact import folder_name
+from screentest.testbeds.testbed import Touched
+from screentest.video import EncoderSettings
+from screentest.video.limits import DEFAULT_LIMITS, Limits
+from screentest.video.sandbox import Supervisor
+from screentest.video.source import Source
+
+FOLDER = "joined"
+LOSSLESS = EncoderSettings(crf=0, preset="ultrafast")
+
+
+@dataclass(frozen=True, slots=True)
+class Joined:
+    """Sources made of several files, and those that could not be made."""
+
+    items: tuple[Item, ...]
+    failed: Mapping[str, Failure] = field(default_factory=dict)
+    faults: tuple[str, ...] = ()
+    """Parts that had to be left out."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Work:
+    """What a worker is given."""
+
+    source: PartedSource
+    testbed: Path
+    long_side: int | None
+    gaps: bool
+
+
+def join_sources(
+    sources: Sequence[PartedSource],
+    testbed: Path,
+    *,
+    long_side: int | None = None,
+    gaps: bool = False,
+    workers: int | None = None,
+    limits: Limits = DEFAULT_LIMITS,
+    progress: Progress | None = None,
+) -> Joined:
+    """Join the files of every source; the films are kept in ``testbed`` and found again.
+
+    The film has the shape of its first part; parts of another shape get black bars. With
+    ``gaps``, a part that cannot be decoded is left out; without, the source fails.
+    """
+    (testbed / FOLDER).mkdir(parents=True, exist_ok=True)
+    work = [_Work(source, testbed, long_side, gaps) for source in sources]
+    made, failed, faults = [], {}, []
+    count = min(workers or processors(), max(1, len(work)))
+    with Supervisor(count) as supervisor, progress or Silent() as shown:
+        shown.begin("joining", len(work), "sources")
+        for one, outcome in zip(work, supervisor.map(_join, work, limits=limits), strict=True):
+            shown.advance(note=one.source.id)
+            if outcome.failure is not None:
+                failed[one.source.id] = outcome.failure
+            else:
+                item, missing = outcome.unwrap()
+                made.append(item)
+                faults += [f"{item.id}: {fault}" for fault in missing]
+    return Joined(tuple(made), failed, tuple(faults))
+
+
+def _join(work: _Work) -> tuple[Item, list[str]]:
+    """In the worker: the film of one source, made or found."""
+    source, faults = work.source, []
+    for part in source.parts:
+        try:
+            _require_picture(part.file)
+        except NoValue as error:
+            if not work.gaps:
+                raise
+            faults.append(f"{part.file.name} is left out: {error.message}")
+            source = _without(source, part)
+    digest = hash_parts({**_content(source.parts), "long_side": str(work.long_side)})[:12]
+    out = work.testbed / FOLDER / f"{folder_name(source.id)}-{digest}.mp4"
+    record = out.with_suffix(".json")
+    if out.exists() and record.exists():  # both are whole: they were put in place in one step
+        script = from_json(Script, record.read_bytes())
+        return Item(source.id, out, script=script, groups=dict(source.groups)), faults
+    item = joined(source, out, size=Size(long_side=work.long_side), settings=LOSSLESS)
+    write_whole(record, to_json(item.script, Script))
+    return item, faults
+
+
+def _without(source: PartedSource, part: SourcePart) -> PartedSource:
+    left = tuple(one for one in source.parts if one is not part)
+    if not left:
+        raise VideoError(
+            Reason.UNDECODABLE,
+            "not one of its clips can be decoded",
+            advice="Download them again.",
+        )
+    return replace(source, parts=left)
+
+
+def _require_picture(path: Path) -> None:
+    with Source(path) as source:
+        if next(iter(source.frames()), None) is None:
+            raise VideoError(
+                Reason.UNDECODABLE,
+                f"no picture in {path.name} can be decoded",
+                advice="Check that it plays; render or download it again.",
+            )
+
+
+def _content(parts: Sequence[SourcePart]) -> dict[str, str]:
+    return {
+        str(number): hash_parts(
+            {
+                "file": hash_file(part.file),
+                "caption": part.caption,
+                "script": to_json(part.script, Script | None),
+            }
+        )
+        for number, part in enumerate(parts)
+    }
+
+
+# Alignment: where the moments of the intact video are in the changed one.
+#
+# What was not touched is in both videos, in the same order; so the n-th second of it in one is
+# the n-th second of it in the other, whatever was dropped or moved around it.
+
+
+@dataclass(frozen=True, slots=True)
+class Stretch:
+    """A range of the intact video, and where it begins in the changed one; None: it is gone."""
+
+    intact: Span
+    changed: Time | None
+
+
+def stretches(touched: Sequence[Touched], duration: Time) -> list[Stretch]:
+    """All of the intact video, in order.
+
+    >>> gone = Touched(1, Span(Fraction(2), Fraction(5)))
+    >>> [(str(one.intact), one.changed) for one in stretches([gone], Fraction(9))]
+    ... # doctest: +NORMALIZE_WHITESPACE
+    [('0:00:00.000–0:00:02.000', Fraction(0, 1)),
+     ('0:00:02.000–0:00:05.000', None),
+     ('0:00:05.000–0:00:09.000', Fraction(2, 1))]
+    """
+    places = sorted((one.degraded for one in touched if one.degraded), key=lambda one: one.start)
+    found = [Stretch(one.intact, one.degraded.start if one.degraded else None) for one in touched]
+    untouched = Fraction(0)
+    for gap in _gaps(sorted((one.intact for one in touched), key=lambda one: one.start), duration):
+        # A gap here may be several there, where a clip was moved into its midst.
+        start = gap.start
+        while start < gap.end:
+            at, room = _place(untouched, places)
+            end = gap.end if room is None else min(gap.end, start + room)
+            found.append(Stretch(Span(start, end), at))
+            untouched += end - start
+            start = end
+    return sorted(found, key=lambda one: one.intact.start)
+
+
+def _gaps(spans: Sequence[Span], duration: Time) -> Iterator[Span]:
+    at = Fraction(0)
+    for span in spans:
+        if span.start > at:
+            yield Span(at, span.start)
+        at = max(at, span.end)
+    if duration > at:
+        yield Span(at, duration)
+
+
+def _place(untouched: Time, places: Sequence[Span]) -> tuple[Time, Time | None]:
+    """Where so much untouched time has passed, and how much follows before the next change."""
+    at = untouched
+    for place in places:
+        if place.start > at:
+            return at, place.start - at
+        at += place.duration
+    return at, None

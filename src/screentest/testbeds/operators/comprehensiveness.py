@@ -1,0 +1,44 @@
+"""Comprehensiveness: scenes that the prompt asks for are missing. The chosen clips are deleted."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from screentest.core import Aspect, register
+from screentest.testbeds.contract import (
+    Chosen,
+    DegradationInfo,
+    Details,
+    Dice,
+    FilmClip,
+    Look,
+    Workshop,
+    pieces,
+    share_of,
+)
+from screentest.video import Part
+
+
+@register("degradation", "comprehensiveness", version=1, summary="clips deleted")
+def comprehensiveness() -> Comprehensiveness:
+    """The clips are gone, and what follows moves up."""
+    return Comprehensiveness()
+
+
+class Comprehensiveness:
+    """Severity is the share of the chosen clips that are deleted: at least one."""
+
+    info = DegradationInfo(Aspect.COMPREHENSIVENESS, mentions="anything", leaves=1)
+
+    def eligible(self, clip: FilmClip) -> bool:
+        """What no caption tells of is not missed."""
+        return bool(clip.caption.strip())
+
+    def settle(self, clip: FilmClip, look: Look, dice: Dice, film_dice: Dice) -> Details:
+        """Nothing to settle."""
+        return {}
+
+    def parts(self, shop: Workshop, chosen: Sequence[Chosen], severity: float) -> list[Part]:
+        """The film without the chosen clips."""
+        gone = chosen[: share_of(len(chosen), severity)]
+        return list(pieces(shop.film, {one.clip.number: None for one in gone}))

@@ -1,0 +1,84 @@
+"""Dynamics degree: clips in which something moves become their middle frame, held."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from itertools import islice
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from screentest.core import Aspect, register
+from screentest.testbeds.contract import (
+    Chosen,
+    DegradationInfo,
+    Details,
+    Dice,
+    FilmClip,
+    Look,
+    Unfit,
+    Workshop,
+)
+from screentest.testbeds.operators.shared import changed_clips
+from screentest.video import FrameFunction, Part, Pixels
+
+if TYPE_CHECKING:
+    from screentest.core import Frame
+    from screentest.core.frames import Image
+
+STILL = 0.5
+"""Mean difference of two pictures, in levels, below which nothing is seen to move."""
+
+
+@register("degradation", "dynamics_degree", version=1, summary="the middle frame, held")
+def dynamics_degree() -> DynamicsDegree:
+    """The middle frame for all of the clip."""
+    return DynamicsDegree()
+
+
+class DynamicsDegree:
+    """Severity is the share of the clip, around its middle, over which the frame is held."""
+
+    info = DegradationInfo(Aspect.DYNAMICS_DEGREE, mentions="something that moves")
+
+    def eligible(self, clip: FilmClip) -> bool:
+        """The caption tells of motion."""
+        return bool(clip.facts.dynamic_degree)
+
+    def settle(self, clip: FilmClip, look: Look, dice: Dice, film_dice: Dice) -> Details:
+        """A clip that stands still anyway cannot be stopped."""
+        if clip.frames < 2:
+            raise Unfit("have a single frame")
+        pictures = [image.astype(np.int16) for image in look.pictures(clip)]
+        motion = max((float(np.abs(one - pictures[0]).mean()) for one in pictures), default=0.0)
+        if motion < STILL:
+            raise Unfit("stand still")
+        mover = clip.facts.dynamic_degree[0]
+        return {"motion": f"{mover.agent} {mover.action}".strip()}
+
+    def parts(self, shop: Workshop, chosen: Sequence[Chosen], severity: float) -> list[Part]:
+        """The film with the chosen clips held."""
+        return changed_clips(shop, chosen, lambda one: held(one.clip.frames, severity), Pixels.I420)
+
+
+def held(count: int, share: float) -> FrameFunction:
+    """A frame function that shows the middle one of ``count`` frames for ``share`` of them.
+
+    Frames are passed on or let go as they come: however long the clip, one is kept.
+    """
+    middle = count // 2
+    length = max(1, min(count, round(count * share)))
+    first = min(max(0, middle - length // 2), count - length)
+
+    def run(frames: Iterator[Frame]) -> Iterator[Image]:
+        for frame in islice(frames, first):
+            yield frame.image
+        still = next(islice(frames, middle - first, None)).image
+        for _ in range(length):
+            yield still
+        if first + length == count:
+            return  # the rest need not even be decoded
+        for frame in islice(frames, first + length - middle - 1, None):
+            yield frame.image
+
+    return run

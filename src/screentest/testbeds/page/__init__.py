@@ -1,0 +1,164 @@
+"""testbed.html: every pair of a testbed side by side, at the moments where it was changed.
+
+One file that opens from the disk and asks nobody for anything: script and style are in it and
+allowed by their hashes, videos are found beside it. All that comes from captions, ids and
+models is data to the script, never markup.
+"""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import json
+from collections.abc import Mapping
+from importlib.resources import files
+from pathlib import Path
+from typing import Any
+from urllib.parse import quote
+
+from screentest._util.atomic import write_whole
+from screentest.core import Time, UnknownName
+from screentest.core.registry import registry
+from screentest.testbeds.join import stretches
+from screentest.testbeds.statistics import duration_of
+from screentest.testbeds.testbed import Pair, SourceFilm, Testbed, pair_name
+from screentest.testbeds.verify import is_inside
+
+PAGE = "testbed.html"
+
+
+def write_page(folder: Path, testbed: Testbed) -> Path:
+    """Write testbed.html beside testbed.json, whole or not at all."""
+    write_whole(folder / PAGE, page_of(testbed).encode("utf-8", "surrogatepass"))
+    return folder / PAGE
+
+
+def page_of(testbed: Testbed) -> str:
+    """The page as text."""
+    from jinja2 import Environment, StrictUndefined
+
+    script, style = _asset("page.js"), _asset("page.css")
+    template = Environment(autoescape=True, undefined=StrictUndefined).from_string(
+        _asset("page.html")
+    )
+    return template.render(
+        pairs=len(testbed.pairs),
+        sources=len(testbed.sources),
+        version=testbed.screentest,
+        script=script,
+        style=style,
+        policy=_policy(script, style),
+        data=_embedded(data_of(testbed)),
+    )
+
+
+def data_of(testbed: Testbed) -> dict[str, Any]:
+    """What the script of the page is given."""
+    places = {source.id: number for number, source in enumerate(testbed.sources)}
+    told: dict[tuple[str, str], str] = {}
+    for pair in testbed.pairs:
+        told.setdefault((pair.kind.value, pair.name), _summary(pair))
+    return {
+        "sources": [_source(source) for source in testbed.sources],
+        "pairs": [
+            _pair(pair, places[pair.source], testbed.sources[places[pair.source]], told)
+            for pair in testbed.pairs
+            if pair.source in places
+        ],
+    }
+
+
+def _source(source: SourceFilm) -> dict[str, Any]:
+    return {
+        "id": source.id,
+        "groups": dict(source.groups),
+        "captions": [clip.caption for clip in source.clips],
+    }
+
+
+def _pair(
+    pair: Pair, place: int, source: SourceFilm, told: Mapping[tuple[str, str], str]
+) -> dict[str, Any]:
+    intact = next((file for file in source.intact if file.path == pair.intact), None)
+    duration = intact.duration if intact else duration_of(source)
+    return {
+        "name": pair_name(pair),
+        "source": place,
+        "kind": pair.kind.value,
+        "label": pair.name.replace("_", " ").capitalize(),
+        "done": told[pair.kind.value, pair.name],
+        "severity": pair.severity,
+        "intact": _address(pair.intact),
+        "changed": _address(pair.changed.path),
+        "width": pair.changed.width,
+        "height": pair.changed.height,
+        "duration": _seconds(duration),
+        "changedDuration": _seconds(pair.changed.duration),
+        "frame": _seconds(pair.changed.duration / max(1, pair.changed.frames)),
+        "recipe": pair.recipe,
+        "models": dict(pair.models),
+        "moments": [
+            {
+                "clip": one.clip,
+                "intact": [_seconds(one.intact.start), _seconds(one.intact.end)],
+                "changed": one.degraded
+                and [_seconds(one.degraded.start), _seconds(one.degraded.end)],
+                "details": {name: str(value) for name, value in one.details.items()},
+            }
+            for one in pair.touched
+        ],
+        "stretches": [
+            [
+                _seconds(one.intact.start),
+                _seconds(one.intact.end),
+                None if one.changed is None else _seconds(one.changed),
+            ]
+            for one in stretches(pair.touched, duration)
+        ],
+    }
+
+
+def _summary(pair: Pair) -> str:
+    try:
+        told = str(registry.entry(pair.kind.value, pair.name).info.get("summary", ""))
+    except UnknownName:  # of a package that is not here
+        return ""
+    return told[:1].upper() + told[1:]
+
+
+def _address(path: str) -> str:
+    """A path as a relative address; empty where it would lead elsewhere."""
+    return f"./{quote(path, errors='replace')}" if is_inside(path) else ""
+
+
+def _seconds(moment: Time) -> float:
+    """For a player, which counts in floating point anyway."""
+    return round(float(moment), 6)
+
+
+def _embedded(data: Any) -> str:
+    """JSON that can stand in a script element: no letter in it can end one."""
+    text = json.dumps(data, separators=(",", ":"))
+    return text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")
+
+
+def _policy(script: str, style: str) -> str:
+    return "; ".join(
+        [
+            "default-src 'none'",
+            f"script-src '{_hash(script)}'",
+            f"style-src '{_hash(style)}'",
+            # 'self' is not enough where a page is opened from the disk.
+            "media-src 'self' file:",
+            "base-uri 'none'",
+            "form-action 'none'",
+        ]
+    )
+
+
+def _hash(text: str) -> str:
+    return "sha256-" + base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()
+
+
+def _asset(name: str) -> str:
+    return (files(__name__) / name).read_text(encoding="utf-8")

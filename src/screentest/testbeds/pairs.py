@@ -1,0 +1,175 @@
+"""The changed copies of one source by one operator, all rungs of the ladder."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+
+from screentest.core import (
+    BadOption,
+    Item,
+    NoValue,
+    Outcome,
+    Reason,
+    VideoError,
+    build,
+    to_json,
+)
+from screentest.models import Choice, Models
+from screentest.run import Job, RecordKey, Results
+from screentest.testbeds.captions.facts import CaptionFacts
+from screentest.testbeds.contract import (
+    Chosen,
+    Degradation,
+    Dice,
+    Film,
+    FilmLook,
+    Placebo,
+    Workshop,
+    film_of,
+)
+from screentest.testbeds.intact import as_data, load_intact, timed_script, video_file, video_name
+from screentest.testbeds.options import BuildOptions, Rung
+from screentest.testbeds.selection import Drawing
+from screentest.testbeds.testbed import Kind, Pair, Touched
+from screentest.video import Part, Reencode, SplicedVideo, splice
+
+MAKE_PAIRS = "screentest.testbeds.pairs:make_pairs"
+
+
+@dataclass(frozen=True, slots=True)
+class PairTask:
+    """What a worker is given."""
+
+    item: Item
+    facts: tuple[CaptionFacts | None, ...]
+    """Of each caption; None where it could not be read."""
+    testbed: Path
+    intact: str
+    """Path of the intact video."""
+    kind: Kind
+    spec: str
+    rungs: Mapping[RecordKey, Rung | None]
+    """For each record that is wanted, the rung; None for a placebo."""
+    options: BuildOptions
+
+
+def make_pairs(job: Job) -> Results:
+    """Make the copies that are asked for. Runs in a worker.
+
+    One rung that cannot be made does not keep the others from being made.
+    """
+    task: PairTask = job.payload
+    bench = _Bench(task)
+    made = {}
+    for key in job.keys:
+        try:
+            outcome = Outcome.of(as_data(to_json(bench.make(task.rungs[key]))))
+        except NoValue as error:
+            outcome = Outcome(failure=error.failure)
+        made[key] = {key.evaluator: outcome}
+    return made
+
+
+@lru_cache(1)
+def _models(choices: tuple[str, ...], device: str) -> Models:
+    """The backends of this process, kept from task to task: loading them takes long."""
+    return Models([Choice.parse(choice) for choice in choices], device=device)
+
+
+class _Bench:
+    """One operator at work on one source."""
+
+    def __init__(self, task: PairTask) -> None:
+        self._task = task
+        options = task.options
+        self._built = build(task.kind.value, task.spec)
+        path = task.testbed / task.intact
+        video = load_intact(path, task.item.video)
+        film = film_of(video, timed_script(task.item), task.facts)
+        models = _models(tuple(map(str, options.models)), options.device)
+        dice = Dice.of(options.seed, task.item.id, self._built.spec.name)
+        self._shop = Workshop(film, dice, models)
+        self._folder = path.parent
+        self._drawing: Drawing | None = None
+
+    def make(self, rung: Rung | None) -> Pair:
+        """The pair of one rung."""
+        return self._placebo() if rung is None else self._degraded(rung)
+
+    def _degraded(self, rung: Rung) -> Pair:
+        degradation: Degradation = self._built.thing
+        if self._drawing is None:
+            look = FilmLook(self._shop.film, self._shop.models)
+            self._drawing = Drawing(degradation, self._shop, look)
+        chosen = self._drawing.take(rung.clips, self._task.options.least_clips)
+        parts = degradation.parts(self._shop, chosen, rung.severity)
+        out = self._out(rung)
+        made = _spliced(self._shop.film, parts, out)
+        roles = degradation.info.roles
+        return Pair(
+            source=self._task.item.id,
+            kind=Kind.DEGRADATION,
+            name=self._built.spec.name,
+            intact=self._task.intact,
+            changed=video_file(out, self._task.testbed),
+            recipe=str(self._built.spec.signature),
+            aspect=degradation.info.aspect,
+            severity=rung.severity,
+            clips=len(chosen),
+            touched=touched(self._shop.film, chosen, parts, made),
+            models={role: str(self._shop.models.signature(role)) for role in roles},
+        )
+
+    def _placebo(self) -> Pair:
+        placebo: Placebo = self._built.thing
+        if not placebo.eligible(self._shop.film):
+            raise NoValue(Reason.NOT_APPLICABLE, "the film is too short for it")
+        out = self._out(None, placebo.suffix)
+        try:
+            placebo.write(self._shop, out)
+        except BadOption as error:
+            raise VideoError(Reason.UNDECODABLE, error.message, advice=error.advice) from error
+        return Pair(
+            source=self._task.item.id,
+            kind=Kind.PLACEBO,
+            name=self._built.spec.name,
+            intact=self._task.intact,
+            changed=video_file(out, self._task.testbed),
+            recipe=str(self._built.spec.signature),
+        )
+
+    def _out(self, rung: Rung | None, suffix: str = ".mp4") -> Path:
+        name = self._built.spec.name
+        if self._task.kind is Kind.PLACEBO:
+            name = f"placebo_{name}"
+        return self._folder / video_name(name, rung, len(self._task.options.rungs), suffix)
+
+
+def _spliced(film: Film, parts: Sequence[Part], out: Path) -> SplicedVideo:
+    try:
+        return splice(film.video, parts, out)
+    except BadOption as error:
+        # Whatever it is, it is this source's and not that of all the others.
+        raise VideoError(Reason.UNDECODABLE, error.message, advice=error.advice) from error
+
+
+def touched(
+    film: Film, chosen: Sequence[Chosen], parts: Sequence[Part], made: SplicedVideo
+) -> tuple[Touched, ...]:
+    """Of the chosen clips those that are not as they were, in the order of the film."""
+    found = []
+    order = {part.span: number for number, part in enumerate(parts)}
+    moved_up = len(parts) < len(film.video.clips)
+    for one in sorted(chosen, key=lambda one: one.clip.number):
+        span = one.clip.span
+        place = order.get(span)
+        if place is None:
+            found.append(Touched(one.clip.number, span, None, one.details))
+        elif isinstance(parts[place], Reencode) or not (
+            moved_up or film.video.clips[place] == span
+        ):
+            found.append(Touched(one.clip.number, span, made.places[place], one.details))
+    return tuple(found)

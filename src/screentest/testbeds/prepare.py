@@ -1,0 +1,295 @@
+"""Preparing sources: ranges and captions where they lack, what captions say, categories.
+
+What takes long or is paid for is a task of the run, so that it is done once.
+"""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, TypeVar
+
+from screentest.core import (
+    Clip,
+    Failure,
+    Outcome,
+    Progress,
+    Reason,
+    Script,
+    build,
+    from_object,
+    to_json,
+)
+from screentest.run import (
+    Engine,
+    Execution,
+    Finished,
+    Job,
+    Record,
+    RecordKey,
+    Results,
+    RunStore,
+    Task,
+    execute,
+    hash_parts,
+)
+from screentest.run.records import encode
+from screentest.testbeds.asking import (
+    CHOOSE_CATEGORY,
+    READ_CAPTIONS,
+    WRITE_CAPTIONS,
+    ChatUse,
+    Question,
+    caption_signature,
+    category_signature,
+    facts_signature,
+)
+from screentest.testbeds.captions.categories import GROUP
+from screentest.testbeds.captions.facts import CaptionFacts
+from screentest.testbeds.intact import Intact
+from screentest.testbeds.sources import Extractor, Source
+from screentest.testbeds.testbed import Pair
+from screentest.video import decoder_version, find_shots
+
+# Where a testbed is built: the run, the engine, and the records as they come.
+
+_T = TypeVar("_T")
+
+
+class Site:
+    """Carries out tasks into the run and remembers what came of them."""
+
+    def __init__(
+        self, store: RunStore, out: Path, engine: Engine, progress: Progress | None
+    ) -> None:
+        self.store = store
+        self.out = out
+        self.executions: list[Execution] = []
+        self._engine = engine
+        self._progress = progress
+        self._records: dict[RecordKey, Record] = {}
+
+    @property
+    def stopped(self) -> bool:
+        """Whether a signal ended the last piece of work."""
+        return any(one.signal is not None for one in self.executions)
+
+    def carry_out(self, tasks: Sequence[Task], what: str) -> None:
+        """Do what is not done yet; nothing after a signal."""
+        if not tasks or self.stopped:
+            return
+        self.store.add_to_plan(key for task in tasks for key in task.keys)
+        self._doubt_changed_files(tasks)
+        done = execute(self.store, tasks, engine=self._engine, progress=self._progress, what=what)
+        self.executions.append(done)
+        self._records = {record.key: record for record in self.store.records()}
+
+    def outcomes(self, key: RecordKey) -> Mapping[str, Outcome[Any]] | None:
+        """All that a record holds; None where it is still to be made."""
+        record = self._records.get(key)
+        return None if record is None else record.outcomes
+
+    def value(self, key: RecordKey, kind: type[_T]) -> Outcome[_T] | None:
+        """The one thing that a record holds; None where it is still to be made."""
+        found = self.outcomes(key)
+        return None if found is None else found[key.evaluator].map(lambda data: _read(kind, data))
+
+    def _doubt_changed_files(self, tasks: Sequence[Task]) -> None:
+        """Records whose file is gone or is another one now are no records any more."""
+        by_key = {key: task for task in tasks for key in task.keys}
+        for record in list(self.store.records()):
+            task, data = by_key.get(record.key), record.outcomes.get(record.key.evaluator)
+            if task is None or data is None or data.value is None:
+                continue
+            wrong = [
+                path for path, sha256 in _files(data.value) if not self._is_whole(path, sha256)
+            ]
+            if wrong:
+                failure = Failure(
+                    Reason.CRASHED,
+                    f"{wrong[0]} is not the file that was made",
+                    "It is made again.",
+                )
+                lost = encode({record.key.evaluator: Outcome(failure=failure)})
+                self.store.write(Finished(task.only([record.key]), (lost,)))
+
+    def _is_whole(self, path: str, sha256: str) -> bool:
+        return self.store.inputs.of_file(self.out / path) == sha256
+
+
+def _read(kind: type[_T], data: Any) -> _T:
+    return from_object(kind, data)
+
+
+def _files(data: object) -> Iterator[tuple[str, str]]:
+    """The files that a record speaks for, with their hashes."""
+    assert isinstance(data, dict)
+    if "changed" in data:
+        changed = from_object(Pair, data).changed
+        yield changed.path, changed.sha256
+    elif "by_side" in data:
+        made = from_object(Intact, data)
+        for video in made.source.intact:
+            yield video.path, video.sha256
+        yield from made.records.items()
+
+
+FIND_RANGES = "screentest.testbeds.prepare:find_ranges"
+DETECTOR = "default"
+
+
+def prepare(
+    sources: Sequence[Source],
+    site: Site,
+    extractor: Extractor | None,
+    chat: ChatUse | None = None,
+    categories: Sequence[str] = (),
+) -> None:
+    """Give every source what it lacks; without an extractor the chat model reads captions."""
+    _find_ranges(_usable(sources), site)
+    if chat is not None:
+        _write_captions(_usable(sources), site, chat)
+    if extractor is None:
+        assert chat is not None, "captions are read by rules or by a chat model"
+        _read_captions(_usable(sources), site, chat)
+    else:
+        for source in _usable(sources):
+            source.facts = tuple(extractor.extract(clip.caption) for clip in source.clips)
+    if categories and chat is not None:
+        _categorise(_usable(sources), site, chat, tuple(categories))
+    for source in _usable(sources):
+        source.inputs = site.store.inputs.of_item(source.item)
+
+
+def find_ranges(job: Job) -> Results:
+    """The shots of a film, as a script that says nothing. Runs in a worker."""
+    script = Script(tuple(Clip("", shot.span) for shot in find_shots(job.payload, DETECTOR)))
+    found = Outcome.of(json.loads(to_json(script)))
+    return {key: {key.evaluator: found} for key in job.keys}
+
+
+def _usable(sources: Sequence[Source]) -> list[Source]:
+    return [source for source in sources if source.usable]
+
+
+def _find_ranges(sources: Sequence[Source], site: Site) -> None:
+    """Ranges for films that have no captions with times."""
+    signature = str(build("detector", DETECTOR).spec.signature.with_parts(_decoder()))
+    keys: list[tuple[Source, RecordKey]] = []
+    tasks = []
+    for source in sources:
+        if source.item.script is not None and source.item.script.timed:
+            continue
+        video = site.store.inputs.of_file(source.item.video)
+        key = RecordKey(source.item.id, "shots", signature=signature, inputs=video)
+        keys.append((source, key))
+        tasks.append(_task(source, key, FIND_RANGES, source.item.video))
+    site.carry_out(tasks, "finding shots")
+    for source, key in keys:
+        found = site.value(key, Script)
+        if found is None:
+            source.waiting = True
+        elif found.failure is not None:
+            source.lost = found.failure
+        else:
+            text = source.item.text
+            source.item = replace(source.item, prompt=text, script=found.unwrap())
+
+
+def _write_captions(sources: Sequence[Source], site: Site, chat: ChatUse) -> None:
+    """Captions for films none of whose clips has one."""
+    silent = [
+        source for source in sources if not any(clip.caption.strip() for clip in source.clips)
+    ]
+    answers = _asked(silent, site, chat, "captions", WRITE_CAPTIONS, str(caption_signature(chat)))
+    for source, said in answers:
+        captions = [one.map(lambda data: str(data["caption"])) for one in said]
+        _note(source, captions, "clips have no caption")
+        clips = tuple(
+            Clip(caption.value or "", clip.span)
+            for caption, clip in zip(captions, source.clips, strict=True)
+        )
+        source.item = replace(source.item, script=Script(clips))
+
+
+def _read_captions(sources: Sequence[Source], site: Site, chat: ChatUse) -> None:
+    """What captions say, by the chat model. A failure is no facts, never empty ones."""
+    answers = _asked(sources, site, chat, "facts", READ_CAPTIONS, str(facts_signature(chat)))
+    for source, said in answers:
+        facts = [one.map(lambda data: from_object(CaptionFacts, data)) for one in said]
+        _note(source, facts, "captions could not be read")
+        source.facts = tuple(one.value for one in facts)
+
+
+def _categorise(
+    sources: Sequence[Source], site: Site, chat: ChatUse, names: tuple[str, ...]
+) -> None:
+    """Categories for sources whose metadata have none."""
+    signature = str(category_signature(chat, names))
+    unsorted = [source for source in sources if not source.item.groups.get(GROUP)]
+    keys = [(source, _key(source, "category", signature)) for source in unsorted]
+    tasks = [
+        _task(source, key, CHOOSE_CATEGORY, Question(chat, source.item, names))
+        for source, key in keys
+    ]
+    site.carry_out(tasks, "categorising")
+    for source, key in keys:
+        chosen = (site.outcomes(key) or {}).get(key.evaluator)
+        if chosen is None:
+            continue  # stopped before it: it is asked for next time
+        if chosen.failure is not None:
+            source.faults.append(f"no category: {chosen.failure}")
+        else:
+            groups = {**source.item.groups, GROUP: str(chosen.unwrap()["category"])}
+            source.item = replace(source.item, groups=groups)
+
+
+def _asked(
+    sources: Sequence[Source],
+    site: Site,
+    chat: ChatUse,
+    what: str,
+    function: str,
+    signature: str,
+) -> list[tuple[Source, list[Outcome[Any]]]]:
+    """For each source that was asked about: an outcome for every clip, in order."""
+    keys = [(source, _key(source, what, signature, site)) for source in sources]
+    tasks = [_task(source, key, function, Question(chat, source.item)) for source, key in keys]
+    site.carry_out(tasks, f"asking for {what}")
+    answers = []
+    for source, key in keys:
+        found = site.outcomes(key)
+        if found is None:
+            source.waiting = True
+        elif set(found) == {key.evaluator}:  # the task failed as a whole
+            answers.append((source, [found[key.evaluator]] * len(source.clips)))
+        else:
+            answers.append((source, [found[str(n)] for n in range(len(source.clips))]))
+    return answers
+
+
+def _key(source: Source, what: str, signature: str, site: Site | None = None) -> RecordKey:
+    """Text alone decides what is answered about text; pictures matter for captions."""
+    parts = {"text": source.item.text, "script": to_json(source.item.script, Script | None)}
+    if site is not None and what == "captions":
+        parts["video"] = site.store.inputs.of_file(source.item.video)
+    return RecordKey(source.item.id, what, signature=signature, inputs=hash_parts(parts))
+
+
+def _task(source: Source, key: RecordKey, function: str, payload: object) -> Task:
+    return Task((key,), function, payload, files=source.stamps, on_death=Reason.DECODER_CRASHED)
+
+
+def _note(source: Source, outcomes: Sequence[Outcome[Any]], what: str) -> None:
+    failed = Counter(one.failure.reason.value for one in outcomes if one.failure is not None)
+    if failed:
+        why = ", ".join(f"{reason} {count}" for reason, count in sorted(failed.items()))
+        total = sum(failed.values())
+        source.faults.append(f"{total} of {len(outcomes)} {what}: {why}")
+
+
+def _decoder() -> Mapping[str, str]:
+    return {"decoder": decoder_version()}

@@ -1,0 +1,189 @@
+"""Source: an item on its way to a testbed, and what is known of it so far."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from screentest.core import Built, Clip, Failure, Item, NoValue, Outcome, Signature, build
+from screentest.models import Models, Role
+from screentest.models.choice import BUILTIN, best_builtin
+from screentest.run import RecordKey, Stamp
+from screentest.testbeds.captions.facts import CaptionFacts
+from screentest.testbeds.contract import Degradation
+from screentest.testbeds.intact import Intact
+from screentest.testbeds.options import BuildOptions, Rung
+from screentest.testbeds.testbed import Kind
+from screentest.video import decoder_version
+
+
+@dataclass(frozen=True, slots=True)
+class Extractor:
+    """Reads captions in this process. The name is part of the recipe."""
+
+    name: str
+    extract: Callable[[str], CaptionFacts]
+
+
+def by_rules() -> Extractor:
+    """The built-in reading."""
+    from screentest.testbeds.captions.rules import read_caption, rules_signature
+
+    return Extractor(str(rules_signature()), read_caption)
+
+
+@dataclass(slots=True)
+class Source:
+    """An item on its way to a testbed."""
+
+    item: Item
+    stamps: tuple[Stamp, ...] = ()
+    """Its file as it was before anything was read of it."""
+    inputs: str = ""
+    facts: tuple[CaptionFacts | None, ...] = ()
+    """Of each caption; None where it could not be read."""
+    faults: list[str] = field(default_factory=list)
+    """What was wrong with it, in words."""
+    lost: Failure | None = None
+    """Why nothing can be made of it."""
+    waiting: bool = False
+    """The build was stopped before it was prepared."""
+    intact_key: RecordKey = field(default_factory=lambda: RecordKey("-", "-"))
+    film: Outcome[Intact] | None = None
+    keys: dict[tuple[str, Rung | None], RecordKey] = field(default_factory=dict)
+    """By operator and rung."""
+
+    @property
+    def usable(self) -> bool:
+        """Whether it can be worked on."""
+        return self.lost is None and not self.waiting
+
+    @property
+    def clips(self) -> Sequence[Clip]:
+        """The clips of its script."""
+        return self.item.script.clips if self.item.script is not None else ()
+
+    @property
+    def unread(self) -> tuple[int, ...]:
+        """Clips whose caption could not be read."""
+        return tuple(number for number, facts in enumerate(self.facts) if facts is None)
+
+
+def sources_of(items: Iterable[Item], lost: Mapping[str, Failure], home: Path) -> list[Source]:
+    """Items as sources, and with them those that were lost before they came here."""
+    # The stamp is taken before anything is hashed: a file swapped in between is noticed.
+    found = [Source(item, _stamps(item.video)) for item in items]
+    return [*found, *(Source(Item(name, home), lost=failure) for name, failure in lost.items())]
+
+
+def _stamps(path: Path) -> tuple[Stamp, ...]:
+    stamp = Stamp.of(path)
+    return () if stamp is None else (stamp,)
+
+
+# What a build will do to every source: operators, their rungs, and what their results rest on.
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """One operator and the rungs it is wanted at."""
+
+    kind: Kind
+    spec: str
+    name: str
+    aspect: str
+    side: int | None
+    """The long side at which both videos of its pairs are."""
+    rungs: tuple[tuple[Rung | None, Signature], ...]
+    """Each with everything that decides its result, the source apart. A placebo has none."""
+    inputs: str = ""
+    """A hash of the files it draws on besides the film."""
+    remarks: tuple[str, ...] = ()
+    """What the user should know of those files."""
+
+
+def changes(options: BuildOptions, extractor: str) -> list[Change]:
+    """All operators of a build, in the order asked for."""
+    models = Models(options.models, device=options.device)
+    return [*_degradations(options, models, extractor), *_placebos(options)]
+
+
+def _degradations(options: BuildOptions, models: Models, extractor: str) -> Iterator[Change]:
+    for spec in options.degradations:
+        built: Built[Degradation] = build(Kind.DEGRADATION.value, spec)
+        info = built.thing.info
+        side = smaller(options.long_side, info.long_side)
+        base = _base(built, options, side).with_parts(
+            {"captions": extractor, **{role: _backend(models, role) for role in info.roles}}
+        )
+        rungs = tuple(
+            (
+                rung,
+                base.with_parts(
+                    {
+                        "severity": f"{rung.severity:g}",
+                        "clips": rung.clips,
+                        "least": options.least_clips,
+                    }
+                ),
+            )
+            for rung in options.rungs
+        )
+        yield Change(
+            Kind.DEGRADATION,
+            spec,
+            built.spec.name,
+            info.aspect.value,
+            side,
+            rungs,
+            info.inputs,
+            info.remarks,
+        )
+
+
+def _placebos(options: BuildOptions) -> Iterator[Change]:
+    for spec in options.placebos:
+        built = build(Kind.PLACEBO.value, spec)
+        rungs = ((None, _base(built, options, options.long_side)),)
+        yield Change(Kind.PLACEBO, spec, built.spec.name, "", options.long_side, rungs)
+
+
+def _base(built: Built[Any], options: BuildOptions, side: int | None) -> Signature:
+    return built.spec.signature.with_parts(
+        {"seed": options.seed, **dict(film_signature(options, side).parts[1:])}
+    )
+
+
+def film_signature(options: BuildOptions, *sides: int | None) -> Signature:
+    """What of intact videos of these sides the options decide."""
+    return Signature.of(
+        "intact",
+        version=1,
+        side=" ".join(map(str, sides)),
+        rate=options.rate,
+        encoder=options.encoder.signature,
+        decoder=decoder_version(),
+        names=len(options.rungs) > 1 or None,  # files are named otherwise then
+    )
+
+
+def smaller(*sides: int | None) -> int | None:
+    """The smallest of some long sides, of which None says nothing.
+
+    >>> smaller(None, 512), smaller(384, 512), smaller(None, None)
+    (512, 384, None)
+    """
+    return min((side for side in sides if side is not None), default=None)
+
+
+def _backend(models: Models, role: str) -> str:
+    """The backend of a role by name and options, without loading it."""
+    choice = models.choice(Role(role))
+    if choice.backend != BUILTIN:
+        return str(choice)
+    try:
+        return f"{role}={best_builtin(Role(role))}"
+    except NoValue:
+        return f"{role}={BUILTIN}"

@@ -1,0 +1,186 @@
+"""Statistics of a testbed: what was asked for, what could be made, and what the films are like."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from statistics import fmean, median
+
+from screentest.core import Aspect, Reason, Time
+from screentest.core.item import joined
+from screentest.testbeds.testbed import Kind, SourceFilm, Testbed
+
+BIN = 100
+"""Seconds in a bar of the durations, as in the paper's figure 9."""
+NO_GROUP = "(none)"
+
+
+@dataclass(frozen=True, slots=True)
+class AspectCount:
+    """One line of the paper's Table 3, as far as building goes."""
+
+    kind: Kind
+    name: str
+    initial: int
+    """Pairs that were asked for."""
+    eligible: int
+    """Those whose film has the clips for it."""
+    kept: int
+    """Those that were made."""
+
+    @property
+    def retention(self) -> float | None:
+        """The share that was kept; None where nothing was asked for."""
+        return self.kept / self.initial if self.initial else None
+
+
+@dataclass(frozen=True, slots=True)
+class Bin:
+    """How many videos last from ``start`` up to, and not including, ``end`` seconds."""
+
+    start: int
+    end: int
+    sources: int
+    pairs: int
+
+
+@dataclass(frozen=True, slots=True)
+class GroupCount:
+    """How many sources and pairs have one value of a group."""
+
+    value: str
+    sources: int
+    pairs: int
+
+
+@dataclass(frozen=True, slots=True)
+class Spread:
+    """The least, the middle and the most of something, over sources."""
+
+    least: float
+    median: float
+    mean: float
+    most: float
+    total: float
+
+    @classmethod
+    def of(cls, values: Sequence[float]) -> Spread | None:
+        """None where there are no values.
+
+        >>> Spread.of([1, 2, 6])
+        Spread(least=1, median=2, mean=3.0, most=6, total=9)
+        """
+        if not values:
+            return None
+        return cls(min(values), median(values), fmean(values), max(values), sum(values))
+
+
+@dataclass(frozen=True, slots=True)
+class Statistics:
+    """All of it."""
+
+    sources: int
+    pairs: int
+    pending: int
+    aspects: tuple[AspectCount, ...]
+    reasons: Mapping[str, int]
+    """Why pairs were skipped."""
+    durations: tuple[Bin, ...]
+    groups: Mapping[str, tuple[GroupCount, ...]]
+    """By the name of the group: category, theme…"""
+    spreads: Mapping[str, Spread]
+    """Seconds, clips, prompt words, prompt characters: per source."""
+    words: tuple[int, ...]
+    """Of each prompt, for the histogram."""
+
+
+def statistics_of(testbed: Testbed) -> Statistics:
+    """Count."""
+    prompts = [prompt_of(source) for source in testbed.sources]
+    words = [len(prompt.split()) for prompt in prompts]
+    values: dict[str, Sequence[float]] = {
+        "duration, s": [float(duration_of(source)) for source in testbed.sources],
+        "clips": [len(source.clips) for source in testbed.sources],
+        "prompt, words": words,
+        "prompt, characters": [len(prompt) for prompt in prompts],
+    }
+    spreads = {name: Spread.of(numbers) for name, numbers in values.items()}
+    return Statistics(
+        sources=len(testbed.sources),
+        pairs=len(testbed.pairs),
+        pending=testbed.pending,
+        aspects=tuple(_aspects(testbed)),
+        reasons=dict(Counter(skip.failure.reason.value for skip in testbed.skips).most_common()),
+        durations=tuple(_durations(testbed)),
+        groups=_groups(testbed),
+        spreads={name: spread for name, spread in spreads.items() if spread is not None},
+        words=tuple(words),
+    )
+
+
+def prompt_of(source: SourceFilm) -> str:
+    """The prompt of a source: its captions joined."""
+    return joined(source.clips)
+
+
+def duration_of(source: SourceFilm) -> Time:
+    """How long a source is."""
+    return source.intact[0].duration if source.intact else Time(0)
+
+
+def _aspects(testbed: Testbed) -> list[AspectCount]:
+    made = Counter((pair.kind, pair.name) for pair in testbed.pairs)
+    skipped = Counter((skip.kind, skip.name) for skip in testbed.skips)
+    unfit = Counter(
+        (skip.kind, skip.name)
+        for skip in testbed.skips
+        if skip.failure.reason is Reason.NOT_APPLICABLE
+    )
+    counts = []
+    for kind, name in sorted({*made, *skipped}, key=_in_the_order_of_the_paper):
+        initial = made[kind, name] + skipped[kind, name]
+        counts.append(
+            AspectCount(kind, name, initial, initial - unfit[kind, name], made[kind, name])
+        )
+    return counts
+
+
+def _in_the_order_of_the_paper(entry: tuple[Kind, str]) -> tuple[bool, int, str]:
+    kind, name = entry
+    order = [aspect.value for aspect in Aspect]
+    place = order.index(name) if name in order else len(order)
+    return kind is Kind.PLACEBO, place, name
+
+
+def _durations(testbed: Testbed) -> list[Bin]:
+    """From 0 to the longest, empty ones included."""
+    pairs = Counter(pair.source for pair in testbed.pairs)
+    sources: Counter[int] = Counter()
+    weights: Counter[int] = Counter()
+    for source in testbed.sources:
+        number = int(duration_of(source) // BIN)
+        sources[number] += 1
+        weights[number] += pairs[source.id]
+    return [
+        Bin(number * BIN, (number + 1) * BIN, sources[number], weights[number])
+        for number in range(max(sources, default=-1) + 1)
+    ]
+
+
+def _groups(testbed: Testbed) -> dict[str, tuple[GroupCount, ...]]:
+    pairs = Counter(pair.source for pair in testbed.pairs)
+    names = dict.fromkeys(name for source in testbed.sources for name in source.groups)
+    found = {}
+    for name in names:
+        sources: Counter[str] = Counter()
+        weights: Counter[str] = Counter()
+        for source in testbed.sources:
+            value = source.groups.get(name, NO_GROUP)
+            sources[value] += 1
+            weights[value] += pairs[source.id]
+        found[name] = tuple(
+            GroupCount(value, count, weights[value])
+            for value, count in sorted(sources.items(), key=lambda entry: (-entry[1], entry[0]))
+        )
+    return found

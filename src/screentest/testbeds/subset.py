@@ -1,0 +1,132 @@
+"""A smaller testbed of some pairs of another, with all that it needs, whole or not at all."""
+
+from __future__ import annotations
+
+import errno
+import os
+import secrets
+import shutil
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path, PurePosixPath
+
+from screentest._util.atomic import storage_error
+from screentest.core import BadOption, UserError
+from screentest.run import hash_file
+from screentest.testbeds.page import write_page
+from screentest.testbeds.testbed import (
+    FILE,
+    Pair,
+    SourceFilm,
+    Testbed,
+    draw_evenly,
+    read_testbed,
+    write_testbed,
+)
+from screentest.testbeds.verify import file_in
+
+
+def sample_testbed(
+    folder: Path,
+    out: Path,
+    count: int,
+    *,
+    seed: int = 7,
+    per_aspect: bool = False,
+    copy: bool = False,
+) -> Testbed:
+    """Draw pairs evenly over aspects into the new folder ``out``.
+
+    Files are hard links where the disk allows it and ``copy`` does not say otherwise.
+    """
+    if count < 1:
+        raise BadOption(f"a sample of {count} pairs cannot be", advice="Give 1 or more.")
+    testbed = read_testbed(folder)
+    if not testbed.pairs:
+        raise UserError(f"{folder} has no pairs to draw from", advice="Build it first.")
+    pairs = draw_evenly(testbed, count, seed, per_aspect=per_aspect)
+    origin = (
+        f"{len(pairs)} of {len(testbed.pairs)} pairs, seed {seed}, of {hash_file(folder / FILE)}"
+    )
+    smaller = subset_of(testbed, pairs, {"sample": origin})
+    write_subset(folder, out, smaller, copy=copy)
+    return smaller
+
+
+def subset_of(testbed: Testbed, pairs: Sequence[Pair], recipe: Mapping[str, str]) -> Testbed:
+    """The testbed of some pairs; ``recipe`` says how they were chosen.
+
+    What was skipped is no part of it: the pairs were chosen from what was made.
+    """
+    used = {pair.source: set[str]() for pair in pairs}
+    for pair in pairs:
+        used[pair.source].add(pair.intact)
+    sources = []
+    for source in testbed.sources:
+        if source.id in used:
+            first, *others = source.intact
+            kept = [first, *(file for file in others if file.path in used[source.id])]
+            sources.append(replace(source, intact=tuple(kept)))
+    return replace(
+        testbed,
+        recipe={**testbed.recipe, **recipe},
+        sources=tuple(sources),
+        pairs=tuple(pairs),
+        skips=(),
+        pending=0,
+    )
+
+
+def _needed(sources: Sequence[SourceFilm], pairs: Sequence[Pair]) -> Iterator[str]:
+    for source in sources:
+        yield source.prompt
+        for file in source.intact:
+            yield file.path
+            yield PurePosixPath(file.path).with_suffix(".json").as_posix()
+    yield from (pair.changed.path for pair in pairs)
+
+
+def write_subset(folder: Path, out: Path, testbed: Testbed, *, copy: bool = False) -> None:
+    """Fill a folder out of sight with all that ``testbed`` needs of ``folder``, then name it."""
+    out = out.absolute()
+    if out.exists() and (not out.is_dir() or any(out.iterdir())):
+        raise BadOption(f"{out} exists and is not empty", advice="Give a new folder.")
+    out.parent.mkdir(parents=True, exist_ok=True)
+    hidden = out.parent / f".screentest-{secrets.token_hex(8)}.part"
+    try:
+        hidden.mkdir()
+        for path in _needed(testbed.sources, testbed.pairs):
+            _take(_existing(folder, path), hidden / path, copy)
+        write_testbed(hidden, testbed)
+        write_page(hidden, testbed)
+        if out.exists():
+            out.rmdir()
+        hidden.rename(out)
+    except OSError as error:
+        raise storage_error(out, error) from error
+    finally:
+        shutil.rmtree(hidden, ignore_errors=True)
+
+
+def _existing(folder: Path, path: str) -> Path:
+    try:
+        return file_in(folder, path)
+    except ValueError as error:
+        raise UserError(
+            f"{path}: {error}", advice="See `screentest testbed verify`; build it again."
+        ) from None
+
+
+def _take(source: Path, target: Path, copy: bool) -> None:
+    target.parent.mkdir(parents=True, exist_ok=True)
+    if not copy:
+        try:
+            # Of a link the file it leads to: a sample may not hang on another folder's link.
+            os.link(source.resolve(), target)
+        except OSError as error:
+            # Another disk, or one that knows no links.
+            if error.errno not in (errno.EXDEV, errno.EPERM, errno.EOPNOTSUPP, errno.EMLINK):
+                raise
+        else:
+            return
+    shutil.copyfile(source, target)

@@ -1,0 +1,230 @@
+"""Testbed: a folder of pairs, and all that is needed to build it again, in testbed.json.
+
+Paths in it are relative to the folder. Times are exact, on the clock of the file they belong to.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from enum import StrEnum
+from pathlib import Path, PurePosixPath
+from typing import Final
+
+from screentest._util.atomic import write_whole
+from screentest.core import (
+    Aspect,
+    Clip,
+    DecodeError,
+    Failure,
+    Span,
+    Time,
+    UserError,
+    from_json,
+    to_json,
+)
+from screentest.testbeds.contract import Details, Dice
+
+SCHEMA: Final = 1
+FILE: Final = "testbed.json"
+
+
+class Kind(StrEnum):
+    """What was done to the second video of a pair."""
+
+    DEGRADATION = "degradation"
+    PLACEBO = "placebo"
+
+
+@dataclass(frozen=True, slots=True)
+class VideoFile:
+    """A video of the testbed, known by its hash."""
+
+    path: str
+    sha256: str
+    bytes: int
+    frames: int
+    duration: Time
+    width: int
+    height: int
+
+
+@dataclass(frozen=True, slots=True)
+class Touched:
+    """A clip that was harmed, and where to see it."""
+
+    clip: int
+    """Its place in the script, from 0."""
+    intact: Span
+    degraded: Span | None = None
+    """None: it is gone."""
+    details: Details = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Pair:
+    """An intact and a changed video, and the recipe between them."""
+
+    source: str
+    kind: Kind
+    name: str
+    """The degradation or placebo."""
+    intact: str
+    """Path of the intact video."""
+    changed: VideoFile
+    recipe: str
+    """The operator with its version and all its options."""
+    aspect: Aspect | None = None
+    severity: float | None = None
+    clips: int | None = None
+    """How many were chosen."""
+    touched: tuple[Touched, ...] = ()
+    models: Mapping[str, str] = field(default_factory=dict)
+    """By role: the signature of the backend that was used."""
+
+
+@dataclass(frozen=True, slots=True)
+class Skip:
+    """A pair that could not be made, and why."""
+
+    source: str
+    kind: Kind
+    name: str
+    failure: Failure
+    severity: float | None = None
+    clips: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class SourceFilm:
+    """A source and its intact videos."""
+
+    id: str
+    video: str
+    """Where the source lay, as the manifest has it."""
+    sha256: str
+    folder: str
+    prompt: str
+    """Path of the text."""
+    clips: tuple[Clip, ...]
+    intact: tuple[VideoFile, ...]
+    lost: tuple[int, ...] = ()
+    """Clips of the script of which the film has no frame."""
+    faults: tuple[str, ...] = ()
+    """What was wrong with the source."""
+    groups: Mapping[str, str] = field(default_factory=dict)
+    unread: tuple[int, ...] = ()
+    """Clips whose caption could not be read; none of them was harmed for what it mentions."""
+
+
+@dataclass(frozen=True, slots=True)
+class Testbed:
+    """What testbed.json holds."""
+
+    __test__ = False  # not one of pytest's own, whatever its name
+
+    schema: int
+    screentest: str
+    """The version that built it."""
+    seed: int
+    recipe: Mapping[str, str]
+    """Everything that was asked for: aspects, severities, clips, size, encoder, extractor…"""
+    sources: tuple[SourceFilm, ...]
+    pairs: tuple[Pair, ...]
+    skips: tuple[Skip, ...] = ()
+    pending: int = 0
+    """Pairs still to be made: the build was interrupted. Start it again."""
+
+
+def write_testbed(folder: Path, testbed: Testbed) -> None:
+    """Write testbed.json, whole or not at all."""
+    text = json.dumps(json.loads(to_json(testbed)), indent=1, ensure_ascii=False)
+    write_whole(folder / FILE, f"{text}\n")
+
+
+def read_testbed(folder: Path) -> Testbed:
+    """Read the testbed in a folder."""
+    path = folder / FILE
+    try:
+        text = path.read_bytes()
+    except OSError as error:
+        raise UserError(
+            f"{path} cannot be read: {error.strerror}", advice="Give a folder made by `build`."
+        ) from None
+    try:
+        schema = json.loads(text).get("schema")
+    except (ValueError, AttributeError):
+        raise DecodeError(f"{path} is not a testbed", advice="Build it again.") from None
+    if schema != SCHEMA:
+        raise UserError(
+            f"{path} has schema {schema}, this version reads {SCHEMA}",
+            advice="Use the version of screentest that built it, or build it again.",
+        )
+    return from_json(Testbed, text)
+
+
+# How a pair is called where people choose one: ``film-7/color``, as its file lies on the disk.
+
+
+def pair_name(pair: Pair) -> str:
+    """The folder of the source and the name of the changed video."""
+    path = PurePosixPath(pair.changed.path)
+    return f"{path.parent.name}/{path.stem}"
+
+
+def find_pair(testbed: Testbed, wanted: str) -> Pair:
+    """The pair that a user names: by its name, its path, or its end where only one ends so."""
+    for exact in (pair_name, lambda pair: f"{pair.source}/{pair.name}", _path):
+        found = [pair for pair in testbed.pairs if exact(pair) == wanted]
+        if len(found) == 1:
+            return found[0]
+    found = [pair for pair in testbed.pairs if pair_name(pair).endswith(f"/{wanted}")]
+    if len(found) == 1:
+        return found[0]
+    if found:
+        raise UserError(
+            f"{len(found)} pairs are called {wanted!r}", advice=f"Say which: {_some(found)}"
+        )
+    raise UserError(
+        f"the testbed has no pair {wanted!r}",
+        advice=f"It has: {_some(testbed.pairs)}" if testbed.pairs else "It has none at all.",
+    )
+
+
+def _path(pair: Pair) -> str:
+    return pair.changed.path
+
+
+def _some(pairs: Sequence[Pair]) -> str:
+    names = [pair_name(pair) for pair in pairs[:5]]
+    return ", ".join(names) + (", …" if len(pairs) > 5 else "")
+
+
+# Drawing pairs evenly: as many of each aspect as possible, by dice.
+
+
+def kinds_of(pairs: Sequence[Pair]) -> dict[str, list[Pair]]:
+    """Pairs by aspect; a placebo is a kind of its own."""
+    found: dict[str, list[Pair]] = {}
+    for pair in pairs:
+        found.setdefault(pair.name if pair.aspect else f"placebo {pair.name}", []).append(pair)
+    return found
+
+
+def draw_evenly(testbed: Testbed, count: int, seed: int, *, per_aspect: bool = False) -> list[Pair]:
+    """``count`` pairs in all, or of each aspect, in the order of the testbed.
+
+    Aspects take turns until there are enough; one that has no more pairs leaves its turn to the
+    others. With the same seed a larger sample holds the smaller one.
+    """
+    dice = Dice.of("sample", seed)
+    waiting = []
+    for kind, pairs in kinds_of(testbed.pairs).items():
+        ordered = sorted(pairs, key=pair_name)
+        waiting.append(dice.shuffled(ordered, kind))
+    rounds = count if per_aspect else max(map(len, waiting), default=0)
+    most = len(testbed.pairs) if per_aspect else count
+    turns = [pairs[turn] for turn in range(rounds) for pairs in waiting if turn < len(pairs)]
+    drawn = {pair_name(pair) for pair in turns[:most]}
+    return [pair for pair in testbed.pairs if pair_name(pair) in drawn]

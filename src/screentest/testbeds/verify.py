@@ -1,0 +1,403 @@
+"""Verify: whether a testbed is what its testbed.json says, file by file and packet by packet."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Hashable, Iterable, Iterator
+from dataclasses import dataclass
+from functools import partial
+from itertools import pairwise
+from pathlib import Path, PurePosixPath
+
+from screentest.core import Item, NoValue, Progress, Script, Silent, Span, Time, UserError
+from screentest.core.item import joined
+from screentest.run import hash_file
+from screentest.testbeds.backgrounds import Track, compare_tracks, read_track
+from screentest.testbeds.intact import load_intact
+from screentest.testbeds.testbed import (
+    FILE,
+    Kind,
+    Pair,
+    SourceFilm,
+    Testbed,
+    VideoFile,
+    pair_name,
+    read_testbed,
+)
+from screentest.video import NormalizedVideo, Supervisor, probe
+
+# What must hold in testbed.json itself, before any file is opened.
+
+UNFINISHED = "unfinished"
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """Something that is not as it should be."""
+
+    check: str
+    """manifest, unfinished, files, video, packets or rebuild."""
+    where: str
+    """A pair, a source or a path."""
+    what: str
+
+
+def check_manifest(testbed: Testbed) -> Iterator[Finding]:
+    """Everything in testbed.json that contradicts itself or points outside its folder."""
+    sources = {source.id: source for source in testbed.sources}
+    yield from _twins("sources have the id", (source.id for source in testbed.sources))
+    yield from _twins("entries have the path", (file.path for file in all_videos(testbed)))
+    yield from _twins("pairs are", map(_identity, testbed.pairs))
+    for path in all_paths(testbed):
+        if not is_inside(path):
+            yield Finding("manifest", path, "the path leads out of the testbed")
+    for source in testbed.sources:
+        yield from _of_source(source)
+    for pair in testbed.pairs:
+        named = sources.get(pair.source)
+        if named is None:
+            yield _wrong(pair, f"there is no source {pair.source!r}")
+        else:
+            yield from _of_pair(pair, named)
+    if testbed.pending:
+        yield Finding(
+            UNFINISHED, "testbed.json", f"{testbed.pending} pairs are still to be made: build on"
+        )
+
+
+def all_videos(testbed: Testbed) -> Iterator[VideoFile]:
+    """Every video that is listed."""
+    for source in testbed.sources:
+        yield from source.intact
+    for pair in testbed.pairs:
+        yield pair.changed
+
+
+def all_paths(testbed: Testbed) -> Iterator[str]:
+    """Every path that is listed, those of the sources themselves apart."""
+    yield from (file.path for file in all_videos(testbed))
+    for source in testbed.sources:
+        yield source.prompt
+        yield source.folder
+    yield from (pair.intact for pair in testbed.pairs)
+
+
+def is_inside(path: str) -> bool:
+    """Whether a path stays in the folder it is relative to.
+
+    >>> is_inside("videos/a/intact.mp4"), is_inside("../a.mp4"), is_inside("/etc/passwd")
+    (True, False, False)
+    """
+    parts = PurePosixPath(path).parts
+    odd = "\\" in path or "\0" in path or ":" in parts[0] if parts else True
+    return not odd and not PurePosixPath(path).is_absolute() and ".." not in parts
+
+
+def file_in(folder: Path, path: str) -> Path:
+    """A plain file of the testbed; raises ValueError where it is anything or anywhere else."""
+    if not is_inside(path):
+        raise ValueError("the path leads out of the testbed")
+    place = folder / path
+    if not place.resolve().is_relative_to(folder.resolve()):
+        raise ValueError("it is a link that leads out of the testbed")
+    if not place.is_file():
+        raise ValueError("no plain file" if place.exists() else "it is not there")
+    return place
+
+
+def _identity(pair: Pair) -> Hashable:
+    return pair.source, pair.kind.value, pair.name, pair.severity, pair.clips
+
+
+def _twins(words: str, things: Iterable[Hashable]) -> Iterator[Finding]:
+    for thing, count in Counter(things).items():
+        if count > 1:
+            text = " ".join(map(str, thing)) if isinstance(thing, tuple) else str(thing)
+            yield Finding("manifest", "testbed.json", f"{count} {words} {text}")
+
+
+def _of_source(source: SourceFilm) -> Iterator[Finding]:
+    def wrong(what: str) -> Finding:
+        return Finding("manifest", source.id, what)
+
+    try:
+        timed = Script(source.clips).timed
+    except ValueError as error:
+        yield wrong(str(error))
+    else:
+        if not timed:
+            yield wrong("its clips have no times")
+    if not source.intact:
+        yield wrong("it has no intact video")
+    for number in source.lost:
+        if not 0 <= number < len(source.clips):
+            yield wrong(
+                f"clip {number + 1} is listed as lost, and the script has {len(source.clips)}"
+            )
+
+
+def _wrong(pair: Pair, what: str) -> Finding:
+    return Finding("manifest", pair_name(pair), what)
+
+
+def _of_pair(pair: Pair, source: SourceFilm) -> Iterator[Finding]:
+    intact = next((file for file in source.intact if file.path == pair.intact), None)
+    if intact is None:
+        yield _wrong(pair, f"{pair.intact} is not an intact video of its source")
+        return
+    if pair.kind is Kind.PLACEBO:
+        if pair.touched:
+            yield _wrong(pair, "a placebo has touched clips")
+        return
+    if (pair.changed.width, pair.changed.height) != (intact.width, intact.height):
+        yield _wrong(pair, "its two videos differ in size")
+    if pair.aspect is None or pair.severity is None or pair.clips is None:
+        yield _wrong(pair, "aspect, severity or number of clips is missing")
+    yield from _of_touched(pair, source, intact)
+
+
+def _of_touched(pair: Pair, source: SourceFilm, intact: VideoFile) -> Iterator[Finding]:
+    numbers = [one.clip for one in pair.touched]
+    if not numbers:
+        yield _wrong(pair, "no clip was touched")
+    if pair.clips is not None and len(numbers) > pair.clips:
+        yield _wrong(pair, f"{len(numbers)} clips were touched, {pair.clips} were chosen")
+    if any(two <= one for one, two in pairwise(numbers)):
+        yield _wrong(pair, "touched clips are not in the order of the script")
+    for one in pair.touched:
+        if not 0 <= one.clip < len(source.clips):
+            yield _wrong(
+                pair, f"clip {one.clip + 1} is touched; the script has {len(source.clips)}"
+            )
+        elif one.clip in source.lost:
+            yield _wrong(pair, f"clip {one.clip + 1} is touched; the film has no frame of it")
+        yield from _within(pair, one.clip, one.intact, intact.duration, "intact")
+        if one.degraded is not None:
+            yield from _within(pair, one.clip, one.degraded, pair.changed.duration, "changed")
+    lost = sum((one.intact.duration for one in pair.touched), Time(0))
+    found = sum((one.degraded.duration for one in pair.touched if one.degraded), Time(0))
+    expected = intact.duration - lost + found
+    if pair.changed.duration != expected:
+        yield _wrong(
+            pair,
+            f"it lasts {float(pair.changed.duration):.3f} s; "
+            f"by its touched clips it should last {float(expected):.3f} s",
+        )
+
+
+def _within(pair: Pair, clip: int, span: Span, end: Time, which: str) -> Iterator[Finding]:
+    if span.start < 0 or span.end > end or not span.duration:
+        yield _wrong(
+            pair,
+            f"clip {clip + 1} at {span} lies outside the {which} video, {float(end):.3f} s long",
+        )
+
+
+PAGE = "testbed.html"
+WORKING = ("run", "joined")
+"""Folders of the builder; what lies in them belongs to it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Verification:
+    """What was looked at, and what was found."""
+
+    testbed: Testbed
+    files: int
+    bytes: int
+    findings: tuple[Finding, ...]
+    rebuilt: tuple[str, ...] = ()
+    """Pairs that were made again and came out the same."""
+    unchecked: tuple[Finding, ...] = ()
+    """What could not be made again here, and why."""
+
+    @property
+    def ok(self) -> bool:
+        """Whether nothing is wrong."""
+        return not self.findings
+
+
+def verify_testbed(
+    folder: Path, *, workers: int = 1, progress: Progress | None = None
+) -> Verification:
+    """Check everything that can be checked without the sources."""
+    testbed = read_testbed(folder)
+    found = list(check_manifest(testbed))
+    found += stray_files(folder, testbed)
+    tasks = source_tasks(folder, testbed)
+    progress = progress or Silent()
+    files = {file.path: file.bytes for file in all_videos(testbed)}
+    with Supervisor(workers) as supervisor:
+        progress.begin("verifying", float(len(tasks)), "sources")
+        for task, outcome in zip(tasks, supervisor.map(check_source, tasks), strict=True):
+            if outcome.failure is not None:
+                found.append(Finding("video", task.source.id, str(outcome.failure)))
+            else:
+                found += outcome.unwrap()
+            progress.advance(1)
+    return Verification(
+        testbed, len(files) + len(testbed.sources), sum(files.values()), tuple(found)
+    )
+
+
+def stray_files(folder: Path, testbed: Testbed) -> Iterator[Finding]:
+    """Files that nobody listed."""
+    known = {FILE, PAGE}
+    for source in testbed.sources:
+        known.add(source.prompt)
+        for file in source.intact:
+            known |= {file.path, str(Path(file.path).with_suffix(".json").as_posix())}
+    known |= {pair.changed.path for pair in testbed.pairs}
+    for path in sorted(folder.rglob("*")):
+        name = path.relative_to(folder)
+        if name.parts[0] in WORKING or (path.is_dir() and not path.is_symlink()):
+            continue
+        if name.as_posix() not in known:
+            yield Finding("files", name.as_posix(), "not listed in testbed.json")
+
+
+@dataclass(frozen=True, slots=True)
+class SourceTask:
+    """What a worker is given."""
+
+    folder: Path
+    source: SourceFilm
+    pairs: tuple[Pair, ...]
+
+
+def source_tasks(folder: Path, testbed: Testbed) -> list[SourceTask]:
+    """One for each source."""
+    pairs: dict[str, list[Pair]] = {}
+    for pair in testbed.pairs:
+        pairs.setdefault(pair.source, []).append(pair)
+    return [
+        SourceTask(folder, source, tuple(pairs.get(source.id, ()))) for source in testbed.sources
+    ]
+
+
+def check_source(task: SourceTask) -> list[Finding]:
+    """Check the files of one source. Runs in a worker: they may be anybody's."""
+    return list(_Examination(task).findings())
+
+
+class _Examination:
+    """One source under the magnifying glass; its intact videos are read once."""
+
+    def __init__(self, task: SourceTask) -> None:
+        self._folder = task.folder
+        self._source = task.source
+        self._pairs = task.pairs
+        self._whole: set[str] = set()
+        self._tracks: dict[str, Track] = {}
+
+    def findings(self) -> Iterator[Finding]:
+        """Everything that is wrong with it."""
+        yield from self._prompt()
+        for file in (*self._source.intact, *(pair.changed for pair in self._pairs)):
+            found = list(self._file(file))
+            yield from found
+            if not found:
+                self._whole.add(file.path)
+        for file in self._source.intact:
+            yield from self._record(file)
+        for pair in self._pairs:
+            if pair.kind is Kind.DEGRADATION and {pair.intact, pair.changed.path} <= self._whole:
+                yield from self._packets(pair)
+
+    def _prompt(self) -> Iterator[Finding]:
+        path = self._source.prompt
+        expected = joined(self._source.clips)
+        try:
+            text = file_in(self._folder, path).read_text(encoding="utf-8")
+        except (OSError, ValueError, NoValue) as error:
+            yield Finding("files", path, f"cannot be read: {_told(error)}")
+            return
+        # A film without captions may have a prompt of its own.
+        if expected.strip() and text.strip() != expected.strip():
+            yield Finding("files", path, "not the captions of the script, joined")
+
+    def _file(self, file: VideoFile) -> Iterator[Finding]:
+        wrong = partial(Finding, "files", file.path)
+        try:
+            path = file_in(self._folder, file.path)
+            size = path.stat().st_size
+        except (OSError, ValueError, NoValue) as error:
+            yield wrong(f"cannot be read: {_told(error)}")
+            return
+        if size != file.bytes:
+            yield wrong(f"{size:,} bytes, listed with {file.bytes:,}")
+        if hash_file(path) != file.sha256:
+            yield wrong("its content is not the one that was made: the hash differs")
+            return
+        try:
+            info = probe(path)
+        except NoValue as error:
+            yield Finding("video", file.path, error.message)
+            return
+        for what, is_now, listed in (
+            ("frames", info.frames, file.frames),
+            ("duration", info.duration, file.duration),
+            ("size", f"{info.width}×{info.height}", f"{file.width}×{file.height}"),
+        ):
+            if is_now != listed:
+                yield Finding("video", file.path, f"{what} {is_now}, listed with {listed}")
+
+    def _record(self, file: VideoFile) -> Iterator[Finding]:
+        name = Path(file.path).with_suffix(".json").as_posix()
+        wrong = partial(Finding, "files", name)
+        try:
+            file_in(self._folder, name)
+            film = load_intact(self._folder / file.path, Path(self._source.video))
+        except (OSError, ValueError, NoValue, UserError) as error:
+            yield wrong(f"cannot be read: {_told(error)}")
+            return
+        if (film.frames, film.duration) != (file.frames, file.duration):
+            yield wrong("frames or duration are not those of the intact video beside it")
+        for pair in self._pairs:
+            if pair.intact == file.path:
+                yield from self._places(pair, film)
+
+    def _places(self, pair: Pair, film: NormalizedVideo) -> Iterator[Finding]:
+        """Touched clips lie where the script puts them."""
+        for one in pair.touched:
+            if not 0 <= one.clip < len(self._source.clips):
+                continue  # told already
+            span = self._source.clips[one.clip].span
+            if span is None:
+                continue
+            try:
+                place = Span(film.at(span.start), film.at(span.end))
+            except (UserError, ValueError) as error:
+                yield Finding("manifest", pair_name(pair), _told(error))
+                continue
+            if place != one.intact:
+                yield Finding(
+                    "manifest",
+                    pair_name(pair),
+                    f"clip {one.clip + 1} is listed at {one.intact}; by the script at {place}",
+                )
+
+    def _packets(self, pair: Pair) -> Iterator[Finding]:
+        try:
+            intact, changed = self._track(pair.intact), read_track(self._folder / pair.changed.path)
+        except NoValue as error:
+            yield Finding("video", pair_name(pair), error.message)
+            return
+        for what in compare_tracks(pair, intact, changed):
+            yield Finding("packets", pair_name(pair), what)
+
+    def _track(self, path: str) -> Track:
+        if path not in self._tracks:
+            self._tracks[path] = read_track(self._folder / path)
+        return self._tracks[path]
+
+
+def _told(error: Exception) -> str:
+    if isinstance(error, OSError):
+        return (error.strerror or str(error)).lower()
+    return str(error).splitlines()[0] if str(error) else type(error).__name__
+
+
+def item_of(source: SourceFilm, video: Path) -> Item:
+    """The item that a source was made of, with its video where it lies now."""
+    return Item(id=source.id, video=video, script=Script(source.clips), groups=dict(source.groups))

@@ -1,0 +1,314 @@
+"""What the fake server can be told to do with one request."""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import hashlib
+import io
+import json
+import random
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property, lru_cache
+from typing import Any, TypeAlias
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """A chat completion."""
+
+    text: str | None = "Yes."
+    finish: str = "stop"
+    refusal: str | None = None
+    model: str = ""
+    """The name to answer under; that which was asked for where empty."""
+    fingerprint: str = ""
+    count_tokens: bool = True
+    delay: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class Status:
+    """An HTTP error with an error object."""
+
+    code: int
+    message: str = "as the script says"
+    kind: str = ""
+    """The error's code, such as ``insufficient_quota``."""
+    headers: Mapping[str, str] = field(default_factory=dict)
+    delay: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class Raw:
+    """Exactly these bytes as the body."""
+
+    body: bytes
+    code: int = 200
+    content_type: str = "application/json"
+    headers: Mapping[str, str] = field(default_factory=dict)
+    delay: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class Reset:
+    """Break the connection: before anything is sent, or after some bytes of the body."""
+
+    after: int | None = None
+    delay: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class Drip:
+    """The body of an answer, so many bytes at a time with a pause after each."""
+
+    answer: Answer = field(default_factory=Answer)
+    size: int = 1
+    pause: float = 0.05
+    delay: float = 0.0
+
+
+Act: TypeAlias = Answer | Status | Raw | Reset | Drip
+
+
+def rate_limited(retry_after: str | None = None, **headers: str) -> Status:
+    """A 429, with a Retry-After header where one is given."""
+    if retry_after is not None:
+        headers["Retry-After"] = retry_after
+    return Status(429, "slow down", "rate_limit_exceeded", headers)
+
+
+def out_of_quota() -> Status:
+    """The 429 that no waiting helps against."""
+    return Status(429, "You exceeded your current quota.", "insufficient_quota")
+
+
+def no_response_format() -> Status:
+    """How a server says that it cannot enforce a schema."""
+    return Status(400, "'response_format' of type 'json_schema' is not supported.")
+
+
+def error_body(act: Status) -> dict[str, Any]:
+    """The JSON that goes with a status."""
+    return {"error": {"message": act.message, "type": "error", "code": act.kind or None}}
+
+
+# A request as the fake server received it.
+
+# Close to how real vocabularies cut: words whole or in two, digits by threes, other scripts
+# by the sign.
+_PIECES = re.compile(r"[A-Za-z]{1,8}|[\u00c0-\u052f]{1,4}|\d{1,3}|[^\W\d_]|[^\w\s]{1,3}|_+|\n+")
+_PATCH = 28
+
+
+@dataclass(frozen=True)
+class Asked:
+    """Headers and body, and what stands in them."""
+
+    path: str
+    headers: Mapping[str, str]
+    raw: bytes
+
+    @cached_property
+    def body(self) -> dict[str, Any]:
+        """The JSON that was sent."""
+        content: dict[str, Any] = json.loads(self.raw)
+        return content
+
+    @property
+    def messages(self) -> list[dict[str, Any]]:
+        """The conversation."""
+        found: list[dict[str, Any]] = self.body.get("messages", [])
+        return found
+
+    @property
+    def parts(self) -> list[dict[str, Any]]:
+        """All parts of all messages, in order; a plain text counts as one part."""
+        found: list[dict[str, Any]] = []
+        for message in self.messages:
+            content = message.get("content")
+            if isinstance(content, str):
+                found.append({"type": "text", "text": content})
+            elif isinstance(content, list):
+                found.extend(content)
+        return found
+
+    @property
+    def texts(self) -> list[str]:
+        """The texts, in order."""
+        return [part["text"] for part in self.parts if part["type"] == "text"]
+
+    @property
+    def picture_sizes(self) -> list[tuple[int, int]]:
+        """Width and height of each picture, decoded from what was sent."""
+        return [
+            _size(part["image_url"]["url"]) for part in self.parts if part["type"] == "image_url"
+        ]
+
+    @property
+    def schema(self) -> dict[str, Any] | None:
+        """The JSON schema the answer must fit, where one was sent."""
+        form = self.body.get("response_format") or {}
+        schema = form.get("json_schema", {}).get("schema")
+        return schema if isinstance(schema, dict) else None
+
+    @cached_property
+    def tokens(self) -> int:
+        """The tokens of the request as this server counts them."""
+        pictures = sum(
+            max(1, round(width / _PATCH)) * max(1, round(height / _PATCH)) + 2
+            for width, height in self.picture_sizes
+        )
+        texts = sum(count_tokens(text) for text in self.texts)
+        return texts + pictures + 5 * len(self.messages) + 3
+
+    @property
+    def digest(self) -> str:
+        """A hash of the body, for answers that differ and can be had again."""
+        return hashlib.sha256(self.raw).hexdigest()
+
+
+@lru_cache(maxsize=256)
+def _size(url: str) -> tuple[int, int]:
+    from PIL import Image
+
+    data = url.partition(",")[2]
+    try:
+        with Image.open(io.BytesIO(base64.b64decode(data, validate=True))) as image:
+            return image.size
+    except (binascii.Error, OSError) as error:
+        raise ValueError(f"a picture cannot be read: {error}") from None
+
+
+def count_tokens(text: str) -> int:
+    """Tokens of a text: pieces of words, groups of digits, single signs."""
+    return len(_PIECES.findall(text))
+
+
+# Thirty-odd ways in which a model or its server can spoil an answer.
+#
+# Each takes a valid object, and gives the act that spoils it.
+
+Spoiler = Callable[[Mapping[str, Any]], Act]
+
+
+def _text(change: Callable[[str], str]) -> Spoiler:
+    return lambda valid: Answer(change(json.dumps(valid)))
+
+
+def _fields(change: Callable[[dict[str, Any]], Any]) -> Spoiler:
+    return lambda valid: Answer(json.dumps(change(dict(valid))))
+
+
+def _first_number(valid: Mapping[str, Any], value: object) -> dict[str, Any]:
+    numbers = [name for name, old in valid.items() if type(old) in (int, float)]
+    return {**valid, numbers[0]: value}
+
+
+def _number(value: object) -> Spoiler:
+    return _fields(lambda valid: _first_number(valid, value))
+
+
+def _bare_number(written: str) -> Spoiler:
+    def spoil(valid: Mapping[str, Any]) -> Act:
+        marked = json.dumps(_first_number(valid, "@"))
+        return Answer(marked.replace('"@"', written))
+
+    return spoil
+
+
+MALFORMED: dict[str, Spoiler] = {
+    "truncated": _text(lambda text: text[: len(text) * 2 // 3]),
+    "fenced": _text(lambda text: f"```json\n{text}\n```"),
+    "fenced with words": _text(lambda text: f"Here it is:\n```\n{text}\n```\nI hope it helps."),
+    "two objects": _text(lambda text: f"{text}\n{text}"),
+    "an example first": _text(lambda text: f"For example {{}}. My answer: {text}"),
+    "leading words": _text(lambda text: f"My answer: {text}"),
+    "trailing words": _text(lambda text: f"{text} That is my view."),
+    "thinking first": _text(lambda text: f'<think>{{"score": 1}}?</think>\n{text}'),
+    "byte order mark": _text(lambda text: f"\ufeff{text}"),
+    "single quotes": _text(lambda text: text.replace('"', "'")),
+    "trailing comma": _text(lambda text: f"{text[:-1]},}}"),
+    "comment": _text(lambda text: f"{text[:-1]} /* sure */}}"),
+    "NaN": _bare_number("NaN"),
+    "Infinity": _bare_number("Infinity"),
+    "number too large": _bare_number("1e999"),
+    "number of 5000 digits": _bare_number("9" * 5000),
+    "whole number as decimal": _bare_number("4.0"),
+    "number as text": _number("4"),
+    "number out of five": _number("4/5"),
+    "number out of range": _number(1_000_000),
+    "number below range": _number(-1),
+    "number as boolean": _number(True),
+    "number null": _number(None),
+    "key missing": _fields(lambda valid: dict(list(valid.items())[1:])),
+    "key too many": _fields(lambda valid: {**valid, "confidence": 0.9}),
+    "key twice": _text(lambda text: f"{text[:-1]}, {text[1:]}"),
+    "nested": _fields(lambda valid: {"answer": valid}),
+    "in a list": _fields(lambda valid: [valid]),
+    "nested too deep": _text(lambda text: '{"a":' * 100_000),
+    "empty": lambda valid: Answer(""),
+    "null": lambda valid: Answer(None),
+    "whitespace": lambda valid: Answer(" \n\t\u00a0 "),
+    "plain words": lambda valid: Answer("The score is four."),
+    "wrong language": lambda valid: Answer("Die Bewertung lautet vier von fünf Punkten."),
+    "refusal in words": lambda valid: Answer("I'm sorry, but I can't assist with that request."),
+    "refusal": lambda valid: Answer(None, refusal="I cannot judge this video."),
+    "cut off": lambda valid: Answer(json.dumps(valid), finish="length"),
+    "content filter": lambda valid: Answer(json.dumps(valid), finish="content_filter"),
+    "tool call": lambda valid: Answer(None, finish="tool_calls"),
+    "not UTF-8": lambda valid: Raw(b'{"choices":[{"message":{"content":"\xff\xfe"}}]}'),
+    "half a response": lambda valid: Raw(b'{"choices":[{"message":{"cont'),
+    "no choices": lambda valid: Raw(b'{"choices":[]}'),
+    "another shape": lambda valid: Raw(b'["hello"]'),
+    "a web page": lambda valid: Raw(b"<html>Welcome</html>", content_type="text/html"),
+    "ten megabytes": lambda valid: Raw(b'{"pad":"' + b"x" * 10_000_000 + b'"}'),
+}
+
+
+# Made-up answers that fit whatever schema was sent: different requests, different answers.
+
+_DEEPEST = 12
+
+
+def plausible(asked: Asked) -> Answer:
+    """An answer that fits: an object where a schema was sent, else yes or no."""
+    dice = random.Random(asked.digest)
+    if asked.schema is None:
+        return Answer(dice.choice(("Yes.", "No.")))
+    return Answer(json.dumps(_value(asked.schema, asked.schema.get("$defs", {}), dice, 0)))
+
+
+def _value(schema: dict[str, Any], defs: dict[str, Any], dice: random.Random, depth: int) -> Any:
+    if "$ref" in schema:
+        schema = defs[schema["$ref"].rsplit("/", 1)[-1]]
+    if "const" in schema:
+        return schema["const"]
+    if "enum" in schema:
+        return dice.choice(schema["enum"])
+    if "anyOf" in schema:
+        options = schema["anyOf"] if depth < _DEEPEST else schema["anyOf"][-1:]
+        return _value(dice.choice(options), defs, dice, depth + 1)
+    kind = schema.get("type")
+    if kind == "object":
+        fields = schema.get("properties", {})
+        return {name: _value(field, defs, dice, depth + 1) for name, field in fields.items()}
+    if kind == "array":
+        fewest = schema.get("minItems", 0)
+        most = schema.get("maxItems", max(fewest, 0 if depth > _DEEPEST else 2))
+        items = schema.get("items", {"type": "string"})
+        count = dice.randint(fewest, max(fewest, min(most, fewest + 3)))
+        return [_value(items, defs, dice, depth + 1) for _ in range(count)]
+    if kind in ("integer", "number"):
+        return _plausible_number(schema, kind == "integer", dice)
+    if kind == "boolean":
+        return dice.random() < 0.5
+    return None if kind == "null" else dice.choice(("as described", "something else", "unclear"))
+
+
+def _plausible_number(schema: dict[str, Any], whole: bool, dice: random.Random) -> int | float:
+    low, high = schema.get("minimum", 0), schema.get("maximum")
+    high = low + 10 if high is None else high
+    return dice.randint(int(low), int(high)) if whole else round(dice.uniform(low, high), 3)

@@ -1,0 +1,73 @@
+"""Verdicts from scores: the higher wins, equal is a tie, and without a score there is none."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from screentest.core import (
+    Aspect,
+    Choice,
+    Item,
+    Outcome,
+    Point,
+    Reason,
+    Score,
+    Span,
+    Time,
+    Verdict,
+)
+from screentest.judges.judging import Contest, Order, evidence, verdict
+
+
+def rated(value: float) -> Outcome[Score]:
+    return Outcome.of(Score(value))
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "choice"),
+    [
+        (0.7, 0.4, Choice.FIRST),
+        (-3.0, -2.0, Choice.SECOND),
+        (0.0, 0.0, Choice.TIE),
+        # Three tenths, added in two ways: 0.30000000000000004 and 0.3.
+        (0.1 + 0.1 + 0.1, 0.3, Choice.TIE),
+        (1e-12, 2e-12, Choice.SECOND),  # small is not the same as equal
+    ],
+)
+def test_the_higher_wins(first: float, second: float, choice: Choice) -> None:
+    assert verdict(rated(first), rated(second)).unwrap().choice is choice
+    assert verdict(rated(second), rated(first)).unwrap().choice is choice.flipped
+
+
+def test_without_both_scores_there_is_no_verdict() -> None:
+    lost: Outcome[Score] = Outcome.failed(Reason.UNDECODABLE, "no picture in it")
+    for pair in ((rated(1.0), lost), (lost, rated(1.0))):
+        found = verdict(*pair)
+        assert found.failure is not None
+        assert found.failure.reason is Reason.UNDECODABLE
+
+
+def test_the_evidence_is_the_worst_in_order_of_time() -> None:
+    values = (5.0, 1.0, 9.0, 2.0, 8.0, 3.0, 4.0)
+    curve = tuple(Point(Span(Time(n), Time(n + 1)), value) for n, value in enumerate(values))
+    assert [point.value for point in evidence(Score(1.0, curve))] == [5.0, 1.0, 2.0, 3.0, 4.0]
+
+
+def test_a_question_does_not_say_which_video_is_which() -> None:
+    intact = Item("bed/intact/a", Path("1.mp4"), groups={"kind": "intact"})
+    changed = Item("bed/changed/a", Path("2.mp4"), groups={"kind": "changed"})
+    contest = Contest("pair", Aspect.COLOR, "a red kite", intact, changed)
+    for order in Order:
+        question = contest.question(order)
+        assert (question.first.id, question.second.id) == ("first", "second")
+        assert not question.first.groups
+        assert not question.second.groups
+
+
+def test_a_choice_in_plain_text_is_a_choice_and_any_other_text_is_refused() -> None:
+    assert Verdict("second").choice is Choice.SECOND  # type: ignore[arg-type]
+    for nonsense in ("both", "", None, 1):
+        with pytest.raises(ValueError, match="not a valid Choice"):
+            Verdict(nonsense)  # type: ignore[arg-type]

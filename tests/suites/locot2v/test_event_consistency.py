@@ -1,0 +1,218 @@
+"""Event consistency: equations 10–15 by hand and by brute force, and a small film."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from itertools import combinations
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from screentest.core import BadOption, Item, Reason, Span, build, seconds
+from screentest.models.roles import Detection
+from screentest.suites.locot2v import similarity as consistency
+from screentest.suites.locot2v.data import Event
+from screentest.suites.locot2v.metrics.consistency import Seen, same
+from screentest.suites.locot2v.requests import Grounded
+from screentest.suites.locot2v.similarity import cut
+from screentest.testing.chat_answers import Asked
+from tests.suites.locot2v.answering import answering, chat, event
+from tests.suites.locot2v.films import film, measured, texture
+
+NAME = "locot2v_event_consistency"
+Rows = np.ndarray
+
+
+def unit(count: int, seed: int) -> Rows:
+    rows = np.random.default_rng(seed).normal(size=(count, 8))
+    return np.asarray(rows / np.linalg.norm(rows, axis=1, keepdims=True))
+
+
+@given(st.lists(st.integers(1, 5), min_size=2, max_size=4), st.integers(0, 99))
+def test_across_events_equals_all_pairs_of_frames(counts: list[int], seed: int) -> None:
+    """Equations 13 and 14 written out."""
+    events = [unit(count, seed + n) for n, count in enumerate(counts)]
+    plain = np.mean(
+        [
+            np.mean([float(one @ two) for one in first for two in second])
+            for first, second in combinations(events, 2)
+        ]
+    )
+    assert consistency.across(events) == pytest.approx(float(plain), abs=1e-12)
+
+
+def test_within_events_by_hand() -> None:
+    same_twice = np.array([[1.0, 0], [1, 0]])
+    turning = np.array([[1.0, 0], [0, 1]])
+    # Event 0 has two subjects (1 and 0), event 1 has one (1), event 2 too few frames.
+    events = {0: [same_twice, turning], 1: [same_twice], 2: [same_twice[:1]]}
+    assert consistency.intra(events, {0: 1, 1: 1, 2: 1}) == pytest.approx(0.75)
+    assert consistency.intra(events, {0: 3, 1: 1, 2: 9}) == pytest.approx((3 * 0.5 + 1) / 4)
+    assert consistency.intra({2: events[2]}, {2: 1}) is None
+
+
+def test_inter_leaves_out_subjects_of_one_event() -> None:
+    same_twice = np.array([[1.0, 0], [1, 0]])
+    assert consistency.inter([[same_twice, same_twice], [same_twice]]) == 1.0
+    assert consistency.inter([[same_twice]]) is None
+
+
+class Roles:
+    """A detector with a box per phrase, and masks that fill the box."""
+
+    def __init__(self, boxes: dict[str, tuple[float, float, float, float]]) -> None:
+        self._boxes = boxes
+
+    def role(self, name: str) -> Any:
+        return self
+
+    def detect(self, image: Any, phrases: list[str]) -> list[Detection]:
+        return [Detection(p, 0.9, self._boxes[p]) for p in phrases if p in self._boxes]
+
+    def segment(self, image: Any, boxes: list[tuple[float, ...]]) -> list[Rows]:
+        masks = []
+        for left, top, right, bottom in boxes:
+            mask = np.zeros(image.shape[:2], np.float32)
+            mask[int(top) : int(bottom), int(left) : int(right)] = 1
+            masks.append(mask)
+        return masks
+
+    def embed(self, texts: list[str]) -> Rows:
+        """Texts of the same first word are the same."""
+        words = sorted({text.split()[0] for text in texts})
+        return np.array([np.eye(8)[words.index(text.split()[0])] for text in texts])
+
+
+def test_subjects_are_cut_out_and_the_background_is_the_rest() -> None:
+    image = texture(1, 50, 80)
+    pieces = cut(image, ["dog", "cat"], Roles({"dog": (10, 5, 30, 25)}), 0.5)  # type: ignore[arg-type]
+    assert list(pieces.subjects) == ["dog"]
+    assert (pieces.subjects["dog"] == image[5:25, 10:30]).all()
+    assert pieces.background is not None
+    assert not pieces.background[5:25, 10:30].any()
+    assert (pieces.background[30:, 40:] == image[30:, 40:]).all()
+
+
+def test_weak_detections_do_not_count() -> None:
+    pieces = cut(texture(1), ["dog"], Roles({"dog": (0, 0, 40, 40)}), 0.95)  # type: ignore[arg-type]
+    assert not pieces.subjects
+
+
+def test_a_subject_that_fills_the_frame_leaves_no_background() -> None:
+    whole = Roles({"dog": (0, 0, 128, 96)})
+    assert cut(texture(1), ["dog"], whole, 0.5).background is None  # type: ignore[arg-type]
+
+
+def test_phrases_of_one_meaning_are_one_subject() -> None:
+    span = Span(seconds(0), seconds(1))
+    first = Seen(Grounded(Event("one"), span), {"A dog": unit(2, 1)}, unit(2, 2))
+    second = Seen(
+        Grounded(Event("two"), span), {"the dog": unit(3, 3), "a cat": unit(1, 4)}, unit(2, 5)
+    )
+    third = Seen(Grounded(Event("three"), span), {"dog on a lead": unit(1, 6)}, unit(1, 7))
+    found = same([first, second, third], Roles({}), 0.9)  # type: ignore[arg-type]
+    assert {name: [len(rows) for rows in parts] for name, parts in found.items()} == {
+        "dog": [2, 3, 1],
+        "cat": [1],
+    }
+
+
+EVENTS = {"events": [event("A disc moves."), event("The disc moves on.", "the dog")]}
+
+
+def places(asked: Asked) -> dict[str, Any]:
+    """The first event in the first two seconds, the second in the others."""
+    later = any("moves on" in text for text in asked.texts)
+    return {"happens": True, "start": 2.0 if later else 0.0, "end": 4.0 if later else 2.0}
+
+
+def test_on_a_film(story: Item) -> None:
+    """The ground changes between events, the disc does not."""
+    with answering(events=EVENTS, ground=places) as server:
+        found = {
+            name: outcome.unwrap() for name, outcome in measured(NAME, story, chat(server)).items()
+        }
+    assert found["intra_event_background"].value > 0.98
+    assert found["intra_event_subject"].value > 0.95
+    assert found["inter_event_subject"].value > found["inter_event_background"].value
+    curve = found["intra_event_background"].curve
+    assert [(float(one.span.start), float(one.span.end)) for one in curve] == [(0, 2), (2, 4)]
+    assert [one.note for one in curve] == ["A disc moves.", "The disc moves on."]
+
+
+def test_one_event_has_nothing_to_be_consistent_with(story: Item) -> None:
+    with answering(events={"events": EVENTS["events"][:1]}, ground=places) as server:
+        found = measured(NAME, story, chat(server))
+    assert found["intra_event_background"].ok
+    for name in ("inter_event_subject", "inter_event_background"):
+        lost = found[name].failure
+        assert lost is not None
+        assert (lost.reason, lost.detail) == (Reason.NOT_APPLICABLE, "the video shows one event")
+
+
+def test_no_detection_costs_the_subjects_only(story: Item) -> None:
+    """Events without a subject: a landscape."""
+    landscape = [{**one, "subject": ""} for one in EVENTS["events"]]
+    with answering(events={"events": landscape}, ground=places) as server:
+        found = measured(NAME, story, chat(server))
+    assert found["inter_event_background"].ok
+    for name in ("intra_event_subject", "inter_event_subject"):
+        lost = found[name].failure
+        assert lost is not None
+        assert lost.reason is Reason.NOT_APPLICABLE
+
+
+def test_a_subject_that_is_not_found_costs_the_subjects_only(story: Item) -> None:
+    """No detection is good enough, so nothing is cut out, and all of it is background."""
+    with answering(events=EVENTS, ground=places) as server:
+        found = measured(f"{NAME}:least_score=2", story, chat(server))
+    assert found["intra_event_background"].ok
+    reasons = {
+        "intra_event_subject": "no subject was found in two frames of an event",
+        "inter_event_subject": "no subject was found in two events",
+    }
+    for name, why in reasons.items():
+        lost = found[name].failure
+        assert lost is not None
+        assert (lost.reason, lost.detail) == (Reason.NOT_APPLICABLE, why)
+
+
+def test_events_in_the_dark(story: Item, tmp_path: Path) -> None:
+    """Black frames are alike, but no background stays the same in them."""
+    dark = film(tmp_path / "dark.mkv", [np.zeros((96, 128, 3), np.uint8)] * 32)
+    with answering(events=EVENTS, ground=places) as server:
+        found = measured(NAME, replace(story, video=dark), chat(server))
+    for outcome in found.values():
+        assert outcome.failure is not None
+        assert outcome.failure.reason is Reason.NOT_APPLICABLE
+
+
+@pytest.mark.parametrize(
+    "place",
+    [
+        {"happens": False, "start": 0, "end": 0},
+        {"happens": True, "start": 3, "end": 3},
+        {"happens": True, "start": 9, "end": 12},
+    ],
+)
+def test_events_that_are_nowhere(place: dict[str, Any], story: Item) -> None:
+    with answering(events=EVENTS, ground=place) as server:
+        found = measured(NAME, story, chat(server))
+    for outcome in found.values():
+        assert outcome.failure is not None
+        assert outcome.failure.reason is Reason.NOT_APPLICABLE
+
+
+def test_without_a_prompt(story: Item) -> None:
+    for outcome in measured(NAME, replace(story, prompt="")).values():
+        assert outcome.failure is not None
+        assert outcome.failure.reason is Reason.NOT_APPLICABLE
+
+
+def test_options_that_cannot_be() -> None:
+    with pytest.raises(BadOption):
+        build("metric", f"{NAME}:per_event=1")

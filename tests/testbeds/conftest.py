@@ -1,0 +1,42 @@
+from __future__ import annotations
+
+from fractions import Fraction
+from pathlib import Path
+
+import pytest
+
+from screentest.core import Size
+from screentest.sample import sample_videos
+from screentest.testbeds.contract import boundaries, film_of
+from screentest.video import normalize
+from tests.testbeds.stage import ALL, QUICK, Stage
+from tests.video.outside import Outside
+
+
+@pytest.fixture(scope="session")
+def outside(ffmpeg: str, ffprobe: str) -> Outside:
+    """Debian's ffmpeg, which had no part in making the files."""
+    return Outside(ffmpeg, ffprobe)
+
+
+@pytest.fixture(scope="session")
+def stage(tmp_path_factory: pytest.TempPathFactory) -> Stage:
+    """The five live-action shots at 256 × 144 and 8 frames a second; captions allow everything."""
+    folder = tmp_path_factory.mktemp("stage")
+    item = sample_videos()[2].item
+    assert item.script is not None
+    video = normalize(
+        item.video,
+        folder / "intact.mp4",
+        keyframes_at=boundaries(item.script),
+        size=Size(long_side=256),
+        rate=Fraction(8),
+        settings=QUICK,
+    )
+    film = film_of(video, item.script, [ALL] * len(item.script.clips))
+    return Stage(film, folder)
+
+
+@pytest.fixture
+def testbed_folder(tmp_path: Path) -> Path:
+    return tmp_path / "testbed"

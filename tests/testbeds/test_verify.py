@@ -1,0 +1,280 @@
+"""Verify: a whole testbed passes, and whatever is done to one is told."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from screentest.run import InlineEngine
+from screentest.testbeds.backgrounds import read_track
+from screentest.testbeds.remake import Remade, remake_pairs
+from screentest.testbeds.sources import Extractor, by_rules
+from screentest.testbeds.testbed import read_testbed
+from screentest.testbeds.verify import (
+    check_manifest,
+    check_source,
+    source_tasks,
+    stray_files,
+    verify_testbed,
+)
+from tests.testbeds.testbeds import built_in, copy_of, rewrite
+from tests.video.outside import Outside
+
+FILM = "videos/real_5shots"
+
+
+@pytest.fixture(scope="session")
+def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return built_in(tmp_path_factory.getbasetemp())
+
+
+@pytest.fixture
+def bed(built: Path, tmp_path: Path) -> Path:
+    return copy_of(built, tmp_path / "bed")
+
+
+def told(folder: Path) -> str:
+    """What verify_testbed finds, without its worker processes."""
+    testbed = read_testbed(folder)
+    found = [*check_manifest(testbed), *stray_files(folder, testbed)]
+    for task in source_tasks(folder, testbed):
+        found += check_source(task)
+    return "\n".join(f"{one.check}: {one.where}: {one.what}" for one in found)
+
+
+def test_a_worker_tells_what_is_wrong_with_a_source(bed: Path) -> None:
+    flip_a_bit(bed)
+    (finding,) = verify_testbed(bed, workers=2).findings
+    assert (finding.check, finding.where) == ("files", f"{FILM}/aesthetics.mp4")
+
+
+def test_a_whole_testbed_passes(built: Path) -> None:
+    result = verify_testbed(built)
+    assert result.ok, result.findings
+    # Two intact videos and two prompts; three degraded copies of the film that has five clips,
+    # none of the one that has one; two placebos of each.
+    assert (result.files, len(result.testbed.pairs)) == (4 + 3 + 4, 7)
+
+
+def flip_a_bit(bed: Path) -> None:
+    path = bed / FILM / "aesthetics.mp4"
+    data = bytearray(path.read_bytes())
+    data[len(data) // 2] ^= 1
+    path.write_bytes(data)
+
+
+def put_a_pipe(bed: Path) -> None:
+    (bed / FILM / "aesthetics.mp4").unlink()
+    os.mkfifo(bed / FILM / "aesthetics.mp4")
+
+
+def link_out(bed: Path) -> None:
+    path = bed / FILM / "aesthetics.mp4"
+    path.rename(bed.parent / "elsewhere.mp4")
+    path.symlink_to(bed.parent / "elsewhere.mp4")
+
+
+@pytest.mark.parametrize(
+    ("harm", "words"),
+    [
+        (flip_a_bit, f"files: {FILM}/aesthetics.mp4: its content is not the one that was made"),
+        (lambda bed: (bed / FILM / "intact.mp4").unlink(), "intact.mp4: cannot be read: it is not"),
+        (lambda bed: (bed / FILM / "intact.json").unlink(), "intact.json: cannot be read"),
+        (lambda bed: (bed / FILM / "intact.json").write_text("{}"), "not a valid NormalizedVideo"),
+        (lambda bed: (bed / FILM / "extra.mp4").touch(), "extra.mp4: not listed in testbed.json"),
+        (lambda bed: (bed / "notes.txt").touch(), "files: notes.txt: not listed"),
+        (lambda bed: (bed / FILM / "prompt.txt").write_text("A cat."), "not the captions"),
+        (lambda bed: (bed / FILM / "prompt.txt").write_bytes(b"\xff\xfe"), "prompt.txt: cannot be"),
+        (put_a_pipe, "aesthetics.mp4: cannot be read: no plain file"),
+        (link_out, "aesthetics.mp4: cannot be read: it is a link that leads out"),
+    ],
+)
+def test_a_damaged_file_is_told(bed: Path, harm: Callable[[Path], Any], words: str) -> None:
+    harm(bed)
+    assert words in told(bed)
+
+
+def degraded(data: Any, name: str = "aesthetics") -> Any:
+    return next(pair for pair in data["pairs"] if pair["name"] == name)
+
+
+def film_of(data: Any) -> Any:
+    return next(source for source in data["sources"] if source["id"] == "real_5shots")
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        (lambda data: degraded(data).update(source="nobody"), "there is no source 'nobody'"),
+        (lambda data: degraded(data).update(intact="videos/x.mp4"), "not an intact video of its"),
+        (lambda data: degraded(data).update(touched=[]), "no clip was touched"),
+        (lambda data: degraded(data).update(clips=1), "2 clips were touched, 1 were chosen"),
+        (lambda data: degraded(data)["touched"].reverse(), "not in the order of the script"),
+        (lambda data: degraded(data)["touched"][0].update(clip=9), "clip 10 is touched; the scri"),
+        (
+            lambda data: degraded(data)["touched"][1]["degraded"].update(end="1000"),
+            "lies outside the changed video",
+        ),
+        (lambda data: degraded(data)["changed"].update(frames=7), "listed with 7"),
+        (lambda data: degraded(data)["changed"].update(width=98), "its two videos differ in size"),
+        (lambda data: degraded(data)["changed"].update(duration="1"), "by its touched clips it sh"),
+        (lambda data: degraded(data)["changed"].update(path="../a.mp4"), "leads out of the testb"),
+        (lambda data: film_of(data).update(prompt="/etc/passwd"), "leads out of the testbed"),
+        (lambda data: film_of(data).update(lost=[7]), "clip 8 is listed as lost"),
+        (lambda data: film_of(data)["clips"].reverse(), "starts before clip"),
+        (lambda data: data["sources"].append(data["sources"][0]), "2 sources have the id"),
+        (lambda data: data["pairs"].append(degraded(data)), "2 pairs are real_5shots degradation"),
+        (lambda data: data.update(pending=3), "3 pairs are still to be made"),
+    ],
+)
+def test_a_manifest_that_contradicts_itself_is_told(
+    bed: Path, change: Callable[[Any], None], words: str
+) -> None:
+    rewrite(bed, change)
+    assert words in told(bed)
+
+
+def test_a_clip_that_is_somewhere_else_than_the_script_says_is_told(bed: Path) -> None:
+    def shift(data: Any) -> None:
+        span = degraded(data)["touched"][0]["intact"]
+        span.update(start=f"{span['start']}", end="15/4")
+
+    rewrite(bed, shift)
+    assert "by the script at" in told(bed)
+
+
+# ---- packets
+
+
+def test_packets_are_those_that_ffprobe_sees(built: Path, outside: Outside) -> None:
+    path = built / FILM / "temporal_flow.mp4"
+    track, seen = read_track(path), outside.packets(path)
+    ours = [(packet.tick * track.time_base, packet.is_key) for packet in track.packets]
+    assert ours == [(packet.shown, packet.key) for packet in seen]
+
+
+def test_a_copy_that_went_through_an_encoder_as_a_whole_is_told(bed: Path, ffmpeg: str) -> None:
+    path = bed / FILM / "aesthetics.mp4"
+    base = str(read_track(path).time_base.denominator)
+    other = bed.parent / "other.mp4"
+    subprocess.run(
+        [
+            *(ffmpeg, "-v", "error", "-i", path, "-c:v", "libx264", "-crf", "30"),
+            *("-video_track_timescale", base, other),
+        ],
+        check=True,
+    )
+    path.write_bytes(other.read_bytes())
+    _keep_hash(bed, path)
+    found = told(bed)
+    assert "the encoder settings in the headers differ" in found
+    assert "packets outside the touched clips differ, the first at" in found
+
+
+def test_a_touch_that_is_not_listed_is_told(bed: Path) -> None:
+    def forget_one(data: Any) -> None:
+        degraded(data)["touched"].pop()
+
+    rewrite(bed, forget_one)
+    # Two shots of the sample were touched; those of the one no longer listed now stand out.
+    assert "packets outside the touched clips differ" in told(bed)
+
+
+def test_a_listed_touch_that_never_was_is_told(bed: Path) -> None:
+    path = bed / FILM / "aesthetics.mp4"
+    path.write_bytes((bed / FILM / "intact.mp4").read_bytes())
+    _keep_hash(bed, path)
+    assert told(bed).count("is listed as touched, and is as it was") == 2
+
+
+def _keep_hash(bed: Path, path: Path) -> None:
+    def note(data: Any) -> None:
+        content = path.read_bytes()
+        digest = hashlib.sha256(content).hexdigest()
+        degraded(data)["changed"].update(sha256=digest, bytes=len(content))
+
+    rewrite(bed, note)
+
+
+# ---- making again
+
+
+def made_again(bed: Path, *names: str, **more: Any) -> Remade:
+    testbed = read_testbed(bed)
+    pairs = [pair for pair in testbed.pairs if pair.name in names and pair.source == "real_5shots"]
+    return remake_pairs(bed, testbed, pairs, engine=InlineEngine(), **more)
+
+
+def test_pairs_made_again_have_the_bytes_they_had(built: Path) -> None:
+    done = made_again(built, "aesthetics", "temporal_flow", "container")
+    assert done.findings == done.unchecked == ()
+    assert set(done.same) == {
+        "real_5shots/aesthetics",
+        "real_5shots/temporal_flow",
+        "real_5shots/placebo_container",
+    }
+
+
+def test_another_seed_draws_other_clips(bed: Path) -> None:
+    def other_seed(data: Any) -> None:
+        data["recipe"]["options"] = data["recipe"]["options"].replace("{", '{"seed":8,', 1)
+
+    rewrite(bed, other_seed)
+    (finding,) = (one for one in made_again(bed, "aesthetics").findings if "listed are" in one.what)
+    assert "drawn again they are" in finding.what
+
+
+def test_a_file_that_is_not_what_the_recipe_makes_is_told(bed: Path) -> None:
+    """As where somebody swaps a video and mends its hash."""
+    path = bed / FILM / "aesthetics.mp4"
+    path.write_bytes((bed / FILM / "intact.mp4").read_bytes())
+    _keep_hash(bed, path)
+    (finding,) = made_again(bed, "aesthetics").findings
+    assert "packets differ, the first at" in finding.what
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        (lambda data: data["recipe"].pop("options"), "does not keep the options"),
+        (lambda data: data["recipe"].update(options="{}]"), "mean nothing here"),
+        (lambda data: data["recipe"].update(film="intact|v:0"), "made with intact|v:0"),
+        (lambda data: film_of(data).update(video="/nowhere/film.mp4"), "its source is not at"),
+        (lambda data: film_of(data).update(sha256="0" * 64), "is not the file it was made of"),
+        (lambda data: degraded(data).update(recipe="aesthetics|v:0"), "made by aesthetics|v:0"),
+        (lambda data: degraded(data).update(models={"matting": "m"}), "made with matting m"),
+        (lambda data: film_of(data)["clips"].reverse(), "contradicts itself"),
+        (
+            lambda data: film_of(data)["intact"].append(film_of(data)["intact"][0] | {"path": "x"}),
+            "not called as `build` calls them",
+        ),
+    ],
+)
+def test_what_cannot_be_repeated_here_is_not_called_wrong(
+    bed: Path, change: Callable[[Any], None], words: str
+) -> None:
+    rewrite(bed, change)
+    done = made_again(bed, "aesthetics")
+    assert (done.same, done.findings) == ((), ())
+    (left,) = done.unchecked
+    assert words in left.what
+
+
+def test_a_reader_of_captions_that_is_not_here_is_told(built: Path) -> None:
+    done = made_again(built, "aesthetics", reader=Extractor("other", by_rules().extract))
+    (left,) = done.unchecked
+    assert "captions were read by caption_rules" in left.what
+
+
+def test_a_source_that_moved_is_found_where_one_is_told_to_look(bed: Path, sample: Path) -> None:
+    def move(data: Any) -> None:
+        film_of(data)["video"] = f"/nowhere/{Path(film_of(data)['video']).name}"
+
+    rewrite(bed, move)
+    assert made_again(bed, "trim", sources=sample).same == ("real_5shots/placebo_trim",)

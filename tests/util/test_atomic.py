@@ -1,0 +1,115 @@
+"""A file is whole or not there, whatever step of writing it fails."""
+
+from __future__ import annotations
+
+import os
+from contextlib import suppress
+from pathlib import Path
+
+import pytest
+
+from screentest._util import atomic
+from screentest._util.atomic import atomic_output
+from screentest.core import StorageError
+
+STEPS = ("write", "lseek", "fsync", "link", "replace", "open")
+
+
+@pytest.fixture(params=["nameless", "named"])
+def way(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
+    """Both ways of writing out of sight."""
+    way: str = request.param
+    if way == "named":
+        monkeypatch.delattr(os, "O_TMPFILE")
+    return way
+
+
+def write(target: Path, *pieces: bytes) -> None:
+    with atomic_output(target) as file:
+        for piece in pieces:
+            file.write(piece)
+        file.seek(0)
+        file.write(b"W")
+
+
+@pytest.mark.usefixtures("way")
+def test_the_file_appears_when_it_is_whole(tmp_path: Path) -> None:
+    target = tmp_path / "out"
+    with atomic_output(target) as file:
+        file.write(b"half")
+        assert not target.exists()
+    assert target.read_bytes() == b"half"
+    write(target, b"whole ", b"again")
+    assert target.read_bytes() == b"Whole again"
+    assert list(tmp_path.iterdir()) == [target]
+    # As any file that is opened for writing: what the umask allows.
+    (tmp_path / "plain").write_bytes(b"")
+    assert target.stat().st_mode == (tmp_path / "plain").stat().st_mode
+
+
+@pytest.mark.parametrize("step", STEPS)
+def test_a_failure_at_any_step(
+    step: str, way: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    if step == "link" and way == "named":
+        return  # there is no such step
+    target = tmp_path / "out"
+    target.write_bytes(b"old")
+
+    def fail(*arguments: object, **options: object) -> None:
+        raise OSError(28, "no space left")
+
+    if step == "replace":
+        monkeypatch.setattr(Path, "replace", fail)
+    else:
+        monkeypatch.setattr(atomic.os, step, fail)
+    with pytest.raises(StorageError, match=r"out' cannot be written: no space left") as failed:
+        write(target, b"new")
+    monkeypatch.undo()
+    assert failed.value.advice
+    assert [one.name for one in tmp_path.iterdir()] == ["out"]
+    assert target.read_bytes() == b"old"
+
+
+@pytest.mark.usefixtures("way")
+def test_a_failure_that_the_writer_swallowed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(*arguments: object) -> None:
+        raise OSError(28, "no space left")
+
+    def write_on() -> None:
+        with atomic_output(tmp_path / "out") as file:
+            with suppress(StorageError):
+                file.write(b"lost")
+            monkeypatch.undo()  # as if space had been freed: the file has a hole all the same
+
+    monkeypatch.setattr(atomic.os, "write", fail)
+    with pytest.raises(StorageError, match="no space left"):
+        write_on()
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.usefixtures("way")
+def test_an_error_elsewhere_stays_what_it_is(tmp_path: Path) -> None:
+    def break_off() -> None:
+        with atomic_output(tmp_path / "out") as file:
+            file.write(b"half")
+            raise KeyError("mine")
+
+    with pytest.raises(KeyError, match="mine"):
+        break_off()
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.usefixtures("way")
+def test_a_folder_that_is_not_there(tmp_path: Path) -> None:
+    with pytest.raises(StorageError, match="no such file or directory"):
+        write(tmp_path / "nowhere" / "out", b"new")
+
+
+@pytest.mark.usefixtures("way")
+def test_a_name_as_long_as_names_can_be(tmp_path: Path) -> None:
+    target = tmp_path / ("n" * 255)
+    write(target, b"long")
+    assert target.read_bytes() == b"Wong"

@@ -1,0 +1,28 @@
+"""Whatever a stranger calls a file, what is shown of it steers no terminal."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from screentest._util.text import escaped, one_line, printable, shown_path
+
+HOSTILE = ["new\nline", "escape\x1b[2J", "right\u202eto left", "bytes\udcff", "tab\t"]
+
+
+@pytest.mark.parametrize("name", HOSTILE)
+def test_what_is_shown_steers_no_terminal(name: str) -> None:
+    for text in (shown_path(Path(name)), escaped(name), printable(name), one_line(name, 5)):
+        assert text.isprintable()
+
+
+def test_a_long_path_is_shown_by_its_ends() -> None:
+    text = shown_path(Path("/" + "a" * 500 + "/film.mp4"))
+    assert len(text) < 200
+    assert text.endswith("film.mp4'")
+
+
+def test_a_line_is_cut_only_where_it_is_too_long() -> None:
+    assert one_line("12345", 5) == "12345"
+    assert one_line("123456", 5) == "1234…"
