@@ -35,7 +35,7 @@ class CallIntent:
     model: str
     attempt: int = 1
     purpose: str = ""
-    """What it is for, such as ``etva.answer``."""
+    """What it is for, such as ``slvm.judge``."""
     images: int = 0
     max_cost: Decimal | None = None
     """The most it can cost; None where no price is known."""

@@ -63,7 +63,7 @@ class MetricInfo:
     shots: bool = False
     """Whether it looks at the shots that the detector finds."""
     prompts: tuple[str, ...] = ()
-    """The prompt templates it sends, such as ``etva/answer``."""
+    """The prompt templates it sends, such as ``slvm/judge_text``."""
 
 
 class Resources(Protocol):

@@ -211,7 +211,7 @@ class Prompts:
         self._environment = _environment(folder, self._homes)
 
     def names(self) -> list[str]:
-        """The names of all templates, such as ``etva/answer``."""
+        """The names of all templates, such as ``slvm/judge_text``."""
         found = {*self._own_names(), *(_names_in(self._folder) if self._folder else ())}
         return sorted(name for name in found if not name.endswith(_SYSTEM))
 

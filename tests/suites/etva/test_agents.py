@@ -12,7 +12,8 @@ import pytest
 
 from screentest.core import Outcome, Reason, registry
 from screentest.models.templates import Prompts
-from screentest.suites.etva.agents import add_knowledge, write_by_chat
+from screentest.suites.etva.agents import SAMPLING, add_knowledge, write_by_chat
+from screentest.suites.etva.answers import ANSWER_SAMPLING
 from screentest.suites.etva.graph import Category, Kind
 from screentest.suites.etva.questions import QuestionSet, read_question_sets
 from screentest.testing.chat_answers import MALFORMED, Act, Answer, Asked, Status, plausible
@@ -233,3 +234,13 @@ def test_knowledge_is_asked_once_per_prompt() -> None:
     assert first.knowledge is not None
     assert first.knowledge.startswith("1. Gravity")
     assert made[1:] == [given[1], lost, made[0]]
+
+
+def test_sampled_as_the_released_code_does() -> None:
+    # Greedy questions, near-greedy answers. What its code needs to cut questions out of lines
+    # (stop words, 150 tokens) would cut our agents' objects in two.
+    assert (SAMPLING.temperature, SAMPLING.top_p) == (0.0, 0.95)
+    assert not SAMPLING.stop
+    answer = ANSWER_SAMPLING
+    assert (answer.temperature, answer.top_p, answer.repetition_penalty) == (0.1, 0.001, 1.05)
+    assert (answer.min_tokens, answer.max_tokens) == (10, 1024)

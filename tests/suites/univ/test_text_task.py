@@ -11,6 +11,7 @@ import pytest
 
 from screentest.core import Item, ManifestError, Reason
 from screentest.suites.univ.checklist import Entry, read_checklist
+from screentest.suites.univ.requests import SAMPLING
 from screentest.suites.univ.text_task import add_up
 from screentest.suites.univ.vocabulary import ALL_SUBDIMENSIONS, Dimension
 from screentest.testing.chat_answers import Answer
@@ -179,3 +180,7 @@ def test_documents_that_are_no_checklist() -> None:
             read_checklist(wrong)
     with pytest.raises(ManifestError):
         read_checklist({"global_attribute": {"background": [3]}})
+
+
+def test_sampled_as_the_papers_judge() -> None:
+    assert (SAMPLING.temperature, SAMPLING.max_tokens) == (0.0001, 32768)

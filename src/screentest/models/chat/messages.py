@@ -169,7 +169,7 @@ class ChatRequest:
     """The answer is to be an object of this class; every field must be required."""
     sampling: Sampling = field(default_factory=Sampling)
     use: str = ""
-    """What it is for, such as ``etva.answer``; stands in the ledger."""
+    """What it is for, such as ``slvm.judge``; stands in the ledger."""
     repeat: int = 0
     """Which of several equal questions it is. Answers are never shared between repeats."""
     max_repairs: int = 1

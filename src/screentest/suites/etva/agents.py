@@ -15,11 +15,11 @@ from typing import TypeVar
 from pydantic import BaseModel
 
 from screentest.core import NoValue, Outcome, Reason, attempt
-from screentest.models.chat.endpoint import preset
-from screentest.models.chat.messages import ChatAnswer, ChatRequest
+from screentest.models.chat.messages import ChatAnswer, ChatRequest, Sampling
 from screentest.models.chat.parsing import spoken
 from screentest.models.roles import Chat
 from screentest.models.templates import Prompts, Slot, Trusted
+from screentest.suites.etva.answers import ANSWER_SAMPLING
 from screentest.suites.etva.graph import (
     MEANINGS,
     Attribute,
@@ -38,6 +38,10 @@ from screentest.suites.etva.questions import Question, QuestionSet, distinct, wi
 ELEMENTS, GRAPH, QUESTIONS = "etva/elements", "etva/graph", "etva/questions"
 TEMPLATES = (ELEMENTS, GRAPH, QUESTIONS)
 NAME = "chat"
+# The released code writes its questions greedily too, but line by line, which needs stop words, a
+# limit of 150 tokens and a repetition penalty of 1.2. Our agents answer with objects, in which
+# names and brackets must repeat.
+SAMPLING = Sampling(temperature=0.0, top_p=0.95)
 
 Given = TypeVar("Given")
 Made = TypeVar("Made")
@@ -106,7 +110,7 @@ def _request(
 ) -> ChatRequest:
     rendered = prompts.render(template, slots)
     use = template.replace("/", ".")
-    return ChatRequest(rendered.parts, rendered.system, schema, sampling=preset(use), use=use)
+    return ChatRequest(rendered.parts, rendered.system, schema, sampling=SAMPLING, use=use)
 
 
 def _take_apart(prompt: str, answer: BaseModel) -> _Apart:
@@ -257,4 +261,4 @@ def _with(given: QuestionSet, answer: Outcome[ChatAnswer]) -> Outcome[QuestionSe
 
 def _knowledge_request(prompts: Prompts, text: str) -> ChatRequest:
     rendered = prompts.render(TEMPLATE, {"prompt": text})
-    return ChatRequest(rendered.parts, rendered.system, sampling=preset(USE), use=USE)
+    return ChatRequest(rendered.parts, rendered.system, sampling=ANSWER_SAMPLING, use=USE)

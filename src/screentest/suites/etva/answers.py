@@ -11,8 +11,7 @@ from fractions import Fraction
 from typing import Any, Protocol
 
 from screentest.core import Frame, Outcome, Reason, Size, Span, Time, VideoInfo
-from screentest.models.chat.endpoint import preset
-from screentest.models.chat.messages import ChatAnswer, ChatRequest, Encoding, Part, timed
+from screentest.models.chat.messages import ChatAnswer, ChatRequest, Encoding, Part, Sampling, timed
 from screentest.models.chat.parsing import spoken
 from screentest.models.roles import Chat
 from screentest.models.templates import Pictures, Prompts, Slot
@@ -53,6 +52,10 @@ def read_answer(text: str, compat: Compat = Compat.STRICT) -> Outcome[bool]:
 
 ONE, MANY = "etva/answer", "etva/answers"
 USE = "etva.answer"
+ANSWER_SAMPLING = Sampling(
+    temperature=0.1, top_p=0.001, repetition_penalty=1.05, min_tokens=10, max_tokens=1024
+)
+"""As the released code has it, for answers and for knowledge."""
 _ENCODING = Encoding()
 
 
@@ -143,7 +146,7 @@ class ChatAnswerer:
             "understanding": stages.understanding,
             "reflection": stages.reflection,
         }
-        sampling = preset(USE)
+        sampling = ANSWER_SAMPLING
         if self._batch == 1:
             rendered = self._prompts.render(ONE, slots | {"question": questions[0].text})
             return ChatRequest(rendered.parts, rendered.system, sampling=sampling, use=USE)

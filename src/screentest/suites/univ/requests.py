@@ -20,7 +20,6 @@ from screentest.core import (
     Time,
     VideoInfo,
 )
-from screentest.models.chat.endpoint import preset
 from screentest.models.chat.messages import ChatRequest, Encoding, Sampling, timed
 from screentest.models.templates import Pictures
 
@@ -32,6 +31,8 @@ if TYPE_CHECKING:
 
 JUDGE = "chat.judge"
 CAPTION = "chat.caption"
+SAMPLING = Sampling(temperature=0.0001, max_tokens=32768)
+"""UniV-Eval's: as good as greedy, with room for long lists of faults."""
 AT_ONCE = 16
 """Questions that are asked together."""
 
@@ -46,7 +47,7 @@ def request(
 ) -> ChatRequest:
     """A request with its slots filled; sampled as the paper's judge unless told otherwise."""
     rendered = resources.prompts.render(template, slots)
-    chosen = sampling or preset("univ.judge")
+    chosen = sampling or SAMPLING
     return ChatRequest(rendered.parts, rendered.system, form, sampling=chosen, use=use)
 
 
