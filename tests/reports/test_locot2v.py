@@ -7,10 +7,10 @@ from xml.etree import ElementTree
 
 import pytest
 
-from screentest.core import Item, Outcome, OutputInfo, Reason, Score
+from screentest.core import Item, Outcome, OutputInfo, Reason, Score, Table
 from screentest.reports.data import Report, read_report
 from screentest.reports.html import write_html
-from screentest.reports.tables import Table, tables
+from screentest.reports.tables import tables
 from screentest.suites.locot2v.report import is_of_locot2v, suite_charts
 from tests.reports.runs import score_run
 
@@ -46,7 +46,7 @@ def report(tmp_path_factory: pytest.TempPathFactory) -> Report:
 
 def table(report: Report, name: str) -> list[dict[str, object]]:
     (found,) = [one for one in tables(report) if one.name == name]
-    return [dict(zip(found.columns, row, strict=True)) for row in found.rows]
+    return [dict(row) for row in found.records()]
 
 
 def test_standings(report: Report) -> None:

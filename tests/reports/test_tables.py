@@ -11,10 +11,10 @@ from pathlib import Path
 import pyarrow.parquet as pq
 import pytest
 
-from screentest.core import BadOption, Reason, UserError
+from screentest.core import BadOption, Reason, Table, UserError
 from screentest.reports.data import read_report
 from screentest.reports.formats import FORMATS, as_csv, latex, markdown, write_tables
-from screentest.reports.tables import Table, tables
+from screentest.reports.tables import tables
 from tests.reports.runs import (
     CALM,
     certificate,

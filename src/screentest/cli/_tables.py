@@ -4,14 +4,53 @@ from __future__ import annotations
 
 import io
 from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from screentest.cli._console import out, shown
+from screentest.cli._console import out, print_json, shown
 
 if TYPE_CHECKING:
     from rich.table import Table
 
+    from screentest.core import table as core
+
 _MARKS = {True: ("✓", "green"), False: ("✗", "red"), None: ("–", "dim")}
+
+
+def show(*tables: core.Table, as_json: bool = False, **facts: Any) -> None:
+    """Print tables, or one JSON document of their records.
+
+    One table alone is a list of records; several, or one with ``facts``, are an object: the
+    facts, then the records by name of the table. On a terminal an empty table is left out.
+    """
+    if as_json:
+        if len(tables) == 1 and not facts:
+            print_json(tables[0].records())
+        else:
+            print_json({**facts, **{one.name: one.records() for one in tables}})
+        return
+    filled = [one for one in tables if one.rows]
+    for one in filled:
+        if len(filled) > 1:
+            print_heading(one.title)
+        out().print(rendered(one))
+        if one.note:
+            print_indented(one.note, indent=0, style="dim")
+
+
+def rendered(given: core.Table) -> Table:
+    """A table for the terminal. A cell that is too wide goes on in the next line."""
+    from rich.box import SIMPLE_HEAD
+    from rich.table import Table
+    from rich.text import Text
+
+    brief = given.short()
+    result = Table(box=SIMPLE_HEAD, show_edge=False, padding=(0, 1, 0, 0), header_style="bold")
+    for column, side in zip(brief.columns, brief.alignments(), strict=True):
+        result.add_column(Text(shown(column.heading)), justify=side, overflow="fold")
+    for row, cells in zip(brief.texts(), brief.rows, strict=True):
+        texts = ("–" if cell is None else text for text, cell in zip(row, cells, strict=True))
+        result.add_row(*(Text(shown(text)) for text in texts))
+    return result
 
 
 def table(columns: Sequence[str], rows: Iterable[Sequence[str]]) -> Table:

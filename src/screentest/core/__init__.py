@@ -49,6 +49,7 @@ from screentest.core.progress import Progress, Silent
 from screentest.core.registry import Built, Entry, Registry, Spec, build, register, registry
 from screentest.core.score import Point, Score, Summary
 from screentest.core.signature import Signature
+from screentest.core.table import Cell, Column, Table
 from screentest.core.timing import Span, Time, seconds, timecode
 from screentest.core.verdict import Choice, Verdict, prefer_higher
 
@@ -61,8 +62,10 @@ __all__ = [
     "CallIntent",
     "CallReceipt",
     "CallStatus",
+    "Cell",
     "Choice",
     "Clip",
+    "Column",
     "Consumer",
     "DecodeError",
     "Entry",
@@ -108,6 +111,7 @@ __all__ = [
     "Spec",
     "StorageError",
     "Summary",
+    "Table",
     "Time",
     "Transition",
     "UnknownName",

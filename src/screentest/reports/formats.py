@@ -8,9 +8,9 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 from screentest._util.atomic import atomic_output
-from screentest.core import BadOption
+from screentest.core import BadOption, Cell, Table
 from screentest.reports.data import Report
-from screentest.reports.tables import Cell, Table, shown, tables
+from screentest.reports.tables import tables
 
 FORMATS = ("md", "tex", "csv", "parquet")
 
@@ -41,15 +41,14 @@ def markdown(table: Table) -> str:
     <BLANKLINE>
     """
 
-    def cell(value: Cell) -> str:
-        text = shown(value).replace("\\", "\\\\").replace("|", "\\|").replace("<", "&lt;")
+    def cell(text: str) -> str:
+        text = text.replace("\\", "\\\\").replace("|", "\\|").replace("<", "&lt;")
         return " ".join(text.split())
 
-    right = [_is_number_column(table, place) for place in range(len(table.columns))]
     lines = [
-        [cell(name) for name in table.columns],
-        ["---:" if number else "---" for number in right],
-        *([cell(value) for value in row] for row in table.rows),
+        [cell(column.heading) for column in table.columns],
+        ["---:" if side == "right" else "---" for side in table.alignments()],
+        *([cell(text) for text in row] for row in table.texts()),
     ]
     return "".join(f"| {' | '.join(line)} |\n" for line in lines)
 
@@ -62,24 +61,25 @@ _TEX = {
     "<": r"\textless{}",
     ">": r"\textgreater{}",
     "|": r"\textbar{}",
+    "↑": r"$\uparrow$",
+    "↓": r"$\downarrow$",
 }
 
 
 def latex(table: Table) -> str:
     """The table for a paper, with booktabs' rules."""
 
-    def cell(value: Cell) -> str:
-        return " ".join("".join(_TEX.get(letter, letter) for letter in shown(value)).split())
+    def cell(text: str) -> str:
+        return " ".join("".join(_TEX.get(letter, letter) for letter in text).split())
 
-    numbers = range(len(table.columns))
-    align = "".join("r" if _is_number_column(table, place) else "l" for place in numbers)
+    align = "".join(side[0] for side in table.alignments())
     lines = [
         f"% {table.title}: needs \\usepackage{{booktabs}}",
         f"\\begin{{tabular}}{{{align}}}",
         "\\toprule",
-        " & ".join(cell(name) for name in table.columns) + r" \\",
+        " & ".join(cell(column.heading) for column in table.columns) + r" \\",
         "\\midrule",
-        *(" & ".join(cell(value) for value in row) + r" \\" for row in table.rows),
+        *(" & ".join(cell(text) for text in row) + r" \\" for row in table.texts()),
         "\\bottomrule",
         "\\end{tabular}",
     ]
@@ -95,7 +95,7 @@ def as_csv(table: Table) -> str:
 
     page = io.StringIO()
     writer = csv.writer(page, lineterminator="\n")
-    writer.writerow([cell(name) for name in table.columns])
+    writer.writerow([cell(column.name) for column in table.columns])
     writer.writerows([cell(value) for value in row] for row in table.rows)
     return page.getvalue()
 
@@ -108,19 +108,14 @@ def parquet(table: Table) -> bytes:
     columns = []
     for place in range(len(table.columns)):
         cells = [row[place] for row in table.rows]
-        if not _is_number_column(table, place):
+        if not table.is_numeric(place):
             cells = [None if cell is None else str(cell) for cell in cells]
         elif any(isinstance(cell, float) for cell in cells):
             cells = [None if cell is None else float(cell) for cell in cells]
         columns.append(pa.array(cells))
     page = io.BytesIO()
-    pq.write_table(pa.table(columns, names=list(table.columns)), page)
+    pq.write_table(pa.table(columns, names=[column.name for column in table.columns]), page)
     return page.getvalue()
-
-
-def _is_number_column(table: Table, place: int) -> bool:
-    cells = [row[place] for row in table.rows if row[place] is not None]
-    return bool(cells) and all(isinstance(cell, int | float) for cell in cells)
 
 
 def _encoded(writer: Callable[[Table], str]) -> Callable[[Table], bytes]:

@@ -12,12 +12,13 @@ from typing import Any
 import screentest
 from screentest._util.atomic import atomic_output
 from screentest.core import Progress
+from screentest.core.table import cell_text
 from screentest.reports.cards import card
 from screentest.reports.charts import Chart
 from screentest.reports.data import Report
 from screentest.reports.drilldown import drilldown
 from screentest.reports.sections import charts, suite_sections, system_rows, total_rows
-from screentest.reports.tables import shown, tables
+from screentest.reports.tables import tables
 
 ASSETS = Path(__file__).parent / "assets"
 
@@ -76,7 +77,7 @@ def write_html(
             cards=[card(one) for one in report.certificates],
             suites=suite_sections(every),
             tables=[table for table in every if table.name in ("signatures", "runs")],
-            shown=shown,
+            shown=cell_text,
         )
     )
     with atomic_output(out) as file:

@@ -7,7 +7,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from screentest.certificates.certificate import CHANCE, Certificate
-from screentest.core import OutputInfo, Reason, Summary
+from screentest.core import OutputInfo, Reason, Summary, Table
+from screentest.core.table import cell_text
 from screentest.reports.cards import is_of_other_settings
 from screentest.reports.charts import (
     Chart,
@@ -19,7 +20,7 @@ from screentest.reports.charts import (
 )
 from screentest.reports.data import Report
 from screentest.reports.leaderboard import Line, leaderboard
-from screentest.reports.tables import Table, shown, why_missing
+from screentest.reports.tables import why_missing
 from screentest.score.results import Total
 from screentest.suites.locot2v.report import is_of_locot2v, suite_charts
 from screentest.suites.univ.report import is_of_univ, task_charts
@@ -54,7 +55,7 @@ def total_rows(report: Report) -> list[TotalRow]:
             TotalRow(
                 total.name,
                 total.info.summary,
-                shown(summary.value) if summary else "–",
+                cell_text(summary.value) if summary else "–",
                 _interval(summary) if summary and summary.scored > 1 else "",
                 "higher" if total.info.higher_is_better else "lower",
                 total.scored,
@@ -74,7 +75,7 @@ def _is_absent(total: Total) -> bool:
 
 
 def _interval(summary: Summary) -> str:
-    return f"{shown(summary.low)} to {shown(summary.high)}"
+    return f"{cell_text(summary.low)} to {cell_text(summary.high)}"
 
 
 def trust(certificate: Certificate, signature: str = "") -> str:

@@ -4,28 +4,15 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, replace
-from typing import TypeAlias
+from dataclasses import replace
 
 from screentest.certificates.certificate import Accuracy, Certificate
-from screentest.core import Outcome
+from screentest.core import Cell, Outcome, Table
 from screentest.reports.data import Report
 from screentest.reports.leaderboard import leaderboard
 from screentest.score.results import Total
 from screentest.suites.locot2v.report import suite_tables
 from screentest.suites.univ.report import dimension_rows, subdimension_rows
-
-Cell: TypeAlias = str | int | float | None
-
-
-@dataclass(frozen=True, slots=True)
-class Table:
-    """A table with a name that serves as a file name."""
-
-    name: str
-    title: str
-    columns: tuple[str, ...]
-    rows: tuple[tuple[Cell, ...], ...]
 
 
 def tables(report: Report) -> list[Table]:
@@ -73,7 +60,7 @@ def _summary(report: Report) -> Table:
                 "; ".join(why_missing(entry)),
             )
         )
-    columns = ("metric", "mean", "low", "high", "scored", "entry", "better", "not scored")
+    columns = ("metric", "mean", "low", "high", "scored", "total", "better", "not scored")
     return Table("summary", "Means with 95% intervals and coverage", columns, tuple(rows))
 
 
@@ -192,12 +179,3 @@ def _cost(report: Report) -> Table:
         *("records", "planned"),
     )
     return Table("runs", "Runs and what they cost", columns, rows)
-
-
-def shown(value: Cell) -> str:
-    """A cell as people read it."""
-    if value is None:
-        return ""
-    if isinstance(value, float):
-        return f"{value:.3f}" if abs(value) < 1000 else f"{value:,.1f}"
-    return str(value)

@@ -1,0 +1,152 @@
+"""Table: a result as rows and columns, built once and written everywhere.
+
+The terminal prints it, ``--json`` prints its records, the report and its files write it.
+
+>>> means = Table("means", "Means", ("metric", Column("mean", digits=2)), [("flicker", 0.125)])
+>>> means.records()
+[{'metric': 'flicker', 'mean': 0.125}]
+>>> means.texts()
+[('flicker', '0.12')]
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Literal, TypeAlias
+
+Cell: TypeAlias = str | int | float | bool | None
+Align: TypeAlias = Literal["left", "right"]
+Better: TypeAlias = Literal["higher", "lower", ""]
+
+_ARROWS = {"higher": " ↑", "lower": " ↓", "": ""}
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """One column: its key in records and files, and how people see it."""
+
+    name: str
+    title: str = ""
+    """What stands above it; the name where empty."""
+    digits: int | None = None
+    """Digits behind the point; None: three, and one from a thousand on."""
+    better: Better = ""
+    """Which direction is the good one, where there is one."""
+    align: Align | None = None
+    """None: numbers to the right, everything else to the left."""
+    detail: bool = False
+    """Whether only records and files have it: a terminal has no room for it."""
+
+    @property
+    def heading(self) -> str:
+        """The title, with an arrow where one direction is better."""
+        return (self.title or self.name) + _ARROWS[self.better]
+
+    def text(self, cell: Cell) -> str:
+        """A cell of this column as people read it."""
+        return cell_text(cell, self.digits)
+
+
+def cell_text(cell: Cell, digits: int | None = None) -> str:
+    """A cell as people read it; empty where there is no value.
+
+    >>> cell_text(0.5), cell_text(45.25, digits=1), cell_text(None)
+    ('0.500', '45.2', '')
+    >>> cell_text(12345.678), cell_text(1024), cell_text(True)
+    ('12,345.7', '1024', 'yes')
+    """
+    if cell is None:
+        return ""
+    if isinstance(cell, bool):
+        return "yes" if cell else "no"
+    if isinstance(cell, float):
+        if digits is not None:
+            return f"{cell:,.{digits}f}"
+        return f"{cell:.3f}" if abs(cell) < 1000 else f"{cell:,.1f}"
+    return str(cell)
+
+
+@dataclass(frozen=True, slots=True, init=False)
+class Table:
+    """Rows under columns. A missing value is None: no cell is ever NaN or infinite."""
+
+    name: str
+    """Serves as a key in JSON and as a file name."""
+    title: str
+    columns: tuple[Column, ...]
+    rows: tuple[tuple[Cell, ...], ...]
+    note: str
+    """What a reader must know to read it right."""
+
+    def __init__(
+        self,
+        name: str,
+        title: str,
+        columns: Iterable[Column | str],
+        rows: Iterable[Sequence[Cell]] = (),
+        note: str = "",
+    ) -> None:
+        """A column that is given as text has the name alone."""
+        given = tuple(Column(one) if isinstance(one, str) else one for one in columns)
+        cells = tuple(tuple(row) for row in rows)
+        names = [column.name for column in given]
+        if len(set(names)) < len(names):
+            raise ValueError(f"table {name!r} has two columns of one name: {', '.join(names)}")
+        for row in cells:
+            if len(row) != len(given):
+                raise ValueError(f"table {name!r}: {len(row)} cells for {len(given)} columns")
+            for cell in row:
+                if isinstance(cell, float) and not math.isfinite(cell):
+                    raise ValueError(f"table {name!r}: a cell cannot be {cell}; use None")
+        for field, value in (
+            ("name", name),
+            ("title", title),
+            ("columns", given),
+            ("rows", cells),
+            ("note", note),
+        ):
+            object.__setattr__(self, field, value)
+
+    def records(self) -> list[dict[str, Cell]]:
+        """One JSON-ready object per row, by name of the column; None where there is no value."""
+        names = [column.name for column in self.columns]
+        return [dict(zip(names, row, strict=True)) for row in self.rows]
+
+    def column(self, name: str) -> list[Cell]:
+        """The cells of one column."""
+        place = [column.name for column in self.columns].index(name)
+        return [row[place] for row in self.rows]
+
+    def texts(self) -> list[tuple[str, ...]]:
+        """Every row as people read it."""
+        return [
+            tuple(column.text(cell) for column, cell in zip(self.columns, row, strict=True))
+            for row in self.rows
+        ]
+
+    def alignments(self) -> tuple[Align, ...]:
+        """To which side each column is aligned."""
+        return tuple(
+            column.align or ("right" if self.is_numeric(place) else "left")
+            for place, column in enumerate(self.columns)
+        )
+
+    def is_numeric(self, place: int) -> bool:
+        """Whether a column has numbers and nothing else."""
+        cells = [row[place] for row in self.rows if row[place] is not None]
+        return bool(cells) and all(
+            isinstance(cell, int | float) and not isinstance(cell, bool) for cell in cells
+        )
+
+    def short(self) -> Table:
+        """The table without the columns that only records and files have."""
+        kept = [place for place, column in enumerate(self.columns) if not column.detail]
+        return Table(
+            self.name,
+            self.title,
+            [self.columns[place] for place in kept],
+            [[row[place] for place in kept] for row in self.rows],
+            self.note,
+        )
