@@ -13,20 +13,20 @@ from screentest.reports.data import read_report
 from screentest.reports.html import PageOptions, write_html
 from screentest.suites.etva.answers import Answered
 from screentest.suites.etva.graph import Category
-from screentest.suites.etva.metric import Asked, outcomes_of
-from screentest.suites.etva.questions import Question, QuestionSet
+from screentest.suites.etva.metric import AskedScene, outcomes_of
+from screentest.suites.etva.questions import PromptQuestion, QuestionSet
 from tests.reports.conftest import Open
 from tests.reports.runs import score_run
 
 HOSTILE = "Is there a <img src=x onerror=alert(1)> dog?"
 
 
-def scenes() -> list[Asked]:
+def scenes() -> list[AskedScene]:
     """Two clips: one answered in three ways, one without questions."""
     questions = (
-        Question("1", HOSTILE, Category.EXISTENCE),
-        Question("2", "Does it run?", Category.MOTION),
-        Question("3", "Is it red?", Category.COLOR),
+        PromptQuestion("1", HOSTILE, Category.EXISTENCE),
+        PromptQuestion("2", "Does it run?", Category.MOTION),
+        PromptQuestion("3", "Is it red?", Category.COLOR),
     )
     answers = (
         Answered(questions[0], Outcome.of(True), "x" * (LONGEST + 1)),
@@ -35,8 +35,8 @@ def scenes() -> list[Asked]:
     )
     first = Span(Fraction(0), Fraction(2))
     return [
-        Asked("A red dog runs.", first, QuestionSet("A red dog runs.", questions), answers),
-        Asked(
+        AskedScene("A red dog runs.", first, QuestionSet("A red dog runs.", questions), answers),
+        AskedScene(
             "Then it sleeps.", Span(Fraction(2), Fraction(4)), failure=Failure(Reason.REFUSED, "no")
         ),
     ]

@@ -9,7 +9,7 @@ import json
 import re
 from collections.abc import Callable
 
-from screentest.suites.etva.graph import Attribute, Kind, Relation
+from screentest.suites.etva.graph import Attribute, EntityKind, Relation
 from screentest.suites.etva.rules.writer import write_by_rules
 from screentest.testing.chat_answers import Act, Answer, Asked
 
@@ -75,8 +75,8 @@ def well_behaved(judge: Judge = always_yes) -> Callable[[Asked], Act]:
 def elements(prompt: str) -> dict[str, object]:
     graph = write_by_rules(prompt).graph
     assert graph is not None
-    backgrounds = [one.name for one in graph.entities if one.kind is Kind.BACKGROUND]
-    things = [one.name for one in graph.entities if one.kind is Kind.THING]
+    backgrounds = [one.name for one in graph.entities if one.kind is EntityKind.BACKGROUND]
+    things = [one.name for one in graph.entities if one.kind is EntityKind.THING]
     return {
         "background": backgrounds[0] if backgrounds else None,
         "camera": None,

@@ -14,7 +14,7 @@ from screentest.core import Outcome, Reason, registry
 from screentest.models.templates import Prompts
 from screentest.suites.etva.agents import SAMPLING, add_knowledge, write_by_chat
 from screentest.suites.etva.answers import ANSWER_SAMPLING
-from screentest.suites.etva.graph import Category, Kind
+from screentest.suites.etva.graph import Category, EntityKind
 from screentest.suites.etva.questions import QuestionSet, read_question_sets
 from screentest.testing.chat_answers import MALFORMED, Act, Answer, Asked, Status, plausible
 from screentest.testing.chat_server import FakeChatServer
@@ -74,9 +74,9 @@ def test_three_agents_make_a_graph_and_its_questions() -> None:
     written = outcome.unwrap()
     assert written.graph is not None
     assert [(one.name, one.kind) for one in written.graph.entities] == [
-        ("desert", Kind.BACKGROUND),
-        ("penguin", Kind.THING),
-        ("cactus", Kind.THING),
+        ("desert", EntityKind.BACKGROUND),
+        ("penguin", EntityKind.THING),
+        ("cactus", EntityKind.THING),
     ]
     assert [one.text for one in written.questions] == [
         "Is it set in a desert?",

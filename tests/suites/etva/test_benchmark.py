@@ -17,7 +17,7 @@ from screentest.suites.etva.benchmark import (
     sub_benchmark,
 )
 from screentest.suites.etva.graph import Category
-from screentest.suites.etva.questions import Question, QuestionSet, read_question_sets
+from screentest.suites.etva.questions import PromptQuestion, QuestionSet, read_question_sets
 
 
 def made(count: int, seed: int = 0) -> list[QuestionSet]:
@@ -27,7 +27,9 @@ def made(count: int, seed: int = 0) -> list[QuestionSet]:
     sets = []
     for number in range(count):
         kinds = dice.choice(list(Category), size=dice.integers(1, 10), p=odds / odds.sum())
-        questions = [Question(f"q{n}", f"Is it {n}?", Category(k)) for n, k in enumerate(kinds)]
+        questions = [
+            PromptQuestion(f"q{n}", f"Is it {n}?", Category(k)) for n, k in enumerate(kinds)
+        ]
         sets.append(QuestionSet(f"Prompt {number}.", tuple(questions)))
     return sets
 

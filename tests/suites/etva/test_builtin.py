@@ -19,9 +19,9 @@ from screentest.models.roles import Detection
 from screentest.run.session import Settings, Tools
 from screentest.score.evaluators import resolve
 from screentest.score.measure import measure
-from screentest.suites.etva.answers import Scene
+from screentest.suites.etva.answers import ShownScene
 from screentest.suites.etva.builtin import BuiltinAnswerer
-from screentest.suites.etva.questions import Question, QuestionSet
+from screentest.suites.etva.questions import PromptQuestion, QuestionSet
 from screentest.suites.etva.rules.writer import write_by_rules
 from tests.models.pulled import pulled
 
@@ -52,7 +52,7 @@ def frames(count: int = 4) -> list[Frame]:
 
 def answers(written: QuestionSet, detector: Boxes) -> dict[str, str]:
     answerer = BuiltinAnswerer(detector, DisFlow(), lambda moments, size: iter(()))
-    scene = Scene(written, Span(Fraction(0), Fraction(4)), lambda: iter(frames()))
+    scene = ShownScene(written, Span(Fraction(0), Fraction(4)), lambda: iter(frames()))
     told = {}
     for one in answerer.answer(scene, written.questions):
         failure = one.answer.failure
@@ -99,7 +99,7 @@ def test_questions_without_a_graph_cannot_be_looked_up() -> None:
     assert set(answers(bare, Boxes({"cup": [LEFT]})).values()) == {"not_applicable"}
 
 
-def _bare(question: Question) -> Question:
+def _bare(question: PromptQuestion) -> PromptQuestion:
     return replace(question, element="", needs=())
 
 

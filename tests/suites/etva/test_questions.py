@@ -9,22 +9,26 @@ from screentest.suites.etva.graph import (
     Attribute,
     Category,
     Entity,
-    Kind,
+    EntityKind,
     Relation,
     SceneGraph,
     read_category,
 )
-from screentest.suites.etva.questions import Question, QuestionSet, distinct, with_needs
+from screentest.suites.etva.questions import PromptQuestion, QuestionSet, distinct, with_needs
 
 GRAPH = SceneGraph(
-    (Entity("e1", "penguin"), Entity("e2", "cactus"), Entity("e3", "desert", Kind.BACKGROUND)),
+    (
+        Entity("e1", "penguin"),
+        Entity("e2", "cactus"),
+        Entity("e3", "desert", EntityKind.BACKGROUND),
+    ),
     (Attribute("a1", "e2", "green"),),
     (Relation("r1", "e1", "left of", "e2"),),
 )
 
 
-def asked(number: int, element: str = "", *needs: str) -> Question:
-    return Question(f"q{number}", f"Question {number}?", Category.OTHER, element, needs)
+def asked(number: int, element: str = "", *needs: str) -> PromptQuestion:
+    return PromptQuestion(f"q{number}", f"Question {number}?", Category.OTHER, element, needs)
 
 
 @pytest.mark.parametrize(
@@ -49,10 +53,12 @@ def test_a_graph_that_contradicts_itself(parts: tuple[tuple, ...], told: str) ->
         ((asked(1, "e9"),), "not in the graph"),
         ((asked(1, "", "q7"),), "needs 'q7'"),
         ((asked(1, "", "q2"), asked(2, "", "q1")), "circle"),
-        ((Question("q1", " ", Category.OTHER),), "empty"),
+        ((PromptQuestion("q1", " ", Category.OTHER),), "empty"),
     ],
 )
-def test_questions_that_contradict_themselves(questions: tuple[Question, ...], told: str) -> None:
+def test_questions_that_contradict_themselves(
+    questions: tuple[PromptQuestion, ...], told: str
+) -> None:
     with pytest.raises(UserError, match=told):
         QuestionSet("A prompt.", questions, GRAPH)
 
@@ -66,9 +72,9 @@ def test_an_attribute_needs_its_entity_and_a_relation_both_ends() -> None:
 
 
 def test_what_needed_a_double_needs_the_one_that_stays() -> None:
-    first = Question("q1", "Is there a cat?", Category.EXISTENCE)
-    double = Question("q2", "Is there any cat shown in this video?", Category.EXISTENCE)
-    third = Question("q3", "Is the cat red?", Category.COLOR, needs=("q2",))
+    first = PromptQuestion("q1", "Is there a cat?", Category.EXISTENCE)
+    double = PromptQuestion("q2", "Is there any cat shown in this video?", Category.EXISTENCE)
+    third = PromptQuestion("q3", "Is the cat red?", Category.COLOR, needs=("q2",))
     assert [(one.id, one.needs) for one in distinct([first, double, third])] == [
         ("q1", ()),
         ("q3", ("q1",)),
@@ -86,7 +92,7 @@ def test_what_needed_a_double_needs_the_one_that_stays() -> None:
     ],
 )
 def test_which_questions_are_the_same(one: str, other: str, same: bool) -> None:
-    asked = [Question("a", one, Category.OTHER), Question("b", other, Category.OTHER)]
+    asked = [PromptQuestion("a", one, Category.OTHER), PromptQuestion("b", other, Category.OTHER)]
     assert (len(distinct(asked)) == 1) == same
 
 

@@ -9,7 +9,7 @@ from scipy.stats import binomtest
 
 from screentest.core import Reason, UserError
 from screentest.suites.etva.answers import Compat
-from screentest.suites.etva.data import Exchange, Transcript, read_transcripts
+from screentest.suites.etva.data import Transcript, TranscriptAnswer, read_transcripts
 from screentest.suites.etva.graph import Category
 from screentest.suites.etva.runs import judge_transcripts
 from screentest.suites.etva.tables import Row, tabulate
@@ -70,7 +70,9 @@ def test_upstream_counting_agrees_where_every_answer_has_one_token(shared_data: 
 
 
 def transcript(*answers: str) -> list[Transcript]:
-    exchanges = tuple(Exchange(f"Question {n}?", text, "color") for n, text in enumerate(answers))
+    exchanges = tuple(
+        TranscriptAnswer(f"Question {n}?", text, "color") for n, text in enumerate(answers)
+    )
     return [Transcript("1", "A red cat.", exchanges)]
 
 
@@ -94,6 +96,6 @@ def test_nothing_answered_is_no_zero() -> None:
 
 
 def test_a_transcript_without_categories_asks_for_them() -> None:
-    said = [Transcript("1", "A cat.", (Exchange("Is there a cat?", "[YES]"),))]
+    said = [Transcript("1", "A cat.", (TranscriptAnswer("Is there a cat?", "[YES]"),))]
     with pytest.raises(UserError, match="--questions"):
         judge_transcripts(said)

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from screentest.models import Choice, Models
-from screentest.suites.etva.graph import Category, Kind
+from screentest.suites.etva.graph import Category, EntityKind
 from screentest.suites.etva.questions import read_question_sets
 from screentest.suites.etva.rules.writer import rules_signature, write_by_rules
 from tests.suites.etva.agreement import covered
@@ -109,7 +109,11 @@ def test_graph_and_questions_belong_together() -> None:
     written = write_by_rules("A small dog runs through a forest, camera zoom in.")
     assert written.graph is not None
     kinds = {entity.name: entity.kind for entity in written.graph.entities}
-    assert kinds == {"dog": Kind.THING, "forest": Kind.BACKGROUND, "camera": Kind.CAMERA}
+    assert kinds == {
+        "dog": EntityKind.THING,
+        "forest": EntityKind.BACKGROUND,
+        "camera": EntityKind.CAMERA,
+    }
     by_text = {one.text: one for one in written.questions}
     there = by_text["Is there a dog shown in the video?"]
     assert by_text["Is the dog small?"].needs == (there.id,)

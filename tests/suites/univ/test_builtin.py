@@ -18,7 +18,7 @@ from screentest.models.pictures import limit_long_side
 from screentest.run.session import Settings, Tools
 from screentest.score.measure import measure
 from screentest.suites.univ.builtin import colours
-from screentest.suites.univ.builtin.motion import Step, movements, step_between
+from screentest.suites.univ.builtin.motion import CameraStep, movements, step_between
 from screentest.suites.univ.schema import VideoDescription
 from screentest.suites.univ.vocabulary import Brightness, CameraMotion, Contrast, Hue, Saturation
 from tests.suites.locot2v.films import film as written
@@ -29,7 +29,7 @@ RATE = 8
 
 def seen(frames: Iterable[Image]) -> list[CameraMotion]:
     """What the describer says of frames that come eight a second."""
-    flow, steps, last = DisFlow(), list[Step](), None
+    flow, steps, last = DisFlow(), list[CameraStep](), None
     for number, frame in enumerate(limit_long_side(one, 192) for one in frames):
         if last is not None:
             (field,) = flow.flow([(last, frame)])
@@ -144,7 +144,7 @@ def test_looks_follow_what_was_done_to_a_real_picture(sample: Path) -> None:
     photo = Pictures.open(sample / "backgrounds" / "tea_gardens_960x540.jpg").convert("RGB")
     look = colours.look_at(np.asarray(photo))
 
-    def enhanced(kind: type, factor: float) -> colours.Look:
+    def enhanced(kind: type, factor: float) -> colours.FrameLook:
         return colours.look_at(np.asarray(kind(photo).enhance(factor)))
 
     pale = enhanced(ImageEnhance.Color, 0.0)

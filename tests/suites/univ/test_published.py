@@ -6,7 +6,7 @@ import random
 
 import pytest
 
-from screentest.suites.univ.pieces import Task
+from screentest.suites.univ.pieces import UnivTask
 from screentest.suites.univ.tables import (
     PUBLISHED,
     agrees_with_print,
@@ -65,6 +65,6 @@ def test_a_camera_that_is_the_mean_of_the_rest_is_told() -> None:
 
 def test_the_cost_table_of_the_paper() -> None:
     """Table D1: tokens and seconds of a case, V2V, TV2V, R2V, RV2V, T2V, V2T."""
-    order = (Task.V2V, Task.TV2V, Task.R2V, Task.RV2V, Task.T2V, Task.V2T)
+    order = (UnivTask.V2V, UnivTask.TV2V, UnivTask.R2V, UnivTask.RV2V, UnivTask.T2V, UnivTask.V2T)
     assert [PUBLISHED[task][0] for task in order] == [25104, 25898, 16743, 27534, 19567, 1413]
-    assert PUBLISHED.keys() == set(Task)
+    assert PUBLISHED.keys() == set(UnivTask)

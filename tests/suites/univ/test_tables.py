@@ -9,7 +9,7 @@ import pytest
 
 from screentest.core import Item, Outcome, OutputInfo, Reason, Score
 from screentest.score.results import Results, Value
-from screentest.suites.univ.pieces import Task
+from screentest.suites.univ.pieces import UnivTask
 from screentest.suites.univ.tables import subdimensions, table
 from screentest.suites.univ.vocabulary import Dimension
 
@@ -46,7 +46,7 @@ def test_means_by_model_and_their_coverage() -> None:
         },
     )
     first, second = table(run)
-    assert (first.task, first.model, second.model) == (Task.T2V, "a", "b")
+    assert (first.task, first.model, second.model) == (UnivTask.T2V, "a", "b")
     camera = first.cells[Dimension.CAMERA]
     assert (camera.percent, camera.scored, camera.total) == (80.0, 1, 2)
     # Seven dimensions at 60 and one at 80: by hand, 62.5.

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from screentest.core import Item, ManifestError, Reason
-from screentest.suites.univ.checklist import Entry, read_checklist
+from screentest.suites.univ.checklist import ChecklistEntry, read_checklist
 from screentest.suites.univ.requests import SAMPLING
 from screentest.suites.univ.text_task import add_up
 from screentest.suites.univ.vocabulary import ALL_SUBDIMENSIONS, Dimension
@@ -67,12 +67,12 @@ def test_the_benchmark_s_checklist_becomes_entries() -> None:
 
 def test_adding_up_by_hand() -> None:
     entries = [
-        Entry("colour_hue", "a"),  # 1 and 0: the hue has 0.5
-        Entry("colour_hue", "b"),
-        Entry("colour_contrast", "c"),  # 1; so the colour has 0.75
-        Entry("action_event", "d"),  # 0.5
-        Entry("subject", "e"),  # 1: not told apart
-        Entry("atmosphere", "f"),  # counts nowhere
+        ChecklistEntry("colour_hue", "a"),  # 1 and 0: the hue has 0.5
+        ChecklistEntry("colour_hue", "b"),
+        ChecklistEntry("colour_contrast", "c"),  # 1; so the colour has 0.75
+        ChecklistEntry("action_event", "d"),  # 0.5
+        ChecklistEntry("subject", "e"),  # 1: not told apart
+        ChecklistEntry("atmosphere", "f"),  # counts nowhere
     ]
     levels = add_up(entries, [1, 0, 1, 0.5, 1, 0])
     assert levels.by_about["colour_hue"] == 0.5
@@ -82,7 +82,7 @@ def test_adding_up_by_hand() -> None:
         Dimension.SUBJECT: 1.0,
     }
     assert levels.average == 0.75
-    assert add_up([Entry("atmosphere", "f")], [1]).average is None
+    assert add_up([ChecklistEntry("atmosphere", "f")], [1]).average is None
 
 
 def test_an_imputed_camera_would_leave_the_average_as_it_is() -> None:
@@ -91,7 +91,7 @@ def test_an_imputed_camera_would_leave_the_average_as_it_is() -> None:
     abouts = ["subject", "background_scene", "action_event", "colour_hue", "lighting_effect"]
     abouts += ["style_kind", "position_camera"]
     scores = [1, 0.5, 0, 1, 1, 0.5, 0]
-    levels = add_up([Entry(about, "x") for about in abouts], scores)
+    levels = add_up([ChecklistEntry(about, "x") for about in abouts], scores)
     assert set(levels.dimensions) == set(seven)
     imputed = [*levels.dimensions.values(), sum(levels.dimensions.values()) / 7]
     assert levels.average == pytest.approx(sum(imputed) / 8)

@@ -1,6 +1,1 @@
-"""ETVA as a suite: tables, replayed transcripts, people's ratings, benchmarks."""
-
-from screentest.suites.etva.runs import judge_transcripts
-from screentest.suites.etva.tables import Judged, Row, rows_by_model, tabulate
-
-__all__ = ["Judged", "Row", "judge_transcripts", "rows_by_model", "tabulate"]
+"""ETVA: a scene graph of the prompt, a yes/no question per node and edge, answered from frames."""

@@ -26,14 +26,14 @@ from screentest.suites.etva.graph import (
     Element,
     ElementsAnswer,
     Entity,
+    EntityKind,
     GraphAnswer,
-    Kind,
     QuestionsAnswer,
     Relation,
     SceneGraph,
     words_of,
 )
-from screentest.suites.etva.questions import Question, QuestionSet, distinct, with_needs
+from screentest.suites.etva.questions import PromptQuestion, QuestionSet, distinct, with_needs
 
 ELEMENTS, GRAPH, QUESTIONS = "etva/elements", "etva/graph", "etva/questions"
 TEMPLATES = (ELEMENTS, GRAPH, QUESTIONS)
@@ -116,9 +116,9 @@ def _request(
 def _take_apart(prompt: str, answer: BaseModel) -> _Apart:
     assert isinstance(answer, ElementsAnswer)
     named = [
-        *((Kind.BACKGROUND, text) for text in (answer.background,) if _says(text)),
-        *((Kind.CAMERA, text) for text in (answer.camera,) if _says(text)),
-        *((Kind.THING, text) for text in answer.entities if _says(text)),
+        *((EntityKind.BACKGROUND, text) for text in (answer.background,) if _says(text)),
+        *((EntityKind.CAMERA, text) for text in (answer.camera,) if _says(text)),
+        *((EntityKind.THING, text) for text in answer.entities if _says(text)),
     ]
     seen: dict[str, Entity] = {}
     for kind, text in named:
@@ -155,7 +155,7 @@ def _graph_request(prompts: Prompts, apart: _Apart) -> ChatRequest:
 
 
 def _named(entity: Entity) -> str:
-    return entity.name if entity.kind is Kind.THING else f"{entity.kind.value}: {entity.name}"
+    return entity.name if entity.kind is EntityKind.THING else f"{entity.kind.value}: {entity.name}"
 
 
 def _connect(apart: _Apart, answer: BaseModel) -> _Connected:
@@ -198,7 +198,11 @@ def _questions_request(prompts: Prompts, connected: _Connected) -> ChatRequest:
 def _described(element: Element, graph: SceneGraph) -> str:
     match element:
         case Entity():
-            return _named(element) if element.kind is not Kind.THING else f"exists: {element.name}"
+            return (
+                _named(element)
+                if element.kind is not EntityKind.THING
+                else f"exists: {element.name}"
+            )
         case Attribute(entity=entity, value=value):
             return f"attribute of {graph.entity(entity).name}: {value}"
         case Relation(subject=subject, name=name, object=other):
@@ -209,7 +213,7 @@ def _ask(connected: _Connected, answer: BaseModel) -> QuestionSet:
     assert isinstance(answer, QuestionsAnswer)
     elements = list(connected.graph.walk())
     left_out = list(connected.left_out)
-    written: dict[int, Question] = {}
+    written: dict[int, PromptQuestion] = {}
     for one in answer.questions:
         text = " ".join(one.question.split())
         if not 1 <= one.element <= len(elements):
@@ -220,7 +224,7 @@ def _ask(connected: _Connected, answer: BaseModel) -> QuestionSet:
             left_out.append(f"{text!r} is a second question about element {one.element}")
         else:
             element = elements[one.element - 1].id
-            written[one.element] = Question(f"q{one.element}", text, one.category, element)
+            written[one.element] = PromptQuestion(f"q{one.element}", text, one.category, element)
     for number, element_ in enumerate(elements, start=1):
         if number not in written:
             left_out.append(f"{words_of(element_)!r} has no question")

@@ -17,7 +17,7 @@ from screentest.models.roles import Chat
 from screentest.models.templates import Pictures, Prompts, Slot
 from screentest.run.records import TRANSIENT
 from screentest.suites.etva.graph import AnswersAnswer
-from screentest.suites.etva.questions import Question, QuestionSet
+from screentest.suites.etva.questions import PromptQuestion, QuestionSet
 
 # The answer token at the end of a reasoned answer.
 #
@@ -63,7 +63,7 @@ _ENCODING = Encoding()
 class Answered:
     """A question with its answer, and all that was said on the way."""
 
-    question: Question
+    question: PromptQuestion
     answer: Outcome[bool]
     said: str = ""
     gated: bool = False
@@ -71,7 +71,7 @@ class Answered:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Scene:
+class ShownScene:
     """A piece of video, what it should show, and what is to be asked."""
 
     asked: QuestionSet
@@ -83,7 +83,7 @@ class Scene:
 class Answerer(Protocol):
     """Answers questions about a scene."""
 
-    def answer(self, scene: Scene, questions: Sequence[Question]) -> list[Answered]:
+    def answer(self, scene: ShownScene, questions: Sequence[PromptQuestion]) -> list[Answered]:
         """One for each question, in their order."""
 
 
@@ -113,9 +113,9 @@ class ChatAnswerer:
         self._stages = stages or Stages()
         self._compat = compat
         self._batch = batch
-        self._shown: tuple[Scene, list[Part]] | None = None
+        self._shown: tuple[ShownScene, list[Part]] | None = None
 
-    def answer(self, scene: Scene, questions: Sequence[Question]) -> list[Answered]:
+    def answer(self, scene: ShownScene, questions: Sequence[PromptQuestion]) -> list[Answered]:
         """One for each question. The frames are encoded once."""
         if not questions:
             return []
@@ -129,14 +129,14 @@ class ChatAnswerer:
             for answered in self._read(part, outcome)
         ]
 
-    def _pictures(self, scene: Scene) -> list[Part]:
+    def _pictures(self, scene: ShownScene) -> list[Part]:
         """The scene's frames, encoded once however often it is asked about."""
         if self._shown is None or self._shown[0] is not scene:
             self._shown = scene, timed(scene.frames(), _ENCODING)
         return self._shown[1]
 
     def _request(
-        self, scene: Scene, pictures: Sequence[Part], questions: Sequence[Question]
+        self, scene: ShownScene, pictures: Sequence[Part], questions: Sequence[PromptQuestion]
     ) -> ChatRequest:
         stages = self._stages
         slots: dict[str, Slot] = {
@@ -154,7 +154,9 @@ class ChatAnswerer:
         room = replace(sampling, max_tokens=sampling.max_tokens * len(questions))
         return ChatRequest(rendered.parts, rendered.system, AnswersAnswer, sampling=room, use=USE)
 
-    def _read(self, questions: Sequence[Question], outcome: Outcome[ChatAnswer]) -> list[Answered]:
+    def _read(
+        self, questions: Sequence[PromptQuestion], outcome: Outcome[ChatAnswer]
+    ) -> list[Answered]:
         if outcome.failure is not None:
             return [Answered(one, Outcome(failure=outcome.failure)) for one in questions]
         answer = outcome.unwrap()
@@ -164,7 +166,7 @@ class ChatAnswerer:
         return [Answered(one, read, answer.text) for one in questions]
 
 
-def _numbered(questions: Sequence[Question], given: AnswersAnswer) -> list[Answered]:
+def _numbered(questions: Sequence[PromptQuestion], given: AnswersAnswer) -> list[Answered]:
     """Each question's own answer; none, or two that differ, is no answer."""
     answered = []
     for number, question in enumerate(questions, start=1):
@@ -179,7 +181,7 @@ def _numbered(questions: Sequence[Question], given: AnswersAnswer) -> list[Answe
     return answered
 
 
-def answer_all(answerer: Answerer, scene: Scene, *, gating: bool) -> list[Answered]:
+def answer_all(answerer: Answerer, scene: ShownScene, *, gating: bool) -> list[Answered]:
     """All questions of a scene; with ``gating`` none about what is known not to be there."""
     if not gating:
         return answerer.answer(scene, scene.asked.questions)
@@ -199,7 +201,7 @@ def _is_no(answered: Answered) -> bool:
     return answered.answer.ok and not answered.answer.unwrap()
 
 
-def _first_no(question: Question, done: dict[str, Answered]) -> str:
+def _first_no(question: PromptQuestion, done: dict[str, Answered]) -> str:
     return next(need for need in question.needs if _is_no(done[need]))
 
 

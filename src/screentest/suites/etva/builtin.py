@@ -33,10 +33,10 @@ from screentest.core import (
 )
 from screentest.models.colours import BASIC_COLOURS, basic_colour, name_pixels
 from screentest.models.roles import Detection, Detector, Flow
-from screentest.suites.etva.answers import Answered, Looking, Scene
-from screentest.suites.etva.graph import Attribute, Category, Entity, Kind, Relation
-from screentest.suites.etva.metric import OUTPUTS, Questioning
-from screentest.suites.etva.questions import Question, QuestionSet, QuestionsFile
+from screentest.suites.etva.answers import Answered, Looking, ShownScene
+from screentest.suites.etva.graph import Attribute, Category, Entity, EntityKind, Relation
+from screentest.suites.etva.metric import OUTPUTS, QuestionMeasurement
+from screentest.suites.etva.questions import PromptQuestion, QuestionSet, QuestionsFile
 from screentest.suites.etva.rules.writer import rules_signature, write_by_rules
 
 if TYPE_CHECKING:
@@ -228,19 +228,19 @@ class BuiltinAnswerer:
         self._detector = detector
         self._flow = flow
         self._frames = frames
-        self._seen: tuple[Scene, dict[str, Sightings]] | None = None
-        self._moved: tuple[Scene, list[Movement]] | None = None
+        self._seen: tuple[ShownScene, dict[str, Sightings]] | None = None
+        self._moved: tuple[ShownScene, list[Movement]] | None = None
 
-    def answer(self, scene: Scene, questions: Sequence[Question]) -> list[Answered]:
+    def answer(self, scene: ShownScene, questions: Sequence[PromptQuestion]) -> list[Answered]:
         """One for each question; what cannot be seen from here is not applicable."""
         return [Answered(one, *self._answer(scene, one)) for one in questions]
 
-    def _answer(self, scene: Scene, question: Question) -> tuple[Outcome[bool], str]:
+    def _answer(self, scene: ShownScene, question: PromptQuestion) -> tuple[Outcome[bool], str]:
         graph = scene.asked.graph
         element = graph.element(question.element) if graph is not None else None
         found: tuple[bool | None, str] = (None, "")
         match element:
-            case Entity(kind=Kind.THING, name=name):
+            case Entity(kind=EntityKind.THING, name=name):
                 found = self._exists(scene, name)
             case Attribute(entity=entity, value=value) if graph is not None:
                 found = self._quality(scene, question, graph.entity(entity), value)
@@ -252,16 +252,16 @@ class BuiltinAnswerer:
             return Outcome.failed(Reason.NOT_APPLICABLE, told), ""
         return Outcome.of(said), why
 
-    def _exists(self, scene: Scene, name: str) -> tuple[bool | None, str]:
+    def _exists(self, scene: ShownScene, name: str) -> tuple[bool | None, str]:
         mine = self._sightings(scene).get(name)
         if mine is None:
             return None, f"the detector does not know {name!r}"
         return mine.there, f"{name} found in {len(mine.counts)} of {mine.frames} frames"
 
     def _quality(
-        self, scene: Scene, question: Question, entity: Entity, value: str
+        self, scene: ShownScene, question: PromptQuestion, entity: Entity, value: str
     ) -> tuple[bool | None, str]:
-        if entity.kind is Kind.CAMERA:
+        if entity.kind is EntityKind.CAMERA:
             if question.category is not Category.CAMERA:
                 return None, ""
             seen = self._movements(scene)
@@ -278,7 +278,7 @@ class BuiltinAnswerer:
             return mine.has_colour(value), f"colours of {entity.name} in its middle"
         return None, ""
 
-    def _side(self, scene: Scene, one: str, words: str, two: str) -> tuple[bool | None, str]:
+    def _side(self, scene: ShownScene, one: str, words: str, two: str) -> tuple[bool | None, str]:
         sides = {"left", "right"} & set(words.lower().split())
         seen = self._sightings(scene)
         if len(sides) != 1 or one not in seen or two not in seen:
@@ -288,12 +288,12 @@ class BuiltinAnswerer:
             return False, f"{one} and {two} are never seen together"
         return left == ("left" in sides), "centres of their boxes compared"
 
-    def _sightings(self, scene: Scene) -> dict[str, Sightings]:
+    def _sightings(self, scene: ShownScene) -> dict[str, Sightings]:
         """Of the things that the detector knows, looked for once per scene."""
         if self._seen is None or self._seen[0] is not scene:
             graph = scene.asked.graph
             entities = graph.entities if graph is not None else ()
-            names = [entity.name for entity in entities if entity.kind is Kind.THING]
+            names = [entity.name for entity in entities if entity.kind is EntityKind.THING]
             known = [name for name, knows in zip(names, self._knows(names), strict=True) if knows]
             found = look_for(known, scene.frames(), self._detector) if known else {}
             self._seen = scene, found
@@ -304,12 +304,12 @@ class BuiltinAnswerer:
         knows = getattr(self._detector, "knows", None)
         return knows(names) if knows is not None and names else [True] * len(names)
 
-    def _movements(self, scene: Scene) -> list[Movement]:
+    def _movements(self, scene: ShownScene) -> list[Movement]:
         if self._moved is None or self._moved[0] is not scene:
             self._moved = scene, list(self._flows(scene))
         return self._moved[1]
 
-    def _flows(self, scene: Scene) -> Iterator[Movement]:
+    def _flows(self, scene: ShownScene) -> Iterator[Movement]:
         span = scene.span
         room = span.duration - _APART
         if room <= 0:
@@ -382,7 +382,9 @@ class EtvaBuiltin:
 
         answerer = BuiltinAnswerer(resources.role("detection"), resources.role("flow"), frames)
         looking = Looking(most=self.max_frames, least=min(4, self.max_frames), max_pixels=_PIXELS)
-        return Questioning(item, resources, self._write, answerer, looking, self.gating, self.clips)
+        return QuestionMeasurement(
+            item, resources, self._write, answerer, looking, self.gating, self.clips
+        )
 
     def _write(self, texts: Sequence[str]) -> list[Outcome[QuestionSet]]:
         if self.saved is not None:

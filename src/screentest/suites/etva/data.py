@@ -40,7 +40,7 @@ class ReleasedPrompt:
 
 
 @dataclass(frozen=True, slots=True)
-class Exchange:
+class TranscriptAnswer:
     """One question and all that the model said."""
 
     question: str
@@ -54,7 +54,7 @@ class Transcript:
 
     number: str
     prompt: str
-    exchanges: tuple[Exchange, ...]
+    exchanges: tuple[TranscriptAnswer, ...]
     knowledge: str = ""
 
 
@@ -150,7 +150,9 @@ def _transcript(path: Path, line: int, row: Mapping[str, Any]) -> Transcript:
         if not isinstance(pair, dict) or not isinstance(pair.get("answer"), str):
             raise _wrong(path, line, "question_answer has an entry without question and answer")
         label = pair.get("type", "")
-        exchanges.append(Exchange(_text(path, line, pair, "question"), pair["answer"], str(label)))
+        exchanges.append(
+            TranscriptAnswer(_text(path, line, pair, "question"), pair["answer"], str(label))
+        )
     prompt = _text(path, line, row, "prompt")
     return Transcript(_number(row, line), prompt, tuple(exchanges), _knowledge(row))
 

@@ -22,7 +22,7 @@ from pydantic import BaseModel, Field
 from screentest.core import UserError
 
 
-class Kind(StrEnum):
+class EntityKind(StrEnum):
     """What an entity is to the picture."""
 
     THING = "thing"
@@ -39,7 +39,7 @@ class Entity:
 
     id: str
     name: str
-    kind: Kind = Kind.THING
+    kind: EntityKind = EntityKind.THING
 
 
 @dataclass(frozen=True, slots=True)

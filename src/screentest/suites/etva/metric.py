@@ -47,7 +47,7 @@ from screentest.suites.etva.answers import (
     Answerer,
     Compat,
     Looking,
-    Scene,
+    ShownScene,
     answer_all,
     must_be_whole,
 )
@@ -59,7 +59,7 @@ from screentest.suites.etva.rules.writer import rules_signature, write_by_rules
 
 
 @dataclass(frozen=True, slots=True)
-class Piece:
+class TimedText:
     """A text, and the time in which it should be shown; or why that cannot be looked at."""
 
     text: str
@@ -67,7 +67,7 @@ class Piece:
     failure: Failure | None = None
 
 
-def pieces_of(item: Item, whole: Span, *, clips: bool = True) -> list[Piece]:
+def pieces_of(item: Item, whole: Span, *, clips: bool = True) -> list[TimedText]:
     """What is asked about with which part of the video.
 
     A script with times is asked about clip by clip. Where it has none, nobody knows when a
@@ -75,7 +75,7 @@ def pieces_of(item: Item, whole: Span, *, clips: bool = True) -> list[Piece]:
     ask for nothing.
     """
     if not clips or item.script is None or not item.script.text.strip():
-        return [Piece(item.text, whole)]
+        return [TimedText(item.text, whole)]
     pieces = []
     for clip in item.script.clips:
         if clip.caption.strip():
@@ -83,14 +83,14 @@ def pieces_of(item: Item, whole: Span, *, clips: bool = True) -> list[Piece]:
     return pieces
 
 
-def _piece(caption: str, span: Span | None, whole: Span) -> Piece:
+def _piece(caption: str, span: Span | None, whole: Span) -> TimedText:
     if span is None:
-        return Piece(caption, whole)
+        return TimedText(caption, whole)
     start, end = max(span.start, whole.start), min(span.end, whole.end)
     if start < end:
-        return Piece(caption, Span(start, end))
+        return TimedText(caption, Span(start, end))
     told = f"the clip at {span} lies outside the video, which ends at {float(whole.end):.3f} s"
-    return Piece(caption, span, Failure(Reason.NOT_APPLICABLE, told))
+    return TimedText(caption, span, Failure(Reason.NOT_APPLICABLE, told))
 
 
 # From the answers of all scenes to a metric's outcomes: score, coverage, categories.
@@ -108,7 +108,7 @@ _LONGEST_NOTE = 400
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class AskedScene:
     """A scene with its answers, or the reason why it has no questions."""
 
     text: str
@@ -131,7 +131,7 @@ class Asked:
         return sum(one.answer.ok for one in self.answered) / len(self.answered)
 
 
-def outcomes_of(scenes: Sequence[Asked]) -> dict[str, Outcome[Score]]:
+def outcomes_of(scenes: Sequence[AskedScene]) -> dict[str, Outcome[Score]]:
     """Every output. Questions of all scenes count alike; a text that asks nothing counts not."""
     scenes = [scene for scene in scenes if scene.answered or scene.failure is not None]
     answered = [one for scene in scenes for one in scene.answered]
@@ -149,7 +149,7 @@ def outcomes_of(scenes: Sequence[Asked]) -> dict[str, Outcome[Score]]:
     return outcomes
 
 
-def _score(scenes: Sequence[Asked], answered: Sequence[Answered]) -> Outcome[Score]:
+def _score(scenes: Sequence[AskedScene], answered: Sequence[Answered]) -> Outcome[Score]:
     share = _share(answered, "no question was asked")
     if not share.ok:
         return share
@@ -160,7 +160,7 @@ def _score(scenes: Sequence[Asked], answered: Sequence[Answered]) -> Outcome[Sco
     return Outcome.of(Score(share.unwrap().value, curve, details))
 
 
-def _note(scene: Asked) -> str:
+def _note(scene: AskedScene) -> str:
     """What was missing in a scene, for whoever looks at the curve."""
     missing = [
         one.question.text for one in scene.answered if one.answer.ok and not one.answer.unwrap()
@@ -190,7 +190,7 @@ def _counts(answered: Sequence[Answered]) -> dict[str, Json]:
     }
 
 
-def _told(scene: Asked) -> Json:
+def _told(scene: AskedScene) -> Json:
     """A scene as evidence: its questions with what was said, its graph and knowledge."""
     told: dict[str, Json] = {
         "text": scene.text,
@@ -224,7 +224,7 @@ def _evidence(answered: Answered) -> Json:
     return told
 
 
-def _nothing_asked(scenes: Sequence[Asked]) -> NoValue:
+def _nothing_asked(scenes: Sequence[AskedScene]) -> NoValue:
     for scene in scenes:
         if scene.failure is not None:
             return NoValue(scene.failure.reason, scene.failure.detail, advice=scene.failure.advice)
@@ -238,7 +238,7 @@ Writer = Callable[[Sequence[str]], list[Outcome[QuestionSet]]]
 
 
 @dataclass(slots=True, eq=False)
-class Questioning:
+class QuestionMeasurement:
     """A metric of questions at work on one item. It looks at chosen moments, not at a stream."""
 
     item: Item
@@ -264,22 +264,22 @@ class Questioning:
             [
                 self._ask(info, piece, next(written))
                 if piece.failure is None
-                else Asked(piece.text, piece.span, failure=piece.failure)
+                else AskedScene(piece.text, piece.span, failure=piece.failure)
                 for piece in pieces
             ]
         )
 
-    def _ask(self, info: VideoInfo, piece: Piece, written: Outcome[QuestionSet]) -> Asked:
+    def _ask(self, info: VideoInfo, piece: TimedText, written: Outcome[QuestionSet]) -> AskedScene:
         must_be_whole([written])
         if written.failure is not None:
-            return Asked(piece.text, piece.span, failure=written.failure)
+            return AskedScene(piece.text, piece.span, failure=written.failure)
         asked = written.unwrap()
-        scene = Scene(asked, piece.span, partial(self._frames, info, piece))
+        scene = ShownScene(asked, piece.span, partial(self._frames, info, piece))
         answered = answer_all(self.answerer, scene, gating=self.gating)
         must_be_whole([one.answer for one in answered])
-        return Asked(piece.text, piece.span, asked, tuple(answered))
+        return AskedScene(piece.text, piece.span, asked, tuple(answered))
 
-    def _frames(self, info: VideoInfo, piece: Piece) -> Iterator[Frame]:
+    def _frames(self, info: VideoInfo, piece: TimedText) -> Iterator[Frame]:
         moments = self.looking.moments(info, piece.span)
         request = FrameRequest(size=self.looking.size(info), filter=Filter.BICUBIC)
         return self.resources.frames(self.item.video, moments, request)
@@ -387,7 +387,9 @@ class Etva:
             compat=self.compat,
             batch=self.batch,
         )
-        return Questioning(item, resources, write, answerer, self.looking, self.gating, self.clips)
+        return QuestionMeasurement(
+            item, resources, write, answerer, self.looking, self.gating, self.clips
+        )
 
     def _write(self, texts: Sequence[str], resources: Resources) -> list[Outcome[QuestionSet]]:
         if self.saved is not None:

@@ -55,7 +55,7 @@ def by_category(
 
 
 @dataclass(frozen=True, slots=True)
-class Accuracy:
+class AnswerAccuracy:
     """How often the machine answers as people do."""
 
     same: int
@@ -69,7 +69,9 @@ class Accuracy:
         return self.same / self.total
 
 
-def answer_accuracy(ours: Mapping[str, bool], people: Mapping[str, bool]) -> Outcome[Accuracy]:
+def answer_accuracy(
+    ours: Mapping[str, bool], people: Mapping[str, bool]
+) -> Outcome[AnswerAccuracy]:
     """The share of questions that both answer alike, by the questions' names.
 
     >>> answer_accuracy({"q1": True, "q2": False, "q3": True}, {"q1": True, "q2": True}).value.share
@@ -79,7 +81,7 @@ def answer_accuracy(ours: Mapping[str, bool], people: Mapping[str, bool]) -> Out
     if not both:
         return Outcome.failed(Reason.NOT_APPLICABLE, "no question has both answers")
     same = sum(ours[name] == people[name] for name in both)
-    return Outcome.of(Accuracy(same, len(both), wilson(same, len(both))))
+    return Outcome.of(AnswerAccuracy(same, len(both), wilson(same, len(both))))
 
 
 def _averaged(

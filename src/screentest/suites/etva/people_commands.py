@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     from screentest.annotate.records import Record
     from screentest.core import Outcome
-    from screentest.suites.etva.people import Accuracy, PerPrompt, WithPeople
+    from screentest.suites.etva.people import AnswerAccuracy, PerPrompt, WithPeople
 
 
 def command(app: typer.Typer) -> None:
@@ -105,7 +105,7 @@ def _named(answers: Mapping[str, Mapping[str, bool]]) -> dict[str, bool]:
     }
 
 
-def _print(found: Mapping[str, WithPeople], accuracy: Outcome[Accuracy]) -> None:
+def _print(found: Mapping[str, WithPeople], accuracy: Outcome[AnswerAccuracy]) -> None:
     from screentest.cli._console import out as console
     from screentest.cli._tables import print_indented, table
 
@@ -134,7 +134,7 @@ def _cells(outcome: Outcome[PerPrompt]) -> tuple[str, str]:
     return f"{mean.mean:.3f}", f"{mean.interval}" if mean.interval is not None else ""
 
 
-def _object(found: Mapping[str, WithPeople], accuracy: Outcome[Accuracy]) -> dict[str, Any]:
+def _object(found: Mapping[str, WithPeople], accuracy: Outcome[AnswerAccuracy]) -> dict[str, Any]:
     def told(outcome: Outcome[PerPrompt]) -> dict[str, Any]:
         if outcome.failure is not None:
             return {"mean": None, "reason": str(outcome.failure)}

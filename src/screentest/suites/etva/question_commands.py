@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from screentest.core import Outcome
     from screentest.run.session import Tools
     from screentest.suites.etva.questions import QuestionSet
-    from screentest.suites.etva.runs import Written
+    from screentest.suites.etva.runs import WrittenQuestions
 
 QuestionsArgument = Annotated[
     Path, typer.Argument(metavar="QUESTIONS", help="A questions file, or a released one.")
@@ -129,7 +129,7 @@ def _by_chat(tools: Tools) -> Any:
     return write
 
 
-def _print_written(written: Written, out: Path) -> None:
+def _print_written(written: WrittenQuestions, out: Path) -> None:
     from screentest.cli._console import plural
     from screentest.cli._tables import print_heading, print_indented
 

@@ -1,7 +1,8 @@
 """Questions of a prompt, as they are saved, edited and used again for every model.
 
->>> one = Question("q1", "Is there a cat in the video?", Category.EXISTENCE)
->>> kept = distinct([one, Question("q2", "Is there a cat shown in this video?", one.category)])
+>>> one = PromptQuestion("q1", "Is there a cat in the video?", Category.EXISTENCE)
+>>> two = PromptQuestion("q2", "Is there a cat shown in this video?", one.category)
+>>> kept = distinct([one, two])
 >>> [question.id for question in kept]
 ['q1']
 """
@@ -34,7 +35,7 @@ class BadQuestions(UserError):
 
 
 @dataclass(frozen=True, slots=True)
-class Question:
+class PromptQuestion:
     """One yes/no question; yes is what the prompt asks for."""
 
     id: str
@@ -51,7 +52,7 @@ class QuestionSet:
     """All that is asked about videos of one prompt. A line of a questions file."""
 
     prompt: str
-    questions: tuple[Question, ...]
+    questions: tuple[PromptQuestion, ...]
     graph: SceneGraph | None = None
     knowledge: str | None = None
     """What the prompt leaves unsaid; None: not looked for yet."""
@@ -68,7 +69,7 @@ class QuestionSet:
             _check(question, set(ids), self.graph)
         _refuse_circles(self.questions)
 
-    def round_by_round(self) -> Iterator[list[Question]]:
+    def round_by_round(self) -> Iterator[list[PromptQuestion]]:
         """The questions in rounds: each needs only those of earlier rounds."""
         done: set[str] = set()
         waiting = list(self.questions)
@@ -79,12 +80,12 @@ class QuestionSet:
             waiting = [one for one in waiting if one.id not in done]
 
 
-def distinct(questions: Iterable[Question]) -> list[Question]:
+def distinct(questions: Iterable[PromptQuestion]) -> list[PromptQuestion]:
     """Each question once: those that differ in filler words only are the same.
 
     What needed one that goes needs the one that stays.
     """
-    kept: dict[str, Question] = {}
+    kept: dict[str, PromptQuestion] = {}
     stands_for: dict[str, str] = {}
     for question in questions:
         first = kept.setdefault(plain(question.text), question)
@@ -114,7 +115,7 @@ def plain(text: str) -> str:
     return " ".join(_FILLER.sub(" ", _PLACE.sub(" ", bare)).split())
 
 
-def with_needs(questions: Sequence[Question], graph: SceneGraph) -> list[Question]:
+def with_needs(questions: Sequence[PromptQuestion], graph: SceneGraph) -> list[PromptQuestion]:
     """The questions, each needing those about the entities that its element hangs on."""
     by_element = {one.element: one.id for one in questions if one.element}
     return [
@@ -130,7 +131,7 @@ def with_needs(questions: Sequence[Question], graph: SceneGraph) -> list[Questio
     ]
 
 
-def _check(question: Question, ids: set[str], graph: SceneGraph | None) -> None:
+def _check(question: PromptQuestion, ids: set[str], graph: SceneGraph | None) -> None:
     if not question.text.strip():
         raise BadQuestions(f"question {question.id!r} is empty")
     if question.element and (graph is None or graph.element(question.element) is None):
@@ -142,7 +143,7 @@ def _check(question: Question, ids: set[str], graph: SceneGraph | None) -> None:
             raise BadQuestions(f"question {question.id!r} needs {need!r}, which is not there")
 
 
-def _refuse_circles(questions: Sequence[Question]) -> None:
+def _refuse_circles(questions: Sequence[PromptQuestion]) -> None:
     done: set[str] = set()
     waiting = list(questions)
     while waiting:
@@ -217,7 +218,7 @@ def from_released(prompt: ReleasedPrompt) -> QuestionSet:
                 advice="Give the file of questions and types too.",
             )
     questions = (
-        Question(f"q{number}", one.text, read_category(one.label))
+        PromptQuestion(f"q{number}", one.text, read_category(one.label))
         for number, one in enumerate(prompt.questions, start=1)
     )
     return QuestionSet(

@@ -22,12 +22,12 @@ from screentest.suites.etva.questions import (
     read_question_sets,
     write_question_sets,
 )
-from screentest.suites.etva.tables import Judged
+from screentest.suites.etva.tables import JudgedQuestion
 
 _CHAT, _OURS = "etva", "etva_builtin"
 
 
-def judge_run(folder: Path, *, compat: Compat = Compat.STRICT) -> list[Judged]:
+def judge_run(folder: Path, *, compat: Compat = Compat.STRICT) -> list[JudgedQuestion]:
     """Every recorded answer of a run, read anew by the rules of ``compat``."""
     judged = []
     with RunReader(folder) as run:
@@ -38,7 +38,9 @@ def judge_run(folder: Path, *, compat: Compat = Compat.STRICT) -> list[Judged]:
             for question in _questions(outcomes):
                 answer = _answer(question, name, compat)
                 category = read_category(question["category"])
-                judged.append(Judged(item_id, category, answer, question["question"], model))
+                judged.append(
+                    JudgedQuestion(item_id, category, answer, question["question"], model)
+                )
     if not judged:
         raise UserError(
             f"{folder} holds no answers to questions",
@@ -119,7 +121,7 @@ def _answer(question: Mapping[str, Any], name: str, compat: Compat) -> Outcome[b
 
 def judge_transcripts(
     transcripts: Sequence[Transcript], *, model: str = "", compat: Compat = Compat.STRICT
-) -> list[Judged]:
+) -> list[JudgedQuestion]:
     """Every answer read anew by the rules of ``compat``."""
     judged = []
     for each in transcripts:
@@ -131,7 +133,7 @@ def judge_transcripts(
                 )
             answer = read_answer(exchange.answer, compat)
             category = read_category(exchange.label)
-            judged.append(Judged(each.number, category, answer, exchange.question, model))
+            judged.append(JudgedQuestion(each.number, category, answer, exchange.question, model))
     return judged
 
 
@@ -145,7 +147,7 @@ Knower = Callable[[Sequence[Outcome[QuestionSet]]], list[Outcome[QuestionSet]]]
 
 
 @dataclass(frozen=True, slots=True)
-class Written:
+class WrittenQuestions:
     """What became of the prompts."""
 
     sets: Mapping[str, QuestionSet]
@@ -163,7 +165,7 @@ def write_missing(
     *,
     know: Knower | None = None,
     progress: Progress | None = None,
-) -> Written:
+) -> WrittenQuestions:
     """Questions for every prompt that ``file`` has none for. Saved as it goes on.
 
     ``know`` adds knowledge to those that have none, also to those that were there.
@@ -187,7 +189,7 @@ def write_missing(
                     _keep(text, outcome, known, failures)
                 _save(file, known)
     made = sum(key_of(text) in known for text in missing)
-    return Written(known, made, kept, failures)
+    return WrittenQuestions(known, made, kept, failures)
 
 
 def _unknowing(one: QuestionSet | None) -> bool:

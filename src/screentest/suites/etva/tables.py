@@ -17,12 +17,12 @@ from screentest._util.text import printable
 from screentest.core import Outcome, Reason, Summary, UserError
 from screentest.manifests.manifest import read_manifest
 from screentest.suites.etva.data import read_prompts
-from screentest.suites.etva.graph import Category, Kind, SceneGraph
+from screentest.suites.etva.graph import Category, EntityKind, SceneGraph
 from screentest.suites.etva.questions import key_of
 
 
 @dataclass(frozen=True, slots=True)
-class Judged:
+class JudgedQuestion:
     """One question about one video, and its answer."""
 
     prompt: str
@@ -54,7 +54,7 @@ class Row:
         return sum(yes), sum(answered), sum(asked)
 
 
-def tabulate(judged: Sequence[Judged], *, model: str = "", signature: str = "etva") -> Row:
+def tabulate(judged: Sequence[JudgedQuestion], *, model: str = "", signature: str = "etva") -> Row:
     """The table row of some answers."""
     by_category = {
         category: [one for one in judged if one.category is category] for category in Category
@@ -68,15 +68,15 @@ def tabulate(judged: Sequence[Judged], *, model: str = "", signature: str = "etv
     )
 
 
-def rows_by_model(judged: Iterable[Judged], *, signature: str = "etva") -> list[Row]:
+def rows_by_model(judged: Iterable[JudgedQuestion], *, signature: str = "etva") -> list[Row]:
     """A row for each model, in order of appearance."""
-    models: dict[str, list[Judged]] = {}
+    models: dict[str, list[JudgedQuestion]] = {}
     for one in judged:
         models.setdefault(one.model, []).append(one)
     return [tabulate(some, model=model, signature=signature) for model, some in models.items()]
 
 
-def _pooled(judged: Sequence[Judged], signature: str) -> Outcome[Summary]:
+def _pooled(judged: Sequence[JudgedQuestion], signature: str) -> Outcome[Summary]:
     values: list[Outcome[float]] = [one.answer.map(float) for one in judged]
     return _summary(values, [one.prompt for one in judged], signature)
 
@@ -92,22 +92,22 @@ def _summary(
     return summarise(listed, signature=signature, sources=sources, bounds=(0.0, 1.0))
 
 
-def _per_prompt(judged: Sequence[Judged]) -> dict[str, Outcome[float]]:
+def _per_prompt(judged: Sequence[JudgedQuestion]) -> dict[str, Outcome[float]]:
     """The share of yes of each prompt, among the questions that have an answer."""
-    prompts: dict[str, list[Judged]] = {}
+    prompts: dict[str, list[JudgedQuestion]] = {}
     for one in judged:
         prompts.setdefault(one.prompt, []).append(one)
     return {name: _share(some) for name, some in prompts.items()}
 
 
-def _share(judged: Sequence[Judged]) -> Outcome[float]:
+def _share(judged: Sequence[JudgedQuestion]) -> Outcome[float]:
     yes, answered, asked = _count(judged)
     if not answered:
         return Outcome.failed(Reason.NOT_APPLICABLE, f"none of {asked} questions has an answer")
     return Outcome.of(yes / answered)
 
 
-def _count(judged: Sequence[Judged]) -> tuple[int, int, int]:
+def _count(judged: Sequence[JudgedQuestion]) -> tuple[int, int, int]:
     answers = [one.answer.unwrap() for one in judged if one.answer.ok]
     return sum(answers), len(answers), len(judged)
 
@@ -124,7 +124,11 @@ _LEFT = 330
 _RIGHT = _LEFT + _BOX + 60
 _WIDTH = _RIGHT + 260
 _MARGIN = 24
-_COLOURS = {Kind.THING: "#dbe9f6", Kind.BACKGROUND: "#e2f0dc", Kind.CAMERA: "#f5e6cf"}
+_COLOURS = {
+    EntityKind.THING: "#dbe9f6",
+    EntityKind.BACKGROUND: "#e2f0dc",
+    EntityKind.CAMERA: "#f5e6cf",
+}
 _LONGEST = 34
 _STYLE = "font-family:system-ui,sans-serif;font-size:13px"
 

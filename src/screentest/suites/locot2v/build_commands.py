@@ -18,7 +18,7 @@ from screentest.cli._options import (
 )
 
 if TYPE_CHECKING:
-    from screentest.suites.locot2v.building.build import Building
+    from screentest.suites.locot2v.building.build import SuiteBuild
 
 
 def command(suite: typer.Typer) -> None:
@@ -110,7 +110,7 @@ def build(
         raise typer.Exit(1)
 
 
-def _object(done: Building, out: Path) -> dict[str, Any]:
+def _object(done: SuiteBuild, out: Path) -> dict[str, Any]:
     return {
         "folder": str(out),
         "records": [record.id for record in done.records],
@@ -124,7 +124,7 @@ def _object(done: Building, out: Path) -> dict[str, Any]:
     }
 
 
-def _print(done: Building, out: Path, total: int) -> None:
+def _print(done: SuiteBuild, out: Path, total: int) -> None:
     from screentest.cli._console import plural
     from screentest.cli._tables import print_heading, print_indented
 

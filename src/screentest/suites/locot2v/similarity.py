@@ -152,7 +152,7 @@ SMALLEST = 64
 
 
 @dataclass(frozen=True, slots=True)
-class Cut:
+class SubjectCut:
     """What a frame shows of each subject, and what is left without them."""
 
     subjects: Mapping[str, Image]
@@ -160,7 +160,7 @@ class Cut:
     """None where the subjects fill the frame."""
 
 
-def cut(image: Image, phrases: Sequence[str], resources: Resources, least: float) -> Cut:
+def cut(image: Image, phrases: Sequence[str], resources: Resources, least: float) -> SubjectCut:
     """The best detection of each phrase, cut out along its shape; ``least`` is its score."""
     best: dict[str, tuple[float, float, float, float]] = {}
     if phrases:
@@ -175,7 +175,7 @@ def cut(image: Image, phrases: Sequence[str], resources: Resources, least: float
             if mask.sum() >= SMALLEST:
                 masks[phrase] = mask
     subjects = {phrase: _cropped(image, mask) for phrase, mask in masks.items()}
-    return Cut(subjects, _without(image, list(masks.values())))
+    return SubjectCut(subjects, _without(image, list(masks.values())))
 
 
 def _cropped(image: Image, mask: NDArray[np.bool_]) -> Image:

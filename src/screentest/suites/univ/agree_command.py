@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from screentest.score.results import Results
-    from screentest.suites.univ.people import Agreement, SelfPreference, Unit
+    from screentest.suites.univ.people import JudgeAgreement, SelfPreference, Unit
 
 
 def command(app: typer.Typer) -> None:
@@ -123,13 +123,13 @@ def _compare(
     voted: Mapping[Unit, Sequence[float]] | None,
     names: Sequence[str],
     tolerance: float,
-) -> dict[tuple[str, str], Agreement]:
+) -> dict[tuple[str, str], JudgeAgreement]:
     """By run and value, and by run over all values."""
     from screentest.core import NoValue, UserError
     from screentest.suites.univ.people import agree as compare
     from screentest.suites.univ.people import on_one_scale
 
-    found: dict[tuple[str, str], Agreement] = {}
+    found: dict[tuple[str, str], JudgeAgreement] = {}
     for run, results in read.items() if voted is not None else ():
         scores, people = on_one_scale(results, voted or {}, names)
         try:
@@ -183,7 +183,9 @@ def _own(text: str, runs: Sequence[Path]) -> tuple[Path, str]:
     return found[0], maker
 
 
-def _print(found: Mapping[tuple[str, str], Agreement], favours: Sequence[SelfPreference]) -> None:
+def _print(
+    found: Mapping[tuple[str, str], JudgeAgreement], favours: Sequence[SelfPreference]
+) -> None:
     from screentest.cli._console import out
     from screentest.cli._tables import print_heading, print_indented, table
 
@@ -223,7 +225,7 @@ def _number(value: float | None) -> str:
     return "–" if value is None else f"{value:.2f}"
 
 
-def _objects(found: Mapping[tuple[str, str], Agreement]) -> list[dict[str, Any]]:
+def _objects(found: Mapping[tuple[str, str], JudgeAgreement]) -> list[dict[str, Any]]:
     return [
         {
             "run": run,

@@ -11,7 +11,7 @@ from screentest.cli._options import JsonOption, PricesOption, PromptsOption
 
 if TYPE_CHECKING:
     from screentest.suites.univ.captioning import Foreseen
-    from screentest.suites.univ.pieces import Task
+    from screentest.suites.univ.pieces import UnivTask
 
 TaskOption = Annotated[
     str, typer.Option("--task", metavar="NAME", help="v2t, t2v, r2v, tv2v, rv2v or v2v.")
@@ -172,12 +172,12 @@ def _print_foreseen(found: Foreseen) -> None:
         print_indented(f"{item}: {why}")
 
 
-def _task(name: str) -> Task:
+def _task(name: str) -> UnivTask:
     from screentest.core import BadOption
-    from screentest.suites.univ.pieces import Task
+    from screentest.suites.univ.pieces import UnivTask
 
     try:
-        return Task(name)
+        return UnivTask(name)
     except ValueError:
-        known = ", ".join(task.value for task in Task)
+        known = ", ".join(task.value for task in UnivTask)
         raise BadOption(f"there is no task {name!r}", advice=f"One of {known}.") from None

@@ -28,7 +28,7 @@ from screentest.models.chat.messages import ChatRequest, Usage
 from screentest.score.measure import lacking
 from screentest.score.results import Results
 from screentest.suites.univ.captions import BUILTIN, CHAT
-from screentest.suites.univ.pieces import Level, Task, shot_pieces, whole_piece
+from screentest.suites.univ.pieces import Level, UnivTask, shot_pieces, whole_piece
 from screentest.suites.univ.requests import Looking
 from screentest.suites.univ.schema import Description, Inspection, Remarks, VideoDescription
 from screentest.suites.univ.scores import Inspector
@@ -166,7 +166,7 @@ class Foreseen:
 
 def foresee(
     items: Iterable[Item],
-    task: Task,
+    task: UnivTask,
     resources: Resources,
     *,
     level: Level = "video",
@@ -193,7 +193,7 @@ def foresee(
 
 
 def _questions(
-    item: Item, task: Task, resources: Resources, level: Level, truth: TextTask | None
+    item: Item, task: UnivTask, resources: Resources, level: Level, truth: TextTask | None
 ) -> Iterator[tuple[ChatRequest, int]]:
     """Requests, each with the tokens that an earlier answer will add to it."""
     missing = lacking(item, task.needs)

@@ -33,7 +33,7 @@ from screentest.core import Level as Looks
 from screentest.models.chat.messages import ChatRequest
 from screentest.models.templates import Slot
 from screentest.run.records import TRANSIENT
-from screentest.suites.univ.builtin.describer import Watching
+from screentest.suites.univ.builtin.describer import DescriptionConsumer
 from screentest.suites.univ.requests import CAPTION, Looking, ask, request
 from screentest.suites.univ.schema import (
     Description,
@@ -201,13 +201,13 @@ class ChatCaption:
             prompts=TEMPLATES,
         )
 
-    def start(self, item: Item, resources: Resources) -> Asking:
+    def start(self, item: Item, resources: Resources) -> CaptionMeasurement:
         """Frames are sampled: nothing streams."""
-        return Asking(item, resources, self.looking, self.by_shot)
+        return CaptionMeasurement(item, resources, self.looking, self.by_shot)
 
 
 @dataclass(frozen=True)
-class Asking:
+class CaptionMeasurement:
     """One video before the model."""
 
     item: Item
@@ -232,18 +232,18 @@ class BuiltinCaption:
         outputs={BUILTIN: OutputInfo(_SUMMARY)}, level=Looks.CLIP, roles=("flow",), shots=True
     )
 
-    def start(self, item: Item, resources: Resources) -> Measuring:
+    def start(self, item: Item, resources: Resources) -> BuiltinCaptionMeasurement:
         """Streams."""
-        return Measuring(item, resources, Watching(resources))
+        return BuiltinCaptionMeasurement(item, resources, DescriptionConsumer(resources))
 
 
 @dataclass(frozen=True)
-class Measuring:
+class BuiltinCaptionMeasurement:
     """One video passing by."""
 
     item: Item
     resources: Resources
-    watching: Watching
+    watching: DescriptionConsumer
 
     @property
     def consumers(self) -> Sequence[Consumer]:

@@ -53,7 +53,7 @@ _GLOBAL: Mapping[str, str] = {
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
+class ChecklistEntry:
     """One thing that a caption should say."""
 
     about: str
@@ -69,7 +69,7 @@ class Entry:
         return None if self.about == ATMOSPHERE else Dimension(self.about)
 
 
-def read_checklist(document: Mapping[str, Any]) -> tuple[Entry, ...]:
+def read_checklist(document: Mapping[str, Any]) -> tuple[ChecklistEntry, ...]:
     """The entries of a ground truth, whichever of the two forms it has."""
     if "shots" in document and "described_by" in document:
         try:
@@ -86,19 +86,19 @@ def read_checklist(document: Mapping[str, Any]) -> tuple[Entry, ...]:
     return tuple(_benchmark_entries(document))
 
 
-def from_description(video: VideoDescription) -> tuple[Entry, ...]:
+def from_description(video: VideoDescription) -> tuple[ChecklistEntry, ...]:
     """Every statement of every shot; what several shots say alike counts once."""
-    entries: dict[tuple[str, str], Entry] = {}
+    entries: dict[tuple[str, str], ChecklistEntry] = {}
     for shot in video.shots:
         span = Span(seconds(shot.start), seconds(shot.end))
         for about, text in shot.description.by_subdimension():
             if text.strip():
-                entries.setdefault((about, text.casefold()), Entry(about, text, span))
+                entries.setdefault((about, text.casefold()), ChecklistEntry(about, text, span))
     order = (*ALL_SUBDIMENSIONS, ATMOSPHERE)
     return tuple(sorted(entries.values(), key=lambda entry: order.index(entry.about)))
 
 
-def _benchmark_entries(document: Mapping[str, Any]) -> Iterator[Entry]:
+def _benchmark_entries(document: Mapping[str, Any]) -> Iterator[ChecklistEntry]:
     attributes = document.get("global_attribute", {})
     if not isinstance(attributes, dict):
         raise ManifestError("global_attribute is not an object")
@@ -106,13 +106,13 @@ def _benchmark_entries(document: Mapping[str, Any]) -> Iterator[Entry]:
         group, _, name = path.rpartition(".")
         part = attributes.get(group, {}) if group else attributes
         if isinstance(part, dict):
-            yield from (Entry(about, text) for text in _texts(part.get(name), path))
+            yield from (ChecklistEntry(about, text) for text in _texts(part.get(name), path))
     actions = document.get("temporal_actions", [])
     for step in actions if isinstance(actions, list) else [actions]:
         if not isinstance(step, dict):
             raise ManifestError("temporal_actions is not a list of objects")
         for text in _texts(step.get("actions"), "actions"):
-            yield Entry(SUBDIMENSIONS[Dimension.ACTION][0], text)
+            yield ChecklistEntry(SUBDIMENSIONS[Dimension.ACTION][0], text)
 
 
 def _texts(value: object, where: str) -> Iterator[str]:

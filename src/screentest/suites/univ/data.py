@@ -36,7 +36,7 @@ class Edit:
 
 
 @dataclass(frozen=True, slots=True)
-class Case:
+class BenchmarkCase:
     """One case of the benchmark; what a file does not say is empty."""
 
     number: str
@@ -57,7 +57,7 @@ class Benchmark:
     """All cases, by number, and what is wrong."""
 
     folder: Path
-    cases: Mapping[str, Case]
+    cases: Mapping[str, BenchmarkCase]
     problems: tuple[Problem, ...] = ()
 
     def items(self, task: str, videos: Path, *, model: str = "") -> list[Item]:
@@ -121,7 +121,7 @@ class Truth:
 
 def read_univbench(folder: Path, *, language: str = "en") -> Benchmark:
     """Read a download of the benchmark; ``language`` is that of the instructions, en or cn."""
-    cases: dict[str, Case] = {}
+    cases: dict[str, BenchmarkCase] = {}
     problems: list[Problem] = []
     home = folder / "full_list" if (folder / "full_list").is_dir() else folder
     places = _numbered(home)
@@ -130,7 +130,7 @@ def read_univbench(folder: Path, *, language: str = "en") -> Benchmark:
         cases[place.name] = _case(place, references.get(place.name), language, problems)
     for name, place in references.items():
         if name not in cases:
-            cases[name] = Case(name, from_references=_planning(place, problems))
+            cases[name] = BenchmarkCase(name, from_references=_planning(place, problems))
     if not cases:
         raise ManifestError(
             f"{folder} holds no case of UniVBench",
@@ -159,7 +159,9 @@ def read_truth(path: Path) -> Truth:
     return Truth({name: document if inner is None else inner})
 
 
-def _case(place: Path, references: Path | None, language: str, problems: list[Problem]) -> Case:
+def _case(
+    place: Path, references: Path | None, language: str, problems: list[Problem]
+) -> BenchmarkCase:
     number = place.name
     video = next(
         (v for v in (place / f"{number}.mp4", *sorted(place.glob("*.mp4"))) if v.is_file()), None
@@ -178,7 +180,7 @@ def _case(place: Path, references: Path | None, language: str, problems: list[Pr
         elif inside.is_dir():
             told = f"{inside.name} has no {'pictures' if text else 'instruction'}"
             problems.append(Problem(Kind.MISSING, told, id=number, path=inside))
-    return Case(
+    return BenchmarkCase(
         number,
         video,
         caption,
@@ -190,7 +192,7 @@ def _case(place: Path, references: Path | None, language: str, problems: list[Pr
     )
 
 
-def _results(case: Case, task: str, folder: Path) -> Iterator[tuple[str, Item]]:
+def _results(case: BenchmarkCase, task: str, folder: Path) -> Iterator[tuple[str, Item]]:
     """What a model made of one case; nothing where it made nothing."""
     number = case.number
     if task == "v2t":
@@ -227,7 +229,7 @@ def _results(case: Case, task: str, folder: Path) -> Iterator[tuple[str, Item]]:
         yield number, Item(number, video, source=case.video)
 
 
-def _expected(case: Case, task: str) -> list[str]:
+def _expected(case: BenchmarkCase, task: str) -> list[str]:
     """The results of a case whose files say all that the task needs."""
     filmed = case.video is not None
     if task == "rv2v":

@@ -44,7 +44,7 @@ Votes: TypeAlias = Mapping[Unit, Sequence[float]]
 
 
 @dataclass(frozen=True, slots=True)
-class Agreement:
+class JudgeAgreement:
     """A judge beside people."""
 
     units: int
@@ -100,7 +100,7 @@ def draw_sample(items: Sequence[str], share: float, *, seed: int = 7) -> list[st
     return sorted(random.Random(seed).sample(listed, count))
 
 
-def agree(judge: Scores, votes: Votes, *, tolerance: float, seed: int = 0) -> Agreement:
+def agree(judge: Scores, votes: Votes, *, tolerance: float, seed: int = 0) -> JudgeAgreement:
     """Compare a judge with people on the values that both gave."""
     units = sorted(unit for unit in votes if unit in judge and votes[unit])
     if not units:
@@ -115,7 +115,7 @@ def agree(judge: Scores, votes: Votes, *, tolerance: float, seed: int = 0) -> Ag
     agreeing = round(sum(same.values()))
     rated = [list(votes[unit]) for unit in units]
     ranks = spearman([judge[unit] for unit in units], [medians[unit] for unit in units])
-    return Agreement(
+    return JudgeAgreement(
         units=len(units),
         agreeing=agreeing,
         within=bootstrap_accuracy(list(same.values()), [item for item, _ in units], seed=seed),

@@ -126,7 +126,7 @@ def _too_large(path: Path) -> NoValue:
 # The five tasks that end in a video, and what each is judged by.
 
 
-class Task(StrEnum):
+class UnivTask(StrEnum):
     """What a model was asked to do; V2T ends in text and is judged otherwise."""
 
     V2T = "v2t"
@@ -157,18 +157,18 @@ class Task(StrEnum):
 
 
 _NEEDS = {
-    Task.V2T: ("text",),
-    Task.T2V: ("text",),
-    Task.R2V: ("references", "text"),
-    Task.TV2V: ("source", "instruction"),
-    Task.RV2V: ("source", "references", "instruction"),
-    Task.V2V: ("source",),
+    UnivTask.V2T: ("text",),
+    UnivTask.T2V: ("text",),
+    UnivTask.R2V: ("references", "text"),
+    UnivTask.TV2V: ("source", "instruction"),
+    UnivTask.RV2V: ("source", "references", "instruction"),
+    UnivTask.V2V: ("source",),
 }
 TITLES = {
-    Task.V2T: "video to text",
-    Task.T2V: "text to video",
-    Task.R2V: "reference pictures to video",
-    Task.TV2V: "editing a video by text",
-    Task.RV2V: "editing a video by text and reference pictures",
-    Task.V2V: "reconstructing a video",
+    UnivTask.V2T: "video to text",
+    UnivTask.T2V: "text to video",
+    UnivTask.R2V: "reference pictures to video",
+    UnivTask.TV2V: "editing a video by text",
+    UnivTask.RV2V: "editing a video by text and reference pictures",
+    UnivTask.V2V: "reconstructing a video",
 }

@@ -8,7 +8,7 @@ from screentest.reports.charts import Chart, Range, radar_chart
 from screentest.reports.data import Report
 from screentest.reports.leaderboard import Line
 from screentest.suites.univ.pieces import TITLES as TASK_TITLES
-from screentest.suites.univ.pieces import Task
+from screentest.suites.univ.pieces import UnivTask
 from screentest.suites.univ.tables import Row, subdimensions, table, task_of
 from screentest.suites.univ.vocabulary import ALL_SUBDIMENSIONS, TITLES, Dimension
 
@@ -53,7 +53,7 @@ def subdimension_rows(
 
 def task_charts(report: Report) -> list[Chart]:
     """One radar per task and level in which there are values, be it of one model alone."""
-    by_task: dict[tuple[Task, str], list[Row]] = {}
+    by_task: dict[tuple[UnivTask, str], list[Row]] = {}
     for row in table(report.results, report.by or "model"):
         if any(cell.percent is not None for cell in row.cells.values()):
             by_task.setdefault((row.task, row.name), []).append(row)

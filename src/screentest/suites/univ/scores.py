@@ -27,7 +27,7 @@ from screentest.core import (
 from screentest.models.chat.messages import ChatRequest
 from screentest.models.templates import Slot
 from screentest.run.records import TRANSIENT
-from screentest.suites.univ.pieces import Piece, Task, show_references
+from screentest.suites.univ.pieces import Piece, UnivTask, show_references
 from screentest.suites.univ.requests import JUDGE, Looking, ask, request
 from screentest.suites.univ.schema import MOST, Finding, Inspection, Mark, Marks
 from screentest.suites.univ.vocabulary import Dimension
@@ -45,7 +45,7 @@ SCORE_TEMPLATE = "univ/score"
 
 
 @dataclass(frozen=True, slots=True)
-class Judged:
+class JudgedPiece:
     """What the judge said of one piece, or why it said nothing."""
 
     piece: Piece
@@ -58,12 +58,12 @@ class Judged:
 class Inspector:
     """Asks about pieces of one item."""
 
-    task: Task
+    task: UnivTask
     item: Item
     resources: Resources
     looking: Looking
 
-    def judge(self, pieces: Sequence[Piece]) -> list[Judged]:
+    def judge(self, pieces: Sequence[Piece]) -> list[JudgedPiece]:
         """All pieces, in two rounds of questions."""
         first = (self.inspection_request(piece) for piece in pieces)
         inspected: list[Outcome[Inspection]] = ask(self.resources, JUDGE, first)
@@ -76,7 +76,7 @@ class Inspector:
             points = next(waiting) if one.ok else None
             failure = one.failure or (points.failure if points is not None else None)
             marks = points.value if points is not None else None
-            judged.append(Judged(piece, one.value, marks, failure))
+            judged.append(JudgedPiece(piece, one.value, marks, failure))
         _must_be_whole(judged)
         return judged
 
@@ -133,7 +133,7 @@ def _inspecting_told(finding: Finding) -> dict[str, Slot]:
     }
 
 
-def _must_be_whole(judged: Sequence[Judged]) -> None:
+def _must_be_whole(judged: Sequence[JudgedPiece]) -> None:
     """Raise what the next try could mend; what was answered is in the ledger by then."""
     for one in judged:
         if one.failure is not None and one.failure.reason in TRANSIENT:
@@ -154,7 +154,7 @@ def average(values: Mapping[Dimension, float]) -> float:
     return math.fsum(values[dimension] for dimension in Dimension) / len(Dimension)
 
 
-def outcomes_of(whole: Judged | None, shots: Sequence[Judged]) -> Outcomes:
+def outcomes_of(whole: JudgedPiece | None, shots: Sequence[JudgedPiece]) -> Outcomes:
     """The eight dimensions and their average, with findings and shots as evidence."""
     levels: list[dict[Dimension, float]] = []
     details: dict[str, Json] = {}
@@ -183,22 +183,22 @@ def outcomes_of(whole: Judged | None, shots: Sequence[Judged]) -> Outcomes:
     return found
 
 
-def _must_have(judged: Judged) -> Judged:
+def _must_have(judged: JudgedPiece) -> JudgedPiece:
     if judged.failure is not None:
         raise NoValue(judged.failure.reason, judged.failure.detail, advice=judged.failure.advice)
     return judged
 
 
-def _points(judged: Judged) -> dict[Dimension, float]:
+def _points(judged: JudgedPiece) -> dict[Dimension, float]:
     return {dimension: float(_mark(judged, dimension).score) for dimension in Dimension}
 
 
-def _mark(judged: Judged, dimension: Dimension) -> Mark:
+def _mark(judged: JudgedPiece, dimension: Dimension) -> Mark:
     found: Mark = getattr(judged.marks, dimension.value)
     return found
 
 
-def _shot_means(shots: Sequence[Judged]) -> dict[Dimension, float]:
+def _shot_means(shots: Sequence[JudgedPiece]) -> dict[Dimension, float]:
     total = math.fsum(float(one.piece.span.duration) for one in shots)
     judged = [one for one in shots if one.marks is not None]
     weights = [float(one.piece.span.duration) for one in judged]
@@ -217,7 +217,7 @@ def _shot_means(shots: Sequence[Judged]) -> dict[Dimension, float]:
 
 
 def _curve(
-    dimension: Dimension, whole: Judged | None, shots: Sequence[Judged]
+    dimension: Dimension, whole: JudgedPiece | None, shots: Sequence[JudgedPiece]
 ) -> tuple[Point, ...]:
     """Shots with their points; where there are none, the findings in the dimension."""
     if shots:
@@ -230,7 +230,7 @@ def _curve(
     return tuple(point for finding, point in _findings(whole) if finding.dimension is dimension)
 
 
-def _average_curve(whole: Judged | None, shots: Sequence[Judged]) -> tuple[Point, ...]:
+def _average_curve(whole: JudgedPiece | None, shots: Sequence[JudgedPiece]) -> tuple[Point, ...]:
     if shots:
         return tuple(
             Point(one.piece.span, average(_points(one)), one.marks.comment)
@@ -240,7 +240,7 @@ def _average_curve(whole: Judged | None, shots: Sequence[Judged]) -> tuple[Point
     return tuple(point for _, point in _findings(whole))
 
 
-def _findings(judged: Judged | None) -> list[tuple[Finding, Point]]:
+def _findings(judged: JudgedPiece | None) -> list[tuple[Finding, Point]]:
     """Each finding as a point: full marks less its severity, at the time it was seen."""
     if judged is None or judged.inspection is None:
         return []
@@ -261,7 +261,7 @@ def _inside(finding: Finding, whole: Span) -> Span:
     return Span(kept(finding.start), kept(finding.end))
 
 
-def _told(judged: Judged) -> Json:
+def _told(judged: JudgedPiece) -> Json:
     """All that was said, as JSON."""
     span = judged.piece.span
     found: dict[str, Json] = {

@@ -7,7 +7,7 @@ from typing import Literal
 
 from screentest.core import BadOption, register
 from screentest.score.suite import Dimension, Suite
-from screentest.suites.univ.pieces import Level, Task
+from screentest.suites.univ.pieces import Level, UnivTask
 from screentest.suites.univ.vocabulary import Dimension as Scored
 
 GROUPS = ("model", "task", "shots")
@@ -22,8 +22,8 @@ def univ(*, task: TaskName = "t2v", level: Level = "video", truth: str = "") -> 
 
     ``truth`` is the ground truth of v2t: a benchmark folder, or a file of `screentest caption`.
     """
-    chosen = Task(task)
-    if chosen is Task.V2T:
+    chosen = UnivTask(task)
+    if chosen is UnivTask.V2T:
         if not truth:
             raise BadOption(
                 "the task v2t needs its ground truth",

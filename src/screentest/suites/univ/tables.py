@@ -20,7 +20,7 @@ from screentest.reports.charts import radar
 from screentest.run import RunReader
 from screentest.run.ledger import Call
 from screentest.score.results import Results, Value
-from screentest.suites.univ.pieces import Task
+from screentest.suites.univ.pieces import UnivTask
 from screentest.suites.univ.schema import Description
 from screentest.suites.univ.vocabulary import (
     ALL_SUBDIMENSIONS,
@@ -51,7 +51,7 @@ class Cell:
 class Row:
     """One model at one task, judged in one way."""
 
-    task: Task
+    task: UnivTask
     metric: str
     """With its options: the same task judged whole and by shot is two rows."""
     model: str
@@ -85,7 +85,7 @@ def table(results: Results, by: str = "model") -> list[Row]:
         _row(metric, model, values, {one: waiting[metric, model, one] for one in Dimension})
         for (metric, model), values in found.items()
     ]
-    order = list(Task)
+    order = list(UnivTask)
     return sorted(rows, key=lambda row: (order.index(row.task), row.metric, row.model))
 
 
@@ -93,9 +93,9 @@ def subdimensions(results: Results, by: str = "model") -> dict[str, dict[str, fl
     """By model, the sub-dimensions of V2T in per cent; only those that have a value."""
     found: dict[str, dict[str, list[float]]] = {}
     for value in results.values:
-        if task_of(value.metric) is Task.V2T and value.output in OWNER and value.outcome.ok:
+        if task_of(value.metric) is UnivTask.V2T and value.output in OWNER and value.outcome.ok:
             model = found.setdefault(results.group(value.item, by), {})
-            points = percent(Task.V2T, value.outcome.unwrap().value)
+            points = percent(UnivTask.V2T, value.outcome.unwrap().value)
             model.setdefault(value.output, []).append(points)
     return {
         model: {name: math.fsum(points) / len(points) for name, points in parts.items()}
@@ -103,23 +103,23 @@ def subdimensions(results: Results, by: str = "model") -> dict[str, dict[str, fl
     }
 
 
-def task_of(metric: str) -> Task | None:
+def task_of(metric: str) -> UnivTask | None:
     """The task that a metric scores; None for any other metric.
 
     >>> task_of("univ_t2v:level=shots"), task_of("flicker")
-    (<Task.T2V: 't2v'>, None)
+    (<UnivTask.T2V: 't2v'>, None)
     """
     name = metric.partition(":")[0]
-    return next((task for task in Task if task.metric == name), None)
+    return next((task for task in UnivTask if task.metric == name), None)
 
 
-def percent(task: Task, value: float) -> float:
+def percent(task: UnivTask, value: float) -> float:
     """A value of a task's metric in per cent.
 
-    >>> percent(Task.T2V, 7.5), percent(Task.V2T, 0.75)
+    >>> percent(UnivTask.T2V, 7.5), percent(UnivTask.V2T, 0.75)
     (75.0, 75.0)
     """
-    return value * (100 if task is Task.V2T else 10)
+    return value * (100 if task is UnivTask.V2T else 10)
 
 
 def published_average(points: Sequence[float]) -> float:
@@ -167,13 +167,13 @@ def _row(metric: str, model: str, values: Sequence[Value], waiting: Mapping[Dime
 
 # What judging cost: tokens and seconds per case and task, from the ledger of a run.
 
-PUBLISHED: Mapping[Task, tuple[int, int]] = {
-    Task.V2V: (25104, 45),
-    Task.TV2V: (25898, 62),
-    Task.R2V: (16743, 44),
-    Task.RV2V: (27534, 55),
-    Task.T2V: (19567, 49),
-    Task.V2T: (1413, 27),
+PUBLISHED: Mapping[UnivTask, tuple[int, int]] = {
+    UnivTask.V2V: (25104, 45),
+    UnivTask.TV2V: (25898, 62),
+    UnivTask.R2V: (16743, 44),
+    UnivTask.RV2V: (27534, 55),
+    UnivTask.T2V: (19567, 49),
+    UnivTask.V2T: (1413, 27),
 }
 """Table D1: tokens in and out together, and seconds, of one case."""
 
@@ -182,7 +182,7 @@ PUBLISHED: Mapping[Task, tuple[int, int]] = {
 class TaskCost:
     """What one case of a task takes on average."""
 
-    task: Task
+    task: UnivTask
     cases: int
     calls: float
     tokens_in: float
@@ -200,26 +200,28 @@ class TaskCost:
 
 def task_costs(run: RunReader) -> list[TaskCost]:
     """The cost table of a run, in the order of tasks; each case counts once."""
-    cases: dict[Task, set[str]] = {}
+    cases: dict[UnivTask, set[str]] = {}
     for record in run.records():
         task = task_of(record.key.evaluator)
         if task is not None and record.requests:
             cases.setdefault(task, set()).add(record.key.item)
-    calls: dict[Task, list[Call]] = {}
+    calls: dict[UnivTask, list[Call]] = {}
     for call in run.calls():
         task = _task_of_call(call)
         if task is not None:
             calls.setdefault(task, []).append(call)
-    return [_cost(task, len(cases.get(task, ())), calls[task]) for task in Task if task in calls]
+    return [
+        _cost(task, len(cases.get(task, ())), calls[task]) for task in UnivTask if task in calls
+    ]
 
 
-def _task_of_call(call: Call) -> Task | None:
+def _task_of_call(call: Call) -> UnivTask | None:
     suite, _, rest = call.intent.purpose.partition(".")
     name = rest.partition(".")[0]
-    return Task(name) if suite == "univ" and name in set(Task) else None
+    return UnivTask(name) if suite == "univ" and name in set(UnivTask) else None
 
 
-def _cost(task: Task, cases: int, calls: Sequence[Call]) -> TaskCost:
+def _cost(task: UnivTask, cases: int, calls: Sequence[Call]) -> TaskCost:
     receipts = [call.receipt for call in calls if call.receipt is not None]
     per = max(1, cases)
     return TaskCost(
@@ -241,7 +243,7 @@ _COLOUR, _FADED = "#4878a8", "#b8c4d0"
 
 
 @dataclass(frozen=True, slots=True)
-class Spread:
+class TermCounts:
     """How often each term is said of one sub-dimension."""
 
     name: str
@@ -256,7 +258,7 @@ class Spread:
         return sum(self.counts.values())
 
 
-def distribution(shots: Iterable[Description]) -> dict[str, Spread]:
+def distribution(shots: Iterable[Description]) -> dict[str, TermCounts]:
     """All 21 sub-dimensions; those without a vocabulary are only said or silent."""
     listed = list(shots)
     counts: dict[str, Counter[str]] = {name: Counter() for name in ALL_SUBDIMENSIONS}
@@ -268,7 +270,8 @@ def distribution(shots: Iterable[Description]) -> dict[str, Spread]:
             seen.add(name)
         silent.update(set(ALL_SUBDIMENSIONS) - seen)
     return {
-        name: Spread(name, dict(_sorted(counts[name])), silent[name]) for name in ALL_SUBDIMENSIONS
+        name: TermCounts(name, dict(_sorted(counts[name])), silent[name])
+        for name in ALL_SUBDIMENSIONS
     }
 
 
@@ -298,7 +301,7 @@ def _sorted(counts: Counter[str]) -> list[tuple[str, int]]:
     return sorted(counts.items(), key=lambda pair: (pair[0] == OTHER, -pair[1], pair[0]))
 
 
-def draw_distribution(spreads: Mapping[str, Spread]) -> Figure:
+def draw_distribution(spreads: Mapping[str, TermCounts]) -> Figure:
     """A small chart for each of the 21."""
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure

@@ -31,9 +31,9 @@ from screentest.core import (
 from screentest.core.score import Json
 from screentest.models.chat.messages import ChatRequest
 from screentest.models.templates import Slot, Trusted
-from screentest.suites.univ.checklist import Entry, read_checklist
+from screentest.suites.univ.checklist import ChecklistEntry, read_checklist
 from screentest.suites.univ.data import Truth, read_truth
-from screentest.suites.univ.pieces import Task
+from screentest.suites.univ.pieces import UnivTask
 from screentest.suites.univ.requests import JUDGE, ask, request
 from screentest.suites.univ.schema import Match, match_form
 from screentest.suites.univ.vocabulary import (
@@ -64,11 +64,11 @@ class Levels:
     average: float | None
 
 
-def add_up(entries: Sequence[Entry], scores: Sequence[float]) -> Levels:
+def add_up(entries: Sequence[ChecklistEntry], scores: Sequence[float]) -> Levels:
     """The means of some scored entries.
 
-    >>> warm, red = Entry("colour_hue", "warm"), Entry("colour_hue", "red")
-    >>> add_up([warm, red, Entry("action_event", "runs")], [1.0, 0.5, 0.0]).average
+    >>> warm, red = ChecklistEntry("colour_hue", "warm"), ChecklistEntry("colour_hue", "red")
+    >>> add_up([warm, red, ChecklistEntry("action_event", "runs")], [1.0, 0.5, 0.0]).average
     0.375
     """
     grouped: dict[str, list[float]] = {}
@@ -84,7 +84,7 @@ def add_up(entries: Sequence[Entry], scores: Sequence[float]) -> Levels:
     return Levels(by_about, dimensions, average)
 
 
-def outcomes_of(entries: Sequence[Entry], matches: Sequence[Match]) -> Outcomes:
+def outcomes_of(entries: Sequence[ChecklistEntry], matches: Sequence[Match]) -> Outcomes:
     """Every output of the metric."""
     levels = add_up(entries, [match.score for match in matches])
     told: list[Json] = [
@@ -123,7 +123,7 @@ def outcomes_of(entries: Sequence[Entry], matches: Sequence[Match]) -> Outcomes:
     return found
 
 
-def _curve(entries: Sequence[Entry], matches: Sequence[Match]) -> tuple[Point, ...]:
+def _curve(entries: Sequence[ChecklistEntry], matches: Sequence[Match]) -> tuple[Point, ...]:
     """Shot by shot, where the ground truth knows when a thing is seen."""
     shots: dict[Span, list[float]] = {}
     for entry, match in zip(entries, matches, strict=True):
@@ -183,7 +183,9 @@ class TextTask:
     truth: Truth
     batch: int
 
-    info = MetricInfo(outputs=OUTPUTS, roles=(JUDGE,), needs=Task.V2T.needs, prompts=(TEMPLATE,))
+    info = MetricInfo(
+        outputs=OUTPUTS, roles=(JUDGE,), needs=UnivTask.V2T.needs, prompts=(TEMPLATE,)
+    )
 
     @property
     def signature_parts(self) -> dict[str, str]:
@@ -210,7 +212,7 @@ class Comparing:
     """One caption beside its checklist."""
 
     caption: str
-    entries: tuple[Entry, ...]
+    entries: tuple[ChecklistEntry, ...]
     resources: Resources
     batch: int
     consumers: Sequence[Consumer] = ()
@@ -234,7 +236,7 @@ class Comparing:
                 for number, entry in enumerate(some, start=1)
             ]
             slots: dict[str, Slot] = {"caption": self.caption, "items": items}
-            use, form = Task.V2T.use("match"), match_form(len(some))
+            use, form = UnivTask.V2T.use("match"), match_form(len(some))
             found.append(request(self.resources, TEMPLATE, slots, form, use))
         return found
 

@@ -20,7 +20,7 @@ from screentest.core import (
     register,
 )
 from screentest.core import Level as Looks
-from screentest.suites.univ.pieces import Level, Task, shot_pieces, whole_piece
+from screentest.suites.univ.pieces import Level, UnivTask, shot_pieces, whole_piece
 from screentest.suites.univ.requests import JUDGE, Looking
 from screentest.suites.univ.schema import MOST
 from screentest.suites.univ.scores import AVERAGE, SCORE_TEMPLATE, Inspector, outcomes_of
@@ -40,7 +40,7 @@ def univ_t2v(
     *, level: Level = "video", fps: float = 4, short_side: int = 480, most_frames: int = 320
 ) -> VideoTask:
     """Text to video; ``level`` is video, shots or both."""
-    return _task(Task.T2V, level, fps, short_side, most_frames)
+    return _task(UnivTask.T2V, level, fps, short_side, most_frames)
 
 
 @register("metric", "univ_r2v", version=1, summary="does it keep to text and reference pictures?")
@@ -48,7 +48,7 @@ def univ_r2v(
     *, level: Level = "video", fps: float = 4, short_side: int = 480, most_frames: int = 320
 ) -> VideoTask:
     """Reference pictures and text to video."""
-    return _task(Task.R2V, level, fps, short_side, most_frames)
+    return _task(UnivTask.R2V, level, fps, short_side, most_frames)
 
 
 @register("metric", "univ_tv2v", version=1, summary="is the original edited as the text says?")
@@ -56,7 +56,7 @@ def univ_tv2v(
     *, level: Level = "video", fps: float = 4, short_side: int = 480, most_frames: int = 320
 ) -> VideoTask:
     """A video edited by an instruction."""
-    return _task(Task.TV2V, level, fps, short_side, most_frames)
+    return _task(UnivTask.TV2V, level, fps, short_side, most_frames)
 
 
 @register(
@@ -66,7 +66,7 @@ def univ_rv2v(
     *, level: Level = "video", fps: float = 4, short_side: int = 480, most_frames: int = 320
 ) -> VideoTask:
     """A video edited by an instruction with reference pictures."""
-    return _task(Task.RV2V, level, fps, short_side, most_frames)
+    return _task(UnivTask.RV2V, level, fps, short_side, most_frames)
 
 
 @register("metric", "univ_v2v", version=1, summary="is the original reconstructed faithfully?")
@@ -74,10 +74,10 @@ def univ_v2v(
     *, level: Level = "video", fps: float = 4, short_side: int = 480, most_frames: int = 320
 ) -> VideoTask:
     """A video made again from what a model understood of it."""
-    return _task(Task.V2V, level, fps, short_side, most_frames)
+    return _task(UnivTask.V2V, level, fps, short_side, most_frames)
 
 
-def _task(task: Task, level: Level, fps: float, short_side: int, most_frames: int) -> VideoTask:
+def _task(task: UnivTask, level: Level, fps: float, short_side: int, most_frames: int) -> VideoTask:
     return VideoTask(task, level, Looking(Fraction(repr(fps)), short_side, most_frames))
 
 
@@ -85,7 +85,7 @@ def _task(task: Task, level: Level, fps: float, short_side: int, most_frames: in
 class VideoTask:
     """Eight dimensions out of ten, and their average."""
 
-    task: Task
+    task: UnivTask
     level: Level
     looking: Looking
 

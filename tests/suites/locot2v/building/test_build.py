@@ -11,8 +11,8 @@ import pytest
 from screentest.core import Item, Reason, UserError
 from screentest.models import Choice
 from screentest.run.session import Settings, Tools
-from screentest.suites.locot2v.building.build import Building, build_suite
-from screentest.suites.locot2v.building.stages import STAGES, Choices, Source
+from screentest.suites.locot2v.building.build import SuiteBuild, build_suite
+from screentest.suites.locot2v.building.stages import STAGES, Choices, SourceVideo
 from screentest.suites.locot2v.data import DIMENSIONS, read_prompt_suite
 from screentest.testing.chat_answers import Answer, Asked
 from screentest.testing.chat_server import FakeChatServer
@@ -56,17 +56,17 @@ def api_key(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.fixture(scope="module")
-def source(tmp_path_factory: pytest.TempPathFactory) -> Source:
+def source(tmp_path_factory: pytest.TempPathFactory) -> SourceVideo:
     path = film(tmp_path_factory.mktemp("films") / "dog.mkv", gliding(16, 1))
-    return Source("pets_dog", Item("pets_dog", path), "pets")
+    return SourceVideo("pets_dog", Item("pets_dog", path), "pets")
 
 
 CHOICES = Choices(shortest=1, longest=10, frames=2, long_side=64, least_quality=0.0)
 
 
 def built(
-    server: FakeChatServer, out: Path, *sources: Source, choices: Choices = CHOICES
-) -> Building:
+    server: FakeChatServer, out: Path, *sources: SourceVideo, choices: Choices = CHOICES
+) -> SuiteBuild:
     tools = Tools(Settings(models=(Choice.parse(chat(server)), *CLASSICAL)))
     try:
         return build_suite(sources, out, tools, choices)
@@ -80,7 +80,7 @@ def edit(path: Path, change: Any) -> None:
     path.write_text(json.dumps(content))
 
 
-def test_all_stages_make_a_record(source: Source, tmp_path: Path) -> None:
+def test_all_stages_make_a_record(source: SourceVideo, tmp_path: Path) -> None:
     with answering(**REPLIES) as server:
         done = built(server, tmp_path, source)
     assert (done.made, done.kept, done.failures) == (len(STAGES), 0, {})
@@ -98,7 +98,7 @@ def test_all_stages_make_a_record(source: Source, tmp_path: Path) -> None:
     assert draft["rounds"] == [{"draft": "A first draft.", "faults": ["a colour is wrong"]}]
 
 
-def test_what_was_made_is_not_made_again(source: Source, tmp_path: Path) -> None:
+def test_what_was_made_is_not_made_again(source: SourceVideo, tmp_path: Path) -> None:
     with answering(**REPLIES) as server:
         built(server, tmp_path, source)
         asked = len(server.asked)
@@ -107,7 +107,7 @@ def test_what_was_made_is_not_made_again(source: Source, tmp_path: Path) -> None
     assert (again.made, again.kept) == (0, len(STAGES))
 
 
-def test_a_correction_reaches_what_depends_on_it(source: Source, tmp_path: Path) -> None:
+def test_a_correction_reaches_what_depends_on_it(source: SourceVideo, tmp_path: Path) -> None:
     with answering(**REPLIES) as server:
         built(server, tmp_path, source)
         edit(
@@ -125,7 +125,7 @@ def test_a_correction_reaches_what_depends_on_it(source: Source, tmp_path: Path)
     assert (record.base, record.prompt) == ("A corrected draft.", "The final prompt. corrected")
 
 
-def test_a_correction_is_never_overwritten(source: Source, tmp_path: Path) -> None:
+def test_a_correction_is_never_overwritten(source: SourceVideo, tmp_path: Path) -> None:
     with answering(**REPLIES) as server:
         built(server, tmp_path, source)
         for stage, text in (("merge", "My own prompt."), ("draft", "My own draft.")):
@@ -140,7 +140,7 @@ def test_a_correction_is_never_overwritten(source: Source, tmp_path: Path) -> No
 
 
 def test_a_failure_costs_what_depends_on_it_and_is_tried_again(
-    source: Source, tmp_path: Path
+    source: SourceVideo, tmp_path: Path
 ) -> None:
     refusing = {**REPLIES, "expect": Answer(None, refusal="no")}
     with answering(**refusing) as server:
@@ -155,7 +155,7 @@ def test_a_failure_costs_what_depends_on_it_and_is_tried_again(
     assert (again.kept, again.made, len(again.records)) == (2, len(STAGES) - 2, 1)
 
 
-def test_a_film_of_the_wrong_length_is_left_out(source: Source, tmp_path: Path) -> None:
+def test_a_film_of_the_wrong_length_is_left_out(source: SourceVideo, tmp_path: Path) -> None:
     with answering(**REPLIES) as server:
         done = built(server, tmp_path, source, choices=Choices(frames=2, least_quality=0.0))
     assert done.left_out == {"pets_dog": ("duration",)}
@@ -167,22 +167,22 @@ def test_a_film_of_the_wrong_length_is_left_out(source: Source, tmp_path: Path) 
     assert (again.flagged, len(again.records)) == ({"pets_dog": ("duration",)}, 1)
 
 
-def test_what_the_model_sees_is_flagged(source: Source, tmp_path: Path) -> None:
+def test_what_the_model_sees_is_flagged(source: SourceVideo, tmp_path: Path) -> None:
     with answering(**{**REPLIES, "flags": {**FLAGS, "off_theme": True}}) as server:
         done = built(server, tmp_path, source)
     assert done.flagged == {"pets_dog": ("off_theme",)}
     assert len(done.records) == 1
 
 
-def test_prompts_that_do_not_fit_their_events(source: Source, tmp_path: Path) -> None:
+def test_prompts_that_do_not_fit_their_events(source: SourceVideo, tmp_path: Path) -> None:
     with answering(**{**REPLIES, "event_prompts": {"prompts": ["only one"]}}) as server:
         done = built(server, tmp_path, source)
     assert done.failures["pets_dog/events"].reason is Reason.UNPARSABLE
     assert "1 prompts were written for 2 events" in done.failures["pets_dog/events"].detail
 
 
-def test_a_film_that_is_gone_harms_only_itself(source: Source, tmp_path: Path) -> None:
-    gone = Source("pets_cat", Item("pets_cat", tmp_path / "cat.mp4"), "pets")
+def test_a_film_that_is_gone_harms_only_itself(source: SourceVideo, tmp_path: Path) -> None:
+    gone = SourceVideo("pets_cat", Item("pets_cat", tmp_path / "cat.mp4"), "pets")
     with answering(**REPLIES) as server:
         done = built(server, tmp_path, gone, source)
     assert done.failures["pets_cat/collect"].reason is Reason.MISSING_FILE
@@ -199,7 +199,7 @@ def test_a_film_that_is_gone_harms_only_itself(source: Source, tmp_path: Path) -
     ],
 )
 def test_files_edited_into_another_shape_are_told(
-    stage: str, change: Any, source: Source, tmp_path: Path
+    stage: str, change: Any, source: SourceVideo, tmp_path: Path
 ) -> None:
     with answering(**REPLIES) as server:
         built(server, tmp_path, source)
@@ -208,7 +208,7 @@ def test_files_edited_into_another_shape_are_told(
             built(server, tmp_path, source)
 
 
-def test_files_that_are_no_json_are_told(source: Source, tmp_path: Path) -> None:
+def test_files_that_are_no_json_are_told(source: SourceVideo, tmp_path: Path) -> None:
     with answering(**REPLIES) as server:
         built(server, tmp_path, source)
         (tmp_path / "stages/pets_dog/merge.json").write_text("{")

@@ -12,7 +12,7 @@ from screentest.annotate.export import as_json
 from screentest.annotate.material import read_units
 from screentest.annotate.records import Record
 from screentest.suites.locot2v.building.documents import correct_stage
-from screentest.suites.locot2v.building.stages import Source
+from screentest.suites.locot2v.building.stages import SourceVideo
 from screentest.suites.locot2v.building.wording import REVIEWED, Unreadable, read_back
 from screentest.suites.locot2v.data import read_prompt_suite
 from tests.cli.conftest import invoke
@@ -49,7 +49,7 @@ def vote(
     )
 
 
-def test_the_annotation_app_reads_the_drafts(source: Source, tmp_path: Path) -> None:
+def test_the_annotation_app_reads_the_drafts(source: SourceVideo, tmp_path: Path) -> None:
     with answering(**REPLIES) as server:
         done = built(server, tmp_path, source)
     assert done.drafts is not None
@@ -58,7 +58,7 @@ def test_the_annotation_app_reads_the_drafts(source: Source, tmp_path: Path) -> 
     assert unit.videos[0].path == source.item.video.resolve()
 
 
-def test_a_correction_goes_all_the_way_into_the_suite(source: Source, tmp_path: Path) -> None:
+def test_a_correction_goes_all_the_way_into_the_suite(source: SourceVideo, tmp_path: Path) -> None:
     votes = tmp_path / "votes.json"
     votes.write_text(
         as_json(
@@ -99,7 +99,7 @@ def test_a_correction_goes_all_the_way_into_the_suite(source: Source, tmp_path: 
     ],
 )
 def test_people_who_agree_or_not(
-    texts: list[str | None], kind: str, source: Source, tmp_path: Path
+    texts: list[str | None], kind: str, source: SourceVideo, tmp_path: Path
 ) -> None:
     with answering(**REPLIES) as server:
         built(server, tmp_path, source)
@@ -107,7 +107,7 @@ def test_people_who_agree_or_not(
 
 
 @pytest.mark.parametrize("stage", REVIEWED)
-def test_every_stage_can_be_looked_over(stage: str, source: Source, tmp_path: Path) -> None:
+def test_every_stage_can_be_looked_over(stage: str, source: SourceVideo, tmp_path: Path) -> None:
     """The app shows its text; untouched it changes nothing, and each line can be corrected."""
     with answering(**REPLIES) as server:
         built(server, tmp_path, source)
@@ -156,7 +156,7 @@ def test_a_text_of_several_lines_with_colons() -> None:
     assert QUESTIONS["themes"][0]["positive"] is True  # type: ignore[index]
 
 
-def test_a_correction_that_cannot_be_read_is_told(source: Source, tmp_path: Path) -> None:
+def test_a_correction_that_cannot_be_read_is_told(source: SourceVideo, tmp_path: Path) -> None:
     votes = tmp_path / "votes.json"
     votes.write_text(as_json([vote("ann", "semantic: a lot")]))
     with answering(**REPLIES) as server:

@@ -4,8 +4,15 @@ from __future__ import annotations
 
 from screentest.english.chunks import Chunk
 from screentest.english.lexicon import Tag, Word, ing_form, lexicon
-from screentest.suites.etva.graph import Attribute, Category, Entity, Kind, Relation, SceneGraph
-from screentest.suites.etva.questions import Question, distinct, with_needs
+from screentest.suites.etva.graph import (
+    Attribute,
+    Category,
+    Entity,
+    EntityKind,
+    Relation,
+    SceneGraph,
+)
+from screentest.suites.etva.questions import PromptQuestion, distinct, with_needs
 
 # Which category an attribute, an action or a place belongs to, by lists of words.
 
@@ -205,7 +212,7 @@ class Draft:
 
     def film(self) -> str:
         """The film itself."""
-        self._entities.setdefault(FILM, Entity(FILM, "camera", Kind.CAMERA))
+        self._entities.setdefault(FILM, Entity(FILM, "camera", EntityKind.CAMERA))
         return FILM
 
     def entity(self, chunk: Chunk) -> str:
@@ -213,7 +220,7 @@ class Draft:
         single = lexicon().singular(chunk.low)
         known = self._entities.get(single)
         if known is None:
-            place = Kind.BACKGROUND if chunk.kind == "scenes" else Kind.THING
+            place = EntityKind.BACKGROUND if chunk.kind == "scenes" else EntityKind.THING
             number = len([key for key in self._entities if key != FILM]) + 1
             known = Entity(f"e{number}", chunk.name if is_name(chunk) else name_of(chunk), place)
             self._entities[single] = known
@@ -222,7 +229,7 @@ class Draft:
 
     def whole(self, text: str) -> None:
         """All of a prompt that no rule takes apart, as one thing to be seen."""
-        known = Entity("e1", text, Kind.BACKGROUND)
+        known = Entity("e1", text, EntityKind.BACKGROUND)
         self._entities[text] = known
         self._asked[known.id] = (f"Does the video show {text}?", Category.EXISTENCE)
 
@@ -247,14 +254,14 @@ class Draft:
             self._relations.append(Relation(number, subject, name, other))
             self._asked[number] = (question, category)
 
-    def finished(self) -> tuple[SceneGraph, list[Question]]:
+    def finished(self) -> tuple[SceneGraph, list[PromptQuestion]]:
         """The graph, and its questions in order, each once."""
         graph = SceneGraph(
             tuple(self._entities.values()), tuple(self._attributes), tuple(self._relations)
         )
         asked = [element.id for element in graph.walk() if element.id in self._asked]
         questions = [
-            Question(f"q{number}", *self._asked[name], element=name)
+            PromptQuestion(f"q{number}", *self._asked[name], element=name)
             for number, name in enumerate(asked, start=1)
         ]
         return graph, distinct(with_needs(questions, graph))

@@ -10,7 +10,7 @@ from typing import Any
 from screentest.core import Failure, NoValue, Reason, Resources, UserError
 from screentest.run import ABSENT, hash_file
 from screentest.suites.locot2v.building.documents import Documents, State, digest, write_reviews
-from screentest.suites.locot2v.building.stages import STAGES, Choices, Source, Stage
+from screentest.suites.locot2v.building.stages import STAGES, Choices, SourceVideo, Stage
 from screentest.suites.locot2v.data import (
     COMPLEXITIES,
     Event,
@@ -28,7 +28,7 @@ Notice = Callable[[str, str], None]
 
 
 @dataclass(slots=True)
-class Building:
+class SuiteBuild:
     """How far it got."""
 
     made: int = 0
@@ -48,18 +48,18 @@ class Building:
 
 
 def build_suite(
-    sources: Sequence[Source],
+    sources: Sequence[SourceVideo],
     out: Path,
     resources: Resources,
     choices: Choices | None = None,
     *,
     notice: Notice | None = None,
-) -> Building:
+) -> SuiteBuild:
     """Make what is missing and write ``suite.json`` with the records that are complete.
 
     A failure costs its video the stages that depend on it, and nothing else.
     """
-    work = _Work(resources, choices or Choices(), Documents(out), notice or (lambda *_: None))
+    work = _StageRun(resources, choices or Choices(), Documents(out), notice or (lambda *_: None))
     results: dict[str, dict[str, Mapping[str, Any]]] = {}
     for source in sources:
         known = results[source.id] = work.video(source)
@@ -72,14 +72,14 @@ def build_suite(
 
 
 @dataclass(slots=True)
-class _Work:
+class _StageRun:
     resources: Resources
     choices: Choices
     documents: Documents
     notice: Notice
-    done: Building = field(default_factory=Building)
+    done: SuiteBuild = field(default_factory=SuiteBuild)
 
-    def video(self, source: Source) -> dict[str, Mapping[str, Any]]:
+    def video(self, source: SourceVideo) -> dict[str, Mapping[str, Any]]:
         """The documents of one video, as many as can be had."""
         known: dict[str, Mapping[str, Any]] = {}
         film = hash_file(source.item.video)
@@ -99,7 +99,7 @@ class _Work:
         return known
 
     def stage(
-        self, source: Source, stage: Stage, film: str, known: Mapping[str, Mapping[str, Any]]
+        self, source: SourceVideo, stage: Stage, film: str, known: Mapping[str, Mapping[str, Any]]
     ) -> Mapping[str, Any] | None:
         """What a stage made, now or before; None where it fails."""
         place = f"{source.id}/{stage.name}"
@@ -124,7 +124,7 @@ class _Work:
         return result
 
     def _inputs(
-        self, source: Source, stage: Stage, film: str, known: Mapping[str, Mapping[str, Any]]
+        self, source: SourceVideo, stage: Stage, film: str, known: Mapping[str, Mapping[str, Any]]
     ) -> str:
         """All that a result depends on, besides the models: another may be asked at any time."""
         templates = self.resources.prompts.digest(*stage.templates)
@@ -137,7 +137,7 @@ class _Work:
             ]
         )
 
-    def _used(self, source: Source, collected: Mapping[str, Any]) -> bool:
+    def _used(self, source: SourceVideo, collected: Mapping[str, Any]) -> bool:
         flags = tuple(str(flag) for flag in collected["flags"])
         if not collected["use"]:
             self.done.left_out[source.id] = flags
@@ -146,7 +146,7 @@ class _Work:
         return bool(collected["use"])
 
 
-def record_of(source: Source, known: Mapping[str, Mapping[str, Any]]) -> PromptRecord:
+def record_of(source: SourceVideo, known: Mapping[str, Mapping[str, Any]]) -> PromptRecord:
     """The stages of one video as a record of the suite."""
     grades = known["complexity"]
     try:

@@ -16,7 +16,7 @@ from typing import Any
 
 from screentest.core import BadOption, StorageError, UserError
 from screentest.manifests.manifest import write_manifest
-from screentest.suites.locot2v.building.stages import Source
+from screentest.suites.locot2v.building.stages import SourceVideo
 from screentest.suites.locot2v.building.wording import REVIEWED, Unreadable, read_back, worded
 
 
@@ -148,7 +148,7 @@ class Corrections:
 
 
 def write_reviews(
-    sources: Sequence[Source], known: Mapping[str, Mapping[str, Mapping[str, Any]]], out: Path
+    sources: Sequence[SourceVideo], known: Mapping[str, Mapping[str, Mapping[str, Any]]], out: Path
 ) -> Path | None:
     """A manifest of the videos for each stage, with the stage's result as the text to look over.
 

@@ -10,12 +10,12 @@ from typing import Any
 
 from screentest.core import BadOption, Item, StorageError, UserError
 from screentest.manifests.files import VIDEO_SUFFIXES
-from screentest.suites.locot2v.building.stages import Source
+from screentest.suites.locot2v.building.stages import SourceVideo
 
 _NAME = re.compile(r"[^\w.-]+")
 
 
-def sources_in(folder: Path, theme: str = "") -> list[Source]:
+def sources_in(folder: Path, theme: str = "") -> list[SourceVideo]:
     """The videos of a folder; those in a folder of their own have its name as theme.
 
     The id of ``pets/dog.mp4`` is ``pets_dog``, so that its theme is what stands before the
@@ -23,7 +23,7 @@ def sources_in(folder: Path, theme: str = "") -> list[Source]:
     """
     if not folder.is_dir():
         raise BadOption(f"{folder} is not a folder of videos")
-    sources: dict[str, Source] = {}
+    sources: dict[str, SourceVideo] = {}
     for path in sorted(folder.rglob("*")):
         if path.suffix.lower() not in VIDEO_SUFFIXES or not path.is_file():
             continue
@@ -36,7 +36,7 @@ def sources_in(folder: Path, theme: str = "") -> list[Source]:
                 f"{path} and {sources[name].item.video} would both be called {name!r}",
                 advice="Rename one of them.",
             )
-        sources[name] = Source(name, Item(name, path), subject)
+        sources[name] = SourceVideo(name, Item(name, path), subject)
     if not sources:
         raise BadOption(f"{folder} holds no videos")
     return list(sources.values())

@@ -38,7 +38,7 @@ Known: TypeAlias = Mapping[str, Mapping[str, Any]]
 
 
 @dataclass(frozen=True, slots=True)
-class Source:
+class SourceVideo:
     """A real video to make a prompt from."""
 
     id: str
@@ -70,7 +70,7 @@ class Stage:
     """A name, the work, what it builds on, and what its result must hold."""
 
     name: str
-    make: Callable[[Source, Known, Resources, Choices], Document]
+    make: Callable[[SourceVideo, Known, Resources, Choices], Document]
     asks: tuple[Asking, ...]
     holds: Mapping[str, type | tuple[type, ...]]
     """What must be in a result, also after somebody has edited it."""
@@ -96,7 +96,7 @@ class Stage:
                 )
 
 
-def _collect(source: Source, known: Known, resources: Resources, choices: Choices) -> Document:
+def _collect(source: SourceVideo, known: Known, resources: Resources, choices: Choices) -> Document:
     """Duration window and flags. Nothing is thrown away: ``use`` is for a person to change."""
     duration = float(resources.info(source.item.video).duration)
     looks = look(source.item.video, resources)
@@ -120,7 +120,7 @@ def _collect(source: Source, known: Known, resources: Resources, choices: Choice
     }
 
 
-def _draft(source: Source, known: Known, resources: Resources, choices: Choices) -> Document:
+def _draft(source: SourceVideo, known: Known, resources: Resources, choices: Choices) -> Document:
     """A description of the video as a prompt, criticised and revised until nothing is left."""
     pictures = choices.glance.at(source.item, resources)
     text = DRAFT.one(resources, {"pictures": pictures}).text
@@ -135,21 +135,25 @@ def _draft(source: Source, known: Known, resources: Resources, choices: Choices)
     return {"text": text.strip(), "rounds": rounds}
 
 
-def _evaluate(source: Source, known: Known, resources: Resources, choices: Choices) -> Document:
+def _evaluate(
+    source: SourceVideo, known: Known, resources: Resources, choices: Choices
+) -> Document:
     """What a viewer says of the real video, in each of the seven dimensions."""
     pictures = choices.glance.at(source.item, resources)
     said = WATCH.one(resources, {"pictures": pictures, "dimensions": dimensions()})
     return {name: getattr(said, name).strip() for name in DIMENSIONS}
 
 
-def _merge(source: Source, known: Known, resources: Resources, choices: Choices) -> Document:
+def _merge(source: SourceVideo, known: Known, resources: Resources, choices: Choices) -> Document:
     """The final prompt: what is to be seen, and how it should come across."""
     slots = {"base": known["draft"]["text"], "evaluation": dict(known["evaluate"])}
     text = MERGE.one(resources, slots).text.strip()
     return {"text": text, "words": len(text.split())}
 
 
-def _questions(source: Source, known: Known, resources: Resources, choices: Choices) -> Document:
+def _questions(
+    source: SourceVideo, known: Known, resources: Resources, choices: Choices
+) -> Document:
     """Six questions per dimension, each with its polarity."""
     said = {name: text for name, text in known["evaluate"].items() if text.strip()}
     return {
@@ -158,7 +162,7 @@ def _questions(source: Source, known: Known, resources: Resources, choices: Choi
     }
 
 
-def _events(source: Source, known: Known, resources: Resources, choices: Choices) -> Document:
+def _events(source: SourceVideo, known: Known, resources: Resources, choices: Choices) -> Document:
     """Events with a prompt each, and human actions, from the base."""
     base = str(known["draft"]["text"])
     events = events_of_text(base, resources)
@@ -185,7 +189,9 @@ def event_prompts(prompt: str, events: tuple[Event, ...], resources: Resources) 
     return [one.strip() for one in found]
 
 
-def _complexity(source: Source, known: Known, resources: Resources, choices: Choices) -> Document:
+def _complexity(
+    source: SourceVideo, known: Known, resources: Resources, choices: Choices
+) -> Document:
     """How complex the final prompt is, from 1 to 10 in three respects."""
     return complexity(str(known["merge"]["text"]), resources)
 

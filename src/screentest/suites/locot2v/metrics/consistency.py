@@ -46,7 +46,14 @@ from screentest.suites.locot2v.requests import (
     inapplicable,
     no_score,
 )
-from screentest.suites.locot2v.similarity import Cut, Light, cut, is_black, nearness, text_vectors
+from screentest.suites.locot2v.similarity import (
+    Light,
+    SubjectCut,
+    cut,
+    is_black,
+    nearness,
+    text_vectors,
+)
 from screentest.video import evenly
 
 if TYPE_CHECKING:
@@ -283,7 +290,7 @@ class _Gathering:
     subjects: dict[str, list[Rows]] = field(default_factory=dict)
     backgrounds: list[Rows] = field(default_factory=list)
 
-    def add(self, pieces: Cut) -> None:
+    def add(self, pieces: SubjectCut) -> None:
         pictures: list[Image] = list(pieces.subjects.values())
         if pieces.background is not None:
             pictures.append(pieces.background)

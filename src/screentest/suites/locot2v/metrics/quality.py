@@ -145,15 +145,15 @@ MOST_FRAMES = 96
     version=1,
     summary="absence of technical artefacts, segment by segment",
 )
-def technical_quality(*, segment_seconds: float = 10.0, rate: float = 4.0) -> TechnicalQuality:
+def technical_quality(*, segment_seconds: float = 10.0, rate: float = 4.0) -> VideoTechnicalQuality:
     """``rate`` is how many frames per second of a segment the model is handed."""
     if segment_seconds <= 0 or not 0 < rate * segment_seconds <= MOST_FRAMES:
         raise BadOption(f"{TECHNICAL_QUALITY}: a segment has 1 to {MOST_FRAMES} frames")
-    return TechnicalQuality(Fraction(str(segment_seconds)), Fraction(str(rate)))
+    return VideoTechnicalQuality(Fraction(str(segment_seconds)), Fraction(str(rate)))
 
 
 @dataclass(frozen=True)
-class TechnicalQuality:
+class VideoTechnicalQuality:
     """The mean over segments."""
 
     segment: Fraction

@@ -33,7 +33,7 @@ _WARM_TO, _WARM_FROM = 70.0, 330.0
 
 
 @dataclass(frozen=True, slots=True)
-class Look:
+class FrameLook:
     """What was measured on one frame, or the mean of several; all in 0 to 1."""
 
     luma: float
@@ -44,7 +44,7 @@ class Look:
     """The share of all chroma that is warm."""
 
 
-def look_at(image: Image) -> Look:
+def look_at(image: Image) -> FrameLook:
     """Measure an RGB picture.
 
     >>> grey = look_at(np.full((4, 4, 3), 51, np.uint8))
@@ -57,7 +57,7 @@ def look_at(image: Image) -> Look:
     chroma = high - low
     total = float(chroma.sum())
     warm = float(chroma[_is_warm(rgb, chroma)].sum()) / total if total > 0 else 0.0
-    return Look(float(luma.mean()), float(luma.std()), float(chroma.mean()), warm)
+    return FrameLook(float(luma.mean()), float(luma.std()), float(chroma.mean()), warm)
 
 
 def _is_warm(rgb: NDArray[np.floating], chroma: NDArray[np.floating]) -> NDArray[np.bool_]:
@@ -72,13 +72,13 @@ def _is_warm(rgb: NDArray[np.floating], chroma: NDArray[np.floating]) -> NDArray
     return np.asarray((degrees <= _WARM_TO) | (degrees >= _WARM_FROM))
 
 
-def mean_look(looks: list[Look]) -> Look:
+def mean_look(looks: list[FrameLook]) -> FrameLook:
     """The middle of several looks, each number on its own."""
     columns = np.array([[one.luma, one.contrast, one.chroma, one.warm] for one in looks])
-    return Look(*(float(value) for value in np.median(columns, axis=0)))
+    return FrameLook(*(float(value) for value in np.median(columns, axis=0)))
 
 
-def hue(look: Look) -> Hue:
+def hue(look: FrameLook) -> Hue:
     """The overall tone."""
     if look.chroma < GREY_BELOW:
         return Hue.NEUTRAL
@@ -87,21 +87,21 @@ def hue(look: Look) -> Hue:
     return Hue.COOL if look.warm <= 1 - PLAIN_SHARE else Hue.MULTI
 
 
-def saturation(look: Look) -> Saturation:
+def saturation(look: FrameLook) -> Saturation:
     """How strong the colours are."""
     if look.chroma >= VIVID_FROM:
         return Saturation.HIGH
     return Saturation.LOW if look.chroma < PALE_BELOW else Saturation.MODERATE
 
 
-def contrast(look: Look) -> Contrast:
+def contrast(look: FrameLook) -> Contrast:
     """How far light and dark lie apart."""
     if look.contrast >= HARD_FROM:
         return Contrast.HIGH
     return Contrast.LOW if look.contrast < FLAT_BELOW else Contrast.MEDIUM
 
 
-def brightness(look: Look) -> Brightness:
+def brightness(look: FrameLook) -> Brightness:
     """How bright it is."""
     if look.luma >= BRIGHT_FROM:
         return Brightness.HIGH

@@ -21,12 +21,12 @@ T = TypeVar("T")
 
 
 @dataclass(eq=False)
-class Watching(BaseConsumer):
+class DescriptionConsumer(BaseConsumer):
     """Takes frames as they come and keeps a few numbers of each."""
 
     resources: Resources
-    looks: list[tuple[Time, colours.Look]] = field(default_factory=list)
-    steps: list[motion.Step] = field(default_factory=list)
+    looks: list[tuple[Time, colours.FrameLook]] = field(default_factory=list)
+    steps: list[motion.CameraStep] = field(default_factory=list)
     _last: tuple[Time, Image] | None = None
 
     @property
@@ -71,7 +71,7 @@ def _camera(moves: Sequence[CameraMotion]) -> Camera:
     return NOTHING.camera.model_copy(update={"motion": list(moves)})
 
 
-def _over_time(looks: list[colours.Look], word: Callable[[colours.Look], T]) -> list[T]:
+def _over_time(looks: list[colours.FrameLook], word: Callable[[colours.FrameLook], T]) -> list[T]:
     """The word for the shot; two where its first third differs from its last."""
     third = len(looks) // 3
     if third < 2:

@@ -42,7 +42,7 @@ _NOISE = 1.0
 
 
 @dataclass(frozen=True, slots=True)
-class Step:
+class CameraStep:
     """What the picture does from one frame to the next, per second."""
 
     start: Time
@@ -57,7 +57,7 @@ class Step:
 
 def step_between(
     first: Image, second: Image, field: FlowField, start: Time, end: Time
-) -> Step | None:
+) -> CameraStep | None:
     """The movement of the picture; None where too little of it has texture to tell."""
     import cv2
 
@@ -81,10 +81,10 @@ def step_between(
     if fitted is None:
         return None
     if not _explains(fitted, middle, grey, second):
-        return Step(start, end, 0.0, 0.0, 0.0, 0.0)
+        return CameraStep(start, end, 0.0, 0.0, 0.0, 0.0)
     seconds = float(end - start)
     scale = math.hypot(fitted[0, 0], fitted[1, 0])
-    return Step(
+    return CameraStep(
         start,
         end,
         float(fitted[0, 2]) / width / seconds,
@@ -124,7 +124,7 @@ def _explains(fitted: Any, middle: Any, grey: Any, second: Image) -> bool:
     return for_moving >= 1.5 * for_still
 
 
-def movements(steps: Sequence[Step]) -> list[CameraMotion]:
+def movements(steps: Sequence[CameraStep]) -> list[CameraMotion]:
     """What the camera does, in order of time; empty where no step could be measured."""
     if not steps:
         return []
@@ -146,7 +146,7 @@ def movements(steps: Sequence[Step]) -> list[CameraMotion]:
     return merged
 
 
-def _smoothed(steps: Sequence[Step]) -> list[Step]:
+def _smoothed(steps: Sequence[CameraStep]) -> list[CameraStep]:
     reach = _SMOOTHING // 2
     found = []
     for place, step in enumerate(steps):
@@ -155,11 +155,11 @@ def _smoothed(steps: Sequence[Step]) -> list[Step]:
             float(np.median([getattr(one, name) for one in near]))
             for name in ("right", "down", "growth", "turn")
         )
-        found.append(Step(step.start, step.end, right, down, growth, turn))
+        found.append(CameraStep(step.start, step.end, right, down, growth, turn))
     return found
 
 
-def _label(step: Step) -> CameraMotion:
+def _label(step: CameraStep) -> CameraMotion:
     """The strongest movement, each measured in how often it exceeds its least."""
     across = abs(step.right) / LEAST_SHIFT
     along = abs(step.down) / LEAST_SHIFT
