@@ -19,9 +19,9 @@ from pathlib import Path
 from typing import Any
 
 from _figures import figure, ratio
-from screentest.certificates.plan import Court
 from screentest.core import Aspect, Outcome, Question
-from screentest.judges.judging import Contest, Order
+from screentest.judges.cases import Case, Order
+from screentest.judges.verdicts import judge_pairs
 from screentest.judges.vlm_video import vlm_video
 from screentest.models import Choice
 from screentest.models.chat.messages import ChatAnswer, ChatRequest
@@ -36,10 +36,10 @@ JUDGE = f"vlm_video:frames={FRAMES},long_side={LONG_SIDE}"
 ANSWER = Answer(json.dumps({"reason": "None.", "better": "first"}))
 
 
-def contests() -> list[Contest]:
+def cases() -> list[Case]:
     films = [video.item for video in sample_videos()[:3]]
     return [
-        Contest(f"{one.id}-{two.id}", aspect, one.text, one, two)
+        Case(f"{one.id}-{two.id}", aspect, one.text, one, two)
         for one, two in combinations(films, 2)
         for aspect in Aspect
     ]
@@ -80,23 +80,22 @@ def prepared(settings: Settings, questions: list[Question]) -> tuple[float, list
     return time.process_time() - start, collector.requests
 
 
-def heard(folder: Path, settings: Settings, judge: str, given: list[Contest]) -> float:
+def judged_in(folder: Path, settings: Settings, judge: str, given: list[Case]) -> float:
     """Seconds of all judgements, into a run."""
     with RunStore(folder, command="certify") as store:
-        court = Court(store, settings, InlineEngine())
         start = time.process_time()
-        court.hear(lambda _: given, [judge])
+        judge_pairs(store, lambda _: given, [judge], settings, engine=InlineEngine())
         return time.process_time() - start
 
 
 def asking(folder: Path) -> None:
-    given = contests()
+    given = cases()
     questions = [one.question(order) for one in given for order in Order]
     count = len(questions)
     with FakeChatServer(lambda _: ANSWER) as server:
         choice = f"chat=openai:test,base_url={server.url}"
         settings = Settings(models=(Choice.parse(choice),))
-        heard(folder / "warm", settings, JUDGE, given[:1])  # connections, imports
+        judged_in(folder / "warm", settings, JUDGE, given[:1])  # connections, imports
         preparing, requests = prepared(settings, questions)
         chat = Tools(settings).role("chat.judge")
         start = time.process_time()
@@ -104,7 +103,7 @@ def asking(folder: Path) -> None:
             chat.ask([replace(request, repeat=1)])
         calling = time.process_time() - start
         chat.close()
-        whole = heard(folder / "asked", settings, JUDGE, given)
+        whole = judged_in(folder / "asked", settings, JUDGE, given)
         close_tools()
     books = keeping(folder)
     figure(f"{count} judgements of 2 × {FRAMES} frames, in all", 1000 * whole / count, "ms each")
@@ -123,18 +122,18 @@ def keeping(folder: Path) -> float:
     rows = {f"{one.second.video},{one.aspect.value},intact" for one in given}
     votes.write_text("\n".join(["video,aspect,choice", *sorted(rows)]), encoding="utf-8")
     judge = f'human:votes="{votes}"'
-    return heard(folder / "voted", Settings(), judge, given) / len(given) / 2
+    return judged_in(folder / "voted", Settings(), judge, given) / len(given) / 2
 
 
-def many() -> list[Contest]:
+def many() -> list[Case]:
     """Fifty copies of a pair in ten aspects."""
-    return [replace(one, id=f"{one.id}-{n}") for n in range(50) for one in contests()[:10]]
+    return [replace(one, id=f"{one.id}-{n}") for n in range(50) for one in cases()[:10]]
 
 
 def rating(folder: Path) -> None:
     given = many()
-    heard(folder / "rated", Settings(), "contrast", contests()[:10])  # both are measured then
-    seconds = heard(folder / "rated", Settings(), "contrast.tonal_range", given)
+    judged_in(folder / "rated", Settings(), "contrast", cases()[:10])  # both are measured then
+    seconds = judged_in(folder / "rated", Settings(), "contrast.tonal_range", given)
     figure(f"{2 * len(given):,} verdicts from scores", 1000 * seconds / len(given) / 2, "ms each")
     close_tools()
 

@@ -13,9 +13,10 @@ from unittest.mock import patch
 import numpy as np
 from numpy.typing import NDArray
 
-from screentest.certificates.cases import read_cases, strongest
+from screentest.certificates.cases import read_cases
 from screentest.certificates.plan import Certification, Plan, certify
 from screentest.core import Item, Size
+from screentest.judges.cases import strongest
 from screentest.models import Choice, Detection
 from screentest.run import InlineEngine, LocalEngine, RunStore
 from screentest.run.session import Settings

@@ -10,14 +10,14 @@ import pytest
 
 from screentest.annotate.material import unit_key
 from screentest.annotate.records import write_filtered
-from screentest.certificates.cases import Case, one_aspect_per_placebo, read_cases
+from screentest.certificates.cases import read_cases
 from screentest.certificates.certificate import Certificate
 from screentest.certificates.plan import Certification, Plan, read_certificates
 from screentest.certificates.prompt_changes import PromptChange
-from screentest.core import Aspect, BadOption, Choice, Reason, Verdict
-from screentest.judges.judging import Order
+from screentest.core import Aspect, BadOption, Choice, PairKind, Reason, Verdict
+from screentest.judges.cases import Case, Order, one_aspect_per_placebo
 from screentest.run import RunReader, canonical
-from screentest.testbeds.testbed import Kind, read_testbed
+from screentest.testbeds.testbed import read_testbed
 from screentest.testing.chat_answers import Answer, Asked, Status
 from screentest.testing.chat_server import FakeChatServer
 from tests.certificates.stage import answer, certified, few_of, plan_of, settings
@@ -39,18 +39,18 @@ def asked_about(
 
 def test_cases_hide_where_to_look(testbed: Path) -> None:
     for case in read_cases([testbed]):
-        for item in (case.contest.first, case.contest.second):
+        for item in (case.first, case.second):
             assert item.script is not None
             assert not item.script.timed
-            assert item.text == case.contest.prompt
+            assert item.text == case.prompt
             assert item.video.is_file()
 
 
 def test_a_placebo_is_put_in_every_aspect_and_can_be_left_out(testbed: Path) -> None:
     cases = read_cases([testbed])
-    placebos = [case for case in cases if case.kind is Kind.PLACEBO]
-    assert {case.contest.aspect.value for case in placebos} == set(ASPECTS)
-    assert not [c for c in read_cases([testbed], placebos=False) if c.kind is Kind.PLACEBO]
+    placebos = [case for case in cases if case.kind is PairKind.PLACEBO]
+    assert {case.aspect.value for case in placebos} == set(ASPECTS)
+    assert not [c for c in read_cases([testbed], placebos=False) if c.kind is PairKind.PLACEBO]
     with pytest.raises(BadOption):
         read_cases([testbed], aspects=[Aspect.COLOR])
 
@@ -118,8 +118,8 @@ def test_metrics_are_judges_and_each_video_is_measured_once(testbed: Path, tmp_p
         measured = [
             r.key for r in run.records() if r.key.evaluator == "frozen" and not r.key.aspect
         ]
-        videos = {case.contest.second.id for case in plan.cases}
-        videos |= {case.contest.first.id for case in plan.cases}
+        videos = {case.second.id for case in plan.cases}
+        videos |= {case.first.id for case in plan.cases}
         assert len(measured) == len(videos)
         assert read_certificates(run) == [contrast, frozen]
 
@@ -202,10 +202,10 @@ def test_votes_of_people_are_a_judge(testbed: Path, tmp_path: Path) -> None:
     cases = read_cases([testbed], placebos=False)
     rows = ["video,aspect,choice,worker"]
     for number, case in enumerate(cases):
-        path = "/".join(case.contest.second.video.parts[-3:])
+        path = "/".join(case.second.video.parts[-3:])
         # Three of four votes for the intact video, but for the first pair a draw.
         votes = ["intact", "intact", "changed", "changed" if number == 0 else "intact"]
-        rows += [f"{path},{case.contest.aspect.value},{v},w{n}" for n, v in enumerate(votes)]
+        rows += [f"{path},{case.aspect.value},{v},w{n}" for n, v in enumerate(votes)]
     votes_file = tmp_path / "votes.csv"
     votes_file.write_text("\n".join(rows) + "\n", encoding="utf-8")
     plan = plan_of(testbed, f'human:votes="{votes_file}"')
@@ -243,10 +243,10 @@ def test_a_judge_that_is_paid_is_put_each_placebo_once(testbed: Path, tmp_path: 
         assert one.pairs == one.false_alarms.unwrap().judgements == 3
         assert one.false_alarms.unwrap().value == 0.0  # it always preferred the changed copy
     cases = read_cases([testbed])
-    drawn = {case.id: case.contest.aspect for case in one_aspect_per_placebo(cases)}
+    drawn = {case.id: case.aspect for case in one_aspect_per_placebo(cases)}
     fewer = [case for case in cases if case.source != cases[0].source]
     for case in one_aspect_per_placebo(fewer):
-        assert drawn[case.id] is case.contest.aspect  # whatever else there is
+        assert drawn[case.id] is case.aspect  # whatever else there is
 
 
 def test_a_testbed_given_twice_is_told(testbed: Path) -> None:
@@ -255,7 +255,7 @@ def test_a_testbed_given_twice_is_told(testbed: Path) -> None:
 
 
 def test_what_people_kept_is_counted_apart(testbed: Path, tmp_path: Path) -> None:
-    everything = [case for case in read_cases([testbed]) if case.kind is Kind.DEGRADATION]
+    everything = [case for case in read_cases([testbed]) if case.kind is PairKind.DEGRADATION]
     kept = tmp_path / "kept"
     first = everything[0].source
     people = frozenset(
@@ -287,5 +287,5 @@ def test_two_testbeds_are_told_apart(testbed: Path, tmp_path: Path) -> None:
 
 def test_case_ids_are_unique(testbed: Path) -> None:
     cases: list[Case] = read_cases([testbed])
-    places = [(case.id, case.contest.aspect) for case in cases]
+    places = [(case.id, case.aspect) for case in cases]
     assert len(set(places)) == len(places)

@@ -16,18 +16,16 @@ from screentest.certificates.accuracy import (
     reference,
     trend,
 )
-from screentest.certificates.cases import Case, Judgement
 from screentest.certificates.certificate import Certificate, PromptResult, facts
 from screentest.certificates.prompt_changes import (
     PromptChange,
     prompt_results,
     with_changed_prompts,
 )
-from screentest.core import Aspect, Choice, Clip, Item, Outcome, Reason, Script, Verdict
-from screentest.judges.judging import Contest, Order
+from screentest.core import Aspect, Choice, Clip, Item, Outcome, PairKind, Reason, Script, Verdict
+from screentest.judges.cases import Case, Judgement, Order
 from screentest.reports.cards import card
 from screentest.stats import order_effect
-from screentest.testbeds.testbed import Kind
 
 INTACT = {Order.AS_GIVEN: Choice.FIRST, Order.SWAPPED: Choice.SECOND}
 
@@ -39,7 +37,7 @@ def case(
     severity: float = 1.0,
     clips: int = 5,
     kept: bool | None = None,
-    kind: Kind = Kind.DEGRADATION,
+    kind: PairKind = PairKind.DEGRADATION,
     name: str = "",
     duration: float = 60.0,
     change: str = "",
@@ -47,9 +45,12 @@ def case(
     script = Script((Clip(f"{source} begins."), Clip("It goes on."), Clip("It ends.")))
     item = Item(f"bed/{source}", Path(f"{source}.mp4"), script.text, script)
     name = name or aspect.value
-    contest = Contest(f"bed/{source}/{name}@{severity}x{clips}", aspect, script.text, item, item)
     return Case(
-        contest,
+        f"bed/{source}/{name}@{severity}x{clips}",
+        aspect,
+        script.text,
+        item,
+        item,
         "bed",
         source,
         kind,
@@ -173,7 +174,7 @@ def test_before_and_after_people_s_filter() -> None:
 
 
 def test_placebos_tell_alarms_and_ties() -> None:
-    quiet = case("a", kind=Kind.PLACEBO, name="trim")
+    quiet = case("a", kind=PairKind.PLACEBO, name="trim")
     (found,) = placebo_results([*both(quiet, 0.5, 1), said(case("b"), 1)])
     assert (found.name, found.pairs, found.tie_share) == ("trim", 1, 0.5)
     assert found.false_alarms.unwrap().value == 0.75
@@ -183,7 +184,7 @@ def test_a_probe_finds_its_question_whatever_the_source_is_called() -> None:
     plain = [case("take #2"), case("b#empty")]
     (probe, other) = with_changed_prompts(plain, [PromptChange.EMPTY], 9)
     assert {probe.change, other.change} == {"empty"}
-    assert probe.contest.prompt == ""
+    assert probe.prompt == ""
     judgements = [said(one, 1) for one in plain] + [said(probe, 0), said(other, 1)]
     (found,) = prompt_results(judgements, [PromptChange.EMPTY])
     assert (found.pairs, found.changed_share) == (2, 0.5)
@@ -205,8 +206,8 @@ def test_where_words_should_matter(change: str, aspect: Aspect, matters: bool) -
 
 def test_in_words_an_instruction_is_followed_and_a_copy_is_preferred() -> None:
     """The same words on the terminal and on the page."""
-    obeyed = case("a", kind=Kind.PLACEBO, name="painted_instruction")
-    quiet = case("a", kind=Kind.PLACEBO, name="trim")
+    obeyed = case("a", kind=PairKind.PLACEBO, name="painted_instruction")
+    quiet = case("a", kind=PairKind.PLACEBO, name="trim")
     judgements = [*both(obeyed, 0, 0), *both(quiet, 0.5, 1)]
     nothing = accuracy([])
     made = Certificate(

@@ -67,7 +67,7 @@ def test_killed_and_resumed_a_hundred_pairs_come_out_as_if_nothing_had_happened(
 ) -> None:
     plan = plan_of(hundred, JUDGE)
     assert len(plan.cases) == 100
-    assert {case.contest.aspect for case in plan.cases} == set(Aspect)
+    assert {case.aspect for case in plan.cases} == set(Aspect)
     with FakeChatServer(plausible) as server:
         # The address is part of what is asked for, so both runs ask the same server.
         torn = tmp_path / "torn"
@@ -112,7 +112,7 @@ def test_a_question_has_the_aspect_the_prompt_and_both_films_in_order_and_no_nam
         for case in plan.cases:
             # Nothing of how the testbed calls things: it would tell which is which.
             assert case.source not in text
-            assert case.contest.second.video.name not in text
+            assert case.second.video.name not in text
         assert "intact" not in text.lower()
         assert "degrad" not in text.lower()
     assert set(seen) == set(Aspect)
@@ -143,13 +143,11 @@ def test_descriptions_are_asked_once_per_video_of_another_model(
     # One description per video and aspect, though two workers judge in two orders. Films that
     # show the same frames have the same description.
     videos = {
-        (item.video, case.contest.aspect)
-        for case in plan.cases
-        for item in (case.contest.first, case.contest.second)
+        (item.video, case.aspect) for case in plan.cases for item in (case.first, case.second)
     }
     digests = [one.digest for one in captioner.asked]
     assert len(digests) == len(set(digests)) <= len(videos)
-    prompts = {case.contest.prompt for case in plan.cases}
+    prompts = {case.prompt for case in plan.cases}
     for asked in captioner.asked:
         assert fits(asked, "observations")
         assert not any(prompt in text for prompt in prompts for text in asked.texts)

@@ -27,7 +27,7 @@ from screentest.core import (
     build,
 )
 from screentest.judges.core import core, tails
-from screentest.judges.judging import verdict
+from screentest.judges.verdicts import verdict
 from screentest.models import Choice as ModelChoice
 from screentest.run.session import Settings, Tools
 from screentest.score.measure import measure

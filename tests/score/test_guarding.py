@@ -30,7 +30,8 @@ from screentest.core import (
     UnknownName,
     Verdict,
 )
-from screentest.judges.judging import Contest, Order, _answer, rate_contests
+from screentest.judges.cases import Case, Order
+from screentest.judges.verdicts import _answer, rate_cases
 from screentest.run import RunStore
 from screentest.run.session import Settings, Tools
 from screentest.sample import sample_videos
@@ -84,8 +85,8 @@ class Slipping:
 
 def test_a_rating_that_fails_leaves_the_others(tmp_path: Path) -> None:
     first, second = Item("a", tmp_path / "a.mp4"), Item("b", tmp_path / "b.mp4")
-    contests = [
-        Contest(aspect.value, aspect, "", first, second)
+    cases = [
+        Case(aspect.value, aspect, "", first, second)
         for aspect in (Aspect.COLOR, Aspect.AESTHETICS)
     ]
     judge = Signed(
@@ -96,7 +97,7 @@ def test_a_rating_that_fails_leaves_the_others(tmp_path: Path) -> None:
         name: {"one": {"one": Outcome.of(Score(value))}} for name, value in (("a", 1.0), ("b", 2.0))
     }
     with RunStore(tmp_path / "run", command="test") as store:
-        rate_contests(store, contests, judge, scores, orders=tuple(Order))
+        rate_cases(store, cases, judge, scores, orders=tuple(Order))
         found = {
             (record.key.aspect, record.key.order): record.outcomes["slipping"]
             for record in store.records()
@@ -135,9 +136,9 @@ def test_a_rating_that_is_none_fails_and_ends_no_run(said: object, tmp_path: Pat
         Evaluator("judge", "babbling", Spec("judge", "babbling", 1), Babbling(said)),
         Signature.of("babbling", version=1),
     )
-    contests = [Contest("pair", Aspect.COLOR, "", first, second)]
+    cases = [Case("pair", Aspect.COLOR, "", first, second)]
     with RunStore(tmp_path / "run", command="test") as store:
-        rate_contests(store, contests, judge, {"a": {}, "b": {}}, orders=tuple(Order))
+        rate_cases(store, cases, judge, {"a": {}, "b": {}}, orders=tuple(Order))
         reasons = [list(record.reasons) for record in store.records()]
     assert reasons == [[Reason.CRASHED], [Reason.CRASHED]]
 
@@ -145,7 +146,7 @@ def test_a_rating_that_is_none_fails_and_ends_no_run(said: object, tmp_path: Pat
 @pytest.mark.parametrize("said", NONSENSE, ids=str)
 def test_a_verdict_that_is_none_fails(said: object, tmp_path: Path) -> None:
     item = Item("a", tmp_path / "a.mp4")
-    question = Contest("pair", Aspect.COLOR, "", item, item).question(Order.AS_GIVEN)
+    question = Case("pair", Aspect.COLOR, "", item, item).question(Order.AS_GIVEN)
     found = _answer(Babbling(said), question, Tools(Settings()))
     assert found.failure is not None
     assert found.failure.reason is Reason.CRASHED

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from screentest.core import Item, Reason, UserError
+from screentest.core import Item, PairKind, Reason, UserError
 from screentest.run import InlineEngine, LocalEngine
 from screentest.sample import sample_videos
 from screentest.testbeds.builder import Building, build_testbed
@@ -18,7 +18,7 @@ from screentest.testbeds.captions.facts import CaptionFacts
 from screentest.testbeds.intact import folder_name
 from screentest.testbeds.options import BuildOptions
 from screentest.testbeds.sources import Extractor
-from screentest.testbeds.testbed import Kind, read_testbed
+from screentest.testbeds.testbed import read_testbed
 from tests.testbeds.stage import ALL, QUICK
 
 PLAIN = ("aesthetics", "dynamics_degree", "comprehensiveness", "spatial_relationship")
@@ -160,8 +160,8 @@ def test_placebos_stand_beside_the_degradations(testbed_folder: Path) -> None:
     options = replace(OPTIONS, degradations=(), placebos=("trim", "container"))
     pairs = made([film(2)], testbed_folder, options).testbed.pairs
     assert [(pair.kind, pair.name, pair.aspect) for pair in pairs] == [
-        (Kind.PLACEBO, "trim", None),
-        (Kind.PLACEBO, "container", None),
+        (PairKind.PLACEBO, "trim", None),
+        (PairKind.PLACEBO, "container", None),
     ]
     assert pairs[0].changed.path == "videos/real_5shots/placebo_trim.mp4"
     assert pairs[1].changed.path == "videos/real_5shots/placebo_container.mkv"

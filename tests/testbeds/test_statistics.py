@@ -9,10 +9,10 @@ from xml.etree import ElementTree
 import pytest
 from PIL import Image
 
-from screentest.core import Aspect, Clip, Failure, Reason, Span
+from screentest.core import Aspect, Clip, Failure, PairKind, Reason, Span
 from screentest.testbeds.charts import write_charts
 from screentest.testbeds.statistics import AspectCount, Spread, statistics_of
-from screentest.testbeds.testbed import Kind, Pair, Skip, SourceFilm, Testbed, VideoFile
+from screentest.testbeds.testbed import Pair, Skip, SourceFilm, Testbed, VideoFile
 
 NASTY = r"$\frac{1}{</text><script>alert(1)</script> 猫"
 
@@ -28,14 +28,14 @@ def film(name: str, seconds: int, captions: list[str], **groups: str) -> SourceF
     )
 
 
-def pair(source: str, name: str, kind: Kind = Kind.DEGRADATION) -> Pair:
+def pair(source: str, name: str, kind: PairKind = PairKind.DEGRADATION) -> Pair:
     video = VideoFile(f"videos/{source}/{name}.mp4", "0" * 64, 1, 1, Fraction(1), 4, 2)
-    aspect = Aspect(name) if kind is Kind.DEGRADATION else None
+    aspect = Aspect(name) if kind is PairKind.DEGRADATION else None
     return Pair(source, kind, name, f"videos/{source}/intact.mp4", video, name, aspect)
 
 
 def skip(source: str, name: str, reason: Reason) -> Skip:
-    return Skip(source, Kind.DEGRADATION, name, Failure(reason))
+    return Skip(source, PairKind.DEGRADATION, name, Failure(reason))
 
 
 @pytest.fixture
@@ -50,7 +50,7 @@ def testbed() -> Testbed:
             film("b", 100, ["four"], category=NASTY),
             film("c", 10486, ["", "five six seven"]),
         ),
-        pairs=(pair("a", "color"), pair("a", "trim", Kind.PLACEBO), pair("c", "aesthetics")),
+        pairs=(pair("a", "color"), pair("a", "trim", PairKind.PLACEBO), pair("c", "aesthetics")),
         skips=(
             skip("b", "color", Reason.NOT_APPLICABLE),
             skip("c", "color", Reason.DECODER_CRASHED),
@@ -61,9 +61,9 @@ def testbed() -> Testbed:
 def test_counts_per_aspect(testbed: Testbed) -> None:
     counts = statistics_of(testbed).aspects
     assert counts == (
-        AspectCount(Kind.DEGRADATION, "aesthetics", 1, 1, 1),
-        AspectCount(Kind.DEGRADATION, "color", 3, 2, 1),
-        AspectCount(Kind.PLACEBO, "trim", 1, 1, 1),
+        AspectCount(PairKind.DEGRADATION, "aesthetics", 1, 1, 1),
+        AspectCount(PairKind.DEGRADATION, "color", 3, 2, 1),
+        AspectCount(PairKind.PLACEBO, "trim", 1, 1, 1),
     )
     assert statistics_of(testbed).reasons == {"not_applicable": 1, "decoder_crashed": 1}
 
@@ -75,13 +75,13 @@ def test_counts_per_aspect(testbed: Testbed) -> None:
     [(446, 131, 29.4), (375, 100, 26.7), (327, 204, 62.4), (4239, 2472, 58.3)],
 )
 def test_retention_is_that_of_the_paper(initial: int, kept: int, share: float) -> None:
-    retention = AspectCount(Kind.DEGRADATION, "color", initial, initial, kept).retention
+    retention = AspectCount(PairKind.DEGRADATION, "color", initial, initial, kept).retention
     assert retention is not None
     assert round(100 * retention, 1) == share
 
 
 def test_nothing_asked_for_is_no_share() -> None:
-    assert AspectCount(Kind.DEGRADATION, "color", 0, 0, 0).retention is None
+    assert AspectCount(PairKind.DEGRADATION, "color", 0, 0, 0).retention is None
 
 
 def test_durations_fall_into_steps_of_100_seconds(testbed: Testbed) -> None:

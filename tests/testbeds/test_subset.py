@@ -8,16 +8,9 @@ from typing import Any
 
 import pytest
 
-from screentest.core import BadOption, UserError
+from screentest.core import BadOption, PairKind, UserError
 from screentest.testbeds.subset import sample_testbed
-from screentest.testbeds.testbed import (
-    Kind,
-    Testbed,
-    draw_evenly,
-    find_pair,
-    pair_name,
-    read_testbed,
-)
+from screentest.testbeds.testbed import Testbed, draw_evenly, find_pair, pair_name, read_testbed
 from screentest.testbeds.verify import verify_testbed
 from tests.testbeds.test_statistics import film, pair
 from tests.testbeds.testbeds import built_in, copy_of, rewrite
@@ -34,7 +27,7 @@ def many() -> Testbed:
     pairs = [
         *(pair(one.id, "color") for one in films),
         *(pair(one.id, "aesthetics") for one in films[:3]),
-        *(pair(one.id, "trim", Kind.PLACEBO) for one in films[:10]),
+        *(pair(one.id, "trim", PairKind.PLACEBO) for one in films[:10]),
     ]
     return Testbed(1, "0", 7, {}, tuple(films), tuple(pairs))
 

@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import Any
 
 from screentest.annotate.answers import Footage, Mark, Question, Task, Unit, of_two
-from screentest.core import BadOption, Item, UserError
-from screentest.testbeds.testbed import FILE, Kind, Pair, SourceFilm, read_testbed
+from screentest.core import BadOption, Item, PairKind, UserError
+from screentest.testbeds.testbed import FILE, Pair, SourceFilm, read_testbed
 
 
 def read_units(
@@ -44,7 +44,7 @@ def _of_testbed(folder: Path, task: Task) -> list[Unit]:
     return [
         _of_pair(folder, sources[pair.source], pair, task)
         for pair in testbed.pairs
-        if pair.kind is Kind.DEGRADATION
+        if pair.kind is PairKind.DEGRADATION
     ]
 
 

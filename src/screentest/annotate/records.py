@@ -13,10 +13,10 @@ from sqlalchemy import Connection, select
 from screentest.annotate.answers import STEPS, Step, Task, of_two
 from screentest.annotate.material import unit_key
 from screentest.annotate.store.schema import sittings, units, votes, workers
-from screentest.core import Aspect
+from screentest.core import Aspect, PairKind
 from screentest.stats import FilteredPairs, Retention, filter_pairs
 from screentest.testbeds.subset import subset_of, write_subset
-from screentest.testbeds.testbed import Kind, Testbed, read_testbed
+from screentest.testbeds.testbed import Testbed, read_testbed
 
 PICKED = {"first": "intact", "second": "changed", "tie": "tie"}
 """The stored choice in the words of testbeds and of `certify`."""
@@ -188,7 +188,9 @@ def write_filtered(folder: Path, out: Path, kept: frozenset[str]) -> Testbed:
     The folder must be empty, so that nothing of another testbed is mixed in.
     """
     testbed = read_testbed(folder)
-    pairs = [pair for pair in testbed.pairs if pair.kind is Kind.PLACEBO or unit_key(pair) in kept]
+    pairs = [
+        pair for pair in testbed.pairs if pair.kind is PairKind.PLACEBO or unit_key(pair) in kept
+    ]
     rule = {"filtered": "count(C) = 0 and count(A) > count(B)"}
     filtered = subset_of(testbed, pairs, rule)
     write_subset(folder, out, filtered)

@@ -6,12 +6,11 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Literal
 
-from screentest.certificates.cases import Judgement, in_both_orders, strongest
 from screentest.certificates.certificate import Accuracy, AspectResult, FilterResult, PlaceboResult
-from screentest.core import Aspect, Choice, Outcome, Reason
+from screentest.core import Aspect, Choice, Outcome, PairKind, Reason
+from screentest.judges.cases import Judgement, in_both_orders, strongest
 from screentest.stats import bootstrap_accuracy, order_effect, pearson, wald, wilson
 from screentest.stats.trend import DoseResponse, Trend, dose_response, duration_trend
-from screentest.testbeds.testbed import Kind
 
 
 def accuracy(judgements: Sequence[Judgement]) -> Outcome[Accuracy]:
@@ -83,7 +82,7 @@ def ladders(judgements: Sequence[Judgement], *, by: Step) -> dict[str, DoseRespo
         own = [
             one
             for one in judgements
-            if one.case.kind is Kind.DEGRADATION and one.case.contest.aspect is aspect
+            if one.case.kind is PairKind.DEGRADATION and one.case.aspect is aspect
         ]
         rungs = _rungs(own, by)
         if len(rungs) < 2:
@@ -154,7 +153,7 @@ def trend(judgements: Sequence[Judgement]) -> Outcome[Trend]:
 
 def placebo_results(judgements: Sequence[Judgement]) -> tuple[PlaceboResult, ...]:
     """One result per placebo."""
-    own = [one for one in judgements if one.case.kind is Kind.PLACEBO]
+    own = [one for one in judgements if one.case.kind is PairKind.PLACEBO]
     results = []
     for name in sorted({one.case.name for one in own}):
         named = [one for one in own if one.case.name == name]
@@ -198,7 +197,7 @@ def by_testbed(judgements: Sequence[Judgement]) -> dict[str, list[Judgement]]:
 def _by_aspect(judgements: Sequence[Judgement]) -> dict[Aspect, list[Judgement]]:
     found: dict[Aspect, list[Judgement]] = {}
     for aspect in Aspect:
-        own = [one for one in judgements if one.case.contest.aspect is aspect]
+        own = [one for one in judgements if one.case.aspect is aspect]
         if own:
             found[aspect] = own
     return found

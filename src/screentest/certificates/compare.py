@@ -6,9 +6,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from screentest.certificates.cases import POINTS
-from screentest.core import NoValue, Outcome, Reason, Verdict
-from screentest.judges.judging import Order
+from screentest.core import NoValue, Outcome, PairKind, Reason, Verdict
+from screentest.judges.cases import POINTS, Order
 from screentest.run import RunReader
 from screentest.score.results import read_results
 from screentest.stats import (
@@ -24,7 +23,6 @@ from screentest.stats import (
     rank_agreement,
     sample_size,
 )
-from screentest.testbeds.testbed import Kind
 
 _SIGNIFICANT = 0.05
 
@@ -84,7 +82,7 @@ def _counted(run: RunReader, testbed: str) -> set[str]:
     cases = [
         case
         for case in run.note("cases") or []
-        if case["kind"] == Kind.DEGRADATION.value and not case.get("change")
+        if case["kind"] == PairKind.DEGRADATION.value and not case.get("change")
     ]
 
     def place(case: Mapping[str, Any]) -> tuple[str, str, str]:

@@ -11,9 +11,9 @@ from dataclasses import replace
 from enum import StrEnum
 
 from screentest.certificates.accuracy import accuracy
-from screentest.certificates.cases import Case, Judgement, strongest
 from screentest.certificates.certificate import PromptResult
 from screentest.core import Aspect, Item, Script
+from screentest.judges.cases import Case, Judgement, strongest
 
 
 class PromptChange(StrEnum):
@@ -36,10 +36,10 @@ def with_changed_prompts(
     plain = strongest(cases)
     chosen: list[Case] = []
     for aspect in Aspect:
-        own = [case for case in plain if case.contest.aspect is aspect]
+        own = [case for case in plain if case.aspect is aspect]
         own.sort(key=lambda case: case.id)
         chosen += random.Random(7).sample(own, min(most, len(own)))
-    scripts = {case.cluster: case.contest.first.script for case in plain}
+    scripts = {case.cluster: case.first.script for case in plain}
     return [
         changed
         for change in changes
@@ -59,7 +59,7 @@ def prompt_results(
             own = [
                 one
                 for one in judgements
-                if one.case.change == change.value and one.case.contest.aspect is aspect
+                if one.case.change == change.value and one.case.aspect is aspect
             ]
             both = [
                 (one.choice, right.choice)
@@ -78,7 +78,7 @@ def prompt_results(
 def _place(one: Judgement) -> tuple[str, str, str, int]:
     """Which question it is, whatever the prompt."""
     case = one.case.id.removesuffix(_mark(one.case.change))
-    return (case, one.case.contest.aspect.value, one.order.value, one.repeat)
+    return (case, one.case.aspect.value, one.order.value, one.repeat)
 
 
 def _mark(change: str) -> str:
@@ -93,19 +93,19 @@ def _changed(case: Case, change: PromptChange, scripts: dict[str, Script | None]
     def under(item: Item) -> Item:
         return replace(item, id=f"{item.id}{_mark(change.value)}", prompt=other.text, script=other)
 
-    contest = replace(
-        case.contest,
+    return replace(
+        case,
         id=f"{case.id}{_mark(change.value)}",
         prompt=other.text,
-        first=under(case.contest.first),
-        second=under(case.contest.second),
+        first=under(case.first),
+        second=under(case.second),
+        change=change.value,
     )
-    return replace(case, contest=contest, change=change.value)
 
 
 def _other(case: Case, change: PromptChange, scripts: dict[str, Script | None]) -> Script | None:
     """The other script, the same for all cases of a source; None where there is none."""
-    script = case.contest.first.script
+    script = case.first.script
     assert script is not None
     dice = random.Random(case.cluster)
     if change is PromptChange.EMPTY:

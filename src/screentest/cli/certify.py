@@ -22,8 +22,8 @@ from screentest.cli._options import (
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from screentest.certificates.cases import Case
     from screentest.core import Aspect
+    from screentest.judges.cases import Case
 
 
 def command(app: typer.Typer) -> None:
@@ -94,7 +94,7 @@ def certify(
           --model chat=openai:gpt-5 --prices prices.toml --max-cost 20
     """
     from screentest.certificates.cases import read_cases
-    from screentest.certificates.plan import Plan, judge_of
+    from screentest.certificates.plan import Plan
     from screentest.certificates.plan import certify as run_certify
     from screentest.cli._certificate import print_certificate
     from screentest.cli._console import print_json
@@ -102,7 +102,8 @@ def certify(
     from screentest.cli._options import cap_of, read_aspects, settings_of
     from screentest.cli._progress import watched
     from screentest.core import BadOption, to_json
-    from screentest.judges.judging import Order
+    from screentest.judges.cases import Order
+    from screentest.judges.verdicts import judge_of
     from screentest.run import RunStore
 
     if orders not in ("both", "first"):
@@ -162,11 +163,11 @@ def _human(votes: Path | None, cases: Sequence[Case]) -> dict[Aspect, float] | N
     """What people say of the very pairs that the table of aspects counts."""
     if votes is None:
         return None
-    from screentest.certificates.cases import strongest
     from screentest.core import BadOption
+    from screentest.judges.cases import strongest
     from screentest.judges.human import read_votes, share_for_intact
 
-    videos = [case.contest.second.video for case in strongest(cases)]
+    videos = [case.second.video for case in strongest(cases)]
     shares = share_for_intact(read_votes(votes), videos)
     if not shares:
         raise BadOption(

@@ -62,7 +62,6 @@ def judge(
       screentest judge vlm_video one.mp4 two.mp4 --prompt "A red kite rises" \\
           --model chat=openai:gpt-5
     """
-    from screentest.certificates.plan import judged
     from screentest.cli._console import out as console
     from screentest.cli._console import print_json
     from screentest.cli._engine import engine_of
@@ -70,17 +69,18 @@ def judge(
     from screentest.cli._progress import watched
     from screentest.cli._tables import print_indented, table
     from screentest.core import Aspect, Item
-    from screentest.judges.judging import Contest
+    from screentest.judges.cases import Case
+    from screentest.judges.verdicts import verdicts_of
     from screentest.run import RunStore
 
     settings = settings_of(model, profile, prompts, prices, device=device)
     captions = _captions(script) if script is not None else None
     text = prompt or (captions.text if captions is not None else "")
-    pair = [
+    one, two = (
         Item(name, video, text, captions) for name, video in (("first", first), ("second", second))
-    ]
-    contests = [
-        Contest("pair", aspect, text, *pair) for aspect in read_aspects(aspects) or list(Aspect)
+    )
+    cases = [
+        Case("pair", aspect, text, one, two) for aspect in read_aspects(aspects) or list(Aspect)
     ]
     cap = cap_of(max_cost, settings)
     arguments = {"judge": name, "first": str(first), "second": str(second)}
@@ -88,7 +88,7 @@ def judge(
         engine_of(engine, address, settings, workers=1, gpus=gpus) as (hands, settings),
         RunStore(out, command="judge", arguments=arguments, max_cost=cap) as store,
     ):
-        found = judged(store, contests, name, settings, engine=hands, progress=watched())
+        found = verdicts_of(store, cases, name, settings, engine=hands, progress=watched())
     rows: list[dict[str, Any]] = [
         {"aspect": aspect.value, **_row(*both)} for aspect, both in found.items()
     ]

@@ -1,6 +1,6 @@
 """The vocabulary: frozen dataclasses and protocols. No I/O, no heavy imports."""
 
-from screentest.core.aspects import Aspect
+from screentest.core.aspects import Aspect, PairKind
 from screentest.core.calls import CallIntent, CallReceipt, CallStatus, LedgerClient
 from screentest.core.codec import DecodeError, from_json, from_object, to_json
 from screentest.core.errors import (
@@ -88,6 +88,7 @@ __all__ = [
     "Outcome",
     "Outcomes",
     "OutputInfo",
+    "PairKind",
     "Point",
     "Progress",
     "Question",

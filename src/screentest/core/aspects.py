@@ -18,3 +18,10 @@ class Aspect(StrEnum):
     COMPREHENSIVENESS = "comprehensiveness"
     SPATIAL_RELATIONSHIP = "spatial_relationship"
     TEMPORAL_FLOW = "temporal_flow"
+
+
+class PairKind(StrEnum):
+    """What was done to the second video of a pair: harm, or something that changes nothing."""
+
+    DEGRADATION = "degradation"
+    PLACEBO = "placebo"

@@ -14,9 +14,9 @@ from typing import TYPE_CHECKING, Any
 
 from screentest._util.atomic import write_whole
 from screentest._util.text import one_line
+from screentest.core import PairKind
 from screentest.testbeds.intact import folder_name
 from screentest.testbeds.statistics import BIN, Statistics
-from screentest.testbeds.testbed import Kind
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -69,7 +69,7 @@ def _figures(statistics: Statistics) -> Iterator[tuple[str, Figure]]:
 
 def _aspects(statistics: Statistics) -> Figure:
     labels = [
-        ("placebo: " if one.kind is Kind.PLACEBO else "") + one.name.replace("_", " ")
+        ("placebo: " if one.kind is PairKind.PLACEBO else "") + one.name.replace("_", " ")
         for one in statistics.aspects
     ]
     asked = [one.initial for one in statistics.aspects]

@@ -12,6 +12,7 @@ from screentest.core import (
     Item,
     NoValue,
     Outcome,
+    PairKind,
     Reason,
     VideoError,
     build,
@@ -33,7 +34,7 @@ from screentest.testbeds.contract import (
 from screentest.testbeds.intact import as_data, load_intact, timed_script, video_file, video_name
 from screentest.testbeds.options import BuildOptions, Rung
 from screentest.testbeds.selection import Drawing
-from screentest.testbeds.testbed import Kind, Pair, Touched
+from screentest.testbeds.testbed import Pair, Touched
 from screentest.video import Part, Reencode, SplicedVideo, splice
 
 MAKE_PAIRS = "screentest.testbeds.pairs:make_pairs"
@@ -49,7 +50,7 @@ class PairTask:
     testbed: Path
     intact: str
     """Path of the intact video."""
-    kind: Kind
+    kind: PairKind
     spec: str
     rungs: Mapping[RecordKey, Rung | None]
     """For each record that is wanted, the rung; None for a placebo."""
@@ -111,7 +112,7 @@ class _Bench:
         roles = degradation.info.roles
         return Pair(
             source=self._task.item.id,
-            kind=Kind.DEGRADATION,
+            kind=PairKind.DEGRADATION,
             name=self._built.spec.name,
             intact=self._task.intact,
             changed=video_file(out, self._task.testbed),
@@ -134,7 +135,7 @@ class _Bench:
             raise VideoError(Reason.UNDECODABLE, error.message, advice=error.advice) from error
         return Pair(
             source=self._task.item.id,
-            kind=Kind.PLACEBO,
+            kind=PairKind.PLACEBO,
             name=self._built.spec.name,
             intact=self._task.intact,
             changed=video_file(out, self._task.testbed),
@@ -143,7 +144,7 @@ class _Bench:
 
     def _out(self, rung: Rung | None, suffix: str = ".mp4") -> Path:
         name = self._built.spec.name
-        if self._task.kind is Kind.PLACEBO:
+        if self._task.kind is PairKind.PLACEBO:
             name = f"placebo_{name}"
         return self._folder / video_name(name, rung, len(self._task.options.rungs), suffix)
 

@@ -17,6 +17,7 @@ from typing import Any
 from screentest.core import (
     NoValue,
     Outcome,
+    PairKind,
     Progress,
     UserError,
     build,
@@ -37,7 +38,7 @@ from screentest.testbeds.intact import MAKE_INTACT, Intact, IntactTask, video_na
 from screentest.testbeds.options import BuildOptions, Rung
 from screentest.testbeds.pairs import MAKE_PAIRS, PairTask
 from screentest.testbeds.sources import Extractor, by_rules, film_signature
-from screentest.testbeds.testbed import Kind, Pair, SourceFilm, Testbed, pair_name
+from screentest.testbeds.testbed import Pair, SourceFilm, Testbed, pair_name
 from screentest.testbeds.verify import UNFINISHED, Finding, check_manifest, is_inside, item_of
 from screentest.video import supervised
 
@@ -198,10 +199,10 @@ class _Remaking:
     def _pair_task(
         self, pair: Pair, source: SourceFilm, video: Path, options: BuildOptions
     ) -> Iterator[tuple[Pair, Task]]:
-        specs = options.placebos if pair.kind is Kind.PLACEBO else options.degradations
+        specs = options.placebos if pair.kind is PairKind.PLACEBO else options.degradations
         spec = next((one for one in specs if one.partition(":")[0] == pair.name), None)
         rung = _rung(pair, options)
-        if spec is None or (rung is None and pair.kind is Kind.DEGRADATION):
+        if spec is None or (rung is None and pair.kind is PairKind.DEGRADATION):
             what = "the options of the build do not ask for it"
             self._findings.append(Finding("rebuild", pair_name(pair), what))
             return

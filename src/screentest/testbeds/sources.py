@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from screentest.core import Built, Clip, Failure, Item, NoValue, Outcome, Signature, build
+from screentest.core import Built, Clip, Failure, Item, NoValue, Outcome, PairKind, Signature, build
 from screentest.models import Models, Role
 from screentest.models.choice import BUILTIN, best_builtin
 from screentest.run import RecordKey, Stamp
@@ -15,7 +15,6 @@ from screentest.testbeds.captions.facts import CaptionFacts
 from screentest.testbeds.contract import Degradation
 from screentest.testbeds.intact import Intact
 from screentest.testbeds.options import BuildOptions, Rung
-from screentest.testbeds.testbed import Kind
 from screentest.video import decoder_version
 
 
@@ -90,7 +89,7 @@ def _stamps(path: Path) -> tuple[Stamp, ...]:
 class Change:
     """One operator and the rungs it is wanted at."""
 
-    kind: Kind
+    kind: PairKind
     spec: str
     name: str
     aspect: str
@@ -112,7 +111,7 @@ def changes(options: BuildOptions, extractor: str) -> list[Change]:
 
 def _degradations(options: BuildOptions, models: Models, extractor: str) -> Iterator[Change]:
     for spec in options.degradations:
-        built: Built[Degradation] = build(Kind.DEGRADATION.value, spec)
+        built: Built[Degradation] = build(PairKind.DEGRADATION.value, spec)
         info = built.thing.info
         side = smaller(options.long_side, info.long_side)
         base = _base(built, options, side).with_parts(
@@ -132,7 +131,7 @@ def _degradations(options: BuildOptions, models: Models, extractor: str) -> Iter
             for rung in options.rungs
         )
         yield Change(
-            Kind.DEGRADATION,
+            PairKind.DEGRADATION,
             spec,
             built.spec.name,
             info.aspect.value,
@@ -145,9 +144,9 @@ def _degradations(options: BuildOptions, models: Models, extractor: str) -> Iter
 
 def _placebos(options: BuildOptions) -> Iterator[Change]:
     for spec in options.placebos:
-        built = build(Kind.PLACEBO.value, spec)
+        built = build(PairKind.PLACEBO.value, spec)
         rungs = ((None, _base(built, options, options.long_side)),)
-        yield Change(Kind.PLACEBO, spec, built.spec.name, "", options.long_side, rungs)
+        yield Change(PairKind.PLACEBO, spec, built.spec.name, "", options.long_side, rungs)
 
 
 def _base(built: Built[Any], options: BuildOptions, side: int | None) -> Signature:

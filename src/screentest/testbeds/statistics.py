@@ -7,9 +7,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from statistics import fmean, median
 
-from screentest.core import Aspect, Reason, Time
+from screentest.core import Aspect, PairKind, Reason, Time
 from screentest.core.item import joined
-from screentest.testbeds.testbed import Kind, SourceFilm, Testbed
+from screentest.testbeds.testbed import SourceFilm, Testbed
 
 BIN = 100
 """Seconds in a bar of the durations, as in the paper's figure 9."""
@@ -20,7 +20,7 @@ NO_GROUP = "(none)"
 class AspectCount:
     """One line of the paper's Table 3, as far as building goes."""
 
-    kind: Kind
+    kind: PairKind
     name: str
     initial: int
     """Pairs that were asked for."""
@@ -146,11 +146,11 @@ def _aspects(testbed: Testbed) -> list[AspectCount]:
     return counts
 
 
-def _in_the_order_of_the_paper(entry: tuple[Kind, str]) -> tuple[bool, int, str]:
+def _in_the_order_of_the_paper(entry: tuple[PairKind, str]) -> tuple[bool, int, str]:
     kind, name = entry
     order = [aspect.value for aspect in Aspect]
     place = order.index(name) if name in order else len(order)
-    return kind is Kind.PLACEBO, place, name
+    return kind is PairKind.PLACEBO, place, name
 
 
 def _durations(testbed: Testbed) -> list[Bin]:

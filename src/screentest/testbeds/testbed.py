@@ -8,7 +8,6 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from enum import StrEnum
 from pathlib import Path, PurePosixPath
 from typing import Final
 
@@ -18,6 +17,7 @@ from screentest.core import (
     Clip,
     DecodeError,
     Failure,
+    PairKind,
     Span,
     Time,
     UserError,
@@ -28,13 +28,6 @@ from screentest.testbeds.contract import Details, Dice
 
 SCHEMA: Final = 1
 FILE: Final = "testbed.json"
-
-
-class Kind(StrEnum):
-    """What was done to the second video of a pair."""
-
-    DEGRADATION = "degradation"
-    PLACEBO = "placebo"
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,7 +60,7 @@ class Pair:
     """An intact and a changed video, and the recipe between them."""
 
     source: str
-    kind: Kind
+    kind: PairKind
     name: str
     """The degradation or placebo."""
     intact: str
@@ -89,7 +82,7 @@ class Skip:
     """A pair that could not be made, and why."""
 
     source: str
-    kind: Kind
+    kind: PairKind
     name: str
     failure: Failure
     severity: float | None = None

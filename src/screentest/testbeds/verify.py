@@ -9,14 +9,13 @@ from functools import partial
 from itertools import pairwise
 from pathlib import Path, PurePosixPath
 
-from screentest.core import Item, NoValue, Progress, Script, Silent, Span, Time, UserError
+from screentest.core import Item, NoValue, PairKind, Progress, Script, Silent, Span, Time, UserError
 from screentest.core.item import joined
 from screentest.run import hash_file
 from screentest.testbeds.backgrounds import Track, compare_tracks, read_track
 from screentest.testbeds.intact import load_intact
 from screentest.testbeds.testbed import (
     FILE,
-    Kind,
     Pair,
     SourceFilm,
     Testbed,
@@ -145,7 +144,7 @@ def _of_pair(pair: Pair, source: SourceFilm) -> Iterator[Finding]:
     if intact is None:
         yield _wrong(pair, f"{pair.intact} is not an intact video of its source")
         return
-    if pair.kind is Kind.PLACEBO:
+    if pair.kind is PairKind.PLACEBO:
         if pair.touched:
             yield _wrong(pair, "a placebo has touched clips")
         return
@@ -301,7 +300,10 @@ class _Examination:
         for file in self._source.intact:
             yield from self._record(file)
         for pair in self._pairs:
-            if pair.kind is Kind.DEGRADATION and {pair.intact, pair.changed.path} <= self._whole:
+            if (
+                pair.kind is PairKind.DEGRADATION
+                and {pair.intact, pair.changed.path} <= self._whole
+            ):
                 yield from self._packets(pair)
 
     def _prompt(self) -> Iterator[Finding]:

@@ -16,9 +16,10 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from screentest.certificates.cases import Case, read_cases
+from screentest.certificates.cases import read_cases
 from screentest.certificates.certificate import Certificate
 from screentest.certificates.plan import Plan, certify
+from screentest.judges.cases import Case
 from screentest.models import Choice
 from screentest.run import InlineEngine, RunStore
 from screentest.run.session import Settings, close_tools
@@ -71,7 +72,7 @@ def brightness(asked: Asked) -> list[float]:
 
 def intact_brightness(cases: list[Case]) -> list[float]:
     """What the intact film's pictures have, read by ourselves."""
-    film = cases[0].contest.first.video
+    film = cases[0].first.video
     info = probe(film)
     frames = sample_frames(film, Looking(most=8).moments(info, info.span))
     return [

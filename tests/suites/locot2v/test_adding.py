@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from screentest.certificates.plan import judge_of
 from screentest.core import Aspect, Outcome, RatingJudge, Score, build
+from screentest.judges.verdicts import judge_of
 from screentest.score.results import value_name
 from screentest.score.suite import read_suite
 from screentest.suites.locot2v.suite import ALL, METRICS

@@ -13,9 +13,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from screentest.certificates.cases import Case, read_cases
+from screentest.certificates.cases import read_cases
 from screentest.certificates.certificate import Certificate
 from screentest.certificates.plan import Plan, certify
+from screentest.judges.cases import Case
 from screentest.run import InlineEngine, RunStore
 from screentest.run.session import Settings, close_tools
 from screentest.sample import sample_videos
@@ -81,7 +82,7 @@ def certificate(cases: list[Case], folder: Path, metric: str, *, sees: bool) -> 
     name, _, options = metric.partition(":")
     spec = f"{name.partition('.')[0]}:{options}"
     with answering(inspect=judge.learn, score=judge.score) as server:
-        intact = cases[0].contest.first
+        intact = cases[0].first
         tools = Tools(Settings(models=(chat(server),)))
         measure(intact, {spec: build("metric", spec).thing}, tools)
         tools.models.close()

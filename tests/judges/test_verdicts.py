@@ -18,7 +18,8 @@ from screentest.core import (
     Time,
     Verdict,
 )
-from screentest.judges.judging import Contest, Order, evidence, verdict
+from screentest.judges.cases import Case, Order
+from screentest.judges.verdicts import evidence, verdict
 
 
 def rated(value: float) -> Outcome[Score]:
@@ -58,9 +59,9 @@ def test_the_evidence_is_the_worst_in_order_of_time() -> None:
 def test_a_question_does_not_say_which_video_is_which() -> None:
     intact = Item("bed/intact/a", Path("1.mp4"), groups={"kind": "intact"})
     changed = Item("bed/changed/a", Path("2.mp4"), groups={"kind": "changed"})
-    contest = Contest("pair", Aspect.COLOR, "a red kite", intact, changed)
+    case = Case("pair", Aspect.COLOR, "a red kite", intact, changed)
     for order in Order:
-        question = contest.question(order)
+        question = case.question(order)
         assert (question.first.id, question.second.id) == ("first", "second")
         assert not question.first.groups
         assert not question.second.groups

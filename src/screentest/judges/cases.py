@@ -1,0 +1,202 @@
+"""Cases: two videos and the aspect they are judged in; judgements: what a judge said of them.
+
+A pair of a testbed becomes one case per aspect it is judged in. A judge is given the case's
+``question``, which does not say which of the two videos is the intact one.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from enum import StrEnum
+from typing import Any
+
+from screentest.core import Aspect, Choice, Item, Outcome, PairKind, Question, Verdict
+from screentest.core.score import Json
+from screentest.run import Record, RunReader
+
+
+class Order(StrEnum):
+    """Which video of a case is presented first."""
+
+    AS_GIVEN = "first_second"
+    SWAPPED = "second_first"
+
+
+@dataclass(frozen=True, slots=True)
+class Case:
+    """Two videos and the aspect they are compared in; of a testbed, the first is the intact one."""
+
+    id: str
+    """Unique over all testbeds of a run, together with the aspect."""
+    aspect: Aspect
+    prompt: str
+    first: Item
+    second: Item
+    testbed: str = ""
+    source: str = ""
+    kind: PairKind | None = None
+    """None where the pair is of no testbed."""
+    name: str = ""
+    """The degradation or placebo."""
+    duration: float = 0.0
+    """Of the intact video, in seconds."""
+    severity: float | None = None
+    clips: int | None = None
+    category: str = ""
+    change: str = ""
+    """What was done to its prompt, for a probe."""
+    kept: bool | None = None
+    """Whether people's filter kept the pair; None where nobody filtered."""
+
+    def question(self, order: Order, repeat: int = 0) -> Question:
+        """What a judge is asked, the videos in this order.
+
+        Their ids and groups may tell which of them is intact, so that it gets neither.
+        """
+        pair = (self.first, self.second)
+        first, second = pair if order is Order.AS_GIVEN else pair[::-1]
+        return Question(
+            self.aspect,
+            self.prompt,
+            replace(first, id="first", groups={}),
+            replace(second, id="second", groups={}),
+            repeat,
+        )
+
+    @property
+    def about(self) -> dict[str, Json]:
+        """What a report wants to know of it beside the records."""
+        return {
+            "id": self.id,
+            "aspect": self.aspect.value,
+            "testbed": self.testbed,
+            "source": self.source,
+            "kind": self.kind.value if self.kind is not None else None,
+            "name": self.name,
+            "severity": self.severity,
+            "clips": self.clips,
+            "category": self.category,
+            "duration": self.duration,
+            "change": self.change,
+            "kept": self.kept,
+            "intact": self.first.id,
+            "changed": self.second.id,
+        }
+
+    @property
+    def rung(self) -> tuple[float, int]:
+        """How strong the harm is: its severity, then the number of clips."""
+        return (self.severity or 0.0, self.clips or 0)
+
+    @property
+    def cluster(self) -> str:
+        """What is not independent of each other: all pairs of one source."""
+        return f"{self.testbed}/{self.source}"
+
+
+def strongest(cases: Iterable[Case]) -> list[Case]:
+    """The degraded pairs at the strongest rung of each source and degradation."""
+    ladder = [case for case in cases if case.kind is PairKind.DEGRADATION]
+    top: dict[tuple[str, str], tuple[float, int]] = {}
+    for case in ladder:
+        place = (case.cluster, case.name)
+        top[place] = max(top.get(place, (0.0, 0)), case.rung)
+    return [case for case in ladder if case.rung == top[case.cluster, case.name]]
+
+
+def one_aspect_per_placebo(cases: Sequence[Case]) -> list[Case]:
+    """The cases for a judge that is asked and paid: each placebo pair in one of its aspects.
+
+    Which one goes by a hash of the pair, so that it stays the same when others are added. A
+    placebo changes nothing in any aspect; asking in all ten would cost more than the degraded
+    pairs themselves.
+    """
+    drawn: dict[str, Case] = {}
+    for case in cases:
+        if case.kind is PairKind.PLACEBO:
+            held = drawn.get(case.id)
+            if held is None or _draw(case) < _draw(held):
+                drawn[case.id] = case
+    return [case for case in cases if case.kind is not PairKind.PLACEBO or drawn[case.id] is case]
+
+
+def _draw(case: Case) -> bytes:
+    return hashlib.sha256(f"{case.id}/{case.aspect}".encode()).digest()
+
+
+POINTS: Mapping[Choice, float] = {Choice.FIRST: 1.0, Choice.TIE: 0.5, Choice.SECOND: 0.0}
+
+
+@dataclass(frozen=True, slots=True)
+class Judgement:
+    """One answer on one case; None where it is still to come."""
+
+    case: Case
+    order: Order
+    repeat: int
+    outcome: Outcome[Verdict] | None
+    elapsed: float = 0.0
+    requests: tuple[str, ...] = ()
+
+    @property
+    def place(self) -> tuple[str, str]:
+        """Which pair it is about, and in which aspect."""
+        return (self.case.id, self.case.aspect.value)
+
+    @property
+    def choice(self) -> Choice | None:
+        """As presented: FIRST is the video that was shown first."""
+        if self.outcome is None or self.outcome.value is None:
+            return None
+        return self.outcome.value.choice
+
+    @property
+    def points(self) -> float | None:
+        """1 for the intact video, a half for a tie; None without an answer."""
+        if self.choice is None:
+            return None
+        facing = self.choice if self.order is Order.AS_GIVEN else self.choice.flipped
+        return POINTS[facing]
+
+
+def read_judgements(run: RunReader, cases: Sequence[Case], judge: str) -> list[Judgement]:
+    """All that the run plans to ask ``judge`` about these cases."""
+    by_place = {(case.id, case.aspect.value): case for case in cases}
+    records: dict[Any, Record] = {
+        record.key: record for record in run.records() if record.key.evaluator == judge
+    }
+    found: list[Judgement] = []
+    for key in run.plan():
+        case = by_place.get((key.item, key.aspect))
+        if key.evaluator != judge or case is None:
+            continue
+        record = records.get(key)
+        outcome: Outcome[Verdict] | None = None
+        if record is not None:
+            outcome = record.outcomes[judge]  # type: ignore[assignment]
+        found.append(
+            Judgement(
+                case,
+                Order(key.order),
+                key.repeat,
+                outcome,
+                record.elapsed if record else 0.0,
+                record.requests if record else (),
+            )
+        )
+    return found
+
+
+def in_both_orders(judgements: Sequence[Judgement]) -> list[tuple[Choice, Choice]]:
+    """The two answers on each case that was answered in both orders."""
+    by_case: dict[tuple[str, str, int], dict[Order, Choice]] = {}
+    for one in judgements:
+        if one.choice is not None:
+            by_case.setdefault((*one.place, one.repeat), {})[one.order] = one.choice
+    return [
+        (answers[Order.AS_GIVEN], answers[Order.SWAPPED])
+        for answers in by_case.values()
+        if len(answers) == len(Order)
+    ]

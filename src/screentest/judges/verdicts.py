@@ -1,0 +1,356 @@
+"""Verdicts: judges decide cases, and what they say is kept in a run.
+
+Each question is one record, in both orders of presentation. A judge that looks at both videos
+is asked; one that rates videos alone is worked out from the scores of its metrics, which are
+measured once per video.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from screentest.core import (
+    Aspect,
+    Failure,
+    Item,
+    Judge,
+    Outcome,
+    Outcomes,
+    Point,
+    Progress,
+    Question,
+    RatingJudge,
+    Reason,
+    Score,
+    Signature,
+    Verdict,
+    prefer_higher,
+    registry,
+)
+from screentest.judges.cases import Case, Order
+from screentest.judges.from_metrics import as_judge
+from screentest.run import (
+    Engine,
+    Execution,
+    Finished,
+    Job,
+    RecordKey,
+    Results,
+    RunStore,
+    Stamp,
+    Task,
+    execute,
+    hash_parts,
+)
+from screentest.run.records import encode
+from screentest.run.session import Settings, Tools, open_tools
+from screentest.score.evaluators import Evaluator, Signed, known, resolve, sign
+from screentest.score.measure import guarded, must_be_outcome, refuse_faults
+from screentest.score.tasks import score_tasks, signed_metrics
+
+ASK = "screentest.judges.verdicts:ask_judge"
+_EVIDENCE = 5
+"""Points of a curve that go into a verdict; all of it is in the record of the metric."""
+_WRITTEN_TOGETHER = 500
+_ROUNDING = 1e-9
+"""Scores nearer than this share of theirs differ by the order of additions alone."""
+
+
+def judge_of(text: str) -> Evaluator:
+    """The judge that ``text`` names; of a metric's name, the judge that goes by its score.
+
+    ``metric.output`` goes by one value of a metric, ``metric.output:option=value`` too.
+    """
+    name, colon, options = text.partition(":")
+    output = ""
+    if name.partition(".")[0] in registry.names("metric"):
+        name, _, output = name.partition(".")
+    spec = f"{name}{colon}{options}"
+    if known(spec) == "judge":
+        return resolve(spec, "judge")
+    metric = resolve(spec)
+    return Evaluator("judge", text, metric.spec, as_judge(spec, output))
+
+
+def metrics_of(one: Evaluator) -> tuple[str, ...]:
+    """The metrics that a judge rests on; none where it looks at both videos."""
+    return one.judge.metrics if isinstance(one.judge, RatingJudge) else ()
+
+
+@dataclass(frozen=True, slots=True)
+class JudgedPairs:
+    """What one start of judging did."""
+
+    judges: tuple[Signed, ...]
+    executions: tuple[Execution, ...]
+
+
+def judge_pairs(
+    store: RunStore,
+    cases_for: Callable[[Evaluator], Sequence[Case]],
+    judges: Sequence[str],
+    settings: Settings | None = None,
+    *,
+    orders: Sequence[Order] = tuple(Order),
+    repeats: int = 1,
+    engine: Engine | None = None,
+    progress: Progress | None = None,
+) -> JudgedPairs:
+    """Have every judge decide its cases, or go on with it; the verdicts are in the run."""
+    named = [judge_of(text) for text in dict.fromkeys(judges)]
+    roles = tuple(dict.fromkeys(role for one in named for role in one.info.roles))
+    specs = list(dict.fromkeys(spec for one in named for spec in metrics_of(one)))
+    metrics, settings = signed_metrics(specs, (settings or Settings()).pinned(roles))
+    by_spec = {one.evaluator.text: one for one in metrics}
+    tools = Tools(settings)
+    signed = [_signed(one, by_spec, tools) for one in named]
+    tools.models.close()
+    cases = {one.evaluator.name: cases_for(one.evaluator) for one in signed}
+    rating = [one for one in signed if isinstance(one.evaluator.judge, RatingJudge)]
+    asked = [one for one in signed if one not in rating]
+    store.keep_items(_items(signed, cases))
+    store.keep_evaluators([one.note for one in (*metrics, *signed)])
+    questions = [
+        task
+        for one in asked
+        for task in question_tasks(
+            store, cases[one.evaluator.name], one, settings, orders=orders, repeats=repeats
+        )
+    ]
+    # Also what is not come to, for want of time, is part of the plan: coverage counts it.
+    store.add_to_plan(key for task in questions for key in task.keys)
+    executions: list[Execution] = []
+
+    def run(tasks: Sequence[Task], what: str) -> None:
+        executions.append(execute(store, tasks, engine=engine, progress=progress, what=what))
+
+    if rating:
+        run(score_tasks(store, _items(rating, cases), metrics, settings), "measuring")
+        scores = _scores(store, by_spec)
+        for one in rating:
+            rate_cases(store, cases[one.evaluator.name], one, scores, orders=orders)
+    if questions and not any(one.signal for one in executions):
+        run(questions, "judging")
+    return JudgedPairs(tuple(signed), tuple(executions))
+
+
+def verdicts_of(
+    store: RunStore,
+    cases: Sequence[Case],
+    judge: str,
+    settings: Settings,
+    *,
+    engine: Engine | None = None,
+    progress: Progress | None = None,
+) -> dict[Aspect, tuple[Outcome[Verdict] | None, Outcome[Verdict] | None]]:
+    """The verdicts of one judge on some cases, as given and swapped, by aspect."""
+    done = judge_pairs(store, lambda _: cases, [judge], settings, engine=engine, progress=progress)
+    name = done.judges[0].evaluator.name
+    found = {
+        (record.key.item, record.key.aspect, record.key.order): record.outcomes[name]
+        for record in store.records()
+        if record.key.evaluator == name and record.key.aspect
+    }
+    return {
+        case.aspect: tuple(  # type: ignore[misc]
+            found.get((case.id, case.aspect.value, order.value)) for order in Order
+        )
+        for case in cases
+    }
+
+
+def _items(judges: Sequence[Signed], cases: Mapping[str, Sequence[Case]]) -> list[Item]:
+    """All videos that some judges look at, once each."""
+    own = [case for one in judges for case in cases[one.evaluator.name]]
+    return list({item.id: item for one in own for item in (one.first, one.second)}.values())
+
+
+def _signed(one: Evaluator, metrics: Mapping[str, Signed], tools: Tools) -> Signed:
+    own = [metrics[spec] for spec in metrics_of(one)]
+    return Signed(one, rating_signature(one, sign(one, tools).signature, own))
+
+
+def _scores(store: RunStore, metrics: Mapping[str, Signed]) -> dict[str, dict[str, Outcomes]]:
+    """By item and metric; an item is there when all its metrics are."""
+    found: dict[str, dict[str, Outcomes]] = {}
+    for record in store.records():
+        if record.key.evaluator in metrics and not record.key.aspect:
+            name = record.key.evaluator
+            info = metrics[name].evaluator.metric.info
+            # A task that failed as a whole has one outcome, under the metric's name.
+            whole = record.outcomes.get(name)
+            outcomes = {output: record.outcomes.get(output) or whole for output in info.outputs}
+            found.setdefault(record.key.item, {})[name] = outcomes  # type: ignore[assignment]
+    return {item: scores for item, scores in found.items() if len(scores) == len(metrics)}
+
+
+# A judge that looks at both videos.
+
+
+@dataclass(frozen=True, slots=True)
+class QuestionTask:
+    """What a worker is given."""
+
+    judge: str
+    cases: Mapping[RecordKey, Case]
+    settings: Settings
+
+
+def ask_judge(job: Job) -> Results:
+    """Ask a judge about some cases, one question after the other. Runs in a worker."""
+    task: QuestionTask = job.payload
+    tools = open_tools(task.settings)
+    tools.attach(job.ledger)
+    judge = resolve(task.judge, "judge").judge
+    assert isinstance(judge, Judge)
+    answers: dict[RecordKey, dict[str, Outcome[Verdict]]] = {}
+    for key in job.keys:
+        question = task.cases[key].question(Order(key.order), key.repeat)
+        with job.noting(key):
+            answers[key] = {key.evaluator: _answer(judge, question, tools)}
+    return answers
+
+
+def _answer(judge: Judge, question: Question, tools: Tools) -> Outcome[Verdict]:
+    """The verdict; a fault on one question is its own, not that of those beside it."""
+
+    def ask() -> Outcome[Verdict]:
+        # Whoever is shown frames would take half a film for a short one. Votes are no frames.
+        if judge.info.roles and not tools.settings.allow_damaged:
+            for item in (question.first, question.second):
+                refuse_faults(tools.info(item.video))
+        return must_be_outcome(judge.judge(question, tools), Verdict)
+
+    found = guarded(ask, "judge")
+    return Outcome(failure=found) if isinstance(found, Failure) else found
+
+
+def question_key(
+    store: RunStore, case: Case, signed: Signed, order: Order, repeat: int = 0
+) -> RecordKey:
+    """The record of one question to one judge."""
+    inputs = {
+        "first": store.inputs.of_item(case.first),
+        "second": store.inputs.of_item(case.second),
+        "prompt": case.prompt,
+    }
+    return RecordKey(
+        case.id,
+        signed.evaluator.name,
+        case.aspect,
+        order.value,
+        repeat,
+        str(signed.signature),
+        hash_parts(inputs),
+    )
+
+
+def question_tasks(
+    store: RunStore,
+    cases: Iterable[Case],
+    judge: Signed,
+    settings: Settings,
+    *,
+    orders: Sequence[Order],
+    repeats: int = 1,
+) -> list[Task]:
+    """One task for all questions about one first video in one aspect.
+
+    They share what is asked of that video alone, such as its description, and its shots. In
+    tasks of their own two workers could pay for the same at the same moment.
+    """
+    groups: dict[tuple[Path, Aspect], dict[RecordKey, Case]] = {}
+    for case in cases:
+        group = groups.setdefault((case.first.video, case.aspect), {})
+        for order in orders:
+            for repeat in range(repeats):
+                group[question_key(store, case, judge, order, repeat)] = case
+    return [_question_task(group, judge.evaluator.text, settings) for group in groups.values()]
+
+
+def _question_task(group: Mapping[RecordKey, Case], judge: str, settings: Settings) -> Task:
+    videos = {item.video for one in group.values() for item in (one.first, one.second)}
+    stamps = [Stamp.of(video) for video in sorted(videos)]
+    return Task(
+        tuple(group),
+        ASK,
+        QuestionTask(judge, group, settings),
+        timeout=settings.limits.wall_seconds * len(group),
+        files=tuple(stamp for stamp in stamps if stamp is not None),
+        on_death=Reason.CRASHED,
+    )
+
+
+# A judge that rates each video alone.
+
+
+def rating_signature(evaluator: Evaluator, base: Signature, metrics: Iterable[Signed]) -> Signature:
+    """A rating depends on all that its metrics depend on."""
+    digests = {f"metric.{one.evaluator.name}": one.signature.digest for one in metrics}
+    return base.with_parts(digests)
+
+
+def rate_cases(
+    store: RunStore,
+    cases: Sequence[Case],
+    judge: Signed,
+    scores: Mapping[str, Mapping[str, Outcomes]],
+    *,
+    orders: Sequence[Order],
+) -> None:
+    """Work the verdicts of a rating judge out and write them.
+
+    ``scores`` has the outcomes by item and by spec of the metric; an item that is not there
+    yet leaves its cases pending.
+    """
+    rating = judge.evaluator.judge
+    assert isinstance(rating, RatingJudge)
+    known = store.reasons()
+    planned: list[RecordKey] = []
+    ready: list[Finished] = []
+    ratings: dict[tuple[str, Aspect], Outcome[Score]] = {}
+
+    def rated(item: Item, aspect: Aspect) -> Outcome[Score] | None:
+        if item.id not in scores:
+            return None
+        if (item.id, aspect) not in ratings:
+            found = guarded(
+                lambda: must_be_outcome(rating.rate(aspect, scores[item.id]), Score), "judge"
+            )
+            ratings[item.id, aspect] = (
+                Outcome(failure=found) if isinstance(found, Failure) else found
+            )
+        return ratings[item.id, aspect]
+
+    for case in cases:
+        pair = rated(case.first, case.aspect), rated(case.second, case.aspect)
+        for order in orders:
+            key = question_key(store, case, judge, order)
+            planned.append(key)
+            one, two = pair if order is Order.AS_GIVEN else pair[::-1]
+            if one is None or two is None or known.get(key) == ():
+                continue
+            encoded = encode({key.evaluator: verdict(one, two)})
+            ready.append(Finished(Task((key,), ASK), (encoded,)))
+    store.add_to_plan(planned)
+    for start in range(0, len(ready), _WRITTEN_TOGETHER):
+        store.write(*ready[start : start + _WRITTEN_TOGETHER])
+
+
+def verdict(first: Outcome[Score], second: Outcome[Score]) -> Outcome[Verdict]:
+    """The higher rating wins; without both ratings there is no verdict."""
+    for outcome in (first, second):
+        if outcome.failure is not None:
+            return Outcome(failure=outcome.failure)
+    one, two = first.unwrap(), second.unwrap()
+    margin = _ROUNDING * max(abs(one.value), abs(two.value))
+    plain = prefer_higher(one.value, two.value, margin=margin)
+    return Outcome.of(Verdict(plain.choice, one.value, two.value, "", evidence(one), evidence(two)))
+
+
+def evidence(score: Score) -> tuple[Point, ...]:
+    """The worst moments of a curve, in order of time."""
+    worst = sorted(score.curve, key=lambda point: point.value)[:_EVIDENCE]
+    return tuple(sorted(worst, key=lambda point: point.span.start))
