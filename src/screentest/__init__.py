@@ -7,18 +7,16 @@ The jobs of the command line, each in a line: :func:`score`, :func:`build`, :fun
 from __future__ import annotations
 
 import importlib
-from importlib.metadata import PackageNotFoundError, version
 from typing import TYPE_CHECKING, Any
+
+from screentest._util.version import VERSION
 
 if TYPE_CHECKING:
     from screentest.api import build, certify, report, score
     from screentest.core import Item
     from screentest.run.session import Settings
 
-try:
-    __version__ = version("screentest")
-except PackageNotFoundError:  # running from a source tree that is not installed
-    __version__ = "0+unknown"
+__version__ = VERSION
 
 __all__ = ["Item", "Settings", "__version__", "build", "certify", "report", "score"]
 

@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import screentest
 from screentest._util.atomic import atomic_output
+from screentest._util.version import VERSION
 from screentest.core import Progress
 from screentest.core.table import cell_text
 from screentest.reports.cards import card
@@ -63,7 +63,7 @@ def write_html(
         .get_template("report.html.jinja")
         .render(
             title=options.title,
-            version=screentest.__version__,
+            version=VERSION,
             policy=_policy(style, script),
             style=style,
             script=script,

@@ -18,7 +18,7 @@ from queue import Empty, SimpleQueue
 from types import TracebackType
 from typing import Any, Final, Self
 
-import screentest
+from screentest._util.version import VERSION
 from screentest.core import LedgerClient, RunError, ScreentestError
 from screentest.run.channel import error_message
 from screentest.run.ray_worker import Porter, RayWorker
@@ -211,10 +211,9 @@ class RayPool:
 
 
 def _refuse_other_version(message: Mapping[str, str]) -> None:
-    if message["version"] != screentest.__version__:
+    if message["version"] != VERSION:
         raise RunError(
-            f"{message['host']} has screentest {message['version']}, this machine "
-            f"{screentest.__version__}",
+            f"{message['host']} has screentest {message['version']}, this machine {VERSION}",
             advice="Install the same version on every node: results must not depend on the node.",
         )
 

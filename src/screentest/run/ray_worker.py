@@ -22,7 +22,7 @@ from multiprocessing.connection import Client, Listener
 from pathlib import Path
 from typing import Any, Final
 
-import screentest
+from screentest._util.version import VERSION
 from screentest.core import (
     CallIntent,
     CallReceipt,
@@ -178,7 +178,7 @@ class RayWorker:
 
     def hello(self) -> str:
         """Say which version this is, and where."""
-        return json.dumps({"version": screentest.__version__, "host": socket.gethostname()})
+        return json.dumps({"version": VERSION, "host": socket.gethostname()})
 
     def do(self, parcel: bytes, files: tuple[Stamp, ...]) -> str:
         """What came of a task; or which of its files this node does not have."""

@@ -19,7 +19,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Final
 
-import screentest
+from screentest._util.version import VERSION
 from screentest.core import Item, RunError, StorageError, VideoInfo
 from screentest.core.score import Json
 from screentest.run import about
@@ -190,7 +190,7 @@ def _start_row(command: str, arguments: Mapping[str, Any]) -> Row:
     return {
         "command": command,
         "arguments": cleared(text),
-        "package": screentest.__version__,
+        "package": VERSION,
         "host": socket.gethostname(),
         "pid": os.getpid(),
         "started": now(),

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-import screentest
+from screentest._util.version import VERSION
 from screentest.core import (
     Judge,
     JudgeInfo,
@@ -121,7 +121,7 @@ def sign(evaluator: Evaluator, tools: Tools) -> Signed:
     A role whose model is missing stands there as missing: the record tells why.
     """
     info = evaluator.info
-    parts: dict[str, object] = {"screentest": screentest.__version__, "decoder": decoder_version()}
+    parts: dict[str, object] = {"screentest": VERSION, "decoder": decoder_version()}
     if info.shots:
         parts["shots"] = build("detector", tools.settings.detector).spec.signature
     if info.prompts:

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from decimal import Decimal
 from pathlib import Path
 
-import screentest
+from screentest._util.version import VERSION
 from screentest.core import BadOption, Failure, Item, Outcome, Progress, Reason, to_json
 from screentest.run import Engine, LocalEngine, RecordKey, RunStore, Task, hash_parts
 from screentest.testbeds.asking import ChatUse, caption_signature, facts_signature
@@ -243,7 +243,7 @@ def _listed(
     ]
     return Testbed(
         schema=SCHEMA,
-        screentest=screentest.__version__,
+        screentest=VERSION,
         seed=seed,
         recipe=recipe,
         sources=tuple(films),
