@@ -15,7 +15,7 @@ from pathlib import Path
 
 from _figures import figure, peak_memory_mb
 from screentest.core import Outcome, Score
-from screentest.run import RecordKey, RunReader, RunStore, Task, execute
+from screentest.run import Job, RecordKey, Results, RunReader, RunStore, Task, execute
 from screentest.run.engine import InlineEngine
 from screentest.run.export import export, export_partitioned
 from screentest.run.records import Encoded, encode
@@ -23,6 +23,10 @@ from screentest.run.tasks import Finished
 
 METRICS = 20
 SIGNATURE = "metric|v:1|screentest:0.1.0|decoder:18.0.0|size:256|rate:2"
+
+
+def unused(job: Job) -> Results:
+    raise NotImplementedError
 
 
 def tasks(count: int) -> Iterator[Task]:
@@ -37,7 +41,7 @@ def tasks(count: int) -> Iterator[Task]:
             )
             for metric in range(METRICS)
         )
-        yield Task(keys, "none:none")
+        yield Task(keys, unused)
 
 
 def outcome(number: int) -> Encoded:

@@ -25,7 +25,7 @@ from screentest.core import (
     Verdict,
     to_json,
 )
-from screentest.run import EvaluatorNote, Finished, RecordKey, RunStore, Task
+from screentest.run import EvaluatorNote, Finished, Job, RecordKey, Results, RunStore, Task
 from screentest.run.records import encode
 from screentest.stats import Interval, wald, wilson
 from screentest.stats.paired import order_effect
@@ -36,6 +36,10 @@ BUSY = OutputInfo("how busy it is, in pictures a second", 0.0, 60.0, False, "1/s
 METRICS = {"calm": CALM, "busy": BUSY}
 NEAT = OutputInfo("how neat it is")
 Values = Mapping[tuple[str, str], Outcome[Score]]
+
+
+def unused(job: Job) -> Results:
+    raise NotImplementedError
 
 
 def curve(*values: float, note: str = "") -> tuple[Point, ...]:
@@ -69,7 +73,7 @@ def score_run(
         store.write(
             *(
                 Finished(
-                    Task((key,), "unused:unused"),
+                    Task((key,), unused),
                     (encode({key.evaluator: values[key.item, key.evaluator]}),),
                 )
                 for key in keys
@@ -159,7 +163,7 @@ def certify_run(
         store.add_to_plan(keys)
         for key, said in keys.items():
             outcome = Outcome.of(Verdict(said.choice, rationale=said.rationale))
-            store.write(Finished(Task((key,), "unused:unused"), (encode({"calm": outcome}),)))
+            store.write(Finished(Task((key,), unused), (encode({"calm": outcome}),)))
     return folder
 
 

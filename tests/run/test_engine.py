@@ -44,7 +44,7 @@ from screentest.run import (
 from screentest.run.tasks import Engine
 from tests.conftest import ROOT
 from tests.run.conftest import PATIENCE, Children
-from tests.run.work import key, task, value_of
+from tests.run.work import key, measure, pays_for_each, task, value_of
 
 
 def only(store: RunStore) -> Record:
@@ -165,11 +165,10 @@ def test_a_payload_that_cannot_be_sent(store: RunStore) -> None:
     assert done.failures == {Reason.CRASHED: 1}
 
 
-def test_a_function_may_be_given_itself(store: RunStore) -> None:
-    from tests.run.work import measure
-
-    execute(store, [Task((key(1),), measure)], engine=LocalEngine(workers=1))
-    assert not only(store).reasons
+def test_a_function_that_workers_do_not_find(store: RunStore) -> None:
+    tasks = [task(1, "is_not_there"), task(2)]
+    done = execute(store, tasks, engine=LocalEngine(workers=1))
+    assert done.failures == {Reason.CRASHED: 1}
 
 
 def test_a_service_that_turns_calls_away_stops_the_run(store: RunStore) -> None:
@@ -281,11 +280,11 @@ def test_workers_and_order_change_nothing(
 def mixed_tasks(folder: Path) -> list[Task]:
     """Tasks with one key and with several, that succeed and that fail."""
     several = [
-        Task(tuple(key(item, name) for name in ("flicker", "sharpness")), "tests.run.work:measure")
+        Task(tuple(key(item, name) for name in ("flicker", "sharpness")), measure)
         for item in range(10)
     ]
     failing = [task(f"bad-{why}", "no_value", why) for why in ("undecodable", "refused")]
-    others = [task("paid", "pays", ("1", 3)), task("bug", "raises"), task("late", "is_not_there")]
+    others = [task("paid", "pays", ("1", 3)), task("bug", "raises")]
     return [*(task(item) for item in range(10)), *several, *failing, *others]
 
 
@@ -300,7 +299,7 @@ def expected(tmp_path_factory: pytest.TempPathFactory) -> list[str]:
 @pytest.mark.parametrize("engine", [LocalEngine(workers=1), InlineEngine()])
 def test_each_record_has_its_own_calls(engine: Engine, store: RunStore) -> None:
     keys = (key(1, "flicker"), key(1, "sharpness"))
-    execute(store, [Task(keys, "tests.run.work:pays_for_each")], engine=engine)
+    execute(store, [Task(keys, pays_for_each)], engine=engine)
     assert {record.key.evaluator: record.requests for record in store.records()} == {
         "flicker": ("flicker", "shared"),
         "sharpness": ("shared", "sharpness"),

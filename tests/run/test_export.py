@@ -29,7 +29,7 @@ from screentest.run.export import COLUMNS, export_partitioned
 from screentest.run.records import encode
 from screentest.run.tasks import Finished
 from tests.run.test_store import keys, outcomes
-from tests.run.work import key, task
+from tests.run.work import key, measure, no_value, task
 
 EVIL = [
     '=HYPERLINK("http://x")',
@@ -61,7 +61,7 @@ def run(store: RunStore) -> RunStore:
             },
         ),
     ]
-    planned = [*(Task((key(name),), "none") for name, _ in made), task("late")]
+    planned = [*(Task((key(name),), measure) for name, _ in made), task("late")]
     store.add_to_plan([one.keys[0] for one in planned])
     for one, (_, what) in zip(planned, made, strict=False):
         store.write(Finished(one, (encode(what),), elapsed=0.5))
@@ -161,7 +161,7 @@ def test_no_outcome_is_lost_or_changed(
     store._writer.do(lambda db: db.execute("DELETE FROM records"))
     store._writer.do(lambda db: db.execute("DELETE FROM plan"))
     store.add_to_plan([one])
-    store.write(Finished(Task((one,), "none"), (encode({"x": outcome}),)))
+    store.write(Finished(Task((one,), measure), (encode({"x": outcome}),)))
     (row,) = read_parquet(store, tmp_path)
     (written,) = read_csv(store)
     (filled,) = read_json(store)["records"]
@@ -176,7 +176,7 @@ def test_no_outcome_is_lost_or_changed(
 
 
 def test_formulas_are_harmless_in_csv_and_exact_elsewhere(store: RunStore, tmp_path: Path) -> None:
-    tasks = [Task((key(1, name),), "tests.run.work:no_value", "refused") for name in EVIL]
+    tasks = [Task((key(1, name),), no_value, "refused") for name in EVIL]
     execute(store, tasks, engine=InlineEngine())
     names = sorted(EVIL)
     assert [row["evaluator"] for row in read_parquet(store, tmp_path)] == names
@@ -218,7 +218,7 @@ def test_parquet_in_parts_is_the_same_table(store: RunStore, tmp_path: Path) -> 
     store.add_to_plan([*made, key(2, evaluator="flicker")])
     for one in made:
         outcome: Outcome[Any] = Outcome.of(Score(0.5))
-        store.write(Finished(Task((one,), "x:y"), (encode({one.evaluator: outcome}),)))
+        store.write(Finished(Task((one,), measure), (encode({one.evaluator: outcome}),)))
     export_partitioned(store, "evaluator", tmp_path / "parts")
     assert len(list((tmp_path / "parts").iterdir())) == len(names)
     table = pyarrow.dataset.dataset(tmp_path / "parts", partitioning="hive").to_table().to_pylist()

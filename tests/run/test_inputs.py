@@ -24,7 +24,7 @@ from screentest.run import (
     hash_item,
 )
 from screentest.run import inputs as module
-from tests.run.work import key
+from tests.run.work import key, no_value
 
 
 @pytest.fixture
@@ -125,7 +125,7 @@ def test_a_video_that_appears_is_a_changed_input(store: RunStore, film: Path) ->
 
     def made() -> int:
         inputs = store.inputs.of_item(item)
-        task = Task((key("late", inputs=inputs),), "tests.run.work:no_value", "missing_file")
+        task = Task((key("late", inputs=inputs),), no_value, "missing_file")
         return execute(store, [task], engine=InlineEngine()).made
 
     assert (made(), made()) == (1, 0)  # a missing file is not looked for over and over

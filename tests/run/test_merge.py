@@ -26,7 +26,7 @@ from screentest.run.merge import NOTE, merge
 from screentest.run.records import RecordKey, encode
 from screentest.run.tasks import Finished
 from tests.run.conftest import dump
-from tests.run.work import HERE, item, key, task
+from tests.run.work import item, key, measure, task
 
 
 def run(folder: Path, values: dict[int, Any], command: str = "test", **parts: Any) -> Path:
@@ -48,7 +48,7 @@ def _score(value: float) -> Outcome[Any]:
 
 
 def write(store: RunStore, one: RecordKey, outcomes: dict[str, Outcome[Any]]) -> None:
-    store.write(Finished(Task((one,), f"{HERE}:measure"), (encode(outcomes),)))
+    store.write(Finished(Task((one,), measure), (encode(outcomes),)))
 
 
 def values(folder: Path) -> dict[str, Any]:

@@ -21,7 +21,7 @@ from screentest.run import Stamp
 from screentest.run.ray_engine import RayEngine
 from screentest.run.ray_pool import RayPool, _refuse_other_version
 from screentest.run.ray_worker import DistantLedger, Door, Porter, RayWorker
-from tests.run.work import HERE, key, task
+from tests.run.work import key, measure, task
 
 
 @pytest.fixture
@@ -33,7 +33,7 @@ def worker(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[RayWorke
 
 
 def parcel() -> bytes:
-    return pickle.dumps(((key(1),), pickle.dumps((f"{HERE}:measure", {}))))
+    return pickle.dumps(((key(1),), pickle.dumps((measure, {}))))
 
 
 def stamp(path: Path, size: int) -> Stamp:

@@ -25,7 +25,7 @@ from screentest.run import (
 from screentest.run.records import decode, encode
 from screentest.run.tasks import Finished
 from tests.core import strategies
-from tests.run.work import key, task
+from tests.run.work import key, measure, task
 
 json_objects = st.dictionaries(
     strategies.names,
@@ -75,7 +75,7 @@ def test_records_round_trip(
 ) -> None:
     for one, what in made.items():
         store.add_to_plan([one])
-        store.write(Finished(Task((one,), "none"), (encode(what),), (("request",),), 0.25))
+        store.write(Finished(Task((one,), measure), (encode(what),), (("request",),), 0.25))
     found = {record.key: record for record in store.records(current=False)}
     for one, what in made.items():
         assert found[one].outcomes == what
@@ -105,7 +105,7 @@ def test_a_changed_input_makes_only_its_own_records_old(store: RunStore, tmp_pat
 
     def tasks(hashes: list[str]) -> list[Task]:
         return [
-            Task((key(n, inputs=text),), "tests.run.work:measure", {"log": str(log)})
+            Task((key(n, inputs=text),), measure, {"log": str(log)})
             for n, text in enumerate(hashes)
         ]
 
@@ -123,8 +123,8 @@ def test_a_changed_input_makes_only_its_own_records_old(store: RunStore, tmp_pat
 def test_one_decode_many_metrics(store: RunStore) -> None:
     """A metric that is added later is made alone; the task is asked for what is missing only."""
     first, second = key(1, "flicker"), key(1, "sharpness")
-    execute(store, [Task((first,), "tests.run.work:measure")], engine=InlineEngine())
-    both = Task((first, second), "tests.run.work:measure")
+    execute(store, [Task((first,), measure)], engine=InlineEngine())
+    both = Task((first, second), measure)
     done = execute(store, [both], engine=InlineEngine())
     assert (done.reused, done.made) == (1, 1)
     assert store.coverage().scored == 2

@@ -23,15 +23,13 @@ from screentest.core import (
 )
 from screentest.run import Job, RecordKey, Results, Task
 
-HERE = "tests.run.work"
-
 
 def key(item: object, evaluator: str = "brightness", **parts: Any) -> RecordKey:
     return RecordKey(f"film-{item}", evaluator, **({"signature": f"{evaluator}|v:1"} | parts))
 
 
 def task(item: object, function: str = "measure", payload: Any = None, **parts: Any) -> Task:
-    return Task((key(item),), f"{HERE}:{function}", payload, **parts)
+    return Task((key(item),), globals()[function], payload, **parts)
 
 
 def item(number: object, **parts: Any) -> Item:
@@ -228,6 +226,19 @@ def uses_processes(job: Job) -> Results:
     child = context.Process(target=time.sleep, args=(600,))
     child.start()
     return measure(Job(job.keys, None, job.ledger))
+
+
+class NotThere:
+    """A function that this process has and workers do not find."""
+
+    def __call__(self, job: Job) -> Results:
+        raise AttributeError("is_not_there")
+
+    def __reduce__(self) -> Any:
+        return getattr, (str, "is_not_there")
+
+
+is_not_there = NotThere()
 
 
 def known_metrics(job: Job) -> Results:

@@ -197,9 +197,7 @@ class Endless(LocalEngine):
 
     def run(self, tasks, ledger, stop):  # type: ignore[no-untyped-def]
         changed = [
-            replace(task, function="tests.testbeds.test_bad_input:wait", timeout=1.0)
-            if task.keys[0].item == "endless"
-            else task
+            replace(task, function=wait, timeout=1.0) if task.keys[0].item == "endless" else task
             for task in tasks
         ]
         return LocalEngine.run(self, changed, ledger, stop)

@@ -187,7 +187,7 @@ class Deadly(LocalEngine):
 
     def run(self, tasks, ledger, stop):  # type: ignore[no-untyped-def]
         changed = [
-            replace(task, function="tests.testbeds.test_builder:die")
+            replace(task, function=die)
             if task.keys[0].item == "deadly" and task.keys[0].evaluator != "intact"
             else task
             for task in tasks

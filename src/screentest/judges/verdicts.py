@@ -50,7 +50,6 @@ from screentest.score.evaluators import Evaluator, Signed, known, resolve, sign
 from screentest.score.measure import guarded, must_be_outcome, refuse_faults
 from screentest.score.tasks import score_tasks, signed_metrics
 
-ASK = "screentest.judges.verdicts:ask_judge"
 _EVIDENCE = 5
 """Points of a curve that go into a verdict; all of it is in the record of the metric."""
 _WRITTEN_TOGETHER = 500
@@ -275,7 +274,7 @@ def _question_task(group: Mapping[RecordKey, Case], judge: str, settings: Settin
     stamps = [Stamp.of(video) for video in sorted(videos)]
     return Task(
         tuple(group),
-        ASK,
+        ask_judge,
         QuestionTask(judge, group, settings),
         timeout=settings.limits.wall_seconds * len(group),
         files=tuple(stamp for stamp in stamps if stamp is not None),
@@ -333,7 +332,7 @@ def rate_cases(
             if one is None or two is None or known.get(key) == ():
                 continue
             encoded = encode({key.evaluator: verdict(one, two)})
-            ready.append(Finished(Task((key,), ASK), (encoded,)))
+            ready.append(Finished(Task((key,), ask_judge), (encoded,)))
     store.add_to_plan(planned)
     for start in range(0, len(ready), _WRITTEN_TOGETHER):
         store.write(*ready[start : start + _WRITTEN_TOGETHER])

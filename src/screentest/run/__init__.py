@@ -11,7 +11,7 @@ from screentest.run.reader import Coverage, RunReader, RunSummary, Start, find_r
 from screentest.run.records import TRANSIENT, Record, RecordKey
 from screentest.run.repair import Repair, repair
 from screentest.run.store import RunStore
-from screentest.run.tasks import Engine, Finished, Job, Results, Stop, Task
+from screentest.run.tasks import Engine, Finished, Function, Job, Results, Stop, Task
 
 __all__ = [
     "ABSENT",
@@ -22,6 +22,7 @@ __all__ = [
     "EvaluatorNote",
     "Execution",
     "Finished",
+    "Function",
     "Holder",
     "InlineEngine",
     "InputHashes",

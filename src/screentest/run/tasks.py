@@ -6,7 +6,6 @@ may be called in any process, in any order, again after a crash, and for some of
 
 from __future__ import annotations
 
-import importlib
 import os
 import signal
 import threading
@@ -113,14 +112,14 @@ Function: TypeAlias = Callable[[Job], Results]
 
 @dataclass(frozen=True, slots=True)
 class Task:
-    """A function by its import path, what it is given, and the records it makes.
+    """A function, what it is given, and the records it makes.
 
     Metrics that share one decode of a video are one task with a key for each.
     """
 
     keys: tuple[RecordKey, ...]
-    function: str | Function
-    """``"package.module:name"``, imported only where it runs; or a function that pickles."""
+    function: Function
+    """At the top level of a module: workers get it by name."""
     payload: Any = None
     """Anything that pickles."""
     timeout: float | None = None
@@ -160,15 +159,3 @@ class Engine(Protocol):
 
     def run(self, tasks: Sequence[Task], ledger: LedgerClient, stop: Stop) -> Ends:
         """The ends of tasks, as they come. After ``stop.requested`` no further task is begun."""
-
-
-def load(function: str | Function) -> Function:
-    """The function that a task names."""
-    if not isinstance(function, str):
-        return function
-    module, _, name = function.partition(":")
-    found: Any = importlib.import_module(module)
-    for step in name.split("."):
-        found = getattr(found, step)
-    loaded: Function = found
-    return loaded

@@ -31,7 +31,7 @@ from screentest.core import (
 from screentest.core.errors import STOPPING
 from screentest.run.channel import NotingLedger, RemoteLedger, error_message, send
 from screentest.run.records import Encoded, Outcomes, RecordKey, decode, encode
-from screentest.run.tasks import Function, Job, load
+from screentest.run.tasks import Function, Job
 
 # Carrying out one task, in whichever process: whatever the function does, outcomes come back.
 
@@ -49,13 +49,13 @@ class Performance:
 
 
 def perform(
-    function: str | Function, keys: Sequence[RecordKey], payload: Any, ledger: LedgerClient
+    function: Function, keys: Sequence[RecordKey], payload: Any, ledger: LedgerClient
 ) -> Performance:
     """Call the function; what it raises becomes the outcome, except what stops the run."""
     noting = NotingLedger(ledger, keys)
     began = time.perf_counter()
     try:
-        results = load(function)(Job(tuple(keys), payload, noting))
+        results = function(Job(tuple(keys), payload, noting))
         outcomes = tuple(_encoded(results, key) for key in keys)
     except STOPPING:
         raise

@@ -25,8 +25,6 @@ from screentest.score.evaluators import Evaluator, Signed, resolve, sign
 from screentest.score.measure import measure
 from screentest.score.remote import Cache, Fetching, localized
 
-MEASURE = "screentest.score.tasks:measure_item"
-
 
 @dataclass(frozen=True, slots=True)
 class ItemTask:
@@ -96,7 +94,7 @@ def score_tasks(
         tasks.append(
             Task(
                 tuple(keys),
-                MEASURE,
+                measure_item,
                 ItemTask(item, keys, settings, fetching.get(item.id)),
                 timeout=timeout or settings.limits.wall_seconds,
                 files=tuple(stamp for stamp in files if stamp is not None),

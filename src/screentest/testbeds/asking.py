@@ -46,10 +46,6 @@ TOGETHER = 8
 LONG_SIDE = 512
 LONGEST_CAPTION = 2000
 
-WRITE_CAPTIONS = "screentest.testbeds.asking:write_captions"
-READ_CAPTIONS = "screentest.testbeds.asking:read_captions"
-CHOOSE_CATEGORY = "screentest.testbeds.asking:choose_category"
-
 
 @dataclass(frozen=True, slots=True)
 class ChatUse:

@@ -14,13 +14,13 @@ from pathlib import Path
 
 from screentest._util.version import VERSION
 from screentest.core import BadOption, Failure, Item, Outcome, Progress, Reason, to_json
-from screentest.run import Engine, LocalEngine, RecordKey, RunStore, Task, hash_parts
+from screentest.run import Engine, Function, LocalEngine, RecordKey, RunStore, Task, hash_parts
 from screentest.testbeds.asking import ChatUse, caption_signature, facts_signature
 from screentest.testbeds.captions.facts import CaptionFacts
-from screentest.testbeds.intact import MAKE_INTACT, Intact, IntactTask
+from screentest.testbeds.intact import Intact, IntactTask, make_intact
 from screentest.testbeds.options import BuildOptions, Rung
 from screentest.testbeds.page import write_page
-from screentest.testbeds.pairs import MAKE_PAIRS, PairTask
+from screentest.testbeds.pairs import PairTask, make_pairs
 from screentest.testbeds.prepare import Site, prepare
 from screentest.testbeds.sources import (
     Change,
@@ -153,7 +153,7 @@ def _intact_tasks(
             source.item.id, "intact", signature=signature, inputs=source.inputs
         )
         payload = IntactTask(source.item, out, options, sides)
-        tasks.append(_task(source, [source.intact_key], MAKE_INTACT, payload))
+        tasks.append(_task(source, [source.intact_key], make_intact, payload))
     return tasks
 
 
@@ -191,11 +191,11 @@ def _pair_tasks(
                 rungs,
                 options,
             )
-            tasks.append(_task(source, list(rungs), MAKE_PAIRS, payload))
+            tasks.append(_task(source, list(rungs), make_pairs, payload))
     return tasks
 
 
-def _task(source: Source, keys: Sequence[RecordKey], function: str, payload: object) -> Task:
+def _task(source: Source, keys: Sequence[RecordKey], function: Function, payload: object) -> Task:
     return Task(
         tuple(keys),
         function,

@@ -57,7 +57,6 @@ def video_name(name: str, rung: Rung | None, rungs: int, suffix: str = ".mp4") -
     return f"{name}{step}{suffix}"
 
 
-MAKE_INTACT = "screentest.testbeds.intact:make_intact"
 VIDEOS = "videos"
 PROMPT = "prompt.txt"
 

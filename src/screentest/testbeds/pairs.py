@@ -37,8 +37,6 @@ from screentest.testbeds.selection import Drawing
 from screentest.testbeds.testbed import Pair, Touched
 from screentest.video import Part, Reencode, SplicedVideo, splice
 
-MAKE_PAIRS = "screentest.testbeds.pairs:make_pairs"
-
 
 @dataclass(frozen=True, slots=True)
 class PairTask:

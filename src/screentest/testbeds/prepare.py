@@ -27,6 +27,7 @@ from screentest.run import (
     Engine,
     Execution,
     Finished,
+    Function,
     Job,
     Record,
     RecordKey,
@@ -38,14 +39,14 @@ from screentest.run import (
 )
 from screentest.run.records import encode
 from screentest.testbeds.asking import (
-    CHOOSE_CATEGORY,
-    READ_CAPTIONS,
-    WRITE_CAPTIONS,
     ChatUse,
     Question,
     caption_signature,
     category_signature,
+    choose_category,
     facts_signature,
+    read_captions,
+    write_captions,
 )
 from screentest.testbeds.captions.categories import GROUP
 from screentest.testbeds.captions.facts import CaptionFacts
@@ -137,7 +138,6 @@ def _files(data: object) -> Iterator[tuple[str, str]]:
         yield from made.records.items()
 
 
-FIND_RANGES = "screentest.testbeds.prepare:find_ranges"
 DETECTOR = "default"
 
 
@@ -186,7 +186,7 @@ def _find_ranges(sources: Sequence[Source], site: Site) -> None:
         video = site.store.inputs.of_file(source.item.video)
         key = RecordKey(source.item.id, "shots", signature=signature, inputs=video)
         keys.append((source, key))
-        tasks.append(_task(source, key, FIND_RANGES, source.item.video))
+        tasks.append(_task(source, key, find_ranges, source.item.video))
     site.carry_out(tasks, "finding shots")
     for source, key in keys:
         found = site.value(key, Script)
@@ -204,7 +204,7 @@ def _write_captions(sources: Sequence[Source], site: Site, chat: ChatUse) -> Non
     silent = [
         source for source in sources if not any(clip.caption.strip() for clip in source.clips)
     ]
-    answers = _asked(silent, site, chat, "captions", WRITE_CAPTIONS, str(caption_signature(chat)))
+    answers = _asked(silent, site, chat, "captions", write_captions, str(caption_signature(chat)))
     for source, said in answers:
         captions = [one.map(lambda data: str(data["caption"])) for one in said]
         _note(source, captions, "clips have no caption")
@@ -217,7 +217,7 @@ def _write_captions(sources: Sequence[Source], site: Site, chat: ChatUse) -> Non
 
 def _read_captions(sources: Sequence[Source], site: Site, chat: ChatUse) -> None:
     """What captions say, by the chat model. A failure is no facts, never empty ones."""
-    answers = _asked(sources, site, chat, "facts", READ_CAPTIONS, str(facts_signature(chat)))
+    answers = _asked(sources, site, chat, "facts", read_captions, str(facts_signature(chat)))
     for source, said in answers:
         facts = [one.map(lambda data: from_object(CaptionFacts, data)) for one in said]
         _note(source, facts, "captions could not be read")
@@ -232,7 +232,7 @@ def _categorise(
     unsorted = [source for source in sources if not source.item.groups.get(GROUP)]
     keys = [(source, _key(source, "category", signature)) for source in unsorted]
     tasks = [
-        _task(source, key, CHOOSE_CATEGORY, Question(chat, source.item, names))
+        _task(source, key, choose_category, Question(chat, source.item, names))
         for source, key in keys
     ]
     site.carry_out(tasks, "categorising")
@@ -252,7 +252,7 @@ def _asked(
     site: Site,
     chat: ChatUse,
     what: str,
-    function: str,
+    function: Function,
     signature: str,
 ) -> list[tuple[Source, list[Outcome[Any]]]]:
     """For each source that was asked about: an outcome for every clip, in order."""
@@ -279,7 +279,7 @@ def _key(source: Source, what: str, signature: str, site: Site | None = None) ->
     return RecordKey(source.item.id, what, signature=signature, inputs=hash_parts(parts))
 
 
-def _task(source: Source, key: RecordKey, function: str, payload: object) -> Task:
+def _task(source: Source, key: RecordKey, function: Function, payload: object) -> Task:
     return Task((key,), function, payload, files=source.stamps, on_death=Reason.DECODER_CRASHED)
 
 

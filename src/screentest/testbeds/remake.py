@@ -34,9 +34,9 @@ from screentest.run import (
     hash_file,
 )
 from screentest.testbeds.backgrounds import read_track
-from screentest.testbeds.intact import MAKE_INTACT, Intact, IntactTask, video_name
+from screentest.testbeds.intact import Intact, IntactTask, make_intact, video_name
 from screentest.testbeds.options import BuildOptions, Rung
-from screentest.testbeds.pairs import MAKE_PAIRS, PairTask
+from screentest.testbeds.pairs import PairTask, make_pairs
 from screentest.testbeds.sources import Extractor, by_rules, film_signature
 from screentest.testbeds.testbed import Pair, SourceFilm, Testbed, pair_name
 from screentest.testbeds.verify import UNFINISHED, Finding, check_manifest, is_inside, item_of
@@ -219,7 +219,7 @@ class _Remaking:
         payload = PairTask(
             item, facts, self.place, pair.intact, pair.kind, spec, {key: rung}, options
         )
-        yield pair, Task((key,), MAKE_PAIRS, payload)
+        yield pair, Task((key,), make_pairs, payload)
 
     def _compare(self, pair: Pair, outcome: Outcome[Any]) -> None:
         name = pair_name(pair)
@@ -248,7 +248,7 @@ class _Remaking:
 def _intact_task(source: SourceFilm, video: Path, options: BuildOptions, place: Path) -> Task:
     others = [int(Path(file.path).stem.rpartition("_")[2]) for file in source.intact[1:]]
     payload = IntactTask(item_of(source, video), place, options, (options.long_side, *others))
-    return Task((RecordKey(source.id, "intact"),), MAKE_INTACT, payload)
+    return Task((RecordKey(source.id, "intact"),), make_intact, payload)
 
 
 def _rung(pair: Pair, options: BuildOptions) -> Rung | None:
