@@ -13,15 +13,19 @@ from typer.testing import CliRunner
 
 import screentest as package
 from screentest.cli import app
-from screentest.cli._errors import Commands
+from screentest.cli.errors import Commands
+from screentest.cli.loader import PACKAGE, Group, own_groups, read_module, suite_groups
 from screentest.core import BadOption, NoValue, Reason, StorageError
 from tests.cli.conftest import CLEAN, Screentest, fits
 
-COMMANDS = sorted(info.name or info.callback.__name__ for info in app.registered_commands)  # type: ignore[union-attr]
+GROUPS = {**own_groups(), **{f"suite {name}": group for name, group in suite_groups().items()}}
+EVERY = sorted(f"{group} {name}".split() for group in GROUPS for name in GROUPS[group].commands)
 
 
-def test_the_commands_of_this_issue_are_there() -> None:
-    assert {"demo", "doctor", "frames", "probe", "shots", "validate"} <= set(COMMANDS)
+def test_the_commands_that_everyone_uses_are_there() -> None:
+    assert {"demo", "doctor", "probe", "shots", "validate", "score"} <= {one[-1] for one in EVERY}
+    assert ["annotate", "serve"] in EVERY
+    assert all(group.help for name, group in GROUPS.items() if name)
 
 
 def test_version(screentest: Screentest) -> None:
@@ -29,7 +33,7 @@ def test_version(screentest: Screentest) -> None:
     assert (done.returncode, done.stdout) == (0, f"screentest {package.__version__}\n")
 
 
-@pytest.mark.parametrize("command", [[], *([name] for name in COMMANDS)])
+@pytest.mark.parametrize("command", [[], *EVERY], ids=" ".join)
 def test_help_fits_the_screen_and_has_examples(command: list[str]) -> None:
     result = CliRunner().invoke(app, [*command, "--help"], env={"COLUMNS": "80"})
 
@@ -38,6 +42,52 @@ def test_help_fits_the_screen_and_has_examples(command: list[str]) -> None:
     assert f"screentest {' '.join(command)}" in result.output
     if command:
         assert "\n  Examples:\n    screentest " in result.output
+
+
+def test_what_the_text_says_of_a_command_is_what_its_module_has() -> None:
+    """The names and lines of help are read without importing; they must not differ from it."""
+    for group in GROUPS.values():
+        for name, found in group.commands.items():
+            thing = found.load()
+            if isinstance(thing, typer.Typer):
+                assert thing.registered_callback is not None
+                thing = thing.registered_callback.callback
+            first = (thing.__doc__ or "").partition("\n")[0]
+            assert first.startswith(found.short)
+            assert found.short, name
+    for path in (*PACKAGE.glob("*/*commands.py"), *PACKAGE.glob("suites/*/*commands.py")):
+        assert "COMMANDS = {" in path.read_text(encoding="utf-8"), path
+
+
+def test_a_module_says_which_group_its_commands_are_in(tmp_path: Path) -> None:
+    module = tmp_path / "commands.py"
+    module.write_text('"""Feed."""\nGROUP = "zoo"\nCOMMANDS = {\n    "feed": feed_all,\n}\n')
+    groups: dict[str, Group] = {}
+    read_module("zoo.commands", module, groups)
+    assert (groups["zoo"].help, list(groups["zoo"].commands)) == ("Feed.", ["feed"])
+
+
+@pytest.mark.parametrize(
+    ("wrong", "right"),
+    [(["scroe"], "'score'"), (["suite", "lst"], "'list'"), (["annotate", "serv"], "'serve'")],
+)
+def test_a_wrong_name_suggests_near_ones(wrong: list[str], right: str) -> None:
+    result = CliRunner().invoke(app, wrong)
+    assert result.exit_code == 2
+    assert f"Did you mean {right}" in result.stderr
+
+
+def test_help_takes_a_quarter_of_a_second_of_processor_time() -> None:
+    code = (
+        "import os, sys; from screentest.cli import main; sys.argv = ['screentest', '--help']\n"
+        "try: main()\n"
+        "finally: print(sum(os.times()[:2]), file=sys.stderr)"
+    )
+    spent = []
+    for _ in range(5):
+        done = subprocess.run([sys.executable, "-c", code], env=CLEAN, capture_output=True)
+        spent.append(float(done.stderr))
+    assert min(spent) < 0.25
 
 
 def test_the_list_of_commands_cuts_no_sentence_short() -> None:

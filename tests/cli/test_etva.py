@@ -1,4 +1,4 @@
-"""`screentest etva`: questions, transcripts, benchmarks and people from the command line."""
+"""`screentest suite etva`: questions, transcripts, benchmarks and people from the command line."""
 
 from __future__ import annotations
 
@@ -28,6 +28,8 @@ from screentest.testing.chat_server import FakeChatServer
 from tests.cli.conftest import CLEAN, fits, invoke
 from tests.suites.etva.scripted import always_yes, stage_of, well_behaved
 
+ETVA = ("suite", "etva")
+
 PROMPTS = "A red fox runs.\n\nTwo cats sleep on a sofa.\na RED fox runs.\n"
 
 
@@ -49,17 +51,17 @@ COMMANDS = ("replay", "questions", "graph", "hand", "answers", "benchmark", "peo
 
 @pytest.mark.parametrize("name", COMMANDS)
 def test_help_fits_and_has_examples(name: str) -> None:
-    result = CliRunner().invoke(app, ["etva", name, "--help"], env={"COLUMNS": "80"})
+    result = CliRunner().invoke(app, ["suite", "etva", name, "--help"], env={"COLUMNS": "80"})
     assert result.exit_code == 0
     assert fits(result.output)
-    assert f"\n  Examples:\n    screentest etva {name}" in result.output
+    assert f"\n  Examples:\n    screentest suite etva {name}" in result.output
 
 
 # ---- questions
 
 
 def test_questions_by_rules_need_no_model(prompts: Path) -> None:
-    done = invoke("etva", "questions", prompts, "--writer", "rules", "--no-knowledge")
+    done = invoke(*ETVA, "questions", prompts, "--writer", "rules", "--no-knowledge")
     assert done.exit_code == 0, done.stderr
     sets = read_question_sets(prompts.parent / "questions.jsonl")
     # The same prompt in other capitals is the same prompt.
@@ -72,15 +74,15 @@ def test_an_edited_file_is_kept_and_only_what_is_missing_is_paid_for(
     prompts: Path, tmp_path: Path
 ) -> None:
     out = tmp_path / "questions.jsonl"
-    invoke("etva", "questions", prompts, "--writer", "rules", "--no-knowledge")
+    invoke(*ETVA, "questions", prompts, "--writer", "rules", "--no-knowledge")
     edited = json.loads(out.read_text().splitlines()[0])
     edited["questions"][0]["text"] = "Can a fox be seen?"
     edited["knowledge"] = "Foxes are quick."
     out.write_text(json.dumps(edited) + "\n")
     with FakeChatServer(well_behaved()) as server:
-        done = invoke("etva", "questions", prompts, "--model", model(server))
+        done = invoke(*ETVA, "questions", prompts, "--model", model(server))
         stages = sorted(stage_of(asked) for asked in server.asked)
-        again = invoke("etva", "questions", prompts, "--model", model(server))
+        again = invoke(*ETVA, "questions", prompts, "--model", model(server))
         assert len(server.asked) == len(stages)
     assert done.exit_code == again.exit_code == 0, done.stderr
     assert stages == ["elements", "graph", "knowledge", "questions"]
@@ -99,7 +101,7 @@ def test_a_prompt_without_questions_is_told_and_the_rest_written(
         return Answer(None, refusal="no") if "cats" in "".join(asked.texts) else good(asked)
 
     with FakeChatServer(refusing) as server:
-        done = invoke("etva", "questions", prompts, "--model", model(server))
+        done = invoke(*ETVA, "questions", prompts, "--model", model(server))
     assert done.exit_code == 1
     assert "Two cats sleep on a sofa.: refused" in done.stdout
     assert len(read_question_sets(tmp_path / "questions.jsonl")) == 1
@@ -119,7 +121,7 @@ def test_mistakes_are_messages(prompts: Path, tmp_path: Path) -> None:
         (["benchmark", prompts], "line 1"),
         (["people", tmp_path, tmp_path / "votes.json"], ""),
     ):
-        done = invoke("etva", *given)
+        done = invoke(*ETVA, *given)
         assert done.exit_code in (1, 2), given
         assert told in done.stderr, given
 
@@ -143,7 +145,7 @@ def test_all_released_prompts_killed_and_resumed(shared_data: Path, tmp_path: Pa
 
     at_once = 4
     with FakeChatServer(counting) as server:
-        arguments = ["etva", "questions", str(released), "--out", "questions.jsonl"]
+        arguments = ["suite", "etva", "questions", str(released), "--out", "questions.jsonl"]
         arguments += ["--model", model(server, concurrency=at_once), "--run", "run"]
         command = [sys.executable, "-c", KILLED, *arguments]
         for _ in range(KILLS):
@@ -169,14 +171,14 @@ def test_all_released_prompts_killed_and_resumed(shared_data: Path, tmp_path: Pa
 
 
 def test_a_graph_is_shown_and_drawn(prompts: Path, tmp_path: Path) -> None:
-    invoke("etva", "questions", prompts, "--writer", "rules", "--no-knowledge")
-    shown = invoke("etva", "graph", "questions.jsonl", "2")
+    invoke(*ETVA, "questions", prompts, "--writer", "rules", "--no-knowledge")
+    shown = invoke(*ETVA, "graph", "questions.jsonl", "2")
     assert "Are there exactly two cats in the video?" in shown.stdout
     assert fits(shown.stdout)
-    drawn = invoke("etva", "graph", "questions.jsonl", "2", "--out", "graph.svg")
+    drawn = invoke(*ETVA, "graph", "questions.jsonl", "2", "--out", "graph.svg")
     assert drawn.exit_code == 0, drawn.stderr
     assert (tmp_path / "graph.svg").read_text().startswith("<svg")
-    beyond = invoke("etva", "graph", "questions.jsonl", "9")
+    beyond = invoke(*ETVA, "graph", "questions.jsonl", "9")
     assert beyond.exit_code == 2
 
 
@@ -185,7 +187,7 @@ def test_a_benchmark_is_shown_drawn_from_and_plotted(shared_data: Path, tmp_path
     given = [folder / "qa_sample.json", "--categories", folder / "question_sample.json"]
     out, plot = tmp_path / "small.jsonl", tmp_path / "spread.svg"
     told = invoke(
-        "etva", "benchmark", *given, "--draw", "50", "--out", out, "--plot", plot, "--json"
+        "suite", "etva", "benchmark", *given, "--draw", "50", "--out", out, "--plot", plot, "--json"
     )
     assert told.exit_code == 0, told.output
     content: dict[str, Any] = json.loads(told.stdout)
@@ -194,7 +196,7 @@ def test_a_benchmark_is_shown_drawn_from_and_plotted(shared_data: Path, tmp_path
     assert content["qa_sample-50"]["distance"] < 0.01
     assert plot.read_text().startswith("<?xml")
     assert len(read_question_sets(out)) == 50
-    table = invoke("etva", "benchmark", out)
+    table = invoke(*ETVA, "benchmark", out)
     assert "existence" in table.stdout
 
 
@@ -204,12 +206,12 @@ def test_a_benchmark_is_shown_drawn_from_and_plotted(shared_data: Path, tmp_path
 def test_released_transcripts(shared_data: Path) -> None:
     folder = shared_data / "etva"
     file, types = folder / "vidu_sample_output.json", folder / "question_sample.json"
-    told = invoke("etva", "replay", file, "--categories", types, "--json")
+    told = invoke(*ETVA, "replay", file, "--categories", types, "--json")
     assert told.exit_code == 0, told.output
     (row,) = json.loads(told.stdout)
     assert row["micro"]["value"] == pytest.approx(470 / 618)
     assert row["categories"]["shape"]["yes"] == 9
-    table = invoke("etva", "replay", file, "--categories", types)
+    table = invoke(*ETVA, "replay", file, "--categories", types)
     assert "470/618" in table.stdout
 
 
@@ -248,7 +250,7 @@ def scored(prompts: Path, sample: Path, tmp_path: Path) -> Path:
         for name, (film, _) in FILMS.items()
     ]
     write_manifest(tmp_path / "m.jsonl", items)
-    invoke("etva", "questions", "m.jsonl", "--writer", "rules", "--no-knowledge")
+    invoke(*ETVA, "questions", "m.jsonl", "--writer", "rules", "--no-knowledge")
     spec = f"etva:questions={tmp_path / 'questions.jsonl'},knowledge=false,max_frames=4"
     with FakeChatServer(well_behaved(seeing)) as server:
         settings = Settings(models=(Choice.parse(model(server)),))
@@ -260,25 +262,25 @@ def scored(prompts: Path, sample: Path, tmp_path: Path) -> Path:
 
 
 def test_a_run_is_replayed(scored: Path) -> None:
-    told = json.loads(invoke("etva", "replay", scored, "--json").stdout)
+    told = json.loads(invoke(*ETVA, "replay", scored, "--json").stdout)
     means = {row["model"]: row["micro"]["value"] for row in told}
     # Fox: there, red, running; dog: there, jumping.
     assert means == pytest.approx({"good": 1.0, "fair": 4 / 5, "poor": 2 / 5})
-    table = invoke("etva", "replay", scored).stdout.partition("Side by side")[2]
+    table = invoke(*ETVA, "replay", scored).stdout.partition("Side by side")[2]
     assert table.split("all questions")[1].split()[:3] == ["0.800", "1.000", "0.400"]
 
 
 def test_the_answers_of_a_run(scored: Path) -> None:
-    table = invoke("etva", "answers", scored, "poor-0")
+    table = invoke(*ETVA, "answers", scored, "poor-0")
     assert "no      color      Is the fox red?" in table.stdout
     assert fits(table.stdout)
-    assert "Conclusion: [NO]" in invoke("etva", "answers", scored, "poor-0", "--said").stdout
-    assert len(json.loads(invoke("etva", "answers", scored, "--json").stdout)) == 6
-    assert invoke("etva", "answers", scored, "nobody").exit_code == 2
+    assert "Conclusion: [NO]" in invoke(*ETVA, "answers", scored, "poor-0", "--said").stdout
+    assert len(json.loads(invoke(*ETVA, "answers", scored, "--json").stdout)) == 6
+    assert invoke(*ETVA, "answers", scored, "nobody").exit_code == 2
 
 
 def test_a_run_is_compared_with_people(scored: Path, tmp_path: Path) -> None:
-    done = invoke("etva", "hand", "m.jsonl", "questions.jsonl", "--out", "by-item.jsonl")
+    done = invoke(*ETVA, "hand", "m.jsonl", "questions.jsonl", "--out", "by-item.jsonl")
     assert done.exit_code == 0, done.output
     handed = [json.loads(line) for line in (tmp_path / "by-item.jsonl").read_text().splitlines()]
     assert len(handed) == 6
@@ -290,7 +292,7 @@ def test_a_run_is_compared_with_people(scored: Path, tmp_path: Path) -> None:
         vote(f"{name}-{n}", "w1", score=rating) for n in (0, 1) for name, rating in ratings.items()
     ]
     (tmp_path / "votes.json").write_text(as_json(said))
-    done = invoke("etva", "people", scored, "votes.json", "--json")
+    done = invoke(*ETVA, "people", scored, "votes.json", "--json")
     assert done.exit_code == 0, done.output
     compared = json.loads(done.stdout)
     assert compared["answers"]["share"] == 1.0
@@ -302,6 +304,6 @@ def test_a_run_is_compared_with_people(scored: Path, tmp_path: Path) -> None:
     assert score["spearman"]["mean"] == pytest.approx((1 + 0.86603) / 2, abs=1e-4)
     # All foxes and dogs are there: equal scores have no correlation, and are counted.
     assert compared["correlation"]["existence"]["kendall"]["mean"] is None
-    table = invoke("etva", "people", scored, "votes.json")
+    table = invoke(*ETVA, "people", scored, "votes.json")
     assert "3 of 3 questions" in table.stdout
     assert fits(table.stdout)

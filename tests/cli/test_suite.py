@@ -125,7 +125,7 @@ def test_items_of_an_empty_folder(tmp_path: Path) -> None:
 
 def build(server: FakeChatServer, videos: Path, out: Path, *more: str) -> tuple[int, str]:
     result = invoke(
-        *("suite", "build", "locot2v", "--videos", videos, "--out", out, "--frames", "2"),
+        *("suite", "locot2v", "build", "--videos", videos, "--out", out, "--frames", "2"),
         *("--shortest", "1", "--longest", "9", "--model", chat(server), *more),
     )
     return result.exit_code, result.stdout
@@ -150,9 +150,8 @@ def test_build_and_go_on(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["build", "etva", "--videos", "x"], "there are no stages for 'etva'"),
-        (["build", "locot2v"], "give either --videos or --urls"),
-        (["build", "locot2v", "--videos", "none"], "not a folder of videos"),
+        (["locot2v", "build"], "give either --videos or --urls"),
+        (["locot2v", "build", "--videos", "none"], "not a folder of videos"),
     ],
 )
 def test_mistakes(

@@ -94,15 +94,15 @@ def test_results_that_are_missing_are_told(bench: Path, tmp_path: Path) -> None:
         "v2v": ["3"],
     }
     out = tmp_path / "manifest.jsonl"
-    done = invoke("univ", "import", bench, made, "--task", "v2v", "--out", out)
+    done = invoke("suite", "univ", "import", bench, made, "--task", "v2v", "--out", out)
     assert done.exit_code == 0, done.output
     assert "Missing: 1\n  3\n" in done.stdout
-    listed = invoke("univ", "import", bench, made, "--task", "v2v", "--out", out, "--json")
+    listed = invoke("suite", "univ", "import", bench, made, "--task", "v2v", "--out", out, "--json")
     found = json.loads(listed.stdout)
     assert (found["items"], found["missing"]) == (1, ["3"])
     assert any("4" in problem for problem in found["problems"])
     for wrong in (("--task", "t2v"), ("--task", "x2y"), ("--task", "v2v", "--language", "de")):
-        assert invoke("univ", "import", bench, made, *wrong, "--out", out).exit_code == 2
+        assert invoke("suite", "univ", "import", bench, made, *wrong, "--out", out).exit_code == 2
 
 
 @pytest.mark.parametrize(

@@ -1,26 +1,35 @@
-"""The command line: one file per command, thin.
+"""The command line: ``loader`` finds the commands, ``errors`` says how they end.
 
-A command is a module of this package that defines ``command(app)``; it is found by being
-there. Heavy packages are imported inside the functions that need them, so that help and
-mistakes in options are answered at once.
+The verbs of the Python API have their commands here, all others in the packages they are about.
 """
 
 from __future__ import annotations
 
-import importlib
-import pkgutil
 import sys
+from collections.abc import Mapping
 from typing import Annotated
 
 import typer
 
-from screentest.cli._errors import Commands
+import screentest
+from screentest.cli.errors import Commands
+from screentest.cli.loader import Found, found_groups, own_groups, plugin_commands
 
 __all__ = ["app", "main"]
 
+
+class Everything(Commands):
+    """All commands: our own, and those of other installed packages."""
+
+    def found(self) -> Mapping[str, Found]:
+        """Our own come before a plugin's of the same name."""
+        groups = own_groups()
+        return {**plugin_commands(), **groups[""].commands, **found_groups(groups)}
+
+
 app = typer.Typer(
     name="screentest",
-    cls=Commands,
+    cls=Everything,
     add_completion=False,
     no_args_is_help=True,
     pretty_exceptions_enable=False,
@@ -31,9 +40,7 @@ app = typer.Typer(
 
 def _print_version(wanted: bool) -> None:
     if wanted:
-        from screentest import __version__
-
-        typer.echo(f"screentest {__version__}")
+        typer.echo(f"screentest {screentest.__version__}")
         raise typer.Exit
 
 
@@ -51,13 +58,6 @@ def _everywhere(
     ] = False,
 ) -> None:
     """Score generated video against its prompt, and put the scorers to the test."""
-
-
-for _module in pkgutil.iter_modules(__path__):
-    if not _module.name.startswith("_"):
-        importlib.import_module(f"{__name__}.{_module.name}").command(app)
-for _name in ("etva.commands", "univ.commands", "univ.agree_command", "univ.caption_command"):
-    importlib.import_module(f"screentest.suites.{_name}").command(app)
 
 
 def main() -> None:

@@ -13,11 +13,6 @@ if TYPE_CHECKING:
     from screentest.models.chat.messages import Part
 
 
-def command(app: typer.Typer) -> None:
-    """Add the command."""
-    app.command()(ask)
-
-
 def ask(
     question: Annotated[str, typer.Argument(metavar="QUESTION", help="What to ask.")],
     model: Annotated[str, typer.Option("--model", metavar="chat=…", help="Which model to ask.")],
@@ -98,3 +93,6 @@ def _frames(video: Path, count: int) -> list[Frame]:
     from screentest.video import evenly, probe, sample_frames
 
     return list(sample_frames(video, evenly(probe(video).span, count), size=Size(long_side=512)))
+
+
+COMMANDS = {"ask": ask}

@@ -8,11 +8,6 @@ from typing import Annotated
 import typer
 
 
-def command(app: typer.Typer) -> None:
-    """Add the command."""
-    app.command()(build)
-
-
 def build(
     corpus: Annotated[
         Path,
@@ -193,3 +188,6 @@ def build(
         raise typer.Exit(done.exit_code)
     if not done.testbed.pairs or done.changed:
         raise typer.Exit(1)
+
+
+COMMANDS = {"build": build}

@@ -26,11 +26,6 @@ if TYPE_CHECKING:
     from screentest.judges.cases import Case
 
 
-def command(app: typer.Typer) -> None:
-    """Add the command."""
-    app.command()(certify)
-
-
 def certify(
     judges: Annotated[
         list[str],
@@ -185,3 +180,6 @@ def _print_end(pending: int, out: Path) -> None:
     if pending:
         words = f"{plural(pending, 'judgement')} still to be made: start the same command again"
     print_indented(words, indent=0)
+
+
+COMMANDS = {"certify": certify}

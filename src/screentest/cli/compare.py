@@ -19,11 +19,6 @@ if TYPE_CHECKING:
     from screentest.stats import RankAgreement
 
 
-def command(app: typer.Typer) -> None:
-    """Add the command."""
-    app.command()(compare)
-
-
 def compare(
     runs: Annotated[
         list[Path], typer.Argument(metavar="RUN [RUN]", help="One run, or two of a kind.")
@@ -165,3 +160,6 @@ def _between_testbeds(readers: Sequence[RunReader]) -> Outcome[RankAgreement] | 
             return None
         one, two = (side(readers[0], testbed) for testbed in testbeds)
     return agreement(one, two) if len(one.keys() & two.keys()) > 2 else None
+
+
+COMMANDS = {"compare": compare}

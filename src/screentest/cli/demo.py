@@ -27,11 +27,6 @@ LOCOT2V = (
 PLACEBOS = ("reencode", "container", "trim")
 
 
-def command(app: typer.Typer) -> None:
-    """Add the command."""
-    app.command()(demo)
-
-
 def demo(
     out: Annotated[Path, typer.Option(metavar="DIR", help="Where everything goes.")] = Path("demo"),
     workers: WorkersOption = None,
@@ -173,3 +168,6 @@ def _object(
             for total in results.totals()
         },
     }
+
+
+COMMANDS = {"demo": demo}

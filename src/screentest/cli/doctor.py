@@ -25,11 +25,6 @@ _HEADINGS = {
 }
 
 
-def command(app: typer.Typer) -> None:
-    """Add the command."""
-    app.command()(doctor)
-
-
 def doctor(
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> None:
@@ -136,3 +131,6 @@ def _print_advice(found: Diagnosis) -> None:
     for fault in found.faults:
         print_indented(f"✗ {fault.what}", style="red")
         print_indented(fault.fix, indent=4)
+
+
+COMMANDS = {"doctor": doctor}

@@ -18,11 +18,6 @@ class Kind(StrEnum):
     PARQUET = "parquet"
 
 
-def command(app: typer.Typer) -> None:
-    """Add the command."""
-    app.command()(export)
-
-
 def export(
     run: Annotated[Path, typer.Argument(metavar="RUN", help="The folder of a run.")],
     kind: Annotated[Kind, typer.Option("--to", help="The kind of file.")] = Kind.CSV,
@@ -70,3 +65,6 @@ def export(
         coverage = reader.coverage()
     told = f"{coverage.scored:,} of {plural(coverage.total, 'record')} scored"
     err().print(f"{path}: {told}")
+
+
+COMMANDS = {"export": export}

@@ -21,11 +21,6 @@ class PictureFormat(StrEnum):
     JPG = "jpg"
 
 
-def command(app: typer.Typer) -> None:
-    """Add the command."""
-    app.command()(frames)
-
-
 def frames(
     video: Annotated[Path, typer.Argument(metavar="VIDEO", help="A video file.")],
     out: Annotated[
@@ -131,3 +126,6 @@ def _size(text: str | None) -> Size:
     if len(sides) == 1:
         return Size(long_side=int(sides[0]))
     return Size(exact=(int(sides[0]), int(sides[1])))
+
+
+COMMANDS = {"frames": frames}

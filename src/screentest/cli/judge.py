@@ -22,11 +22,6 @@ if TYPE_CHECKING:
     from screentest.core import Choice, Outcome, Point, Script, Verdict
 
 
-def command(app: typer.Typer) -> None:
-    """Add the command."""
-    app.command()(judge)
-
-
 def judge(
     name: Annotated[str, typer.Argument(metavar="JUDGE", help="A judge, or a metric.")],
     first: Annotated[Path, typer.Argument(metavar="FIRST", help="A video.")],
@@ -146,3 +141,6 @@ def _row(as_given: Outcome[Verdict] | None, swapped: Outcome[Verdict] | None) ->
 def _moment(point: Point) -> dict[str, Any]:
     start, end = float(point.span.start), float(point.span.end)
     return {"start": start, "end": end, "value": point.value, "note": point.note}
+
+
+COMMANDS = {"judge": judge}

@@ -10,11 +10,6 @@ import typer
 from screentest.cli._options import JsonOption
 
 
-def command(app: typer.Typer) -> None:
-    """Add the command."""
-    app.command()(merge)
-
-
 def merge(
     runs: Annotated[list[Path], typer.Argument(metavar="RUN…", help="Folders of runs.")],
     into: Annotated[
@@ -67,3 +62,6 @@ def merge(
     if decided:
         words += f"; of {decided:,} with two values, the {prefer} was taken"
     print_indented(words, indent=0)
+
+
+COMMANDS = {"merge": merge}

@@ -15,11 +15,6 @@ if TYPE_CHECKING:
     Found = Sequence[tuple[Path, Outcome[VideoInfo]]]
 
 
-def command(app: typer.Typer) -> None:
-    """Add the command."""
-    app.command()(probe)
-
-
 def probe(
     videos: Annotated[list[Path], typer.Argument(metavar="VIDEO", help="Video files.")],
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
@@ -129,3 +124,6 @@ def _print_many(found: Found) -> None:
         print_indented(text)
         if advice:
             print_indented(advice, indent=4, style="dim")
+
+
+COMMANDS = {"probe": probe}

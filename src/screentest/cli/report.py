@@ -8,11 +8,6 @@ from typing import Annotated
 import typer
 
 
-def command(app: typer.Typer) -> None:
-    """Add the command."""
-    app.command()(report)
-
-
 def report(
     runs: Annotated[list[Path], typer.Argument(metavar="RUN…", help="Runs of score and certify.")],
     out: Annotated[Path, typer.Option(metavar="FILE", help="The page.")] = Path("report.html"),
@@ -60,3 +55,6 @@ def report(
         names = [name.strip() for name in formats.split(",") if name.strip()]
         written = write_tables(read, tables, names)
         console().print(f"{shown(str(tables))}: {plural(len(written), 'file')}")
+
+
+COMMANDS = {"report": report}

@@ -13,11 +13,6 @@ if TYPE_CHECKING:
     from screentest.run import RunSummary, Spending
 
 
-def command(app: typer.Typer) -> None:
-    """Add the command."""
-    app.command()(runs)
-
-
 def runs(
     folder: Annotated[
         Path, typer.Argument(metavar="[FOLDER]", help="A run, or a folder with runs.")
@@ -185,3 +180,6 @@ def _minute(moment: str) -> str:
     from datetime import datetime
 
     return datetime.fromisoformat(moment).astimezone().strftime("%Y-%m-%d %H:%M")
+
+
+COMMANDS = {"runs": runs}

@@ -27,11 +27,6 @@ if TYPE_CHECKING:
     from screentest.score.results import Results, Total
 
 
-def command(app: typer.Typer) -> None:
-    """Add the command."""
-    app.command()(score)
-
-
 def score(
     inputs: Annotated[
         list[Path] | None,
@@ -282,3 +277,6 @@ def _print_failures(results: Results, called: Mapping[str, str]) -> None:
 
 def _number(value: float) -> str:
     return f"{value:.3f}" if abs(value) < 100 else f"{value:,.1f}"
+
+
+COMMANDS = {"score": score}

@@ -35,11 +35,6 @@ class Found:
     detector: str
 
 
-def command(app: typer.Typer) -> None:
-    """Add the command."""
-    app.command()(shots)
-
-
 def shots(
     video: Annotated[Path, typer.Argument(metavar="VIDEO", help="A video file.")],
     detector: Annotated[
@@ -149,3 +144,6 @@ def _print_table(video: Path, found: Found) -> None:
     out().print()
     told = f"{plural(len(found.shots), 'shot')} in {timecode(found.info.duration)}"
     print_indented(f"{video.name}: {told}", indent=0)
+
+
+COMMANDS = {"shots": shots}

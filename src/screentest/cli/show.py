@@ -19,11 +19,6 @@ WIDTH = 22
 MOMENTS = 3
 
 
-def command(app: typer.Typer) -> None:
-    """Add the command."""
-    app.command()(show)
-
-
 def show(
     run: Annotated[Path, typer.Argument(metavar="RUN", help="A run of score.")],
     item: Annotated[str, typer.Argument(metavar="ITEM", help="Its id, or how the id begins.")] = "",
@@ -214,3 +209,6 @@ def _clock(moment: Any) -> str:
     from screentest.core import timecode
 
     return timecode(moment)[:-2]
+
+
+COMMANDS = {"show": show}

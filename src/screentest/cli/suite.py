@@ -1,4 +1,10 @@
-"""``screentest suite``: what suites there are, and how to make a prompt suite of one's own."""
+"""Show suites of metrics; use what they bring of their own.
+
+\b
+Examples:
+  screentest suite list
+  screentest suite show core
+"""
 
 from __future__ import annotations
 
@@ -7,34 +13,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from screentest.cli._options import JsonOption
-from screentest.suites.locot2v import build_commands as _suite_build
-from screentest.suites.locot2v import commands as _suite_locot2v
 
 if TYPE_CHECKING:
     from screentest.score.suite import Dimension, Suite
-
-
-def command(app: typer.Typer) -> None:
-    """Add the command and what goes with it."""
-    suite = typer.Typer(no_args_is_help=True, rich_markup_mode=None)
-    suite.callback()(about)
-    suite.command("list")(list_suites)
-    suite.command()(show)
-    _suite_build.command(suite)
-    _suite_locot2v.command(suite)
-    app.add_typer(suite, name="suite")
-
-
-def about() -> None:
-    """Show suites of metrics; make prompt suites from videos.
-
-    \b
-    Examples:
-      screentest suite list
-      screentest suite show locot2v
-      screentest suite build locot2v --videos films/ --out suite/ \\
-          --model chat=openai:NAME
-    """
 
 
 def list_suites(as_json: JsonOption = False) -> None:
@@ -115,3 +96,7 @@ def _print_parts(dimension: Dimension, indent: int) -> None:
     for part in dimension.parts:
         print_indented(f"{part.name}, the mean of", indent=indent)
         _print_parts(part, indent + 2)
+
+
+GROUP = "suite"
+COMMANDS = {"list": list_suites, "show": show}

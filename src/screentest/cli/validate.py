@@ -25,11 +25,6 @@ _HEADINGS = {
 }
 
 
-def command(app: typer.Typer) -> None:
-    """Add the command."""
-    app.command()(validate)
-
-
 def validate(
     manifest: Annotated[
         Path, typer.Argument(metavar="MANIFEST", help="A .jsonl or .csv file.", show_default=False)
@@ -121,3 +116,6 @@ def _print_problems(problems: list[Problem]) -> None:
             print_indented(str(problem))
         if advice:
             print_indented(advice, indent=4, style="dim")
+
+
+COMMANDS = {"validate": validate}

@@ -1,4 +1,4 @@
-"""``screentest caption`` as a user has it, and what its files are good for."""
+"""``screentest suite univ caption`` as a user has it, and what its files are good for."""
 
 from __future__ import annotations
 
@@ -18,6 +18,8 @@ from tests.suites.univ.scripted import answering, description, kind_of, matches
 from tests.suites.univ.test_captions import OVERVIEW, scripted
 from tests.suites.univ.test_schema import DOG
 
+UNIV = ("suite", "univ")
+
 
 def chosen(server: FakeChatServer) -> str:
     return f"chat=openai:fake,base_url={server.url},max_attempts=1"
@@ -25,7 +27,7 @@ def chosen(server: FakeChatServer) -> str:
 
 def test_without_a_model_and_on_to_a_testbed(film: Path, tmp_path: Path) -> None:
     out = tmp_path / "described"
-    told = invoke("caption", film, "--out", out, "--workers", "1", "--json")
+    told = invoke(*UNIV, "caption", film, "--out", out, "--workers", "1", "--json")
     assert told.exit_code == 0, told.output
     (video,) = read_captions(out / "captions.jsonl")
     assert json.loads(told.stdout) == [video.model_dump(mode="json")]
@@ -39,7 +41,7 @@ def test_without_a_model_and_on_to_a_testbed(film: Path, tmp_path: Path) -> None
     assert item.prompt == ""
 
     written = (out / "captions.jsonl").read_bytes()
-    again = invoke("caption", film, "--out", out, "--workers", "1")
+    again = invoke(*UNIV, "caption", film, "--out", out, "--workers", "1")
     assert again.exit_code == 0
     assert "film.mp4 (2 shots)" in again.stdout
     assert (out / "captions.jsonl").read_bytes() == written
@@ -134,7 +136,7 @@ def test_a_refused_shot_is_told_and_not_written(film: Path, tmp_path: Path) -> N
     ],
 )
 def test_mistakes(options: tuple[str, ...], message: str, film: Path, tmp_path: Path) -> None:
-    done = invoke("caption", film, "--out", tmp_path / "out", *options)
+    done = invoke(*UNIV, "caption", film, "--out", tmp_path / "out", *options)
     assert done.exit_code == 2
     assert message in done.stderr
     assert not (tmp_path / "out").exists()
@@ -143,7 +145,16 @@ def test_mistakes(options: tuple[str, ...], message: str, film: Path, tmp_path: 
 @pytest.mark.usefixtures("inline")
 def test_a_file_that_is_no_video(tmp_path: Path) -> None:
     (tmp_path / "broken.mp4").write_text("no video")
-    done = invoke("caption", tmp_path / "broken.mp4", "--out", tmp_path / "out", "--workers", "1")
+    done = invoke(
+        "suite",
+        "univ",
+        "caption",
+        tmp_path / "broken.mp4",
+        "--out",
+        tmp_path / "out",
+        "--workers",
+        "1",
+    )
     assert done.exit_code == 1
     assert "broken.mp4: undecodable" in done.stdout
 

@@ -49,22 +49,22 @@ def test_as_a_user_has_it(tmp_path: Path) -> None:
     captions, paper = tmp_path / "captions.jsonl", tmp_path / "paper.json"
     captions.write_text(json.dumps(video) + "\n")
     paper.write_text(json.dumps(paper_form(Description.model_validate(DOG))))
-    told = invoke("univ", "distribution", captions, paper, "--json")
+    told = invoke("suite", "univ", "distribution", captions, paper, "--json")
     assert told.exit_code == 0, told.output
     found = json.loads(told.stdout)
     # The same shot in our form and in the paper's counts the same.
     assert found["camera_shot_size"] == {"counts": {"long shot": 2, "medium shot": 2}, "silent": 0}
     assert found["style_kind"]["counts"] == {"Realistic": 2}
     for name in ("d.svg", "again.svg"):
-        drawn = invoke("univ", "distribution", captions, "--out", tmp_path / name)
+        drawn = invoke("suite", "univ", "distribution", captions, "--out", tmp_path / name)
         assert drawn.exit_code == 0, drawn.output
     assert (tmp_path / "d.svg").read_bytes() == (tmp_path / "again.svg").read_bytes()
     assert "colour: hue" in (tmp_path / "d.svg").read_text()
-    wrong = invoke("univ", "distribution", captions, "--out", tmp_path / "d.doc")
+    wrong = invoke("suite", "univ", "distribution", captions, "--out", tmp_path / "d.doc")
     assert wrong.exit_code == 2
 
 
 def test_the_schema_is_one_that_others_can_read() -> None:
-    found = json.loads(invoke("univ", "schema").stdout)
+    found = json.loads(invoke("suite", "univ", "schema").stdout)
     assert found["title"] == "VideoDescription"
     assert "pan left" in json.dumps(found["$defs"]["CameraMotion"])

@@ -43,7 +43,7 @@ def for_grey(act: Any) -> Callable[[Asked], Any]:
 
 
 def rows(run: Path) -> dict[str, Any]:
-    told = json.loads(invoke("univ", "table", run, "--json").stdout)
+    told = json.loads(invoke("suite", "univ", "table", run, "--json").stdout)
     return {row["model"]: row for row in told}
 
 

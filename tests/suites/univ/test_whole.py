@@ -19,6 +19,8 @@ from tests.cli.conftest import invoke
 from tests.suites.univ.benchmark import FINE, GREY, MODELS, TASKS, Benchmark, judge, make_benchmark
 from tests.suites.univ.scripted import kind_of
 
+UNIV = ("suite", "univ")
+
 
 @dataclass(frozen=True)
 class Evaluated:
@@ -53,7 +55,7 @@ def evaluated(
         for task in TASKS:
             for model in MODELS:
                 told = invoke(
-                    *("univ", "import", folder, bench.results(model), "--task", task),
+                    *("suite", "univ", "import", folder, bench.results(model), "--task", task),
                     *("--model", model, "--out", folder / f"{task}_{model}.jsonl"),
                 )
                 assert told.exit_code == 0, told.output
@@ -67,7 +69,7 @@ def evaluated(
 
 
 def rows(run: Path, *options: str) -> list[dict[str, Any]]:
-    told = invoke("univ", "table", run, "--json", *options)
+    told = invoke(*UNIV, "table", run, "--json", *options)
     assert told.exit_code == 0, told.output
     found: list[dict[str, Any]] = json.loads(told.stdout)
     return found
@@ -97,9 +99,9 @@ def test_the_table_has_what_the_judge_said(task: str, evaluated: Evaluated) -> N
 def test_by_another_group(evaluated: Evaluated) -> None:
     found = {row["model"]: row["average"] for row in rows(evaluated.runs["t2v"], "--by", "shots")}
     assert found == {"one": 65.0, "several": 65.0}
-    every = invoke("univ", "table", *evaluated.runs.values(), "--json")
+    every = invoke(*UNIV, "table", *evaluated.runs.values(), "--json")
     assert [row["task"] for row in json.loads(every.stdout)] == [t for t in TASKS for _ in MODELS]
-    plain = invoke("univ", "table", evaluated.runs["v2t"])
+    plain = invoke(*UNIV, "table", evaluated.runs["v2t"])
     assert "the ground truth says nothing about it" in plain.stdout
     assert all(len(line) <= 80 for line in plain.stdout.splitlines())
 
@@ -128,7 +130,7 @@ def test_findings_stand_at_their_time(evaluated: Evaluated) -> None:
 
 def test_the_cost_table_is_the_ledger(evaluated: Evaluated) -> None:
     for task in ("r2v", "v2t"):
-        told = json.loads(invoke("univ", "cost", evaluated.runs[task], "--json").stdout)
+        told = json.loads(invoke(*UNIV, "cost", evaluated.runs[task], "--json").stdout)
         (row,) = told
         with RunReader(evaluated.runs[task]) as run:
             spent = run.spending()
@@ -139,7 +141,7 @@ def test_the_cost_table_is_the_ledger(evaluated: Evaluated) -> None:
         assert row["tokens_out_per_case"] * 4 == spent.tokens_out > 0
         assert row["seconds_per_case"] > 0
         assert row["failed_calls"] == 0
-    plain = invoke("univ", "cost", evaluated.runs["r2v"])
+    plain = invoke(*UNIV, "cost", evaluated.runs["r2v"])
     # Table D1 has 16,743 tokens and 44 s for R2V.
     assert "16,743 / 44" in plain.stdout
 
@@ -153,7 +155,7 @@ def test_the_estimate_before_is_near_what_was_counted_after(
     (tmp_path / "prices.toml").write_text('[models."j"]\ninput = 1.0\noutput = 2.0\n')
     truth = ("--truth", str(evaluated.bench.folder)) if task == "v2t" else ()
     told = invoke(
-        *("univ", "estimate", *manifests, "--task", task, *truth, "--json"),
+        *("suite", "univ", "estimate", *manifests, "--task", task, *truth, "--json"),
         *("--model-name", "j", "--prices", tmp_path / "prices.toml"),
     )
     assert told.exit_code == 0, told.output
@@ -171,7 +173,7 @@ def test_the_estimate_before_is_near_what_was_counted_after(
 
 def test_an_estimate_says_what_would_not_be_scored(evaluated: Evaluated) -> None:
     manifest = evaluated.bench.folder / "t2v_fine.jsonl"
-    told = invoke("univ", "estimate", manifest, "--task", "v2v")
+    told = invoke(*UNIV, "estimate", manifest, "--task", "v2v")
     assert told.exit_code == 0, told.output
     assert "not_applicable: the item has no source" in told.stdout
     assert "unknown: no price" in told.stdout
@@ -182,7 +184,7 @@ def test_an_estimate_says_what_would_not_be_scored(evaluated: Evaluated) -> None
         ("--task", "t2v", "--level", "scenes"),
         ("--task", "t2v", "--model-name", "j"),
     ):
-        assert invoke("univ", "estimate", manifest, *wrong).exit_code == 2
+        assert invoke(*UNIV, "estimate", manifest, *wrong).exit_code == 2
 
 
 def test_the_report_has_tables_and_a_radar_per_task(evaluated: Evaluated, tmp_path: Path) -> None:
@@ -207,7 +209,9 @@ def test_the_report_has_tables_and_a_radar_per_task(evaluated: Evaluated, tmp_pa
     assert "UniVBench by task and dimension" in text
     for task in TASKS:
         assert f"{task.upper()}: " in text
-    radar = invoke("univ", "table", evaluated.runs["t2v"], "--chart", tmp_path / "radar.svg")
+    radar = invoke(
+        "suite", "univ", "table", evaluated.runs["t2v"], "--chart", tmp_path / "radar.svg"
+    )
     assert radar.exit_code == 0, radar.output
     drawn = (tmp_path / "radar.svg").read_text()
     assert "Relative" in drawn
@@ -220,7 +224,7 @@ def test_a_run_of_something_else(tmp_path: Path, film: Path) -> None:
     with RunStore(tmp_path / "run", command="score"):
         pass
     for command in ("table", "cost"):
-        done = invoke("univ", command, tmp_path / "run")
+        done = invoke(*UNIV, command, tmp_path / "run")
         assert done.exit_code == 2
         assert "has no" in done.stderr
 
@@ -228,7 +232,7 @@ def test_a_run_of_something_else(tmp_path: Path, film: Path) -> None:
 def test_agree_from_the_draw_to_self_preference(evaluated: Evaluated, tmp_path: Path) -> None:
     """Three people who see colour as the judge does, except one value of eight."""
     run, sheet = evaluated.runs["t2v"], tmp_path / "sheet.csv"
-    told = invoke("agree", run, "--sample", sheet, "--share", "1")
+    told = invoke(*UNIV, "agree", run, "--sample", sheet, "--share", "1")
     assert told.exit_code == 0, told.output
     assert "4 of 4 items, 3 votes each" in told.stdout
     with sheet.open(newline="") as file:
@@ -242,7 +246,9 @@ def test_agree_from_the_draw_to_self_preference(evaluated: Evaluated, tmp_path: 
         writer = csv.DictWriter(file, fieldnames=list(rows[0]))
         writer.writeheader()
         writer.writerows(rows)
-    compared = invoke("agree", run, "--votes", sheet, "--own", "scores_t2v=fine", "--json")
+    compared = invoke(
+        "suite", "univ", "agree", run, "--votes", sheet, "--own", "scores_t2v=fine", "--json"
+    )
     assert compared.exit_code == 0, compared.output
     found = json.loads(compared.stdout)
     whole = {one["value"]: one for one in found["agreement"]}
@@ -252,7 +258,7 @@ def test_agree_from_the_draw_to_self_preference(evaluated: Evaluated, tmp_path: 
     # On the camera: 0.3 too much for its own, 0.2 too little for the others; an eighth of it.
     (fond,) = found["self_preference"]
     assert fond["value"] == pytest.approx((0.3 + 0.2) / 8)
-    plain = invoke("agree", run, "--votes", sheet, "--own", f"{run}=fine")
+    plain = invoke(*UNIV, "agree", run, "--votes", sheet, "--own", f"{run}=fine")
     assert "88%" in plain.stdout
     assert "points of 100 more than others do" in plain.stdout
     assert all(len(line) <= 80 for line in plain.stdout.splitlines()[2:])
@@ -270,6 +276,6 @@ def test_agree_needs_something_to_compare_with(evaluated: Evaluated, tmp_path: P
         (("--own", "scores_t2v"), "--own cannot be"),
         (("--own", "scores_t2v=fine"), "beside others"),
     ):
-        done = invoke("agree", run, *options)
+        done = invoke(*UNIV, "agree", run, *options)
         assert done.exit_code == 2, done.output
         assert message in done.stderr

@@ -1,4 +1,4 @@
-"""The evidence of ``screentest etva``: every question of a run with its answer."""
+"""The evidence of ``screentest suite etva``: every question of a run with its answer."""
 
 from __future__ import annotations
 
@@ -8,11 +8,6 @@ from typing import Annotated, Any
 import typer
 
 from screentest.cli._options import JsonOption
-
-
-def command(app: typer.Typer) -> None:
-    """Add the command."""
-    app.command()(answers)
 
 
 def answers(
@@ -27,8 +22,8 @@ def answers(
 
     \b
     Examples:
-      screentest etva answers scores/
-      screentest etva answers scores/ cat-01 --said
+      screentest suite etva answers scores/
+      screentest suite etva answers scores/ cat-01 --said
     """
     from screentest.cli._console import print_json
     from screentest.core import UnknownName
@@ -60,3 +55,6 @@ def _print(name: str, asked: list[dict[str, Any]], *, said: bool) -> None:
         for line in (one["said"] or str(one.get("reason", ""))).splitlines():
             if line.strip():
                 print_indented(line.strip(), indent=6)
+
+
+COMMANDS = {"answers": answers}

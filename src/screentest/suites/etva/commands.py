@@ -1,4 +1,12 @@
-"""``screentest etva``: questions about prompts, transcripts, benchmarks, people."""
+"""Ask whether a video shows each piece of its prompt (ETVA).
+
+\b
+Examples:
+  screentest suite etva questions prompts.txt --out questions.jsonl
+  screentest score manifest.jsonl --model chat=openai:NAME \\
+      --metrics etva:questions=questions.jsonl
+  screentest suite etva replay scores/
+"""
 
 from __future__ import annotations
 
@@ -8,15 +16,6 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from screentest.cli._options import JsonOption
-from screentest.suites.etva import (
-    answer_commands as _etva_answers,
-)
-from screentest.suites.etva import (
-    people_commands as _etva_people,
-)
-from screentest.suites.etva import (
-    question_commands as _etva_questions,
-)
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -33,30 +32,6 @@ CategoriesOption = Annotated[
 CompatOption = Annotated[
     str, typer.Option("--compat", metavar="RULES", help="strict, or upstream: as published.")
 ]
-
-
-def command(app: typer.Typer) -> None:
-    """Add the command and what goes with it."""
-    etva = typer.Typer(no_args_is_help=True, rich_markup_mode=None)
-    etva.callback()(about)
-    etva.command()(replay)
-    _etva_questions.command(etva)
-    _etva_answers.command(etva)
-    etva.command()(benchmark)
-    _etva_people.command(etva)
-    app.add_typer(etva, name="etva")
-
-
-def about() -> None:
-    """Ask whether a video shows each piece of its prompt (ETVA).
-
-    \b
-    Examples:
-      screentest etva questions prompts.txt --out questions.jsonl
-      screentest score manifest.jsonl --model chat=openai:NAME \\
-          --metrics etva:questions=questions.jsonl
-      screentest etva replay scores/
-    """
 
 
 def replay(
@@ -77,9 +52,9 @@ def replay(
 
     \b
     Examples:
-      screentest etva replay scores/
-      screentest etva replay vidu.json --categories questions.json
-      screentest etva replay vidu.json --categories questions.json \\
+      screentest suite etva replay scores/
+      screentest suite etva replay vidu.json --categories questions.json
+      screentest suite etva replay vidu.json --categories questions.json \\
           --compat upstream --json
     """
     from screentest.cli._console import print_json
@@ -123,10 +98,10 @@ def benchmark(
 
     \b
     Examples:
-      screentest etva benchmark questions.jsonl --plot spread.svg
-      screentest etva benchmark prompts.json --categories types.json \\
+      screentest suite etva benchmark questions.jsonl --plot spread.svg
+      screentest suite etva benchmark prompts.json --categories types.json \\
           --out questions.jsonl
-      screentest etva benchmark questions.jsonl --draw 105 --out small.jsonl
+      screentest suite etva benchmark questions.jsonl --draw 105 --out small.jsonl
     """
     from screentest.cli._console import print_json
     from screentest.core import BadOption
@@ -254,3 +229,6 @@ def _print_spread(spread: dict[str, Any], prompts: dict[str, int]) -> None:
         cells = [f"{counts[kind]:,} ({shares(counts)[kind]:.1%})" for counts in spread.values()]
         rows.append([kind.value, *cells])
     console().print(table(["", *(f">{name}" for name in spread)], rows))
+
+
+COMMANDS = {"replay": replay, "benchmark": benchmark}

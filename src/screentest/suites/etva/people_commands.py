@@ -1,4 +1,4 @@
-"""People and ``screentest etva``: how far scores and answers agree with theirs."""
+"""People and ``screentest suite etva``: how far scores and answers agree with theirs."""
 
 from __future__ import annotations
 
@@ -15,11 +15,6 @@ if TYPE_CHECKING:
     from screentest.annotate.records import Record
     from screentest.core import Outcome
     from screentest.suites.etva.people import AnswerAccuracy, PerPrompt, WithPeople
-
-
-def command(app: typer.Typer) -> None:
-    """Add the command."""
-    app.command()(people)
 
 
 def people(
@@ -41,8 +36,8 @@ def people(
 
     \b
     Examples:
-      screentest etva people scores/ ratings.json
-      screentest etva people scores/ ratings.json answers.json --json
+      screentest suite etva people scores/ ratings.json
+      screentest suite etva people scores/ ratings.json answers.json --json
     """
     from screentest.annotate.export import read_export
     from screentest.cli._console import print_json
@@ -164,3 +159,6 @@ def _object(found: Mapping[str, WithPeople], accuracy: Outcome[AnswerAccuracy]) 
         },
         "answers": answers,
     }
+
+
+COMMANDS = {"people": people}

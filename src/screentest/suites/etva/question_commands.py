@@ -1,4 +1,4 @@
-"""Questions of ``screentest etva``: written, drawn as graphs, handed to people."""
+"""Questions of ``screentest suite etva``: written, drawn as graphs, handed to people."""
 
 from __future__ import annotations
 
@@ -26,13 +26,6 @@ if TYPE_CHECKING:
 QuestionsArgument = Annotated[
     Path, typer.Argument(metavar="QUESTIONS", help="A questions file, or a released one.")
 ]
-
-
-def command(app: typer.Typer) -> None:
-    """Add the commands."""
-    app.command()(questions)
-    app.command()(graph)
-    app.command()(hand)
 
 
 def questions(
@@ -64,8 +57,8 @@ def questions(
 
     \b
     Examples:
-      screentest etva questions prompts.txt --writer rules --no-knowledge
-      screentest etva questions manifest.jsonl --out questions.jsonl \\
+      screentest suite etva questions prompts.txt --writer rules --no-knowledge
+      screentest suite etva questions manifest.jsonl --out questions.jsonl \\
           --model chat=openai:qwen2.5-72b,base_url=http://127.0.0.1:8000/v1
     """
     from contextlib import closing
@@ -156,8 +149,8 @@ def graph(
 
     \b
     Examples:
-      screentest etva graph questions.jsonl 3
-      screentest etva graph questions.jsonl 3 --out graph.svg
+      screentest suite etva graph questions.jsonl 3
+      screentest suite etva graph questions.jsonl 3 --out graph.svg
     """
     from screentest.core import BadOption
     from screentest.suites.etva.questions import read_question_sets
@@ -173,7 +166,7 @@ def graph(
     if chosen.graph is None:
         raise BadOption(
             "these questions have no scene graph",
-            advice="Released files have none; write questions with `screentest etva questions`.",
+            advice="Released files have none; write questions with `suite etva questions`.",
         )
     out.write_text(graph_svg(chosen.graph, chosen.prompt), encoding="utf-8")
 
@@ -213,7 +206,8 @@ def hand(
 
     \b
     Examples:
-      screentest etva hand manifest.jsonl questions.jsonl --out by-item.jsonl
+      screentest suite etva hand manifest.jsonl questions.jsonl \\
+          --out by-item.jsonl
       screentest annotate serve manifest.jsonl --task questions \\
           --questions by-item.jsonl
     """
@@ -236,7 +230,10 @@ def hand(
     if not lines:
         raise UserError(
             f"no prompt of {manifest} has questions in {file}",
-            advice=f"Write them: screentest etva questions {manifest} --out {file}",
+            advice=f"Write them: screentest suite etva questions {manifest} --out {file}",
         )
     out.write_text("\n".join(lines) + "\n", encoding="utf-8")
     print_indented(f"{plural(len(lines), 'video')} of {len(items):,} in {out}", indent=0)
+
+
+COMMANDS = {"questions": questions, "graph": graph, "hand": hand}

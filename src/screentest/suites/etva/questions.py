@@ -160,7 +160,7 @@ def _refuse_circles(questions: Sequence[PromptQuestion]) -> None:
 # Also the released files can be read as such, so that a published benchmark is used as it is.
 
 RELEASED = "released"
-_ADVICE = "Write one with `screentest etva questions`, or give the released files."
+_ADVICE = "Write one with `screentest suite etva questions`, or give the released files."
 
 
 def key_of(prompt: str) -> str:
@@ -263,7 +263,7 @@ class QuestionsFile:
         except OSError as error:
             raise UserError(
                 f"the questions file {path} does not open: {error.strerror}",
-                advice="Write one with `screentest etva questions`.",
+                advice="Write one with `screentest suite etva questions`.",
             ) from None
         self._path = path
         self._sets, self.digest = _read(path, status.st_mtime_ns, status.st_size)
@@ -283,7 +283,7 @@ class QuestionsFile:
             return Outcome.failed(
                 Reason.NOT_APPLICABLE,
                 f"{self._path.name} has no questions for {text[:60]!r}",
-                f"Add them: screentest etva questions PROMPTS --out {self._path.name}",
+                f"Add them: screentest suite etva questions PROMPTS --out {self._path.name}",
             )
         return Outcome.of(found)
 

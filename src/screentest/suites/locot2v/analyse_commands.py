@@ -17,11 +17,6 @@ if TYPE_CHECKING:
     from screentest.suites.locot2v.tables import Level, Row, Scores, Standing, Together
 
 
-def command(locot2v: typer.Typer) -> None:
-    """Add the command."""
-    locot2v.command()(analyse)
-
-
 def analyse(
     runs: Annotated[list[Path], typer.Argument(metavar="RUN…", help="Runs of the suite.")],
     by: Annotated[
@@ -246,3 +241,6 @@ def _pair_object(one: Together) -> dict[str, Any]:
         "spearman": coefficient(one.spearman),
         "kendall": coefficient(one.kendall),
     }
+
+
+COMMANDS = {"analyse": analyse}

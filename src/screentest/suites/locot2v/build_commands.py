@@ -1,4 +1,4 @@
-"""``screentest suite build``: a prompt suite from real videos, stage by stage."""
+"""``screentest suite locot2v build``: a prompt suite from real videos, stage by stage."""
 
 from __future__ import annotations
 
@@ -21,13 +21,7 @@ if TYPE_CHECKING:
     from screentest.suites.locot2v.building.build import SuiteBuild
 
 
-def command(suite: typer.Typer) -> None:
-    """Add the command."""
-    suite.command()(build)
-
-
 def build(
-    name: Annotated[str, typer.Argument(metavar="SUITE", help="Whose stages: locot2v.")],
     out: Annotated[
         Path, typer.Option(metavar="DIR", help="Where stages, run and suite are kept.")
     ] = Path("suite"),
@@ -63,9 +57,9 @@ def build(
 
     \b
     Examples:
-      screentest suite build locot2v --videos films/ --out suite/ \\
+      screentest suite locot2v build --videos films/ --out suite/ \\
           --model chat=openai:NAME
-      screentest suite build locot2v --urls list.txt --theme pets \\
+      screentest suite locot2v build --urls list.txt --theme pets \\
           --model chat.watch=openai:SEEING --model chat.extract=openai:WRITING
     """
     from screentest.cli._console import err, print_json, shown
@@ -77,8 +71,6 @@ def build(
     from screentest.suites.locot2v.building.sources import download, sources_in
     from screentest.suites.locot2v.building.stages import Choices
 
-    if name != "locot2v":
-        raise BadOption(f"there are no stages for {name!r}", advice="Known: locot2v.")
     if (videos is None) == (urls is None):
         raise BadOption("give either --videos or --urls")
     settings = settings_of(model, profile, prompts, prices, device=device)
@@ -90,7 +82,7 @@ def build(
     assert videos is not None
     sources = sources_in(videos, theme)
     choices = Choices(shortest, longest, refinements=refinements, frames=frames)
-    arguments = {"suite": name, "models": [str(one) for one in settings.models]}
+    arguments = {"suite": "locot2v", "models": [str(one) for one in settings.models]}
     tools = Tools(settings)
 
     def notice(source: str, stage: str) -> None:
@@ -152,3 +144,6 @@ def _print(done: SuiteBuild, out: Path, total: int) -> None:
         print_indented(f"To have people look over the drafts: {hint}", indent=0)
     if done.failures:
         print_indented("Start the same command again to go on.", indent=0)
+
+
+COMMANDS = {"build": build}

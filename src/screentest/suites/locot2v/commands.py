@@ -1,4 +1,12 @@
-"""``screentest suite locot2v``: what only LoCoT2V-Bench needs."""
+"""Prepare an evaluation with LoCoT2V-Bench, and analyse it.
+
+\b
+Examples:
+  screentest suite locot2v items suite.json --videos out/ --model-name X
+  screentest suite locot2v upper-bound pictures/
+  screentest suite locot2v analyse scores/ --charts charts/
+  screentest suite locot2v matrix testbed/ --chart matrix.svg
+"""
 
 from __future__ import annotations
 
@@ -8,12 +16,6 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from screentest.cli._options import DeviceOption, JsonOption, ModelOption, ProfileOption
-from screentest.suites.locot2v import (
-    analyse_commands as _suite_analyse,
-)
-from screentest.suites.locot2v import (
-    matrix_commands as _suite_matrix,
-)
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -21,30 +23,6 @@ if TYPE_CHECKING:
     from screentest.core.frames import Image
 
 _PICTURES = {".jpg", ".jpeg", ".png", ".webp", ".bmp", ".tif", ".tiff"}
-
-
-def command(suite: typer.Typer) -> None:
-    """Add the commands."""
-    locot2v = typer.Typer(no_args_is_help=True, rich_markup_mode=None)
-    locot2v.callback()(about)
-    locot2v.command("upper-bound")(upper_bound)
-    locot2v.command()(items)
-    locot2v.command()(correct)
-    _suite_analyse.command(locot2v)
-    _suite_matrix.command(locot2v)
-    suite.add_typer(locot2v, name="locot2v")
-
-
-def about() -> None:
-    """Prepare an evaluation with LoCoT2V-Bench, and analyse it.
-
-    \b
-    Examples:
-      screentest suite locot2v items suite.json --videos out/ --model-name X
-      screentest suite locot2v upper-bound pictures/
-      screentest suite locot2v analyse scores/ --charts charts/
-      screentest suite locot2v matrix testbed/ --chart matrix.svg
-    """
 
 
 def upper_bound(
@@ -187,7 +165,7 @@ def correct(
 
     They look at drafts with `screentest annotate serve DIR/drafts.jsonl --task
     prompts`, and at other stages with DIR/review/STAGE.jsonl. Where they wrote
-    different texts, none is taken. Afterwards start `screentest suite build`
+    different texts, none is taken. Afterwards start `suite locot2v build`
     again: what depends on a correction is made anew.
 
     \b
@@ -223,3 +201,6 @@ def correct(
             print_indented(f"cannot be taken over: {name}: {why}", indent=0)
     if found.unread:
         raise typer.Exit(1)
+
+
+COMMANDS = {"upper-bound": upper_bound, "items": items, "correct": correct}

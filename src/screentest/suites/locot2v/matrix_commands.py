@@ -28,11 +28,6 @@ _LETTERS = 4
 """Of an aspect's name, above its column; they differ in these."""
 
 
-def command(locot2v: typer.Typer) -> None:
-    """Add the command."""
-    locot2v.command()(matrix)
-
-
 def matrix(
     testbed: Annotated[Path, typer.Argument(metavar="TESTBED", help="A folder made by build.")],
     out: Annotated[Path, typer.Option(metavar="DIR", help="The run's folder.")] = Path("matrix"),
@@ -193,3 +188,6 @@ def _cell_object(cell: Reaction) -> dict[str, Any]:
         "less": cell.less,
         "same": cell.same,
     }
+
+
+COMMANDS = {"matrix": matrix}

@@ -18,12 +18,6 @@ RunsArgument = Annotated[
 ]
 
 
-def command(univ: typer.Typer) -> None:
-    """Add the commands."""
-    univ.command()(table)
-    univ.command()(cost)
-
-
 def table(
     runs: RunsArgument,
     by: Annotated[str, typer.Option(metavar="GROUP", help="The group that makes a row.")] = "model",
@@ -36,8 +30,8 @@ def table(
 
     \b
     Examples:
-      screentest univ table scores/
-      screentest univ table scores/ --chart radar.svg
+      screentest suite univ table scores/
+      screentest suite univ table scores/ --chart radar.svg
     """
     from screentest.cli._console import print_json
     from screentest.core import UserError
@@ -121,7 +115,7 @@ def cost(runs: RunsArgument, as_json: JsonOption = False) -> None:
 
     \b
     Examples:
-      screentest univ cost scores/
+      screentest suite univ cost scores/
     """
     from screentest.cli._console import out as console
     from screentest.cli._console import print_json
@@ -170,3 +164,6 @@ def cost(runs: RunsArgument, as_json: JsonOption = False) -> None:
     ]
     columns = ["Task", ">Cases", ">Calls", ">In", ">Out", ">Tokens", ">Seconds", ">Paper"]
     console().print(drawn(columns, rows))
+
+
+COMMANDS = {"table": table, "cost": cost}

@@ -18,12 +18,6 @@ TaskOption = Annotated[
 ]
 
 
-def command(univ: typer.Typer) -> None:
-    """Add the commands."""
-    univ.command("import")(import_benchmark)
-    univ.command()(estimate)
-
-
 def import_benchmark(
     benchmark: Annotated[
         Path, typer.Argument(metavar="DIR", help="The folder with full_list/ and R2V/.")
@@ -45,7 +39,7 @@ def import_benchmark(
 
     \b
     Examples:
-      screentest univ import UniVBench/ wan/ --task t2v --model wan \\
+      screentest suite univ import UniVBench/ wan/ --task t2v --model wan \\
           --out wan.jsonl
     """
     from screentest.cli._console import out as console
@@ -112,8 +106,8 @@ def estimate(
 
     \b
     Examples:
-      screentest univ estimate wan.jsonl --task t2v
-      screentest univ estimate wan.jsonl --task t2v --level shots \\
+      screentest suite univ estimate wan.jsonl --task t2v
+      screentest suite univ estimate wan.jsonl --task t2v --level shots \\
           --model-name gpt-5 --prices prices.toml
     """
     from dataclasses import asdict
@@ -181,3 +175,6 @@ def _task(name: str) -> UnivTask:
     except ValueError:
         known = ", ".join(task.value for task in UnivTask)
         raise BadOption(f"there is no task {name!r}", advice=f"One of {known}.") from None
+
+
+COMMANDS = {"import": import_benchmark, "estimate": estimate}

@@ -101,7 +101,7 @@ def write_captions(folder: Path, items: Sequence[Item], captioned: Captioned) ->
 
 
 def read_captions(path: Path) -> list[VideoDescription]:
-    """The descriptions of a file that ``screentest caption`` wrote."""
+    """The descriptions of a file that ``screentest suite univ caption`` wrote."""
     try:
         lines = path.read_text(encoding="utf-8-sig").split("\n")
     except OSError as error:
@@ -117,7 +117,7 @@ def read_captions(path: Path) -> list[VideoDescription]:
                 told = error.errors(include_url=False)[0]["msg"]
                 raise ManifestError(
                     f"{path}, line {number}: no description: {told}",
-                    advice="Give a captions.jsonl that `screentest caption` wrote.",
+                    advice="Give a captions.jsonl that `screentest suite univ caption` wrote.",
                 ) from None
     return found
 

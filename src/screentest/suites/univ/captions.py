@@ -1,6 +1,6 @@
 """The description of a video as a metric: its value is how many of the 21 fields it fills.
 
-The description itself is in the details; ``screentest caption`` writes it out. So captioning
+The description itself is in the details; ``suite univ caption`` writes it out. So captioning
 has what every run has: a ledger, a cap, a signature, and it goes on where it stopped.
 """
 

@@ -1,7 +1,7 @@
 """Checklists: what a video holds, in the smallest pieces, each with where it counts.
 
 They come from the benchmark's own ground truth (the ``json`` of its caption files) or from a
-description made by ``screentest caption``. The benchmark's has no field for the camera and one
+description made by ``suite univ caption``. The benchmark's has no field for the camera and one
 for subjects as a whole: camera then has no items, and nothing is put in their place.
 """
 
@@ -81,7 +81,7 @@ def read_checklist(document: Mapping[str, Any]) -> tuple[ChecklistEntry, ...]:
     if "global_attribute" not in document and "temporal_actions" not in document:
         raise ManifestError(
             "neither a checklist of the benchmark nor a description",
-            advice="Give the `json` of its caption.json, or what `screentest caption` wrote.",
+            advice="Give the `json` of its caption.json, or what `suite univ caption` wrote.",
         )
     return tuple(_benchmark_entries(document))
 

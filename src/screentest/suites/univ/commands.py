@@ -1,4 +1,13 @@
-"""``screentest univ``: the benchmark's files, tables, costs and the make-up of a corpus."""
+"""Prepare UniVBench, count its costs, print its tables.
+
+\b
+Examples:
+  screentest suite univ import UniVBench/ wan/ --task t2v --model wan \\
+      --out wan.jsonl
+  screentest score wan.jsonl --suite univ --task t2v \\
+      --model chat=openai:NAME
+  screentest suite univ table scores/ --chart radar.svg
+"""
 
 from __future__ import annotations
 
@@ -8,37 +17,12 @@ from typing import Annotated
 import typer
 
 from screentest.cli._options import JsonOption
-from screentest.suites.univ import after_commands as _univ_after
-from screentest.suites.univ import before_commands as _univ_before
-
-
-def command(app: typer.Typer) -> None:
-    """Add the commands."""
-    univ = typer.Typer(no_args_is_help=True, rich_markup_mode=None)
-    univ.callback()(about)
-    _univ_before.command(univ)
-    _univ_after.command(univ)
-    univ.command()(distribution)
-    univ.command()(schema)
-    app.add_typer(univ, name="univ")
-
-
-def about() -> None:
-    """Prepare UniVBench, count its costs, print its tables.
-
-    \b
-    Examples:
-      screentest univ import UniVBench/ wan/ --task t2v --model wan \\
-          --out wan.jsonl
-      screentest score wan.jsonl --suite univ --task t2v \\
-          --model chat=openai:NAME
-      screentest univ table scores/ --chart radar.svg
-    """
 
 
 def distribution(
     captions: Annotated[
-        list[Path], typer.Argument(metavar="FILES…", help="captions.jsonl of `screentest caption`.")
+        list[Path],
+        typer.Argument(metavar="FILES…", help="captions.jsonl of `suite univ caption`."),
     ],
     out: Annotated[Path | None, typer.Option(metavar="FILE", help="Draw it: .svg or .png.")] = None,
     as_json: JsonOption = False,
@@ -47,7 +31,7 @@ def distribution(
 
     \b
     Examples:
-      screentest univ distribution captions/captions.jsonl --out corpus.svg
+      screentest suite univ distribution captions/captions.jsonl --out corpus.svg
     """
     from screentest.cli._console import out as console
     from screentest.cli._console import print_json, shown
@@ -86,9 +70,12 @@ def schema() -> None:
 
     \b
     Examples:
-      screentest univ schema > description.schema.json
+      screentest suite univ schema > description.schema.json
     """
     from screentest.cli._console import print_json
     from screentest.suites.univ.schema import description_schema
 
     print_json(description_schema())
+
+
+COMMANDS = {"distribution": distribution, "schema": schema}

@@ -20,7 +20,7 @@ TaskName = Literal["v2t", "t2v", "r2v", "tv2v", "rv2v", "v2v"]
 def univ(*, task: TaskName = "t2v", level: Level = "video", truth: str = "") -> Suite:
     """``task`` is v2t, t2v, r2v, tv2v, rv2v or v2v; ``level`` is video, shots or both.
 
-    ``truth`` is the ground truth of v2t: a benchmark folder, or a file of `screentest caption`.
+    ``truth`` is the ground truth of v2t: a benchmark folder, or a file of `suite univ caption`.
     """
     chosen = UnivTask(task)
     if chosen is UnivTask.V2T:

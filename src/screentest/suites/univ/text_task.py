@@ -167,7 +167,7 @@ OUTPUTS = {
     neutral=("truth",),  # its content is in the signature, not where it lies
 )
 def univ_v2t(*, truth: str, batch: int = 60) -> TextTask:
-    """``truth`` is a benchmark folder, a checklist, or a file of `screentest caption`.
+    """``truth`` is a benchmark folder, a checklist, or a file of `screentest suite univ caption`.
 
     So many items are asked about at once as ``batch`` says.
     """

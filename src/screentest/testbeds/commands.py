@@ -1,4 +1,4 @@
-"""``screentest testbed``: look at a testbed, check it, count it, draw a smaller one."""
+"""Look at a testbed, check it, count it, draw from it."""
 
 from __future__ import annotations
 
@@ -16,19 +16,6 @@ Folder = Annotated[
     typer.Argument(metavar="DIR", help="A testbed made by `build`.", show_default=False),
 ]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON.")]
-
-
-def command(app: typer.Typer) -> None:
-    """Add the commands."""
-    group = typer.Typer(
-        name="testbed",
-        no_args_is_help=True,
-        rich_markup_mode=None,
-        help="Look at a testbed, check it, count it, draw from it.",
-    )
-    for function in (show, verify, stats, sample, page):
-        group.command()(function)
-    app.add_typer(group)
 
 
 def show(
@@ -247,3 +234,7 @@ def page(folder: Folder) -> None:
     from screentest.testbeds.testbed import read_testbed
 
     print_indented(str(write_page(folder, read_testbed(folder))), indent=0)
+
+
+GROUP = "testbed"
+COMMANDS = {"show": show, "verify": verify, "stats": stats, "sample": sample, "page": page}

@@ -13,13 +13,6 @@ if TYPE_CHECKING:
     from screentest.annotate.answers import Unit
 
 
-def command(app: typer.Typer) -> None:
-    """Add the commands."""
-    app.command()(plan)
-    app.command()(translate)
-    app.command()(bundle)
-
-
 def plan(
     place: Place,
     wage: Annotated[float, typer.Option(min=0, help="Pay for one hour.", show_default=False)],
@@ -209,3 +202,7 @@ def bundle(
 
 def _sizes(units: list[Unit]) -> list[tuple[float, int]]:
     return [(unit.seconds, len(unit.prompt)) for unit in units]
+
+
+GROUP = "annotate"
+COMMANDS = {"plan": plan, "translate": translate, "bundle": bundle}

@@ -13,16 +13,10 @@ if TYPE_CHECKING:
 
 _MB = 1_000_000
 
-
-def command(app: typer.Typer) -> None:
-    """Add the command and what goes with it."""
-    models = typer.Typer(invoke_without_command=True, rich_markup_mode=None)
-    models.callback()(show)
-    models.command()(pull)
-    models.command()(add)
-    app.add_typer(models, name="models")
+models = typer.Typer(rich_markup_mode=None)
 
 
+@models.callback(invoke_without_command=True)
 def show(
     context: typer.Context,
     model: Annotated[
@@ -71,6 +65,7 @@ def show(
     _print_weights(catalogue, cache_folder() / "weights")
 
 
+@models.command()
 def pull(
     names: Annotated[
         list[str],
@@ -116,6 +111,7 @@ def pull(
         raise typer.Exit(1)
 
 
+@models.command()
 def add(
     name: Annotated[str, typer.Argument(metavar="NAME", show_default=False)],
     files: Annotated[
@@ -214,3 +210,6 @@ def _ask(yes: bool) -> None:
 
 def _megabytes(size: int) -> str:
     return f"{size / _MB:,.1f}"
+
+
+COMMANDS = {"models": models}

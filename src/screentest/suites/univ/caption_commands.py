@@ -1,4 +1,4 @@
-"""``screentest caption``: structured descriptions and scripts of videos."""
+"""``screentest suite univ caption``: structured descriptions and scripts of videos."""
 
 from __future__ import annotations
 
@@ -23,11 +23,6 @@ if TYPE_CHECKING:
     from screentest.run import Execution
     from screentest.run.session import Settings
     from screentest.suites.univ.captioning import Captioned
-
-
-def command(app: typer.Typer) -> None:
-    """Add the command."""
-    app.command()(caption)
 
 
 def caption(
@@ -67,8 +62,9 @@ def caption(
 
     \b
     Examples:
-      screentest caption film.mp4
-      screentest caption videos/ --model chat=openai:gpt-5 --out described/
+      screentest suite univ caption film.mp4
+      screentest suite univ caption videos/ --out described/ \\
+          --model chat=openai:gpt-5
       screentest build described/manifest.jsonl --out testbed/
     """
     from screentest.cli._console import print_json
@@ -150,3 +146,6 @@ def _print(captioned: Captioned, written: list[Path], done: Execution) -> None:
         print_indented(told, indent=0)
     for path in written:
         console().print(shown(str(path)), soft_wrap=True)
+
+
+COMMANDS = {"caption": caption}

@@ -22,14 +22,6 @@ DropExcluded = Annotated[
 ]
 
 
-def command(app: typer.Typer) -> None:
-    """Add the commands."""
-    app.command()(workers)
-    app.command("filter")(filter_)
-    app.command()(export)
-    app.command("import")(import_)
-
-
 def workers(
     place: Place,
     store: Store = None,
@@ -314,3 +306,7 @@ def _filter_object(found: Filtering, agreed: Sequence[Agreement]) -> dict[str, A
         "undecided": found.unrated,
         "agreement": [asdict(one) for one in agreed],
     }
+
+
+GROUP = "annotate"
+COMMANDS = {"workers": workers, "filter": filter_, "export": export, "import": import_}

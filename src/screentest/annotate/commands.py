@@ -1,4 +1,4 @@
-"""``screentest annotate``: a web app for human judgements, and what becomes of them."""
+"""Ask people: a web app for judgements of videos."""
 
 from __future__ import annotations
 
@@ -7,23 +7,7 @@ from typing import Annotated
 
 import typer
 
-from screentest.cli import _annotate_plan, _annotate_votes
 from screentest.cli._annotate import Place, Store, task_named, text_of
-
-
-def command(app: typer.Typer) -> None:
-    """Add the command and what goes with it."""
-    annotate = typer.Typer(no_args_is_help=True, rich_markup_mode=None)
-    annotate.callback()(about)
-    annotate.command()(serve)
-    annotate.command()(invite)
-    for part in (_annotate_votes, _annotate_plan):
-        part.command(annotate)
-    app.add_typer(annotate, name="annotate")
-
-
-def about() -> None:
-    """Ask people: a web app for judgements of videos."""
 
 
 def serve(
@@ -186,3 +170,7 @@ def invite(
     for one in made:
         out().print(f"{one.label}\t{url.rstrip('/')}/join#{one.token}", soft_wrap=True)
     database.close()
+
+
+GROUP = "annotate"
+COMMANDS = {"serve": serve, "invite": invite}

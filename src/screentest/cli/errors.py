@@ -10,9 +10,9 @@ from contextlib import suppress
 from typing import Any
 
 import typer
-from typer.core import TyperGroup
 
 from screentest.cli._console import shown
+from screentest.cli.loader import CommandGroup
 from screentest.core import NoValue, Reason, ScreentestError, StorageError
 
 EXIT_INTERRUPTED = 130  # 128 + SIGINT, as shells have it
@@ -20,7 +20,7 @@ EXIT_BROKEN_PIPE = 141  # 128 + SIGPIPE
 EXIT_BUG = 70  # EX_SOFTWARE
 
 
-class Commands(TyperGroup):
+class Commands(CommandGroup):
     """Runs a command and turns whatever it raises into a message and an exit code."""
 
     def invoke(self, ctx: Any) -> Any:

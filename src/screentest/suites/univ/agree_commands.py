@@ -1,4 +1,4 @@
-"""``screentest agree``: does a judge say what people say, and does it favour its own?"""
+"""``screentest suite univ agree``: does a judge say what people say, and does it favour its own?"""
 
 from __future__ import annotations
 
@@ -14,11 +14,6 @@ if TYPE_CHECKING:
 
     from screentest.score.results import Results
     from screentest.suites.univ.people import JudgeAgreement, SelfPreference, Unit
-
-
-def command(app: typer.Typer) -> None:
-    """Add the command."""
-    app.command()(agree)
 
 
 def agree(
@@ -60,9 +55,9 @@ def agree(
 
     \b
     Examples:
-      screentest agree scores/ --sample sheet.csv
-      screentest agree scores/ --votes sheet.csv
-      screentest agree gpt/ qwen/ --votes sheet.csv --own gpt=sora
+      screentest suite univ agree scores/ --sample sheet.csv
+      screentest suite univ agree scores/ --votes sheet.csv
+      screentest suite univ agree gpt/ qwen/ --votes sheet.csv --own gpt=sora
     """
     from screentest.cli._console import print_json
     from screentest.core import BadOption
@@ -259,3 +254,6 @@ def _favour_objects(favours: Sequence[SelfPreference]) -> list[dict[str, Any]]:
         }
         for one in favours
     ]
+
+
+COMMANDS = {"agree": agree}
