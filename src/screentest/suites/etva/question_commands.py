@@ -20,8 +20,8 @@ if TYPE_CHECKING:
 
     from screentest.core import Outcome
     from screentest.run.session import Tools
+    from screentest.suites.etva.question_files import WrittenQuestions
     from screentest.suites.etva.questions import QuestionSet
-    from screentest.suites.etva.runs import WrittenQuestions
 
 QuestionsArgument = Annotated[
     Path, typer.Argument(metavar="QUESTIONS", help="A questions file, or a released one.")
@@ -70,8 +70,7 @@ def questions(
     from screentest.run import RunStore
     from screentest.run.session import Tools
     from screentest.suites.etva.agents import add_knowledge
-    from screentest.suites.etva.runs import write_missing
-    from screentest.suites.etva.tables import read_texts
+    from screentest.suites.etva.question_files import read_texts, write_missing
 
     if writer not in ("chat", "rules"):
         raise BadOption(f"there is no writer {writer!r}", advice="One of chat, rules.")
@@ -153,8 +152,8 @@ def graph(
       screentest suite etva graph questions.jsonl 3 --out graph.svg
     """
     from screentest.core import BadOption
+    from screentest.suites.etva.graph import graph_svg
     from screentest.suites.etva.questions import read_question_sets
-    from screentest.suites.etva.tables import graph_svg
 
     sets = read_question_sets(file, categories)
     if number > len(sets):

@@ -38,8 +38,8 @@ def distribution(
     from screentest.cli._tables import table as drawn
     from screentest.reports.charts import save
     from screentest.suites.univ.captioning import read_shots
-    from screentest.suites.univ.tables import distribution as counted
-    from screentest.suites.univ.tables import draw_distribution
+    from screentest.suites.univ.distribution import distribution as counted
+    from screentest.suites.univ.distribution import draw_distribution
 
     spreads = counted([shot for path in captions for shot in read_shots(path)])
     if out is not None:
