@@ -13,6 +13,11 @@ if TYPE_CHECKING:
 
     from screentest.core import table as core
 
+COUNT = "{:,}".format
+"""How a column shows counts: 12,345."""
+SHARE = "{:.1%}".format
+"""How a column shows shares: 45.2%."""
+
 _MARKS = {True: ("✓", "green"), False: ("✗", "red"), None: ("–", "dim")}
 
 
@@ -51,6 +56,16 @@ def rendered(given: core.Table) -> Table:
         texts = ("–" if cell is None else text for text, cell in zip(row, cells, strict=True))
         result.add_row(*(Text(shown(text)) for text in texts))
     return result
+
+
+def print_record(given: core.Table) -> None:
+    """The only row of a table, one column below the other; those without a title are left out."""
+    ((cells, texts),) = zip(given.rows, given.texts(), strict=True)
+    print_facts(
+        (column.title, text)
+        for column, cell, text in zip(given.columns, cells, texts, strict=True)
+        if column.title and cell is not None
+    )
 
 
 def table(columns: Sequence[str], rows: Iterable[Sequence[str]]) -> Table:
