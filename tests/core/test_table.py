@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from screentest.cli._tables import rendered, show
+from screentest.cli.tables import rendered, show
 from screentest.core import Cell, Column, Table
 
 MEANS = Table(

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from screentest.cli._options import (
+from screentest.cli.options import (
     MaxCostOption,
     ModelOption,
     PricesOption,
@@ -63,8 +63,8 @@ def questions(
     """
     from contextlib import closing
 
-    from screentest.cli._options import cap_of, settings_of
-    from screentest.cli._progress import watched
+    from screentest.cli.options import cap_of, settings_of
+    from screentest.cli.progress import watched
     from screentest.core import BadOption
     from screentest.models.roles import Role
     from screentest.run import RunStore
@@ -122,8 +122,8 @@ def _by_chat(tools: Tools) -> Any:
 
 
 def _print_written(written: WrittenQuestions, out: Path) -> None:
-    from screentest.cli._console import plural
-    from screentest.cli._tables import print_heading, print_indented
+    from screentest.cli.console import plural
+    from screentest.cli.tables import print_heading, print_indented
 
     count = sum(len(one.questions) for one in written.sets.values())
     told = f"{plural(count, 'question')} for {plural(len(written.sets), 'prompt')} in {out}"
@@ -171,8 +171,8 @@ def graph(
 
 
 def _print_questions(chosen: QuestionSet) -> None:
-    from screentest.cli._console import out as console
-    from screentest.cli._tables import print_heading, print_indented, table
+    from screentest.cli.console import out as console
+    from screentest.cli.tables import print_heading, print_indented, table
 
     print_indented(chosen.prompt, indent=0, style="bold")
     console().print()
@@ -212,8 +212,8 @@ def hand(
     """
     import json
 
-    from screentest.cli._console import plural
-    from screentest.cli._tables import print_indented
+    from screentest.cli.console import plural
+    from screentest.cli.tables import print_indented
     from screentest.core import UserError
     from screentest.manifests.manifest import read_manifest
     from screentest.suites.etva.questions import by_prompt, key_of, read_question_sets

@@ -16,7 +16,7 @@ from typing import Annotated
 
 import typer
 
-from screentest.cli._options import JsonOption
+from screentest.cli.options import JsonOption
 
 
 def distribution(
@@ -33,9 +33,9 @@ def distribution(
     Examples:
       screentest suite univ distribution captions/captions.jsonl --out corpus.svg
     """
-    from screentest.cli._console import out as console
-    from screentest.cli._console import print_json, shown
-    from screentest.cli._tables import table as drawn
+    from screentest.cli.console import out as console
+    from screentest.cli.console import print_json, shown
+    from screentest.cli.tables import table as drawn
     from screentest.reports.charts import save
     from screentest.suites.univ.captioning import read_shots
     from screentest.suites.univ.distribution import distribution as counted
@@ -72,7 +72,7 @@ def schema() -> None:
     Examples:
       screentest suite univ schema > description.schema.json
     """
-    from screentest.cli._console import print_json
+    from screentest.cli.console import print_json
     from screentest.suites.univ.schema import description_schema
 
     print_json(description_schema())
