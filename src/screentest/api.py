@@ -27,10 +27,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
 
 from screentest.certificates.cases import read_cases
+from screentest.certificates.matrix import matrix
 from screentest.certificates.plan import Plan
 from screentest.certificates.plan import certify as _certify
 from screentest.core import Aspect, Item, Progress
+from screentest.judges.from_metrics import judges_of_suite
 from screentest.manifests.importers import read_corpus, read_inputs
+from screentest.reports.charts import matrix_chart, save
 from screentest.reports.data import read_report
 from screentest.reports.formats import write_tables
 from screentest.reports.html import PageOptions, write_html
@@ -144,6 +147,8 @@ def certify(
     judges: str | Sequence[str],
     testbeds: File | BuiltTestbed | Sequence[File | BuiltTestbed],
     *,
+    suite: str = "",
+    chart: File | None = None,
     out: File = "certificates",
     aspects: Sequence[str] = (),
     placebos: bool = True,
@@ -155,9 +160,14 @@ def certify(
     engine: Engine | None = None,
     progress: Progress | None = None,
 ) -> Certificates:
-    """Measure how often judges, or metrics, prefer the intact video of a pair."""
+    """Measure how often judges, or metrics, prefer the intact video of a pair.
+
+    With ``suite``, every value of that suite's metrics is a judge as well; ``chart`` is a file
+    into which the judges are drawn by aspects.
+    """
     chosen = settings or read_settings(models, prices=_path(prices))
     names = (judges,) if isinstance(judges, str) else tuple(judges)
+    names += tuple(judges_of_suite(suite)) if suite else ()
     given = [testbeds] if isinstance(testbeds, str | PathLike | BuiltTestbed) else testbeds
     folders = [one.folder if isinstance(one, BuiltTestbed) else Path(one) for one in given]
     wanted = [Aspect(name) for name in aspects] or None
@@ -174,6 +184,8 @@ def certify(
             progress=progress,
         )
     _stop_where_asked(done.exit_code)
+    if chart is not None:
+        save(matrix_chart(matrix(done.certificates)), Path(chart))
     return Certificates(folder, done.certificates, done.pending)
 
 

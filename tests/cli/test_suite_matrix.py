@@ -9,10 +9,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from screentest.core import Aspect
+from screentest.core import Aspect, PairKind
 from screentest.testbeds.testbed import (
     FILE,
-    Kind,
     Pair,
     SourceFilm,
     Testbed,
@@ -42,7 +41,7 @@ def testbed(tmp_path_factory: pytest.TempPathFactory) -> Path:
         ]
         for harm, aspect, pictures in harms:
             changed = written(folder, f"{name}_{harm}.mkv", pictures)
-            kind = Kind.DEGRADATION if aspect else Kind.PLACEBO
+            kind = PairKind.DEGRADATION if aspect else PairKind.PLACEBO
             pairs.append(Pair(name, kind, harm, intact.path, changed, harm, aspect))
         text, clips = f"{name}.txt", ()
         sources.append(SourceFilm(name, f"{name}.mkv", "", ".", text, clips, (intact,)))

@@ -145,6 +145,17 @@ def aspect_results(
     )
 
 
+def operator_results(judgements: Sequence[Judgement]) -> dict[str, Outcome[Accuracy]]:
+    """The degradations of one aspect apart, by ``aspect/name``, where it has several."""
+    found: dict[str, Outcome[Accuracy]] = {}
+    for aspect, own in _by_aspect(judgements).items():
+        names = list(dict.fromkeys(one.case.name for one in own))
+        for name in names if len(names) > 1 else ():
+            named = [one for one in own if one.case.name == name]
+            found[f"{aspect.value}/{name}"] = accuracy(named)
+    return found
+
+
 def trend(judgements: Sequence[Judgement]) -> Outcome[Trend]:
     """Whether long videos are harder: one value per pair, so that orders do not count double."""
     pairs = by_pair(judgements).values()

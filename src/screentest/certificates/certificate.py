@@ -161,6 +161,8 @@ class Certificate:
     """Where a testbed was given that people's filter left."""
     by_testbed: Mapping[str, Outcome[Accuracy]] = field(default_factory=dict)
     """Where there are several."""
+    operators: Mapping[str, Outcome[Accuracy]] = field(default_factory=dict)
+    """By ``aspect/degradation``, of aspects that several degradations harm."""
     chance: float = CHANCE
 
     @property

@@ -13,6 +13,7 @@ from screentest.certificates.accuracy import (
     by_testbed,
     filter_result,
     ladders,
+    operator_results,
     placebo_results,
     reference,
     trend,
@@ -209,4 +210,5 @@ def make_certificate(
         by_testbed={name: accuracy(found) for name, found in testbeds.items()}
         if len(testbeds) > 1
         else {},
+        operators=operator_results(top),
     )

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from screentest.cli.engine import AddressOption, EngineOption, GpusOption
-from screentest.cli.options import (
+from screentest.cli._engine import AddressOption, EngineOption, GpusOption
+from screentest.cli._options import (
     DeviceOption,
     JsonOption,
     MaxCostOption,
@@ -22,18 +22,25 @@ from screentest.cli.options import (
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from screentest.certificates.certificate import Certificate
     from screentest.core import Aspect
     from screentest.judges.cases import Case
 
 
 def certify(
-    judges: Annotated[
-        list[str],
-        typer.Argument(metavar="JUDGE…", help="Judges, or metrics: a better score wins."),
-    ],
     testbed: Annotated[
         list[Path], typer.Option("--testbed", metavar="DIR", help="A folder made by build.")
     ],
+    judges: Annotated[
+        list[str] | None,
+        typer.Argument(metavar="[JUDGE…]", help="Judges, or metrics: a better score wins."),
+    ] = None,
+    suite: Annotated[
+        str, typer.Option(metavar="NAME", help="Every value of a suite's metrics, as a judge.")
+    ] = "",
+    chart: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Draw judges by aspects: .svg or .png.")
+    ] = None,
     out: Annotated[Path, typer.Option(metavar="DIR", help="The run's folder.")] = Path(
         "certificates"
     ),
@@ -85,25 +92,35 @@ def certify(
     Examples:
       screentest certify core --testbed testbed/
       screentest certify sharpness flicker --testbed testbed/ --aspects aesthetics
+      screentest certify --suite core --testbed testbed/ --chart matrix.svg
       screentest certify vlm_video --testbed testbed/ --probes all \\
           --model chat=openai:gpt-5 --prices prices.toml --max-cost 20
     """
     from screentest.certificates.cases import read_cases
+    from screentest.certificates.matrix import matrix
     from screentest.certificates.plan import Plan
     from screentest.certificates.plan import certify as run_certify
     from screentest.cli._certificate import print_certificate
-    from screentest.cli.console import print_json
-    from screentest.cli.engine import engine_of
-    from screentest.cli.options import cap_of, read_aspects, settings_of
-    from screentest.cli.progress import watched
+    from screentest.cli._console import print_json
+    from screentest.cli._engine import engine_of
+    from screentest.cli._options import cap_of, read_aspects, settings_of
+    from screentest.cli._progress import watched
+    from screentest.cli._tables import show
     from screentest.core import BadOption, to_json
     from screentest.judges.cases import Order
+    from screentest.judges.from_metrics import judges_of_suite
     from screentest.judges.verdicts import judge_of
+    from screentest.reports.charts import matrix_chart, must_be_chart, save
     from screentest.run import RunStore
 
     if orders not in ("both", "first"):
         raise BadOption(f"--orders cannot be {orders!r}", advice="Write both or first.")
-    for judge in judges:
+    names = [*(judges or ()), *(judges_of_suite(suite) if suite else ())]
+    if not names:
+        raise BadOption("there is no judge to certify", advice="Name judges, or give --suite.")
+    if chart is not None:
+        must_be_chart(chart)
+    for judge in names:
         judge_of(judge)  # a slip of the pen leaves no run behind
     settings = settings_of(model, profile, prompts, prices, device=device)
     cases = read_cases(
@@ -111,27 +128,33 @@ def certify(
     )
     plan = Plan(
         cases=tuple(cases),
-        judges=tuple(judges),
+        judges=tuple(names),
         orders=tuple(Order) if orders == "both" else (Order.AS_GIVEN,),
         repeats=repeats,
         prompt_changes=_changes(probes),
         probe_pairs=probe_pairs,
         human=_human(human, cases),
     )
-    arguments = {"judges": judges, "testbeds": [str(one.absolute()) for one in testbed]}
+    arguments = {"judges": names, "testbeds": [str(one.absolute()) for one in testbed]}
     cap = cap_of(max_cost, settings)
     with (
         engine_of(engine, address, settings, workers=workers, gpus=gpus) as (hands, settings),
         RunStore(out, command="certify", arguments=arguments, max_cost=cap) as store,
     ):
         done = run_certify(store, plan, settings, engine=hands, progress=watched())
+    if chart is not None:
+        save(matrix_chart(matrix(done.certificates)), chart)
     if as_json:
         import json
 
         print_json([json.loads(to_json(one)) for one in done.certificates])
     else:
-        for certificate in done.certificates:
-            print_certificate(certificate)
+        if suite:
+            show(matrix(done.certificates).table())
+            _print_lost(done.certificates)
+        else:
+            for certificate in done.certificates:
+                print_certificate(certificate)
         _print_end(done.pending, out)
     if done.exit_code:
         raise typer.Exit(done.exit_code)
@@ -172,9 +195,23 @@ def _human(votes: Path | None, cases: Sequence[Case]) -> dict[Aspect, float] | N
     return shares
 
 
+def _print_lost(certificates: Sequence[Certificate]) -> None:
+    """The judges without any answer, and why."""
+    from screentest.cli._tables import print_heading, print_indented
+
+    reasons: dict[str, list[str]] = {}
+    for one in certificates:
+        if one.overall.failure is not None:
+            reasons.setdefault(str(one.overall.failure).splitlines()[0], []).append(one.judge)
+    if reasons:
+        print_heading(f"Without any answer: {sum(map(len, reasons.values())):,}")
+        for reason, judges in reasons.items():
+            print_indented(f"{reason}: {', '.join(judges)}")
+
+
 def _print_end(pending: int, out: Path) -> None:
-    from screentest.cli.console import plural
-    from screentest.cli.tables import print_indented
+    from screentest.cli._console import plural
+    from screentest.cli._tables import print_indented
 
     words = f"The certificates are in {out}"
     if pending:

@@ -19,6 +19,7 @@ from screentest.core import (
     register,
 )
 from screentest.metrics.alignment.clipscore import Policy
+from screentest.score.suite import read_suite
 
 _TEXTS = frozenset({"text", "prompt", "script"})
 
@@ -78,6 +79,19 @@ def as_judge(metric: str, output: str = "") -> MetricJudge:
         known = ", ".join(thing.info.outputs)
         raise BadOption(f"metric {metric!r} gives no {output!r}", advice=f"It gives {known}.")
     return MetricJudge(metric, thing.info, output)
+
+
+def judges_of_suite(suite: str) -> list[str]:
+    """Every value that the metrics of a suite give, each as a judge: ``metric.output:option=…``."""
+    judges: list[str] = []
+    for spec in read_suite(suite).metrics:
+        thing = build("metric", spec).thing
+        assert isinstance(thing, Metric)
+        name, colon, options = spec.partition(":")
+        for output in thing.info.outputs:
+            value = name if output == name else f"{name}.{output}"
+            judges.append(f"{value}{colon}{options}")
+    return judges
 
 
 def _turned(score: Score) -> Score:

@@ -8,7 +8,7 @@ from __future__ import annotations
 import io
 import math
 import warnings
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Container, Mapping, Sequence
 from dataclasses import dataclass
 from functools import wraps
 from pathlib import Path
@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any, ParamSpec, TypeAlias
 import numpy as np
 
 from screentest.certificates.certificate import Certificate
+from screentest.certificates.matrix import Matrix
 from screentest.core import BadOption, StorageError
 from screentest.reports.leaderboard import Line
 
@@ -413,8 +414,15 @@ _DARK = 0.35
 
 
 @_styled
-def heatmap(rows: Mapping[str, Mapping[str, float]], columns: Sequence[str]) -> Figure:
-    """A matrix of shares in 0–1, each written in its cell; what is not there is grey."""
+def heatmap(
+    rows: Mapping[str, Mapping[str, float]],
+    columns: Sequence[str],
+    marked: Container[tuple[str, str]] = (),
+) -> Figure:
+    """A matrix of shares in 0–1, each written in its cell; what is not there is grey.
+
+    ``marked`` are cells, by row and column, that have a star.
+    """
     figure = _figure(1.6 + 0.75 * len(columns), 1.2 + 0.28 * len(rows))
     panel = figure.add_subplot()
     table = np.array([[row.get(name, math.nan) for name in columns] for row in rows.values()])
@@ -424,20 +432,44 @@ def heatmap(rows: Mapping[str, Mapping[str, float]], columns: Sequence[str]) -> 
     panel.set_xticks(range(len(columns)), [_broken(one.replace("_", " ")) for one in columns])
     panel.set_yticks(range(len(rows)), list(rows))
     panel.tick_params(axis="x", rotation=60)
+    names = list(rows)
     for (down, across), share in np.ndenumerate(table):
         if not math.isnan(share):
             ink = "white" if abs(share - 0.5) > _DARK else "black"
-            panel.text(across, down, f"{share:.2f}", ha="center", va="center", size=6, color=ink)
+            text = f"{share:.2f}" + "*" * ((names[down], columns[across]) in marked)
+            panel.text(across, down, text, ha="center", va="center", size=6, color=ink)
     figure.tight_layout()
     return figure
+
+
+def matrix_chart(found: Matrix) -> Figure:
+    """Which judge sees which harm; a star where chance is ruled out."""
+    shares = {
+        judge: {name: cell.share for name, cell in row.items()} for judge, row in found.rows.items()
+    }
+    marked = {
+        (judge, name)
+        for judge, row in found.rows.items()
+        for name, cell in row.items()
+        if cell.is_sure
+    }
+    return heatmap(shares, found.columns, marked)
+
+
+def must_be_chart(path: Path) -> None:
+    """Refuse a name whose suffix says no format."""
+    if path.suffix.lower() not in KINDS:
+        raise BadOption(
+            f"invalid chart file {path}: must end in {' or '.join(KINDS)}",
+            advice="Give it another name.",
+        )
 
 
 def save(figure: Figure, path: Path) -> Path:
     """Write a chart; the suffix decides: .svg or .png."""
     import matplotlib
 
-    if path.suffix.lower() not in KINDS:
-        raise BadOption(f"{path} is no name for a chart", advice=f"One of {', '.join(KINDS)}.")
+    must_be_chart(path)
     dated = {"Date": None} if path.suffix.lower() == ".svg" else {}
     try:
         path.parent.mkdir(parents=True, exist_ok=True)

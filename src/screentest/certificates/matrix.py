@@ -1,0 +1,111 @@
+"""Which judge sees which harm: certificates side by side, judges by aspects.
+
+Every cell is a certificate's own figure: the strongest rung, with its interval over sources.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from screentest.certificates.certificate import Accuracy, Certificate
+from screentest.core import Outcome
+from screentest.core.table import Cell, Column, Table
+from screentest.stats import Interval
+
+_LETTERS = 4
+"""Of a column's name on the terminal; more where two would be the same."""
+
+
+@dataclass(frozen=True, slots=True)
+class Reaction:
+    """How often a judge preferred the intact video of the pairs of one column."""
+
+    share: float
+    """A tie is a half: what never reacts has 0.5, what takes the harm for a gain has 0."""
+    interval: Interval
+    """Over sources; over pairs where all are of one source."""
+    pairs: int
+
+    @property
+    def is_sure(self) -> bool:
+        """Whether chance is ruled out: the interval leaves a half out."""
+        return not self.interval.low <= 0.5 <= self.interval.high
+
+    def __str__(self) -> str:
+        return f"{100 * self.share:.0f}{'*' if self.is_sure else ''}"
+
+
+@dataclass(frozen=True, slots=True)
+class Matrix:
+    """Reactions by judge and column; what nothing was judged of is not there."""
+
+    columns: tuple[str, ...]
+    """Aspects, ``aspect/degradation`` where an aspect has several, and ``placebo NAME``."""
+    pairs: Mapping[str, int]
+    """The pairs of each column."""
+    rows: Mapping[str, Mapping[str, Reaction]]
+
+    def table(self) -> Table:
+        """Per cent in short columns; a star where chance is ruled out."""
+        titles = _titles(self.columns)
+        columns = [Column("judge"), *(Column(one, titles[one], align="right") for one in titles)]
+        rows: list[list[Cell]] = [
+            [judge, *(str(row[one]) if one in row else "–" for one in self.columns)]
+            for judge, row in self.rows.items()
+        ]
+        rows.append(["pairs", *(self.pairs[one] for one in self.columns)])
+        meant = "; ".join(
+            f"{title}: {one.replace('_', ' ')}" for one, title in titles.items() if title != one
+        )
+        note = "% of pairs in which the intact video is preferred; * chance is ruled out"
+        return Table(
+            "matrix", "Which judge sees which harm", columns, rows, f"{note}. {meant}".strip()
+        )
+
+
+def matrix(certificates: Sequence[Certificate]) -> Matrix:
+    """The certificates of several judges on the same testbeds, side by side."""
+    rows: dict[str, dict[str, Reaction]] = {}
+    aspects: dict[str, dict[str, int]] = {}
+    placebos: dict[str, int] = {}
+    for one in certificates:
+        row = rows.setdefault(one.judge, {})
+        for result in one.aspects:
+            under = aspects.setdefault(result.aspect.value, {})
+            under[result.aspect.value] = max(under.get(result.aspect.value, 0), result.pairs)
+            _add(row, result.aspect.value, result.accuracy)
+        for name, found in one.operators.items():
+            aspect = name.partition("/")[0]
+            pairs = found.value.pairs if found.value is not None else 0
+            aspects[aspect][name] = max(aspects[aspect].get(name, 0), pairs)
+            _add(row, name, found)
+        for placebo in one.placebos:
+            name = f"placebo {placebo.name}"
+            placebos[name] = max(placebos.get(name, 0), placebo.pairs)
+            _add(row, name, placebo.false_alarms)
+    columns = {name: count for under in aspects.values() for name, count in under.items()}
+    columns |= placebos
+    return Matrix(tuple(columns), columns, rows)
+
+
+def _add(row: dict[str, Reaction], column: str, outcome: Outcome[Accuracy]) -> None:
+    found = outcome.value
+    if found is not None:
+        row[column] = Reaction(found.value, found.clustered or found.wilson, found.pairs)
+
+
+def _titles(columns: Sequence[str]) -> dict[str, str]:
+    """Short names that differ.
+
+    >>> _titles(["color", "comprehensiveness", "color/hue"])
+    {'color': 'colo', 'comprehensiveness': 'comp', 'color/hue': 'hue'}
+    """
+    titles: dict[str, str] = {}
+    for column in columns:
+        name = column.rpartition("/")[2].removeprefix("placebo ")
+        length = min(_LETTERS, len(name))
+        while name[:length] in titles.values() and length < len(name):
+            length += 1
+        titles[column] = name[:length] if name[:length] not in titles.values() else column
+    return titles

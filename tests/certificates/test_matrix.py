@@ -1,0 +1,162 @@
+"""``certify --suite --chart`` on a testbed whose harms are known to the grey level."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+import av
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+import screentest
+from screentest.certificates.matrix import Matrix, Reaction
+from screentest.core import Aspect, PairKind, register, registry
+from screentest.reports.charts import matrix_chart
+from screentest.score.suite import Suite
+from screentest.stats import Interval
+from screentest.testbeds.testbed import (
+    FILE,
+    Pair,
+    SourceFilm,
+    Testbed,
+    VideoFile,
+    write_testbed,
+)
+from tests.cli.conftest import fits, invoke
+
+Picture = NDArray[np.uint8]
+FRAMES, RATE = 17, 8
+
+
+@pytest.fixture(scope="module", autouse=True)
+def toy_suite() -> Iterator[None]:
+    @register("suite", "toy", version=1, summary="two metrics, five values")
+    def toy() -> Suite:
+        return Suite("toy", ("frozen", "contrast:rate=2"))
+
+    yield
+    registry._entries.pop(("suite", "toy"))
+
+
+@pytest.fixture(scope="module")
+def testbed(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Sources that glide. Frozen, they stand still; greyed in two ways, they lose contrast."""
+    folder = tmp_path_factory.mktemp("bed")
+    sources, pairs = [], []
+    for name, seed in (("one", 1), ("two", 2)):
+        moving = gliding(seed)
+        (folder / f"{name}.txt").write_text("Something glides.")
+        intact = written(folder, f"{name}.mkv", moving)
+        harms: list[tuple[str, Aspect | None, list[Picture]]] = [
+            ("dynamics_degree", Aspect.DYNAMICS_DEGREE, [moving[0]] * FRAMES),
+            ("aesthetics", Aspect.AESTHETICS, [greyed(one, 4) for one in moving]),
+            ("haze", Aspect.AESTHETICS, [greyed(one, 2) for one in moving]),
+            ("reencode", None, moving),
+        ]
+        for harm, aspect, pictures in harms:
+            changed = written(folder, f"{name}_{harm}.mkv", pictures)
+            kind = PairKind.DEGRADATION if aspect else PairKind.PLACEBO
+            pairs.append(Pair(name, kind, harm, intact.path, changed, harm, aspect))
+        sources.append(SourceFilm(name, f"{name}.mkv", "", ".", f"{name}.txt", (), (intact,)))
+    write_testbed(folder, Testbed(1, "0", 7, {}, tuple(sources), tuple(pairs)))
+    return folder
+
+
+def gliding(seed: int) -> list[Picture]:
+    wide = np.random.default_rng(seed).integers(0, 256, (12, 16 + FRAMES, 3), np.uint8)
+    large = wide.repeat(8, axis=0).repeat(8, axis=1)
+    return [large[:, 8 * n : 8 * n + 128].copy() for n in range(FRAMES)]
+
+
+def greyed(picture: Picture, by: int) -> Picture:
+    return np.asarray(128 + (picture.astype(int) - 128) // by, np.uint8)
+
+
+def written(folder: Path, name: str, pictures: list[Picture]) -> VideoFile:
+    height, width = pictures[0].shape[:2]
+    with av.open(str(folder / name), "w") as out:
+        stream: Any = out.add_stream("ffv1", rate=RATE)
+        stream.width, stream.height, stream.pix_fmt = width, height, "bgr0"
+        for number, picture in enumerate(pictures):
+            frame = av.VideoFrame.from_ndarray(picture, format="rgb24")
+            frame.pts, frame.time_base = number, Fraction(1, RATE)
+            out.mux(stream.encode(frame))
+        out.mux(stream.encode(None))
+    size = (folder / name).stat().st_size
+    return VideoFile(name, "", size, len(pictures), Fraction(FRAMES, RATE), width, height)
+
+
+def certified(testbed: Path, out: Path, *more: str | Path) -> str:
+    result = invoke(
+        *("certify", "--suite", "toy", "--testbed", testbed, "--out", out),
+        *("--workers", "1", *more),
+    )
+    assert result.exit_code == 0, result.output
+    return result.stdout
+
+
+def test_known_harms_are_in_the_right_cells(testbed: Path, tmp_path: Path) -> None:
+    chart, run = tmp_path / "matrix.svg", tmp_path / "run"
+    found = {one["judge"]: one for one in json.loads(certified(testbed, run, "--json"))}
+    assert list(found) == [
+        *("frozen", "frozen.longest_hold", "contrast:rate=2"),
+        *("contrast.tonal_range:rate=2", "contrast.exposure:rate=2"),
+    ]
+    frozen = {one["aspect"]: one["accuracy"]["value"] for one in found["frozen"]["aspects"]}
+    assert frozen["dynamics_degree"]["points"] == frozen["dynamics_degree"]["judgements"] == 4
+    assert frozen["aesthetics"]["ties"] == 8
+    assert frozen["dynamics_degree"]["clustered"] is not None  # over sources
+    # The aspect that two degradations harm has both apart as well.
+    operators = found["contrast:rate=2"]["operators"]
+    assert list(operators) == ["aesthetics/aesthetics", "aesthetics/haze"]
+    assert {one["value"]["points"] for one in operators.values()} == {4.0}
+    # The same by the API goes on with the run; it draws.
+    made = screentest.certify((), testbed, suite="toy", out=run, chart=chart, workers=1)
+    assert [one.judge for one in made.certificates] == list(found)
+    drawn = chart.read_text()
+    for words in ("frozen", "contrast.exposure:rate=2", "aesthetics/haze", "placebo", "1.00"):
+        assert words in drawn
+
+
+def test_the_printed_matrix_fits_the_screen(
+    testbed: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", "80")
+    said = certified(testbed, tmp_path / "run")
+    assert fits(said)
+    rows = {line.split()[0]: line.split()[1:] for line in said.splitlines() if line.strip()}
+    assert [cell.rstrip("*") for cell in rows["frozen"]] == ["50", "50", "50", "100", "50"]
+    assert rows["pairs"] == ["4", "2", "2", "2", "2"]
+    assert "haze: aesthetics/haze" in said
+
+
+def test_a_star_says_that_chance_is_ruled_out() -> None:
+    sure, unsure = Interval(0.6, 1.0), Interval(0.4, 1.0)
+    assert [str(Reaction(0.8, one, 9)) for one in (sure, unsure)] == ["80*", "80"]
+    assert str(Reaction(0.0, Interval(0.0, 0.3), 9)) == "0*"
+    rows = {"a": {"color": Reaction(0.8, sure, 9)}, "b": {"color": Reaction(0.7, unsure, 9)}}
+    found = Matrix(("color", "motion"), {"color": 9, "motion": 0}, rows)
+    assert [row[1:] for row in found.table().rows] == [("80*", "–"), ("70", "–"), (9, 0)]
+    texts = [text.get_text() for text in matrix_chart(found).axes[0].texts]
+    assert texts == ["0.80*", "0.70"]
+
+
+def test_what_cannot_be_certified_is_refused_before_anything_runs(
+    testbed: Path, tmp_path: Path
+) -> None:
+    run = tmp_path / "run"
+    for wrong in (
+        ["certify", "--testbed", testbed],
+        ["certify", "--suite", "toy", "--testbed", testbed, "--chart", tmp_path / "chart.doc"],
+        ["certify", "--suite", "unheard", "--testbed", testbed],
+    ):
+        assert invoke(*wrong, "--out", run).exit_code == 2
+        assert not run.exists()
+    result = invoke("certify", "--suite", "toy", "--testbed", tmp_path, "--out", run)
+    assert result.exit_code == 2
+    assert FILE in result.stderr
