@@ -11,10 +11,8 @@ import rich.progress
 from rich.console import Console
 from rich.text import Text
 
-from screentest.cli import _progress
-from screentest.cli._bar import TimeLeft
-from screentest.cli._progress import watched
-from screentest.cli._relay import Distant, relayed
+from screentest.cli import progress
+from screentest.cli.progress import Relay, TimeLeft, relayed, watched
 from screentest.core import Progress, Silent
 from screentest.video.sandbox import supervised
 
@@ -24,7 +22,7 @@ def screen(monkeypatch: pytest.MonkeyPatch) -> io.StringIO:
     """A terminal of 80 columns that keeps what it was sent."""
     sent = io.StringIO()
     console = Console(file=sent, force_terminal=True, width=80, color_system=None)
-    monkeypatch.setattr(_progress, "err", lambda: console)
+    monkeypatch.setattr(progress, "err", lambda: console)
     return sent
 
 
@@ -82,7 +80,7 @@ def test_nobody_watches_a_pipe(monkeypatch: pytest.MonkeyPatch) -> None:
         Console(file=io.StringIO()),
         Console(file=io.StringIO(), force_terminal=True, _environ={"TERM": "dumb"}),
     ):
-        monkeypatch.setattr(_progress, "err", lambda console=console: console)
+        monkeypatch.setattr(progress, "err", lambda console=console: console)
         assert isinstance(watched(), Silent)
 
 
@@ -116,7 +114,7 @@ def work(progress: Progress) -> str:
 def test_progress_comes_from_a_worker_process() -> None:
     recorder = Recorder()
     with relayed(recorder) as progress:
-        assert isinstance(progress, Distant)
+        assert isinstance(progress, Relay)
         assert supervised(work, progress).unwrap() == "done"
     assert recorder.told == [("first", 10, "frames"), ("second", 100, "clips")]
     assert recorder.done == 50

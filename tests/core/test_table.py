@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from screentest.cli._tables import rendered, show
+from screentest.cli.tables import rendered, show
 from screentest.core import Cell, Column, Table
 
 MEANS = Table(
@@ -75,3 +75,11 @@ def test_the_terminal_and_json_show_the_same_rows(capsys: pytest.CaptureFixture[
     assert json.loads(capsys.readouterr().out) == MEANS.records()
     show(MEANS, as_json=True, run="scores")
     assert json.loads(capsys.readouterr().out) == {"run": "scores", "means": MEANS.records()}
+
+
+def test_a_column_may_show_another_text_than_it_stores() -> None:
+    table = Table(
+        "t", "T", (Column("share", show="{:.0%}".format), "list"), [(0.25, [1]), (None, {})]
+    )
+    assert table.texts() == [("25%", "[1]"), ("", "{}")]
+    assert table.records() == [{"share": 0.25, "list": [1]}, {"share": None, "list": {}}]

@@ -85,8 +85,8 @@ def serve(
     )
     from screentest.annotate.store import default_store
     from screentest.annotate.web.visitor import allowed_origins
-    from screentest.cli._console import err, plural
-    from screentest.cli._progress import watched
+    from screentest.cli.console import err, plural
+    from screentest.cli.progress import watched
 
     chosen = task_named(task)
     check_address(host, port, public_url, token)
@@ -163,7 +163,7 @@ def invite(
     from screentest.annotate.people import invite as make
     from screentest.annotate.people import link_again
     from screentest.annotate.store import default_store, open_database
-    from screentest.cli._console import out
+    from screentest.cli.console import out
 
     database = open_database(store or default_store(place))
     made = [link_again(database, worker, days=days)] if worker else make(database, count, days=days)

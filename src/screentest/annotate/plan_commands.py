@@ -51,8 +51,8 @@ def plan(
 
     from screentest.annotate.material import read_units
     from screentest.annotate.plan import Effort, estimate
-    from screentest.cli._console import out, print_json
-    from screentest.cli._tables import table
+    from screentest.cli.console import out, print_json
+    from screentest.cli.tables import table
 
     found = read_units(place, task_named(task), questions=questions)
     effort = Effort(watching, reading, reading_share, overhead)
@@ -129,8 +129,8 @@ def translate(
     """
     from screentest.annotate.language import translate as work
     from screentest.annotate.store import default_store
-    from screentest.cli._console import err
-    from screentest.cli._progress import watched
+    from screentest.cli.console import err
+    from screentest.cli.progress import watched
     from screentest.models import Choice, Models
     from screentest.models.chat.costs import Prices
     from screentest.models.templates import Prompts
@@ -189,8 +189,8 @@ def bundle(
     from screentest.annotate.material import read_units
     from screentest.annotate.media import prepare_all
     from screentest.annotate.server import media_folder
-    from screentest.cli._console import err, plural
-    from screentest.cli._progress import watched
+    from screentest.cli.console import err, plural
+    from screentest.cli.progress import watched
 
     words = read_language(language)
     units = read_units(place, task_named(task), questions=questions)

@@ -50,7 +50,7 @@ def workers(
     from screentest.annotate import people
     from screentest.annotate.quality import review, rules_for
     from screentest.annotate.records import read_records
-    from screentest.cli._console import print_json
+    from screentest.cli.console import print_json
 
     with opened(place, store) as database:
         if exclude is not None:
@@ -96,7 +96,7 @@ def filter_(
     from screentest.annotate.records import filter_records, read_records, write_filtered
     from screentest.annotate.records import without_excluded as reliable
     from screentest.annotate.store.schema import units
-    from screentest.cli._console import err, plural, print_json
+    from screentest.cli.console import err, plural, print_json
 
     with opened(place, store) as database, database.read() as connection:
         records = read_records(connection, wanted_task(database, Task.CHECK.value))
@@ -146,7 +146,7 @@ def export(
     from screentest.annotate.records import read_records
     from screentest.annotate.records import without_excluded as reliable
     from screentest.cli._annotate import task_named
-    from screentest.cli._console import err, plural
+    from screentest.cli.console import err, plural
     from screentest.core import BadOption
 
     writers = {".csv": as_csv, ".json": as_json}
@@ -186,7 +186,7 @@ def import_(
       screentest annotate import testbed/ answers.jsonl --key bundle/key.json
     """
     from screentest.annotate.export import import_records
-    from screentest.cli._console import err
+    from screentest.cli.console import err
 
     if key is not None:
         database, records = _answers(place, store, votes, key, questions)
@@ -216,8 +216,8 @@ def _answers(
 
 
 def _print_workers(found: Sequence[WorkerState]) -> None:
-    from screentest.cli._console import out
-    from screentest.cli._tables import table
+    from screentest.cli.console import out
+    from screentest.cli.tables import table
 
     rows = [
         (
@@ -257,8 +257,8 @@ def _worker_object(one: WorkerState) -> dict[str, Any]:
 
 
 def _print_filter(found: Filtering, agreed: Sequence[Agreement]) -> None:
-    from screentest.cli._console import out, plural
-    from screentest.cli._tables import print_heading, table
+    from screentest.cli.console import out, plural
+    from screentest.cli.tables import print_heading, table
 
     rows = [*((name, one.retention) for name, one in found.by_aspect.items())]
     lines = [

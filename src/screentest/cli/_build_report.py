@@ -37,9 +37,9 @@ def as_object(done: Building, out: Path, remarks: Sequence[str]) -> dict[str, An
 
 def print_building(done: Building, out: Path) -> None:
     """A table of pairs, and what was skipped and why."""
-    from screentest.cli._console import out as console
-    from screentest.cli._console import plural
-    from screentest.cli._tables import print_indented, table
+    from screentest.cli.console import out as console
+    from screentest.cli.console import plural
+    from screentest.cli.tables import print_indented, table
     from screentest.testbeds.page import PAGE
 
     testbed = done.testbed
@@ -66,7 +66,7 @@ def _order(testbed: Testbed) -> Iterable[str]:
 
 def _print_reasons(testbed: Testbed) -> None:
     """What was skipped and why; the same words only once."""
-    from screentest.cli._tables import print_heading, print_indented
+    from screentest.cli.tables import print_heading, print_indented
 
     told: dict[tuple[str, str], list[str]] = {}
     for skip in testbed.skips:

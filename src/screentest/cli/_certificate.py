@@ -12,8 +12,8 @@ if TYPE_CHECKING:
 def print_certificate(certificate: Certificate) -> None:
     """All of it, in 80 columns."""
     from screentest.certificates.certificate import facts, percent
-    from screentest.cli._console import out
-    from screentest.cli._tables import print_facts, print_heading, print_indented, table
+    from screentest.cli.console import out
+    from screentest.cli.tables import print_facts, print_heading, print_indented, table
 
     print_heading(f"{certificate.judge} on {', '.join(certificate.testbeds)}")
     rows = [

@@ -24,7 +24,7 @@ def show_pair(
 ) -> None:
     """Two sides, row by row."""
     from screentest.certificates.compare import compare
-    from screentest.cli._console import print_json
+    from screentest.cli.console import print_json
 
     (first, one), (second, two) = sides.items()
     rows = compare(one, two, judgements=judgements).unwrap()
@@ -45,7 +45,7 @@ def show_ranking(
 ) -> None:
     """Three sides or more, ranked."""
     from screentest.certificates.compare import ranked
-    from screentest.cli._console import print_json
+    from screentest.cli.console import print_json
 
     rows = ranked(sides, judgements=judgements).unwrap()
     if as_json:
@@ -57,7 +57,7 @@ def show_ranking(
 
 def show_agreement(agreement: Outcome[RankAgreement], *, as_json: bool) -> None:
     """Two testbeds: whether they rank the judges alike."""
-    from screentest.cli._console import print_json
+    from screentest.cli.console import print_json
 
     if as_json:
         print_json(_between(agreement))
@@ -66,8 +66,8 @@ def show_agreement(agreement: Outcome[RankAgreement], *, as_json: bool) -> None:
 
 
 def _print_pair(rows: Sequence[Row], names: tuple[str, str], *, judgements: bool) -> None:
-    from screentest.cli._console import out
-    from screentest.cli._tables import print_indented, table
+    from screentest.cli.console import out
+    from screentest.cli.tables import print_indented, table
 
     scale = 100 if judgements else 1
     cells = []
@@ -100,8 +100,8 @@ def _print_pair(rows: Sequence[Row], names: tuple[str, str], *, judgements: bool
 
 
 def _print_ranking(rows: Sequence[RankedRow], *, judgements: bool) -> None:
-    from screentest.cli._console import out
-    from screentest.cli._tables import print_heading, table
+    from screentest.cli.console import out
+    from screentest.cli.tables import print_heading, table
 
     scale = 100 if judgements else 1
     for row in rows:
@@ -127,7 +127,7 @@ def _letters(sets: Sequence[Sequence[str]]) -> dict[str, str]:
 
 
 def _print_agreement(agreement: Outcome[RankAgreement] | None) -> None:
-    from screentest.cli._tables import print_indented
+    from screentest.cli.tables import print_indented
 
     if agreement is None:
         return

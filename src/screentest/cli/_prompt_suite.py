@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from screentest.cli._options import items_of
+from screentest.cli.options import items_of
 
 if TYPE_CHECKING:
     from screentest.core import Item
@@ -92,7 +92,7 @@ def with_option(spec: str, name: str, value: str) -> str:
 
 def print_missing(missing: Sequence[str], problems: Sequence[str]) -> None:
     """What is not there, and what could not be read."""
-    from screentest.cli._tables import print_heading, print_indented
+    from screentest.cli.tables import print_heading, print_indented
 
     for title, lines in (("Missing", missing), ("Problems", problems)):
         if lines:

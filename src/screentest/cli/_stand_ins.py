@@ -26,7 +26,7 @@ def stand_ins(metrics: Sequence[str], settings: Settings) -> dict[str, str]:
 
 def print_stand_ins(found: Mapping[str, str]) -> None:
     """One paragraph under the numbers; nothing where there are none."""
-    from screentest.cli._tables import print_indented
+    from screentest.cli.tables import print_indented
 
     if found:
         named = ", ".join(f"{role}={backend}" for role, backend in sorted(found.items()))

@@ -6,8 +6,8 @@ import json
 from collections import Counter
 from typing import TYPE_CHECKING, Any
 
-from screentest.cli._console import out, plural
-from screentest.cli._tables import print_facts, print_heading, print_indented, table
+from screentest.cli.console import out, plural
+from screentest.cli.tables import print_facts, print_heading, print_indented, table
 from screentest.core import timecode, to_json
 
 if TYPE_CHECKING:

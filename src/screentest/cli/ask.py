@@ -45,7 +45,7 @@ def ask(
       screentest ask "What happens?" --video film.mp4 --dry-run \\
           --model chat=openai:gpt-5 --prices prices.toml
     """
-    from screentest.cli._console import err, out
+    from screentest.cli.console import err, out
     from screentest.core import BadOption
     from screentest.models import Choice, Models
     from screentest.models.chat.costs import MemoryLedger, Prices, read_prices

@@ -131,8 +131,8 @@ def build(
         task_seconds,
     )
     from screentest.cli._build_report import as_object, print_building
-    from screentest.cli._console import err, print_json, shown
-    from screentest.cli._progress import watched
+    from screentest.cli.console import err, print_json, shown
+    from screentest.cli.progress import watched
     from screentest.manifests.importers import read_corpus
     from screentest.run import LocalEngine
     from screentest.testbeds.builder import build_testbed

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from screentest.cli._engine import AddressOption, EngineOption, GpusOption
-from screentest.cli._options import (
+from screentest.cli.engine import AddressOption, EngineOption, GpusOption
+from screentest.cli.options import (
     DeviceOption,
     JsonOption,
     MaxCostOption,
@@ -101,11 +101,11 @@ def certify(
     from screentest.certificates.plan import Plan
     from screentest.certificates.plan import certify as run_certify
     from screentest.cli._certificate import print_certificate
-    from screentest.cli._console import print_json
-    from screentest.cli._engine import engine_of
-    from screentest.cli._options import cap_of, read_aspects, settings_of
-    from screentest.cli._progress import watched
-    from screentest.cli._tables import show
+    from screentest.cli.console import print_json
+    from screentest.cli.engine import engine_of
+    from screentest.cli.options import cap_of, read_aspects, settings_of
+    from screentest.cli.progress import watched
+    from screentest.cli.tables import show
     from screentest.core import BadOption, to_json
     from screentest.judges.cases import Order
     from screentest.judges.from_metrics import judges_of_suite
@@ -197,7 +197,7 @@ def _human(votes: Path | None, cases: Sequence[Case]) -> dict[Aspect, float] | N
 
 def _print_lost(certificates: Sequence[Certificate]) -> None:
     """The judges without any answer, and why."""
-    from screentest.cli._tables import print_heading, print_indented
+    from screentest.cli.tables import print_heading, print_indented
 
     reasons: dict[str, list[str]] = {}
     for one in certificates:
@@ -210,8 +210,8 @@ def _print_lost(certificates: Sequence[Certificate]) -> None:
 
 
 def _print_end(pending: int, out: Path) -> None:
-    from screentest.cli._console import plural
-    from screentest.cli._tables import print_indented
+    from screentest.cli.console import plural
+    from screentest.cli.tables import print_indented
 
     words = f"The certificates are in {out}"
     if pending:

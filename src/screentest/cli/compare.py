@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from screentest.cli._options import JsonOption
+from screentest.cli.options import JsonOption
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

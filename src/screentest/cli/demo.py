@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from screentest.cli._options import JsonOption, WorkersOption
+from screentest.cli.options import JsonOption, WorkersOption
 
 if TYPE_CHECKING:
     from screentest.certificates.certificate import Certificate
@@ -44,8 +44,8 @@ def demo(
     """
     from screentest.certificates.cases import read_cases
     from screentest.certificates.plan import Plan, certify
-    from screentest.cli._console import err, print_json
-    from screentest.cli._progress import watched
+    from screentest.cli.console import err, print_json
+    from screentest.cli.progress import watched
     from screentest.reports.data import read_report
     from screentest.reports.html import PageOptions, write_html
     from screentest.run import LocalEngine, RunStore
@@ -91,7 +91,7 @@ def demo(
 
 
 def _say(words: str) -> None:
-    from screentest.cli._console import err
+    from screentest.cli.console import err
 
     err().print(words, style="bold")
 
@@ -99,8 +99,8 @@ def _say(words: str) -> None:
 def _print(
     testbed: Testbed, certificates: tuple[Certificate, ...], results: Results, page: Path
 ) -> None:
-    from screentest.cli._console import out
-    from screentest.cli._tables import print_heading, print_indented, table
+    from screentest.cli.console import out
+    from screentest.cli.tables import print_heading, print_indented, table
 
     print_heading("How often each judge prefers the intact video, % (chance 50)")
     judges = [certificate.judge for certificate in certificates]

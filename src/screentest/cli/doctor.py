@@ -42,8 +42,8 @@ def doctor(
       screentest doctor
       screentest doctor --json | jq .optional
     """
-    from screentest.cli._console import print_json
     from screentest.cli._diagnosis import diagnose
+    from screentest.cli.console import print_json
     from screentest.core import registry
 
     found = diagnose(registry)
@@ -59,8 +59,8 @@ def doctor(
 
 
 def _print_machine(found: Diagnosis) -> None:
-    from screentest.cli._console import out
-    from screentest.cli._tables import print_facts
+    from screentest.cli.console import out
+    from screentest.cli.tables import print_facts
 
     machine = found.machine
     cores = f"{machine.cores_allowed} of {machine.cores} cores"
@@ -89,7 +89,7 @@ def _gib(size: int | None) -> str:
 
 
 def _print_parts(found: Diagnosis) -> None:
-    from screentest.cli._tables import print_checks, print_heading
+    from screentest.cli.tables import print_checks, print_heading
 
     print_heading("Packages")
     print_checks((part.ok, part.name, part.version, part.problem) for part in found.required)
@@ -100,7 +100,7 @@ def _print_parts(found: Diagnosis) -> None:
 
 
 def _print_registered(found: Diagnosis) -> None:
-    from screentest.cli._tables import print_checks, print_heading
+    from screentest.cli.tables import print_checks, print_heading
 
     for kind, entries in groupby(found.registered, key=lambda entry: entry.kind):
         print_heading(_HEADINGS.get(kind) or f"Models for {kind.replace('_', ' ')}")
@@ -116,7 +116,7 @@ def _remark(summary: str, problem: str) -> str:
 
 
 def _print_advice(found: Diagnosis) -> None:
-    from screentest.cli._tables import print_facts, print_heading, print_indented
+    from screentest.cli.tables import print_facts, print_heading, print_indented
 
     wanted = dict[str, list[str]]()
     missing = [(part.fix, part.name) for part in found.optional]

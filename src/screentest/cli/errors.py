@@ -11,7 +11,7 @@ from typing import Any
 
 import typer
 
-from screentest.cli._console import shown
+from screentest.cli.console import shown
 from screentest.cli.loader import CommandGroup
 from screentest.core import NoValue, Reason, ScreentestError, StorageError
 

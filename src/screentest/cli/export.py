@@ -48,7 +48,7 @@ def export(
       screentest export results/tuesday --to parquet --partition evaluator
       screentest export results/tuesday --to json --out - | jq .coverage
     """
-    from screentest.cli._console import err, plural
+    from screentest.cli.console import err, plural
     from screentest.core import BadOption
     from screentest.run import RunReader
     from screentest.run import export as write

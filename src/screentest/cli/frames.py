@@ -64,10 +64,9 @@ def frames(
       screentest frames film.mp4 --fps 2 --size 512 --out stills/
       screentest frames film.mp4 --count 16 --format jpg --out stills/
     """
-    from screentest.cli._console import out as stdout
-    from screentest.cli._console import plural, print_json, shown
-    from screentest.cli._progress import watched
-    from screentest.cli._relay import relayed
+    from screentest.cli.console import out as stdout
+    from screentest.cli.console import plural, print_json, shown
+    from screentest.cli.progress import relayed, watched
     from screentest.video.stills import CONTACT_SHEET, save_stills
 
     choice = _choice(per_shot, fps, count, detector)

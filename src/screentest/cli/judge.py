@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from screentest.cli._engine import AddressOption, EngineOption, GpusOption
-from screentest.cli._options import (
+from screentest.cli.engine import AddressOption, EngineOption, GpusOption
+from screentest.cli.options import (
     DeviceOption,
     JsonOption,
     MaxCostOption,
@@ -57,12 +57,12 @@ def judge(
       screentest judge vlm_video one.mp4 two.mp4 --prompt "A red kite rises" \\
           --model chat=openai:gpt-5
     """
-    from screentest.cli._console import out as console
-    from screentest.cli._console import print_json
-    from screentest.cli._engine import engine_of
-    from screentest.cli._options import cap_of, read_aspects, settings_of
-    from screentest.cli._progress import watched
-    from screentest.cli._tables import print_indented, table
+    from screentest.cli.console import out as console
+    from screentest.cli.console import print_json
+    from screentest.cli.engine import engine_of
+    from screentest.cli.options import cap_of, read_aspects, settings_of
+    from screentest.cli.progress import watched
+    from screentest.cli.tables import print_indented, table
     from screentest.core import Aspect, Item
     from screentest.judges.cases import Case
     from screentest.judges.verdicts import verdicts_of

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from screentest.cli._options import JsonOption
+from screentest.cli.options import JsonOption
 
 
 def merge(
@@ -35,9 +35,9 @@ def merge(
     import json
     from dataclasses import asdict
 
-    from screentest.cli._console import out as console
-    from screentest.cli._console import print_json
-    from screentest.cli._tables import print_indented, table
+    from screentest.cli.console import out as console
+    from screentest.cli.console import print_json
+    from screentest.cli.tables import print_indented, table
     from screentest.core import BadOption
     from screentest.run import RunReader
     from screentest.run.merge import Prefer

@@ -31,9 +31,9 @@ def probe(
       screentest probe renders/*.mp4
       screentest probe film.mp4 --json | jq '.[].duration_seconds'
     """
-    from screentest.cli._console import print_json
-    from screentest.cli._progress import watched
     from screentest.cli._videos import each, failure_object, info_object
+    from screentest.cli.console import print_json
+    from screentest.cli.progress import watched
     from screentest.video import probe
 
     found = list(each(probe, videos, watched()))
@@ -58,8 +58,8 @@ def probe(
 
 
 def _print_one(path: Path, info: VideoInfo) -> None:
-    from screentest.cli._console import out, shown
-    from screentest.cli._tables import print_facts, print_indented
+    from screentest.cli.console import out, shown
+    from screentest.cli.tables import print_facts, print_indented
     from screentest.core import timecode
 
     size = f"{info.width}×{info.height}"
@@ -92,9 +92,9 @@ def _fault_text(fault: Fault) -> str:
 
 
 def _print_many(found: Found) -> None:
-    from screentest.cli._console import out, shown
-    from screentest.cli._tables import print_heading, print_indented, table
     from screentest.cli._videos import rate_text, short_names
+    from screentest.cli.console import out, shown
+    from screentest.cli.tables import print_heading, print_indented, table
     from screentest.core import timecode
 
     folder, names = short_names([path for path, _ in found])

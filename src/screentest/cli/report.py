@@ -39,9 +39,9 @@ def report(
       screentest report scores/ certificates/ --out report.html --tables tables/
       screentest report scores/ --by model --title "Our models in May"
     """
-    from screentest.cli._console import out as console
-    from screentest.cli._console import plural, shown
-    from screentest.cli._progress import watched
+    from screentest.cli.console import out as console
+    from screentest.cli.console import plural, shown
+    from screentest.cli.progress import watched
     from screentest.reports.data import read_report
     from screentest.reports.formats import write_tables
     from screentest.reports.html import PageOptions, write_html

@@ -34,7 +34,7 @@ def runs(
       screentest runs --repair results/tuesday
       screentest runs --json | jq '.[] | select(.state == "killed").folder'
     """
-    from screentest.cli._console import err, print_json, shown
+    from screentest.cli.console import err, print_json, shown
     from screentest.run import find_runs
 
     if rescue:
@@ -52,8 +52,8 @@ def runs(
 
 
 def _print_one(run: RunSummary) -> None:
-    from screentest.cli._console import out, plural, shown
-    from screentest.cli._tables import print_facts
+    from screentest.cli.console import out, plural, shown
+    from screentest.cli.tables import print_facts
 
     out().print(shown(str(run.folder)), style="bold")
     if run.problem:
@@ -81,7 +81,7 @@ def _print_one(run: RunSummary) -> None:
 
 
 def _calls(spending: Spending) -> Sequence[tuple[str, str]]:
-    from screentest.cli._console import plural
+    from screentest.cli.console import plural
 
     if not spending.calls:
         return [("Calls", "none")]
@@ -98,8 +98,8 @@ def _calls(spending: Spending) -> Sequence[tuple[str, str]]:
 
 
 def _print_many(folder: Path, found: Sequence[RunSummary]) -> None:
-    from screentest.cli._console import out, shown
-    from screentest.cli._tables import print_heading, print_indented, table
+    from screentest.cli.console import out, shown
+    from screentest.cli.tables import print_heading, print_indented, table
 
     lines = []
     for run in (run for run in found if not run.problem):
@@ -120,8 +120,8 @@ def _print_many(folder: Path, found: Sequence[RunSummary]) -> None:
 
 
 def _repair(folder: Path) -> None:
-    from screentest.cli._console import out, shown
-    from screentest.cli._tables import print_facts
+    from screentest.cli.console import out, shown
+    from screentest.cli.tables import print_facts
     from screentest.run import repair
 
     done = repair(folder)

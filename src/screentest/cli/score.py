@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from screentest.cli._engine import AddressOption, EngineOption, GpusOption
-from screentest.cli._options import (
+from screentest.cli.engine import AddressOption, EngineOption, GpusOption
+from screentest.cli.options import (
     DamagedOption,
     DeviceOption,
     JsonOption,
@@ -104,12 +104,12 @@ def score(
       screentest score manifest.jsonl --suite etva --by model \\
           --model chat=openai:gpt-5 --prices prices.toml --max-cost 20
     """
-    from screentest.cli._console import print_json
-    from screentest.cli._engine import engine_of
-    from screentest.cli._options import cap_of, settings_of
-    from screentest.cli._progress import watched
     from screentest.cli._prompt_suite import asked, print_missing, with_option
     from screentest.cli._stand_ins import print_stand_ins, stand_ins
+    from screentest.cli.console import print_json
+    from screentest.cli.engine import engine_of
+    from screentest.cli.options import cap_of, settings_of
+    from screentest.cli.progress import watched
     from screentest.core import BadOption
     from screentest.run import Retry, RunStore
     from screentest.score.evaluators import metric_names, resolve
@@ -209,10 +209,10 @@ def _total_object(total: Total) -> dict[str, Any]:
 
 
 def _print(results: Results, by: str, done: Execution, out: Path) -> None:
-    from screentest.cli._console import out as console
-    from screentest.cli._console import plural
-    from screentest.cli._tables import print_heading, print_indented
     from screentest.cli._value_names import readable_names
+    from screentest.cli.console import out as console
+    from screentest.cli.console import plural
+    from screentest.cli.tables import print_heading, print_indented
 
     names = readable_names(results)
     if by:
@@ -233,8 +233,8 @@ def _print(results: Results, by: str, done: Execution, out: Path) -> None:
 
 
 def _print_totals(totals: Sequence[Total], names: Mapping[str, str]) -> None:
-    from screentest.cli._console import out as console
-    from screentest.cli._tables import table
+    from screentest.cli.console import out as console
+    from screentest.cli.tables import table
 
     rows = []
     for total in totals:
@@ -251,7 +251,7 @@ def _print_totals(totals: Sequence[Total], names: Mapping[str, str]) -> None:
 
 def _print_failures(results: Results, called: Mapping[str, str]) -> None:
     """Why values are missing, and what to do; the same words once, with how many they are."""
-    from screentest.cli._tables import print_heading, print_indented
+    from screentest.cli.tables import print_heading, print_indented
 
     told: dict[str, tuple[set[str], set[str]]] = {}
     advice: dict[str, str] = {}

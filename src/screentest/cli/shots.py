@@ -63,8 +63,7 @@ def shots(
       screentest shots film.mp4 --out film.edl
       screentest shots film.mp4 --detector content:threshold=30 --format csv
     """
-    from screentest.cli._progress import watched
-    from screentest.cli._relay import relayed
+    from screentest.cli.progress import relayed, watched
     from screentest.video.sandbox import supervised
 
     chosen = cut_list or _named_for(out)
@@ -96,7 +95,7 @@ def _named_for(out: Path | None) -> CutListFormat:
 
 
 def _text(chosen: CutListFormat, video: Path, found: Found) -> str:
-    from screentest.cli._tables import as_text
+    from screentest.cli.tables import as_text
     from screentest.video.shots import csv_text, edl_text, json_text
 
     match chosen:
@@ -116,7 +115,7 @@ def _text(chosen: CutListFormat, video: Path, found: Found) -> str:
 
 
 def _table(shots: Sequence[Shot]) -> Table:
-    from screentest.cli._tables import table
+    from screentest.cli.tables import table
     from screentest.core import timecode
 
     return table(
@@ -136,8 +135,8 @@ def _table(shots: Sequence[Shot]) -> Table:
 
 
 def _print_table(video: Path, found: Found) -> None:
-    from screentest.cli._console import out, plural
-    from screentest.cli._tables import print_indented
+    from screentest.cli.console import out, plural
+    from screentest.cli.tables import print_indented
     from screentest.core import timecode
 
     out().print(_table(found.shots))

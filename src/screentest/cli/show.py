@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from screentest.cli._options import JsonOption
+from screentest.cli.options import JsonOption
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -36,7 +36,7 @@ def show(
       screentest show scores/ castle-7 --worst 10
       screentest show scores/ castle-7 --json | jq '.values[].value'
     """
-    from screentest.cli._console import print_json
+    from screentest.cli.console import print_json
     from screentest.reports.data import read_report
     from screentest.reports.drilldown import worst_moments
 
@@ -76,9 +76,9 @@ def _chosen(results: Results, text: str) -> str:
 def _print(
     results: Results, chosen: str, values: Sequence[Value], pending: Sequence[str], moments: Any
 ) -> None:
-    from screentest.cli._console import out as console
-    from screentest.cli._console import shown
-    from screentest.cli._tables import print_facts, print_heading, print_indented, table
+    from screentest.cli.console import out as console
+    from screentest.cli.console import shown
+    from screentest.cli.tables import print_facts, print_heading, print_indented, table
 
     item = results.items[chosen]
     console().print(shown(chosen), style="bold")
@@ -131,7 +131,7 @@ def _worst(curve: Sequence[Point], *, higher: bool) -> Point:
 
 def _levels() -> str:
     """Blocks, where the terminal's encoding has them."""
-    from screentest.cli._console import out as console
+    from screentest.cli.console import out as console
     from screentest.reports.drilldown import BLOCKS, PLAIN
 
     try:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from screentest.cli._options import JsonOption
+from screentest.cli.options import JsonOption
 
 if TYPE_CHECKING:
     from screentest.score.suite import Dimension, Suite
@@ -25,8 +25,8 @@ def list_suites(as_json: JsonOption = False) -> None:
     Examples:
       screentest suite list
     """
-    from screentest.cli._console import out, print_json
-    from screentest.cli._tables import table
+    from screentest.cli.console import out, print_json
+    from screentest.cli.tables import table
     from screentest.core import registry
 
     found = [
@@ -51,7 +51,7 @@ def show(
       screentest suite show locot2v
       screentest suite show locot2v:compat=upstream --json
     """
-    from screentest.cli._console import print_json
+    from screentest.cli.console import print_json
     from screentest.score.suite import read_suite
 
     suite = read_suite(name)
@@ -75,7 +75,7 @@ def _object(dimension: Dimension) -> dict[str, Any]:
 
 
 def _print(suite: Suite) -> None:
-    from screentest.cli._tables import print_heading, print_indented
+    from screentest.cli.tables import print_heading, print_indented
     from screentest.core import build, registry
 
     print_heading(f"{suite.name}: metrics")
@@ -89,7 +89,7 @@ def _print(suite: Suite) -> None:
 
 
 def _print_parts(dimension: Dimension, indent: int) -> None:
-    from screentest.cli._tables import print_indented
+    from screentest.cli.tables import print_indented
 
     for value in dimension.values:
         print_indented(value, indent=indent)

@@ -56,8 +56,8 @@ def validate(
       screentest validate rows.csv --videos renders/ --deep
       screentest validate manifest.jsonl --json | jq '.problems[].line'
     """
-    from screentest.cli._console import print_json
-    from screentest.cli._progress import watched
+    from screentest.cli.console import print_json
+    from screentest.cli.progress import watched
     from screentest.manifests.check import check_manifest
 
     report = check_manifest(manifest, videos=videos, partial=partial, deep=deep, progress=watched())
@@ -90,8 +90,8 @@ def _as_object(report: Report) -> dict[str, Any]:
 
 
 def _print(report: Report) -> None:
-    from screentest.cli._console import out, plural
-    from screentest.cli._tables import print_heading, print_indented
+    from screentest.cli.console import out, plural
+    from screentest.cli.tables import print_heading, print_indented
     from screentest.manifests.fields import Kind
 
     for kind in Kind:
@@ -109,7 +109,7 @@ def _print(report: Report) -> None:
 
 def _print_problems(problems: list[Problem]) -> None:
     """One line each; advice that several share stands below the last of them."""
-    from screentest.cli._tables import print_indented
+    from screentest.cli.tables import print_indented
 
     for advice, group in groupby(problems, key=lambda problem: problem.advice):
         for problem in group:

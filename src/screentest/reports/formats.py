@@ -111,7 +111,7 @@ def parquet(table: Table) -> bytes:
         if not table.is_numeric(place):
             cells = [None if cell is None else str(cell) for cell in cells]
         elif any(isinstance(cell, float) for cell in cells):
-            cells = [None if cell is None else float(cell) for cell in cells]
+            cells = [float(cell) if isinstance(cell, int | float) else None for cell in cells]
         columns.append(pa.array(cells))
     page = io.BytesIO()
     pq.write_table(pa.table(columns, names=[column.name for column in table.columns]), page)

@@ -34,13 +34,13 @@ def show(
       screentest testbed show testbed/ film-7/color
       screentest testbed show testbed/ film-7/color --json
     """
-    from screentest.cli._console import print_json
     from screentest.cli._testbed import (
         pair_as_object,
         print_pair,
         print_testbed,
         testbed_as_object,
     )
+    from screentest.cli.console import print_json
     from screentest.testbeds.testbed import find_pair, read_testbed
 
     testbed = read_testbed(folder)
@@ -91,9 +91,9 @@ def verify(
     """
     from dataclasses import replace
 
-    from screentest.cli._console import print_json
-    from screentest.cli._progress import watched
     from screentest.cli._testbed import print_verification, verification_as_object
+    from screentest.cli.console import print_json
+    from screentest.cli.progress import watched
     from screentest.core import BadOption
     from screentest.testbeds.testbed import read_testbed
     from screentest.testbeds.verify import verify_testbed
@@ -166,8 +166,8 @@ def stats(
       screentest testbed stats testbed/ --plots charts/
       screentest testbed stats testbed/ --json | jq .aspects
     """
-    from screentest.cli._console import err, plural, print_json, shown
     from screentest.cli._testbed import print_statistics, statistics_as_object
+    from screentest.cli.console import err, plural, print_json, shown
     from screentest.testbeds.statistics import statistics_of
     from screentest.testbeds.testbed import read_testbed
 
@@ -207,9 +207,9 @@ def sample(
       screentest testbed sample testbed/ --out small/ -n 50
       screentest testbed sample testbed/ --out small/ -n 5 --per-aspect
     """
-    from screentest.cli._console import plural, print_json
-    from screentest.cli._tables import print_indented
     from screentest.cli._testbed import testbed_as_object
+    from screentest.cli.console import plural, print_json
+    from screentest.cli.tables import print_indented
     from screentest.testbeds.subset import sample_testbed
 
     made = sample_testbed(folder, out, count, seed=seed, per_aspect=per_aspect, copy=copy)
@@ -229,7 +229,7 @@ def page(folder: Folder) -> None:
     Examples:
       screentest testbed page testbed/
     """
-    from screentest.cli._tables import print_indented
+    from screentest.cli.tables import print_indented
     from screentest.testbeds.page import write_page
     from screentest.testbeds.testbed import read_testbed
 

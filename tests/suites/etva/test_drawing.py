@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from xml.etree import ElementTree
 
-from screentest.suites.etva.graph import Attribute, Entity, SceneGraph
+from screentest.suites.etva.graph import Attribute, Entity, SceneGraph, graph_svg
 from screentest.suites.etva.rules.writer import write_by_rules
-from screentest.suites.etva.tables import graph_svg
 
 NAME = "{http://www.w3.org/2000/svg}"
 

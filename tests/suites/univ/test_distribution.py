@@ -6,9 +6,9 @@ import json
 from pathlib import Path
 from typing import Any
 
+from screentest.suites.univ.distribution import OTHER, distribution
 from screentest.suites.univ.schema import NOTHING, Description
 from screentest.suites.univ.script import paper_form
-from screentest.suites.univ.tables import OTHER, distribution
 from screentest.suites.univ.vocabulary import ALL_SUBDIMENSIONS
 from tests.cli.conftest import invoke
 from tests.suites.univ.test_schema import DOG

@@ -7,13 +7,9 @@ import random
 import pytest
 
 from screentest.suites.univ.pieces import UnivTask
-from screentest.suites.univ.tables import (
-    PUBLISHED,
-    agrees_with_print,
-    is_imputed,
-    published_average,
-)
+from screentest.suites.univ.tables import PUBLISHED
 from screentest.suites.univ.vocabulary import Dimension
+from tests.suites.univ.published import agrees_with_print, is_imputed, published_average
 
 # Table 4, in per cent: what is printed as average, and the mean of the eight printed dimensions.
 # These four rows differ by more than rounding; all others agree.

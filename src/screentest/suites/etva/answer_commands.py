@@ -7,7 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
-from screentest.cli._options import JsonOption
+from screentest.cli.options import JsonOption
 
 
 def answers(
@@ -25,7 +25,7 @@ def answers(
       screentest suite etva answers scores/
       screentest suite etva answers scores/ cat-01 --said
     """
-    from screentest.cli._console import print_json
+    from screentest.cli.console import print_json
     from screentest.core import UnknownName
     from screentest.suites.etva.runs import evidence_of_run
 
@@ -42,8 +42,8 @@ def answers(
 
 
 def _print(name: str, asked: list[dict[str, Any]], *, said: bool) -> None:
-    from screentest.cli._console import out as console
-    from screentest.cli._tables import print_heading, print_indented, table
+    from screentest.cli.console import out as console
+    from screentest.cli.tables import print_heading, print_indented, table
 
     print_heading(name)
     if not said:

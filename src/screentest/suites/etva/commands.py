@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from screentest.cli._options import JsonOption
+from screentest.cli.options import JsonOption
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -57,7 +57,7 @@ def replay(
       screentest suite etva replay vidu.json --categories questions.json \\
           --compat upstream --json
     """
-    from screentest.cli._console import print_json
+    from screentest.cli.console import print_json
     from screentest.suites.etva.data import read_transcripts
     from screentest.suites.etva.runs import judge_run, judge_transcripts
     from screentest.suites.etva.tables import rows_by_model
@@ -103,7 +103,7 @@ def benchmark(
           --out questions.jsonl
       screentest suite etva benchmark questions.jsonl --draw 105 --out small.jsonl
     """
-    from screentest.cli._console import print_json
+    from screentest.cli.console import print_json
     from screentest.core import BadOption
     from screentest.suites.etva.benchmark import (
         distance,
@@ -151,8 +151,8 @@ def _compat(name: str) -> Any:
 
 
 def _print(rows: Sequence[Row]) -> None:
-    from screentest.cli._console import out as console
-    from screentest.cli._tables import print_heading, table
+    from screentest.cli.console import out as console
+    from screentest.cli.tables import print_heading, table
 
     for row in rows:
         if row.model:
@@ -218,8 +218,8 @@ def _summary(outcome: Outcome[Summary]) -> dict[str, Any]:
 
 
 def _print_spread(spread: dict[str, Any], prompts: dict[str, int]) -> None:
-    from screentest.cli._console import out as console
-    from screentest.cli._tables import table
+    from screentest.cli.console import out as console
+    from screentest.cli.tables import table
     from screentest.suites.etva.benchmark import shares
     from screentest.suites.etva.graph import Category
 

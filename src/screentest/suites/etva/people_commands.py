@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from screentest.cli._options import JsonOption
+from screentest.cli.options import JsonOption
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -40,7 +40,7 @@ def people(
       screentest suite etva people scores/ ratings.json answers.json --json
     """
     from screentest.annotate.export import read_export
-    from screentest.cli._console import print_json
+    from screentest.cli.console import print_json
     from screentest.core import BadOption
     from screentest.suites.etva.answers import Compat
     from screentest.suites.etva.graph import Category
@@ -101,8 +101,8 @@ def _named(answers: Mapping[str, Mapping[str, bool]]) -> dict[str, bool]:
 
 
 def _print(found: Mapping[str, WithPeople], accuracy: Outcome[AnswerAccuracy]) -> None:
-    from screentest.cli._console import out as console
-    from screentest.cli._tables import print_indented, table
+    from screentest.cli.console import out as console
+    from screentest.cli.tables import print_indented, table
 
     rows = []
     for name, one in found.items():

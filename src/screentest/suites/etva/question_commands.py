@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from screentest.cli._options import (
+from screentest.cli.options import (
     MaxCostOption,
     ModelOption,
     PricesOption,
@@ -20,8 +20,8 @@ if TYPE_CHECKING:
 
     from screentest.core import Outcome
     from screentest.run.session import Tools
+    from screentest.suites.etva.question_files import WrittenQuestions
     from screentest.suites.etva.questions import QuestionSet
-    from screentest.suites.etva.runs import WrittenQuestions
 
 QuestionsArgument = Annotated[
     Path, typer.Argument(metavar="QUESTIONS", help="A questions file, or a released one.")
@@ -63,15 +63,14 @@ def questions(
     """
     from contextlib import closing
 
-    from screentest.cli._options import cap_of, settings_of
-    from screentest.cli._progress import watched
+    from screentest.cli.options import cap_of, settings_of
+    from screentest.cli.progress import watched
     from screentest.core import BadOption
     from screentest.models.roles import Role
     from screentest.run import RunStore
     from screentest.run.session import Tools
     from screentest.suites.etva.agents import add_knowledge
-    from screentest.suites.etva.runs import write_missing
-    from screentest.suites.etva.tables import read_texts
+    from screentest.suites.etva.question_files import read_texts, write_missing
 
     if writer not in ("chat", "rules"):
         raise BadOption(f"there is no writer {writer!r}", advice="One of chat, rules.")
@@ -123,8 +122,8 @@ def _by_chat(tools: Tools) -> Any:
 
 
 def _print_written(written: WrittenQuestions, out: Path) -> None:
-    from screentest.cli._console import plural
-    from screentest.cli._tables import print_heading, print_indented
+    from screentest.cli.console import plural
+    from screentest.cli.tables import print_heading, print_indented
 
     count = sum(len(one.questions) for one in written.sets.values())
     told = f"{plural(count, 'question')} for {plural(len(written.sets), 'prompt')} in {out}"
@@ -153,8 +152,8 @@ def graph(
       screentest suite etva graph questions.jsonl 3 --out graph.svg
     """
     from screentest.core import BadOption
+    from screentest.suites.etva.graph import graph_svg
     from screentest.suites.etva.questions import read_question_sets
-    from screentest.suites.etva.tables import graph_svg
 
     sets = read_question_sets(file, categories)
     if number > len(sets):
@@ -172,8 +171,8 @@ def graph(
 
 
 def _print_questions(chosen: QuestionSet) -> None:
-    from screentest.cli._console import out as console
-    from screentest.cli._tables import print_heading, print_indented, table
+    from screentest.cli.console import out as console
+    from screentest.cli.tables import print_heading, print_indented, table
 
     print_indented(chosen.prompt, indent=0, style="bold")
     console().print()
@@ -213,8 +212,8 @@ def hand(
     """
     import json
 
-    from screentest.cli._console import plural
-    from screentest.cli._tables import print_indented
+    from screentest.cli.console import plural
+    from screentest.cli.tables import print_indented
     from screentest.core import UserError
     from screentest.manifests.manifest import read_manifest
     from screentest.suites.etva.questions import by_prompt, key_of, read_question_sets

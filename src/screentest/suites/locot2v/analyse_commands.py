@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from screentest.cli._options import JsonOption
+from screentest.cli.options import JsonOption
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -43,8 +43,8 @@ def analyse(
       screentest suite locot2v analyse ours/ theirs/ --by theme
       screentest suite locot2v analyse scores/ --charts charts/
     """
-    from screentest.cli._console import print_json
-    from screentest.cli._tables import print_indented
+    from screentest.cli.console import print_json
+    from screentest.cli.tables import print_indented
     from screentest.core import BadOption
     from screentest.run import RunReader
     from screentest.score.results import read_results
@@ -132,8 +132,8 @@ def _cells(standing: Standing) -> list[str]:
 
 
 def _print_rows(rows: list[Row]) -> None:
-    from screentest.cli._console import out
-    from screentest.cli._tables import table
+    from screentest.cli.console import out
+    from screentest.cli.tables import table
 
     lines = []
     for row in rows:
@@ -144,8 +144,8 @@ def _print_rows(rows: list[Row]) -> None:
 
 
 def _print_groups(groups: Mapping[str, Mapping[str, Standing]], by: str) -> None:
-    from screentest.cli._console import out
-    from screentest.cli._tables import print_heading, table
+    from screentest.cli.console import out
+    from screentest.cli.tables import print_heading, table
 
     for group, models in groups.items():
         print_heading(f"{by}: {group}")
@@ -166,8 +166,8 @@ _MOST_COLUMNS = 6
 
 def _print_parts(rows: list[Row]) -> None:
     """All sub-dimensions, one line each; counted in videos where some have no value."""
-    from screentest.cli._console import out
-    from screentest.cli._tables import print_heading, print_indented, table
+    from screentest.cli.console import out
+    from screentest.cli.tables import print_heading, print_indented, table
     from screentest.suites.locot2v.suite import ALL
 
     print_heading("Sub-dimensions")
@@ -182,8 +182,8 @@ def _print_parts(rows: list[Row]) -> None:
 
 
 def _print_together(together: list[Together]) -> None:
-    from screentest.cli._console import out
-    from screentest.cli._tables import print_heading, print_indented, table
+    from screentest.cli.console import out
+    from screentest.cli.tables import print_heading, print_indented, table
     from screentest.suites.locot2v.tables import titles
 
     named = titles()

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from screentest.cli._options import (
+from screentest.cli.options import (
     DeviceOption,
     JsonOption,
     MaxCostOption,
@@ -62,8 +62,8 @@ def build(
       screentest suite locot2v build --urls list.txt --theme pets \\
           --model chat.watch=openai:SEEING --model chat.extract=openai:WRITING
     """
-    from screentest.cli._console import err, print_json, shown
-    from screentest.cli._options import cap_of, settings_of
+    from screentest.cli.console import err, print_json, shown
+    from screentest.cli.options import cap_of, settings_of
     from screentest.core import BadOption
     from screentest.run import RunStore
     from screentest.run.session import Tools
@@ -117,8 +117,8 @@ def _object(done: SuiteBuild, out: Path) -> dict[str, Any]:
 
 
 def _print(done: SuiteBuild, out: Path, total: int) -> None:
-    from screentest.cli._console import plural
-    from screentest.cli._tables import print_heading, print_indented
+    from screentest.cli.console import plural
+    from screentest.cli.tables import print_heading, print_indented
 
     for title, found in (("Left out", done.left_out), ("To be looked at", done.flagged)):
         if found:

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from screentest.cli._options import DeviceOption, JsonOption, ModelOption, ProfileOption
+from screentest.cli.options import DeviceOption, JsonOption, ModelOption, ProfileOption
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -42,8 +42,8 @@ def upper_bound(
       screentest suite locot2v upper-bound pictures/
       screentest score manifest.jsonl --suite locot2v:upper_bound=0.81
     """
-    from screentest.cli._console import out, plural, print_json
-    from screentest.cli._options import settings_of
+    from screentest.cli.console import out, plural, print_json
+    from screentest.cli.options import settings_of
     from screentest.core import BadOption
     from screentest.run.session import Tools
     from screentest.suites.locot2v.metrics.quality import best_tenth
@@ -117,9 +117,9 @@ def items(
       screentest score manifest.jsonl --suite locot2v:records=suite.json \\
           --model chat=openai:NAME
     """
-    from screentest.cli._console import out as console
-    from screentest.cli._console import plural, print_json
     from screentest.cli._prompt_suite import print_missing, videos_of
+    from screentest.cli.console import out as console
+    from screentest.cli.console import plural, print_json
     from screentest.manifests.manifest import write_manifest
 
     suite, found, missing = videos_of(records, videos, model_name, _categories(categories))
@@ -175,8 +175,8 @@ def correct(
     """
     from screentest.annotate.answers import Task
     from screentest.annotate.export import read_export
-    from screentest.cli._console import print_json
-    from screentest.cli._tables import print_indented
+    from screentest.cli.console import print_json
+    from screentest.cli.tables import print_indented
     from screentest.suites.locot2v.building.documents import correct_stage
 
     said: dict[str, list[str | None]] = {}

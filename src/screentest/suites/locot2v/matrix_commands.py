@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from screentest.cli._options import (
+from screentest.cli.options import (
     DeviceOption,
     JsonOption,
     MaxCostOption,
@@ -60,9 +60,9 @@ def matrix(
       screentest suite locot2v matrix testbed/ \\
           --metrics locot2v_warping_error,locot2v_dynamic_degree
     """
-    from screentest.cli._console import print_json
-    from screentest.cli._options import cap_of, settings_of
-    from screentest.cli._progress import watched
+    from screentest.cli.console import print_json
+    from screentest.cli.options import cap_of, settings_of
+    from screentest.cli.progress import watched
     from screentest.run import LocalEngine, RunStore
     from screentest.score.evaluators import metric_names
     from screentest.score.results import read_results
@@ -125,8 +125,8 @@ def _draw(found: Matrix, across: list[str], path: Path) -> Path:
 
 
 def _print(found: Matrix, across: Mapping[str, int], results: Results) -> None:
-    from screentest.cli._console import out as console
-    from screentest.cli._tables import print_heading, print_indented, table
+    from screentest.cli.console import out as console
+    from screentest.cli.tables import print_heading, print_indented, table
 
     heads = [column[:_LETTERS] for column in across]
     lines = [
@@ -168,8 +168,8 @@ def _reasons(results: Results) -> list[str]:
 
 
 def _tell_end(out: Path, drawn: Path | None, pending: int) -> None:
-    from screentest.cli._console import plural
-    from screentest.cli._tables import print_indented
+    from screentest.cli.console import plural
+    from screentest.cli.tables import print_indented
 
     if drawn is not None:
         print_indented(f"drawn: {drawn}", indent=0)

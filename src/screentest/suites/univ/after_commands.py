@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from screentest.cli._options import JsonOption
+from screentest.cli.options import JsonOption
 
 if TYPE_CHECKING:
     from screentest.suites.univ.tables import Row, TaskCost
@@ -33,7 +33,7 @@ def table(
       screentest suite univ table scores/
       screentest suite univ table scores/ --chart radar.svg
     """
-    from screentest.cli._console import print_json
+    from screentest.cli.console import print_json
     from screentest.core import UserError
     from screentest.reports.charts import save
     from screentest.run import RunReader
@@ -77,10 +77,10 @@ def _row_object(row: Row) -> dict[str, Any]:
 
 
 def _print_table(rows: list[Row], by: str, chart: Path | None) -> None:
-    from screentest.cli._console import out as console
-    from screentest.cli._console import shown
-    from screentest.cli._tables import print_indented
-    from screentest.cli._tables import table as drawn
+    from screentest.cli.console import out as console
+    from screentest.cli.console import shown
+    from screentest.cli.tables import print_indented
+    from screentest.cli.tables import table as drawn
     from screentest.suites.univ.vocabulary import Dimension
 
     lines = []
@@ -117,9 +117,9 @@ def cost(runs: RunsArgument, as_json: JsonOption = False) -> None:
     Examples:
       screentest suite univ cost scores/
     """
-    from screentest.cli._console import out as console
-    from screentest.cli._console import print_json
-    from screentest.cli._tables import table as drawn
+    from screentest.cli.console import out as console
+    from screentest.cli.console import print_json
+    from screentest.cli.tables import table as drawn
     from screentest.core import UserError
     from screentest.run import RunReader
     from screentest.suites.univ.tables import PUBLISHED, task_costs

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from screentest.cli._options import JsonOption
+from screentest.cli.options import JsonOption
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -59,7 +59,7 @@ def agree(
       screentest suite univ agree scores/ --votes sheet.csv
       screentest suite univ agree gpt/ qwen/ --votes sheet.csv --own gpt=sora
     """
-    from screentest.cli._console import print_json
+    from screentest.cli.console import print_json
     from screentest.core import BadOption
     from screentest.suites.univ.people import read_votes
 
@@ -95,7 +95,7 @@ def _read(folder: Path) -> Results:
 def _write(
     path: Path, results: Results, names: Sequence[str], share: float, raters: int, seed: int
 ) -> None:
-    from screentest.cli._console import out, plural, shown
+    from screentest.cli.console import out, plural, shown
     from screentest.core import UserError
     from screentest.suites.univ.people import judged, write_sheet
 
@@ -181,8 +181,8 @@ def _own(text: str, runs: Sequence[Path]) -> tuple[Path, str]:
 def _print(
     found: Mapping[tuple[str, str], JudgeAgreement], favours: Sequence[SelfPreference]
 ) -> None:
-    from screentest.cli._console import out
-    from screentest.cli._tables import print_heading, print_indented, table
+    from screentest.cli.console import out
+    from screentest.cli.tables import print_heading, print_indented, table
 
     for run in dict.fromkeys(run for run, _ in found):
         mine = {name: one for (where, name), one in found.items() if where == run}

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from screentest.cli._options import JsonOption, PricesOption, PromptsOption
+from screentest.cli.options import JsonOption, PricesOption, PromptsOption
 
 if TYPE_CHECKING:
     from screentest.suites.univ.captioning import Foreseen
@@ -42,9 +42,9 @@ def import_benchmark(
       screentest suite univ import UniVBench/ wan/ --task t2v --model wan \\
           --out wan.jsonl
     """
-    from screentest.cli._console import out as console
-    from screentest.cli._console import plural, print_json, shown
-    from screentest.cli._tables import print_heading, print_indented
+    from screentest.cli.console import out as console
+    from screentest.cli.console import plural, print_json, shown
+    from screentest.cli.tables import print_heading, print_indented
     from screentest.core import BadOption, UserError
     from screentest.manifests.manifest import write_manifest
     from screentest.suites.univ.data import read_univbench
@@ -113,8 +113,8 @@ def estimate(
     from dataclasses import asdict
     from typing import cast, get_args
 
-    from screentest.cli._console import print_json
-    from screentest.cli._options import items_of, settings_of
+    from screentest.cli.console import print_json
+    from screentest.cli.options import items_of, settings_of
     from screentest.core import BadOption
     from screentest.run.session import Tools
     from screentest.suites.univ.captioning import foresee
@@ -147,7 +147,7 @@ def estimate(
 
 
 def _print_foreseen(found: Foreseen) -> None:
-    from screentest.cli._tables import print_facts, print_heading, print_indented
+    from screentest.cli.tables import print_facts, print_heading, print_indented
 
     cost = "unknown: no price" if found.most_cost is None else f"at most {found.most_cost:.4f}"
     print_facts(

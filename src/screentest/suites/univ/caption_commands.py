@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from screentest.cli._options import (
+from screentest.cli.options import (
     DamagedOption,
     DeviceOption,
     JsonOption,
@@ -67,9 +67,9 @@ def caption(
           --model chat=openai:gpt-5
       screentest build described/manifest.jsonl --out testbed/
     """
-    from screentest.cli._console import print_json
-    from screentest.cli._options import cap_of, items_of, settings_of
-    from screentest.cli._progress import watched
+    from screentest.cli.console import print_json
+    from screentest.cli.options import cap_of, items_of, settings_of
+    from screentest.cli.progress import watched
     from screentest.run import LocalEngine, RunStore
     from screentest.score.results import read_results
     from screentest.score.tasks import score_items
@@ -127,9 +127,9 @@ def _metric(by: str, settings: Settings, fps: float, whole: bool) -> str:
 
 
 def _print(captioned: Captioned, written: list[Path], done: Execution) -> None:
-    from screentest.cli._console import out as console
-    from screentest.cli._console import plural, shown
-    from screentest.cli._tables import print_heading, print_indented
+    from screentest.cli.console import out as console
+    from screentest.cli.console import plural, shown
+    from screentest.cli.tables import print_heading, print_indented
 
     for name, video in captioned.videos.items():
         lost = captioned.missing.get(name, 0)

@@ -16,7 +16,7 @@ from typing import Annotated
 
 import typer
 
-from screentest.cli._options import JsonOption
+from screentest.cli.options import JsonOption
 
 
 def distribution(
@@ -33,13 +33,13 @@ def distribution(
     Examples:
       screentest suite univ distribution captions/captions.jsonl --out corpus.svg
     """
-    from screentest.cli._console import out as console
-    from screentest.cli._console import print_json, shown
-    from screentest.cli._tables import table as drawn
+    from screentest.cli.console import out as console
+    from screentest.cli.console import print_json, shown
+    from screentest.cli.tables import table as drawn
     from screentest.reports.charts import save
     from screentest.suites.univ.captioning import read_shots
-    from screentest.suites.univ.tables import distribution as counted
-    from screentest.suites.univ.tables import draw_distribution
+    from screentest.suites.univ.distribution import distribution as counted
+    from screentest.suites.univ.distribution import draw_distribution
 
     spreads = counted([shot for path in captions for shot in read_shots(path)])
     if out is not None:
@@ -72,7 +72,7 @@ def schema() -> None:
     Examples:
       screentest suite univ schema > description.schema.json
     """
-    from screentest.cli._console import print_json
+    from screentest.cli.console import print_json
     from screentest.suites.univ.schema import description_schema
 
     print_json(description_schema())

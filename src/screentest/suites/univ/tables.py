@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 import re
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -21,14 +21,10 @@ from screentest.run import RunReader
 from screentest.run.ledger import Call
 from screentest.score.results import Results, Value
 from screentest.suites.univ.pieces import UnivTask
-from screentest.suites.univ.schema import Description
 from screentest.suites.univ.vocabulary import (
-    ALL_SUBDIMENSIONS,
     OWNER,
     TITLES,
-    VOCABULARIES,
     Dimension,
-    classify,
 )
 
 if TYPE_CHECKING:
@@ -122,30 +118,6 @@ def percent(task: UnivTask, value: float) -> float:
     return value * (100 if task is UnivTask.V2T else 10)
 
 
-def published_average(points: Sequence[float]) -> float:
-    """Table 4's average: the mean of eight dimensions out of ten, in per cent.
-
-    >>> published_average([7, 8, 6, 7, 8, 8, 9, 7])
-    75.0
-    """
-    if len(points) != len(Dimension):
-        raise ValueError(f"an average is of {len(Dimension)} dimensions, not {len(points)}")
-    return 10 * math.fsum(points) / len(points)
-
-
-def agrees_with_print(cells: Sequence[float], printed: float, *, places: int = 1) -> bool:
-    """Whether a printed average can be that of these cells, all in per cent and rounded."""
-    unit = 10.0**-places
-    return abs(math.fsum(cells) / len(cells) - printed) <= unit + 1e-9
-
-
-def is_imputed(cells: Mapping[Dimension, float], one: Dimension, *, places: int = 1) -> bool:
-    """Whether a cell is no more than the mean of the others, to the printed places."""
-    others = [value for name, value in cells.items() if name is not one]
-    # The cell is rounded to half a unit, and so is each of the others.
-    return abs(cells[one] - math.fsum(others) / len(others)) <= 10.0**-places + 1e-9
-
-
 def _row(metric: str, model: str, values: Sequence[Value], waiting: Mapping[Dimension, int]) -> Row:
     task = task_of(metric)
     assert task is not None
@@ -233,99 +205,6 @@ def _cost(task: UnivTask, cases: int, calls: Sequence[Call]) -> TaskCost:
         math.fsum(one.latency for one in receipts) / per,
         sum(one.status is not CallStatus.ANSWERED for one in receipts),
     )
-
-
-# What a corpus is made of: how often each term of each sub-dimension is seen (figure B4).
-
-OTHER = "other words"
-_SHOWN = 12
-_COLOUR, _FADED = "#4878a8", "#b8c4d0"
-
-
-@dataclass(frozen=True, slots=True)
-class TermCounts:
-    """How often each term is said of one sub-dimension."""
-
-    name: str
-    counts: Mapping[str, int]
-    """By term, the most frequent first; free text that no term covers is one of them."""
-    silent: int
-    """Shots of which nothing is said."""
-
-    @property
-    def said(self) -> int:
-        """All statements."""
-        return sum(self.counts.values())
-
-
-def distribution(shots: Iterable[Description]) -> dict[str, TermCounts]:
-    """All 21 sub-dimensions; those without a vocabulary are only said or silent."""
-    listed = list(shots)
-    counts: dict[str, Counter[str]] = {name: Counter() for name in ALL_SUBDIMENSIONS}
-    silent: Counter[str] = Counter()
-    for shot in listed:
-        seen = set()
-        for name, term in _terms(shot):
-            counts[name][term] += 1
-            seen.add(name)
-        silent.update(set(ALL_SUBDIMENSIONS) - seen)
-    return {
-        name: TermCounts(name, dict(_sorted(counts[name])), silent[name])
-        for name in ALL_SUBDIMENSIONS
-    }
-
-
-def _terms(shot: Description) -> Iterable[tuple[str, str]]:
-    # Scenes and actions are told in words and sorted by their kind.
-    kinds = {
-        "background_scene": [str(scene.kind) for scene in shot.scenes],
-        "action_event": [str(action.kind) for action in shot.actions],
-    }
-    for name, some in kinds.items():
-        for kind in some:
-            yield name, _term(name, kind)
-    for name, text in shot.by_subdimension():
-        if name in ALL_SUBDIMENSIONS and name not in kinds and text.strip():
-            yield name, _term(name, text)
-
-
-def _term(name: str, text: str) -> str:
-    vocabulary = VOCABULARIES.get(name)
-    if vocabulary is None:
-        return "said"
-    found = classify(vocabulary, text)
-    return OTHER if found is None else found.value
-
-
-def _sorted(counts: Counter[str]) -> list[tuple[str, int]]:
-    return sorted(counts.items(), key=lambda pair: (pair[0] == OTHER, -pair[1], pair[0]))
-
-
-def draw_distribution(spreads: Mapping[str, TermCounts]) -> Figure:
-    """A small chart for each of the 21."""
-    from matplotlib.backends.backend_agg import FigureCanvasAgg
-    from matplotlib.figure import Figure
-    from matplotlib.ticker import MaxNLocator
-
-    columns = 3
-    rows = -(-len(spreads) // columns)
-    figure = Figure(figsize=(11, 2.3 * rows))
-    FigureCanvasAgg(figure)
-    for place, spread in enumerate(spreads.values(), start=1):
-        axes = figure.add_subplot(rows, columns, place)
-        shown = list(spread.counts.items())[:_SHOWN]
-        bars = [*shown, ("nothing said", spread.silent)]
-        colours = [_COLOUR] * len(shown) + [_FADED]
-        axes.barh(range(len(bars)), [count for _, count in bars], color=colours, height=0.7)
-        axes.set_yticks(range(len(bars)), [name for name, _ in bars], fontsize=7)
-        axes.invert_yaxis()
-        axes.tick_params(axis="x", labelsize=7)
-        axes.xaxis.set_major_locator(MaxNLocator(integer=True))
-        title = spread.name.replace("_", ": ", 1).replace("_", " ")
-        axes.set_title(f"{title} ({spread.said:,})", fontsize=9, loc="left")
-        axes.spines[["top", "right"]].set_visible(False)
-    figure.tight_layout()
-    return figure
 
 
 # The benchmark's radar: a panel per task, an axis per dimension, a line per model.

@@ -4,14 +4,21 @@ from __future__ import annotations
 
 import io
 from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from screentest.cli._console import out, print_json, shown
+from rich.box import SIMPLE_HEAD
+from rich.console import Console
+from rich.padding import Padding
+from rich.table import Table
+from rich.text import Text
 
-if TYPE_CHECKING:
-    from rich.table import Table
+from screentest.cli.console import out, print_json, shown
+from screentest.core import table as core
 
-    from screentest.core import table as core
+COUNT = "{:,}".format
+"""How a column shows counts: 12,345."""
+SHARE = "{:.1%}".format
+"""How a column shows shares: 45.2%."""
 
 _MARKS = {True: ("✓", "green"), False: ("✗", "red"), None: ("–", "dim")}
 
@@ -39,10 +46,6 @@ def show(*tables: core.Table, as_json: bool = False, **facts: Any) -> None:
 
 def rendered(given: core.Table) -> Table:
     """A table for the terminal. A cell that is too wide goes on in the next line."""
-    from rich.box import SIMPLE_HEAD
-    from rich.table import Table
-    from rich.text import Text
-
     brief = given.short()
     result = Table(box=SIMPLE_HEAD, show_edge=False, padding=(0, 1, 0, 0), header_style="bold")
     for column, side in zip(brief.columns, brief.alignments(), strict=True):
@@ -53,15 +56,21 @@ def rendered(given: core.Table) -> Table:
     return result
 
 
+def print_record(given: core.Table) -> None:
+    """The only row of a table, one column below the other; those without a title are left out."""
+    ((cells, texts),) = zip(given.rows, given.texts(), strict=True)
+    print_facts(
+        (column.title, text)
+        for column, cell, text in zip(given.columns, cells, texts, strict=True)
+        if column.title and cell is not None
+    )
+
+
 def table(columns: Sequence[str], rows: Iterable[Sequence[str]]) -> Table:
     """A table; a column whose name starts with ``>`` is a number and stands to the right.
 
     A cell that is too wide goes on in the next line: nothing is cut off.
     """
-    from rich.box import SIMPLE_HEAD
-    from rich.table import Table
-    from rich.text import Text
-
     result = Table(box=SIMPLE_HEAD, show_edge=False, padding=(0, 1, 0, 0), header_style="bold")
     for name in columns:
         right = name.startswith(">")
@@ -75,8 +84,6 @@ def table(columns: Sequence[str], rows: Iterable[Sequence[str]]) -> Table:
 
 def as_text(table: Table) -> str:
     """A table for a file: plain text, as wide as it needs to be."""
-    from rich.console import Console
-
     page = io.StringIO()
     Console(file=page, width=200, color_system=None).print(table)
     return "".join(f"{line.rstrip()}\n" for line in page.getvalue().splitlines())
@@ -90,8 +97,6 @@ def print_heading(text: str) -> None:
 
 def print_indented(text: str, *, indent: int = 2, style: str = "") -> None:
     """A paragraph; where it is wider than the screen it goes on two columns further in."""
-    from rich.text import Text
-
     console = out()
     first, *rest = Text(shown(text), style).wrap(console, max(20, console.width - indent - 2))
     for line, depth in [(first, indent), *((line, indent + 2) for line in rest)]:
@@ -115,9 +120,6 @@ def print_checks(checks: Iterable[tuple[bool | None, str, str, str]]) -> None:
 
 
 def _print_grid(rows: Sequence[Sequence[tuple[str, str]]]) -> None:
-    from rich.padding import Padding
-    from rich.table import Table
-    from rich.text import Text
 
     if not rows:
         return
