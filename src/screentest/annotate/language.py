@@ -23,7 +23,8 @@ from sqlalchemy import insert, select
 from screentest.annotate.store.database import Database
 from screentest.annotate.store.schema import texts, translations
 from screentest.core import BadOption, Failure, Outcome, Progress, Silent, UserError
-from screentest.models.chat.messages import ChatAnswer, ChatRequest, Sampling
+from screentest.models.ask import Query, send
+from screentest.models.chat.messages import ChatRequest, Sampling
 from screentest.models.roles import Chat
 from screentest.models.templates import Prompts, Slot, Trusted
 
@@ -123,6 +124,9 @@ class TranslationAnswer(BaseModel):
     translation: str
 
 
+TRANSLATE: Final = Query(TEMPLATE, TranslationAnswer)
+
+
 @dataclass(frozen=True, slots=True)
 class Translated:
     """What became of the passages."""
@@ -172,7 +176,7 @@ def translate(
         watched.begin("translating", len(missing), "passage")
         for place in range(0, len(missing), _AT_ONCE):
             batch = missing[place : place + _AT_ONCE]
-            answers = chat.ask([request_for(passage, language, templates) for passage in batch])
+            answers = send(chat, [request_for(passage, language, templates) for passage in batch])
             failures += _keep(database, batch, answers, code, model)
             watched.advance(len(batch))
     return Translated(len(missing) - len(failures), len(everything) - len(missing), failures)
@@ -180,22 +184,15 @@ def translate(
 
 def request_for(passage: str, language: str, prompts: Prompts) -> ChatRequest:
     """What is asked about one passage."""
-    slots: dict[str, Slot] = {"passage": passage, "language": Trusted(language)}
-    rendered = prompts.render(TEMPLATE, slots)
     room = Sampling(temperature=0.0, max_tokens=min(32_000, 500 + 3 * len(passage)))
-    return ChatRequest(
-        rendered.parts,
-        rendered.system,
-        TranslationAnswer,
-        sampling=room,
-        use="annotate.translate",
-    )
+    slots: dict[str, Slot] = {"passage": passage, "language": Trusted(language)}
+    return TRANSLATE.request(prompts, slots, sampling=room)
 
 
 def _keep(
     database: Database,
     passages: Sequence[str],
-    answers: Sequence[Outcome[ChatAnswer]],
+    answers: Sequence[Outcome[TranslationAnswer]],
     code: str,
     model: str,
 ) -> list[Failure]:
@@ -205,13 +202,11 @@ def _keep(
             if outcome.failure is not None:
                 failures.append(outcome.failure)
                 continue
-            value = outcome.unwrap().value
-            assert isinstance(value, TranslationAnswer)
             connection.execute(
                 insert(translations).values(
                     text=passage_hash(passage),
                     language=code,
-                    body=value.translation.replace("\x00", ""),
+                    body=outcome.unwrap().translation.replace("\x00", ""),
                     model=model,
                 )
             )

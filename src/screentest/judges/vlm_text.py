@@ -10,13 +10,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from screentest.core import (
-    Aspect,
-    Item,
     JudgeInfo,
-    NoValue,
     Outcome,
     Question,
-    Reason,
     Resources,
     Verdict,
     attempt,
@@ -25,30 +21,26 @@ from screentest.core import (
 from screentest.judges.aspects import DESCRIPTIONS, title
 from screentest.judges.vlm_video import (
     FFMPEG,
+    SAMPLING,
     Description,
     Preference,
     as_verdict,
     clip_centres,
-    must_show,
-    pictures,
 )
-from screentest.models.chat.endpoint import preset
-from screentest.models.chat.messages import ChatRequest, Part
-from screentest.models.templates import Pictures, Trusted
+from screentest.models.ask import Frames, Query, send
+from screentest.models.templates import Pictures, Slot, Trusted
 
-DESCRIBE = "judges/describe"
-COMPARE = "judges/judge_text"
-COMPARE_BOTH = "judges/judge_hybrid"
-_ROLES = ("chat.caption", "chat.judge")
+DESCRIBE = Query("judges/describe", Description, "chat.caption", "slvm.describe")
+COMPARE = Query("judges/judge_text", Preference, "chat.judge", "slvm.judge", SAMPLING)
+COMPARE_BOTH = Query("judges/judge_hybrid", Preference, "chat.judge", "slvm.judge", SAMPLING)
+_ROLES = (DESCRIBE.role, COMPARE.role)
 
 
 @dataclass(frozen=True, slots=True)
 class VlmText:
     """Describes, then compares; captioner and comparer may be different models."""
 
-    frames: int
-    long_side: int
-    detector: str
+    frames: Frames
     seed: int
     hybrid: bool = False
 
@@ -57,87 +49,56 @@ class VlmText:
         """What it needs."""
         if self.hybrid:
             summary = "both videos are described, then compared with their frames in sight"
-            return JudgeInfo(summary, _ROLES, (DESCRIBE, COMPARE_BOTH))
+            return JudgeInfo(summary, _ROLES, (DESCRIBE.template, COMPARE_BOTH.template))
         return JudgeInfo(
             "both videos are described, then the descriptions compared",
             _ROLES,
-            (DESCRIBE, COMPARE),
+            (DESCRIBE.template, COMPARE.template),
         )
 
     def judge(self, question: Question, resources: Resources) -> Outcome[Verdict]:
         """Two descriptions, which may be known already, and one comparison."""
-        return attempt(lambda: self._judge(question, resources).unwrap())
+        return attempt(lambda: self._judge(question, resources))
 
-    def _judge(self, question: Question, resources: Resources) -> Outcome[Verdict]:
+    def _judge(self, question: Question, resources: Resources) -> Verdict:
         seed = self.seed + question.repeat
         shown = [
-            self._pictures(item, resources, seed) for item in (question.first, question.second)
+            self.frames.show(resources, item.video, seed=seed)
+            for item in (question.first, question.second)
         ]
-        requests = [
-            _describe(question.aspect, parts, resources, question.repeat) for parts in shown
-        ]
-        told = _descriptions(requests, resources)
-        slots: dict[str, object] = {
+        first, second = _describe(question, shown, resources)
+        slots: dict[str, Slot] = {
             "aspect": Trusted(title(question.aspect)),
             "description": Trusted(DESCRIPTIONS[question.aspect]),
             "prompt": question.prompt,
-            "first_video": told[0],
-            "second_video": told[1],
+            "first_video": first,
+            "second_video": second,
         }
         if self.hybrid:
-            slots |= {"first_frames": Pictures(shown[0]), "second_frames": Pictures(shown[1])}
-        rendered = resources.prompts.render(COMPARE_BOTH if self.hybrid else COMPARE, slots)
-        request = ChatRequest(
-            rendered.parts,
-            rendered.system,
-            Preference,
-            sampling=preset("slvm.judge"),
-            use="slvm.judge",
-            repeat=question.repeat,
-        )
-        (answer,) = resources.role("chat.judge").ask([request])
-        return as_verdict(answer)
-
-    def _pictures(self, item: Item, resources: Resources, seed: int) -> list[Part]:
-        moments = clip_centres(
-            item.video, resources, budget=self.frames, detector=self.detector, seed=seed
-        )
-        return pictures(item.video, moments, resources, long_side=self.long_side)
+            slots |= {"first_frames": shown[0], "second_frames": shown[1]}
+        query = COMPARE_BOTH if self.hybrid else COMPARE
+        return as_verdict(query.one(resources, slots, repeat=question.repeat))
 
 
-def _describe(aspect: Aspect, shown: list[Part], resources: Resources, repeat: int) -> ChatRequest:
-    slots = {
-        "aspect": Trusted(title(aspect)),
-        "description": Trusted(DESCRIPTIONS[aspect]),
-        "frames": Pictures(shown),
-    }
-    rendered = resources.prompts.render(DESCRIBE, slots)
-    return ChatRequest(
-        rendered.parts,
-        rendered.system,
-        Description,
-        sampling=preset("slvm.describe"),
-        use="slvm.describe",
-        repeat=repeat,
-    )
-
-
-def _descriptions(requests: list[ChatRequest], resources: Resources) -> list[str]:
-    """The text for each request; what shows the same frames is described, and paid, once."""
+def _describe(question: Question, shown: list[Pictures], resources: Resources) -> list[str]:
+    """A description of each video; what shows the same frames is described, and paid, once."""
+    requests = []
+    for frames in shown:
+        slots: dict[str, Slot] = {
+            "aspect": Trusted(title(question.aspect)),
+            "description": Trusted(DESCRIPTIONS[question.aspect]),
+            "frames": frames,
+        }
+        requests.append(DESCRIBE.request(resources.prompts, slots, repeat=question.repeat))
     distinct = {request.key: request for request in requests}
-    answers = resources.role("chat.caption").ask(list(distinct.values()))
+    answers = send(resources.role(DESCRIBE.role), distinct.values())
     by_key = dict(zip(distinct, answers, strict=True))
-    return [_told(by_key[request.key]) for request in requests]
+    return [_text(by_key[request.key].unwrap()) for request in requests]
 
 
-def _told(outcome: Outcome[object]) -> str:
-    """A description as text; raises NoValue where there is none."""
-    answer = outcome.unwrap()
-    value = getattr(answer, "value", None)
-    if not isinstance(value, Description):
-        raise NoValue(Reason.UNPARSABLE, "the captioner's answer holds no description")
-    lines = [f"[{one.seconds:.1f} s] {one.seen}" for one in value.observations]
-    return "\n".join([*lines, f"Overall: {value.overall}"])
+def _text(description: Description) -> str:
+    lines = [f"[{one.seconds:.1f} s] {one.seen}" for one in description.observations]
+    return "\n".join([*lines, f"Overall: {description.overall}"])
 
 
 @register("judge", "vlm_text", version=1, summary="descriptions of both videos, compared as text")
@@ -145,8 +106,7 @@ def vlm_text(
     *, frames: int = 64, long_side: int = 512, detector: str = FFMPEG, seed: int = 0
 ) -> VlmText:
     """``frames`` is the most that the captioner is shown of one video."""
-    must_show(frames, long_side)
-    return VlmText(frames, long_side, detector, seed)
+    return VlmText(clip_centres(frames, long_side, detector), seed)
 
 
 @register("judge", "vlm_hybrid", version=1, summary="descriptions and frames of both, compared")
@@ -154,5 +114,4 @@ def vlm_hybrid(
     *, frames: int = 32, long_side: int = 512, detector: str = FFMPEG, seed: int = 0
 ) -> VlmText:
     """``frames`` is the most that is shown of one video."""
-    must_show(frames, long_side)
-    return VlmText(frames, long_side, detector, seed, hybrid=True)
+    return VlmText(clip_centres(frames, long_side, detector), seed, hybrid=True)

@@ -7,9 +7,10 @@ asked or paid for again, and what was not is a typed reason on that one clip.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -17,28 +18,29 @@ from pydantic import BaseModel, Field
 
 from screentest.core import (
     Clip,
+    Filter,
     Frame,
     Item,
+    NoValue,
     Outcome,
     Reason,
     Signature,
-    Size,
-    Span,
+    attempt,
     to_json,
 )
 from screentest.models import Choice, Models, Role
+from screentest.models.ask import Frames, Query, send
 from screentest.models.chat.costs import Prices
-from screentest.models.chat.endpoint import preset
-from screentest.models.chat.messages import ChatAnswer, ChatRequest
-from screentest.models.templates import Pictures, Prompts
+from screentest.models.chat.messages import ChatRequest
+from screentest.models.templates import Prompts
 from screentest.run import Job, Results
 from screentest.testbeds.captions.categories import GROUP, categorise
 from screentest.testbeds.captions.categories import TEMPLATE as CATEGORY
 from screentest.testbeds.captions.facts import TEMPLATE as FACTS
 from screentest.testbeds.captions.facts import ChatExtractor
+from screentest.video import probe, sample_frames
 
 CAPTION = "testbeds/clip_caption"
-CAPTION_USE = "slvm.caption"
 FRAMES = 6
 """Pictures of a clip that the model is shown."""
 TOGETHER = 8
@@ -86,6 +88,10 @@ class CaptionText(BaseModel):
     caption: str = Field(min_length=1, max_length=LONGEST_CAPTION)
 
 
+DESCRIBE = Query(CAPTION, CaptionText, use="slvm.caption")
+SHOWN = Frames(FRAMES, long_side=LONG_SIDE, filter=Filter.BICUBIC)
+
+
 def write_captions(job: Job) -> Results:
     """A caption for every clip of a film that has none. Runs in a worker."""
     question: Question = job.payload
@@ -96,26 +102,16 @@ def write_captions(job: Job) -> Results:
         numbered = list(enumerate(_clips(question.item)))
         for first in range(0, len(numbered), TOGETHER):
             some = numbered[first : first + TOGETHER]
-            frames = (_pictures(question.item.video, clip) for _, clip in some)
-            answers = chat.ask([caption_request(prompts, pictures) for pictures in frames])
+            frames = (_frames(question.item.video, clip) for _, clip in some)
+            answers = send(chat, [caption_request(prompts, pictures) for pictures in frames])
             for (number, _), answer in zip(some, answers, strict=True):
-                outcomes[str(number)] = _caption(answer)
+                outcomes[str(number)] = attempt(partial(_caption, answer))
     return dict.fromkeys(job.keys, outcomes)
 
 
-def caption_request(prompts: Prompts, frames: Sequence[Frame]) -> ChatRequest:
+def caption_request(prompts: Prompts, frames: Iterable[Frame]) -> ChatRequest:
     """What is asked about one clip."""
-    from screentest.models.chat.messages import Encoding, timed
-
-    parts = timed(frames, Encoding(Size(long_side=LONG_SIDE)))
-    rendered = prompts.render(CAPTION, {"pictures": Pictures(parts)})
-    return ChatRequest(
-        rendered.parts,
-        rendered.system,
-        CaptionText,
-        sampling=preset(CAPTION_USE),
-        use=CAPTION_USE,
-    )
+    return DESCRIBE.request(prompts, {"pictures": SHOWN.pictures(frames)})
 
 
 def read_captions(job: Job) -> Results:
@@ -162,22 +158,18 @@ def _clips(item: Item) -> Sequence[Clip]:
     return item.script.clips
 
 
-def _pictures(video: Path, clip: Clip) -> list[Frame]:
-    from screentest.video import evenly, sample_frames
-
+def _frames(video: Path, clip: Clip) -> Iterator[Frame]:
     assert clip.span is not None
-    moments = evenly(Span(clip.span.start, clip.span.end), FRAMES)
-    return list(sample_frames(video, moments, size=Size(long_side=LONG_SIDE)))
+    info = probe(video)
+    moments = SHOWN.moments(info, clip.span)
+    return sample_frames(video, moments, size=SHOWN.size(info, clip.span), filter=SHOWN.filter)
 
 
-def _caption(outcome: Outcome[ChatAnswer]) -> Outcome[dict[str, str]]:
-    if outcome.failure is not None:
-        return Outcome(failure=outcome.failure)
-    value = outcome.unwrap().value
-    text = " ".join(value.caption.split()) if isinstance(value, CaptionText) else ""
+def _caption(answer: Outcome[CaptionText]) -> dict[str, str]:
+    text = " ".join(answer.unwrap().caption.split())
     if not text:
-        return Outcome.failed(Reason.UNPARSABLE, "the answer holds no caption")
-    return Outcome.of({"caption": text})
+        raise NoValue(Reason.UNPARSABLE, "the answer holds no caption")
+    return {"caption": text}
 
 
 _open: dict[str, Models] = {}

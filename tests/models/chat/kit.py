@@ -111,3 +111,8 @@ def statuses(ledger: MemoryLedger) -> list[CallStatus]:
 def short(**more: Any) -> Sampling:
     """Few tokens, so that what a call can cost at most is easy to reckon."""
     return Sampling(max_tokens=100, **more)
+
+
+# Settings that the models' makers recommend, as papers use them.
+QWEN3 = Sampling(temperature=0.6, top_p=0.95, top_k=20, min_p=0.0, repetition_penalty=1.2)
+QWEN3_VL = Sampling(temperature=0.7, top_p=0.8, top_k=20, min_p=0.0, max_tokens=8192)

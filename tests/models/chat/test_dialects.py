@@ -3,9 +3,9 @@ from __future__ import annotations
 import pytest
 
 from screentest.core import BadOption
-from screentest.models.chat.endpoint import preset
 from screentest.models.chat.messages import Sampling
 from screentest.models.chat.wire import OPEN, OPENAI, PLAIN, REASONING, Dialect, dialect_for
+from tests.models.chat.kit import QWEN3_VL
 
 FULL = Sampling(0.7, 0.8, 20, 0.0, 1.2, 100, 10, 5, ("a", "b", "c", "d", "e"))
 
@@ -47,7 +47,7 @@ def test_plain() -> None:
 
 @pytest.mark.parametrize("dialect", [OPEN, PLAIN, OPENAI, REASONING])
 def test_every_dialect_limits_the_answer(dialect: Dialect) -> None:
-    assert 8192 in dialect.fields(preset("slvm.judge")).values()
+    assert 8192 in dialect.fields(QWEN3_VL).values()
 
 
 def test_repeats_draw_anew() -> None:

@@ -22,7 +22,6 @@ import pytest
 from screentest.core import BadOption, CallStatus, ServiceError, UnknownName, build, registry
 from screentest.models import Choice, Models
 from screentest.models.chat.costs import MemoryLedger
-from screentest.models.chat.endpoint import preset
 from screentest.models.chat.messages import ChatRequest, Encoding, Sampling, Text, encode
 from screentest.models.chat.openai import OpenAIChat, openai_chat
 from screentest.testing.chat_answers import Answer, Asked, Status
@@ -30,6 +29,8 @@ from screentest.testing.chat_server import FakeChatServer
 from tests.models.chat.kit import (
     GOOD,
     KEY,
+    QWEN3,
+    QWEN3_VL,
     Rating,
     chat_at,
     ledger_of,
@@ -81,7 +82,7 @@ def test_no_more_at_once_than_allowed() -> None:
 
 def test_sampling_is_sent_as_the_dialect_says() -> None:
     with serving([Answer("yes")]) as (server, chat):
-        chat.ask([plain(sampling=preset("slvm.extract"))])
+        chat.ask([plain(sampling=QWEN3)])
     body = server.asked[0].body
     sent = {name: body[name] for name in ("temperature", "top_p", "top_k", "min_p")}
     assert sent == {"temperature": 0.6, "top_p": 0.95, "top_k": 20, "min_p": 0.0}
@@ -92,7 +93,7 @@ def test_what_a_model_cannot_be_told_is_left_out_and_said(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
     with serving([Answer("yes")], model="gpt-5") as (server, chat):
-        chat.ask([plain(number, sampling=preset("slvm.judge")) for number in range(3)])
+        chat.ask([plain(number, sampling=QWEN3_VL) for number in range(3)])
         assert chat.identity["dialect"] == "reasoning"
     assert "temperature" not in server.asked[0].body
     assert server.asked[0].body["max_completion_tokens"] == 8192
@@ -102,7 +103,7 @@ def test_what_a_model_cannot_be_told_is_left_out_and_said(
 
 def test_the_users_own_sampling_goes_before_the_papers() -> None:
     with serving([Answer("yes")], sampling={"temperature": 0.2, "max_tokens": 9}) as (server, chat):
-        request = plain(sampling=preset("slvm.judge"))
+        request = plain(sampling=QWEN3_VL)
         answer = chat.ask([request])[0].unwrap()
     body = server.asked[0].body
     assert (body["temperature"], body["max_tokens"], body["top_p"]) == (0.2, 9, 0.8)

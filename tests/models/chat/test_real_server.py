@@ -16,11 +16,10 @@ import numpy as np
 import pytest
 
 from screentest.core import Reason, ServiceError
-from screentest.models.chat.endpoint import preset
 from screentest.models.chat.messages import ChatRequest, Encoding, Part, Sampling, Text, encode
 from screentest.models.chat.openai import OpenAIChat
 from tests.models import tiny
-from tests.models.chat.kit import chat_at, ledger_of, rating, statuses
+from tests.models.chat.kit import QWEN3, chat_at, ledger_of, rating, statuses
 
 pytestmark = pytest.mark.models
 ROOT = Path(__file__).parents[3]
@@ -128,7 +127,7 @@ def test_a_server_that_ignores_schemas_gives_no_value_by_chance(chat: OpenAIChat
 
 
 def test_settings_it_does_not_know_are_refused_with_advice(url: str, folder: Path) -> None:
-    request = ChatRequest((Text("hello"),), sampling=preset("slvm.extract"))
+    request = ChatRequest((Text("hello"),), sampling=QWEN3)
     chat = chat_at(url, model=str(folder), dialect="open")
     with chat, pytest.raises(ServiceError, match="dialect=plain"):
         chat.ask([request])

@@ -24,7 +24,7 @@ from screentest.models import Choice
 from screentest.run import InlineEngine, RunStore
 from screentest.run.session import Settings, close_tools
 from screentest.sample import sample_videos
-from screentest.suites.etva.answers import Looking
+from screentest.suites.etva.answers import shown
 from screentest.testbeds.builder import build_testbed
 from screentest.testbeds.options import BuildOptions
 from screentest.testing.chat_answers import Asked
@@ -74,7 +74,7 @@ def intact_brightness(cases: list[Case]) -> list[float]:
     """What the intact film's pictures have, read by ourselves."""
     film = cases[0].first.video
     info = probe(film)
-    frames = sample_frames(film, Looking(most=8).moments(info, info.span))
+    frames = sample_frames(film, shown(most=8).moments(info, info.span))
     return [
         float(np.asarray(Image.fromarray(one.image).convert("L"), float).mean()) for one in frames
     ]

@@ -13,11 +13,11 @@ import pytest
 
 from screentest.core import Item, Reason
 from screentest.models import Choice
-from screentest.models.chat.endpoint import PRESETS
 from screentest.models.roles import Role
 from screentest.run.session import Settings, Tools
 from screentest.score.evaluators import resolve
 from screentest.score.measure import measure
+from screentest.suites.etva import agents, answers
 from screentest.suites.etva.agents import write_by_chat
 
 pytest.importorskip("torch")
@@ -41,8 +41,10 @@ def tools(tmp_path_factory: pytest.TempPathFactory) -> Tools:
 @pytest.fixture(autouse=True)
 def short(monkeypatch: pytest.MonkeyPatch) -> None:
     """A random model ends when it is made to; a dozen words of nonsense are enough."""
-    for use in ("etva.answer", "etva.elements"):
-        monkeypatch.setitem(PRESETS, use, replace(PRESETS[use], max_tokens=12, min_tokens=1))
+    for module, name in ((answers, "ONE"), (agents, "ELEMENTS")):
+        query = getattr(module, name)
+        few = replace(query.sampling, max_tokens=12, min_tokens=1)
+        monkeypatch.setattr(module, name, replace(query, sampling=few))
 
 
 def test_nonsense_is_neither_yes_nor_no(tools: Tools, sample: Path) -> None:

@@ -9,10 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from screentest.core import Item, Span
-from screentest.models.templates import Pictures
+from screentest.core import Item, Size, Span
 from screentest.run.session import Settings, Tools
-from screentest.suites.univ.requests import Looking
+from screentest.suites.univ.requests import shown
 from screentest.video import probe
 from tests.suites.univ.scripted import answering, inspection, kind_of, marks, measured
 
@@ -34,14 +33,15 @@ RELEASED = [
 
 
 @pytest.mark.parametrize(("length", "rate", "side"), RELEASED)
-def test_rates_and_sizes_by_length(length: str, rate: str, side: int) -> None:
-    looking = Looking()
-    assert looking.rate(Fraction(length)) == Fraction(rate)
-    assert looking.side(Fraction(length)) == side
+def test_rates_and_sizes_by_length(length: str, rate: str, side: int, sample: Path) -> None:
+    info = probe(sample / "frenchgp_1906_214x160.mp4")
+    span = Span(Fraction(0), Fraction(length))
+    assert shown().rate_of(span.duration) == Fraction(rate)
+    assert shown().size(info, span) == Size(short_side=side)
     # What was asked for is never more than asked for.
-    slow = Looking(Fraction(1, 4), 120)
-    assert slow.rate(Fraction(length)) == Fraction(1, 4)
-    assert slow.side(Fraction(length)) == 120
+    slow = shown(Fraction(1, 4), 120)
+    assert slow.rate_of(span.duration) == Fraction(1, 4)
+    assert slow.size(info, span) == Size(short_side=120)
 
 
 def test_steps_are_whole_frames_and_labels_are_their_times(item: Item) -> None:
@@ -59,20 +59,20 @@ def test_a_rate_that_does_not_divide(name: str, shared_data: Path) -> None:
     film = shared_data / "video" / "singleshot" / name
     info = probe(film)
     assert info.rate == Fraction(30000, 1001)
-    moments = Looking().moments(info, info.span)
+    moments = shown().moments(info, info.span)
     frames = [int((moment - info.span.start) * info.rate) for moment in moments]
     count = round(info.span.duration * info.rate)
     assert frames == list(range(0, count, 7))
-    shown: Pictures = Looking().show(film, Tools(Settings()), Span(Fraction(0), Fraction(1)))
-    assert len(shown.parts) == 2 * len(range(0, 30, 7))
+    pictures = shown().show(Tools(Settings()), film, Span(Fraction(0), Fraction(1)))
+    assert len(pictures.parts) == 2 * len(range(0, 30, 7))
 
 
 def test_a_long_film_has_no_more_than_the_limit(shared_data: Path) -> None:
     """Ten minutes at one in two seconds would be 298 pictures; at 100, they are spread evenly."""
     info = probe(shared_data / "video" / "multishot" / "bbb_full_512x288.mp4")
-    every = Looking().moments(info, info.span)
+    every = shown().moments(info, info.span)
     assert len(every) == pytest.approx(float(info.span.duration) / 2, abs=1)
-    few = Looking(most=100).moments(info, info.span)
+    few = shown(most=100).moments(info, info.span)
     assert len(few) == 100
     gaps = {float(after - before) for before, after in pairwise(few)}
     assert max(gaps) - min(gaps) <= float(1 / info.rate) + 1e-9

@@ -14,11 +14,11 @@ import pytest
 
 from screentest.core import Item, Reason
 from screentest.models import Choice
-from screentest.models.chat.endpoint import PRESETS
 from screentest.models.roles import Role
 from screentest.run.session import Settings, Tools
 from screentest.score.evaluators import resolve
 from screentest.score.measure import measure
+from screentest.suites.univ import requests
 from tests.suites.univ.test_text_task import TRUTH
 
 pytest.importorskip("torch")
@@ -43,8 +43,8 @@ def tools(tmp_path_factory: pytest.TempPathFactory) -> Tools:
 @pytest.fixture(autouse=True)
 def short(monkeypatch: pytest.MonkeyPatch) -> None:
     """A random model ends when it is made to; a dozen words of nonsense are enough."""
-    for use in [use for use in PRESETS if use.startswith("univ.")]:
-        monkeypatch.setitem(PRESETS, use, replace(PRESETS[use], max_tokens=12, min_tokens=1))
+    few = replace(requests.SAMPLING, max_tokens=12, min_tokens=1)
+    monkeypatch.setattr(requests, "SAMPLING", few)
 
 
 @pytest.mark.parametrize("task", ["v2t", "t2v", "r2v", "tv2v", "rv2v", "v2v", "caption"])

@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from pydantic import BaseModel, ConfigDict, Field
 
 from screentest.core import Aspect, Failure, Outcome, Point, Reason, Score, Shot
-from screentest.models.chat.messages import ChatAnswer
 from screentest.stats.aggregate import lower_tail
 
 BEST = 10
@@ -58,16 +57,12 @@ def offered_to(shot: int, shots: int, captions: int, window: int) -> range:
     return range(max(0, middle - window), min(captions, middle + window + 1))
 
 
-def read_clip(outcome: Outcome[ChatAnswer], offered: frozenset[int]) -> Outcome[ClipAnswer]:
+def read_clip(outcome: Outcome[ClipAnswer], offered: frozenset[int]) -> Outcome[ClipAnswer]:
     """The scores in an answer; a caption that was not offered makes all of it doubtful."""
-    if outcome.failure is not None:
-        return Outcome(failure=outcome.failure)
-    value = outcome.unwrap().value
-    if not isinstance(value, ClipAnswer):
-        return Outcome.failed(Reason.UNPARSABLE, "the answer holds no scores")
-    if value.caption and value.caption not in offered:
-        return Outcome.failed(Reason.UNPARSABLE, f"caption {value.caption} was not offered")
-    return Outcome.of(value)
+    if outcome.ok and outcome.unwrap().caption not in {0, *offered}:
+        caption = outcome.unwrap().caption
+        return Outcome.failed(Reason.UNPARSABLE, f"caption {caption} was not offered")
+    return outcome
 
 
 def added_up(

@@ -15,8 +15,6 @@ from screentest.core import (
     Aspect,
     BadOption,
     Consumer,
-    Filter,
-    FrameRequest,
     Item,
     Level,
     Measurement,
@@ -25,16 +23,17 @@ from screentest.core import (
     OutputInfo,
     Resources,
     Shot,
-    Size,
     register,
 )
 from screentest.metrics.narrative.clips import ClipAnswer, SeenClip, added_up, offered_to, read_clip
-from screentest.models.chat.endpoint import preset
-from screentest.models.chat.messages import ChatRequest, Encoding, timed
-from screentest.models.templates import Pictures
-from screentest.video import evenly
+from screentest.models.ask import Frames, Query
+from screentest.models.chat.messages import Sampling
+from screentest.models.templates import Slot
 
 TEMPLATE = "metrics/dense"
+# As the paper's judge samples: SLVMEval, appendix G.1.
+SAMPLING = Sampling(temperature=0.7, top_p=0.8, top_k=20, min_p=0.0, max_tokens=8192)
+CLIP = Query(TEMPLATE, ClipAnswer, "chat.judge", "slvm.dense", SAMPLING)
 _AT_ONCE = 64
 """Clips whose frames are held together: a film of hours must not be held as a whole."""
 
@@ -43,8 +42,7 @@ _AT_ONCE = 64
 class Dense:
     """The metric; one value per aspect, from 0 to 1."""
 
-    frames: int
-    long_side: int
+    frames: Frames
     window: int
     tail: float
     most_failed: float
@@ -87,11 +85,11 @@ class _Work:
         self, shots: Sequence[Shot], places: range, captions: Mapping[int, str]
     ) -> list[SeenClip]:
         offers = [self._offer(place, len(shots), captions) for place in places]
-        requests = [
-            self._request(shots[place], {number: captions[number] for number in offer})
+        questions = (
+            self._slots(shots[place], {number: captions[number] for number in offer})
             for place, offer in zip(places, offers, strict=True)
-        ]
-        answers = self.resources.role("chat.judge").ask(requests)
+        )
+        answers = CLIP.ask(self.resources, questions)
         return [
             SeenClip(shots[place], frozenset(offer), read_clip(answer, frozenset(offer)))
             for place, offer, answer in zip(places, offers, answers, strict=True)
@@ -101,23 +99,11 @@ class _Work:
         near = offered_to(place, shots, len(captions), self.dense.window)
         return [n + 1 for n in near if captions[n + 1]]
 
-    def _request(self, shot: Shot, captions: Mapping[int, str]) -> ChatRequest:
-        moments = evenly(shot.span, self.dense.frames)
-        size = Size(long_side=self.dense.long_side)
-        request = FrameRequest(size=size, filter=Filter.AREA)
-        frames = self.resources.frames(self.item.video, moments, request)
-        slots = {
-            "frames": Pictures(timed(frames, Encoding(size))),
+    def _slots(self, shot: Shot, captions: Mapping[int, str]) -> dict[str, Slot]:
+        return {
+            "frames": self.dense.frames.show(self.resources, self.item.video, shot.span),
             "captions": "\n".join(f"{number}. {text}" for number, text in captions.items()),
         }
-        rendered = self.resources.prompts.render(TEMPLATE, slots)
-        return ChatRequest(
-            rendered.parts,
-            rendered.system,
-            ClipAnswer,
-            sampling=preset("slvm.judge"),
-            use="slvm.dense",
-        )
 
 
 @register("metric", "dense", version=1, summary="every clip judged alone, added up by the worst")
@@ -137,4 +123,4 @@ def dense(
         raise BadOption("dense needs frames ≥ 1, long_side ≥ 16 and window ≥ 0")
     if not (0 < tail <= 1 and 0 <= most_failed < 1):
         raise BadOption("dense needs a tail above 0 and up to 1, and most_failed from 0 to below 1")
-    return Dense(frames, long_side, window, tail, most_failed)
+    return Dense(Frames(frames, long_side=long_side), window, tail, most_failed)

@@ -12,7 +12,6 @@ from dataclasses import dataclass
 from urllib.parse import urlsplit
 
 from screentest.core import BadOption, ServiceError
-from screentest.models.chat.messages import Sampling
 
 DEFAULT_URL = "https://api.openai.com/v1"
 OFFLINE = "SCREENTEST_OFFLINE"
@@ -115,28 +114,3 @@ def _is_loopback(host: str) -> bool:
 
 def _flag(text: str) -> bool:
     return text.strip().lower() not in ("", "0", "no", "false", "off")
-
-
-# Sampling per use: the papers' values, by the name of the use.
-#
-# >>> preset("slvm.judge").temperature
-# 0.7
-#
-# Where a paper names none, the model answers greedily: temperature 0.
-
-GREEDY = Sampling(temperature=0.0)
-
-# Token limits that a paper leaves open are ours: room for a model that thinks aloud.
-PRESETS: dict[str, Sampling] = {
-    # SLVMEval, appendix E.1: Qwen3-8B reads captions.
-    "slvm.extract": Sampling(
-        temperature=0.6, top_p=0.95, top_k=20, min_p=0.0, repetition_penalty=1.2
-    ),
-    # SLVMEval, appendix G.1: Qwen3-VL. GPT-5 takes no sampling settings; see dialects.
-    "slvm.judge": Sampling(temperature=0.7, top_p=0.8, top_k=20, min_p=0.0, max_tokens=8192),
-}
-
-
-def preset(use: str) -> Sampling:
-    """The sampling for a use; greedy for one that no paper settles."""
-    return PRESETS.get(use, GREEDY)

@@ -15,7 +15,8 @@ from typing import TypeVar
 from pydantic import BaseModel
 
 from screentest.core import NoValue, Outcome, Reason, attempt
-from screentest.models.chat.messages import ChatAnswer, ChatRequest, Sampling
+from screentest.models.ask import Query, send
+from screentest.models.chat.messages import ChatRequest, Sampling
 from screentest.models.chat.parsing import spoken
 from screentest.models.roles import Chat
 from screentest.models.templates import Prompts, Slot, Trusted
@@ -35,13 +36,15 @@ from screentest.suites.etva.graph import (
 )
 from screentest.suites.etva.questions import PromptQuestion, QuestionSet, distinct, with_needs
 
-ELEMENTS, GRAPH, QUESTIONS = "etva/elements", "etva/graph", "etva/questions"
-TEMPLATES = (ELEMENTS, GRAPH, QUESTIONS)
-NAME = "chat"
 # The released code writes its questions greedily too, but line by line, which needs stop words, a
 # limit of 150 tokens and a repetition penalty of 1.2. Our agents answer with objects, in which
 # names and brackets must repeat.
 SAMPLING = Sampling(temperature=0.0, top_p=0.95)
+ELEMENTS = Query("etva/elements", ElementsAnswer, sampling=SAMPLING)
+GRAPH = Query("etva/graph", GraphAnswer, sampling=SAMPLING)
+QUESTIONS = Query("etva/questions", QuestionsAnswer, sampling=SAMPLING)
+TEMPLATES = tuple(query.template for query in (ELEMENTS, GRAPH, QUESTIONS))
+NAME = "chat"
 
 Given = TypeVar("Given")
 Made = TypeVar("Made")
@@ -71,7 +74,7 @@ def write_by_chat(texts: Sequence[str], chat: Chat, prompts: Prompts) -> list[Ou
     apart = _stage(
         chat,
         [Outcome.of(text) for text in texts],
-        lambda text: _request(prompts, ELEMENTS, {"prompt": text}, ElementsAnswer),
+        lambda text: ELEMENTS.request(prompts, {"prompt": text}),
         _take_apart,
     )
     connected = _stage(chat, apart, lambda one: _graph_request(prompts, one), _connect)
@@ -86,7 +89,7 @@ def _stage(
 ) -> list[Outcome[Made]]:
     """Ask about everything that got this far; failures of before stay what they are."""
     waiting = [one.unwrap() for one in given if one.ok]
-    answers = iter(chat.ask([request(one) for one in waiting]) if waiting else [])
+    answers = iter(send(chat, [request(one) for one in waiting]))
     made: list[Outcome[Made]] = []
     for one in given:
         if one.failure is not None:
@@ -97,20 +100,9 @@ def _stage(
 
 
 def _read(
-    read: Callable[[Given, BaseModel], Made], given: Given, answer: Outcome[ChatAnswer]
+    read: Callable[[Given, BaseModel], Made], given: Given, answer: Outcome[BaseModel]
 ) -> Made:
-    value = answer.unwrap().value
-    if value is None:
-        raise NoValue(Reason.UNPARSABLE, "the answer holds no object")
-    return read(given, value)
-
-
-def _request(
-    prompts: Prompts, template: str, slots: dict[str, Slot], schema: type[BaseModel]
-) -> ChatRequest:
-    rendered = prompts.render(template, slots)
-    use = template.replace("/", ".")
-    return ChatRequest(rendered.parts, rendered.system, schema, sampling=SAMPLING, use=use)
+    return read(given, answer.unwrap())
 
 
 def _take_apart(prompt: str, answer: BaseModel) -> _Apart:
@@ -151,7 +143,7 @@ def _graph_request(prompts: Prompts, apart: _Apart) -> ChatRequest:
         "attributes": list(apart.attributes),
         "relations": list(apart.relations),
     }
-    return _request(prompts, GRAPH, slots, GraphAnswer)
+    return GRAPH.request(prompts, slots)
 
 
 def _named(entity: Entity) -> str:
@@ -192,7 +184,7 @@ def _questions_request(prompts: Prompts, connected: _Connected) -> ChatRequest:
         "elements": [_described(element, graph) for element in graph.walk()],
         "categories": [Trusted(f"{kind.value}: {text}") for kind, text in MEANINGS.items()],
     }
-    return _request(prompts, QUESTIONS, slots, QuestionsAnswer)
+    return QUESTIONS.request(prompts, slots)
 
 
 def _described(element: Element, graph: SceneGraph) -> str:
@@ -240,7 +232,7 @@ def _ask(connected: _Connected, answer: BaseModel) -> QuestionSet:
 # Knowledge: what a prompt leaves unsaid but its video must respect, asked once per prompt.
 
 TEMPLATE = "etva/knowledge"
-USE = "etva.knowledge"
+KNOWLEDGE = Query(TEMPLATE, sampling=ANSWER_SAMPLING)
 
 
 def add_knowledge(
@@ -249,7 +241,7 @@ def add_knowledge(
     """The sets with knowledge; those that have some are not asked about."""
     without = [one.unwrap() for one in sets if one.ok and one.unwrap().knowledge is None]
     asked = list(dict.fromkeys(one.prompt for one in without))
-    answers = chat.ask([_knowledge_request(prompts, text) for text in asked]) if asked else []
+    answers = send(chat, [KNOWLEDGE.request(prompts, {"prompt": text}) for text in asked])
     known = dict(zip(asked, answers, strict=True))
     return [
         one
@@ -259,10 +251,5 @@ def add_knowledge(
     ]
 
 
-def _with(given: QuestionSet, answer: Outcome[ChatAnswer]) -> Outcome[QuestionSet]:
-    return answer.map(lambda said: replace(given, knowledge=spoken(said.text)))
-
-
-def _knowledge_request(prompts: Prompts, text: str) -> ChatRequest:
-    rendered = prompts.render(TEMPLATE, {"prompt": text})
-    return ChatRequest(rendered.parts, rendered.system, sampling=ANSWER_SAMPLING, use=USE)
+def _with(given: QuestionSet, answer: Outcome[str]) -> Outcome[QuestionSet]:
+    return answer.map(lambda said: replace(given, knowledge=spoken(said)))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -10,8 +9,9 @@ from enum import StrEnum
 from fractions import Fraction
 from typing import Any, Protocol
 
-from screentest.core import Frame, Outcome, Reason, Size, Span, Time, VideoInfo
-from screentest.models.chat.messages import ChatAnswer, ChatRequest, Encoding, Part, Sampling, timed
+from screentest.core import Filter, Frame, Outcome, Reason, Span
+from screentest.models.ask import Frames, Placing, Query, send
+from screentest.models.chat.messages import ChatRequest, Encoding, Part, Sampling, timed
 from screentest.models.chat.parsing import spoken
 from screentest.models.roles import Chat
 from screentest.models.templates import Pictures, Prompts, Slot
@@ -50,12 +50,13 @@ def read_answer(text: str, compat: Compat = Compat.STRICT) -> Outcome[bool]:
     return Outcome.failed(Reason.UNPARSABLE, f"the answer has {said}. It ends: {end!r}")
 
 
-ONE, MANY = "etva/answer", "etva/answers"
 USE = "etva.answer"
 ANSWER_SAMPLING = Sampling(
     temperature=0.1, top_p=0.001, repetition_penalty=1.05, min_tokens=10, max_tokens=1024
 )
 """As the released code has it, for answers and for knowledge."""
+ONE = Query("etva/answer", use=USE, sampling=ANSWER_SAMPLING)
+MANY = Query("etva/answers", AnswersAnswer, use=USE, sampling=ANSWER_SAMPLING)
 _ENCODING = Encoding()
 
 
@@ -122,7 +123,7 @@ class ChatAnswerer:
         pictures = self._pictures(scene)
         size = self._batch
         parts = [questions[at : at + size] for at in range(0, len(questions), size)]
-        outcomes = self._chat.ask([self._request(scene, pictures, part) for part in parts])
+        outcomes = send(self._chat, [self._request(scene, pictures, part) for part in parts])
         return [
             answered
             for part, outcome in zip(parts, outcomes, strict=True)
@@ -146,24 +147,23 @@ class ChatAnswerer:
             "understanding": stages.understanding,
             "reflection": stages.reflection,
         }
-        sampling = ANSWER_SAMPLING
         if self._batch == 1:
-            rendered = self._prompts.render(ONE, slots | {"question": questions[0].text})
-            return ChatRequest(rendered.parts, rendered.system, sampling=sampling, use=USE)
-        rendered = self._prompts.render(MANY, slots | {"questions": [q.text for q in questions]})
-        room = replace(sampling, max_tokens=sampling.max_tokens * len(questions))
-        return ChatRequest(rendered.parts, rendered.system, AnswersAnswer, sampling=room, use=USE)
+            return ONE.request(self._prompts, slots | {"question": questions[0].text})
+        each = MANY.sampling
+        room = replace(each, max_tokens=each.max_tokens * len(questions))
+        slots |= {"questions": [question.text for question in questions]}
+        return MANY.request(self._prompts, slots, sampling=room)
 
     def _read(
-        self, questions: Sequence[PromptQuestion], outcome: Outcome[ChatAnswer]
+        self, questions: Sequence[PromptQuestion], outcome: Outcome[str | AnswersAnswer]
     ) -> list[Answered]:
         if outcome.failure is not None:
             return [Answered(one, Outcome(failure=outcome.failure)) for one in questions]
         answer = outcome.unwrap()
-        if isinstance(answer.value, AnswersAnswer):
-            return _numbered(questions, answer.value)
-        read = read_answer(answer.text, self._compat)
-        return [Answered(one, read, answer.text) for one in questions]
+        if isinstance(answer, AnswersAnswer):
+            return _numbered(questions, answer)
+        read = read_answer(answer, self._compat)
+        return [Answered(one, read, answer) for one in questions]
 
 
 def _numbered(questions: Sequence[PromptQuestion], given: AnswersAnswer) -> list[Answered]:
@@ -216,9 +216,6 @@ def must_be_whole(outcomes: Iterable[Outcome[Any]]) -> None:
 
 
 # Which frames of a video the answering model is shown: two a second, at least four, evenly.
-#
-# >>> frame_count(Fraction(5), 24 * 5), frame_count(Fraction(1), 24), frame_count(Fraction(9), 3)
-# (10, 4, 2)
 
 MIN_FRAMES = 4
 MAX_FRAMES = 768
@@ -226,58 +223,19 @@ MAX_PIXELS = 1280 * 28 * 28
 """Of one frame: what the released code asks its video model for."""
 
 
-@dataclass(frozen=True, slots=True)
-class Looking:
-    """How a video is looked at."""
-
-    fps: Fraction = Fraction(2)
-    least: int = MIN_FRAMES
-    most: int = MAX_FRAMES
-    max_pixels: int = MAX_PIXELS
-
-    def moments(self, info: VideoInfo, span: Span) -> list[Time]:
-        """The middle of each chosen frame's time on the screen.
-
-        The first and the last frame are among them, the others lie evenly between, as far as
-        frames are as long as their mean.
-        """
-        frames = max(1, round(span.duration * info.rate))
-        count = frame_count(span.duration, frames, self.fps, self.least, self.most)
-        each = span.duration / frames
-        return [span.start + (place + Fraction(1, 2)) * each for place in spread(frames, count)]
-
-    def size(self, info: VideoInfo) -> Size:
-        """As large as it is, or scaled to the most pixels; never enlarged."""
-        pixels = info.width * info.height
-        if pixels <= self.max_pixels:
-            return Size()
-        scale = math.sqrt(self.max_pixels / pixels)
-        # Even sides: some encoders want them.
-        return Size(exact=(_even(info.width * scale), _even(info.height * scale)))
-
-
-def frame_count(
-    duration: Fraction,
-    frames: int,
+def shown(
     fps: Fraction = Fraction(2),
     least: int = MIN_FRAMES,
     most: int = MAX_FRAMES,
-) -> int:
-    """How many frames to take: an even number, where the video has more than one frame."""
-    wanted = min(max(math.floor(duration * fps), least), most, frames)
-    return max(1, wanted - wanted % 2)
-
-
-def spread(frames: int, count: int) -> list[int]:
-    """``count`` frame numbers from the first to the last.
-
-    >>> spread(10, 4)
-    [0, 3, 6, 9]
-    """
-    if count == 1:
-        return [frames // 2]
-    return [round(Fraction(place * (frames - 1), count - 1)) for place in range(count)]
-
-
-def _even(side: float) -> int:
-    return max(2, int(side) // 2 * 2)
+    max_pixels: int = MAX_PIXELS,
+) -> Frames:
+    """An even number of frames, the first and the last among them."""
+    return Frames(
+        rate=fps,
+        placing=Placing.ENDS,
+        least=least,
+        most=most,
+        multiple=2,
+        max_pixels=max_pixels,
+        filter=Filter.BICUBIC,
+    )

@@ -33,7 +33,7 @@ from screentest.core import (
 )
 from screentest.models.colours import BASIC_COLOURS, basic_colour, name_pixels
 from screentest.models.roles import Detection, Detector, Flow
-from screentest.suites.etva.answers import Answered, Looking, ShownScene
+from screentest.suites.etva.answers import Answered, ShownScene, shown
 from screentest.suites.etva.graph import Attribute, Category, Entity, EntityKind, Relation
 from screentest.suites.etva.metric import OUTPUTS, QuestionMeasurement
 from screentest.suites.etva.questions import PromptQuestion, QuestionSet, QuestionsFile
@@ -381,9 +381,9 @@ class EtvaBuiltin:
             return resources.frames(item.video, moments, request)
 
         answerer = BuiltinAnswerer(resources.role("detection"), resources.role("flow"), frames)
-        looking = Looking(most=self.max_frames, least=min(4, self.max_frames), max_pixels=_PIXELS)
+        few = shown(most=self.max_frames, least=min(4, self.max_frames), max_pixels=_PIXELS)
         return QuestionMeasurement(
-            item, resources, self._write, answerer, looking, self.gating, self.clips
+            item, resources, self._write, answerer, few, self.gating, self.clips
         )
 
     def _write(self, texts: Sequence[str]) -> list[Outcome[QuestionSet]]:

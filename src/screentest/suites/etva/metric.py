@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import partial
@@ -13,9 +13,6 @@ from screentest.core import (
     BadOption,
     Consumer,
     Failure,
-    Filter,
-    Frame,
-    FrameRequest,
     Item,
     Level,
     Measurement,
@@ -35,6 +32,7 @@ from screentest.core import (
     to_json,
 )
 from screentest.core.score import Json
+from screentest.models.ask import Frames
 from screentest.suites.etva import agents
 from screentest.suites.etva import answers as answering
 from screentest.suites.etva.agents import TEMPLATE as KNOWLEDGE
@@ -46,10 +44,10 @@ from screentest.suites.etva.answers import (
     Answered,
     Answerer,
     Compat,
-    Looking,
     ShownScene,
     answer_all,
     must_be_whole,
+    shown,
 )
 from screentest.suites.etva.graph import MEANINGS, Category
 from screentest.suites.etva.questions import QuestionSet, QuestionsFile
@@ -245,7 +243,7 @@ class QuestionMeasurement:
     resources: Resources
     write: Writer
     answerer: Answerer
-    looking: Looking
+    shown: Frames
     gating: bool
     clips: bool
 
@@ -274,15 +272,12 @@ class QuestionMeasurement:
         if written.failure is not None:
             return AskedScene(piece.text, piece.span, failure=written.failure)
         asked = written.unwrap()
-        scene = ShownScene(asked, piece.span, partial(self._frames, info, piece))
+        scene = ShownScene(
+            asked, piece.span, partial(self.shown.of, self.resources, self.item.video, piece.span)
+        )
         answered = answer_all(self.answerer, scene, gating=self.gating)
         must_be_whole([one.answer for one in answered])
         return AskedScene(piece.text, piece.span, asked, tuple(answered))
-
-    def _frames(self, info: VideoInfo, piece: TimedText) -> Iterator[Frame]:
-        moments = self.looking.moments(info, piece.span)
-        request = FrameRequest(size=self.looking.size(info), filter=Filter.BICUBIC)
-        return self.resources.frames(self.item.video, moments, request)
 
 
 WRITE, KNOW, ANSWER = "chat.questions", "chat.knowledge", "chat.answer"
@@ -325,9 +320,9 @@ def etva(
     stages = answering.Stages(
         knowledge and not direct, understanding and not direct, reflection and not direct
     )
-    looking = Looking(Fraction(str(fps)), min_frames, max_frames, max_pixels)
+    frames = shown(Fraction(str(fps)), min_frames, max_frames, max_pixels)
     saved = QuestionsFile(Path(questions)) if questions else None
-    return Etva(writer, saved, stages, gating, compat, batch, looking, clips)
+    return Etva(writer, saved, stages, gating, compat, batch, frames, clips)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -340,7 +335,7 @@ class Etva:
     gating: bool
     compat: Compat
     batch: int
-    looking: Looking
+    shown: Frames
     clips: bool
 
     @property
@@ -355,7 +350,7 @@ class Etva:
             roles.append(KNOW)
             prompts.append(KNOWLEDGE)
         roles.append(ANSWER)
-        prompts.append(answering.ONE if self.batch == 1 else answering.MANY)
+        prompts.append((answering.ONE if self.batch == 1 else answering.MANY).template)
         return MetricInfo(
             OUTPUTS, Level.CLIP, roles=tuple(roles), needs=("text",), prompts=tuple(prompts)
         )
@@ -388,7 +383,7 @@ class Etva:
             batch=self.batch,
         )
         return QuestionMeasurement(
-            item, resources, write, answerer, self.looking, self.gating, self.clips
+            item, resources, write, answerer, self.shown, self.gating, self.clips
         )
 
     def _write(self, texts: Sequence[str], resources: Resources) -> list[Outcome[QuestionSet]]:

@@ -7,8 +7,8 @@ import re
 from pydantic import BaseModel, Field
 
 from screentest.core import Resources
+from screentest.models.ask import Query
 from screentest.suites.locot2v.data import Event, HumanAction, PromptRecord
-from screentest.suites.locot2v.requests import Asking
 
 _LONGEST = 2000
 MOST = 60
@@ -44,8 +44,8 @@ class ActionsForm(BaseModel):
     actions: list[ActionForm] = Field(max_length=MOST)
 
 
-EVENTS = Asking("extract", "locot2v/events", EventsForm)
-ACTIONS = Asking("extract", "locot2v/actions", ActionsForm)
+EVENTS = Query("locot2v/events", EventsForm, "chat.extract")
+ACTIONS = Query("locot2v/actions", ActionsForm, "chat.extract")
 
 
 def events_of_text(text: str, resources: Resources) -> tuple[Event, ...]:

@@ -3,21 +3,18 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 from pydantic import BaseModel, Field
 
 from screentest.core import (
-    BadOption,
     Consumer,
     Failure,
-    Filter,
-    FrameRequest,
     Item,
     NoValue,
     Outcome,
@@ -26,17 +23,13 @@ from screentest.core import (
     Reason,
     Resources,
     Score,
-    Size,
     Span,
     Time,
     VideoInfo,
     seconds,
 )
-from screentest.models.chat.endpoint import preset
-from screentest.models.chat.messages import ChatRequest, Encoding, Sampling, timed
-from screentest.models.templates import Pictures
+from screentest.models.ask import Frames, Query
 from screentest.suites.locot2v.data import Event, PromptRecord, PromptSuite, read_prompt_suite
-from screentest.video import evenly
 
 if TYPE_CHECKING:
     from screentest.models.templates import Slot
@@ -50,87 +43,19 @@ if TYPE_CHECKING:
     M = TypeVar("M", bound=BaseModel)
 
 
-@dataclass(frozen=True, slots=True)
-class Glance:
-    """How a model is shown a video: so many frames spread evenly, each with its time."""
-
-    frames: int
-    long_side: int
-
-    def __post_init__(self) -> None:
-        if not 1 <= self.frames <= 512 or not 16 <= self.long_side <= 4096:
-            raise BadOption("a model is shown 1 to 512 frames of 16 to 4096 pixels")
-
-    def at(self, item: Item, resources: Resources, span: Span | None = None) -> Pictures:
-        """The pictures of a video, or of one part of it."""
-        moments = evenly(span or resources.info(item.video).span, self.frames)
-        wants = FrameRequest(size=Size(long_side=self.long_side), filter=Filter.AREA)
-        return Pictures(timed(resources.frames(item.video, moments, wants), Encoding()))
-
-
-@dataclass(frozen=True, slots=True)
-class Asking:
-    """One kind of question: for what, by which template, and in which form it is answered."""
-
-    use: str
-    """``describe``, ``extract``, ``watch`` or ``ground``: each may have a model of its own."""
-    template: str
-    form: type[BaseModel] | None
-    sampling: Sampling | None = None
-
-    @property
-    def role(self) -> str:
-        """The role that answers."""
-        return f"chat.{self.use}"
-
-    def request(self, resources: Resources, slots: Mapping[str, Slot], repeat: int = 0) -> Any:
-        """The request with its slots filled."""
-        use = self.template.replace("/", ".")
-        rendered = resources.prompts.render(self.template, slots)
-        return ChatRequest(
-            rendered.parts,
-            rendered.system,
-            self.form,
-            sampling=self.sampling or preset(use),
-            use=use,
-            repeat=repeat,
-        )
-
-    def ask(
-        self, resources: Resources, questions: Sequence[Mapping[str, Slot]], *, repeats: int = 1
-    ) -> list[Outcome[Any]]:
-        """One outcome per question and repeat, all asked together: an object of the form.
-
-        The repeats of a question follow one another. Without a form it is the text.
-        """
-        requests = [
-            self.request(resources, slots, repeat)
-            for slots in questions
-            for repeat in range(repeats)
-        ]
-        answers = resources.role(self.role).ask(requests)
-        return [
-            answer.map(lambda one: one.text if self.form is None else one.value)
-            for answer in answers
-        ]
-
-    def one(self, resources: Resources, slots: Mapping[str, Slot]) -> Any:
-        """The answer to a single question; raises NoValue where there is none."""
-        (outcome,) = self.ask(resources, [slots])
-        answer = outcome.unwrap()
-        if self.form is None and not str(answer).strip():
-            raise NoValue(Reason.UNPARSABLE, "the model's answer is empty")
-        return answer
+def few(count: int, long_side: int) -> Frames:
+    """So many frames spread evenly, each with its time."""
+    return Frames(count, long_side=long_side, most=512)
 
 
 # The description of a video by a chat model, which both alignments start from.
 
-DESCRIBE = Asking("describe", "locot2v/describe", None)
+DESCRIBE = Query("locot2v/describe", None, "chat.describe")
 
 
-def description(item: Item, resources: Resources, glance: Glance) -> str:
+def description(item: Item, resources: Resources, frames: Frames) -> str:
     """What the video shows, in one paragraph; the same question is not paid twice in a run."""
-    text: str = DESCRIBE.one(resources, {"pictures": glance.at(item, resources)})
+    text: str = DESCRIBE.one(resources, {"pictures": frames.show(resources, item.video)})
     return text.strip()
 
 
@@ -145,7 +70,7 @@ class Place(BaseModel):
     end: float = Field(ge=0)
 
 
-GROUND = Asking("ground", "locot2v/ground", Place)
+GROUND = Query("locot2v/ground", Place, "chat.ground")
 
 
 @dataclass(frozen=True, slots=True)
@@ -157,11 +82,11 @@ class Grounded:
 
 
 def ground(
-    events: Sequence[Event], item: Item, resources: Resources, glance: Glance
+    events: Sequence[Event], item: Item, resources: Resources, frames: Frames
 ) -> list[Grounded]:
     """The events that can be found, in the order of the prompt."""
     video = resources.info(item.video)
-    pictures = glance.at(item, resources)
+    pictures = frames.show(resources, item.video)
     questions: list[dict[str, Slot]] = [
         {"pictures": pictures, "event": event.event, "duration": round(float(video.span.end), 2)}
         for event in events

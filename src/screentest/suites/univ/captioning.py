@@ -29,7 +29,7 @@ from screentest.score.measure import lacking
 from screentest.score.results import Results
 from screentest.suites.univ.captions import BUILTIN, CHAT
 from screentest.suites.univ.pieces import Level, UnivTask, shot_pieces, whole_piece
-from screentest.suites.univ.requests import Looking
+from screentest.suites.univ.requests import shown
 from screentest.suites.univ.schema import Description, Inspection, Remarks, VideoDescription
 from screentest.suites.univ.scores import Inspector
 from screentest.suites.univ.script import read_paper_form
@@ -202,7 +202,7 @@ def _questions(
     if truth is not None:
         yield from ((request, 0) for request in truth.start(item, resources).requests())
         return
-    inspector = Inspector(task, item, resources, Looking())
+    inspector = Inspector(task, item, resources, shown())
     pieces = [] if level == "shots" else [whole_piece(item, resources)]
     shots = [] if level == "video" else shot_pieces(item, resources)
     # A video of one shot is asked about once, whatever the level.

@@ -30,11 +30,12 @@ from screentest.core import (
     seconds,
 )
 from screentest.core import Level as Looks
+from screentest.models.ask import Frames, send
 from screentest.models.chat.messages import ChatRequest
 from screentest.models.templates import Slot
 from screentest.run.records import TRANSIENT
 from screentest.suites.univ.builtin.describer import DescriptionConsumer
-from screentest.suites.univ.requests import CAPTION, Looking, ask, request
+from screentest.suites.univ.requests import AT_ONCE, CAPTION, request, shown
 from screentest.suites.univ.schema import (
     Description,
     Overview,
@@ -74,7 +75,7 @@ class Describer:
 
     item: Item
     resources: Resources
-    looking: Looking
+    frames: Frames
     name: str
 
     def describe(self, spans: Sequence[Span]) -> Described:
@@ -107,10 +108,10 @@ class Describer:
         return Described(video, tuple(sorted(missing, key=lambda one: one[0].start)))
 
     def _overview(self) -> Overview:
-        looking = replace(self.looking, most=min(self.looking.most, _OVERVIEW_FRAMES))
-        slots: dict[str, Slot] = {"pictures": looking.show(self.item.video, self.resources)}
+        few = replace(self.frames, most=min(self.frames.most, _OVERVIEW_FRAMES))
+        slots: dict[str, Slot] = {"pictures": few.show(self.resources, self.item.video)}
         asked = request(self.resources, "univ/overview", slots, Overview, "univ.caption.overview")
-        (answer,) = ask(self.resources, CAPTION, [asked])
+        (answer,) = send(self.resources.role(CAPTION), [asked], together=AT_ONCE)
         overview: Overview = answer.unwrap()
         return overview
 
@@ -121,7 +122,7 @@ class Describer:
             "overview": "" if overview is None else _told(overview),
             "number": place + 1,
             "count": len(spans),
-            "pictures": self.looking.show(self.item.video, self.resources, spans[place]),
+            "pictures": self.frames.show(self.resources, self.item.video, spans[place]),
         }
         return request(self.resources, "univ/describe", slots, Description, "univ.caption.describe")
 
@@ -131,7 +132,7 @@ class Describer:
         return request(self.resources, "univ/script", slots, Scripted, "univ.caption.script")
 
     def _all(self, requests: Iterable[ChatRequest]) -> list[Outcome[Any]]:
-        answers = ask(self.resources, CAPTION, requests)
+        answers = send(self.resources.role(CAPTION), requests, together=AT_ONCE)
         for answer in answers:
             # What the next try could mend is not a missing shot; the ledger has the others.
             if answer.failure is not None and answer.failure.reason in TRANSIENT:
@@ -174,7 +175,7 @@ def univ_caption(
     *, fps: float = 2, short_side: int = 480, most_frames: int = 320, shots: bool = True
 ) -> ChatCaption:
     """``shots=false`` describes the video as one piece, whatever cuts it has."""
-    return ChatCaption(Looking(Fraction(repr(fps)), short_side, most_frames), shots)
+    return ChatCaption(shown(Fraction(repr(fps)), short_side, most_frames), shots)
 
 
 @register("metric", BUILTIN, version=1, summary="what pixels tell: colours, light, camera, cuts")
@@ -187,7 +188,7 @@ def univ_caption_builtin() -> BuiltinCaption:
 class ChatCaption:
     """Asks a model."""
 
-    looking: Looking
+    frames: Frames
     by_shot: bool
 
     @property
@@ -203,7 +204,7 @@ class ChatCaption:
 
     def start(self, item: Item, resources: Resources) -> CaptionMeasurement:
         """Frames are sampled: nothing streams."""
-        return CaptionMeasurement(item, resources, self.looking, self.by_shot)
+        return CaptionMeasurement(item, resources, self.frames, self.by_shot)
 
 
 @dataclass(frozen=True)
@@ -212,7 +213,7 @@ class CaptionMeasurement:
 
     item: Item
     resources: Resources
-    looking: Looking
+    frames: Frames
     by_shot: bool
     consumers: Sequence[Consumer] = ()
 
@@ -220,7 +221,7 @@ class CaptionMeasurement:
         """Describe it, shot by shot."""
         whole = self.resources.info(self.item.video).span
         found = self.resources.shots(self.item.video) if self.by_shot else ()
-        describer = Describer(self.item, self.resources, self.looking, CHAT)
+        describer = Describer(self.item, self.resources, self.frames, CHAT)
         return {CHAT: Outcome.of(_score(describer.describe(spans_of(found, whole))))}
 
 

@@ -24,11 +24,12 @@ from screentest.core import (
     Span,
     Time,
 )
+from screentest.models.ask import Frames, send
 from screentest.models.chat.messages import ChatRequest
 from screentest.models.templates import Slot
 from screentest.run.records import TRANSIENT
 from screentest.suites.univ.pieces import Piece, UnivTask, show_references
-from screentest.suites.univ.requests import JUDGE, Looking, ask, request
+from screentest.suites.univ.requests import AT_ONCE, JUDGE, request
 from screentest.suites.univ.schema import MOST, Finding, Inspection, Mark, Marks
 from screentest.suites.univ.vocabulary import Dimension
 
@@ -61,15 +62,17 @@ class Inspector:
     task: UnivTask
     item: Item
     resources: Resources
-    looking: Looking
+    frames: Frames
 
     def judge(self, pieces: Sequence[Piece]) -> list[JudgedPiece]:
         """All pieces, in two rounds of questions."""
         first = (self.inspection_request(piece) for piece in pieces)
-        inspected: list[Outcome[Inspection]] = ask(self.resources, JUDGE, first)
+        inspected: list[Outcome[Inspection]] = send(
+            self.resources.role(JUDGE), first, together=AT_ONCE
+        )
         seen = [(piece, one.value) for piece, one in zip(pieces, inspected, strict=True) if one.ok]
         second = [self.score_request(piece, one) for piece, one in seen if one is not None]
-        marked: list[Outcome[Marks]] = ask(self.resources, JUDGE, second)
+        marked: list[Outcome[Marks]] = send(self.resources.role(JUDGE), second, together=AT_ONCE)
         waiting = iter(marked)
         judged = []
         for piece, one in zip(pieces, inspected, strict=True):
@@ -85,16 +88,18 @@ class Inspector:
         item, needs = self.item, self.task.needs
         slots: dict[str, Slot] = {
             "part": _part(piece),
-            "pictures": self.looking.show(item.video, self.resources, piece.span),
+            "pictures": self.frames.show(self.resources, item.video, piece.span),
         }
         if "references" in needs:
-            slots["references"] = list(show_references(item.references, self.looking.short_side))
+            slots["references"] = list(
+                show_references(item.references, self.frames.short_side or 480)
+            )
         if "text" in needs:
             slots["text"] = piece.text
         if "instruction" in needs:
             slots["instruction"] = item.instruction
         if "source" in needs and item.source is not None:
-            slots["original"] = self.looking.show(item.source, self.resources, piece.source)
+            slots["original"] = self.frames.show(self.resources, item.source, piece.source)
         use = self.task.use("inspect")
         return request(self.resources, self.task.template, slots, Inspection, use)
 

@@ -29,12 +29,13 @@ from screentest.core import (
     register,
 )
 from screentest.core.score import Json
+from screentest.models.ask import send
 from screentest.models.chat.messages import ChatRequest
 from screentest.models.templates import Slot, Trusted
 from screentest.suites.univ.checklist import ChecklistEntry, read_checklist
 from screentest.suites.univ.data import Truth, read_truth
 from screentest.suites.univ.pieces import UnivTask
-from screentest.suites.univ.requests import JUDGE, ask, request
+from screentest.suites.univ.requests import AT_ONCE, JUDGE, request
 from screentest.suites.univ.schema import Match, match_form
 from screentest.suites.univ.vocabulary import (
     ALL_SUBDIMENSIONS,
@@ -219,7 +220,7 @@ class Comparing:
 
     def finish(self) -> Outcomes:
         """Ask about every entry; one that has no answer leaves the caption without a score."""
-        answers = ask(self.resources, JUDGE, self.requests())
+        answers = send(self.resources.role(JUDGE), self.requests(), together=AT_ONCE)
         matches: list[Match] = []
         for answer in answers:
             form = answer.unwrap()

@@ -20,8 +20,9 @@ from screentest.core import (
     register,
 )
 from screentest.core import Level as Looks
+from screentest.models.ask import Frames
 from screentest.suites.univ.pieces import Level, UnivTask, shot_pieces, whole_piece
-from screentest.suites.univ.requests import JUDGE, Looking
+from screentest.suites.univ.requests import JUDGE, shown
 from screentest.suites.univ.schema import MOST
 from screentest.suites.univ.scores import AVERAGE, SCORE_TEMPLATE, Inspector, outcomes_of
 from screentest.suites.univ.vocabulary import TITLES, Dimension
@@ -78,7 +79,7 @@ def univ_v2v(
 
 
 def _task(task: UnivTask, level: Level, fps: float, short_side: int, most_frames: int) -> VideoTask:
-    return VideoTask(task, level, Looking(Fraction(repr(fps)), short_side, most_frames))
+    return VideoTask(task, level, shown(Fraction(repr(fps)), short_side, most_frames))
 
 
 @dataclass(frozen=True)
@@ -87,7 +88,7 @@ class VideoTask:
 
     task: UnivTask
     level: Level
-    looking: Looking
+    frames: Frames
 
     @property
     def info(self) -> MetricInfo:
@@ -103,7 +104,7 @@ class VideoTask:
 
     def start(self, item: Item, resources: Resources) -> Judging:
         """Frames are sampled: nothing streams."""
-        return Judging(Inspector(self.task, item, resources, self.looking), self.level)
+        return Judging(Inspector(self.task, item, resources, self.frames), self.level)
 
 
 @dataclass(frozen=True)

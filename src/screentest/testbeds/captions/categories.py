@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 from enum import Enum
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from screentest.core import BadOption, Item, Outcome, Reason
-from screentest.models.chat.endpoint import preset
-from screentest.models.chat.messages import ChatAnswer, ChatRequest
+from screentest.models.ask import Query, send
+from screentest.models.chat.messages import ChatRequest
 from screentest.models.roles import Chat
-from screentest.models.templates import Prompts
+from screentest.models.templates import Prompts, Slot
 
 if TYPE_CHECKING:
     from pydantic import BaseModel
@@ -38,7 +39,7 @@ def categorise(
     names = list(dict.fromkeys(name.strip() for name in categories if name.strip()))
     if len(names) < 2:
         raise BadOption("a choice needs two categories or more", advice="Give a longer list.")
-    schema = _schema(names)
+    query = Query(TEMPLATE, _schema(names), use="slvm.category")
     prompts = prompts or Prompts()
     outcomes: list[Outcome[Item]] = []
     asked: list[int] = []
@@ -52,21 +53,12 @@ def categorise(
                 Reason.NOT_APPLICABLE, "it has no text to go by", "Give it a prompt or a script."
             )
             continue
-        slots = {"description": item.text[:LONGEST], "categories": names}
-        rendered = prompts.render(TEMPLATE, slots)
+        slots: dict[str, Slot] = {"description": item.text[:LONGEST], "categories": names}
         asked.append(place)
-        requests.append(
-            ChatRequest(
-                rendered.parts,
-                rendered.system,
-                schema,
-                sampling=preset("slvm.category"),
-                use="slvm.category",
-            )
-        )
-    answers = chat.ask(requests) if requests else []
+        requests.append(query.request(prompts, slots))
+    answers = send(chat, requests)
     for place, answer in zip(asked, answers, strict=True):
-        outcomes[place] = _with_category(items[place], answer)
+        outcomes[place] = answer.map(partial(_with_category, items[place]))
     return outcomes
 
 
@@ -77,10 +69,5 @@ def _schema(names: list[str]) -> type[BaseModel]:
     return create_model("CategoryAnswer", **fields)
 
 
-def _with_category(item: Item, answer: Outcome[ChatAnswer]) -> Outcome[Item]:
-    if answer.failure is not None:
-        return Outcome(failure=answer.failure)
-    chosen = getattr(answer.unwrap().value, "category", None)
-    if not isinstance(chosen, Enum):
-        return Outcome.failed(Reason.UNPARSABLE, "the answer names no category")
-    return Outcome.of(replace(item, groups={**item.groups, GROUP: str(chosen.value)}))
+def _with_category(item: Item, answer: Any) -> Item:
+    return replace(item, groups={**item.groups, GROUP: str(answer.category.value)})

@@ -13,15 +13,16 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Generic, NamedTuple, TypeVar
 
 from pydantic import BaseModel, Field
 
 from screentest._util.atomic import storage_error, write_whole
-from screentest.core import DecodeError, Outcome, Reason, Signature, from_json, to_json
-from screentest.models.chat.endpoint import preset
-from screentest.models.chat.messages import ChatAnswer, ChatRequest
+from screentest.core import DecodeError, Outcome, Signature, from_json, to_json
+from screentest.models.ask import Query, send
+from screentest.models.chat.messages import ChatRequest, Sampling
 from screentest.models.roles import Chat
 from screentest.models.templates import Prompts
 
@@ -190,7 +191,9 @@ class AnswerCache(Generic[T]):
 # an empty list of facts: that would say the caption mentions nothing.
 
 TEMPLATE = "testbeds/caption_facts"
-USE = "slvm.extract"
+# SLVMEval, appendix E.1: Qwen3-8B reads captions. The token limit is ours.
+SAMPLING = Sampling(temperature=0.6, top_p=0.95, top_k=20, min_p=0.0, repetition_penalty=1.2)
+READ = Query(TEMPLATE, CaptionAnswer, use="slvm.extract", sampling=SAMPLING)
 VERSION = 1
 
 
@@ -228,17 +231,14 @@ class ChatExtractor:
                 outcomes[caption] = Outcome.of(known)
             else:
                 asked.append(caption)
-        answers = self._chat.ask([self.request(caption) for caption in asked]) if asked else []
+        answers = send(self._chat, [self.request(caption) for caption in asked])
         for caption, answer in zip(asked, answers, strict=True):
-            outcomes[caption] = self._read(caption, answer)
+            outcomes[caption] = answer.map(partial(self._keep, caption))
         return [outcomes[caption] for caption in captions]
 
     def request(self, caption: str) -> ChatRequest:
         """What is asked about one caption."""
-        rendered = self._prompts.render(TEMPLATE, {"caption": caption})
-        return ChatRequest(
-            rendered.parts, rendered.system, CaptionAnswer, sampling=preset(USE), use=USE
-        )
+        return READ.request(self._prompts, {"caption": caption})
 
     def _recall(self, caption: str) -> CaptionFacts | None:
         known = self._known.get(caption)
@@ -246,14 +246,9 @@ class ChatExtractor:
             known = self._cache.get(self.signature, caption)
         return known
 
-    def _read(self, caption: str, outcome: Outcome[ChatAnswer]) -> Outcome[CaptionFacts]:
-        if outcome.failure is not None:
-            return Outcome(failure=outcome.failure)
-        value = outcome.unwrap().value
-        if not isinstance(value, CaptionAnswer):
-            return Outcome.failed(Reason.UNPARSABLE, "the answer holds no facts")
-        facts = value.facts()
+    def _keep(self, caption: str, answer: CaptionAnswer) -> CaptionFacts:
+        facts = answer.facts()
         self._known[caption] = facts
         if self._cache is not None:
             self._cache.put(self.signature, caption, facts)
-        return Outcome.of(facts)
+        return facts

@@ -10,8 +10,8 @@ import numpy as np
 from pydantic import BaseModel, Field
 
 from screentest.core import Filter, FrameRequest, NoValue, Reason, Resources, Size
+from screentest.models.ask import Query
 from screentest.suites.locot2v.metrics.herd import Expectations
-from screentest.suites.locot2v.requests import Asking
 from screentest.video import evenly
 
 if TYPE_CHECKING:
@@ -68,14 +68,14 @@ class SourceFlags(BaseModel):
     why: str
 
 
-CHECK = Asking("watch", "locot2v/source_check", SourceFlags)
-DRAFT = Asking("watch", "locot2v/draft", Written)
-CRITIQUE = Asking("watch", "locot2v/critique", Faults)
-REVISE = Asking("watch", "locot2v/revise", Written)
-WATCH = Asking("watch", "locot2v/herd_watch", Expectations)
-MERGE = Asking("extract", "locot2v/merge", Written)
-EVENT_PROMPTS = Asking("extract", "locot2v/event_prompts", EventPrompts)
-COMPLEXITY = Asking("extract", "locot2v/complexity", Complexity)
+CHECK = Query("locot2v/source_check", SourceFlags, "chat.watch")
+DRAFT = Query("locot2v/draft", Written, "chat.watch")
+CRITIQUE = Query("locot2v/critique", Faults, "chat.watch")
+REVISE = Query("locot2v/revise", Written, "chat.watch")
+WATCH = Query("locot2v/herd_watch", Expectations, "chat.watch")
+MERGE = Query("locot2v/merge", Written, "chat.extract")
+EVENT_PROMPTS = Query("locot2v/event_prompts", EventPrompts, "chat.extract")
+COMPLEXITY = Query("locot2v/complexity", Complexity, "chat.extract")
 ALL = (CHECK, DRAFT, CRITIQUE, REVISE, WATCH, MERGE, EVENT_PROMPTS, COMPLEXITY)
 
 

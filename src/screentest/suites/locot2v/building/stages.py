@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from screentest.core import Item, NoValue, Reason, Resources, UserError
+from screentest.models.ask import Frames, Query
 from screentest.suites.locot2v.building.forms import (
     CHECK,
     COMPLEXITY,
@@ -26,7 +27,7 @@ from screentest.suites.locot2v.building.forms import (
 from screentest.suites.locot2v.data import COMPLEXITIES, DIMENSIONS, Event, PromptRecord
 from screentest.suites.locot2v.events import ACTIONS, EVENTS, actions_of, events_of_text
 from screentest.suites.locot2v.metrics.herd import POLARITY, QUESTIONS, dimensions, questions_on
-from screentest.suites.locot2v.requests import Asking, Glance
+from screentest.suites.locot2v.requests import few
 
 if TYPE_CHECKING:
     from screentest.core.score import Json
@@ -60,9 +61,9 @@ class Choices:
     """Whether a chat model also looks for text, overlays, poor quality and another theme."""
 
     @property
-    def glance(self) -> Glance:
+    def shown(self) -> Frames:
         """How a model is shown a video."""
-        return Glance(self.frames, self.long_side)
+        return few(self.frames, self.long_side)
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,7 +72,7 @@ class Stage:
 
     name: str
     make: Callable[[SourceVideo, Known, Resources, Choices], Document]
-    asks: tuple[Asking, ...]
+    asks: tuple[Query, ...]
     holds: Mapping[str, type | tuple[type, ...]]
     """What must be in a result, also after somebody has edited it."""
     after: tuple[str, ...] = ()
@@ -105,7 +106,7 @@ def _collect(source: SourceVideo, known: Known, resources: Resources, choices: C
         flags.append("duration")
     why = ""
     if choices.ask_about_source:
-        pictures = choices.glance.at(source.item, resources)
+        pictures = choices.shown.show(resources, source.item.video)
         seen = CHECK.one(resources, {"pictures": pictures, "theme": source.theme or "any"})
         why = seen.why
         named = ("burnt_in_text", "overlay", "low_quality", "off_theme")
@@ -122,7 +123,7 @@ def _collect(source: SourceVideo, known: Known, resources: Resources, choices: C
 
 def _draft(source: SourceVideo, known: Known, resources: Resources, choices: Choices) -> Document:
     """A description of the video as a prompt, criticised and revised until nothing is left."""
-    pictures = choices.glance.at(source.item, resources)
+    pictures = choices.shown.show(resources, source.item.video)
     text = DRAFT.one(resources, {"pictures": pictures}).text
     rounds: list[Json] = []
     for _ in range(choices.refinements):
@@ -139,7 +140,7 @@ def _evaluate(
     source: SourceVideo, known: Known, resources: Resources, choices: Choices
 ) -> Document:
     """What a viewer says of the real video, in each of the seven dimensions."""
-    pictures = choices.glance.at(source.item, resources)
+    pictures = choices.shown.show(resources, source.item.video)
     said = WATCH.one(resources, {"pictures": pictures, "dimensions": dimensions()})
     return {name: getattr(said, name).strip() for name in DIMENSIONS}
 

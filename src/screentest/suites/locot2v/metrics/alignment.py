@@ -24,16 +24,16 @@ from screentest.core import (
     Score,
     register,
 )
+from screentest.models.ask import Frames, Query
 from screentest.models.templates import Trusted
 from screentest.suites.locot2v.data import Event
 from screentest.suites.locot2v.events import ACTIONS, EVENTS, actions_of, events_of, events_of_text
 from screentest.suites.locot2v.requests import (
     DESCRIBE,
-    Asking,
-    Glance,
     Records,
     Work,
     description,
+    few,
     inapplicable,
     mean,
 )
@@ -60,7 +60,7 @@ def overall_alignment(
     *, records: str = "", frames: int = 32, long_side: int = 512
 ) -> OverallAlignment:
     """``records`` is a prompt suite's file; the model is shown ``frames`` frames."""
-    return OverallAlignment(Records(records), Glance(frames, long_side))
+    return OverallAlignment(Records(records), few(frames, long_side))
 
 
 @dataclass(frozen=True)
@@ -68,7 +68,7 @@ class OverallAlignment:
     """Cosine of two texts, in 0–1."""
 
     records: Records
-    glance: Glance
+    frames: Frames
 
     info = MetricInfo(
         outputs={
@@ -88,7 +88,7 @@ class OverallAlignment:
         """Nothing streams."""
 
         def conclude() -> Outcomes:
-            told = description(item, resources, self.glance)
+            told = description(item, resources, self.frames)
             rows = text_vectors([told, self.records.of(item).content], resources)
             value = float(nearness(rows[:1], rows[1:])[0, 0])
             return {OVERALL_ALIGNMENT: Outcome.of(Score(value, details={"description": told}))}
@@ -117,7 +117,7 @@ FIELDS = ("subject", "setting", "action", "camera")
 )
 def event_alignment(*, records: str = "", frames: int = 32, long_side: int = 512) -> EventAlignment:
     """``records`` is a prompt suite's file with events; else they are read from the prompt."""
-    return EventAlignment(Records(records), Glance(frames, long_side))
+    return EventAlignment(Records(records), few(frames, long_side))
 
 
 @dataclass(frozen=True)
@@ -125,7 +125,7 @@ class EventAlignment:
     """Fidelity of matched events, times how well their order was kept."""
 
     records: Records
-    glance: Glance
+    frames: Frames
 
     info = MetricInfo(
         outputs={
@@ -148,7 +148,7 @@ class EventAlignment:
             wanted = events_of(self.records.of(item), resources)
             if not wanted:
                 raise inapplicable("the prompt tells of no events")
-            shown = events_of_text(description(item, resources, self.glance), resources)
+            shown = events_of_text(description(item, resources, self.frames), resources)
             return {
                 EVENT_ALIGNMENT: Outcome.of(
                     align(wanted, shown, Nearness.of(wanted, shown, resources))
@@ -241,8 +241,8 @@ class YesNo(BaseModel):
     answer: Literal["yes", "no"]
 
 
-OCCURS = Asking("watch", "locot2v/action_occurs", YesNo)
-SMOOTH = Asking("watch", "locot2v/action_smooth", YesNo)
+OCCURS = Query("locot2v/action_occurs", YesNo, "chat.watch")
+SMOOTH = Query("locot2v/action_smooth", YesNo, "chat.watch")
 
 
 @register(
@@ -254,7 +254,7 @@ SMOOTH = Asking("watch", "locot2v/action_smooth", YesNo)
 )
 def human_action(*, records: str = "", frames: int = 32, long_side: int = 512) -> HumanActions:
     """``records`` is a prompt suite's file with actions; else they are read from the prompt."""
-    return HumanActions(Records(records), Glance(frames, long_side))
+    return HumanActions(Records(records), few(frames, long_side))
 
 
 @dataclass(frozen=True)
@@ -262,7 +262,7 @@ class HumanActions:
     """Mean over actions of occurrence times smoothness."""
 
     records: Records
-    glance: Glance
+    frames: Frames
 
     info = MetricInfo(
         outputs={
@@ -285,7 +285,7 @@ class HumanActions:
             actions = actions_of(self.records.of(item), resources)
             if not actions:
                 raise inapplicable("nobody acts in the prompt")
-            pictures = self.glance.at(item, resources)
+            pictures = self.frames.show(resources, item.video)
             seen = OCCURS.ask(
                 resources, [{"pictures": pictures, "action": str(one)} for one in actions]
             )

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Literal
 
 import numpy as np
@@ -32,16 +32,17 @@ from screentest.core import (
     Time,
     register,
 )
+from screentest.models.ask import Frames
 from screentest.models.roles import ImageFeatures
 from screentest.suites.locot2v import similarity as consistency
 from screentest.suites.locot2v.events import EVENTS, events_of, subjects_of
 from screentest.suites.locot2v.requests import (
     GROUND,
-    Glance,
     Grounded,
     Records,
     Timeline,
     Work,
+    few,
     ground,
     inapplicable,
     no_score,
@@ -54,7 +55,6 @@ from screentest.suites.locot2v.similarity import (
     nearness,
     text_vectors,
 )
-from screentest.video import evenly
 
 if TYPE_CHECKING:
     from screentest.core.frames import Image
@@ -181,9 +181,9 @@ def event_consistency(
     """
     if not 2 <= per_event <= 256:
         raise BadOption(f"{EVENT_CONSISTENCY}: per_event is 2 to 256")
-    glance = Glance(frames, long_side)
+    shown = few(frames, long_side)
     return EventConsistency(
-        Records(records), glance, per_event, least_score, same_subject, weighting
+        Records(records), shown, per_event, least_score, same_subject, weighting
     )
 
 
@@ -192,7 +192,7 @@ class EventConsistency:
     """Four cosines."""
 
     records: Records
-    glance: Glance
+    frames: Frames
     per_event: int
     least_score: float
     same_subject: float
@@ -219,7 +219,7 @@ class EventConsistency:
 
         def conclude() -> Outcomes:
             events = events_of(self.records.of(item), resources)
-            found = ground(events, item, resources, self.glance)
+            found = ground(events, item, resources, self.frames)
             if not found:
                 raise inapplicable("none of the prompt's events can be found in the video")
             seen = [self._look(one, item, resources) for one in found]
@@ -228,11 +228,10 @@ class EventConsistency:
         return Work(conclude)
 
     def _look(self, one: Grounded, item: Item, resources: Resources) -> Seen:
-        wants = FrameRequest(size=Size(long_side=self.glance.long_side), filter=Filter.AREA)
-        moments = evenly(one.span, self.per_event)
+        few_frames = replace(self.frames, count=self.per_event)
         phrases = subjects_of(one.event)
         seen = _Gathering(resources)
-        for frame in resources.frames(item.video, moments, wants):
+        for frame in few_frames.of(resources, item.video, one.span):
             if is_black(frame.image):  # alike, but only as nothing is like nothing
                 continue
             seen.add(cut(frame.image, phrases, resources, self.least_score))

@@ -24,8 +24,9 @@ from screentest.core import (
     Score,
     register,
 )
+from screentest.models.ask import Frames, Query
 from screentest.models.chat.messages import Sampling
-from screentest.suites.locot2v.requests import Asking, Glance, Work, mean
+from screentest.suites.locot2v.requests import Work, few, mean
 
 if TYPE_CHECKING:
     from screentest.core.score import Json
@@ -63,7 +64,7 @@ def content_clarity(
     """``rounds`` is the paper's R; ``temperature`` the randomness between them."""
     if rounds < 1:
         raise BadOption(f"{NAME}: rounds is at least 1")
-    return ContentClarity(rounds, temperature, Glance(frames, long_side))
+    return ContentClarity(rounds, temperature, few(frames, long_side))
 
 
 @dataclass(frozen=True)
@@ -72,7 +73,7 @@ class ContentClarity:
 
     rounds: int
     temperature: float
-    glance: Glance
+    frames: Frames
 
     info = MetricInfo(
         outputs={name: OutputInfo(summary) for name, summary in ASPECTS.items()},
@@ -81,17 +82,17 @@ class ContentClarity:
     )
 
     @property
-    def asking(self) -> Asking:
+    def query(self) -> Query:
         """What is asked; each round has its own seed."""
         sampling = Sampling(temperature=self.temperature, seed=1)
-        return Asking("watch", "locot2v/clarity", Marks, sampling)
+        return Query("locot2v/clarity", Marks, "chat.watch", sampling=sampling)
 
     def start(self, item: Item, resources: Resources) -> Work:
         """Nothing streams."""
 
         def conclude() -> Outcomes:
-            slots = {"pictures": self.glance.at(item, resources)}
-            answers = self.asking.ask(resources, [slots], repeats=self.rounds)
+            slots = {"pictures": self.frames.show(resources, item.video)}
+            answers = self.query.ask(resources, [slots], repeats=self.rounds)
             rounds: list[Marks] = [answer.unwrap() for answer in answers]
             return {name: Outcome.of(_score(name, rounds)) for name in ASPECTS}
 

@@ -29,9 +29,10 @@ from screentest.core import (
     Score,
     register,
 )
+from screentest.models.ask import Frames, Query
 from screentest.models.templates import Trusted
 from screentest.suites.locot2v.data import DIMENSIONS, ExpectationQuestion
-from screentest.suites.locot2v.requests import Asking, Glance, Records, Work, no_score
+from screentest.suites.locot2v.requests import Records, Work, few, no_score
 
 if TYPE_CHECKING:
     from screentest.core.score import Json
@@ -77,9 +78,9 @@ class Polarity(BaseModel):
     polarity: Literal["positive", "negative"]
 
 
-EXPECT = Asking("extract", "locot2v/herd_expect", Expectations)
-QUESTIONS = Asking("extract", "locot2v/herd_questions", SixQuestions)
-POLARITY = Asking("extract", "locot2v/herd_polarity", Polarity)
+EXPECT = Query("locot2v/herd_expect", Expectations, "chat.extract")
+QUESTIONS = Query("locot2v/herd_questions", SixQuestions, "chat.extract")
+POLARITY = Query("locot2v/herd_polarity", Polarity, "chat.extract")
 
 
 def questions_for(prompt: str, resources: Resources) -> dict[str, tuple[ExpectationQuestion, ...]]:
@@ -135,7 +136,7 @@ class Answer(BaseModel):
     answer: Literal["yes", "no", "unclear"]
 
 
-ANSWER = Asking("watch", "locot2v/herd_answer", Answer)
+ANSWER = Query("locot2v/herd_answer", Answer, "chat.watch")
 
 
 @register(
@@ -153,7 +154,7 @@ def herd(
     long_side: int = 512,
 ) -> Herd:
     """``records`` is a prompt suite's file with questions; else they are written anew."""
-    return Herd(Records(records), unclear, Glance(frames, long_side))
+    return Herd(Records(records), unclear, few(frames, long_side))
 
 
 @dataclass(frozen=True)
@@ -162,7 +163,7 @@ class Herd:
 
     records: Records
     unclear: Unclear
-    glance: Glance
+    frames: Frames
 
     info = MetricInfo(
         outputs={name: OutputInfo(f"{title}: met") for name, title in DIMENSIONS.items()},
@@ -182,7 +183,7 @@ class Herd:
         def conclude() -> Outcomes:
             record = self.records.of(item)
             questions = record.questions or questions_for(record.content, resources)
-            pictures = self.glance.at(item, resources)
+            pictures = self.frames.show(resources, item.video)
             asked = [
                 (name, question) for name in DIMENSIONS for question in questions.get(name, ())
             ]
