@@ -4,13 +4,18 @@ from __future__ import annotations
 
 import os
 import shutil
+import subprocess
+import sys
 from collections.abc import Iterator
 from importlib.resources import files
 from pathlib import Path
+from subprocess import CompletedProcess
 from typing import TYPE_CHECKING
 
 import pytest
 from hypothesis import settings
+
+from tests.terminal import CLEAN, Screentest
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser
@@ -81,3 +86,24 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     for item in items:
         if "slow" in item.keywords:
             item.add_marker(skip)
+
+
+@pytest.fixture
+def screentest(tmp_path: Path) -> Screentest:
+    """Run ``screentest`` in an empty folder; nothing it prints may be a traceback."""
+
+    def run(*arguments: str | Path, **variables: str) -> CompletedProcess[str]:
+        done = subprocess.run(
+            [sys.executable, "-m", "screentest", *map(str, arguments)],
+            cwd=tmp_path,
+            env=CLEAN | variables,
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            text=True,
+            timeout=600,  # ends what hangs; a busy machine is not a failure
+        )
+        if "SCREENTEST_DEBUG" not in variables:
+            assert "Traceback" not in done.stderr
+        return done
+
+    return run

@@ -18,7 +18,7 @@ from screentest.annotate.store import open_database
 from screentest.cli import app
 from tests.annotate.stand import open_stand
 from tests.annotate.test_votes import UNITS, said
-from tests.cli.conftest import CLEAN, fits, invoke
+from tests.terminal import CLEAN, fits, invoke
 
 COMMANDS = [
     "serve",

@@ -16,7 +16,7 @@ from screentest.cli import app
 from screentest.cli.errors import Commands
 from screentest.cli.loader import PACKAGE, Group, own_groups, read_module, suite_groups
 from screentest.core import BadOption, NoValue, Reason, StorageError
-from tests.cli.conftest import CLEAN, Screentest, fits
+from tests.terminal import CLEAN, Screentest, fits
 
 GROUPS = {**own_groups(), **{f"suite {name}": group for name, group in suite_groups().items()}}
 EVERY = sorted(f"{group} {name}".split() for group in GROUPS for name in GROUPS[group].commands)

@@ -9,7 +9,7 @@ import pytest
 
 from screentest.testing.chat_answers import Answer, Status
 from screentest.testing.chat_server import FakeChatServer
-from tests.cli.conftest import Screentest
+from tests.terminal import Screentest
 
 PRICES = '[models."judge"]\ninput = 2.0\noutput = 8.0\n'
 

@@ -10,7 +10,7 @@ import pytest
 from screentest.manifests.manifest import write_manifest
 from screentest.sample import sample_videos
 from screentest.testbeds.testbed import read_testbed
-from tests.cli.conftest import Screentest, fits, invoke
+from tests.terminal import Screentest, fits, invoke
 
 
 @pytest.fixture

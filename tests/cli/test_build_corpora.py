@@ -14,7 +14,7 @@ from screentest.sample import sample_videos
 from screentest.testbeds.testbed import read_testbed
 from screentest.testing.chat_answers import Answer, Asked
 from screentest.testing.chat_server import FakeChatServer
-from tests.cli.conftest import Screentest, fits, invoke
+from tests.terminal import Screentest, fits, invoke
 
 SMALL = ("--long-side", "64", "--fps", "2", "--workers", "1")
 

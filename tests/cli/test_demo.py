@@ -7,7 +7,7 @@ from pathlib import Path
 
 from screentest.core import Aspect
 from screentest.testbeds.testbed import read_testbed
-from tests.cli.conftest import Screentest, fits
+from tests.terminal import Screentest, fits
 
 
 def test_the_whole_job_and_then_again_for_free(screentest: Screentest, tmp_path: Path) -> None:

@@ -16,7 +16,7 @@ from screentest.cli._parts import Part, opencv_clash
 from screentest.cli._registered import survey_registry
 from screentest.core import NoValue, Reason, Registry
 from screentest.core import registry as real_registry
-from tests.cli.conftest import Screentest, fits, invoke
+from tests.terminal import Screentest, fits, invoke
 
 
 def test_it_fits_the_screen_and_ends_well(screentest: Screentest) -> None:

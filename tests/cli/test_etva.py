@@ -25,8 +25,8 @@ from screentest.score.tasks import score_items
 from screentest.suites.etva.questions import read_question_sets
 from screentest.testing.chat_answers import Act, Answer, Asked
 from screentest.testing.chat_server import FakeChatServer
-from tests.cli.conftest import CLEAN, fits, invoke
 from tests.suites.etva.scripted import always_yes, stage_of, well_behaved
+from tests.terminal import CLEAN, fits, invoke
 
 ETVA = ("suite", "etva")
 

@@ -18,7 +18,7 @@ from screentest.testing.chat_answers import Answer
 from screentest.testing.chat_server import FakeChatServer
 from screentest.video import normalize
 from tests.certificates.stage import build_small, films
-from tests.cli.conftest import fits, invoke
+from tests.terminal import fits, invoke
 from tests.testbeds.stage import QUICK
 
 ALONE = ("--workers", "1")

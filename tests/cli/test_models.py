@@ -10,8 +10,8 @@ import pytest
 
 from screentest.models import Role
 from screentest.models.catalogue import CATALOGUE
-from tests.cli.conftest import Screentest, fits, invoke
 from tests.models.conftest import TOY_FILES, cache, toy
+from tests.terminal import Screentest, fits, invoke
 
 __all__ = ["cache", "toy"]
 

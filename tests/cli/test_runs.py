@@ -12,8 +12,8 @@ import pytest
 
 from screentest.core import CallIntent, CallReceipt, CallStatus
 from screentest.run import InlineEngine, RunStore, execute
-from tests.cli.conftest import Screentest, fits
 from tests.run.work import task
+from tests.terminal import Screentest, fits
 
 
 @pytest.fixture

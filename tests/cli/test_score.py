@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from screentest.sample import sample_videos
-from tests.cli.conftest import Screentest, fits
+from tests.terminal import Screentest, fits
 
 FILM = sample_videos()[2].item.video
 STAND_IN = ("--model", "image_text=colour_words")

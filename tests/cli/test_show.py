@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from screentest.core import Item, Reason
-from tests.cli.conftest import Screentest, fits, invoke
 from tests.reports.runs import METRICS, NEAT, items, lost, score_run, scored
+from tests.terminal import Screentest, fits, invoke
 
 
 @pytest.fixture

@@ -14,10 +14,10 @@ from screentest.cli import app
 from screentest.core import registry
 from screentest.manifests.manifest import read_manifest
 from screentest.testing.chat_server import FakeChatServer
-from tests.cli.conftest import fits, invoke
 from tests.suites.locot2v.answering import answering, chat
 from tests.suites.locot2v.building.test_build import REPLIES
 from tests.suites.locot2v.films import film, gliding, texture
+from tests.terminal import fits, invoke
 
 SUB = (
     [],

@@ -18,8 +18,8 @@ from screentest.testbeds.testbed import (
     VideoFile,
     write_testbed,
 )
-from tests.cli.conftest import fits, invoke
 from tests.suites.locot2v.films import Picture, film, gliding
+from tests.terminal import fits, invoke
 
 METRICS = "locot2v_temporal_flickering,locot2v_dynamic_degree"
 

@@ -10,7 +10,7 @@ import pytest
 from typer.testing import CliRunner
 
 from screentest.cli import app
-from tests.cli.conftest import Screentest, fits, invoke
+from tests.terminal import Screentest, fits, invoke
 from tests.testbeds.testbeds import built_in, copy_of, rewrite
 
 

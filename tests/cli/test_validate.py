@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.cli.conftest import CLEAN, Screentest, fits
+from tests.terminal import CLEAN, Screentest, fits
 
 
 @pytest.fixture

@@ -12,7 +12,7 @@ import pytest
 
 from screentest.manifests.manifest import write_manifest
 from screentest.sample import sample_videos
-from tests.cli.conftest import CLEAN
+from tests.terminal import CLEAN
 
 PLUGIN = Path(__file__).parents[2] / "examples" / "plugin"
 

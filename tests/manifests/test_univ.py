@@ -9,7 +9,7 @@ import pytest
 
 from screentest.core import Item, ManifestError
 from screentest.suites.univ.data import read_truth, read_univbench
-from tests.cli.conftest import invoke
+from tests.terminal import invoke
 
 TRUTH = {"global_attribute": {"video_style": "Realistic"}, "temporal_actions": []}
 

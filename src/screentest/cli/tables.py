@@ -82,10 +82,10 @@ def table(columns: Sequence[str], rows: Iterable[Sequence[str]]) -> Table:
     return result
 
 
-def as_text(table: Table) -> str:
+def as_text(given: core.Table) -> str:
     """A table for a file: plain text, as wide as it needs to be."""
     page = io.StringIO()
-    Console(file=page, width=200, color_system=None).print(table)
+    Console(file=page, width=200, color_system=None).print(rendered(given))
     return "".join(f"{line.rstrip()}\n" for line in page.getvalue().splitlines())
 
 

@@ -26,9 +26,9 @@ from screentest.suites.locot2v.data import (
 from screentest.suites.locot2v.suite import ALL
 from screentest.suites.locot2v.tables import leaderboard, scores_of
 from screentest.testing.chat_server import FakeChatServer
-from tests.cli.conftest import invoke
 from tests.suites.locot2v.answering import chat
 from tests.suites.locot2v.films import CLASSICAL
+from tests.terminal import invoke
 
 STORY = (
     "Red panda is moving in the forest.",

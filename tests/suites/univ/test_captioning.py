@@ -13,10 +13,10 @@ from screentest.manifests.manifest import read_manifest
 from screentest.suites.univ.captioning import read_captions, read_shots
 from screentest.testing.chat_answers import Answer, Asked, Status
 from screentest.testing.chat_server import FakeChatServer
-from tests.cli.conftest import invoke
 from tests.suites.univ.scripted import answering, description, kind_of, matches
 from tests.suites.univ.test_captions import OVERVIEW, scripted
 from tests.suites.univ.test_schema import DOG
+from tests.terminal import invoke
 
 UNIV = ("suite", "univ")
 

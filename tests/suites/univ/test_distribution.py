@@ -10,8 +10,8 @@ from screentest.suites.univ.distribution import OTHER, distribution
 from screentest.suites.univ.schema import NOTHING, Description
 from screentest.suites.univ.script import paper_form
 from screentest.suites.univ.vocabulary import ALL_SUBDIMENSIONS
-from tests.cli.conftest import invoke
 from tests.suites.univ.test_schema import DOG
+from tests.terminal import invoke
 
 
 def shot(**camera: Any) -> Description:

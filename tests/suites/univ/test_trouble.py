@@ -16,9 +16,9 @@ from screentest.run import RunReader
 from screentest.score.results import read_results
 from screentest.testing.chat_answers import MALFORMED, Answer, Asked, Status
 from screentest.testing.chat_server import FakeChatServer
-from tests.cli.conftest import invoke
 from tests.suites.univ.benchmark import is_grey
 from tests.suites.univ.scripted import answering, finding, inspection, kind_of, marks
+from tests.terminal import invoke
 
 pytestmark = pytest.mark.usefixtures("inline")
 

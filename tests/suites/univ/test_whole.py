@@ -15,9 +15,9 @@ from screentest.run import InlineEngine, RunReader
 from screentest.run.session import close_tools
 from screentest.score.results import read_results
 from screentest.testing.chat_server import FakeChatServer
-from tests.cli.conftest import invoke
 from tests.suites.univ.benchmark import FINE, GREY, MODELS, TASKS, Benchmark, judge, make_benchmark
 from tests.suites.univ.scripted import kind_of
+from tests.terminal import invoke
 
 UNIV = ("suite", "univ")
 

@@ -15,9 +15,9 @@ from screentest.suites.locot2v.building.documents import correct_stage
 from screentest.suites.locot2v.building.stages import SourceVideo
 from screentest.suites.locot2v.building.wording import REVIEWED, Unreadable, read_back
 from screentest.suites.locot2v.data import read_prompt_suite
-from tests.cli.conftest import invoke
 from tests.suites.locot2v.answering import answering
 from tests.suites.locot2v.building.test_build import REPLIES, api_key, built, source
+from tests.terminal import invoke
 
 __all__ = ["api_key", "source"]  # fixtures
 

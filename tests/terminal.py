@@ -3,13 +3,10 @@
 from __future__ import annotations
 
 import os
-import subprocess
-import sys
 from collections.abc import Callable
 from pathlib import Path
 from subprocess import CompletedProcess
 
-import pytest
 from typer.testing import CliRunner, Result
 
 from screentest.cli import app
@@ -21,27 +18,6 @@ CLEAN = {
     for name, value in os.environ.items()
     if not name.startswith("SCREENTEST_") and name not in {"FORCE_COLOR", "COLUMNS", "NO_COLOR"}
 } | {"COLUMNS": "80", "PYTHONUTF8": "1"}
-
-
-@pytest.fixture
-def screentest(tmp_path: Path) -> Screentest:
-    """Run ``screentest`` in an empty folder; nothing it prints may be a traceback."""
-
-    def run(*arguments: str | Path, **variables: str) -> CompletedProcess[str]:
-        done = subprocess.run(
-            [sys.executable, "-m", "screentest", *map(str, arguments)],
-            cwd=tmp_path,
-            env=CLEAN | variables,
-            stdin=subprocess.DEVNULL,
-            capture_output=True,
-            text=True,
-            timeout=600,  # ends what hangs; a busy machine is not a failure
-        )
-        if "SCREENTEST_DEBUG" not in variables:
-            assert "Traceback" not in done.stderr
-        return done
-
-    return run
 
 
 def invoke(*arguments: str | Path) -> Result:

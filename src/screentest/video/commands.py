@@ -1,0 +1,464 @@
+"""Commands that look into video files: ``probe``, ``frames`` and ``shots``."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from fractions import Fraction
+from pathlib import Path
+from typing import Annotated, TypeVar
+
+import typer
+
+from screentest._util.machine import processors
+from screentest.cli.console import out, plural, shown
+from screentest.cli.options import JsonOption
+from screentest.cli.progress import relayed, watched
+from screentest.cli.tables import (
+    COUNT,
+    as_text,
+    print_heading,
+    print_indented,
+    print_record,
+    show,
+)
+from screentest.core import (
+    NATIVE,
+    BadOption,
+    Fault,
+    Outcome,
+    Progress,
+    Shot,
+    Size,
+    VideoInfo,
+    build,
+    seconds,
+    timecode,
+)
+from screentest.core.table import Cell, Column, Table
+from screentest.video.probe import probe
+from screentest.video.sandbox import Supervisor, supervised
+from screentest.video.shots import csv_text, edl_text, find_shots, json_text
+from screentest.video.stills import (
+    CONTACT_SHEET,
+    Choice,
+    Evenly,
+    PerSecond,
+    PerShot,
+    save_stills,
+)
+
+T = TypeVar("T")
+Video = Annotated[Path, typer.Argument(metavar="VIDEO", help="A video file.", show_default=False)]
+
+
+class PictureFormat(StrEnum):
+    """What stills are saved as."""
+
+    PNG = "png"
+    JPG = "jpg"
+
+
+class CutListFormat(StrEnum):
+    """How a cut list is written."""
+
+    TABLE = "table"
+    JSON = "json"
+    CSV = "csv"
+    EDL = "edl"
+
+
+# ---- probe
+
+
+def probe_videos(
+    videos: Annotated[
+        list[Path], typer.Argument(metavar="VIDEO", help="Video files.", show_default=False)
+    ],
+    as_json: JsonOption = False,
+) -> None:
+    """Show what video files hold.
+
+    Container, codec, size, exact duration, frame rate and whether it is
+    constant, number of frames, and faults. Reads every packet and decodes one
+    picture. Exits with 1 if a file cannot be read as a video.
+
+    \b
+    Examples:
+      screentest probe film.mp4
+      screentest probe renders/*.mp4
+      screentest probe film.mp4 --json | jq '.[].duration_seconds'
+    """
+    found = list(_each(probe, videos, watched()))
+    folder, names = short_names(videos)
+    table = _videos_table(found, dict(zip(map(str, videos), names, strict=True)))
+    if as_json:
+        show(table, as_json=True)
+    elif len(found) == 1:
+        info = found[0][1].unwrap()
+        print_record(table)
+        for fault in info.faults:
+            print_indented(_fault_text(fault), indent=4)
+    else:
+        if folder is not None:
+            out().print(f"In {shown(str(folder))}")
+        show(table)
+        _print_faults(found, names)
+    if not all(outcome.ok for _, outcome in found):
+        raise typer.Exit(1)
+
+
+def _each(
+    function: Callable[[Path], T], videos: Sequence[Path], progress: Progress
+) -> Iterator[tuple[Path, Outcome[T]]]:
+    """What ``function`` says of each video, in their order."""
+    workers = min(len(videos), processors())
+    with Supervisor(workers) as supervisor, progress:
+        progress.begin("probing", len(videos), "videos")
+        for path, outcome in zip(videos, supervisor.map(function, videos), strict=True):
+            progress.advance(note=path.name)
+            yield path, outcome
+
+
+def short_names(paths: Sequence[Path]) -> tuple[Path | None, list[str]]:
+    """The folder that all paths share, where that makes them shorter, and the rest of each.
+
+    >>> short_names([Path("a/b/c.mp4"), Path("a/b/d.mp4")])
+    (PosixPath('a/b'), ['c.mp4', 'd.mp4'])
+    """
+    try:
+        shared = Path(os.path.commonpath([path.parent for path in paths]))
+    except ValueError:  # absolute ones among relative ones
+        return None, [str(path) for path in paths]
+    if len(paths) == 1 or shared == Path():
+        return None, [str(path) for path in paths]
+    return shared, [str(path.relative_to(shared)) for path in paths]
+
+
+def _videos_table(found: Sequence[tuple[Path, Outcome[VideoInfo]]], names: dict[str, str]) -> Table:
+    # One video has room for exact ratios.
+    clock, rate = (_exact_clock, _exact_rate) if len(found) == 1 else (_clock, _rate)
+    columns = (
+        Column("path", "Video", show=names.__getitem__),
+        Column("ok", detail=True),
+        Column("container", "Container", detail=True),
+        Column("codec", "Codec"),
+        Column("width", "Width"),
+        Column("height", "Height"),
+        Column("pixel_format", "Pixel format", detail=True),
+        Column("bit_depth", "Bit depth", detail=True),
+        Column("rotation", "Rotation", detail=True, show="{}°".format),
+        Column("sample_aspect", "Pixel aspect", detail=True),
+        Column("start", "Start", detail=True, show=_clock),
+        Column("duration", "Duration", align="right", show=clock),
+        Column("duration_seconds", detail=True),
+        Column("frames", "Frames", show=COUNT),
+        Column("rate", "Frames/s", align="right", show=rate),
+        Column("constant_rate", "Constant rate", detail=True),
+        Column("keyframes", "Keyframes", detail=True, show=COUNT),
+        Column("faults", "Faults", detail=True, show=lambda faults: str(len(faults) or "none")),
+        Column("metadata", detail=True),
+        Column("reason", detail=True),
+        Column("detail", detail=True),
+        Column("advice", detail=True),
+    )
+    variable = [
+        names[str(path)]
+        for path, outcome in found
+        if outcome.ok and not outcome.unwrap().constant_rate
+    ]
+    note = f"The rate varies; Frames/s is its mean: {', '.join(variable)}." if variable else ""
+    rows = [(str(path), outcome.ok, *_cells(outcome)) for path, outcome in found]
+    return Table("videos", "Videos", columns, rows, note)
+
+
+def _cells(outcome: Outcome[VideoInfo]) -> tuple[Cell, ...]:
+    if (failure := outcome.failure) is not None:
+        return (*[None] * 17, failure.reason.value, failure.detail, failure.advice)
+    info = outcome.unwrap()
+    return (
+        info.container,
+        info.codec,
+        info.width,
+        info.height,
+        info.pixel_format,
+        info.bit_depth,
+        info.rotation,
+        str(info.sample_aspect),
+        str(info.start),
+        str(info.duration),
+        float(info.duration),
+        info.frames,
+        str(info.rate),
+        info.constant_rate,
+        info.keyframes,
+        [
+            {
+                "kind": fault.kind,
+                "detail": fault.detail,
+                "time": None if fault.time is None else str(fault.time),
+            }
+            for fault in info.faults
+        ],
+        dict(info.metadata),
+        None,
+        None,
+        None,
+    )
+
+
+def _clock(moment: str) -> str:
+    return timecode(Fraction(moment))
+
+
+def _exact_clock(moment: str) -> str:
+    return f"{_clock(moment)} ({moment} s)"
+
+
+def _rate(rate: str) -> str:
+    return f"{float(Fraction(rate)):.6g}"
+
+
+def _exact_rate(rate: str) -> str:
+    return f"{_rate(rate)} ({rate})" if "/" in rate else rate
+
+
+def _fault_text(fault: Fault) -> str:
+    return fault.detail if fault.time is None else f"{fault.detail} at {timecode(fault.time)}"
+
+
+def _print_faults(found: Sequence[tuple[Path, Outcome[VideoInfo]]], names: Sequence[str]) -> None:
+    faults, failures = [], []
+    for name, (path, outcome) in zip(names, found, strict=True):
+        if outcome.failure is not None:
+            detail = outcome.failure.detail.removeprefix(f"{str(path)!r} ")
+            failures.append((f"{name}: {detail}", outcome.failure.advice))
+        else:
+            faults += [f"{name}: {_fault_text(fault)}" for fault in outcome.unwrap().faults]
+    if faults:
+        print_heading(f"Faults ({len(faults):,})")
+    for text in faults:
+        print_indented(text)
+    if failures:
+        print_heading(f"Cannot be read ({len(failures):,} of {len(found):,})")
+    for text, advice in failures:
+        print_indented(text)
+        if advice:
+            print_indented(advice, indent=4, style="dim")
+
+
+# ---- frames
+
+
+def frames(
+    video: Video,
+    folder: Annotated[
+        Path,
+        typer.Option(
+            "--out", metavar="DIR", help="Folder for the pictures; created.", show_default=False
+        ),
+    ],
+    per_shot: Annotated[
+        bool, typer.Option("--per-shot", help="The middle frame of each shot.")
+    ] = False,
+    fps: Annotated[
+        str | None,
+        typer.Option(metavar="K", help="K frames per second: 2, 0.5 or 24000/1001."),
+    ] = None,
+    count: Annotated[
+        int | None, typer.Option(metavar="N", min=1, help="N frames, evenly spread.")
+    ] = None,
+    picture_format: Annotated[
+        PictureFormat, typer.Option("--format", help="The format of the pictures.")
+    ] = PictureFormat.PNG,
+    size: Annotated[
+        str | None,
+        typer.Option(metavar="W|WxH", help="Longer side of at most W pixels, or exactly WxH."),
+    ] = None,
+    detector: Annotated[
+        str, typer.Option(metavar="NAME", help="The shot detector for --per-shot.")
+    ] = "default",
+    overwrite: Annotated[
+        bool, typer.Option("--overwrite", help="Replace the frames that are in DIR.")
+    ] = False,
+    as_json: JsonOption = False,
+) -> None:
+    """Save frames as pictures, and a contact sheet of them.
+
+    File names hold a number and the time on the screen in seconds, such as
+    0007_000012.345s.png. The contact sheet is contact_sheet.jpg. With --json,
+    prints the names and the exact times.
+
+    \b
+    Examples:
+      screentest frames film.mp4 --per-shot --out stills/
+      screentest frames film.mp4 --fps 2 --size 512 --out stills/
+      screentest frames film.mp4 --count 16 --format jpg --out stills/
+    """
+    choice = _choice(per_shot, fps, count, detector)
+    limit = _size(size)
+    with relayed(watched()) as progress:
+        outcome = save_stills(
+            video,
+            choice,
+            folder,
+            suffix=picture_format.value,
+            size=limit,
+            replace=overwrite,
+            progress=progress,
+        )
+    stills = outcome.unwrap()
+    if as_json:
+        rows = [(str(folder / still.name), str(still.time), still.index) for still in stills]
+        show(Table("frames", "Frames", ("path", "time", "index"), rows), as_json=True)
+    else:
+        saved = f"{plural(len(stills), 'frame')} and {CONTACT_SHEET}"
+        out().print(f"{saved} in {shown(str(folder))}", soft_wrap=True)
+
+
+def _choice(per_shot: bool, fps: str | None, count: int | None, detector: str) -> Choice:
+    if sum([per_shot, fps is not None, count is not None]) != 1:
+        raise BadOption(
+            "which frames to save is not clear",
+            advice="Give one of --per-shot, --fps K and --count N.",
+        )
+    if fps is not None:
+        try:
+            rate = seconds(fps)
+        except BadOption:
+            rate = Fraction(0)
+        if rate <= 0:
+            raise BadOption(
+                f"invalid --fps {fps}: must be a number above 0",
+                advice="Examples: 2, 0.5, 24000/1001.",
+            )
+        return PerSecond(rate)
+    return PerShot(detector) if count is None else Evenly(count)
+
+
+def _size(text: str | None) -> Size:
+    if text is None:
+        return NATIVE
+    sides = text.lower().replace("×", "x").split("x")
+    if len(sides) > 2 or not all(side.isdecimal() and 0 < int(side) <= 16384 for side in sides):
+        raise BadOption(
+            f"invalid --size {text}",
+            advice="Give the longer side (512) or width and height (640x360), 16384 at most.",
+        )
+    if len(sides) == 1:
+        return Size(long_side=int(sides[0]))
+    return Size(exact=(int(sides[0]), int(sides[1])))
+
+
+# ---- shots
+
+
+@dataclass(frozen=True, slots=True)
+class CutList:
+    """The shots of a video, and the detector with all its options."""
+
+    info: VideoInfo
+    shots: list[Shot]
+    detector: str
+
+
+def shots(
+    video: Video,
+    detector: Annotated[
+        str,
+        typer.Option(metavar="NAME", help="The detector, with options: scdet:threshold=30."),
+    ] = "default",
+    cut_list: Annotated[
+        CutListFormat | None,
+        typer.Option(
+            "--format",
+            help="Format of the list; a table, or what the suffix of FILE says.",
+            show_default=False,
+        ),
+    ] = None,
+    file: Annotated[
+        Path | None, typer.Option("--out", metavar="FILE", help="Write to this file.")
+    ] = None,
+) -> None:
+    """Find the shots of a video.
+
+    Prints where each shot begins and ends, how it begins (cut, fade or
+    dissolve) and which detector found it. `screentest doctor` lists the
+    detectors.
+
+    \b
+    Examples:
+      screentest shots film.mp4
+      screentest shots film.mp4 --out film.edl
+      screentest shots film.mp4 --detector content:threshold=30 --format csv
+    """
+    chosen = cut_list or _format_of(file)
+    with relayed(watched()) as progress:
+        found = supervised(find_cut_list, video, detector, progress).unwrap()
+    if file is not None:
+        file.write_text(_text(chosen, video, found), encoding="utf-8")
+    elif chosen is CutListFormat.TABLE:
+        show(_shots_table(found.shots))
+        out().print()
+        count = plural(len(found.shots), "shot")
+        print_indented(f"{video.name}: {count} in {timecode(found.info.duration)}", indent=0)
+    else:
+        typer.echo(_text(chosen, video, found), nl=False)
+
+
+def find_cut_list(video: Path, detector: str, progress: Progress) -> CutList:
+    """In the worker: the shots, and what the video says of itself."""
+    spec = build("detector", detector).spec
+    info = probe(video)
+    return CutList(info, find_shots(video, detector, progress=progress, info=info), str(spec))
+
+
+def _format_of(file: Path | None) -> CutListFormat:
+    """The format that a file's suffix names; a table where there is none."""
+    suffix = file.suffix.lower().lstrip(".") if file is not None else ""
+    return CutListFormat(suffix) if suffix in ("json", "csv", "edl") else CutListFormat.TABLE
+
+
+def _text(chosen: CutListFormat, video: Path, found: CutList) -> str:
+    match chosen:
+        case CutListFormat.JSON:
+            about = {
+                "video": str(video),
+                "detector": found.detector,
+                "duration": str(found.info.duration),
+            }
+            return json_text(found.shots, about) + "\n"
+        case CutListFormat.CSV:
+            return csv_text(found.shots)
+        case CutListFormat.EDL:
+            return edl_text(found.shots, found.info.rate, title=video.name)
+        case CutListFormat.TABLE:
+            return as_text(_shots_table(found.shots))
+
+
+def _shots_table(shots: Sequence[Shot]) -> Table:
+    columns = (
+        Column("shot", "Shot"),
+        Column("start", "Start", align="right"),
+        Column("end", "End", align="right"),
+        Column("length", "Length", show="{:.3f} s".format),
+        Column("transition", "Comes in by"),
+        Column("found_by", "Found by"),
+    )
+    rows = [
+        (
+            number,
+            timecode(shot.start),
+            timecode(shot.end),
+            float(shot.span.duration),
+            shot.transition.value,
+            " + ".join(shot.found_by),
+        )
+        for number, shot in enumerate(shots, start=1)
+    ]
+    return Table("shots", "Shots", columns, rows)
+
+
+COMMANDS = {"probe": probe_videos, "frames": frames, "shots": shots}
