@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import ast
 import importlib
 import importlib.metadata
+import subprocess
 import sys
 import types
 from fractions import Fraction
@@ -12,6 +14,7 @@ from pathlib import Path
 import pytest
 
 from screentest.core import BadOption, Registry, UnknownName
+from screentest.core import registry as everything
 from screentest.core.options import parse
 from screentest.core.registry import HOMES
 from screentest.models.roles import Role
@@ -55,7 +58,34 @@ def test_text_that_looks_like_something_else_comes_back_as_text(
     assert registry.build("metric", str(built.spec)).spec == built.spec
 
 
-def test_folders_inside_a_home_are_found_and_a_failed_import_is_not_forgotten(
+def test_what_the_text_says_is_what_importing_everything_registers() -> None:
+    found, expected = {}, {}
+    for kind, homes in HOMES.items():
+        found |= {(kind, name): module for name, module in everything._index(kind).items()}
+        for entry in everything.entries(kind):
+            # Filled in by a loop, in homes that are one module and always imported whole.
+            in_a_loop = entry.factory.__module__ == "screentest.models.external.roles"
+            if not in_a_loop and entry.origin == "builtin":
+                expected[kind, entry.name] = entry.factory.__module__
+        assert homes
+    assert found == expected
+
+
+@pytest.mark.parametrize(
+    ("kind", "name", "most"), [("metric", "contrast", 3), ("suite", "core", 1), ("metric", "no", 0)]
+)
+def test_one_name_imports_one_module(kind: str, name: str, most: int) -> None:
+    code = (
+        "import sys; from screentest.core import registry;"
+        f"registry.has({kind!r}, {name!r});"
+        "homes = ('screentest.metrics.', 'screentest.suites.', 'screentest.judges.');"
+        "print([name for name in sys.modules if name.startswith(homes)])"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert len(ast.literal_eval(done.stdout)) <= most
+
+
+def test_folders_inside_a_home_are_found_and_a_broken_module_harms_no_other(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     home = tmp_path / "home_of_metrics"
@@ -69,13 +99,15 @@ def test_folders_inside_a_home_are_found_and_a_failed_import_is_not_forgotten(
     broken = home / "broken.py"
     broken.write_text("import no_such_module_anywhere")
     monkeypatch.syspath_prepend(str(tmp_path))
-    registry = Registry({"metric": "home_of_metrics"})
+    registry = Registry({"metric": ("home_of_metrics",)})
     importlib.import_module("home_of_metrics").registry = registry  # type: ignore[attr-defined]
     for _ in range(2):
         with pytest.raises(ModuleNotFoundError, match="no_such_module_anywhere"):
-            registry.names("metric")
-    broken.unlink()
+            list(registry.entries("metric"))
     assert registry.build("metric", "deep").thing == "found"
+    assert registry.entry("metric", "deep").origin == "home_of_metrics.static.one"
+    broken.unlink()
+    assert [entry.name for entry in registry.entries("metric")] == ["deep"]
 
 
 @pytest.mark.parametrize("change", ["window=6", "weights=[2]", "name=b"])
@@ -123,7 +155,7 @@ def test_a_value_that_the_factory_refuses_is_an_option_that_cannot_be(
             raise ValueError("a rate is above zero")
         return Fraction(rate * 1e300)  # OverflowError: there is no ratio that is infinite
 
-    with pytest.raises(BadOption, match=r"metric sampled:rate=.* cannot be: "):
+    with pytest.raises(BadOption, match=r"invalid metric sampled:rate=.*: "):
         registry.build("metric", f"sampled:rate={rate}")
 
 
@@ -156,6 +188,29 @@ def test_plugins_register_on_first_use(monkeypatch: pytest.MonkeyPatch) -> None:
     assert loaded == ["screentest.plugins"]
     # One broken plugin is told, not fatal.
     assert list(registry.broken_plugins) == ["bad"]
+
+
+def test_a_plugin_cannot_take_the_name_of_ours_and_says_where_it_comes_from(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    home = tmp_path / "home_of_judges"
+    home.mkdir()
+    (home / "__init__.py").touch()
+    (home / "coin.py").write_text("register('judge', 'coin')")
+    plugin = tmp_path / "judging_plugin.py"
+    plugin.write_text(
+        "from home_of_judges import registry\n"
+        "registry.register('judge', 'die')(lambda: 6)\n"
+        "registry.register('judge', 'coin')(lambda: 'tails')\n"
+    )
+    monkeypatch.syspath_prepend(str(tmp_path))
+    registry = Registry({"judge": ("home_of_judges",)})
+    importlib.import_module("home_of_judges").registry = registry  # type: ignore[attr-defined]
+    point = importlib.metadata.EntryPoint("dice", "judging_plugin", "screentest.plugins")
+    monkeypatch.setattr(importlib.metadata, "entry_points", lambda **_: [point])
+
+    assert registry.entry("judge", "die").origin == "dice"
+    assert "'coin' is registered by home_of_judges.coin already" in registry.broken_plugins["dice"]
 
 
 def test_every_role_has_a_home() -> None:

@@ -1,8 +1,10 @@
 """The registry: a factory, one decorator, and it is known by name everywhere.
 
-Built-in implementations are found by importing the modules of their kind's package on first
-use; those of other packages through the entry-point group ``screentest.plugins``. A new
-implementation is one new file and one decorator, with no edit elsewhere.
+Built-in implementations are found by their decorators in the text of their kind's home packages:
+asked for one name, the registry imports the one module that registers it, and all of them only
+when all are wanted. Those of other packages come through the entry-point group
+``screentest.plugins``. A new implementation is one new file and one decorator, with no edit
+elsewhere; a test keeps what the text says equal to what importing everything registers.
 
 >>> @register("detector", "every_second", version=1, summary="a cut each second")
 ... def every_second(*, seconds: float = 1.0) -> object:
@@ -16,13 +18,16 @@ from __future__ import annotations
 import difflib
 import importlib
 import importlib.metadata
+import importlib.util
 import inspect
 import math
-import pkgutil
+import re
+import sys
 import typing
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
+from pathlib import Path
 from typing import Any, Generic, TypeVar
 
 from screentest.core.errors import BadOption, UnknownName
@@ -30,6 +35,7 @@ from screentest.core.options import parse, write_options, write_value
 from screentest.core.signature import Signature
 
 PLUGIN_GROUP = "screentest.plugins"
+BUILTIN = "builtin"
 
 # Where the built-in implementations of a kind live. Names only: nothing is imported here.
 HOMES: dict[str, tuple[str, ...]] = {
@@ -87,6 +93,8 @@ class Entry:
     version: int
     factory: Callable[..., Any]
     info: Mapping[str, Any]
+    origin: str = BUILTIN
+    """``builtin``, the name of the plugin that brought it, or the module of the user's own."""
 
     @cached_property
     def parameters(self) -> Mapping[str, inspect.Parameter]:
@@ -139,8 +147,9 @@ class Registry:
     def __init__(self, homes: Mapping[str, tuple[str, ...]]) -> None:
         self._homes = dict(homes)
         self._entries: dict[tuple[str, str], Entry] = {}
-        self._loaded: set[str] = set()
+        self._indexes: dict[str, Mapping[str, str]] = {}
         self._plugins_loaded = False
+        self._plugin = ""
         self.broken_plugins: dict[str, str] = {}
 
     def register(self, kind: str, name: str, *, version: int = 1, **info: Any) -> Callable[[F], F]:
@@ -150,30 +159,46 @@ class Registry:
         """
 
         def keep(factory: F) -> F:
+            module = factory.__module__
             known = self._entries.get((kind, name))
-            if known is not None and known.factory.__module__ != factory.__module__:
-                raise ValueError(
-                    f"{kind} {name!r} is registered by {known.factory.__module__} already"
-                )
-            self._entries[kind, name] = Entry(kind, name, version, factory, info)
+            owner = known.factory.__module__ if known else module
+            if self._plugin and not known:
+                # A plugin may come before the module that has the name is imported.
+                owner = self._index(kind).get(name, module)
+            if owner != module:
+                raise ValueError(f"{kind} {name!r} is registered by {owner} already")
+            origin = self._plugin or (BUILTIN if module.startswith("screentest.") else module)
+            self._entries[kind, name] = Entry(kind, name, version, factory, info, origin)
             return factory
 
         return keep
 
+    def has(self, kind: str, name: str) -> bool:
+        """Whether there is one of that name; imports the module that has it, and no other."""
+        if (kind, name) not in self._entries:
+            module = self._index(kind).get(name)
+            if module is not None:
+                importlib.import_module(module)
+            else:
+                self._import_single_homes(kind)
+        if (kind, name) not in self._entries:
+            self._load_plugins()
+        return (kind, name) in self._entries
+
     def entry(self, kind: str, name: str) -> Entry:
         """The entry of that name; suggests near ones where there is none."""
-        self._load(kind)
-        found = self._entries.get((kind, name))
-        if found is None:
+        if not self.has(kind, name):
             raise UnknownName(
                 f"there is no {kind} {name!r}", advice=_suggest(name, self.names(kind))
             )
-        return found
+        return self._entries[kind, name]
 
     def names(self, kind: str) -> list[str]:
-        """All names of a kind, sorted."""
-        self._load(kind)
-        return sorted(name for entry_kind, name in self._entries if entry_kind == kind)
+        """All names of a kind, sorted; read from text, so that next to nothing is imported."""
+        self._import_single_homes(kind)
+        self._load_plugins()
+        registered = {name for entry_kind, name in self._entries if entry_kind == kind}
+        return sorted(registered | self._index(kind).keys())
 
     @property
     def modules(self) -> set[str]:
@@ -181,7 +206,7 @@ class Registry:
         return {entry.factory.__module__ for entry in self._entries.values()}
 
     @property
-    def strangers(self) -> list[str]:
+    def extra_modules(self) -> list[str]:
         """Modules that registered something and that a new process would not import by itself."""
         found = {__name__, "__main__"}
         found |= {point.module for point in importlib.metadata.entry_points(group=PLUGIN_GROUP)}
@@ -189,9 +214,12 @@ class Registry:
         return sorted(name for name in self.modules if name.partition(".")[0] not in packages)
 
     def entries(self, kind: str) -> Iterator[Entry]:
-        """All entries of a kind, by name."""
+        """All entries of a kind, by name; imports every module of the kind's homes."""
+        for home in self._homes.get(kind, ()):
+            for module in _modules(home):
+                importlib.import_module(module)
         for name in self.names(kind):
-            yield self._entries[kind, name]
+            yield self.entry(kind, name)
 
     def build(self, kind: str, text: str, **options: Any) -> Built[Any]:
         """Make what ``text`` names: ``name`` or ``name:option=value,…``."""
@@ -201,40 +229,90 @@ class Registry:
         try:
             return Built(spec, entry.factory(**dict(spec.options)))
         except (ValueError, OverflowError) as error:
-            # Of the right type, and still not to be: a rate of -1, or of nan.
+            # Of the right type, and still refused: a rate of -1, or of nan.
             if not spec.options:
                 raise  # nothing was chosen that the user could choose otherwise
-            raise BadOption(f"{kind} {spec} cannot be: {error}") from error
+            raise BadOption(f"invalid {kind} {spec}: {error}") from error
 
-    def _load(self, kind: str) -> None:
-        if kind not in self._loaded:
-            for home in self._homes.get(kind, ()):
-                _import_all(home)
-            self._loaded.add(kind)
-        if not self._plugins_loaded:
-            self._plugins_loaded = True
-            for point in importlib.metadata.entry_points(group=PLUGIN_GROUP):
-                try:
-                    point.load()
-                except Exception as error:  # noqa: BLE001 - a stranger's module may raise anything
-                    # One broken plugin must not take the product down; `doctor` shows it.
-                    self.broken_plugins[point.name] = f"{type(error).__name__}: {error}"
+    def _index(self, kind: str) -> Mapping[str, str]:
+        """The modules that register a name of this kind, by the name, as their text has it."""
+        if kind not in self._indexes:
+            self._indexes[kind] = {
+                name: module
+                for home in self._homes.get(kind, ())
+                for module, path in _modules(home).items()
+                for found_kind, name in registered_in(path.read_text(encoding="utf-8"))
+                if found_kind == kind
+            }
+        return self._indexes[kind]
 
+    def _import_single_homes(self, kind: str) -> None:
+        """Import homes that are one module: what they register in a loop has no text to read."""
+        for home in self._homes.get(kind, ()):
+            if home in _modules(home):
+                importlib.import_module(home)
 
-def _import_all(package_name: str) -> None:
-    try:
-        package = importlib.import_module(package_name)
-    except ModuleNotFoundError as error:
-        if error.name == package_name:
+    def _load_plugins(self) -> None:
+        if self._plugins_loaded:
             return
-        raise
-    # Folders inside too: metrics are grouped by what they look at.
-    for module in pkgutil.iter_modules(getattr(package, "__path__", ()), f"{package_name}."):
-        leaf = module.name.rpartition(".")[2]
-        if not leaf.startswith("_") and not leaf.endswith(("commands", "command")):
-            importlib.import_module(module.name)
-            if module.ispkg:
-                _import_all(module.name)
+        self._plugins_loaded = True
+        for point in importlib.metadata.entry_points(group=PLUGIN_GROUP):
+            self._plugin = point.dist.name if point.dist else point.name
+            try:
+                point.load()
+            except Exception as error:  # noqa: BLE001 - untrusted code may raise anything
+                # One broken plugin must not take the product down; `doctor` shows it.
+                self.broken_plugins[point.name] = f"{type(error).__name__}: {error}"
+            finally:
+                self._plugin = ""
+
+
+_CALL = re.compile(r"""\bregister\(\s*["'](\w+)["'],\s*(?:["']([^"']+)["']|(\w+))""")
+_DECORATOR = re.compile(
+    r"^@(?:screentest\.)?(metric|judge|degradation|placebo|suite)\b([^@]*?)^(?:def|class) (\w+)",
+    re.MULTILINE,
+)
+_NAMED = re.compile(r"""\bname=["']([^"']+)["']""")
+
+
+def registered_in(text: str) -> Iterator[tuple[str, str]]:
+    """Kind and name of all that the text of a module registers.
+
+    >>> list(registered_in('@metric(rate=2)\\ndef grain(image): ...\\n'))
+    [('metric', 'grain')]
+    >>> list(registered_in('NAME = "b"\\nregister("judge", "a")\\nregister("judge", NAME)'))
+    [('judge', 'a'), ('judge', 'b')]
+    """
+    for kind, name, constant in _CALL.findall(text):
+        if constant:
+            value = re.search(rf"""^{constant}\b[^=\n]*= ["']([^"']+)["']""", text, re.MULTILINE)
+            name = value[1] if value else ""
+        if name:
+            yield kind, name
+    for kind, options, function in _DECORATOR.findall(text):
+        named = _NAMED.search(options)
+        yield kind, named[1] if named else function
+
+
+def _modules(home: str) -> dict[str, Path]:
+    """The public modules of a package and of the folders in it, or the one module; not imported.
+
+    Modules of commands are left out: what they register is not theirs.
+    """
+    top, *inner = home.split(".")
+    spec = sys.modules[top].__spec__ if top in sys.modules else importlib.util.find_spec(top)
+    found: dict[str, Path] = {}
+    for place in (spec.submodule_search_locations or ()) if spec else ():
+        folder = Path(place, *inner)
+        if folder.with_suffix(".py").is_file():
+            found[home] = folder.with_suffix(".py")
+        for path in sorted(folder.rglob("*.py")):
+            parts = path.relative_to(folder).with_suffix("").parts
+            private = any(part.startswith("_") and part != "__init__" for part in parts)
+            if not private and not parts[-1].endswith("commands"):
+                name = ".".join((home, *(part for part in parts if part != "__init__")))
+                found[name] = path
+    return found
 
 
 def _suggest(wrong: str, known: Iterable[str]) -> str:

@@ -64,7 +64,7 @@ def judge_of(text: str) -> Evaluator:
     """
     name, colon, options = text.partition(":")
     output = ""
-    if name.partition(".")[0] in registry.names("metric"):
+    if registry.has("metric", name.partition(".")[0]):
         name, _, output = name.partition(".")
     spec = f"{name}{colon}{options}"
     if known(spec) == "judge":

@@ -117,7 +117,7 @@ class Pool:
         with theirs, asks:
             process = self._context.Process(
                 target=live,
-                args=(theirs, asks, get_temp_dir(), dict(self._threads), registry.strangers),
+                args=(theirs, asks, get_temp_dir(), dict(self._threads), registry.extra_modules),
                 name="screentest-worker",
             )
             with nullcontext() if self._with_main else without_main():

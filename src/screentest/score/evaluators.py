@@ -107,7 +107,7 @@ def known(text: str) -> str:
     """Whether ``text`` names a judge or a metric; raises UnknownName where neither."""
     name, _ = parse(text)
     for kind in ("judge", "metric"):
-        if name in registry.names(kind):
+        if registry.has(kind, name):
             return kind
     near = registry.names("judge") + registry.names("metric")
     raise UnknownName(

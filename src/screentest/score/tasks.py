@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass
 
-from screentest.core import Item, Metric, Progress, Reason, UserError, registry
+from screentest.core import Item, Metric, Progress, Reason, UserError
 from screentest.run import (
     Engine,
     Execution,
@@ -119,7 +119,6 @@ def score_items(
 
     With a ``cache``, videos may have addresses on other machines.
     """
-    registry.names("metric")  # a broken metric file shows here, not in every worker
     signed, pinned = signed_metrics(metrics, settings or Settings())
     store.keep_items(items)
     store.keep_evaluators([one.note for one in signed])

@@ -166,7 +166,8 @@ def _must_be_most_of_it(spans: Sequence[Span], missing: Sequence[tuple[Span, Fai
         raise NoValue(failure.reason, told, advice=failure.advice)
 
 
-CHAT, BUILTIN = "univ_caption", "univ_caption_builtin"
+CHAT = "univ_caption"
+BUILTIN = "univ_caption_builtin"
 _SUMMARY = "of the 21 sub-dimensions, the share that is described"
 
 
