@@ -19,8 +19,8 @@ from screentest.core import Item
 from screentest.models import Choice
 from screentest.run import InlineEngine, RunStore
 from screentest.run.session import Settings
-from screentest.score.suite import read_suite
-from screentest.score.tasks import score_items
+from screentest.scores.suite import read_suite
+from screentest.scores.tasks import score_items
 from screentest.testing.chat_server import FakeChatServer
 
 SUITES = ("core", "etva_builtin", "etva", "univ:task=t2v", "locot2v")

@@ -23,7 +23,7 @@ from screentest.core import Aspect, Clip, Item, Metric, Outcomes, Script, build
 from screentest.judges.core import core
 from screentest.models import Choice
 from screentest.run.session import Settings, Tools
-from screentest.score.measure import measure
+from screentest.scores.measure import measure
 from screentest.stats import wilson
 from screentest.testbeds.testbed import Testbed, read_testbed
 from screentest.video import probe

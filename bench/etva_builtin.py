@@ -14,8 +14,8 @@ from typing import Any
 
 from screentest.core import Item, Reason
 from screentest.run.session import Settings, Tools
-from screentest.score.evaluators import resolve, sign
-from screentest.score.measure import measure
+from screentest.scores.evaluators import resolve, sign
+from screentest.scores.measure import measure
 
 ROOT = Path(__file__).parent.parent
 

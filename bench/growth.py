@@ -58,7 +58,7 @@ def score(videos: list[Path], out: Path, workers: int) -> dict[str, float]:
 
     from screentest.core import Item
     from screentest.run import InlineEngine, LocalEngine, RunStore
-    from screentest.score.tasks import score_items
+    from screentest.scores.tasks import score_items
 
     items = [Item(f"film-{number}", video) for number, video in enumerate(videos)]
     engine = LocalEngine(workers=workers) if workers else InlineEngine()

@@ -17,7 +17,7 @@ from pathlib import Path
 
 from screentest.core import Item, build
 from screentest.run.session import Settings, Tools
-from screentest.score.measure import measure
+from screentest.scores.measure import measure
 
 METRICS = (
     "locot2v_temporal_flickering",

@@ -13,7 +13,7 @@ import screentest
 from screentest import api
 from screentest.core import Item, Outcome, OutputInfo, Reason, Score, UnknownName, UserError
 from screentest.results import Scores, data_frame
-from screentest.score.results import Results, Value
+from screentest.scores.results import Results, Value
 
 
 def test_the_examples_of_the_page(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -41,7 +41,7 @@ import screentest
 from screentest.sample import sample_videos
 scores = screentest.score(sample_videos()[1].item, metrics=["shot_count"], workers=2)
 print(scores.frame().score.tolist())
-print(screentest.reports(scores, pictures=1))
+print(screentest.report(scores, pictures=1))
 """
 
 

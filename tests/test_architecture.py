@@ -31,7 +31,7 @@ LAYERS = [
     {"certificates"},
     {"testbeds"},
     {"judges"},
-    {"score"},
+    {"scores"},
     {"metrics"},
     {"manifests", "sample"},
     {"testing"},

@@ -7,10 +7,10 @@
 >>> scores.value("frenchgp_1906", "contrast").outcome.unwrap().value.__round__(2)
 0.31
 >>> bed = screentest.build(film, out="bed", aspects=["aesthetics"], clips=1, long_side=160)
->>> made = screentest.certificates("contrast", bed, out="certificates")
+>>> made = screentest.certify("contrast", bed, out="certificates")
 >>> made.of("contrast").overall.unwrap().value
 1.0
->>> screentest.reports(scores, made, out="report.html")
+>>> screentest.report(scores, made, out="report.html")
 PosixPath('report.html')
 
 What is finished stays in the run's folder: the same call again goes on where the last one was.
@@ -40,9 +40,9 @@ from screentest.reports.html import PageOptions, write_html
 from screentest.results import BuiltTestbed, Certificates, Scores
 from screentest.run import LocalEngine, RunStore
 from screentest.run.session import Settings, read_settings
-from screentest.score.results import read_results
-from screentest.score.suite import read_suite
-from screentest.score.tasks import score_items
+from screentest.scores.results import read_results
+from screentest.scores.suite import read_suite
+from screentest.scores.tasks import score_items
 from screentest.testbeds.builder import build_testbed
 from screentest.testbeds.join import Joined, join_sources
 from screentest.testbeds.options import BuildOptions, read_models

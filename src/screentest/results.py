@@ -10,7 +10,7 @@ from typing import Any, TypeAlias
 
 from screentest.certificates.certificate import Certificate
 from screentest.core import Outcome, UnknownName, UserError
-from screentest.score.results import Results, Total, Value
+from screentest.scores.results import Results, Total, Value
 from screentest.testbeds.testbed import Testbed
 
 Row: TypeAlias = dict[str, str | int | float | None]

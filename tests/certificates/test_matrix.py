@@ -17,7 +17,7 @@ import screentest
 from screentest.certificates.matrix import Matrix, Reaction
 from screentest.core import Aspect, PairKind, register, registry
 from screentest.reports.charts import matrix_chart
-from screentest.score.suite import Suite
+from screentest.scores.suite import Suite
 from screentest.stats import Interval
 from screentest.testbeds.testbed import (
     FILE,

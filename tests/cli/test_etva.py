@@ -21,7 +21,7 @@ from screentest.manifests.manifest import write_manifest
 from screentest.models import Choice
 from screentest.run import InlineEngine, RunStore
 from screentest.run.session import Settings, close_tools
-from screentest.score.tasks import score_items
+from screentest.scores.tasks import score_items
 from screentest.suites.etva.questions import read_question_sets
 from screentest.testing.chat_answers import Act, Answer, Asked
 from screentest.testing.chat_server import FakeChatServer

@@ -30,7 +30,7 @@ from screentest.judges.core import core, tails
 from screentest.judges.verdicts import verdict
 from screentest.models import Choice as ModelChoice
 from screentest.run.session import Settings, Tools
-from screentest.score.measure import measure
+from screentest.scores.measure import measure
 
 JUDGE = core()
 SETTINGS = Settings(models=(ModelChoice.parse("image_text=colour_words"),))

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from screentest.core import Clip, Item, Outcomes, Score, Script, build
 from screentest.run.session import Settings, Tools
-from screentest.score.measure import measure
+from screentest.scores.measure import measure
 
 CODING = ("-c:v", "libx264", "-preset", "ultrafast", "-crf", "12", "-pix_fmt", "yuv420p", "-an")
 

@@ -20,7 +20,7 @@ from screentest.metrics.alignment.clipscore import evenly_cut
 from screentest.metrics.alignment.videoscore import frame_numbers
 from screentest.models import Choice
 from screentest.run.session import Settings, Tools
-from screentest.score.measure import measure
+from screentest.scores.measure import measure
 from tests.metrics.films import measured
 
 COLOURS = {"red": "0xd8141e", "green": "0x1a9641", "blue": "0x1e5ad2", "yellow": "0xffe11e"}

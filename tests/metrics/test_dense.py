@@ -28,7 +28,7 @@ from screentest.core import (
 from screentest.metrics.narrative.clips import ClipAnswer, SeenClip, added_up, offered_to, read_clip
 from screentest.models import Choice
 from screentest.run.session import Settings, Tools
-from screentest.score.measure import measure
+from screentest.scores.measure import measure
 from screentest.testing.chat_answers import MALFORMED, Act, Answer, Asked
 from screentest.testing.chat_server import FakeChatServer
 

@@ -9,7 +9,7 @@ from typing import Any
 from screentest.core import NoValue, Outcome, PairKind, Reason, Verdict
 from screentest.judges.cases import POINTS, Order
 from screentest.run import RunReader
-from screentest.score.results import read_results
+from screentest.scores.results import read_results
 from screentest.stats import (
     Difference,
     McNemar,

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 def stand_ins(metrics: Sequence[str], settings: Settings) -> dict[str, str]:
     """The built-in backend of each role that these metrics ask for and that one fills."""
     from screentest.core import registry
-    from screentest.score.evaluators import resolve
+    from screentest.scores.evaluators import resolve
 
     roles = tuple(dict.fromkeys(role for name in metrics for role in resolve(name).info.roles))
     asked = {role.partition(".")[0] for role in roles}

@@ -6,12 +6,12 @@ from collections import Counter
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from screentest.score.results import Results
+    from screentest.scores.results import Results
 
 
 def readable_names(results: Results) -> dict[str, str]:
     """For each value of a run what to call it; two that would be called alike keep their names."""
-    from screentest.score.results import value_name
+    from screentest.scores.results import value_name
 
     short = {
         value.name: value_name(plain_spec(value.metric), value.output) for value in results.values

@@ -50,7 +50,7 @@ def compare(
     from screentest.cli._comparison import show_agreement, show_pair, show_ranking
     from screentest.core import BadOption
     from screentest.run import RunReader
-    from screentest.score.evaluators import metric_names
+    from screentest.scores.evaluators import metric_names
 
     if not 1 <= len(runs) <= 2:
         raise BadOption(f"{len(runs)} runs are too many", advice="Give one run or two.")

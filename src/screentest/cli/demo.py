@@ -12,7 +12,7 @@ from screentest.cli.options import JsonOption, WorkersOption
 
 if TYPE_CHECKING:
     from screentest.certificates.certificate import Certificate
-    from screentest.score.results import Results
+    from screentest.scores.results import Results
     from screentest.testbeds.testbed import Testbed
 
 JUDGES = ("core", "sharpness", "contrast", "frozen", "flicker")
@@ -50,9 +50,9 @@ def demo(
     from screentest.reports.html import PageOptions, write_html
     from screentest.run import LocalEngine, RunStore
     from screentest.sample import sample_videos
-    from screentest.score.results import read_results
-    from screentest.score.suite import read_suite
-    from screentest.score.tasks import score_items
+    from screentest.scores.results import read_results
+    from screentest.scores.suite import read_suite
+    from screentest.scores.tasks import score_items
     from screentest.testbeds.builder import build_testbed
     from screentest.testbeds.options import BuildOptions
 

@@ -23,8 +23,8 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from screentest.run import Execution
-    from screentest.score.remote import Cache
-    from screentest.score.results import Results, Total
+    from screentest.scores.remote import Cache
+    from screentest.scores.results import Results, Total
 
 
 def score(
@@ -112,10 +112,10 @@ def score(
     from screentest.cli.progress import watched
     from screentest.core import BadOption
     from screentest.run import Retry, RunStore
-    from screentest.score.evaluators import metric_names, resolve
-    from screentest.score.results import read_results
-    from screentest.score.suite import read_suite
-    from screentest.score.tasks import score_items
+    from screentest.scores.evaluators import metric_names, resolve
+    from screentest.scores.results import read_results
+    from screentest.scores.suite import read_suite
+    from screentest.scores.tasks import score_items
 
     if retry not in list(Retry):
         raise BadOption(f"--retry cannot be {retry!r}", advice=f"One of {', '.join(Retry)}.")
@@ -172,7 +172,7 @@ def score(
 
 def _cache(gigabytes: float) -> Cache:
     from screentest.models.weights import cache_folder
-    from screentest.score.remote import Cache
+    from screentest.scores.remote import Cache
 
     return Cache(cache_folder() / "videos", round(gigabytes * 1e9))
 

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from screentest.core import Point
-    from screentest.score.results import Results, Value
+    from screentest.scores.results import Results, Value
 
 WIDTH = 22
 MOMENTS = 3

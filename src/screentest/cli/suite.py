@@ -15,7 +15,7 @@ import typer
 from screentest.cli.options import JsonOption
 
 if TYPE_CHECKING:
-    from screentest.score.suite import Dimension, Suite
+    from screentest.scores.suite import Dimension, Suite
 
 
 def list_suites(as_json: JsonOption = False) -> None:
@@ -52,7 +52,7 @@ def show(
       screentest suite show locot2v:compat=upstream --json
     """
     from screentest.cli.console import print_json
-    from screentest.score.suite import read_suite
+    from screentest.scores.suite import read_suite
 
     suite = read_suite(name)
     if as_json:

@@ -19,7 +19,7 @@ from screentest.core import (
     register,
 )
 from screentest.metrics.alignment.clipscore import Policy
-from screentest.score.suite import read_suite
+from screentest.scores.suite import read_suite
 
 _TEXTS = frozenset({"text", "prompt", "script"})
 

@@ -46,9 +46,9 @@ from screentest.run import (
 )
 from screentest.run.records import encode
 from screentest.run.session import Settings, Tools, open_tools
-from screentest.score.evaluators import Evaluator, Signed, known, resolve, sign
-from screentest.score.measure import guarded, must_be_outcome, refuse_faults
-from screentest.score.tasks import score_tasks, signed_metrics
+from screentest.scores.evaluators import Evaluator, Signed, known, resolve, sign
+from screentest.scores.measure import guarded, must_be_outcome, refuse_faults
+from screentest.scores.tasks import score_tasks, signed_metrics
 
 _EVIDENCE = 5
 """Points of a curve that go into a verdict; all of it is in the record of the metric."""

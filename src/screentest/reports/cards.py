@@ -9,7 +9,7 @@ from typing import Any
 
 from screentest.certificates.certificate import Accuracy, Certificate, facts
 from screentest.core import Aspect, Outcome
-from screentest.score.results import value_name
+from screentest.scores.results import value_name
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,7 +12,7 @@ from screentest.core import Item, Outcome, OutputInfo, UserError, Verdict
 from screentest.core.score import Json
 from screentest.reports.cards import certificates_of
 from screentest.run import Coverage, EvaluatorNote, RunReader, Spending, Start
-from screentest.score.results import Results, Total, Value, read_results
+from screentest.scores.results import Results, Total, Value, read_results
 
 
 @dataclass(frozen=True, slots=True)

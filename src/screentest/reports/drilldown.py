@@ -17,7 +17,7 @@ from screentest.reports.cards import questions_asked
 from screentest.reports.charts import share
 from screentest.reports.data import Judged, Report
 from screentest.reports.sections import known_range
-from screentest.score.results import Value
+from screentest.scores.results import Value
 
 # A curve in one line of text.
 

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from screentest.reports.data import Report
-from screentest.score.results import Results, Total, total
+from screentest.scores.results import Results, Total, total
 from screentest.stats import compare_systems
 from screentest.stats.rank import Ranking
 

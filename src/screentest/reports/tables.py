@@ -10,7 +10,7 @@ from screentest.certificates.certificate import Accuracy, Certificate
 from screentest.core import Cell, Outcome, Table
 from screentest.reports.data import Report
 from screentest.reports.leaderboard import leaderboard
-from screentest.score.results import Total
+from screentest.scores.results import Total
 from screentest.suites.locot2v.report import suite_tables
 from screentest.suites.univ.report import dimension_rows, subdimension_rows
 

@@ -7,7 +7,7 @@ Their certificate says how far each can be trusted, and in what.
 from __future__ import annotations
 
 from screentest.core import register
-from screentest.score.suite import Suite
+from screentest.scores.suite import Suite
 
 METRICS = (
     "contrast",

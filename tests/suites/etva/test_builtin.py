@@ -17,8 +17,8 @@ from screentest.models import Choice
 from screentest.models.backends.flow import DisFlow
 from screentest.models.roles import Detection
 from screentest.run.session import Settings, Tools
-from screentest.score.evaluators import resolve
-from screentest.score.measure import measure
+from screentest.scores.evaluators import resolve
+from screentest.scores.measure import measure
 from screentest.suites.etva.answers import ShownScene
 from screentest.suites.etva.builtin import BuiltinAnswerer
 from screentest.suites.etva.questions import PromptQuestion, QuestionSet

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from screentest.score.evaluators import resolve
-from screentest.score.suite import read_suite
+from screentest.scores.evaluators import resolve
+from screentest.scores.suite import read_suite
 
 
 @pytest.mark.parametrize("name", ["etva", "etva_builtin"])

@@ -15,8 +15,8 @@ from screentest.core import Item, Reason
 from screentest.models import Choice
 from screentest.models.roles import Role
 from screentest.run.session import Settings, Tools
-from screentest.score.evaluators import resolve
-from screentest.score.measure import measure
+from screentest.scores.evaluators import resolve
+from screentest.scores.measure import measure
 from screentest.suites.etva import agents, answers
 from screentest.suites.etva.agents import write_by_chat
 

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from screentest.core import Frame, FrameRequest, Item, Outcome, Outcomes, Score, build
 from screentest.models import Choice
 from screentest.run.session import Settings, Tools
-from screentest.score.measure import measure
+from screentest.scores.measure import measure
 from screentest.video import scan
 
 Picture = NDArray[np.uint8]

@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 
 from screentest.core import Aspect, Outcome, RatingJudge, Score, build
 from screentest.judges.verdicts import judge_of
-from screentest.score.results import value_name
-from screentest.score.suite import read_suite
+from screentest.scores.results import value_name
+from screentest.scores.suite import read_suite
 from screentest.suites.locot2v.suite import ALL, METRICS
 from screentest.suites.locot2v.tables import add_up, by_group
 

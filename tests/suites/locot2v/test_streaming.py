@@ -13,7 +13,7 @@ import pytest
 
 from screentest.core import Frame, Item, Metric, Reason, build, registry
 from screentest.run.session import Settings, Tools
-from screentest.score.measure import measure
+from screentest.scores.measure import measure
 from screentest.suites.locot2v.requests import Timeline
 from tests.suites.locot2v.films import (
     CLASSICAL,

@@ -18,8 +18,8 @@ from screentest.models import Choice
 from screentest.models.roles import Role
 from screentest.run import InlineEngine, RunStore
 from screentest.run.session import Settings
-from screentest.score.results import Results, read_results
-from screentest.score.tasks import score_items
+from screentest.scores.results import Results, read_results
+from screentest.scores.tasks import score_items
 from screentest.suites.locot2v.suite import ALL, METRICS
 from screentest.suites.locot2v.tables import leaderboard, scores_of
 from tests.suites.locot2v.answering import KINDS, event

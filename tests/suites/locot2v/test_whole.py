@@ -11,9 +11,9 @@ from screentest.core import Reason
 from screentest.models import Choice
 from screentest.run import InlineEngine, RunStore
 from screentest.run.session import Settings
-from screentest.score.results import Results, read_results
-from screentest.score.suite import read_suite
-from screentest.score.tasks import score_items
+from screentest.scores.results import Results, read_results
+from screentest.scores.suite import read_suite
+from screentest.scores.tasks import score_items
 from screentest.suites.locot2v.data import (
     Event,
     ExpectationQuestion,

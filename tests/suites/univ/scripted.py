@@ -9,7 +9,7 @@ from typing import Any
 from screentest.core import Item, Outcomes, build
 from screentest.models import Choice
 from screentest.run.session import Settings, Tools
-from screentest.score.measure import measure
+from screentest.scores.measure import measure
 from screentest.suites.univ.schema import NOTHING, Part
 from screentest.suites.univ.vocabulary import Dimension
 from screentest.testing.chat_answers import Act, Answer, Asked

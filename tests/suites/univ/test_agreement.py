@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from screentest.core import BadOption, Item, ManifestError, NoValue, Outcome, OutputInfo, Score
-from screentest.score.results import Results, Value
+from screentest.scores.results import Results, Value
 from screentest.suites.univ.people import (
     agree,
     draw_sample,

@@ -16,7 +16,7 @@ from screentest.core import Item, Span, build
 from screentest.models.backends.flow import DisFlow
 from screentest.models.pictures import limit_long_side
 from screentest.run.session import Settings, Tools
-from screentest.score.measure import measure
+from screentest.scores.measure import measure
 from screentest.suites.univ.builtin import colours
 from screentest.suites.univ.builtin.motion import CameraStep, movements, step_between
 from screentest.suites.univ.schema import VideoDescription

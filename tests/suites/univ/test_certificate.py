@@ -76,7 +76,7 @@ class Judge:
 def certificate(cases: list[Case], folder: Path, metric: str, *, sees: bool) -> Certificate:
     from screentest.core import build
     from screentest.run.session import Tools
-    from screentest.score.measure import measure
+    from screentest.scores.measure import measure
 
     judge = Judge(sees=sees)
     name, _, options = metric.partition(":")

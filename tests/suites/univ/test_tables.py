@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from screentest.core import Item, Outcome, OutputInfo, Reason, Score
-from screentest.score.results import Results, Value
+from screentest.scores.results import Results, Value
 from screentest.suites.univ.pieces import UnivTask
 from screentest.suites.univ.tables import subdimensions, table
 from screentest.suites.univ.vocabulary import Dimension

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from screentest.core import register
-from screentest.score.suite import Dimension, Suite
+from screentest.scores.suite import Dimension, Suite
 
 GROUPS = ("model",)
 

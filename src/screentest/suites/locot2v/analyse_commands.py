@@ -47,7 +47,7 @@ def analyse(
     from screentest.cli.tables import print_indented
     from screentest.core import BadOption
     from screentest.run import RunReader
-    from screentest.score.results import read_results
+    from screentest.scores.results import read_results
     from screentest.suites.locot2v.tables import (
         by_category,
         by_theme,

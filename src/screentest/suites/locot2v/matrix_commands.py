@@ -21,7 +21,7 @@ from screentest.cli.options import (
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from screentest.score.results import Results
+    from screentest.scores.results import Results
     from screentest.suites.locot2v.matrix import Matrix, Reaction
 
 _LETTERS = 4
@@ -64,10 +64,10 @@ def matrix(
     from screentest.cli.options import cap_of, settings_of
     from screentest.cli.progress import watched
     from screentest.run import LocalEngine, RunStore
-    from screentest.score.evaluators import metric_names
-    from screentest.score.results import read_results
-    from screentest.score.suite import read_suite
-    from screentest.score.tasks import score_items
+    from screentest.scores.evaluators import metric_names
+    from screentest.scores.results import read_results
+    from screentest.scores.suite import read_suite
+    from screentest.scores.tasks import score_items
     from screentest.suites.locot2v.matrix import columns, items_of_testbed
     from screentest.suites.locot2v.matrix import matrix as made
     from screentest.suites.locot2v.tables import scores_of

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from screentest.core import register
-from screentest.score.suite import Dimension, Suite
+from screentest.scores.suite import Dimension, Suite
 from screentest.suites.locot2v.data import DIMENSIONS as EXPECTATIONS
 
 # The five dimensions and 26 sub-dimensions, in the paper's order, and which metric gives each.

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from screentest.core import Outcome
-from screentest.score.results import Results
+from screentest.scores.results import Results
 from screentest.stats import Correlation, Interval, kendall, mean_interval, pearson, spearman
 from screentest.suites.locot2v.data import COMPLEXITIES, PROMPT_GROUP, PromptSuite, complexity_of
 from screentest.suites.locot2v.suite import ALL, FIVE, TITLES

@@ -37,7 +37,7 @@ def table(
     from screentest.core import UserError
     from screentest.reports.charts import save
     from screentest.run import RunReader
-    from screentest.score.results import read_results
+    from screentest.scores.results import read_results
     from screentest.suites.univ.tables import table as tabulated
     from screentest.suites.univ.tables import task_radars
 

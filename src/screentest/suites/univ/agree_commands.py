@@ -12,7 +12,7 @@ from screentest.cli.options import JsonOption
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from screentest.score.results import Results
+    from screentest.scores.results import Results
     from screentest.suites.univ.people import JudgeAgreement, SelfPreference, Unit
 
 
@@ -86,7 +86,7 @@ def agree(
 
 def _read(folder: Path) -> Results:
     from screentest.run import RunReader
-    from screentest.score.results import read_results
+    from screentest.scores.results import read_results
 
     with RunReader(folder) as run:
         return read_results(run)

@@ -71,8 +71,8 @@ def caption(
     from screentest.cli.options import cap_of, items_of, settings_of
     from screentest.cli.progress import watched
     from screentest.run import LocalEngine, RunStore
-    from screentest.score.results import read_results
-    from screentest.score.tasks import score_items
+    from screentest.scores.results import read_results
+    from screentest.scores.tasks import score_items
     from screentest.suites.univ.captioning import captions_of, write_captions
 
     settings = settings_of(

@@ -25,8 +25,8 @@ from screentest.core import (
 from screentest.manifests.manifest import write_manifest
 from screentest.models.chat.costs import Price, estimate_input_tokens
 from screentest.models.chat.messages import ChatRequest, Usage
-from screentest.score.measure import lacking
-from screentest.score.results import Results
+from screentest.scores.measure import lacking
+from screentest.scores.results import Results
 from screentest.suites.univ.captions import BUILTIN, CHAT
 from screentest.suites.univ.pieces import Level, UnivTask, shot_pieces, whole_piece
 from screentest.suites.univ.requests import shown

@@ -25,7 +25,7 @@ from screentest.core import (
     Reason,
     StorageError,
 )
-from screentest.score.results import Results
+from screentest.scores.results import Results
 from screentest.stats import (
     Interval,
     bootstrap_accuracy,

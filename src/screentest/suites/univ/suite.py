@@ -6,7 +6,7 @@ import json
 from typing import Literal
 
 from screentest.core import BadOption, register
-from screentest.score.suite import Dimension, Suite
+from screentest.scores.suite import Dimension, Suite
 from screentest.suites.univ.pieces import Level, UnivTask
 from screentest.suites.univ.vocabulary import Dimension as Scored
 

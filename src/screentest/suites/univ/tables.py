@@ -19,7 +19,7 @@ from screentest.core.calls import CallStatus
 from screentest.reports.charts import radar
 from screentest.run import RunReader
 from screentest.run.ledger import Call
-from screentest.score.results import Results, Value
+from screentest.scores.results import Results, Value
 from screentest.suites.univ.pieces import UnivTask
 from screentest.suites.univ.vocabulary import (
     OWNER,

@@ -13,7 +13,7 @@ from scipy import stats
 
 from screentest.core import BadOption, Item, Outcome, OutputInfo, Reason, Score
 from screentest.reports import charts
-from screentest.score.results import Results, Value
+from screentest.scores.results import Results, Value
 from screentest.suites.locot2v import charts as drawing
 from screentest.suites.locot2v.data import PromptRecord, PromptSuite
 from screentest.suites.locot2v.matrix import PairScores, Reaction, reactions

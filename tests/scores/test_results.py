@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from screentest.core import Item, Outcome, OutputInfo, Score
-from screentest.score.results import Results, Value, total
+from screentest.scores.results import Results, Value, total
 
 SHARE = OutputInfo("a share")
 NOISE = OutputInfo("noise", low=0.0, high=100.0, higher_is_better=False)

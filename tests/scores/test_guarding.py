@@ -35,8 +35,8 @@ from screentest.judges.verdicts import _answer, rate_cases
 from screentest.run import RunStore
 from screentest.run.session import Settings, Tools
 from screentest.sample import sample_videos
-from screentest.score.evaluators import Evaluator, Signed
-from screentest.score.measure import guarded
+from screentest.scores.evaluators import Evaluator, Signed
+from screentest.scores.measure import guarded
 
 
 def raising(error: Exception) -> Callable[[], NoReturn]:

@@ -27,7 +27,7 @@ from screentest.core import (
 )
 from screentest.run.session import Settings, Tools
 from screentest.sample import sample_videos
-from screentest.score.measure import measure
+from screentest.scores.measure import measure
 from screentest.video import find_shots, probe, scan
 
 SAMPLE = sample_videos()[2].item
@@ -112,7 +112,7 @@ def test_all_share_one_decode(monkeypatch: pytest.MonkeyPatch) -> None:
         calls.append(args)
         return scan(*args, **options)  # type: ignore[arg-type]
 
-    monkeypatch.setattr("screentest.score.measure.scan", counted)
+    monkeypatch.setattr("screentest.scores.measure.scan", counted)
     monkeypatch.setattr("screentest.video.shots.scan", counted)
     measured({"a": Frames(), "b": Frames(), "c": Frames()})
     assert len(calls) == 1
@@ -219,8 +219,8 @@ def test_half_a_film_has_no_score_by_a_glance_either(tmp_path: Path) -> None:
 def test_a_model_that_is_missing_fails_those_who_ask_for_it(tmp_path: Path) -> None:
     """The role videoscore has no built-in backend: other metrics must not suffer for that."""
     from screentest.run import InlineEngine, RunStore
-    from screentest.score.results import read_results
-    from screentest.score.tasks import score_items
+    from screentest.scores.results import read_results
+    from screentest.scores.tasks import score_items
 
     item = Item("one", SAMPLE.video, "a bird")
     with RunStore(tmp_path / "run", command="score") as store:

@@ -15,9 +15,9 @@ import pytest
 from screentest.core import BadOption, Item, NoValue, Reason
 from screentest.run import InlineEngine, RunStore
 from screentest.sample import sample_videos
-from screentest.score.remote import Cache, Distant, address_of, localized, look_at
-from screentest.score.results import read_results
-from screentest.score.tasks import score_items
+from screentest.scores.remote import Cache, Distant, address_of, localized, look_at
+from screentest.scores.results import read_results
+from screentest.scores.tasks import score_items
 
 pytest.importorskip("aiohttp", reason="pip install 'screentest[remote]'")
 pytest.importorskip("fsspec", reason="pip install 'screentest[remote]'")

@@ -21,9 +21,9 @@ from screentest.run import (
     hash_item,
 )
 from screentest.run.session import Settings, Tools, open_tools
-from screentest.score.evaluators import Evaluator, Signed, resolve, sign
-from screentest.score.measure import measure
-from screentest.score.remote import Cache, Fetching, localized
+from screentest.scores.evaluators import Evaluator, Signed, resolve, sign
+from screentest.scores.measure import measure
+from screentest.scores.remote import Cache, Fetching, localized
 
 
 @dataclass(frozen=True, slots=True)
