@@ -8,7 +8,7 @@ from scipy.stats import kendalltau, spearmanr
 
 from screentest.core import Reason
 from screentest.suites.etva.answers import Compat
-from screentest.suites.etva.people import answer_accuracy, by_category, with_people
+from screentest.suites.etva.people import answer_accuracy, with_people
 
 MODELS = ("a", "b", "c", "d", "e")
 
@@ -50,12 +50,6 @@ def test_nothing_in_common_is_no_zero() -> None:
         found = with_people(scores, PEOPLE).kendall
         assert found.failure is not None
         assert found.failure.reason is Reason.NOT_APPLICABLE
-
-
-def test_by_category() -> None:
-    found = by_category({"color": SCORES, "shape": {}}, PEOPLE)
-    assert found["color"] == with_people(SCORES, PEOPLE)
-    assert not found["shape"].kendall.ok
 
 
 def test_an_interval_over_prompts() -> None:

@@ -12,7 +12,7 @@ from screentest.suites.etva.answers import Compat
 from screentest.suites.etva.data import Transcript, TranscriptAnswer, read_transcripts
 from screentest.suites.etva.graph import Category
 from screentest.suites.etva.runs import judge_transcripts
-from screentest.suites.etva.tables import Row, tabulate
+from screentest.suites.etva.tables import Averages, averages
 
 # Yes and asked per category, counted by hand in the released files of Vidu 1.5.
 COUNTED = {
@@ -34,13 +34,13 @@ OFF = {Category.SPATIAL: 0.862, Category.NUMBER: 0.714}
 
 
 @pytest.fixture(scope="module")
-def row(shared_data: Path) -> Row:
+def row(shared_data: Path) -> Averages:
     folder = shared_data / "etva"
     read = read_transcripts(folder / "vidu_sample_output.json", folder / "question_sample.json")
-    return tabulate(judge_transcripts(read), model="vidu")
+    return averages(judge_transcripts(read), model="vidu")
 
 
-def test_the_published_average_is_micro(row: Row) -> None:
+def test_the_published_average_is_micro(row: Averages) -> None:
     assert row.total == (470, 618, 618)
     micro, macro = row.micro.unwrap(), row.macro.unwrap()
     assert micro.value == pytest.approx(470 / 618)
@@ -54,7 +54,7 @@ def test_the_published_average_is_micro(row: Row) -> None:
 
 
 @pytest.mark.parametrize("category", list(Category))
-def test_every_category(row: Row, category: Category) -> None:
+def test_every_category(row: Averages, category: Category) -> None:
     yes, asked = COUNTED[category]
     assert row.counts[category] == (yes, asked, asked)
     assert row.categories[category].unwrap().value == pytest.approx(yes / asked)
@@ -65,7 +65,7 @@ def test_every_category(row: Row, category: Category) -> None:
 def test_upstream_counting_agrees_where_every_answer_has_one_token(shared_data: Path) -> None:
     folder = shared_data / "etva"
     read = read_transcripts(folder / "vidu_sample_output.json", folder / "question_sample.json")
-    upstream = tabulate(judge_transcripts(read, compat=Compat.UPSTREAM))
+    upstream = averages(judge_transcripts(read, compat=Compat.UPSTREAM))
     assert upstream.total == (470, 618, 618)
 
 
@@ -78,16 +78,16 @@ def transcript(*answers: str) -> list[Transcript]:
 
 def test_an_answer_without_one_token_is_none_and_upstream_says_no() -> None:
     said = transcript("[YES]", "perhaps", "[YES] or [NO]", "Conclusion: [NO].")
-    strict = tabulate(judge_transcripts(said))
+    strict = averages(judge_transcripts(said))
     assert strict.counts[Category.COLOR] == (1, 2, 4)
     assert strict.micro.unwrap().value == 0.5
     assert strict.micro.unwrap().coverage == 0.5
-    upstream = tabulate(judge_transcripts(said, compat=Compat.UPSTREAM))
+    upstream = averages(judge_transcripts(said, compat=Compat.UPSTREAM))
     assert upstream.counts[Category.COLOR] == (2, 4, 4)
 
 
 def test_nothing_answered_is_no_zero() -> None:
-    row = tabulate(judge_transcripts(transcript("perhaps")))
+    row = averages(judge_transcripts(transcript("perhaps")))
     for outcome in (row.micro, row.macro, row.categories[Category.COLOR]):
         assert outcome.failure is not None
     failure = row.categories[Category.SHAPE].failure

@@ -10,71 +10,239 @@ Examples:
 
 from __future__ import annotations
 
+import json
+from collections.abc import Sequence
+from contextlib import closing
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Literal
 
 import typer
 
-from screentest.cli.options import JsonOption
+from screentest.cli.console import plural
+from screentest.cli.options import (
+    JsonOption,
+    MaxCostOption,
+    ModelOption,
+    PricesOption,
+    ProfileOption,
+    PromptsOption,
+    cap_of,
+    settings_of,
+)
+from screentest.cli.progress import watched
+from screentest.cli.tables import print_heading, print_indented, show
+from screentest.core import BadOption, Column, Outcome, Table, UserError
+from screentest.manifests.manifest import read_manifest
+from screentest.models.roles import Role
+from screentest.run import RunStore
+from screentest.run.session import Tools
+from screentest.suites.etva.agents import add_knowledge, write_by_chat
+from screentest.suites.etva.benchmark import (
+    distance,
+    distribution,
+    plot_distributions,
+    shares,
+    sub_benchmark,
+)
+from screentest.suites.etva.graph import Category, graph_svg
+from screentest.suites.etva.question_files import (
+    Writer,
+    WrittenQuestions,
+    read_texts,
+    write_missing,
+)
+from screentest.suites.etva.questions import (
+    QuestionSet,
+    by_prompt,
+    key_of,
+    read_question_sets,
+    write_question_sets,
+)
+from screentest.suites.etva.rules.writer import write_by_rules
 
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from screentest.core import Outcome, Summary
-    from screentest.suites.etva.tables import Row
-
+QuestionsArgument = Annotated[
+    Path, typer.Argument(metavar="QUESTIONS", help="A questions file, or a released one.")
+]
 CategoriesOption = Annotated[
     Path | None,
     typer.Option(
         "--categories", metavar="FILE", help="Released questions with types, one per line."
     ),
 ]
-CompatOption = Annotated[
-    str, typer.Option("--compat", metavar="RULES", help="strict, or upstream: as published.")
-]
 
 
-def replay(
-    places: Annotated[
+def questions(
+    inputs: Annotated[
         list[Path],
-        typer.Argument(metavar="TRANSCRIPTS…", help="Files of transcripts, or runs."),
+        typer.Argument(
+            metavar="PROMPTS…", help="Lines of text (.txt), manifests, or released files."
+        ),
     ],
-    categories: CategoriesOption = None,
-    compat: CompatOption = "strict",
-    as_json: JsonOption = False,
+    out: Annotated[
+        Path, typer.Option(metavar="FILE", help="The questions file; what it has is kept.")
+    ] = Path("questions.jsonl"),
+    writer: Annotated[
+        Literal["chat", "rules"], typer.Option(metavar="NAME", help="chat or rules.")
+    ] = "chat",
+    knowledge: Annotated[bool, typer.Option(help="Also ask what the prompt leaves unsaid.")] = True,
+    model: ModelOption = None,
+    profile: ProfileOption = None,
+    prompts: PromptsOption = None,
+    prices: PricesOption = None,
+    max_cost: MaxCostOption = "",
+    run: Annotated[
+        Path, typer.Option("--run", metavar="DIR", help="The run whose ledger keeps the calls.")
+    ] = Path("etva-questions"),
 ) -> None:
-    """Score transcripts again, without a model.
+    """Write questions for prompts, to edit and to use again.
 
-    Reads every recorded answer anew: [YES] or [NO], and nothing where it has
-    neither or both. A file is one model's transcripts, by the file's name; a run
-    is broken down by its items' group `model`. The average is over all questions,
-    as published tables have it.
+    A scene graph and one yes/no question per node and edge: by a chat model in
+    three steps, or by rules, which need no model. Paid for once per prompt,
+    however many models' videos are asked. Start it again to go on.
 
     \b
     Examples:
-      screentest suite etva replay scores/
-      screentest suite etva replay vidu.json --categories questions.json
-      screentest suite etva replay vidu.json --categories questions.json \\
-          --compat upstream --json
+      screentest suite etva questions prompts.txt --writer rules --no-knowledge
+      screentest suite etva questions manifest.jsonl --out questions.jsonl \\
+          --model chat=openai:qwen2.5-72b,base_url=http://127.0.0.1:8000/v1
     """
-    from screentest.cli.console import print_json
-    from screentest.suites.etva.data import read_transcripts
-    from screentest.suites.etva.runs import judge_run, judge_transcripts
-    from screentest.suites.etva.tables import rows_by_model
-
-    rules = _compat(compat)
-    judged = []
-    for place in places:
-        if place.is_dir():
-            judged += judge_run(place, compat=rules)
-        else:
-            read = read_transcripts(place, categories)
-            judged += judge_transcripts(read, model=place.stem, compat=rules)
-    rows = rows_by_model(judged, signature=f"etva replay|compat:{rules.value}")
-    if as_json:
-        print_json([_object(row) for row in rows])
+    texts = list(dict.fromkeys(text for path in inputs for text in read_texts(path)))
+    if writer == "rules" and not knowledge:
+        written = write_missing(texts, out, _by_rules, progress=watched())
     else:
-        _print(rows)
+        settings = settings_of(model, profile, prompts, prices)
+        if not any(choice.role is Role.CHAT for choice in settings.models):
+            raise BadOption(
+                "no chat model was chosen",
+                advice="Add --model chat=openai:NAME; `--writer rules --no-knowledge` needs none.",
+            )
+        tools = Tools(settings)
+        cap = cap_of(max_cost, settings)
+        arguments = {"writer": writer, "models": settings.models}
+        with (
+            closing(tools.models),
+            RunStore(run, command="etva questions", arguments=arguments, max_cost=cap) as store,
+        ):
+            tools.attach(store.ledger)
+            write = _by_rules if writer == "rules" else _by_chat(tools)
+
+            def know(given: Sequence[Outcome[QuestionSet]]) -> list[Outcome[QuestionSet]]:
+                return add_knowledge(given, tools.role("chat.knowledge"), tools.prompts)
+
+            written = write_missing(
+                texts, out, write, know=know if knowledge else None, progress=watched()
+            )
+    _print_written(written, out)
+    if written.failures:
+        raise typer.Exit(1)
+
+
+def _by_rules(texts: Sequence[str]) -> list[Outcome[QuestionSet]]:
+    return [Outcome.of(write_by_rules(text)) for text in texts]
+
+
+def _by_chat(tools: Tools) -> Writer:
+    def write(texts: Sequence[str]) -> list[Outcome[QuestionSet]]:
+        return write_by_chat(texts, tools.role("chat.questions"), tools.prompts)
+
+    return write
+
+
+def _print_written(written: WrittenQuestions, out: Path) -> None:
+    count = sum(len(one.questions) for one in written.sets.values())
+    message = f"{plural(count, 'question')} for {plural(len(written.sets), 'prompt')} in {out}"
+    print_indented(f"{message}: {written.made:,} new, {written.kept:,} kept", indent=0)
+    if written.failures:
+        print_heading(f"Without questions ({len(written.failures):,})")
+    for text, failure in written.failures.items():
+        print_indented(f"{text[:60]}: {failure}")
+
+
+def graph(
+    file: QuestionsArgument,
+    number: Annotated[int, typer.Argument(metavar="[N]", help="Which prompt, from 1.", min=1)] = 1,
+    out: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Draw the scene graph: .svg")
+    ] = None,
+    categories: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="For a released file: its types.")
+    ] = None,
+) -> None:
+    """Show one prompt's questions, or draw its scene graph.
+
+    \b
+    Examples:
+      screentest suite etva graph questions.jsonl 3
+      screentest suite etva graph questions.jsonl 3 --out graph.svg
+    """
+    sets = read_question_sets(file, categories)
+    if number > len(sets):
+        raise BadOption(f"invalid prompt {number:,}: {file} has {len(sets):,} prompts")
+    chosen = sets[number - 1]
+    if out is None:
+        _print_questions(chosen)
+        return
+    if chosen.graph is None:
+        raise BadOption(
+            "these questions have no scene graph",
+            advice="Released files have none; write questions with `suite etva questions`.",
+        )
+    out.write_text(graph_svg(chosen.graph, chosen.prompt), encoding="utf-8")
+
+
+def _print_questions(chosen: QuestionSet) -> None:
+    print_indented(chosen.prompt, indent=0, style="bold")
+    columns = ("id", "category", "question", "needs")
+    rows = [
+        (one.id, one.category.value, one.text, ", ".join(one.needs)) for one in chosen.questions
+    ]
+    print_heading("Questions")
+    show(Table("questions", "Questions", columns, rows))
+    if chosen.knowledge:
+        print_heading("Knowledge")
+        for line in chosen.knowledge.splitlines():
+            if line.strip():
+                print_indented(line.strip())
+    if chosen.left_out:
+        print_heading("Left out")
+    for line in chosen.left_out:
+        print_indented(line)
+
+
+def hand(
+    manifest: Annotated[Path, typer.Argument(metavar="MANIFEST", help="The videos.")],
+    file: QuestionsArgument,
+    out: Annotated[Path, typer.Option(metavar="FILE", help="For the annotation app.")] = Path(
+        "questions-by-item.jsonl"
+    ),
+    categories: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="For a released file: its types.")
+    ] = None,
+) -> None:
+    """Hand the questions to people: one line per video of a manifest.
+
+    \b
+    Examples:
+      screentest suite etva hand manifest.jsonl questions.jsonl \\
+          --out by-item.jsonl
+      screentest annotate serve manifest.jsonl --task questions \\
+          --questions by-item.jsonl
+    """
+    known = by_prompt(read_question_sets(file, categories))
+    lines = []
+    items = read_manifest(manifest)
+    for item in items:
+        asked = known.get(key_of(item.text))
+        if asked is not None and asked.questions:
+            texts = [{"id": one.id, "text": one.text} for one in asked.questions]
+            lines.append(json.dumps({"item": item.id, "questions": texts}, ensure_ascii=False))
+    if not lines:
+        raise UserError(
+            f"no prompt of {manifest} has questions in {file}",
+            advice=f"Write them: screentest suite etva questions {manifest} --out {file}",
+        )
+    out.write_text("\n".join(lines) + "\n", encoding="utf-8")
+    print_indented(f"{plural(len(lines), 'video')} of {len(items):,} in {out}", indent=0)
 
 
 def benchmark(
@@ -103,16 +271,6 @@ def benchmark(
           --out questions.jsonl
       screentest suite etva benchmark questions.jsonl --draw 105 --out small.jsonl
     """
-    from screentest.cli.console import print_json
-    from screentest.core import BadOption
-    from screentest.suites.etva.benchmark import (
-        distance,
-        distribution,
-        plot_distributions,
-        sub_benchmark,
-    )
-    from screentest.suites.etva.questions import read_question_sets, write_question_sets
-
     if categories is not None and len(files) > 1:
         raise BadOption("--categories belongs to one file", advice="Give one file at a time.")
     sets = {file.stem: read_question_sets(file, categories) for file in files}
@@ -125,110 +283,35 @@ def benchmark(
         write_question_sets(out, sets[last])
     if plot is not None:
         plot_distributions(spread, plot)
-    if as_json:
-        print_json(
-            {
-                name: {
-                    "prompts": len(sets[name]),
-                    "questions": sum(counts.values()),
-                    "categories": {kind.value: count for kind, count in counts.items()},
-                    "distance": distance(counts, spread[next(iter(spread))]),
-                }
+    first = next(iter(spread.values()))
+    show(
+        Table(
+            "benchmarks",
+            "Benchmarks",
+            ("benchmark", "prompts", "questions", Column("distance", digits=4)),
+            [
+                (name, len(sets[name]), sum(counts.values()), distance(counts, first))
                 for name, counts in spread.items()
-            }
-        )
-    else:
-        _print_spread(spread, {name: len(some) for name, some in sets.items()})
+            ],
+            note="Distance: the share of questions in other categories than in the first.",
+        ),
+        Table(
+            "categories",
+            "Categories",
+            ("category", "benchmark", "questions", "share"),
+            [
+                (kind.value, name, counts[kind], shares(counts)[kind])
+                for kind in Category
+                for name, counts in spread.items()
+            ],
+        ),
+        as_json=as_json,
+    )
 
 
-def _compat(name: str) -> Any:
-    from screentest.core import BadOption
-    from screentest.suites.etva.answers import Compat
-
-    if name not in list(Compat):
-        raise BadOption(f"--compat cannot be {name!r}", advice=f"One of {', '.join(Compat)}.")
-    return Compat(name)
-
-
-def _print(rows: Sequence[Row]) -> None:
-    from screentest.cli.console import out as console
-    from screentest.cli.tables import print_heading, table
-
-    for row in rows:
-        if row.model:
-            print_heading(row.model)
-        yes, answered, asked = row.total
-        lines = [
-            ("all questions", *_cells(row.micro), f"{yes}/{answered}", f"{answered}/{asked}"),
-            ("mean of prompts", *_cells(row.macro), "", ""),
-        ]
-        for kind, outcome in row.categories.items():
-            yes, answered, asked = row.counts[kind]
-            if asked:
-                shares = (f"{yes}/{answered}", f"{answered}/{asked}")
-                lines.append((kind.value, *_cells(outcome), *shares))
-        columns = ["", ">Score", ">Interval", ">Yes", ">Answered"]
-        console().print(table(columns, lines))
-    if len(rows) > 1:
-        print_heading("Side by side")
-        console().print(table(["", *(f">{row.model}" for row in rows)], _side_by_side(rows)))
-
-
-def _side_by_side(rows: Sequence[Row]) -> list[list[str]]:
-    """One line per average and category, one column per model."""
-    lines = [
-        ["all questions", *(_cells(row.micro)[0] for row in rows)],
-        ["mean of prompts", *(_cells(row.macro)[0] for row in rows)],
-    ]
-    for kind in rows[0].categories:
-        lines.append([kind.value, *(_cells(row.categories[kind])[0] for row in rows)])
-    return lines
-
-
-def _cells(outcome: Outcome[Summary]) -> tuple[str, str]:
-    if outcome.failure is not None:
-        return "–", outcome.failure.reason.value
-    found = outcome.unwrap()
-    return f"{found.value:.3f}", f"{found.low:.3f}–{found.high:.3f}"
-
-
-def _object(row: Row) -> dict[str, Any]:
-    return {
-        "model": row.model,
-        "micro": _summary(row.micro),
-        "macro": _summary(row.macro),
-        "categories": {
-            kind.value: _summary(outcome)
-            | dict(zip(("yes", "answered", "asked"), row.counts[kind], strict=True))
-            for kind, outcome in row.categories.items()
-        },
-    }
-
-
-def _summary(outcome: Outcome[Summary]) -> dict[str, Any]:
-    if outcome.failure is not None:
-        return {"value": None, "reason": str(outcome.failure)}
-    found = outcome.unwrap()
-    return {
-        "value": found.value,
-        "interval": [found.low, found.high],
-        "scored": found.scored,
-        "total": found.total,
-    }
-
-
-def _print_spread(spread: dict[str, Any], prompts: dict[str, int]) -> None:
-    from screentest.cli.console import out as console
-    from screentest.cli.tables import table
-    from screentest.suites.etva.benchmark import shares
-    from screentest.suites.etva.graph import Category
-
-    rows = [["prompts", *(f"{prompts[name]:,}" for name in spread)]]
-    rows.append(["questions", *(f"{sum(counts.values()):,}" for counts in spread.values())])
-    for kind in Category:
-        cells = [f"{counts[kind]:,} ({shares(counts)[kind]:.1%})" for counts in spread.values()]
-        rows.append([kind.value, *cells])
-    console().print(table(["", *(f">{name}" for name in spread)], rows))
-
-
-COMMANDS = {"replay": replay, "benchmark": benchmark}
+COMMANDS = {
+    "questions": questions,
+    "graph": graph,
+    "hand": hand,
+    "benchmark": benchmark,
+}

@@ -47,13 +47,6 @@ def with_people(scores: Ratings, ratings: Ratings, *, compat: Compat = Compat.ST
     )
 
 
-def by_category(
-    scores: Mapping[str, Ratings], ratings: Ratings, *, compat: Compat = Compat.STRICT
-) -> dict[str, WithPeople]:
-    """The same for the scores of each category, against the same ratings."""
-    return {name: with_people(some, ratings, compat=compat) for name, some in scores.items()}
-
-
 @dataclass(frozen=True, slots=True)
 class AnswerAccuracy:
     """How often the machine answers as people do."""

@@ -10,8 +10,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from screentest.core import Outcome, Reason, Summary
+from screentest.core import Cell, Column, Outcome, Reason, Summary, Table
+from screentest.stats.aggregate import summarise
 from screentest.suites.etva.graph import Category
+
+MICRO, MACRO = "all questions", "mean of prompts"
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,8 +31,8 @@ class JudgedQuestion:
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
-    """One line of a table."""
+class Averages:
+    """What the answers of one model come to."""
 
     model: str
     micro: Outcome[Summary]
@@ -47,12 +50,14 @@ class Row:
         return sum(yes), sum(answered), sum(asked)
 
 
-def tabulate(judged: Sequence[JudgedQuestion], *, model: str = "", signature: str = "etva") -> Row:
-    """The table row of some answers."""
+def averages(
+    judged: Sequence[JudgedQuestion], *, model: str = "", signature: str = "etva"
+) -> Averages:
+    """The averages of some answers."""
     by_category = {
         category: [one for one in judged if one.category is category] for category in Category
     }
-    return Row(
+    return Averages(
         model,
         micro=_pooled(judged, signature),
         macro=_summary(_per_prompt(judged).values(), None, signature),
@@ -61,12 +66,61 @@ def tabulate(judged: Sequence[JudgedQuestion], *, model: str = "", signature: st
     )
 
 
-def rows_by_model(judged: Iterable[JudgedQuestion], *, signature: str = "etva") -> list[Row]:
-    """A row for each model, in order of appearance."""
+def averages_by_model(
+    judged: Iterable[JudgedQuestion], *, signature: str = "etva"
+) -> list[Averages]:
+    """The averages of each model, in order of appearance."""
     models: dict[str, list[JudgedQuestion]] = {}
     for one in judged:
         models.setdefault(one.model, []).append(one)
-    return [tabulate(some, model=model, signature=signature) for model, some in models.items()]
+    return [averages(some, model=model, signature=signature) for model, some in models.items()]
+
+
+def average_table(rows: Iterable[Averages]) -> Table:
+    """A row per model and average; a category that nothing was asked about has none."""
+    lines: list[tuple[Cell, ...]] = []
+    for row in rows:
+        lines.append((row.model, MICRO, *_cells(row.micro), *row.total, _why(row.micro)))
+        lines.append((row.model, MACRO, *_cells(row.macro), None, None, None, _why(row.macro)))
+        for kind, outcome in row.categories.items():
+            if row.counts[kind][2]:
+                counts = row.counts[kind]
+                lines.append((row.model, kind.value, *_cells(outcome), *counts, _why(outcome)))
+    return Table(
+        "averages",
+        "Averages",
+        (
+            *("model", Column("part", "of")),
+            *(Column("score"), Column("low", "from"), Column("high", "to")),
+            *("yes", "answered", "asked", Column("reason", detail=True)),
+        ),
+        lines,
+    )
+
+
+def side_by_side(rows: Sequence[Averages]) -> Table:
+    """One line per average and category, one column per model."""
+    parts = {MICRO: [row.micro for row in rows], MACRO: [row.macro for row in rows]}
+    parts |= {kind.value: [row.categories[kind] for row in rows] for kind in Category}
+    return Table(
+        "side_by_side",
+        "Side by side",
+        (Column("part", "of"), *(Column(row.model or "all") for row in rows)),
+        [
+            (part, *(_cells(outcome)[0] for outcome in outcomes))
+            for part, outcomes in parts.items()
+            if any(outcome.ok for outcome in outcomes)
+        ],
+    )
+
+
+def _cells(outcome: Outcome[Summary]) -> tuple[Cell, Cell, Cell]:
+    found = outcome.value
+    return (None, None, None) if found is None else (found.value, found.low, found.high)
+
+
+def _why(outcome: Outcome[Summary]) -> str | None:
+    return None if outcome.failure is None else str(outcome.failure)
 
 
 def _pooled(judged: Sequence[JudgedQuestion], signature: str) -> Outcome[Summary]:
@@ -77,8 +131,6 @@ def _pooled(judged: Sequence[JudgedQuestion], signature: str) -> Outcome[Summary
 def _summary(
     values: Iterable[Outcome[float]], sources: Sequence[str] | None, signature: str
 ) -> Outcome[Summary]:
-    from screentest.stats.aggregate import summarise
-
     listed = list(values)
     if not listed:
         return Outcome.failed(Reason.NOT_APPLICABLE, "no question of this kind")

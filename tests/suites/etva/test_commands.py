@@ -110,13 +110,13 @@ def test_a_prompt_without_questions_is_told_and_the_rest_written(
 def test_mistakes_are_messages(prompts: Path, tmp_path: Path) -> None:
     (tmp_path / "empty.txt").write_text("\n")
     for given, told in (
-        (["questions", prompts, "--writer", "nobody"], "no writer 'nobody'"),
+        (["questions", prompts, "--writer", "nobody"], "'nobody' is not one of"),
         (["questions", prompts], "`--writer rules --no-knowledge` needs none"),
         (["questions", tmp_path / "empty.txt"], "no prompts in"),
         (["questions", tmp_path / "missing.txt"], "does not open"),
         (["replay", tmp_path / "missing.json"], "does not open"),
         (["replay", prompts], "line 1: wrong JSON"),
-        (["replay", tmp_path / "empty.txt", "--compat", "sloppy"], "--compat cannot be"),
+        (["replay", tmp_path / "empty.txt", "--compat", "sloppy"], "'sloppy' is not one of"),
         (["graph", prompts], "line 1"),
         (["benchmark", prompts], "line 1"),
         (["people", tmp_path, tmp_path / "votes.json"], ""),
@@ -191,9 +191,11 @@ def test_a_benchmark_is_shown_drawn_from_and_plotted(shared_data: Path, tmp_path
     )
     assert told.exit_code == 0, told.output
     content: dict[str, Any] = json.loads(told.stdout)
-    assert content["qa_sample"]["questions"] == 618
-    assert content["qa_sample-50"]["prompts"] == 50
-    assert content["qa_sample-50"]["distance"] < 0.01
+    whole, drawn = content["benchmarks"]
+    assert (whole["benchmark"], whole["questions"]) == ("qa_sample", 618)
+    assert (drawn["benchmark"], drawn["prompts"]) == ("qa_sample-50", 50)
+    assert drawn["distance"] < 0.01
+    assert sum(row["share"] for row in content["categories"]) == pytest.approx(2)
     assert plot.read_text().startswith("<?xml")
     assert len(read_question_sets(out)) == 50
     table = invoke(*ETVA, "benchmark", out)
@@ -208,11 +210,12 @@ def test_released_transcripts(shared_data: Path) -> None:
     file, types = folder / "vidu_sample_output.json", folder / "question_sample.json"
     told = invoke(*ETVA, "replay", file, "--categories", types, "--json")
     assert told.exit_code == 0, told.output
-    (row,) = json.loads(told.stdout)
-    assert row["micro"]["value"] == pytest.approx(470 / 618)
-    assert row["categories"]["shape"]["yes"] == 9
+    rows = {row["part"]: row for row in json.loads(told.stdout)}
+    assert rows["all questions"]["score"] == pytest.approx(470 / 618)
+    assert rows["shape"]["yes"] == 9
     table = invoke(*ETVA, "replay", file, "--categories", types)
-    assert "470/618" in table.stdout
+    assert table.stdout.split("all questions")[1].split()[3:6] == ["470", "618", "618"]
+    assert fits(table.stdout)
 
 
 # ---- a run: scored, replayed, compared with people
@@ -263,7 +266,7 @@ def scored(prompts: Path, sample: Path, tmp_path: Path) -> Path:
 
 def test_a_run_is_replayed(scored: Path) -> None:
     told = json.loads(invoke(*ETVA, "replay", scored, "--json").stdout)
-    means = {row["model"]: row["micro"]["value"] for row in told}
+    means = {row["model"]: row["score"] for row in told if row["part"] == "all questions"}
     # Fox: there, red, running; dog: there, jumping.
     assert means == pytest.approx({"good": 1.0, "fair": 4 / 5, "poor": 2 / 5})
     table = invoke(*ETVA, "replay", scored).stdout.partition("Side by side")[2]
@@ -272,10 +275,11 @@ def test_a_run_is_replayed(scored: Path) -> None:
 
 def test_the_answers_of_a_run(scored: Path) -> None:
     table = invoke(*ETVA, "answers", scored, "poor-0")
-    assert "no      color      Is the fox red?" in table.stdout
+    assert "poor-0  no      color      Is the fox red?" in table.stdout
     assert fits(table.stdout)
     assert "Conclusion: [NO]" in invoke(*ETVA, "answers", scored, "poor-0", "--said").stdout
-    assert len(json.loads(invoke(*ETVA, "answers", scored, "--json").stdout)) == 6
+    told = json.loads(invoke(*ETVA, "answers", scored, "--json").stdout)
+    assert len({row["item"] for row in told}) == 6
     assert invoke(*ETVA, "answers", scored, "nobody").exit_code == 2
 
 
@@ -295,15 +299,15 @@ def test_a_run_is_compared_with_people(scored: Path, tmp_path: Path) -> None:
     done = invoke(*ETVA, "people", scored, "votes.json", "--json")
     assert done.exit_code == 0, done.output
     compared = json.loads(done.stdout)
-    assert compared["answers"]["share"] == 1.0
-    assert compared["answers"]["total"] == len(answers) == 3
-    score = compared["correlation"]["score"]
+    (alike,) = compared["answers"]
+    assert (alike["share"], alike["total"]) == (1.0, len(answers)) == (1.0, 3)
+    by_value = {row["value"]: row for row in compared["correlation"]}
     # The fox's three scores are 1, 2/3, 1/3: as people rank them. The dog's are 1, 1, 1/2, which
     # ties two that people tell apart: by scipy τ-b .8165 and ρ .8660.
-    assert score["kendall"]["mean"] == pytest.approx((1 + 0.81650) / 2, abs=1e-4)
-    assert score["spearman"]["mean"] == pytest.approx((1 + 0.86603) / 2, abs=1e-4)
+    assert by_value["score"]["kendall"] == pytest.approx((1 + 0.81650) / 2, abs=1e-4)
+    assert by_value["score"]["spearman"] == pytest.approx((1 + 0.86603) / 2, abs=1e-4)
     # All foxes and dogs are there: equal scores have no correlation, and are counted.
-    assert compared["correlation"]["existence"]["kendall"]["mean"] is None
+    assert by_value["existence"]["kendall"] is None
     table = invoke(*ETVA, "people", scored, "votes.json")
-    assert "3 of 3 questions" in table.stdout
+    assert "3      3  1.000" in table.stdout.split("Answers as people")[1]
     assert fits(table.stdout)

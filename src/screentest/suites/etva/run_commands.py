@@ -1,0 +1,238 @@
+"""Commands on runs and transcripts: scored again, shown answer by answer, compared with people."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from screentest.annotate.export import read_export
+from screentest.annotate.records import Record
+from screentest.cli.options import JsonOption
+from screentest.cli.tables import print_heading, print_indented, show
+from screentest.core import Cell, Column, Outcome, Table, UnknownName
+from screentest.suites.etva.answers import Compat
+from screentest.suites.etva.commands import CategoriesOption
+from screentest.suites.etva.data import read_transcripts
+from screentest.suites.etva.graph import Category
+from screentest.suites.etva.metric import SCORE
+from screentest.suites.etva.people import PerPrompt, WithPeople, answer_accuracy, with_people
+from screentest.suites.etva.runs import (
+    answers_of_run,
+    by_prompt_and_model,
+    evidence_of_run,
+    judge_run,
+    judge_transcripts,
+    scores_of_run,
+)
+from screentest.suites.etva.tables import average_table, averages_by_model, side_by_side
+
+RunArgument = Annotated[Path, typer.Argument(metavar="RUN", help="A run of the metric etva.")]
+
+
+def replay(
+    places: Annotated[
+        list[Path],
+        typer.Argument(metavar="TRANSCRIPTS…", help="Files of transcripts, or runs."),
+    ],
+    categories: CategoriesOption = None,
+    compat: Annotated[
+        Compat, typer.Option(metavar="RULES", help="strict, or upstream: as published.")
+    ] = Compat.STRICT,
+    as_json: JsonOption = False,
+) -> None:
+    """Score transcripts again, without a model.
+
+    Reads every recorded answer anew: [YES] or [NO], and nothing where it has
+    neither or both. A file is one model's transcripts, by the file's name; a run
+    is broken down by its items' group `model`. The average is over all questions,
+    as published tables have it.
+
+    \b
+    Examples:
+      screentest suite etva replay scores/
+      screentest suite etva replay vidu.json --categories questions.json
+      screentest suite etva replay vidu.json --categories questions.json \\
+          --compat upstream --json
+    """
+    judged = []
+    for place in places:
+        if place.is_dir():
+            judged += judge_run(place, compat=compat)
+        else:
+            read = read_transcripts(place, categories)
+            judged += judge_transcripts(read, model=place.stem, compat=compat)
+    rows = averages_by_model(judged, signature=f"etva replay|compat:{compat.value}")
+    whole = average_table(rows)
+    if as_json or len(rows) == 1:
+        show(whole, as_json=as_json)
+    else:
+        show(whole, side_by_side(rows))
+
+
+def answers(
+    run: RunArgument,
+    items: Annotated[
+        list[str] | None, typer.Argument(metavar="[ITEM…]", help="Some items only.")
+    ] = None,
+    said: Annotated[bool, typer.Option("--said", help="Also all that the model said.")] = False,
+    as_json: JsonOption = False,
+) -> None:
+    """Show every question of a run with its answer.
+
+    \b
+    Examples:
+      screentest suite etva answers scores/
+      screentest suite etva answers scores/ cat-01 --said
+    """
+    found = evidence_of_run(run)
+    for name in items or []:
+        if name not in found:
+            raise UnknownName(f"{run} has no answers for the item {name!r}")
+    chosen = {name: asked for name, asked in found.items() if not items or name in items}
+    if as_json or not said:
+        show(_answer_table(chosen), as_json=as_json)
+        return
+    for name, asked in chosen.items():
+        print_heading(name)
+        for one in asked:
+            print_indented(f"{one['answer'] or '–'}  {one['question']} ({one['category']})")
+            for line in (one["said"] or str(one.get("reason", ""))).splitlines():
+                if line.strip():
+                    print_indented(line.strip(), indent=6)
+
+
+def _answer_table(chosen: Mapping[str, list[dict[str, Any]]]) -> Table:
+    details = [Column(name, detail=True) for name in ("id", "said", "reason", "gated")]
+    return Table(
+        "answers",
+        "Answers",
+        ("item", "answer", "category", "question", *details),
+        [
+            (
+                *(name, one["answer"], one["category"], one["question"]),
+                *(one["id"], one["said"], one.get("reason"), bool(one.get("gated"))),
+            )
+            for name, asked in chosen.items()
+            for one in asked
+        ],
+    )
+
+
+def people(
+    run: RunArgument,
+    votes: Annotated[
+        list[Path], typer.Argument(metavar="VOTES…", help="What `annotate export` wrote.")
+    ],
+    compat: Annotated[
+        Compat, typer.Option(metavar="RULES", help="upstream counts no correlation as 0.")
+    ] = Compat.STRICT,
+    as_json: JsonOption = False,
+) -> None:
+    """Compare a run with people's ratings and answers.
+
+    Ratings: Kendall's and Spearman's rank correlation of each prompt over the
+    models that made a video for it (the items' group `model`), averaged over
+    prompts. A prompt whose scores or ratings are all equal has none; such prompts
+    are counted. Answers: the share of questions answered alike.
+
+    \b
+    Examples:
+      screentest suite etva people scores/ ratings.json
+      screentest suite etva people scores/ ratings.json answers.json --json
+    """
+    records = [
+        record
+        for path in votes
+        for record in read_export(path)
+        if record.finished and not record.excluded
+    ]
+    rated = by_prompt_and_model(run, _ratings(records))
+    found: dict[str, WithPeople] = {}
+    for output in (SCORE, *(category.value for category in Category)):
+        values = scores_of_run(run, output)
+        if values and rated:
+            found[output] = with_people(by_prompt_and_model(run, values), rated, compat=compat)
+    accuracy = answer_accuracy(_named(answers_of_run(run)), _answers(records))
+    alike = accuracy.value
+    ends = () if alike is None else (alike.interval.low, alike.interval.high)
+    show(
+        _correlation_table(found),
+        Table(
+            "answers",
+            "Answers as people give them",
+            ("same", "total", "share", "low", "high"),
+            [] if alike is None else [(alike.same, alike.total, alike.share, *ends)],
+        ),
+        as_json=as_json,
+    )
+    if not as_json and not found:
+        print_indented("no ratings of this run's items in these votes", indent=0)
+    if not as_json and alike is None:
+        print_indented("no question has both a person's and the run's answer", indent=0)
+
+
+def _correlation_table(found: Mapping[str, WithPeople]) -> Table:
+    coefficients = ("kendall", "spearman")
+    columns = [Column(f"{name}{end}") for name in coefficients for end in ("", "_low", "_high")]
+    rows = []
+    for name, one in found.items():
+        cells = [cell for each in (one.kendall, one.spearman) for cell in _mean_cells(each)]
+        mean = one.spearman.value
+        counts = (None, None) if mean is None else (mean.defined, mean.undefined)
+        rows.append((name, *cells, *counts, str(one.kendall.failure or "") or None))
+    return Table(
+        "correlation",
+        "Correlation with people, the mean of prompts",
+        (
+            Column("value"),
+            *(Column(c.name, c.name.rpartition("_")[2] if "_" in c.name else "") for c in columns),
+            Column("prompts"),
+            Column("undefined", "without"),
+            Column("reason", detail=True),
+        ),
+        rows,
+    )
+
+
+def _mean_cells(outcome: Outcome[PerPrompt]) -> tuple[Cell, Cell, Cell]:
+    mean = outcome.value
+    if mean is None:
+        return None, None, None
+    ends = mean.interval
+    return (mean.mean, ends.low, ends.high) if ends is not None else (mean.mean, None, None)
+
+
+def _ratings(records: Iterable[Record]) -> dict[str, float]:
+    """Item → the mean rating."""
+    given: dict[str, list[float]] = {}
+    for record in records:
+        if record.score is not None:
+            given.setdefault(record.unit, []).append(record.score)
+    return {item: sum(some) / len(some) for item, some in given.items()}
+
+
+def _answers(records: Iterable[Record]) -> dict[str, bool]:
+    """Question of an item → what most people say; a tie says nothing."""
+    given: dict[str, list[int]] = {}
+    for record in records:
+        for question, answer in (record.answers or {}).items():
+            given.setdefault(f"{record.unit}\0{question}", []).append(int(answer))
+    return {
+        name: 2 * sum(some) > len(some)
+        for name, some in given.items()
+        if 2 * sum(some) != len(some)
+    }
+
+
+def _named(answers: Mapping[str, Mapping[str, bool]]) -> dict[str, bool]:
+    return {
+        f"{item}\0{question}": answer
+        for item, mine in answers.items()
+        for question, answer in mine.items()
+    }
+
+
+COMMANDS = {"replay": replay, "answers": answers, "people": people}
