@@ -13,15 +13,45 @@ from screentest._util.version import VERSION
 
 if TYPE_CHECKING:
     from screentest.api import build, certify, report, score
-    from screentest.core import Item
+    from screentest.core import Item, Outcome, Score, Verdict
+    from screentest.core.functions import backend, suite
+    from screentest.judges.functions import judge
+    from screentest.metrics.functions import metric
     from screentest.run.session import Settings
+    from screentest.testbeds.functions import degradation, placebo
 
 __version__ = VERSION
 
-__all__ = ["Item", "Settings", "__version__", "build", "certify", "report", "score"]
+__all__ = [
+    "Item",
+    "Outcome",
+    "Score",
+    "Settings",
+    "Verdict",
+    "__version__",
+    "backend",
+    "build",
+    "certify",
+    "degradation",
+    "judge",
+    "metric",
+    "placebo",
+    "report",
+    "score",
+    "suite",
+]
 
 _HOMES = {
     "Item": "screentest.core",
+    "Outcome": "screentest.core",
+    "Score": "screentest.core",
+    "Verdict": "screentest.core",
+    "backend": "screentest.core.functions",
+    "degradation": "screentest.testbeds.functions",
+    "judge": "screentest.judges.functions",
+    "metric": "screentest.metrics.functions",
+    "placebo": "screentest.testbeds.functions",
+    "suite": "screentest.core.functions",
     "Settings": "screentest.run.session",
     "build": "screentest.api",
     "certify": "screentest.api",

@@ -138,6 +138,8 @@ class JudgeInfo:
     shots: bool = False
     reads_text: bool = True
     """Whether it is shown the prompt at all."""
+    sees_frames: bool = False
+    """Whether it looks at frames without asking a model: it is not shown a damaged video."""
 
 
 @runtime_checkable

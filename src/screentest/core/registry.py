@@ -269,7 +269,7 @@ class Registry:
 
 _CALL = re.compile(r"""\bregister\(\s*["'](\w+)["'],\s*(?:["']([^"']+)["']|(\w+))""")
 _DECORATOR = re.compile(
-    r"^@(?:screentest\.)?(metric|judge|degradation|placebo|suite)\b([^@]*?)^(?:def|class) (\w+)",
+    r"^@(?:screentest\.)?(metric|judge|degradation|placebo|suite)\b((?:.*\n)*?)(?:def|class) (\w+)",
     re.MULTILINE,
 )
 _NAMED = re.compile(r"""\bname=["']([^"']+)["']""")

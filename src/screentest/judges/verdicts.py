@@ -217,7 +217,8 @@ def _answer(judge: Judge, question: Question, tools: Tools) -> Outcome[Verdict]:
 
     def ask() -> Outcome[Verdict]:
         # Whoever is shown frames would take half a film for a short one. Votes are no frames.
-        if judge.info.roles and not tools.settings.allow_damaged:
+        looks = judge.info.roles or judge.info.sees_frames
+        if looks and not tools.settings.allow_damaged:
             for item in (question.first, question.second):
                 refuse_faults(tools.info(item.video))
         return must_be_outcome(judge.judge(question, tools), Verdict)

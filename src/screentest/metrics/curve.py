@@ -1,16 +1,18 @@
 """From numbers per frame to a curve over shots, and from the curve to one number.
 
-Most metrics here are a measurement of single frames: they keep a row of numbers for each frame
-they are handed. When the scan is over and the shots are known, the rows of a shot become one
-point of the curve, and the worst part of the curve becomes the score: five bad shots in sixty
-vanish in a mean.
+Most metrics are a measurement of single frames: they keep a row of numbers for each frame they
+are handed. When the scan is over and the shots are known, the rows of a shot become one point of
+the curve, and the worst part of the curve becomes the score: five bad shots in sixty vanish in a
+mean. ``@screentest.metric`` makes one of a plain function; ``ShotMetric`` is for a meter that
+remembers more than the frame before.
 """
 
 from __future__ import annotations
 
+import math
 from array import array
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import TYPE_CHECKING, TypeAlias
 
@@ -35,6 +37,8 @@ from screentest.core import (
     Score,
     Shot,
     Size,
+    Span,
+    attempt,
 )
 from screentest.stats import lower_tail
 
@@ -49,6 +53,10 @@ Meter: TypeAlias = Callable[["Image"], Sequence[float] | None]
 """What is measured on a picture; None where it shows nothing to measure."""
 Reduce: TypeAlias = Callable[["Rows"], float]
 """The rows of one shot's frames → the value of the shot."""
+
+
+_ROUNDING = 1e-6
+"""What single precision may add to a range."""
 
 
 class FrameRows(BaseConsumer):
@@ -132,15 +140,42 @@ class ShotMeasurement:
         if not measured:
             raise NoValue(Reason.NOT_APPLICABLE, self._nothing)
         return {
-            name: Outcome.of(
-                curve_score(
-                    [Point(shot.span, float(one.reduce(rows))) for shot, rows in measured],
-                    one.info,
-                    shots=len(shots),
-                )
+            name: curve_outcome(
+                name,
+                [(shot.span, one.reduce(rows)) for shot, rows in measured],
+                one.info,
+                len(shots),
             )
             for name, one in self._outputs.items()
         }
+
+
+def curve_outcome(
+    name: str, values: Sequence[tuple[Span, float]], info: OutputInfo, shots: int
+) -> Outcome[Score]:
+    """The score of the shots' values; a failure where one of them is out of range."""
+    return attempt(
+        lambda: curve_score(
+            [Point(span, in_range(name, value, info)) for span, value in values], info, shots=shots
+        )
+    )
+
+
+def in_range(name: str, value: float, info: OutputInfo) -> float:
+    """The value; raises NoValue where it is not finite, or out of the declared range.
+
+    >>> in_range("saturation", 0.25, OutputInfo(""))
+    0.25
+    """
+    number = float(value)
+    reach = _ROUNDING * max(1.0, abs(number))
+    if math.isfinite(number) and info.low - reach <= number <= info.high + reach:
+        return number
+    raise NoValue(
+        Reason.CRASHED,
+        f"invalid value {number:g} of {name}: must be in [{info.low:g}, {info.high:g}]",
+        advice="This is a fault in the metric, not in the video.",
+    )
 
 
 def curve_score(points: Sequence[Point], info: OutputInfo, *, shots: int) -> Score:
@@ -165,32 +200,19 @@ def mean_of(column: int) -> Reduce:
     return lambda rows: float(rows[:, column].mean())
 
 
-# The frames that the metrics of the base install ask for.
-#
-# They share a few sizes, since each distinct one is a conversion of every frame.
+# The frames that the metrics of the base install ask for. They share a few sizes, since each
+# distinct one is a conversion of every frame.
 
 SAMPLED = 4.0
 """Frames a second, where not every one is needed: a shot of a quarter of a second has one."""
 
 
-def detail(rate: float) -> FrameRequest:
-    """Luma as it is coded and in its own size, for what scaling would hide."""
-    return FrameRequest(rate=_rate(rate), layout=Layout.LUMA)
+DETAIL = FrameRequest(layout=Layout.LUMA)
+"""Luma as it is coded and in its own size, for what scaling would hide."""
+COLOUR = FrameRequest(size=Size(long_side=160), layout=Layout.RGB, filter=Filter.AREA)
+GREY = FrameRequest(size=Size(long_side=160), layout=Layout.GRAY)
 
 
-def colour(rate: float) -> FrameRequest:
-    """Small colour pictures."""
-    return FrameRequest(
-        rate=_rate(rate), size=Size(long_side=160), layout=Layout.RGB, filter=Filter.AREA
-    )
-
-
-def grey_frames(rate: float | None) -> FrameRequest:
-    """Small grey pictures; None for every frame."""
-    return FrameRequest(
-        rate=None if rate is None else _rate(rate), size=Size(long_side=160), layout=Layout.GRAY
-    )
-
-
-def _rate(rate: float) -> Fraction:
-    return Fraction(str(rate))
+def at_rate(request: FrameRequest, rate: float) -> FrameRequest:
+    """These frames, so many a second."""
+    return replace(request, rate=Fraction(str(rate)))

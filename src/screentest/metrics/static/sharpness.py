@@ -13,17 +13,17 @@ from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
 
-from screentest.core import OutputInfo, register
-from screentest.metrics.curve import SAMPLED, ShotMetric, ShotOutput, detail, mean_of
+from screentest.core import OutputInfo
+from screentest.metrics.curve import DETAIL
+from screentest.metrics.functions import metric
 
 if TYPE_CHECKING:
     from screentest.core.frames import Image
     from screentest.models.pictures import Plane
 
+T = TypeVar("T")
 
 # What metrics of fine detail share: where in the picture they look, and when they do not.
-
-T = TypeVar("T")
 
 WINDOW = 384
 """Pixels a side, at most: the middle of a larger picture stands for all of it."""
@@ -35,7 +35,7 @@ LEAST_DETAIL = 2.0
 def window(luma: Image) -> Image | None:
     """The middle of the picture; None where it shows nothing.
 
-    Its corner lies on the grid of coded blocks, so that these stay where they are.
+    Its corner is on the grid of coded blocks, so that these stay where they are.
     """
     height, width = luma.shape
     if min(height, width) < SMALLEST:
@@ -75,31 +75,30 @@ STEEPEST = 0.02
 LEVELS = 1024
 
 
-@register("metric", "sharpness", version=1, summary="how much of the detail is fine")
-def sharpness(*, rate: float = SAMPLED) -> ShotMetric:
-    """``rate``: frames a second."""
-    return ShotMetric(OUTPUTS, detail(rate), lambda: measure)
-
-
+@metric(
+    summary="how much of the detail is fine",
+    outputs={"sharpness": OutputInfo("share of the finest octave in the detail")},
+    request=DETAIL,
+)
 @remembered
-def measure(luma: Image) -> tuple[float] | None:
+def sharpness(image: Image) -> float | None:
     """The finest octave's share of the detail in the two finest.
 
     >>> noise = np.random.default_rng(0).integers(0, 256, (64, 64)).astype(np.uint8)
     >>> import cv2
     >>> soft = cv2.resize(cv2.resize(noise, (32, 32)), (64, 64), interpolation=cv2.INTER_CUBIC)
-    >>> measure(noise)[0] > 0.6 > 0.4 > measure(soft)[0]
+    >>> sharpness(noise) > 0.6 > 0.4 > sharpness(soft)
     True
     """
     import cv2
 
-    picture = window(luma)
+    picture = window(image)
     if picture is None:
         return None
     height, width = picture.shape
     half = cv2.resize(picture, (width // 2, height // 2), interpolation=cv2.INTER_AREA)
     fine, coarse = _steepest(picture), _steepest(np.asarray(half, np.uint8))
-    return (fine / (fine + coarse),) if fine + coarse else None
+    return fine / (fine + coarse) if fine + coarse else None
 
 
 def _steepest(picture: Image) -> float:
@@ -112,8 +111,3 @@ def _steepest(picture: Image) -> float:
     most = max(1, int(STEEPEST * detail.size))
     taken = np.diff(np.minimum(np.cumsum(counts), most), prepend=0)
     return float(taken @ np.arange(LEVELS)[::-1] / most)
-
-
-OUTPUTS = {
-    "sharpness": ShotOutput(OutputInfo("share of the finest octave in the detail"), mean_of(0))
-}

@@ -28,10 +28,9 @@ from screentest.core import (
     register,
     timecode,
 )
-from screentest.metrics.curve import SAMPLED, FrameRows, colour, curve_score, detail
-from screentest.metrics.static import sharpness
-from screentest.metrics.static.artefacts import measure_noise
-from screentest.metrics.static.sharpness import window
+from screentest.metrics.curve import COLOUR, DETAIL, SAMPLED, FrameRows, at_rate, curve_score
+from screentest.metrics.static.artefacts import noise
+from screentest.metrics.static.sharpness import sharpness, window
 
 if TYPE_CHECKING:
     from screentest.core.frames import Image
@@ -61,7 +60,7 @@ class ShotConsistency:
 
     def start(self, item: Item, resources: Resources) -> _Comparing:
         """Begin on one video."""
-        return _Comparing(item, resources, FrameRows(detail(self._rate), look))
+        return _Comparing(item, resources, FrameRows(at_rate(DETAIL, self._rate), look))
 
 
 class _Comparing:
@@ -87,12 +86,12 @@ def look(luma: Image) -> Sequence[float] | None:
     import cv2
 
     picture = window(luma)
-    hard, grain = sharpness.measure(luma), measure_noise(luma)
+    hard, grain = sharpness(luma), noise(luma)
     if picture is None or hard is None or grain is None:
         return None
     shares = cv2.calcHist([picture], [0], None, [256], [0, 256]).ravel() / picture.size
     entropy = float(-(shares * np.log2(shares, where=shares > 0, out=np.zeros_like(shares))).sum())
-    return hard[0], entropy, math.log(grain[0] + _LEAST_NOISE)
+    return hard, entropy, math.log(grain + _LEAST_NOISE)
 
 
 def distances(looks: Rows) -> list[float]:
@@ -133,7 +132,7 @@ class RepeatedShots:
     )
 
     def __init__(self, rate: float, level: float) -> None:
-        self._frames, self._level = colour(rate), level
+        self._frames, self._level = at_rate(COLOUR, rate), level
 
     def start(self, item: Item, resources: Resources) -> _Looking:
         """Begin on one video."""

@@ -1,0 +1,138 @@
+"""A judge is a function: ``@screentest.judge`` makes one of it.
+
+>>> @judge(summary="the brighter video wins", frames=4, long_side=64, margin=0.5)
+... def brighter(first, second):
+...     return sum(one.mean() for one in first), sum(one.mean() for one in second)
+
+``first`` and ``second`` are lists of ``frames`` RGB pictures, evenly spread over each video. The
+function may also take ``prompt`` (the text both were made from), ``aspect`` (what is compared) and
+``resources`` (models and more: see ``screentest.core.Resources``). Keyword-only parameters with
+defaults are options of the judge, and part of its signature.
+
+It returns who wins, as "first", "second" or "tie"; or two numbers of which the higher wins, and
+differences up to ``margin`` are a tie; or a Verdict with its reasons; or None where it cannot
+tell. A metric is a judge already (``screentest certify saturation``): this is for what needs both
+videos at once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from screentest.core import (
+    Choice,
+    FrameRequest,
+    Item,
+    JudgeInfo,
+    Outcome,
+    Question,
+    Reason,
+    Resources,
+    Size,
+    Verdict,
+    prefer_higher,
+    register,
+)
+from screentest.core.functions import (
+    Setting,
+    form_of,
+    is_factory,
+    register_function,
+    summary_of,
+)
+from screentest.video import evenly
+
+if TYPE_CHECKING:
+    from screentest.core.frames import Image
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+FORMS = (("first", "second"),)
+BESIDES = ("prompt", "aspect", "resources")
+
+
+def judge(
+    *,
+    name: str = "",
+    version: int = 1,
+    summary: str = "",
+    frames: int = 16,
+    long_side: int = 512,
+    margin: float = 0.0,
+    roles: Sequence[str] = (),
+) -> Callable[[F], F]:
+    """Register a judge: a plain function, or a factory of a class for what needs one.
+
+    ``frames``, ``long_side`` and ``margin`` are options of the judge too. ``version`` rises
+    whenever its verdicts change.
+    """
+
+    def keep(function: F) -> F:
+        called = name or function.__name__
+        said = summary_of(function, summary)
+        if is_factory(function):
+            register("judge", called, version=version, summary=said)(function)
+            return function
+        _, besides = form_of("judge", function, FORMS, BESIDES, {})
+        info = JudgeInfo(said, tuple(roles), reads_text="prompt" in besides, sees_frames=True)
+
+        def make(call: Callable[..., Any], chosen: Mapping[str, Any]) -> FunctionJudge:
+            if chosen["frames"] < 1:
+                raise ValueError(f"invalid frames {chosen['frames']}: must be at least 1")
+            wants = FrameRequest(size=Size(long_side=chosen["long_side"]))
+            return FunctionJudge(info, call, besides, chosen["frames"], wants, chosen["margin"])
+
+        settings = {
+            "frames": Setting(int, frames),
+            "long_side": Setting(int, long_side),
+            "margin": Setting(float, margin),
+        }
+        register_function(
+            "judge", function, make, settings, name=called, version=version, summary=said
+        )
+        return function
+
+    return keep
+
+
+@dataclass(frozen=True, slots=True)
+class FunctionJudge:
+    """The judge behind a plain function."""
+
+    info: JudgeInfo
+    call: Callable[..., Any]
+    besides: tuple[str, ...]
+    frames: int
+    wants: FrameRequest
+    margin: float
+
+    def judge(self, question: Question, resources: Resources) -> Outcome[Verdict]:
+        """Hand the pictures over, and read what comes back."""
+        more = {"prompt": question.prompt, "aspect": question.aspect, "resources": resources}
+        first, second = (
+            self._pictures(item, resources) for item in (question.first, question.second)
+        )
+        return self._verdict(self.call(first, second, **{key: more[key] for key in self.besides}))
+
+    def _pictures(self, item: Item, resources: Resources) -> list[Image]:
+        moments = evenly(resources.info(item.video).span, self.frames)
+        return [one.image for one in resources.frames(item.video, moments, self.wants)]
+
+    def _verdict(self, found: Any) -> Outcome[Verdict]:
+        if found is None:
+            return Outcome.failed(Reason.NOT_APPLICABLE, "the judge cannot tell")
+        if isinstance(found, Outcome):
+            return found
+        if isinstance(found, Verdict):
+            return Outcome.of(found)
+        if isinstance(found, str):
+            return Outcome.of(Verdict(Choice(found)))
+        if isinstance(found, Sequence) and len(found) == 2:
+            first, second = (float(one) for one in found)
+            return Outcome.of(prefer_higher(first, second, margin=self.margin))
+        raise TypeError(
+            f"it returned {type(found).__name__}, not 'first', 'second' or 'tie', two numbers,"
+            " a Verdict or None"
+        )

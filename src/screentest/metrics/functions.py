@@ -1,0 +1,378 @@
+"""A metric is a function: ``@screentest.metric`` makes one of it.
+
+>>> import numpy as np
+>>> @metric(unit="0 grey, 1 vivid", rate=2, long_side=128)
+... def vividness(image):
+...     return float(np.mean(image.max(axis=2) - image.min(axis=2))) / 255
+>>> from screentest.core import build
+>>> print(build("metric", "vividness:rate=1").spec.signature)
+vividness|v:1|long_side:128|rate:1.0
+
+That is all of it: the frames come from the one scan that all metrics share, each shot is a point
+of the curve, and the worst part of the curve is the score. The function itself stays what it was.
+The names of its positional parameters say what it looks at:
+
+====================  ==============================================================================
+``image``             each picture, ``rate`` a second; the value of a shot is their mean
+``before, after``     each two consecutive pictures; two across a cut count for the new shot
+``shot``              a list of ``frames`` pictures of a shot; called once for each shot
+``frames``            a list of ``frames`` pictures of the whole video; called once
+``video``             the path of the video; called once
+``item``              the Item; called once
+====================  ==============================================================================
+
+Each may take ``prompt`` as well (the item's text; without one it is not applicable) and
+``resources`` (models, shots and frames: see ``screentest.core.Resources``). Keyword-only
+parameters with defaults are options of the metric, and part of its signature. Pictures are RGB
+arrays, unless ``request`` asks for others.
+
+It returns a number; for several ``outputs`` as many numbers, or a mapping by their names; or None
+where there is nothing to measure. Called once for a video, it may also return a Score or Outcome.
+A number that is not finite, or out of the declared range, is a failure and never a score.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from screentest.core import (
+    Consumer,
+    FrameRequest,
+    Item,
+    Level,
+    MetricInfo,
+    NoValue,
+    Outcome,
+    Outcomes,
+    OutputInfo,
+    Reason,
+    Resources,
+    Score,
+    Size,
+    Span,
+    attempt,
+    register,
+)
+from screentest.core.functions import (
+    Maker,
+    Setting,
+    form_of,
+    is_factory,
+    register_function,
+    summary_of,
+)
+from screentest.metrics.curve import (
+    SAMPLED,
+    FrameRows,
+    Meter,
+    ShotMeasurement,
+    ShotOutput,
+    curve_outcome,
+    in_range,
+    mean_of,
+)
+from screentest.video import evenly
+
+if TYPE_CHECKING:
+    from screentest.core.frames import Image
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+FORMS = (("image",), ("before", "after"), ("shot",), ("frames",), ("video",), ("item",))
+BESIDES = ("prompt", "resources")
+ANNOTATIONS = {
+    "ndarray": "image",
+    "NDArray": "image",
+    "Image": "image",
+    "Path": "video",
+    "Item": "item",
+}
+PER_SHOT, PER_VIDEO = 8, 16
+"""Pictures that a function of a shot, or of a whole video, is handed where it says nothing."""
+LONG_SIDE = 512
+_LEVELS = {"image": Level.FRAME, "before": Level.FRAME, "shot": Level.CLIP}
+
+
+def metric(
+    *,
+    name: str = "",
+    version: int = 1,
+    summary: str = "",
+    unit: str = "",
+    low: float = 0.0,
+    high: float = 1.0,
+    higher_is_better: bool = True,
+    outputs: Mapping[str, OutputInfo | ShotOutput] | None = None,
+    rate: float | None = SAMPLED,
+    long_side: int | None = None,
+    frames: int | None = None,
+    request: FrameRequest | None = None,
+    roles: Sequence[str] = (),
+    needs: Sequence[str] = (),
+    shots: bool = False,
+    nothing: str = "no frame shows anything to measure",
+    neutral: Sequence[str] = (),
+) -> Callable[[F], F]:
+    """Register a metric: a plain function, or a factory of a class for what needs one.
+
+    ``rate`` None hands over every frame. ``rate``, ``long_side`` and ``frames`` are options of
+    the metric too (``vividness:rate=1``), where the form has a use for them. ``request`` has the
+    layout, filter and size that are no options. ``version`` rises whenever the numbers change.
+    """
+
+    def keep(function: F) -> F:
+        called = name or function.__name__
+        said = summary_of(function, summary)
+        if is_factory(function):
+            more = {"neutral": tuple(neutral)} if neutral else {}
+            register("metric", called, version=version, summary=said, **more)(function)
+            return function
+        form, besides = form_of("metric", function, FORMS, BESIDES, ANNOTATIONS)
+        single = OutputInfo(said, low, high, higher_is_better, unit)
+        given = outputs or {called: single}
+        whole = {
+            key: one if isinstance(one, ShotOutput) else ShotOutput(one, mean_of(place))
+            for place, (key, one) in enumerate(given.items())
+        }
+        info = MetricInfo(
+            {key: one.info for key, one in whole.items()},
+            _LEVELS.get(form[0], Level.VIDEO),
+            tuple(roles),
+            (*needs, *(("text",) if "prompt" in besides else ())),
+            shots=shots or form[0] in _LEVELS,
+        )
+        # Outputs that are all worked out of the rows of a shot say themselves which columns.
+        columns = not all(isinstance(one, ShotOutput) for one in given.values())
+        base = request or FrameRequest()
+        machine = _MACHINES[form]
+
+        def make(call: Callable[..., Any], chosen: Mapping[str, Any]) -> FunctionMetric:
+            wants = _wanted(base, chosen)
+            work = _Function(called, call, besides, info, whole, columns, wants, chosen, nothing)
+            return FunctionMetric(info, work, machine)
+
+        _register(function, make, form, called, version, said, rate, long_side, frames)
+        return function
+
+    return keep
+
+
+def _register(
+    function: Callable[..., Any],
+    make: Maker,
+    form: tuple[str, ...],
+    name: str,
+    version: int,
+    summary: str,
+    rate: float | None,
+    long_side: int | None,
+    frames: int | None,
+) -> None:
+    """Each form has the options that it has a use for."""
+    settings: dict[str, Setting] = {}
+    if form[0] in ("image", "before") and rate is not None:
+        settings["rate"] = Setting(float, float(rate))
+    if form[0] in ("shot", "frames"):
+        usual = PER_SHOT if form == ("shot",) else PER_VIDEO
+        settings["frames"] = Setting(int, frames or usual)
+        long_side = long_side or LONG_SIDE
+    if long_side is not None and form[0] not in ("video", "item"):
+        settings["long_side"] = Setting(int, long_side)
+    register_function(
+        "metric", function, make, settings, name=name, version=version, summary=summary
+    )
+
+
+def _wanted(base: FrameRequest, chosen: Mapping[str, Any]) -> FrameRequest:
+    if chosen.get("frames", 1) < 1:
+        raise ValueError(f"invalid frames {chosen['frames']}: must be at least 1")
+    if "rate" in chosen:
+        base = replace(base, rate=Fraction(str(chosen["rate"])))
+    if "long_side" in chosen:
+        base = replace(base, size=Size(long_side=chosen["long_side"]))
+    return base
+
+
+class FunctionMetric:
+    """The metric behind a plain function."""
+
+    def __init__(self, info: MetricInfo, work: _Function, machine: _Machine) -> None:
+        self.info = info
+        self._work, self._machine = work, machine
+
+    def start(self, item: Item, resources: Resources) -> Any:
+        """Begin on one video."""
+        return self._machine(self._work, item, resources)
+
+
+@dataclass(frozen=True, slots=True)
+class _Function:
+    """A function with its options, and what is known of it."""
+
+    name: str
+    call: Callable[..., Any]
+    besides: tuple[str, ...]
+    info: MetricInfo
+    outputs: Mapping[str, ShotOutput]
+    columns: bool
+    """Whether it returns one number for each output."""
+    wants: FrameRequest
+    settings: Mapping[str, Any]
+    nothing: str
+
+    def on(self, item: Item, resources: Resources) -> Callable[..., Any]:
+        """The function, with what it takes besides for this item."""
+        more = {"prompt": item.text, "resources": resources}
+        given = {key: more[key] for key in self.besides}
+        return lambda *inputs: self.call(*inputs, **given)
+
+    def row(self, value: Any) -> list[float] | None:
+        """What it returned as finite numbers, one for each output; None for nothing."""
+        if value is None:
+            return None
+        names = list(self.outputs)
+        if isinstance(value, Mapping):
+            if value.keys() != self.outputs.keys():
+                raise TypeError(f"it returned {sorted(value)}, and its outputs are {names}")
+            value = [value[key] for key in names]
+        elif isinstance(value, str) or not hasattr(value, "__len__"):
+            value = [value]
+        row = [_finite(self.name, one) for one in value]
+        if self.columns and len(row) != len(names):
+            raise TypeError(f"it returned {len(row)} numbers for the outputs {', '.join(names)}")
+        return row
+
+    def no_value(self) -> NoValue:
+        return NoValue(Reason.NOT_APPLICABLE, self.nothing)
+
+
+_ANY = OutputInfo("any number", -math.inf, math.inf)
+
+
+def _finite(name: str, value: Any) -> float:
+    return in_range(name, float(value), _ANY)
+
+
+_Machine = Callable[[_Function, Item, Resources], Any]
+
+
+def _of_images(work: _Function, item: Item, resources: Resources) -> ShotMeasurement:
+    call = work.on(item, resources)
+    return _streaming(work, item, resources, lambda image: work.row(call(image)))
+
+
+def _of_pairs(work: _Function, item: Item, resources: Resources) -> ShotMeasurement:
+    call = work.on(item, resources)
+    last: list[Image] = []
+
+    def meter(image: Image) -> list[float] | None:
+        before = last[0] if last else None
+        last[:] = [image]
+        if before is None or before.shape != image.shape:
+            return None
+        return work.row(call(before, image))
+
+    return _streaming(work, item, resources, meter)
+
+
+def _streaming(work: _Function, item: Item, resources: Resources, meter: Meter) -> ShotMeasurement:
+    rows = FrameRows(work.wants, meter)
+    return ShotMeasurement(item, resources, rows, work.outputs, work.nothing)
+
+
+@dataclass(frozen=True, slots=True)
+class _Once:
+    """Nothing streams: all is done when the scan is over."""
+
+    work: _Function
+    item: Item
+    resources: Resources
+    outcomes: Callable[[_Function, Item, Resources], Outcomes]
+    consumers: tuple[Consumer, ...] = ()
+
+    def finish(self) -> Outcomes:
+        return self.outcomes(self.work, self.item, self.resources)
+
+
+def _once(outcomes: Callable[[_Function, Item, Resources], Outcomes]) -> _Machine:
+    return lambda work, item, resources: _Once(work, item, resources, outcomes)
+
+
+def _pictures(work: _Function, item: Item, resources: Resources, span: Span) -> list[Image]:
+    moments = evenly(span, work.settings["frames"])
+    return [one.image for one in resources.frames(item.video, moments, work.wants)]
+
+
+def _of_shots(work: _Function, item: Item, resources: Resources) -> Outcomes:
+    call = work.on(item, resources)
+    shots = resources.shots(item.video)
+    measured = []
+    for shot in shots:
+        row = work.row(call(_pictures(work, item, resources, shot.span)))
+        if row is not None:
+            measured.append((shot.span, row))
+    if not measured:
+        raise work.no_value()
+    return {
+        name: curve_outcome(name, [(span, row[place]) for span, row in measured], info, len(shots))
+        for place, (name, info) in enumerate(work.info.outputs.items())
+    }
+
+
+def _of_frames(work: _Function, item: Item, resources: Resources) -> Outcomes:
+    pictures = _pictures(work, item, resources, resources.info(item.video).span)
+    value = work.on(item, resources)(pictures)
+    return _whole(work, value, {"frames": len(pictures)})
+
+
+def _of_video(work: _Function, item: Item, resources: Resources) -> Outcomes:
+    return _whole(work, work.on(item, resources)(item.video), {})
+
+
+def _of_item(work: _Function, item: Item, resources: Resources) -> Outcomes:
+    return _whole(work, work.on(item, resources)(item), {})
+
+
+def _whole(work: _Function, value: Any, details: Mapping[str, int]) -> Outcomes:
+    """Numbers, scores or outcomes, for one output or by name."""
+    if value is None:
+        raise work.no_value()
+    names = list(work.outputs)
+    if not isinstance(value, Mapping):
+        several = isinstance(value, Sequence) and not isinstance(value, str)
+        listed = list(value) if several else [value]
+        if len(listed) != len(names):
+            raise TypeError(f"it returned {len(listed)} values for {', '.join(names)}")
+        value = dict(zip(names, listed, strict=True))
+    return {name: _outcome(work, name, one, details) for name, one in value.items()}
+
+
+def _outcome(work: _Function, name: str, value: Any, details: Mapping[str, int]) -> Outcome[Score]:
+    if value is None:
+        return Outcome(failure=work.no_value().failure)
+    if isinstance(value, Outcome):
+        if value.failure is not None:
+            return value
+        value = value.unwrap()
+    score = value if isinstance(value, Score) else Score(_finite(name, value), (), dict(details))
+    info = work.info.outputs.get(name, _ANY)
+
+    def checked() -> Score:
+        in_range(name, score.value, info)
+        return score
+
+    return attempt(checked)
+
+
+_MACHINES: Mapping[tuple[str, ...], _Machine] = {
+    ("image",): _of_images,
+    ("before", "after"): _of_pairs,
+    ("shot",): _once(_of_shots),
+    ("frames",): _once(_of_frames),
+    ("video",): _once(_of_video),
+    ("item",): _once(_of_item),
+}

@@ -1,0 +1,186 @@
+"""Degradations and placebos are functions of a picture.
+
+>>> @degradation(aspect="aesthetics", summary="clips get darker")
+... def darker(image, severity, *, left: float = 0.2):
+...     return (image * (1 - (1 - left) * severity)).astype("uint8")
+>>> @placebo(summary="mirrored twice")
+... def twice(image):
+...     return image[:, ::-1][:, ::-1]
+
+``image`` is an RGB picture of a chosen clip (``pixels`` may say another layout: in ``yuv420p``
+what is not changed stays exact); a picture of the same size and type is returned. ``severity`` is
+in (0, 1]: 1 is the full harm, and more of it never harms less. Both may also take ``number`` (which
+frame of the clip it is, from 0) and ``rng`` (a NumPy generator that is the same for the same film,
+clip and frame, whatever the order of work). Keyword-only parameters with defaults are options.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import numpy as np
+
+from screentest.core import Aspect, register
+from screentest.core.functions import (
+    Setting,
+    form_of,
+    is_factory,
+    register_function,
+    summary_of,
+)
+from screentest.testbeds.contract import Chosen, DegradationInfo, Dice, Film, Workshop, pieces
+from screentest.testbeds.operators.shared import AnyClip, changed_clips, numbered
+from screentest.video import Part, Pixels, Reencode, splice
+
+if TYPE_CHECKING:
+    from screentest.core.frames import Image
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+BESIDES = ("number", "rng")
+ANNOTATIONS = {"ndarray": "image", "NDArray": "image", "Image": "image", "float": "severity"}
+
+
+def degradation(
+    *,
+    name: str = "",
+    aspect: str = "",
+    version: int = 1,
+    summary: str = "",
+    pixels: str | Pixels = Pixels.RGB,
+) -> Callable[[F], F]:
+    """Register a degradation: a function of a picture and a severity, or a factory of a class.
+
+    ``aspect`` is what it harms; its pairs count for that aspect.
+    """
+
+    def keep(function: F) -> F:
+        called = name or function.__name__
+        said = summary_of(function, summary)
+        if is_factory(function):
+            register("degradation", called, version=version, summary=said)(function)
+            return function
+        forms = (("image", "severity"), ("frame", "severity"))
+        _, besides = form_of("degradation", function, forms, BESIDES, ANNOTATIONS)
+        info, layout = DegradationInfo(Aspect(aspect)), Pixels(pixels)
+
+        def make(call: Callable[..., Any], chosen: Mapping[str, Any]) -> FunctionDegradation:
+            return FunctionDegradation(info, call, besides, layout)
+
+        register_function(
+            "degradation", function, make, {}, name=called, version=version, summary=said
+        )
+        return function
+
+    return keep
+
+
+def placebo(
+    *,
+    name: str = "",
+    version: int = 1,
+    summary: str = "",
+    clips: int = 5,
+    pixels: str | Pixels = Pixels.I420,
+) -> Callable[[F], F]:
+    """Register a placebo, which must not change a score: a function of a picture, or a factory.
+
+    ``clips`` are touched, or as many as there are; it is an option of the placebo too.
+    """
+
+    def keep(function: F) -> F:
+        called = name or function.__name__
+        said = summary_of(function, summary)
+        if is_factory(function):
+            register("placebo", called, version=version, summary=said)(function)
+            return function
+        forms = (("image",), ("frame",))
+        _, besides = form_of("placebo", function, forms, BESIDES, ANNOTATIONS)
+        layout = Pixels(pixels)
+
+        def make(call: Callable[..., Any], chosen: Mapping[str, Any]) -> FunctionPlacebo:
+            if chosen["clips"] < 1:
+                raise ValueError(f"invalid clips {chosen['clips']}: must be at least 1")
+            return FunctionPlacebo(call, besides, layout, chosen["clips"])
+
+        settings = {"clips": Setting(int, clips)}
+        register_function(
+            "placebo", function, make, settings, name=called, version=version, summary=said
+        )
+        return function
+
+    return keep
+
+
+@dataclass(frozen=True, slots=True)
+class FunctionDegradation(AnyClip):
+    """The degradation behind a plain function."""
+
+    info: DegradationInfo
+    call: Callable[..., Any]
+    besides: tuple[str, ...]
+    pixels: Pixels
+
+    def parts(self, shop: Workshop, chosen: Sequence[Chosen], severity: float) -> list[Part]:
+        """The film with the pictures of the chosen clips changed."""
+
+        def change(one: Chosen) -> Any:
+            dice = shop.dice_of(one.clip)
+            return numbered(
+                partial(_changed, partial(_with, self.call, severity), self.besides, dice)
+            )
+
+        return changed_clips(shop, chosen, change, self.pixels)
+
+
+@dataclass(frozen=True, slots=True)
+class FunctionPlacebo:
+    """The placebo behind a plain function."""
+
+    call: Callable[..., Any]
+    besides: tuple[str, ...]
+    pixels: Pixels
+    clips: int
+    suffix: str = ".mp4"
+
+    def eligible(self, film: Film) -> bool:
+        """There must be a clip to touch."""
+        return bool(film.clips)
+
+    def write(self, shop: Workshop, out: Path) -> None:
+        """Touch the clips that are drawn first."""
+        drawn = shop.dice.shuffled(shop.film.clips, "draw")[: self.clips]
+        replaced: dict[int, Part | None] = {
+            clip.number: Reencode(
+                clip.span,
+                numbered(partial(_changed, self.call, self.besides, shop.dice_of(clip))),
+                self.pixels,
+            )
+            for clip in drawn
+        }
+        splice(shop.film.video, list(pieces(shop.film, replaced)), out)
+
+
+def _with(call: Callable[..., Any], severity: float, image: Image, **more: Any) -> Any:
+    return call(image, severity, **more)
+
+
+def _changed(
+    call: Callable[..., Any], besides: Sequence[str], dice: Dice, number: int, image: Image
+) -> Image:
+    """One picture through the function; what comes back must fit in its place."""
+    more: dict[str, Any] = {}
+    if "number" in besides:
+        more["number"] = number
+    if "rng" in besides:
+        more["rng"] = np.random.default_rng(list(dice.bits(16, "frame", number)))
+    found = np.asarray(call(image, **more))
+    if found.shape != image.shape or found.dtype != np.uint8:
+        raise TypeError(
+            f"it returned a picture of {found.shape} {found.dtype}, not {image.shape} uint8"
+        )
+    return np.ascontiguousarray(found)
