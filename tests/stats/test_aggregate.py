@@ -37,12 +37,21 @@ def test_bounds_cut_the_interval() -> None:
     assert summary.high == 1.0
 
 
-def test_one_value_says_nothing_about_spread() -> None:
-    bounded = summarise(some([0.7]), signature="x", bounds=(0, 1)).unwrap()
-    assert (bounded.low, bounded.value, bounded.high) == (0, 0.7, 1)
-    unbounded = summarise(some([0.7]), signature="x")
-    assert unbounded.failure is not None
-    assert unbounded.failure.reason is Reason.NOT_APPLICABLE
+def test_one_value_has_no_interval() -> None:
+    for bounds in ((0.0, 1.0), None):
+        found = summarise(some([0.7]), bounds=bounds).unwrap()
+        assert (found.low, found.value, found.high) == (None, 0.7, None)
+        assert str(found) == "0.70 (1/1 scored)  "
+
+
+def test_values_of_one_source_have_no_interval() -> None:
+    found = summarise(some([0.7, 0.9]), sources=["a", "a"]).unwrap()
+    assert (found.low, found.value, found.high) == (None, 0.8, None)
+
+
+def test_what_is_still_to_come_counts() -> None:
+    found = summarise(some([0.7, 0.9]), total=5).unwrap()
+    assert (found.scored, found.total) == (2, 5)
 
 
 def test_items_of_one_source_count_together() -> None:

@@ -200,7 +200,7 @@ def _total_object(total: Total) -> dict[str, Any]:
     return {
         "name": total.name,
         "mean": summary.value if summary else None,
-        "interval": [summary.low, summary.high] if summary and total.scored > 1 else None,
+        "interval": [summary.low, summary.high] if summary and summary.low is not None else None,
         "scored": total.scored,
         "total": total.total,
         "failures": {reason.value: count for reason, count in total.failures.items()},
@@ -241,7 +241,7 @@ def _print_totals(totals: Sequence[Total], names: Mapping[str, str]) -> None:
         mean, interval = "–", ""
         if total.summary is not None:
             mean = _number(total.summary.value)
-            if total.scored > 1:  # one value has no interval
+            if total.summary.low is not None and total.summary.high is not None:
                 interval = f"{_number(total.summary.low)} to {_number(total.summary.high)}"
         better = "↑" if total.info.higher_is_better else "↓"
         called = names.get(total.name, total.name)

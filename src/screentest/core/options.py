@@ -1,4 +1,14 @@
-"""Options as text, ``name:option=value,…``, and back: what is read again is what was written."""
+"""Specs and value names as text, and back: what is read again is what was written.
+
+A spec is ``metric:option=value,…``. A value is named ``metric.output:option=value,…``, or like
+the spec where the output has the metric's own name. Everything that names a value (scores,
+certificates, comparisons, reports, exports) uses these two functions.
+
+>>> value_name("contrast:rate=1", "exposure"), value_name("flicker:rate=2", "flicker")
+('contrast.exposure:rate=1', 'flicker:rate=2')
+>>> split_value_name("contrast.exposure:rate=1"), split_value_name("flicker:rate=2")
+(('contrast:rate=1', 'exposure'), ('flicker:rate=2', 'flicker'))
+"""
 
 from __future__ import annotations
 
@@ -19,6 +29,19 @@ def parse(text: str) -> tuple[str, dict[str, Any]]:
     return name.strip(), read_options(split_options(rest), text)
 
 
+def value_name(spec: str, output: str) -> str:
+    """What an output of the metric of this spec is called."""
+    metric, colon, options = spec.partition(":")
+    return spec if output == metric else f"{metric}.{output}{colon}{options}"
+
+
+def split_value_name(name: str) -> tuple[str, str]:
+    """The spec of the metric and the output that a value is named after."""
+    head, colon, options = name.partition(":")
+    metric, _, output = head.partition(".")
+    return f"{metric}{colon}{options}", output or metric
+
+
 def read_options(parts: Iterable[str], text: str) -> dict[str, Any]:
     """The options in ``parts``, each ``option=value``; ``text`` is what an error quotes."""
     options: dict[str, Any] = {}
@@ -31,7 +54,7 @@ def read_options(parts: Iterable[str], text: str) -> dict[str, Any]:
 
 
 def split_options(text: str) -> list[str]:
-    """Split at commas that stand outside brackets and quotes.
+    """Split at commas outside brackets and quotes.
 
     >>> split_options('a=[1,2],b="x,y"')
     ['a=[1,2]', 'b="x,y"']

@@ -50,22 +50,26 @@ class Score:
 
 @dataclass(frozen=True, slots=True)
 class Summary:
-    """An aggregate with its interval; coverage always stands beside it."""
+    """An aggregate with its interval and its coverage; one value alone has no interval."""
 
     value: float
-    low: float
-    high: float
+    low: float | None
+    high: float | None
     scored: int
     total: int
     signature: str
 
     def __post_init__(self) -> None:
-        for number in (self.value, self.low, self.high):
-            _must_be_finite(number)
-        if not self.low <= self.value <= self.high:
-            raise ValueError(f"{self.value} lies outside its interval [{self.low}, {self.high}]")
+        _must_be_finite(self.value)
+        if (self.low is None) != (self.high is None):
+            raise ValueError("an interval has two ends or none")
+        if self.low is not None and self.high is not None:
+            _must_be_finite(self.low)
+            _must_be_finite(self.high)
+            if not self.low <= self.value <= self.high:
+                raise ValueError(f"{self.value} is outside its interval [{self.low}, {self.high}]")
         if not 0 < self.scored <= self.total:
-            raise ValueError(f"{self.scored} of {self.total} scored cannot be summed up")
+            raise ValueError(f"invalid coverage: {self.scored} of {self.total} scored")
 
     @property
     def coverage(self) -> float:
@@ -73,9 +77,9 @@ class Summary:
         return self.scored / self.total
 
     def __str__(self) -> str:
-        margin = f" ± {max(self.high - self.value, self.value - self.low):.2f}"
-        if self.scored == 1:
-            margin = ""  # one number has no interval
+        margin = ""
+        if self.low is not None and self.high is not None:
+            margin = f" ± {max(self.high - self.value, self.value - self.low):.2f}"
         return f"{self.value:.2f}{margin} ({self.scored}/{self.total} scored)  {self.signature}"
 
 

@@ -156,3 +156,14 @@ class Table:
             [[row[place] for place in kept] for row in self.rows],
             self.note,
         )
+
+
+@dataclass(frozen=True, slots=True)
+class Chart:
+    """A picture as two SVG documents, for light and for dark pages, and in words."""
+
+    title: str
+    light: str
+    dark: str
+    words: str
+    """What it shows, for those who cannot see it."""

@@ -9,7 +9,7 @@ from typing import Any
 
 from screentest.certificates.certificate import Accuracy, Certificate, facts
 from screentest.core import Aspect, Outcome
-from screentest.scores.results import value_name
+from screentest.core.options import split_value_name, value_name
 
 
 @dataclass(frozen=True, slots=True)
@@ -172,15 +172,12 @@ def tested(judge: str, aspect: Aspect, names: Sequence[str]) -> str:
     >>> tested("noise:rate=2", Aspect.COLOR, names), tested("core", Aspect.COLOR, names)
     ('noise:rate=2', '')
     """
-    head, colon, options = judge.partition(":")
-    metric, dot, output = head.partition(".")
-    if dot:
-        named = value_name(f"{metric}{colon}{options}", output)
-        return named if named in names else ""
-    for name in (f"{judge}.{aspect.value}", judge):
+    if "." in judge.partition(":")[0]:
+        return judge if judge in names else ""
+    for name in (value_name(judge, aspect.value), judge):
         if name in names:
             return name
-    return next((name for name in names if name.startswith(f"{judge}.")), "")
+    return next((name for name in names if split_value_name(name)[0] == judge), "")
 
 
 def is_of_other_settings(certificate: Certificate, signature: str) -> bool:

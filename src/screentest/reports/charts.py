@@ -9,7 +9,6 @@ import io
 import math
 import warnings
 from collections.abc import Callable, Container, Mapping, Sequence
-from dataclasses import dataclass
 from functools import wraps
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ParamSpec, TypeAlias
@@ -19,6 +18,7 @@ import numpy as np
 from screentest.certificates.certificate import Certificate
 from screentest.certificates.matrix import Matrix
 from screentest.core import BadOption, StorageError
+from screentest.core.table import Chart
 from screentest.reports.leaderboard import Line
 
 if TYPE_CHECKING:
@@ -33,16 +33,6 @@ MARKS = ("o", "s", "^", "D", "v", "P", "X")
 MOST_LETTERS = 32
 _INK = {"light": "#1c2024", "dark": "#e6e8eb"}
 _GRID = {"light": "#d5d9de", "dark": "#3a4048"}
-
-
-@dataclass(frozen=True, slots=True)
-class Chart:
-    """A chart in two editions, with words for those who cannot see it."""
-
-    title: str
-    light: str
-    dark: str
-    words: str
 
 
 def certificate_chart(certificates: Sequence[Certificate]) -> Chart | None:

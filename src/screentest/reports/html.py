@@ -12,9 +12,8 @@ from typing import Any
 from screentest._util.atomic import atomic_output
 from screentest._util.version import VERSION
 from screentest.core import Progress
-from screentest.core.table import cell_text
+from screentest.core.table import Chart, cell_text
 from screentest.reports.cards import card
-from screentest.reports.charts import Chart
 from screentest.reports.data import Report
 from screentest.reports.drilldown import drilldown
 from screentest.reports.sections import charts, suite_sections, system_rows, total_rows

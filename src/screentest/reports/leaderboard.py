@@ -48,14 +48,13 @@ def leaderboard(report: Report) -> list[Line]:
         ranking = _ranking(groups, name)
         for system, found in sorted(own, key=lambda one: _rank(one[1], sign)):
             summary = found.summary
-            interval = summary if summary and summary.scored > 1 else None  # one value has none
             lines.append(
                 Line(
                     name,
                     system,
                     summary.value if summary else None,
-                    interval.low if interval else None,
-                    interval.high if interval else None,
+                    summary.low if summary else None,
+                    summary.high if summary else None,
                     found.scored,
                     found.total,
                     best=summary is not None and (ranking is None or system in ranking.best),

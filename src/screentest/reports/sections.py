@@ -8,10 +8,9 @@ from dataclasses import dataclass
 
 from screentest.certificates.certificate import CHANCE, Certificate
 from screentest.core import OutputInfo, Reason, Summary, Table
-from screentest.core.table import cell_text
+from screentest.core.table import Chart, cell_text
 from screentest.reports.cards import is_of_other_settings
 from screentest.reports.charts import (
-    Chart,
     Range,
     certificate_chart,
     radar_chart,
@@ -56,7 +55,7 @@ def total_rows(report: Report) -> list[TotalRow]:
                 total.name,
                 total.info.summary,
                 cell_text(summary.value) if summary else "–",
-                _interval(summary) if summary and summary.scored > 1 else "",
+                _interval(summary) if summary else "",
                 "higher" if total.info.higher_is_better else "lower",
                 total.scored,
                 total.total,
@@ -75,7 +74,8 @@ def _is_absent(total: Total) -> bool:
 
 
 def _interval(summary: Summary) -> str:
-    return f"{cell_text(summary.low)} to {cell_text(summary.high)}"
+    ends = (cell_text(summary.low), cell_text(summary.high))
+    return "" if summary.low is None else " to ".join(ends)
 
 
 def trust(certificate: Certificate, signature: str = "") -> str:
@@ -164,7 +164,9 @@ def charts(report: Report) -> list[Chart]:
         if total.summary is not None and total.name in ranges:
             given, summary = ranges[total.name], total.summary
             mean = share(summary.value, given)
-            ends = share(summary.low, given), share(summary.high, given)
+            low = summary.value if summary.low is None else summary.low
+            high = summary.value if summary.high is None else summary.high
+            ends = share(low, given), share(high, given)
             lines.append((total.name, mean, min(ends), max(ends)))
     found = [
         summary_chart(lines[:MOST_BARS]),

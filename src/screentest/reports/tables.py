@@ -47,13 +47,12 @@ def _summary(report: Report) -> Table:
     rows = []
     for entry in report.totals:
         summary = entry.summary
-        interval = summary if summary and summary.scored > 1 else None  # one value has none
         rows.append(
             (
                 entry.name,
                 summary.value if summary else None,
-                interval.low if interval else None,
-                interval.high if interval else None,
+                summary.low if summary else None,
+                summary.high if summary else None,
                 entry.scored,
                 entry.total,
                 "higher" if entry.info.higher_is_better else "lower",

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any
 
-from screentest.core import Item, Outcome, OutputInfo, Reason, Score, Summary
+from screentest.core import Item, Outcome, OutputInfo, Reason, Score, Summary, UserError, registry
+from screentest.core.options import parse, split_value_name, value_name, write_options
 from screentest.run import RunReader
-from screentest.stats import mean_interval
+from screentest.stats import summarise
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,7 +27,7 @@ class Value:
 
     @property
     def name(self) -> str:
-        """``metric.output``, or the metric alone where the output is called like it."""
+        """``metric.output:option=value``, or the spec where the output is named like the metric."""
         return value_name(self.metric, self.output)
 
 
@@ -46,7 +48,7 @@ class Total:
         return self.summary.scored if self.summary else 0
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Results:
     """All that a run of metrics holds."""
 
@@ -56,10 +58,30 @@ class Results:
     """By the name of the value."""
     pending: tuple[tuple[str, str], ...] = ()
     """Item and name of each value that is still to come."""
+    suites: tuple[str, ...] = ()
+    """The suites that were asked for, by spec."""
+
+    @cached_property
+    def _by_name(self) -> Mapping[str, list[Value]]:
+        found: dict[str, list[Value]] = {}
+        for value in self.values:
+            found.setdefault(value.name, []).append(value)
+        return found
+
+    @cached_property
+    def _by_item(self) -> Mapping[str, Mapping[str, Value]]:
+        found: dict[str, dict[str, Value]] = {}
+        for value in self.values:
+            found.setdefault(value.item, {})[value.name] = value
+        return found
 
     def of(self, name: str) -> list[Value]:
         """All values of one name."""
-        return [value for value in self.values if value.name == name]
+        return self._by_name.get(name, [])
+
+    def of_item(self, item: str) -> Mapping[str, Value]:
+        """All values of one item, by name."""
+        return self._by_item.get(item, {})
 
     @property
     def names(self) -> list[str]:
@@ -93,40 +115,62 @@ class Results:
         return {case: sum(values) / len(values) for case, values in found.items()}
 
     def by_group(self, by: str) -> dict[str, Results]:
-        """The results of each group of items apart."""
-        groups: dict[str, list[Value]] = {}
+        """The results of each group of items; items in no group of that kind are in ``""``."""
+        group = {item: self.group(item, by) for item in self.items}
+        items: dict[str, dict[str, Item]] = {}
+        values: dict[str, list[Value]] = {}
+        pending: dict[str, list[tuple[str, str]]] = {}
+        for name, item in self.items.items():
+            items.setdefault(group[name], {})[name] = item
         for value in self.values:
-            groups.setdefault(self.group(value.item, by), []).append(value)
+            values.setdefault(group.get(value.item, ""), []).append(value)
+        for place in self.pending:
+            pending.setdefault(group.get(place[0], ""), []).append(place)
         return {
             name: Results(
-                {i: item for i, item in self.items.items() if item.groups.get(by, "") == name},
-                tuple(groups[name]),
+                items.get(name, {}),
+                tuple(values.get(name, ())),
                 self.outputs,
-                tuple(one for one in self.pending if self.group(one[0], by) == name),
+                tuple(pending.get(name, ())),
+                self.suites,
             )
-            for name in sorted(groups)
+            for name in sorted(values.keys() | pending.keys())
         }
 
     def totals(self) -> list[Total]:
         """One total per output."""
-        by_name: dict[str, list[Value]] = {name: [] for name in self.outputs}
-        for value in self.values:
-            by_name.setdefault(value.name, []).append(value)
         waiting = Counter(name for _, name in self.pending)
+        names = dict.fromkeys([*self.outputs, *self._by_name])
         return [
-            total(name, found, self.outputs[name], pending=waiting[name])
-            for name, found in by_name.items()
-            if found or waiting[name]
+            total(name, self.of(name), self.outputs[name], pending=waiting[name])
+            for name in names
+            if self.of(name) or waiting[name]
         ]
 
+    def short_names(self) -> dict[str, str]:
+        """For each value, its name without options that change no number.
 
-def value_name(metric: str, output: str) -> str:
-    """What a value is called: the output follows the metric where the two names differ.
+        Two that would be called alike keep their full names.
+        """
+        short = {name: plain_name(name) for name in self.outputs}
+        count = Counter(short.values())
+        return {name: brief if count[brief] == 1 else name for name, brief in short.items()}
 
-    >>> value_name("flicker:rate=2", "flicker"), value_name("exposure", "contrast")
-    ('flicker:rate=2', 'exposure.contrast')
+
+def plain_name(name: str) -> str:
+    """The name of a value without the options that change no number, such as a file's place.
+
+    >>> plain_name("gone.exposure:x=1")
+    'gone.exposure:x=1'
     """
-    return metric if output == metric.partition(":")[0] else f"{metric}.{output}"
+    spec, output = split_value_name(name)
+    metric, options = parse(spec)
+    try:
+        neutral = registry.entry("metric", metric).info.get("neutral", ())
+    except UserError:  # a run may hold metrics of a plugin that is not installed here
+        return name
+    given = write_options({key: value for key, value in options.items() if key not in neutral})
+    return value_name(f"{metric}:{given}" if given else metric, output)
 
 
 def read_results(run: RunReader) -> Results:
@@ -153,7 +197,9 @@ def read_results(run: RunReader) -> Results:
             values.append(
                 Value(key.item, key.evaluator, output, outcome, key.signature, record.elapsed)
             )
-    return Results(run.items(), tuple(values), outputs, tuple(pending))
+    asked = (start.arguments.get("suite") for start in run.starts())
+    suites = tuple(dict.fromkeys(str(suite) for suite in asked if suite))
+    return Results(run.items(), tuple(values), outputs, tuple(pending), suites)
 
 
 def _outcome(outcomes: Mapping[str, Outcome[Any]], output: str, evaluator: str) -> Outcome[Score]:
@@ -167,29 +213,15 @@ def _outcome(outcomes: Mapping[str, Outcome[Any]], output: str, evaluator: str) 
 
 def total(name: str, values: Sequence[Value], info: OutputInfo, *, pending: int = 0) -> Total:
     """The mean of one output with its interval, and why values are missing."""
-    numbers = [value.outcome.unwrap().value for value in values if value.outcome.ok]
     failures = Counter(
         value.outcome.failure.reason for value in values if value.outcome.failure is not None
     )
     signature = values[0].signature if values else ""
     planned = len(values) + pending
-    summary = summarise(numbers, planned, signature, bounds=(info.low, info.high))
-    return Total(name, info, planned, summary, dict(sorted(failures.items())), signature)
-
-
-def summarise(
-    numbers: Iterable[float], total: int, signature: str = "", *, bounds: tuple[float, float]
-) -> Summary | None:
-    """The mean of some numbers; None where there are none. One number is its own interval.
-
-    The interval stays within ``bounds``, the range that the output cannot leave.
-    """
-    found = list(numbers)
-    if not found:
-        return None
-    mean = sum(found) / len(found)
-    low = high = mean
-    if len(found) > 1:
-        interval = mean_interval(found).within(*bounds).holding(mean)
-        low, high = interval.low, interval.high
-    return Summary(mean, low, high, len(found), total, signature)
+    summary = summarise(
+        [value.outcome.map(lambda score: score.value) for value in values],
+        signature=signature,
+        total=planned,
+        bounds=(info.low, info.high),
+    )
+    return Total(name, info, planned, summary.value, dict(sorted(failures.items())), signature)

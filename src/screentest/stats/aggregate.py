@@ -35,7 +35,8 @@ Range: TypeAlias = tuple[float, float]
 def summarise(
     outcomes: Iterable[Outcome[float]],
     *,
-    signature: str,
+    signature: str = "",
+    total: int | None = None,
     sources: Labels | None = None,
     bounds: Range | None = None,
     confidence: float = CONFIDENCE,
@@ -43,32 +44,40 @@ def summarise(
 ) -> Outcome[Summary]:
     """The mean of the values there are, its interval, and how many there should have been.
 
-    Student's t interval, or the bootstrap over ``sources`` where several items share one.
-    ``bounds`` is the range that the metric cannot leave; with it, a single value has an
-    interval too: the whole range, since one value says nothing about the spread.
+    Student's t interval, or the bootstrap over ``sources`` where several items share one. One
+    value, or values of one source, have no interval: they say nothing about the spread.
+    ``total`` counts what is still to come, too. ``bounds`` is the range that no value can leave.
     """
     listed = list(outcomes)
     if sources is not None and len(sources) != len(listed):
-        raise ValueError(f"{len(sources)} sources do not fit {len(listed)} outcomes")
+        raise ValueError(f"{len(sources)} sources for {len(listed)} outcomes")
     scored = [place for place, outcome in enumerate(listed) if outcome.ok]
     if not scored:
         return Outcome(failure=_nothing_scored(listed))
-    values = np.array([listed[place].unwrap() for place in scored])
-    chosen = [sources[place] for place in scored] if sources is not None else None
-    mean = float(np.mean(np.sort(values)))
+    values = np.sort([listed[place].unwrap() for place in scored])
+    mean = float(np.mean(values))
+    interval = None
     try:
-        if chosen is not None and len(set(chosen)) < len(chosen):
-            interval = bootstrap_mean(values, chosen, confidence=confidence, seed=seed)
+        chosen = [sources[place] for place in scored] if sources is not None else []
+        if len(set(chosen)) < len(chosen):
+            unsorted = [listed[place].unwrap() for place in scored]
+            interval = bootstrap_mean(unsorted, chosen, confidence=confidence, seed=seed)
         else:
-            interval = mean_interval(np.sort(values), confidence=confidence)
-    except NoValue as error:
-        if bounds is None:
-            return Outcome(failure=error.failure)
-        interval = Interval(*bounds)
-    if bounds is not None:
-        interval = interval.within(*bounds)
-    whole = interval.holding(mean)
-    return Outcome.of(Summary(mean, whole.low, whole.high, len(scored), len(listed), signature))
+            interval = mean_interval(values, confidence=confidence)
+    except NoValue:
+        pass  # no spread, no interval
+    if interval is not None:
+        interval = (interval.within(*bounds) if bounds is not None else interval).holding(mean)
+    return Outcome.of(
+        Summary(
+            mean,
+            interval.low if interval else None,
+            interval.high if interval else None,
+            len(scored),
+            len(listed) if total is None else total,
+            signature,
+        )
+    )
 
 
 def macro_mean(values: Numbers, groups: Labels) -> float:

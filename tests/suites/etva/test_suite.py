@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from screentest.core.options import split_value_name
 from screentest.scores.evaluators import resolve
 from screentest.scores.suite import read_suite
 
@@ -15,7 +16,7 @@ def test_a_suite_names_a_metric_with_all_its_values(name: str) -> None:
     outputs = resolve(metric).metric.info.outputs
     for dimension in suite.dimensions:
         for value in dimension.values:
-            assert value.rpartition(".")[2] in outputs
+            assert split_value_name(value)[1] in outputs
 
 
 def test_options_go_to_the_metric() -> None:

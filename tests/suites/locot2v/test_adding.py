@@ -7,8 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from screentest.core import Aspect, Outcome, RatingJudge, Score, build
+from screentest.core.options import value_name
 from screentest.judges.verdicts import judge_of
-from screentest.scores.results import value_name
 from screentest.scores.suite import read_suite
 from screentest.suites.locot2v.suite import ALL, METRICS
 from screentest.suites.locot2v.tables import add_up, by_group

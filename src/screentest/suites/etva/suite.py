@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from screentest.core import register
+from screentest.core.options import value_name
 from screentest.scores.suite import Dimension, Suite
 
 GROUPS = ("model",)
@@ -29,4 +30,6 @@ def etva_builtin(*, metric: str = "etva_builtin") -> Suite:
 
 def _suite(name: str, metric: str) -> Suite:
     # Categories stand side by side: their mean is nobody's average (see docs/etva.md).
-    return Suite(name, (metric,), (Dimension("alignment", values=(f"{metric}.score",)),), GROUPS)
+    return Suite(
+        name, (metric,), (Dimension("alignment", values=(value_name(metric, "score"),)),), GROUPS
+    )

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, TypeAlias
 
+from screentest.core.table import Chart
 from screentest.reports import charts as drawn
-from screentest.reports.charts import Chart, figure_chart
+from screentest.reports.charts import figure_chart
 from screentest.reports.data import Report
 from screentest.suites.locot2v import charts as drawing
 from screentest.suites.locot2v.suite import ALL, FIVE, METRICS, TITLES

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from screentest.core import register
+from screentest.core.options import value_name
 from screentest.scores.suite import Dimension, Suite
 from screentest.suites.locot2v.data import DIMENSIONS as EXPECTATIONS
 
@@ -122,9 +123,9 @@ def value_of(one: SubDimension, spec: str) -> str:
     """What the value of a sub-dimension is called in a run.
 
     >>> value_of(HERD[0], "locot2v_herd:unclear=wrong"), value_of(STATIC[0], STATIC[0].metric)
-    ('locot2v_herd:unclear=wrong.emotional_response', 'locot2v_aesthetic_quality')
+    ('locot2v_herd.emotional_response:unclear=wrong', 'locot2v_aesthetic_quality')
     """
-    return f"{spec}.{one.output}" if one.output else spec
+    return value_name(spec, one.output or one.metric)
 
 
 _READ_RECORDS = (

@@ -25,6 +25,7 @@ from screentest.core import (
     Reason,
     StorageError,
 )
+from screentest.core.options import split_value_name
 from screentest.scores.results import Results
 from screentest.stats import (
     Interval,
@@ -247,7 +248,7 @@ def _is_bounded(info: OutputInfo) -> bool:
 
 
 def _is_judgement(name: str) -> bool:
-    metric, _, output = name.rpartition(".")
+    metric, output = split_value_name(name)
     return task_of(metric) is None or output in set(Dimension)
 
 

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from screentest.reports.charts import Chart, Range, radar_chart
+from screentest.core.options import split_value_name
+from screentest.core.table import Chart
+from screentest.reports.charts import Range, radar_chart
 from screentest.reports.data import Report
 from screentest.reports.leaderboard import Line
 from screentest.suites.univ.pieces import TITLES as TASK_TITLES
@@ -17,7 +19,7 @@ PERCENT: Range = (0.0, 100.0, True)
 
 def is_of_univ(value: str) -> bool:
     """Whether a value belongs to one of the six tasks: such have charts of their own."""
-    return task_of(value.rpartition(".")[0]) is not None
+    return task_of(split_value_name(value)[0]) is not None
 
 
 def dimension_rows(report: Report) -> tuple[tuple[str, ...], list[tuple[str | float | None, ...]]]:

@@ -6,6 +6,7 @@ import json
 from typing import Literal
 
 from screentest.core import BadOption, register
+from screentest.core.options import value_name
 from screentest.scores.suite import Dimension, Suite
 from screentest.suites.univ.pieces import Level, UnivTask
 from screentest.suites.univ.vocabulary import Dimension as Scored
@@ -34,5 +35,5 @@ def univ(*, task: TaskName = "t2v", level: Level = "video", truth: str = "") -> 
         if truth:
             raise BadOption(f"the task {task} has no use for truth: it looks at the video")
         spec = chosen.metric if level == "video" else f"{chosen.metric}:level={level}"
-    parts = tuple(Dimension(one.value, values=(f"{spec}.{one.value}",)) for one in Scored)
+    parts = tuple(Dimension(one.value, values=(value_name(spec, one.value),)) for one in Scored)
     return Suite("univ", (spec,), (Dimension("average", parts=parts),), GROUPS)

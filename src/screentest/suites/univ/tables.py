@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 
 from screentest.core import Reason
 from screentest.core.calls import CallStatus
+from screentest.core.options import split_value_name
 from screentest.reports.charts import radar
 from screentest.run import RunReader
 from screentest.run.ledger import Call
@@ -72,7 +73,7 @@ def table(results: Results, by: str = "model") -> list[Row]:
             found.setdefault((value.metric, results.group(value.item, by)), []).append(value)
     waiting: Counter[tuple[str, str, str]] = Counter()
     for item, name in results.pending:
-        metric, _, output = name.rpartition(".")
+        metric, output = split_value_name(name)
         if task_of(metric) is not None:
             place = (metric, results.group(item, by))
             found.setdefault(place, [])

@@ -1,0 +1,301 @@
+"""Standings: what a suite's values add up to, for all items or for each group of them.
+
+Every value is a mean over items, every dimension the unweighted mean of its parts that have a
+value. How many items and parts that is stands beside it. The interval is that of the mean over
+items, at every level; where a part rests on one item there is none.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from screentest.core import Outcome, OutputInfo, Reason
+from screentest.core.table import Better, Cell, Column, Table
+from screentest.scores.results import Results, plain_name
+from screentest.scores.suite import Dimension, Suite
+from screentest.stats import Interval, mean_interval
+
+WIDEST = 9
+"""Columns of dimensions in one table; a wider tree is printed as rows only."""
+
+
+@dataclass(frozen=True, slots=True)
+class Level:
+    """One node of the tree: a mean with its interval, and what it could be taken of."""
+
+    path: tuple[str, ...]
+    """Names from the root down to this node."""
+    title: str
+    value: float | None
+    """In the suite's scale; None where nothing below has a value."""
+    interval: Interval | None = None
+    scored: int = 0
+    """Items without a gap below this node; what is not applicable to an item is no gap."""
+    total: int = 0
+    """Items that are, or will be, measured."""
+    parts: int = 0
+    """Values below it that some item has."""
+    of_parts: int = 0
+    better: Better = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """What the items of one group add up to, from the root of the tree down."""
+
+    group: str
+    levels: tuple[Level, ...]
+
+    @property
+    def top(self) -> Level:
+        """What groups are ranked by."""
+        return self.levels[0]
+
+
+def standings(results: Results, suite: Suite, by: str = "") -> list[Standing]:
+    """The standing of all items, or of each group; the best first, those without a value last."""
+    if not suite.dimensions and suite.add_up is None:
+        return []
+    add = suite.add_up or add_up
+    parts = {name: part for name, part in results.by_group(by).items() if name} if by else {}
+    found = [
+        Standing(group, tuple(add(part, suite))) for group, part in (parts or {"": results}).items()
+    ]
+    return sorted((one for one in found if one.levels), key=_rank)
+
+
+def add_up(results: Results, suite: Suite) -> list[Level]:
+    """The tree over the items of ``results``, each dimension before its parts."""
+    known = _Values.read(results, suite)
+    return [level for root in suite.dimensions for level in known.levels(root, (), suite.scale)]
+
+
+def _rank(standing: Standing) -> tuple[bool, float, str]:
+    top = standing.top
+    sign = 1.0 if top.better == "lower" else -1.0
+    return top.value is None, sign * (top.value or 0.0), standing.group
+
+
+@dataclass(frozen=True, slots=True)
+class _Sum:
+    """A mean as a weighted sum of the means of values."""
+
+    value: float | None
+    weights: Mapping[str, float]
+
+
+class _Values:
+    """The values of a suite's leaves, by leaf and item."""
+
+    def __init__(self, items: Iterable[str]) -> None:
+        self.items = list(items)
+        self.numbers: dict[str, dict[str, float]] = {}
+        self.excused: dict[str, set[str]] = {}
+        """Items to which a leaf is not applicable."""
+        self.info: dict[str, OutputInfo] = {}
+
+    @classmethod
+    def read(cls, results: Results, suite: Suite) -> _Values:
+        # Two runs may differ in an option that changes no number, such as the place of a file.
+        names: dict[str, list[str]] = {}
+        for name in results.outputs:
+            names.setdefault(plain_name(name), []).append(name)
+        found = cls(())
+        touched: dict[str, None] = {}
+        for leaf in (leaf for root in suite.dimensions for leaf in root.leaves):
+            numbers = found.numbers.setdefault(leaf, {})
+            excused = found.excused.setdefault(leaf, set())
+            for name in names.get(plain_name(leaf), ()):
+                found.info[leaf] = results.outputs[name]
+                for value in results.of(name):
+                    touched[value.item] = None
+                    if value.outcome.value is not None:
+                        numbers[value.item] = value.outcome.value.value
+                    elif _is_inapplicable(value.outcome):
+                        excused.add(value.item)
+        own = {name for leaf in found.numbers for name in names.get(plain_name(leaf), ())}
+        touched |= {item: None for item, name in results.pending if name in own}
+        found.items = list(touched)
+        return found
+
+    def levels(self, node: Dimension, above: tuple[str, ...], scale: float) -> Iterator[Level]:
+        """This node, then all below it; a dimension of one value is its own leaf."""
+        path = (*above, node.name)
+        yield self.level(path, node.title or node.name, node, scale)
+        for part in node.parts:
+            yield from self.levels(part, path, scale)
+        for value in node.values if len(node.values) > 1 else ():
+            name = plain_name(value)
+            yield self.level((*path, name), name, Dimension(name, (value,)), scale)
+
+    def level(self, path: tuple[str, ...], title: str, node: Dimension, scale: float) -> Level:
+        leaves = dict.fromkeys(node.leaves)
+        with_values = [leaf for leaf in leaves if self.numbers[leaf]]
+        found = self.sum(node)
+        return Level(
+            path,
+            title,
+            None if found.value is None else scale * found.value,
+            self.interval(found, scale),
+            scored=sum(self.has_no_gap(item, with_values) for item in self.items),
+            total=len(self.items),
+            parts=len(with_values),
+            of_parts=len(leaves),
+            better=_better(self.info[leaf] for leaf in leaves if leaf in self.info),
+        )
+
+    def sum(self, node: Dimension) -> _Sum:
+        """The unweighted mean of the parts there are, and how much each leaf weighs in it."""
+        parts = [self.sum(part) for part in node.parts]
+        for leaf in node.values:
+            numbers = self.numbers[leaf].values()
+            mean = math.fsum(numbers) / len(numbers) if numbers else None
+            parts.append(_Sum(mean, {leaf: 1.0}))
+        had = [(part.value, part.weights) for part in parts if part.value is not None]
+        if not had:
+            return _Sum(None, {})
+        weights: dict[str, float] = {}
+        for _, inner in had:
+            for leaf, weight in inner.items():
+                weights[leaf] = weights.get(leaf, 0.0) + weight / len(had)
+        return _Sum(math.fsum(value for value, _ in had) / len(had), weights)
+
+    def interval(self, found: _Sum, scale: float) -> Interval | None:
+        """Student's t over items, each with what it adds to the mean.
+
+        An item that lacks a leaf adds nothing for it, so that with complete values this is the
+        interval of the mean of the items' own totals.
+        """
+        columns = [self.numbers[leaf] for leaf in found.weights]
+        if found.value is None or any(len(numbers) < 2 for numbers in columns):
+            return None
+        items = dict.fromkeys(item for numbers in columns for item in numbers)
+        added = dict.fromkeys(items, found.value)
+        for (_, weight), numbers in zip(found.weights.items(), columns, strict=True):
+            mean = math.fsum(numbers.values()) / len(numbers)
+            share = weight * len(items) / len(numbers)
+            for item, number in numbers.items():
+                added[item] += share * (number - mean)
+        ranges = [(weight, self.info[leaf]) for leaf, weight in found.weights.items()]
+        low = math.fsum(weight * info.low for weight, info in ranges)
+        high = math.fsum(weight * info.high for weight, info in ranges)
+        interval = mean_interval(list(added.values())).within(low, high).holding(found.value)
+        return Interval(scale * interval.low, scale * interval.high)
+
+    def has_no_gap(self, item: str, leaves: Sequence[str]) -> bool:
+        has = [item in self.numbers[leaf] for leaf in leaves]
+        whole = (one or item in self.excused[leaf] for one, leaf in zip(has, leaves, strict=True))
+        return any(has) and all(whole)
+
+
+def _is_inapplicable(outcome: Outcome[Any]) -> bool:
+    return outcome.failure is not None and outcome.failure.reason is Reason.NOT_APPLICABLE
+
+
+def _better(infos: Iterable[OutputInfo]) -> Better:
+    """The direction that all values share; none where they differ."""
+    found = {info.higher_is_better for info in infos}
+    return "" if len(found) != 1 else "higher" if found.pop() else "lower"
+
+
+def standing_tables(found: Sequence[Standing], suite: Suite, by: str = "") -> list[Table]:
+    """One row per group with its first levels where there are groups; one row per level."""
+    if not found:
+        return []
+    grouped = by if any(one.group for one in found) else ""
+    wide = [_wide(found, suite, grouped)] if grouped and len(_columns(found)) > 1 else []
+    return [*wide, _long(found, suite, grouped)]
+
+
+def suite_tables(results: Results, suite: Suite, by: str = "") -> list[Table]:
+    """All tables of one suite: its standings, then its own; those without rows are left out."""
+    own = suite.tables(results, by) if suite.tables is not None else ()
+    tables = [*standing_tables(standings(results, suite, by), suite, by), *own]
+    return [table for table in tables if table.rows]
+
+
+def _columns(found: Sequence[Standing]) -> list[Level]:
+    """The root and its parts, where they are few enough to be columns."""
+    levels = [level for level in found[0].levels if len(level.path) <= 2]
+    return levels if len(levels) <= WIDEST else levels[:1]
+
+
+def _wide(found: Sequence[Standing], suite: Suite, by: str) -> Table:
+    columns = _columns(found)
+    taken = {by, "low", "high", "scored", "total"}
+    names = {level.path: _free(level.path[-1], taken) for level in columns}
+    rows = []
+    for standing in found:
+        levels = {level.path: level for level in standing.levels}
+        top = standing.top
+        values = [levels[path].value if path in levels else None for path in names]
+        rows.append((standing.group, *values, *_ends(top), top.scored, top.total))
+    return Table(
+        suite.name,
+        f"{suite.heading} by {by}",
+        (
+            Column(by),
+            *(
+                Column(names[one.path], one.title, digits=suite.digits, better=one.better)
+                for one in columns
+            ),
+            Column("low", digits=suite.digits),
+            Column("high", digits=suite.digits),
+            Column("scored"),
+            Column("total"),
+        ),
+        rows,
+        suite.note,
+    )
+
+
+def _long(found: Sequence[Standing], suite: Suite, by: str) -> Table:
+    columns = [
+        Column("dimension", "Dimension"),
+        Column("mean", "Mean", digits=suite.digits),
+        Column("low", "Low", digits=suite.digits),
+        Column("high", "High", digits=suite.digits),
+        Column("better", "Better"),
+        Column("scored", "Scored"),
+        Column("total", "Of"),
+        Column("parts", "Parts", detail=True),
+        Column("of_parts", "Of parts", detail=True),
+    ]
+    group = f"{by} (group)" if by in {column.name for column in columns} else by
+    rows = []
+    for level in found[0].levels if found else ():
+        for standing in found:
+            one = next((each for each in standing.levels if each.path == level.path), None)
+            if one is not None:
+                name = " / ".join(one.path[1:]) or one.path[0]
+                cells: tuple[Cell, ...] = (
+                    *(name, one.value, *_ends(one), one.better),
+                    *(one.scored, one.total, one.parts, one.of_parts),
+                )
+                rows.append((cells[0], standing.group, *cells[1:]) if by else cells)
+    if by:
+        columns.insert(1, Column(group))
+    name, title = (f"{suite.name}_parts", "all levels") if by else (suite.name, "standings")
+    return Table(name, f"{suite.heading}, {title}", columns, rows, _note(found, suite))
+
+
+def _note(found: Sequence[Standing], suite: Suite) -> str:
+    empty = [" / ".join(one.path[1:]) for one in found[0].levels if one.value is None]
+    words = f"In no mean, since nothing has a value: {', '.join(empty)}." if empty else ""
+    return " ".join(part for part in (suite.note, words) if part)
+
+
+def _ends(level: Level) -> tuple[float | None, float | None]:
+    interval = level.interval
+    return (interval.low, interval.high) if interval else (None, None)
+
+
+def _free(name: str, taken: set[str]) -> str:
+    """A name that no other column has."""
+    while name in taken:
+        name += "_"
+    taken.add(name)
+    return name
