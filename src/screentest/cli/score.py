@@ -209,12 +209,11 @@ def _total_object(total: Total) -> dict[str, Any]:
 
 
 def _print(results: Results, by: str, done: Execution, out: Path) -> None:
-    from screentest.cli._value_names import readable_names
     from screentest.cli.console import out as console
     from screentest.cli.console import plural
     from screentest.cli.tables import print_heading, print_indented
 
-    names = readable_names(results)
+    names = results.short_names()
     if by:
         for group, part in results.by_group(by).items():
             print_heading(f"{by}: {group or 'none'}")
