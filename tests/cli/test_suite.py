@@ -23,7 +23,7 @@ SUB = (
     [],
     ["list"],
     ["show"],
-    ["build"],
+    ["locot2v", "build"],
     ["locot2v"],
     ["locot2v", "upper-bound"],
     ["locot2v", "items"],

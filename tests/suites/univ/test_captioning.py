@@ -66,7 +66,9 @@ def test_with_a_model_and_on_to_a_ground_truth(film: Path, tmp_path: Path) -> No
         "match": matches(lambda number: float(number % 2)),
     }
     with answering(**replies) as server:
-        told = invoke(*("caption", film, "--out", out, "--model", chosen(server), "--workers", "1"))
+        told = invoke(
+            *(*UNIV, "caption", film, "--out", out, "--model", chosen(server), "--workers", "1")
+        )
         assert told.exit_code == 0, told.output
         assert "Towers stand. Shot cut. A bird turns." in told.stdout
         scored = invoke(
@@ -94,7 +96,7 @@ def test_it_goes_on_where_it_stopped(film: Path, tmp_path: Path) -> None:
         return Status(503) if second and broken else description(**DOG)
 
     with answering(overview=OVERVIEW, describe=reply, script=scripted) as server:
-        command = ("caption", film, "--out", tmp_path / "out", "--workers", "1")
+        command = (*UNIV, "caption", film, "--out", tmp_path / "out", "--workers", "1")
         first = invoke(*command, "--model", chosen(server))
         assert first.exit_code == 1
         assert "Not described" in first.stdout
@@ -118,7 +120,17 @@ def test_a_refused_shot_is_told_and_not_written(film: Path, tmp_path: Path) -> N
 
     with answering(overview=OVERVIEW, describe=reply, script=scripted) as server:
         told = invoke(
-            *("caption", film, "--out", tmp_path, "--workers", "1", "--model", chosen(server))
+            *(
+                *UNIV,
+                "caption",
+                film,
+                "--out",
+                tmp_path,
+                "--workers",
+                "1",
+                "--model",
+                chosen(server),
+            )
         )
     assert told.exit_code == 0, told.output
     assert "1 shot, 1 shot missing" in told.stdout
