@@ -102,7 +102,7 @@ def test_help_and_mistakes_load_nothing_heavy(arguments: list[str]) -> None:
         "from screentest.cli import main\n"
         "try: main()\n"
         "except SystemExit: pass\n"
-        "print(sorted({'av', 'cv2', 'numpy', 'pyarrow', 'PIL', 'pebble', 'rich', 'torch'}"
+        "print(sorted({'av', 'cv2', 'numpy', 'pyarrow', 'PIL', 'rich', 'torch'}"
         " & set(sys.modules)), file=sys.stderr)"
     )
     done = subprocess.run(

@@ -68,7 +68,7 @@ def test_every_optional_part_of_the_package_is_looked_for() -> None:
 def test_a_missing_or_old_package_is_a_fault_with_its_cure(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    wanted = ["no-such-thing>=2", "numpy>=999", "pillow>=1; extra == 'x'", "pebble>=5"]
+    wanted = ["no-such-thing>=2", "numpy>=999", "pillow>=1; extra == 'x'", "rich>=5"]
     monkeypatch.setattr(metadata, "requires", lambda name: wanted)
     missing, old, fine = _parts.required_parts()
 

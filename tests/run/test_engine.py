@@ -184,7 +184,7 @@ def test_prints_of_strangers_do_not_reach_stdout(tmp_path: Path, children: Child
     child = children.start(tmp_path, tasks=1, function="prints")
     out, err = child.communicate(timeout=PATIENCE)
     assert out == "begun\nfilm-0\n"
-    assert err == "a stranger's words\n"
+    assert err == "untrusted output\n"
 
 
 def test_workers_may_have_workers(store: RunStore) -> None:

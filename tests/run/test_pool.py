@@ -16,11 +16,11 @@ from pathlib import Path
 
 import pytest
 
+from screentest._util.workers import Done, Lost, ProcessWorker, _lives
 from screentest.core import ScreentestError, Silent
 from screentest.models.chat.costs import MemoryLedger
 from screentest.run import LocalEngine, RunStore, Stop, Task, engine, execute
-from screentest.run.pool import Pool, Worker, _lives
-from screentest.run.rounds import Done, Lost
+from screentest.run.engine import Pool
 from tests.run.conftest import PATIENCE
 from tests.run.work import task
 
@@ -126,7 +126,7 @@ def test_a_worker_dies_after_its_server(function: str, tmp_path: Path) -> None:
         while not pool._workers[0].unwatched and not stop.requested:
             assert pool.wait(stop.wake) == []
         assert pool.give(one, parcel(one), None)
-        events: list[Done | Lost] = []
+        events: list[Done[Task] | Lost[Task]] = []
         while not events and not stop.requested:
             events = pool.wait(stop.wake)
         (event,) = events
@@ -140,7 +140,7 @@ def test_workers_that_cannot_be_started_are_tried_again(
     """Killed between being forked and being told what to be: the pipe breaks in our hands."""
     start, breaks = Pool._start, iter([BrokenPipeError, EOFError, ConnectionRefusedError])
 
-    def sometimes(self: Pool) -> Worker:
+    def sometimes(self: Pool) -> ProcessWorker[Task]:
         if kind := next(breaks, None):
             raise kind("as asked")
         return start(self)
@@ -148,7 +148,7 @@ def test_workers_that_cannot_be_started_are_tried_again(
     monkeypatch.setattr(Pool, "_start", sometimes)
     assert execute(store, [task(1)], engine=LocalEngine(workers=1)).made == 1
 
-    def never(self: Pool) -> Worker:
+    def never(self: Pool) -> ProcessWorker[Task]:
         raise EOFError("unexpected EOF")
 
     monkeypatch.setattr(Pool, "_start", never)

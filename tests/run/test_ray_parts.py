@@ -20,7 +20,7 @@ from screentest.models.chat.costs import MemoryLedger
 from screentest.run import Stamp
 from screentest.run.ray_engine import RayEngine
 from screentest.run.ray_pool import RayPool, _refuse_other_version
-from screentest.run.ray_worker import DistantLedger, Door, Porter, RayWorker
+from screentest.run.ray_worker import DriverLedger, Endpoint, LedgerListener, RayWorker
 from tests.run.work import key, measure, task
 
 
@@ -29,7 +29,7 @@ def worker(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[RayWorke
     monkeypatch.chdir(Path.cwd())  # and back, since a worker changes it
     for name in ("CUDA_VISIBLE_DEVICES", "SCREENTEST_THREADS"):
         monkeypatch.setenv(name, os.environ.get(name, ""))
-    return RayWorker(Door("127.0.0.1", 1, b"key"), str(tmp_path), {"SCREENTEST_THREADS": "1"})
+    return RayWorker(Endpoint("127.0.0.1", 1, b"key"), str(tmp_path), {"SCREENTEST_THREADS": "1"})
 
 
 def parcel() -> bytes:
@@ -73,9 +73,9 @@ def test_another_version_is_refused() -> None:
 def test_a_ledger_from_afar() -> None:
     """What a worker pays for is in the driver's ledger; whoever lacks the key is not let in."""
     ledger = MemoryLedger()
-    porter = Porter(ledger, "127.0.0.1")
+    listener = LedgerListener(ledger, "127.0.0.1")
     try:
-        distant = DistantLedger(porter.door)
+        distant = DriverLedger(listener.endpoint)
         call = distant.intend(CallIntent("question", "model", max_cost=Decimal(1)))
         distant.settle(call, CallReceipt(CallStatus.ANSWERED, answer="yes", cost=Decimal(1)))
         known = ledger.recall("question")
@@ -83,12 +83,12 @@ def test_a_ledger_from_afar() -> None:
         assert known.answer == "yes"
         assert distant.recall("other") is None
         with pytest.raises((AuthenticationError, OSError, EOFError)):
-            Client((porter.door.host, porter.door.port), authkey=b"another")
+            Client((listener.endpoint.host, listener.endpoint.port), authkey=b"another")
         assert distant.recall("question") == known
     finally:
-        porter.close()
+        listener.close()
     with pytest.raises(StorageError, match="cannot reach the process that writes"):
-        DistantLedger(porter.door).recall("question")
+        DriverLedger(listener.endpoint).recall("question")
 
 
 @pytest.mark.parametrize(

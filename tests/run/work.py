@@ -214,7 +214,7 @@ def tells_threads(job: Job) -> Results:
 
 
 def prints(job: Job) -> Results:
-    print("a stranger's words")  # noqa: T201 - the point of it
+    print("untrusted output")  # noqa: T201 - the point of it
     return measure(Job(job.keys, None, job.ledger))
 
 

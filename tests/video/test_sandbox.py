@@ -16,6 +16,7 @@ import psutil
 import pytest
 
 from screentest.core import BadOption, Outcome, Reason
+from screentest.video import sandbox
 from screentest.video.limits import Limits
 from screentest.video.sandbox import Supervisor, supervised
 from tests.video import tasks
@@ -140,6 +141,15 @@ def test_a_worker_that_dies_while_idle_is_replaced(one: Supervisor) -> None:
     assert eventually(lambda: gone(number))
     assert one.run(tasks.double, 4) == Outcome.of(8)
     assert one.run(tasks.process_number).unwrap() != number
+
+
+def test_a_worker_that_has_done_enough_is_replaced(
+    one: Supervisor, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sandbox, "_TASKS_PER_WORKER", 2)
+    first, second, third = (one.run(tasks.process_number).unwrap() for _ in range(3))
+    assert first == second != third
+    assert gone(first)
 
 
 def test_a_crash_leaves_no_core_dump() -> None:

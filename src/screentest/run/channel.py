@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import threading
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager, suppress
 from itertools import count
@@ -95,12 +95,17 @@ class NotingLedger:
 
 # What crosses between a worker and the process that writes: JSON, never a pickle back.
 #
-# A worker decodes strangers' files. Whatever becomes of it, its words are only ever read as data.
+# A worker decodes untrusted files. Whatever becomes of it, what it says is only read as data.
 
 
 def send(connection: Connection, **message: Any) -> None:
     """One message."""
-    connection.send_bytes(json.dumps(message, allow_nan=False).encode())
+    connection.send_bytes(as_bytes(message))
+
+
+def as_bytes(message: Mapping[str, Any]) -> bytes:
+    """A message as it crosses."""
+    return json.dumps(message, allow_nan=False).encode()
 
 
 def receive(connection: Connection) -> dict[str, Any]:
@@ -183,27 +188,27 @@ class RemoteLedger:
             answer.set_exception(StorageError("the process that writes the run is gone"))
 
 
-class LedgerDesk:
+class LedgerServer:
     """Answers the ledgers of all workers. Questions that come together share one commit."""
 
     def __init__(self, ledger: LedgerClient) -> None:
         self._ledger = ledger
-        self._hands = ThreadPoolExecutor(_MOST_AT_ONCE, thread_name_prefix="screentest-ledger")
+        self._threads = ThreadPoolExecutor(_MOST_AT_ONCE, thread_name_prefix="screentest-ledger")
 
-    def attend(self, connection: Connection) -> None:
+    def serve(self, connection: Connection) -> None:
         """Answer one worker until it is gone."""
-        threading.Thread(target=self._attend, args=(connection,), daemon=True).start()
+        threading.Thread(target=self._serve, args=(connection,), daemon=True).start()
 
     def close(self) -> None:
         """Answer what was asked, then no more."""
-        self._hands.shutdown()
+        self._threads.shutdown()
 
-    def _attend(self, connection: Connection) -> None:
+    def _serve(self, connection: Connection) -> None:
         sending = threading.Lock()
-        # RuntimeError: the desk has closed, and with it the run.
+        # RuntimeError: the server has closed, and with it the run.
         with suppress(EOFError, OSError, RuntimeError), connection:
             while True:
-                self._hands.submit(self._reply, connection, sending, receive(connection))
+                self._threads.submit(self._reply, connection, sending, receive(connection))
 
     def _reply(
         self, connection: Connection, sending: threading.Lock, question: dict[str, Any]

@@ -6,17 +6,21 @@ and then given up with a typed reason; the run goes on either way.
 
 from __future__ import annotations
 
+import json
 import pickle
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
+from multiprocessing import Pipe
+from typing import Any
 
 from screentest._util.machine import can_be_watched, memory, processors
-from screentest._util.workers import is_main_needed
-from screentest.core import BadOption, LedgerClient
-from screentest.run.pool import Pool
+from screentest._util.workers import ProcessPool, is_main_needed
+from screentest.core import BadOption, LedgerClient, registry
+from screentest.run.channel import LedgerServer
 from screentest.run.rounds import Patience, work_through
 from screentest.run.tasks import Ends, Finished, Stop, Task
-from screentest.run.worker import perform, shares
+from screentest.run.worker import live, perform, shares
 
 _FOR_WORKERS = 0.9
 """Of all memory; the rest is for the system, the writer and the command."""
@@ -51,6 +55,42 @@ class LocalEngine:
         limit = self.memory_limit or _part_of_memory(size)
         with Pool(ledger, limit, shares(size), with_main=main) as pool:
             yield from work_through(tasks, pool, lambda: size, patience, stop)
+
+
+class Pool(ProcessPool[Task]):
+    """Worker processes of a run: each has a second pipe, by which it asks the ledger."""
+
+    def __init__(
+        self,
+        ledger: LedgerClient,
+        memory_limit: int | None = None,
+        threads: Mapping[str, str] | None = None,
+        *,
+        with_main: bool = False,
+    ) -> None:
+        # A worker decodes untrusted files: what it says is only ever read as data.
+        super().__init__(
+            live,
+            read=json.loads,
+            preload=["screentest.run.worker", "pydantic"],
+            with_main=with_main,
+            memory_limit=memory_limit,
+        )
+        self._threads = dict(threads or {})
+        self._server = LedgerServer(ledger)
+
+    @contextmanager
+    def arguments(self) -> Iterator[tuple[Any, ...]]:
+        """Its end of the ledger's pipe, its share of processors, the user's own modules."""
+        asks, answers = Pipe()
+        with asks:
+            yield asks, self._threads, registry.extra_modules
+        self._server.serve(answers)
+
+    def close(self) -> None:
+        """End all workers, and answer what they asked."""
+        super().close()
+        self._server.close()
 
 
 @dataclass(frozen=True, slots=True)

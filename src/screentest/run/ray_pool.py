@@ -7,7 +7,6 @@ takes too long can be ended; a result is fetched to the driver only for a task i
 from __future__ import annotations
 
 import json
-import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
@@ -15,33 +14,23 @@ from multiprocessing import Pipe
 from multiprocessing.connection import Connection, wait
 from pathlib import Path
 from queue import Empty, SimpleQueue
-from types import TracebackType
-from typing import Any, Final, Self
+from typing import Any, Final
 
 from screentest._util.version import VERSION
+from screentest._util.workers import Done, Lost, Worker, WorkerPool, drain
 from screentest.core import LedgerClient, RunError, ScreentestError
 from screentest.run.channel import error_message
-from screentest.run.ray_worker import Porter, RayWorker
-from screentest.run.rounds import Done, Lost
+from screentest.run.ray_worker import LedgerListener, RayWorker
 from screentest.run.tasks import Task
 
 _FALSE_STARTS: Final = 3
 
 
 @dataclass(slots=True, eq=False)
-class _Worker:
+class ActorWorker(Worker[Task]):
     """An actor as the driver sees it."""
 
     actor: Any
-    ready: bool = False
-    task: Task | None = None
-    began: float = 0.0
-    timeout: float | None = None
-
-    @property
-    def elapsed(self) -> float:
-        """Seconds since its task began."""
-        return time.monotonic() - self.began
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +48,7 @@ class Needs:
         return int(resources.get("CPU", 0) / self.cpus)
 
 
-class RayPool:
+class RayPool(WorkerPool[ActorWorker, Task]):
     """A number of workers, each replaced when it or its node is lost. Use it as a context."""
 
     def __init__(
@@ -71,9 +60,10 @@ class RayPool:
         hosts: Sequence[Any] = (),
     ) -> None:
         """``hosts`` have the models that need a GPU."""
+        super().__init__()
         self._ray = ray
-        self._porter = Porter(ledger, ray.util.get_node_ip_address())
-        self._arguments = (self._porter.door, str(Path.cwd()), dict(threads), tuple(hosts))
+        self._listener = LedgerListener(ledger, ray.util.get_node_ip_address())
+        self._arguments = (self._listener.endpoint, str(Path.cwd()), dict(threads), tuple(hosts))
         self._actors = ray.remote(RayWorker).options(
             num_cpus=needs.cpus,
             num_gpus=0,
@@ -81,49 +71,34 @@ class RayPool:
             max_task_retries=0,
             scheduling_strategy="SPREAD",
         )
-        self._workers: list[_Worker] = []
-        self._news: SimpleQueue[tuple[_Worker, Any]] = SimpleQueue()
+        self._news: SimpleQueue[tuple[ActorWorker, Any]] = SimpleQueue()
         self._heard, self._bell = Pipe(duplex=False)
         self._false_starts = 0
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        self.close()
-
-    @property
-    def busy(self) -> int:
-        """How many tasks are in flight."""
-        return sum(worker.task is not None for worker in self._workers)
 
     def ensure(self, count: int) -> None:
         """Ask Ray for at least so many workers; they come when there is room."""
         while len(self._workers) < count:
-            worker = _Worker(self._actors.remote(*self._arguments))
+            worker = ActorWorker(self._actors.remote(*self._arguments))
             self._workers.append(worker)
             self._await(worker, worker.actor.hello.remote())
 
     def give(self, task: Task, parcel: bytes, timeout: float | None) -> bool:
         """Hand a task to an idle worker; False where there is none."""
-        for worker in self._workers:
-            if worker.ready and worker.task is None:
-                worker.task, worker.timeout, worker.began = task, timeout, time.monotonic()
-                self._await(worker, worker.actor.do.remote(parcel, task.files))
-                return True
+        for worker in self._idle():
+            worker.begin(task, timeout)
+            self._await(worker, worker.actor.do.remote(parcel, task.files))
+            return True
         return False
 
-    def wait(self, wake: Connection) -> list[Done | Lost]:
+    def wait(
+        self, wake: Connection | None, patience: float | None = None
+    ) -> list[Done[Task] | Lost[Task]]:
         """Wait until something happens, to a worker or to ``wake``, and say what."""
-        for pipe in wait([wake, self._heard], self._patience()):
+        left = [*self._patience(), *([] if patience is None else [patience])]
+        bells = [self._heard, *([] if wake is None else [wake])]
+        for pipe in wait(bells, min(left) if left else None):
             assert isinstance(pipe, Connection)
-            while pipe.poll():
-                pipe.recv_bytes()
+            drain(pipe)
         return [*self._hear_all(), *self._enforce_limits()]
 
     def close(self) -> None:
@@ -131,11 +106,11 @@ class RayPool:
         for worker in self._workers:
             self._ray.kill(worker.actor)
         self._workers.clear()
-        self._porter.close()
+        self._listener.close()
         self._bell.close()
         self._heard.close()
 
-    def _await(self, worker: _Worker, answer: Any) -> None:
+    def _await(self, worker: ActorWorker, answer: Any) -> None:
         def heard(future: Any) -> None:
             # In a thread of Ray's: note it, ring, and leave.
             self._news.put((worker, future))
@@ -144,7 +119,7 @@ class RayPool:
 
         answer.future().add_done_callback(heard)
 
-    def _hear_all(self) -> Iterator[Done | Lost]:
+    def _hear_all(self) -> Iterator[Done[Task] | Lost[Task]]:
         while True:
             try:
                 worker, future = self._news.get_nowait()
@@ -153,10 +128,10 @@ class RayPool:
             if worker in self._workers:  # not one that was ended meanwhile
                 yield from self._hear(worker, future)
 
-    def _hear(self, worker: _Worker, future: Any) -> Iterator[Done | Lost]:
+    def _hear(self, worker: ActorWorker, future: Any) -> Iterator[Done[Task] | Lost[Task]]:
         trouble = future.exception()
         if trouble is not None:
-            yield from self._bury(worker, words=_in_short(trouble))
+            yield from self._remove(worker, message=_in_short(trouble))
             return
         message = json.loads(future.result())
         task, worker.task = worker.task, None
@@ -180,34 +155,22 @@ class RayPool:
         )
         return {"kind": "stop", "error": error_message(error)}
 
-    def _bury(self, worker: _Worker, limit: str = "", words: str = "") -> Iterator[Lost]:
+    def _remove(
+        self, worker: ActorWorker, limit: str = "", message: str = ""
+    ) -> Iterator[Lost[Task]]:
         self._workers.remove(worker)
-        # Where only the line to it was cut, it must not go on beside its successor.
+        # Where only the connection to it was cut, it must not go on beside its successor.
         self._ray.kill(worker.actor)
         if worker.task is not None:
-            yield Lost(worker.task, None, worker.elapsed, limit, words)
+            yield Lost(worker.task, None, worker.elapsed, limit, message)
         elif not worker.ready:
             self._false_starts += 1
             if self._false_starts >= _FALSE_STARTS:
                 raise ScreentestError(
-                    f"workers on the Ray cluster end before they begin: {words}",
+                    f"workers on the Ray cluster end before they begin: {message}",
                     advice="Every node needs the same Python and the same screentest: "
                     "pip install 'screentest[ray]'",
                 )
-
-    def _patience(self) -> float | None:
-        """Seconds until some task has taken too long."""
-        left = [
-            worker.timeout - worker.elapsed
-            for worker in self._workers
-            if worker.task is not None and worker.timeout is not None
-        ]
-        return max(0.0, min(left)) if left else None
-
-    def _enforce_limits(self) -> Iterator[Lost]:
-        for worker in [w for w in self._workers if w.task is not None]:
-            if worker.timeout is not None and worker.elapsed >= worker.timeout:
-                yield from self._bury(worker, limit="time")
 
 
 def _refuse_other_version(message: Mapping[str, str]) -> None:
@@ -220,5 +183,5 @@ def _refuse_other_version(message: Mapping[str, str]) -> None:
 
 def _in_short(trouble: BaseException) -> str:
     lines = [line.strip() for line in str(trouble).splitlines() if line.strip()]
-    told = f": {lines[0]}" if lines else ""
-    return f"the worker or its node was lost ({type(trouble).__name__}{told})"
+    first = f": {lines[0]}" if lines else ""
+    return f"the worker or its node was lost ({type(trouble).__name__}{first})"

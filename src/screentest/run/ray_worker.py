@@ -1,4 +1,4 @@
-"""A worker on some node of a Ray cluster, and its line to the ledger.
+"""A worker on some node of a Ray cluster, and its connection to the ledger.
 
 Nothing here imports Ray: the driver makes an actor of the class. What a worker says is JSON.
 """
@@ -34,7 +34,7 @@ from screentest.core import (
 )
 from screentest.models.remote import ModelHost, lend_from
 from screentest.models.roles import Role
-from screentest.run.channel import LedgerDesk, RemoteLedger, as_error, error_message
+from screentest.run.channel import LedgerServer, RemoteLedger, as_error, error_message
 from screentest.run.inputs import Stamp
 from screentest.run.worker import do, take
 
@@ -116,7 +116,7 @@ def keep_to_processors() -> None:
 
 
 @dataclass(frozen=True, slots=True)
-class Door:
+class Endpoint:
     """Where the driver answers for its ledger."""
 
     host: str
@@ -125,11 +125,11 @@ class Door:
     """Whoever does not know it is not answered."""
 
 
-class DistantLedger:
-    """The driver's ledger; the line is opened by the first call that needs it. A LedgerClient."""
+class DriverLedger:
+    """The driver's ledger; connected by the first call that needs it. A LedgerClient."""
 
-    def __init__(self, door: Door) -> None:
-        self._door = door
+    def __init__(self, endpoint: Endpoint) -> None:
+        self._endpoint = endpoint
         self._opening = threading.Lock()
 
     def recall(self, request: str) -> CallReceipt | None:
@@ -146,17 +146,17 @@ class DistantLedger:
 
     def _opened(self) -> RemoteLedger:
         with self._opening:
-            return self._line
+            return self._connected
 
     @cached_property
-    def _line(self) -> RemoteLedger:
-        door = self._door
+    def _connected(self) -> RemoteLedger:
+        endpoint = self._endpoint
         try:
-            return RemoteLedger(Client((door.host, door.port), authkey=door.key))
+            return RemoteLedger(Client((endpoint.host, endpoint.port), authkey=endpoint.key))
         except OSError as error:
             raise StorageError(
                 f"{socket.gethostname()} cannot reach the process that writes the run, at "
-                f"{door.host}:{door.port}: {error}",
+                f"{endpoint.host}:{endpoint.port}: {error}",
                 advice="Paid calls are written down there before they are made: let the nodes "
                 "of the cluster connect to it.",
             ) from error
@@ -166,7 +166,7 @@ class RayWorker:
     """Does one task after another; models and shots that were loaded stay loaded."""
 
     def __init__(
-        self, door: Door, folder: str, threads: Mapping[str, str], hosts: Sequence[Any] = ()
+        self, endpoint: Endpoint, folder: str, threads: Mapping[str, str], hosts: Sequence[Any] = ()
     ) -> None:
         take(threads)
         keep_to_processors()
@@ -174,7 +174,7 @@ class RayWorker:
             lend_from(RayLender(hosts))
         with suppress(OSError):  # where all paths are absolute, another folder does as well
             os.chdir(folder)
-        self._ledger = DistantLedger(door)
+        self._ledger = DriverLedger(endpoint)
 
     def hello(self) -> str:
         """Say which version this is, and where."""
@@ -196,35 +196,35 @@ def _is_there(stamp: Stamp) -> bool:
         return False
 
 
-# The driver's door for ledgers far away: workers of a cluster knock, the desk answers.
+# Where the driver answers the ledgers of workers on other machines.
 
-_WAITING: Final = 1024  # workers may all knock at the same moment
+_WAITING: Final = 1024  # workers may all connect at the same moment
 
 
-class Porter:
-    """Lets in who knows the key, and nobody else."""
+class LedgerListener:
+    """Accepts connections of those who know the key."""
 
     def __init__(self, ledger: LedgerClient, host: str) -> None:
-        self._desk = LedgerDesk(ledger)
+        self._server = LedgerServer(ledger)
         key = secrets.token_bytes(32)
         self._listener = Listener((host, 0), backlog=_WAITING, authkey=key)
         port: int = self._listener.address[1]
-        self.door = Door(host, port, key)
+        self.endpoint = Endpoint(host, port, key)
         self._open = True
-        self._thread = threading.Thread(target=self._stand, name="screentest-door", daemon=True)
+        self._thread = threading.Thread(target=self._accept, name="screentest-ledger", daemon=True)
         self._thread.start()
 
     def close(self) -> None:
         """Answer what was asked, then no more."""
         self._open = False
-        with suppress(OSError), socket.create_connection((self.door.host, self.door.port)):
-            pass  # closing alone does not wake who waits for a knock
+        with suppress(OSError), socket.create_connection((self.endpoint.host, self.endpoint.port)):
+            pass  # closing alone does not wake who waits for a connection
         self._thread.join()
         self._listener.close()
-        self._desk.close()
+        self._server.close()
 
-    def _stand(self) -> None:
+    def _accept(self) -> None:
         while self._open:
-            # A worker may be killed while it knocks, and a stranger does not know the key.
+            # A worker may be killed while it connects, and others do not know the key.
             with suppress(AuthenticationError, EOFError, OSError):
-                self._desk.attend(self._listener.accept())
+                self._server.serve(self._listener.accept())

@@ -1,6 +1,6 @@
-"""Working through tasks with many hands: deaths are counted, stops obeyed, results handed on.
+"""Work through tasks with a pool of workers: deaths are counted, stops obeyed, results passed on.
 
-Whose hands they are, processes of this machine or workers of a cluster, changes nothing here.
+Whether they are processes of this machine or workers of a cluster changes nothing here.
 """
 
 from __future__ import annotations
@@ -10,52 +10,14 @@ import signal
 from collections import Counter, deque
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from multiprocessing.connection import Connection
-from typing import Any, Protocol
+from typing import Any
 
+from screentest._util.workers import Done, Lost, WorkerPool
 from screentest.core import Failure, Reason, ScreentestError
 from screentest.run.channel import as_error
 from screentest.run.records import Encoded, RecordKey
 from screentest.run.tasks import Ends, Finished, Stop, Task
 from screentest.run.worker import failed, failed_to_load
-
-
-@dataclass(frozen=True, slots=True)
-class Done:
-    """A worker has done its task."""
-
-    task: Task
-    message: dict[str, Any]
-
-
-@dataclass(frozen=True, slots=True)
-class Lost:
-    """A worker is gone and its task with it: dead by itself, or ended for going too far."""
-
-    task: Task
-    exit_code: int | None
-    elapsed: float
-    limit: str = ""
-    """``time`` or ``memory`` where we ended it."""
-    words: str = ""
-    """How it ended, where there is no exit code to tell it by."""
-
-
-class Hands(Protocol):
-    """Workers, each with one task at most."""
-
-    @property
-    def busy(self) -> int:
-        """How many tasks are in flight."""
-
-    def ensure(self, count: int) -> None:
-        """Have at least so many workers."""
-
-    def give(self, task: Task, parcel: bytes, timeout: float | None) -> bool:
-        """Hand a task to an idle worker; False where there is none."""
-
-    def wait(self, wake: Connection) -> list[Done | Lost]:
-        """Wait until something happens, to a worker or to ``wake``, and say what."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,7 +32,7 @@ class Patience:
 
 def work_through(
     tasks: Sequence[Task],
-    hands: Hands,
+    pool: WorkerPool[Any, Task],
     size: Callable[[], int],
     patience: Patience,
     stop: Stop,
@@ -82,17 +44,17 @@ def work_through(
     ended: list[Finished] = []
     while not stop.now:
         if not stop.requested and fatal is None:
-            hands.ensure(min(size(), len(queue) + hands.busy))
-            ended += _hand_out(queue, hands, patience.timeout)
-            work_left = bool(queue or hands.busy)
+            pool.ensure(min(size(), len(queue) + pool.busy))
+            ended += _hand_out(queue, pool, patience.timeout)
+            work_left = bool(queue or pool.busy)
         else:
-            work_left = bool(hands.busy)
+            work_left = bool(pool.busy)
         if ended:
             yield ended  # workers go on while this is written
             ended = []
         if not work_left:
             break
-        for event in hands.wait(stop.wake):
+        for event in pool.wait(stop.wake):
             keys = event.task.keys
             if isinstance(event, Lost):
                 deaths[keys] += 1
@@ -110,7 +72,9 @@ def work_through(
         raise fatal
 
 
-def _hand_out(queue: deque[Task], hands: Hands, timeout: float | None) -> list[Finished]:
+def _hand_out(
+    queue: deque[Task], pool: WorkerPool[Any, Task], timeout: float | None
+) -> list[Finished]:
     """Give tasks to idle workers: never more are under way than there are workers.
 
     Those that cannot be sent have ended already.
@@ -125,13 +89,13 @@ def _hand_out(queue: deque[Task], hands: Hands, timeout: float | None) -> list[F
             ended.append(Finished(task, failed_to_load(task.keys, error).outcomes))
             continue
         parcel = pickle.dumps((task.keys, work))
-        if not hands.give(task, parcel, task.timeout or timeout):
+        if not pool.give(task, parcel, task.timeout or timeout):
             break
         queue.popleft()
     return ended
 
 
-def _finished(event: Done, attempts: int) -> Finished:
+def _finished(event: Done[Task], attempts: int) -> Finished:
     message: dict[str, Any] = event.message
     outcomes = tuple(
         Encoded(text, tuple(Reason(name) for name in reasons))
@@ -141,7 +105,7 @@ def _finished(event: Done, attempts: int) -> Finished:
     return Finished(event.task, outcomes, requests, message["elapsed"], attempts)
 
 
-def _give_up(event: Lost, deaths: int) -> Finished:
+def _give_up(event: Lost[Task], deaths: int) -> Finished:
     if event.limit == "time":
         failure = Failure(
             Reason.TIMED_OUT,
@@ -153,7 +117,7 @@ def _give_up(event: Lost, deaths: int) -> Finished:
     else:
         failure = Failure(
             event.task.on_death,
-            f"{event.words or _told(event.exit_code)} ({deaths} of {deaths} times)",
+            f"{event.message or _exit_message(event.exit_code)} ({deaths} of {deaths} times)",
             _ADVICE,
         )
     outcomes = failed(event.task.keys, failure)
@@ -164,7 +128,7 @@ _LESS = "Use fewer workers, so that each may hold more."
 _ADVICE = "If memory ran out, use fewer workers; otherwise the file or a library is at fault."
 
 
-def _told(code: int | None) -> str:
+def _exit_message(code: int | None) -> str:
     if code is None:
         return "the worker is gone, and nobody could say how it ended"
     if code < 0:

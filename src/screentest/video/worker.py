@@ -1,7 +1,6 @@
-"""The inside of a worker process: what it may take, and how it reports.
+"""What a decoding worker does: call a function within limits, and say what came of it.
 
-A worker leads a process group of its own, writes to no terminal, leaves no core dump, and
-dies with its parent however that dies.
+It writes to no terminal and leaves no core dump.
 """
 
 from __future__ import annotations
@@ -10,7 +9,6 @@ import os
 import pickle
 import signal
 import sys
-import threading
 import traceback
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -19,8 +17,8 @@ from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import Any
 
-from screentest.core.errors import NoValue, ScreentestError
-from screentest.core.outcome import Outcome, Reason
+from screentest._util.workers import serve
+from screentest.core import NoValue, Outcome, Reason, ScreentestError
 from screentest.video.limits import MIB, Limits
 
 if sys.platform != "win32":
@@ -30,7 +28,6 @@ HAS_ALARM = hasattr(signal, "setitimer")
 """Whether the kernel ends a task that overruns; if not, the parent has to."""
 
 _OPENCV_OUT_OF_MEMORY = -4
-_link: Connection | None = None
 
 
 def apply_limits(limits: Limits) -> None:
@@ -44,36 +41,23 @@ def apply_limits(limits: Limits) -> None:
         _limit_data(_held_bytes() + limits.memory)
 
 
-def begin(link: Connection) -> None:
-    """Set up a fresh worker; ``link`` stays open as long as its parent lives."""
-    global _link
-    _link = link
-    if sys.platform != "win32":
-        os.setsid()
-    silence = os.open(os.devnull, os.O_RDWR)
-    for stream in (0, 1, 2):
-        os.dup2(silence, stream)
-    os.close(silence)
-    threading.Thread(target=_die_with_parent, args=(link,), daemon=True).start()
+def live(tasks: Connection) -> None:
+    """Work on one file after another. Runs in the worker."""
+    serve(tasks, perform)
 
 
 def perform(task: bytes) -> bytes:
-    """Run a pickled (function, arguments, limits, folder); the pickled Answer.
-
-    Pickled here rather than by the pool, so that whatever fails is told and not fatal.
-    """
-    assert _link is not None
-    _link.send(os.getpid())
+    """Run a pickled (function, arguments, limits, folder); the pickled Answer."""
     answer = _answer(task)
     try:
         return pickle.dumps(answer)
-    except Exception as error:  # noqa: BLE001 - a stranger's __reduce__ may raise anything
+    except Exception as error:  # noqa: BLE001 - an untrusted __reduce__ may raise anything
         return pickle.dumps(Answer(_crashed(f"its result cannot be sent: {error}")))
 
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """What became of a task: an outcome, or an error that is the caller's to mend."""
+    """What became of a task: an outcome, or an error that is the caller's to fix."""
 
     outcome: Outcome[Any] | ScreentestError
     out_of_memory: bool = False
@@ -85,7 +69,7 @@ def _answer(task: bytes) -> Answer:
         function: Callable[..., Any]
         function, arguments, limits, folder = pickle.loads(task)  # noqa: S301 - our own parent's
         os.chdir(folder)  # the parent may have moved since this worker began
-    except Exception:  # noqa: BLE001 - unpickling imports a stranger's module
+    except Exception:  # noqa: BLE001 - unpickling imports an untrusted module
         return Answer(_crashed(traceback.format_exc().strip()))
     try:
         with _held_to(limits):
@@ -94,7 +78,7 @@ def _answer(task: bytes) -> Answer:
         return Answer(Outcome(failure=error.failure))
     except ScreentestError as error:
         return Answer(error)
-    except (Exception, SystemExit) as error:  # noqa: BLE001 - a stranger's code is behind it
+    except (Exception, SystemExit) as error:  # noqa: BLE001 - untrusted code is behind it
         if _is_out_of_memory(error):
             return Answer(_too_much_memory(limits), out_of_memory=True)
         return Answer(_crashed(traceback.format_exc().strip()))
@@ -149,12 +133,3 @@ def _crashed(detail: str) -> Outcome[Any]:
     return Outcome.failed(
         Reason.CRASHED, detail, "This is a bug: please report it with the lines above."
     )
-
-
-def _die_with_parent(link: Connection) -> None:
-    try:
-        link.recv()  # nobody sends: it returns when the other end is gone
-    except (EOFError, OSError):
-        if sys.platform != "win32":
-            os.killpg(0, signal.SIGKILL)
-        os._exit(1)
