@@ -9,6 +9,7 @@ from subprocess import CompletedProcess
 
 from typer.testing import CliRunner, Result
 
+import screentest as package
 from screentest.cli import app
 
 Screentest = Callable[..., "CompletedProcess[str]"]
@@ -17,7 +18,12 @@ CLEAN = {
     name: value
     for name, value in os.environ.items()
     if not name.startswith("SCREENTEST_") and name not in {"FORCE_COLOR", "COLUMNS", "NO_COLOR"}
-} | {"COLUMNS": "80", "PYTHONUTF8": "1"}
+} | {
+    "COLUMNS": "80",
+    "PYTHONUTF8": "1",
+    # A process tests the source that this one tests, wherever it is started.
+    "PYTHONPATH": str(Path(package.__file__).parent.parent),
+}
 
 
 def invoke(*arguments: str | Path) -> Result:

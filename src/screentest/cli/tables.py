@@ -57,12 +57,15 @@ def rendered(given: core.Table) -> Table:
 
 
 def print_record(given: core.Table) -> None:
-    """The only row of a table, one column below the other; those without a title are left out."""
-    ((cells, texts),) = zip(given.rows, given.texts(), strict=True)
+    """The only row of a table, one column below the other.
+
+    Columns without a title and cells without a text are left out.
+    """
+    (texts,) = given.texts()
     print_facts(
         (column.title, text)
-        for column, cell, text in zip(given.columns, cells, texts, strict=True)
-        if column.title and cell is not None
+        for column, text in zip(given.columns, texts, strict=True)
+        if column.title and text
     )
 
 

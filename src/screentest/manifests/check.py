@@ -34,7 +34,7 @@ class Report:
     problems: tuple[Problem, ...]
     """All of them: rows in their order, then videos without a row."""
     opened: int
-    """How many files were looked into."""
+    """How many files were opened."""
 
     @property
     def ok(self) -> bool:

@@ -145,8 +145,9 @@ def _videos_table(found: Sequence[tuple[Path, Outcome[VideoInfo]]], names: dict[
         Column("ok", detail=True),
         Column("container", "Container", detail=True),
         Column("codec", "Codec"),
-        Column("width", "Width"),
-        Column("height", "Height"),
+        Column("size", "Size", align="right"),
+        Column("width", detail=True),
+        Column("height", detail=True),
         Column("pixel_format", "Pixel format", detail=True),
         Column("bit_depth", "Bit depth", detail=True),
         Column("rotation", "Rotation", detail=True, show="{}°".format),
@@ -176,11 +177,12 @@ def _videos_table(found: Sequence[tuple[Path, Outcome[VideoInfo]]], names: dict[
 
 def _cells(outcome: Outcome[VideoInfo]) -> tuple[Cell, ...]:
     if (failure := outcome.failure) is not None:
-        return (*[None] * 17, failure.reason.value, failure.detail, failure.advice)
+        return (*[None] * 18, failure.reason.value, failure.detail, failure.advice)
     info = outcome.unwrap()
     return (
         info.container,
         info.codec,
+        f"{info.width}×{info.height}",
         info.width,
         info.height,
         info.pixel_format,

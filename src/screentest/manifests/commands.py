@@ -1,16 +1,20 @@
-"""``screentest validate``: a manifest against its folder, in both directions."""
+"""``screentest validate``: check a manifest against its videos."""
 
 from __future__ import annotations
 
 from itertools import groupby
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated
 
 import typer
 
-if TYPE_CHECKING:
-    from screentest.manifests.check import Report
-    from screentest.manifests.fields import Problem
+from screentest.cli.console import out, plural
+from screentest.cli.options import JsonOption
+from screentest.cli.progress import watched
+from screentest.cli.tables import print_heading, print_indented, show
+from screentest.core.table import Table
+from screentest.manifests.check import Report, check_manifest
+from screentest.manifests.fields import Kind, Problem
 
 _HEADINGS = {
     "bad_file": "The manifest cannot be read",
@@ -33,22 +37,21 @@ def validate(
         Path | None,
         typer.Option(
             metavar="DIR",
-            help="Where to look for videos without a row; the manifest's folder if not given.",
+            help="Where to look for videos without a row.",
+            show_default="the manifest's folder",
         ),
     ] = None,
-    partial: Annotated[
-        bool, typer.Option("--partial", help="Videos without a row are fine.")
-    ] = False,
+    partial: Annotated[bool, typer.Option("--partial", help="Allow videos without a row.")] = False,
     deep: Annotated[
         bool, typer.Option("--deep", help="Decode every frame, not only the header.")
     ] = False,
-    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+    as_json: JsonOption = False,
 ) -> None:
     """Check a manifest and its videos before a run.
 
-    Reports, all at once: rows that cannot be read, ids and videos given twice,
-    rows without their video, videos without a row, files that do not open, and
-    scripts that run past their video. Ends with 1 where there is any.
+    Reports all problems at once: rows that cannot be read, ids and videos given
+    twice, rows without their video, videos without a row, files that do not
+    open, and scripts that run past their video. Exits with 1 if there are any.
 
     \b
     Examples:
@@ -56,44 +59,40 @@ def validate(
       screentest validate rows.csv --videos renders/ --deep
       screentest validate manifest.jsonl --json | jq '.problems[].line'
     """
-    from screentest.cli.console import print_json
-    from screentest.cli.progress import watched
-    from screentest.manifests.check import check_manifest
-
     report = check_manifest(manifest, videos=videos, partial=partial, deep=deep, progress=watched())
     if as_json:
-        print_json(_as_object(report))
+        show(
+            _problems_table(report),
+            as_json=True,
+            manifest=str(report.reading.path),
+            rows=len(report.reading.rows),
+            opened=report.opened,
+            ok=report.ok,
+        )
     else:
         _print(report)
     if not report.ok:
         raise typer.Exit(1)
 
 
-def _as_object(report: Report) -> dict[str, Any]:
-    return {
-        "manifest": str(report.reading.path),
-        "rows": len(report.reading.rows),
-        "opened": report.opened,
-        "ok": report.ok,
-        "problems": [
-            {
-                "kind": problem.kind.value,
-                "line": problem.line,
-                "id": problem.id or None,
-                "path": str(problem.path) if problem.path else None,
-                "message": problem.message,
-                "advice": problem.advice or None,
-            }
-            for problem in report.problems
-        ],
-    }
+def _problems_table(report: Report) -> Table:
+    rows = [
+        (
+            problem.kind.value,
+            problem.line,
+            problem.id or None,
+            str(problem.path) if problem.path else None,
+            problem.message,
+            problem.advice or None,
+        )
+        for problem in report.problems
+    ]
+    columns = ("kind", "line", "id", "path", "message", "advice")
+    return Table("problems", "Problems", columns, rows)
 
 
 def _print(report: Report) -> None:
-    from screentest.cli.console import out, plural
-    from screentest.cli.tables import print_heading, print_indented
-    from screentest.manifests.fields import Kind
-
+    """Sentences instead of a table: messages and paths are too long for columns."""
     for kind in Kind:
         problems = [problem for problem in report.problems if problem.kind is kind]
         if problems:
@@ -101,16 +100,14 @@ def _print(report: Report) -> None:
             _print_problems(problems)
     if report.problems:
         out().print()
-    looked = f"{plural(len(report.reading.rows), 'good row')}, "
-    looked += f"{plural(report.opened, 'file')} looked into"
+    checked = f"{plural(len(report.reading.rows), 'good row')}, "
+    checked += f"{plural(report.opened, 'file')} opened"
     verdict = f"{plural(len(report.problems), 'problem')}" if report.problems else "no problems"
-    print_indented(f"{report.reading.path}: {looked}, {verdict}", indent=0)
+    print_indented(f"{report.reading.path}: {checked}, {verdict}", indent=0)
 
 
 def _print_problems(problems: list[Problem]) -> None:
-    """One line each; advice that several share stands below the last of them."""
-    from screentest.cli.tables import print_indented
-
+    """One line each; advice that several share is printed once, below the last of them."""
     for advice, group in groupby(problems, key=lambda problem: problem.advice):
         for problem in group:
             print_indented(str(problem))

@@ -34,10 +34,11 @@ def run(tmp_path: Path) -> Path:
 def test_list(run: Path, screentest: Screentest) -> None:
     done = screentest("runs")
     assert done.returncode == 0
-    (line,) = [line for line in done.stdout.splitlines() if "tuesday" in line]
+    (line,) = [line for line in done.stdout.splitlines() if line.startswith("results/tuesday ")]
     cells = line.split()
     assert cells[:2] == ["results/tuesday", "score"]
-    assert cells[4:] == ["finished", "1/2", "0.50", "(+0.25?)"]
+    assert cells[4:] == ["finished", "1", "2", "0.50"]
+    assert "results/tuesday: calls that were cut off may add 0.25 to the cost" in done.stdout
     assert fits(done.stdout)
 
 
@@ -49,12 +50,12 @@ def test_one_run(run: Path, screentest: Screentest) -> None:
     }
     assert facts["Command"] == "score"
     assert facts["Arguments"] == "suite=core"
-    assert facts["Scored"] == "1 of 2 (50.0%)"
-    assert facts["refused"] == "1"
-    assert facts["Calls"] == "2 calls, 1 answered"
-    assert facts["Tokens"] == "1,200 in, 30 out"
-    assert facts["Cost"] == "0.50 (+0.25?)"
-    assert facts["Unknown"] == "1 call cut off, maybe billed"
+    assert (facts["Scored"], facts["Records"], facts["Share scored"]) == ("1", "2", "50.0%")
+    assert facts["Reasons"] == "refused=1"
+    assert (facts["Calls"], facts["Answered"]) == ("2", "1")
+    assert (facts["Tokens in"], facts["Tokens out"]) == ("1,200", "30")
+    assert (facts["Cost"], facts["At risk"]) == ("0.50", "0.25")
+    assert facts["Cut off, maybe billed"] == "1"
     assert fits(done.stdout)
 
 
@@ -85,19 +86,20 @@ def test_damaged_and_repaired(run: Path, screentest: Screentest) -> None:
     data[40:100] = bytes(60)
     (run / "run.db").write_bytes(data)
     listed = screentest("runs")
-    assert "Cannot be read (1 of 1)" in listed.stdout
-    assert f"--repair {run}" in screentest("runs", run).stdout.replace("\n", "").replace(
-        " " * 11, ""
-    )
+    assert "run.db is a database, but not one of screentest" in listed.stdout
+    assert "screentest runs --repair results/tuesday" in listed.stdout
+    (found,) = json.loads(screentest("runs", "--json").stdout)
+    assert (found["state"], found["scored"], found["cost"]) == ("damaged", None, None)
+    assert "To repair: " in screentest("runs", run).stdout
     refused = screentest("export", run)
     assert refused.returncode == 2
     assert "--repair" in refused.stderr
     done = screentest("runs", "--repair", run)
     assert done.returncode == 0
-    assert "2 kept" in done.stdout
-    assert "lost" not in done.stdout
+    assert any(line.split() == ["records", "2", "0"] for line in done.stdout.splitlines())
     assert fits(done.stdout)
-    assert "1 of 2 (50.0%)" in screentest("runs", run).stdout
+    (found,) = json.loads(screentest("runs", "--json").stdout)
+    assert (found["scored"], found["total"]) == (1, 2)
 
 
 def test_export(run: Path, screentest: Screentest) -> None:

@@ -24,7 +24,7 @@ def test_a_good_manifest_ends_with_0(screentest: Screentest, folder: Path) -> No
     done = screentest("validate", "m.csv", "--deep")
 
     assert (done.returncode, done.stderr) == (0, "")
-    assert done.stdout == "m.csv: 1 good row, 1 file looked into, no problems\n"
+    assert done.stdout == "m.csv: 1 good row, 1 file opened, no problems\n"
 
 
 def test_all_problems_are_printed_and_it_ends_with_1(screentest: Screentest, folder: Path) -> None:
@@ -41,7 +41,7 @@ def test_all_problems_are_printed_and_it_ends_with_1(screentest: Screentest, fol
     assert (done.returncode, done.stderr) == (1, "")
     assert fits(done.stdout)
     for told in (
-        "m.jsonl: 2 good rows, 0 files looked into, 5 problems",
+        "m.jsonl: 2 good rows, 0 files opened, 5 problems",
         "Bad rows (2)",
         "line 1 (a): unknown field 'promt'",
         "Did you mean 'prompt'?",

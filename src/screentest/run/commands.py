@@ -1,0 +1,214 @@
+"""Commands about runs: ``runs`` lists them, ``merge`` joins those of several machines."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import asdict
+from datetime import datetime
+from decimal import Decimal
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from screentest.cli.console import err, out, shown
+from screentest.cli.options import JsonOption
+from screentest.cli.tables import COUNT, SHARE, print_indented, print_record, show
+from screentest.core import BadOption
+from screentest.core.table import Cell, Column, Table
+from screentest.run import RunReader, RunSummary, find_runs, repair
+from screentest.run.merge import Prefer
+from screentest.run.merge import merge as merge_runs
+
+
+def runs(
+    folder: Annotated[
+        Path, typer.Argument(metavar="[FOLDER]", help="A run, or a folder with runs.")
+    ] = Path(),
+    as_json: JsonOption = False,
+    rescue: Annotated[
+        bool, typer.Option("--repair", help="Rebuild a damaged run from what is intact.")
+    ] = False,
+) -> None:
+    """List runs with coverage and cost.
+
+    If the folder is a run itself, shows everything about it. Works while a run
+    is being written.
+
+    \b
+    Examples:
+      screentest runs
+      screentest runs results/tuesday
+      screentest runs --repair results/tuesday
+      screentest runs --json | jq '.[] | select(.state == "killed").folder'
+    """
+    if rescue:
+        _repair(folder, as_json)
+        return
+    found = list(find_runs(folder))
+    table = _runs_table(found, folder)
+    if as_json:
+        show(table, as_json=True)
+    elif not found:
+        err().print(f"No runs under {shown(str(folder))}")
+    elif [run.folder for run in found] == [folder]:
+        print_record(table)
+    else:
+        out().print(f"In {shown(str(folder))}")
+        show(table)
+    damaged = [run for run in found if run.problem]
+    if damaged and not as_json:
+        print_indented(f"To repair: screentest runs --repair {damaged[0].folder}", indent=0)
+
+
+def _runs_table(found: Sequence[RunSummary], folder: Path) -> Table:
+    def relative(run: str) -> str:
+        return str(Path(run).relative_to(folder)) if Path(run) != folder else run
+
+    columns = (
+        Column("folder", "Run", show=relative),
+        Column("command", "Command"),
+        Column("arguments", "Arguments", detail=True, show=_pairs),
+        Column("version", "Version", detail=True),
+        Column("started", "Started", show=_minute),
+        Column("ended", "Ended", detail=True, show=_minute),
+        Column("starts", "Starts", detail=True),
+        Column("state", "State"),
+        Column("problem", "Problem", detail=True),
+        Column("scored", "Scored", show=COUNT),
+        Column("total", "Records", show=COUNT),
+        Column("share", "Share scored", detail=True, show=SHARE),
+        Column("failed", "Failed", detail=True, show=COUNT),
+        Column("pending", "Pending", detail=True, show=COUNT),
+        Column("reasons", "Reasons", detail=True, show=_pairs),
+        Column("calls", "Calls", detail=True, show=COUNT),
+        Column("calls_answered", "Answered", detail=True, show=COUNT),
+        Column("calls_unknown", "Cut off, maybe billed", detail=True, show=COUNT),
+        Column("calls_unpriced", "Of unknown price", detail=True, show=COUNT),
+        Column("tokens_in", "Tokens in", detail=True, show=COUNT),
+        Column("tokens_out", "Tokens out", detail=True, show=COUNT),
+        Column("cost", "Cost", align="right", show=_money),
+        Column("cost_at_risk", "At risk", detail=True, show=_money),
+    )
+    notes = [run.problem for run in found if run.problem]
+    notes += [
+        f"{relative(str(run.folder))}: calls that were cut off may add "
+        f"{run.spending.at_risk:,.2f} to the cost"
+        for run in found
+        if run.spending.at_risk
+    ]
+    return Table("runs", "Runs", columns, [_cells(run) for run in found], "\n".join(notes))
+
+
+def _cells(run: RunSummary) -> tuple[Cell, ...]:
+    if run.problem:  # nothing else is known
+        return (str(run.folder), *[None] * 6, run.state, run.problem, *[None] * 14)
+    last = run.starts[-1] if run.starts else None
+    coverage, spending = run.coverage, run.spending
+    state = f"{run.state} by {run.held_by}" if run.held_by else run.state
+    return (
+        str(run.folder),
+        last.command if last else "",
+        dict(last.arguments) if last else {},
+        last.package if last else "",
+        run.starts[0].started if last else "",
+        last.ended if last else "",
+        len(run.starts),
+        state,
+        "",
+        coverage.scored,
+        coverage.total,
+        coverage.scored / coverage.total if coverage.total else None,
+        coverage.failed,
+        coverage.pending,
+        {reason.value: count for reason, count in coverage.reasons.items()},
+        spending.calls,
+        spending.answered,
+        spending.unknown,
+        spending.unpriced,
+        spending.tokens_in,
+        spending.tokens_out,
+        f"{spending.cost:f}",
+        f"{spending.at_risk:f}",
+    )
+
+
+def _repair(folder: Path, as_json: bool) -> None:
+    done = repair(folder)
+    columns = ("part", Column("kept", "Kept", show=COUNT), Column("lost", "Lost", show=COUNT))
+    rows = [(name, count, len(done.lost.get(name, ()))) for name, count in done.kept.items()]
+    note = f"The damaged files are in {done.backup.name}. Run the same command again for the rest."
+    table = Table("repaired", "Repaired", columns, rows, note)
+    show(table, as_json=as_json)
+
+
+def _pairs(given: dict[str, object]) -> str:
+    return ", ".join(f"{name}={value}" for name, value in given.items())
+
+
+def _money(amount: str) -> str:
+    return f"{Decimal(amount):,.2f}"
+
+
+def _minute(moment: str) -> str:
+    """A stored moment (UTC) as a person reads it, in local time."""
+    return datetime.fromisoformat(moment).astimezone().strftime("%Y-%m-%d %H:%M") if moment else ""
+
+
+def merge(
+    folders: Annotated[
+        list[Path], typer.Argument(metavar="RUN", help="Folders of runs.", show_default=False)
+    ],
+    into: Annotated[
+        Path,
+        typer.Option(
+            "--into", metavar="RUN", help="A new run, or one to add to.", show_default=False
+        ),
+    ],
+    prefer: Annotated[
+        str,
+        typer.Option(
+            metavar="first|newest",
+            help="Which of two different values to take.",
+            show_default="refuse",
+        ),
+    ] = "",
+    as_json: JsonOption = False,
+) -> None:
+    """Merge runs that several machines made of one job.
+
+    The same record in two runs becomes one. A value replaces a failure. Two
+    different values are refused unless --prefer says which one to take. Paid
+    calls are copied and counted once. The merged run records its sources.
+
+    \b
+    Examples:
+      screentest merge machine1/scores machine2/scores --into scores
+      screentest merge monday tuesday --into both --prefer newest
+    """
+    if prefer not in list(Prefer):
+        raise BadOption(f"invalid --prefer {prefer}: must be first or newest")
+    shares = merge_runs(folders, into, prefer=prefer)
+    with RunReader(into) as merged:
+        coverage = merged.coverage()
+    note = f"{into}: {coverage.scored:,} of {coverage.total:,} records have all values"
+    decided = sum(one.conflicts for one in shares)
+    if decided:
+        note += f"; of {decided:,} with two values, the {prefer} was taken"
+    columns = (
+        Column("run", "Run"),
+        Column("command", detail=True),
+        Column("hosts", detail=True),
+        Column("records", detail=True),
+        Column("added", "New", show=COUNT),
+        Column("same", "Same", show=COUNT),
+        Column("replaced", "Replaced", show=COUNT),
+        Column("left", "Left out", show=COUNT),
+        Column("conflicts", detail=True),
+        Column("calls", "Calls", show=COUNT),
+    )
+    rows = [list((asdict(one) | {"hosts": list(one.hosts)}).values()) for one in shares]
+    show(Table("merged", "Merged", columns, rows, note), as_json=as_json)
+
+
+COMMANDS = {"runs": runs, "merge": merge}
