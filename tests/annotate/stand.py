@@ -20,12 +20,12 @@ import httpx2
 import uvicorn
 from starlette.testclient import TestClient
 
-from screentest.annotate.answers import Task
 from screentest.annotate.assignment import Rules
 from screentest.annotate.people import invite
 from screentest.annotate.server import bind, create_app, make_site, open_project
 from screentest.annotate.store import Database, open_database
 from screentest.annotate.web.visitor import Site, allowed_origins
+from screentest.judges.votes import VoteTask
 
 OPERATOR = "the operator's long token"
 ORIGIN = "http://127.0.0.1:8765"
@@ -155,7 +155,7 @@ class Page:
 def _filled(place: Path, task: str) -> Path:
     """A store with the task's units in it, made once: looking at the videos takes a while."""
     store = place.parent / f"{task}-{os.getpid()}.sqlite"
-    database, _ = open_project(place, store, Task(task))
+    database, _ = open_project(place, store, VoteTask(task))
     database.close()  # the last one to leave brings everything into the one file
     return store
 
@@ -165,13 +165,13 @@ def open_stand(
     place: Path, store: str, task: str, *, rules: dict[str, Any] | None = None, **material: Any
 ) -> Iterator[Stand]:
     if material or "://" in store:
-        database, _ = open_project(place, store, Task(task), **material)
+        database, _ = open_project(place, store, VoteTask(task), **material)
     else:
         shutil.copyfile(_filled(place, task), store)
         database = open_database(store)
     site = make_site(
         database,
-        Rules(Task(task), **rules or {}),
+        Rules(VoteTask(task), **rules or {}),
         origins=allowed_origins("127.0.0.1", 8765, None),
         operator_token=OPERATOR,
     )
@@ -216,12 +216,12 @@ import sys
 from screentest.annotate.assignment import Rules
 from screentest.annotate.server import bind, make_site, run
 from screentest.annotate.store import open_database
-from screentest.annotate.answers import Task
+from screentest.judges.votes import VoteTask
 from screentest.annotate.web.visitor import allowed_origins
 store, port = sys.argv[1], int(sys.argv[2])
 listening = bind("127.0.0.1", port)
 port = listening.getsockname()[1]
-site = make_site(open_database(store), Rules(Task.PAIRS), port=0, operator_token="x" * 20,
+site = make_site(open_database(store), Rules(VoteTask.PAIRS), port=0, operator_token="x" * 20,
                  origins=allowed_origins("127.0.0.1", port, None))
 run(site, listening, proxied=False, ready=lambda: print(port, flush=True))
 """

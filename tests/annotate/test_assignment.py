@@ -220,21 +220,21 @@ def test_many_at_once_on_sqlite(pairs: Stand) -> None:
 
 
 def test_a_testbed_that_grew_and_shrank_keeps_its_votes(testbed: Path, tmp_path: Path) -> None:
-    from screentest.annotate.answers import Task
     from screentest.annotate.material import read_units
     from screentest.annotate.media import prepare_all
     from screentest.annotate.store.project import keep_units
+    from screentest.judges.votes import VoteTask
 
     with open_stand(testbed, str(tmp_path / "k.sqlite"), "pairs") as stand:
         stand.worker().begin().vote({"choice": "left"})
-        every = read_units(testbed, Task.PAIRS)
+        every = read_units(testbed, VoteTask.PAIRS)
         ready = prepare_all([video.path for unit in every for video in unit.videos], tmp_path)
-        keep_units(stand.database, Task.PAIRS, every[:2], ready)
+        keep_units(stand.database, VoteTask.PAIRS, every[:2], ready)
         with stand.database.read() as connection:
             assert connection.execute(select(func.count()).select_from(votes)).scalar_one() == 1
             closed = connection.execute(select(units.c.closed)).scalars().all()
         assert Counter(closed) == {True: 4, False: 2}
-        keep_units(stand.database, Task.PAIRS, every, ready)
+        keep_units(stand.database, VoteTask.PAIRS, every, ready)
         with stand.database.read() as connection:
             assert set(connection.execute(select(units.c.closed)).scalars()) == {False}
             assert connection.execute(select(func.sum(units.c.votes))).scalar_one() == 1

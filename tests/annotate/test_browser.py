@@ -16,8 +16,9 @@ from playwright.sync_api import Error as PlaywrightError
 from sqlalchemy import select, update
 
 from screentest.annotate.people import invite
-from screentest.annotate.records import Record, read_records
+from screentest.annotate.records import read_records
 from screentest.annotate.store.schema import texts, votes
+from screentest.judges.votes import VoteRecord
 from tests.annotate.stand import OPERATOR, Stand, open_stand, served
 
 PATIENCE = 60_000
@@ -34,7 +35,7 @@ class Visit:
     page: Page
     troubles: list[str]
 
-    def rows(self) -> list[Record]:
+    def rows(self) -> list[VoteRecord]:
         with self.stand.database.read() as connection:
             return read_records(connection)
 

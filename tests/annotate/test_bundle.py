@@ -14,14 +14,14 @@ from urllib.parse import parse_qs
 import pytest
 from playwright.sync_api import Browser, expect
 
-from screentest.annotate.answers import Task, Unit
+from screentest.annotate.answers import Unit
 from screentest.annotate.bundle import Key, read_answers, write_bundle
-from screentest.annotate.export import import_records
 from screentest.annotate.language import read_language
 from screentest.annotate.material import read_units
 from screentest.annotate.media import prepare_all
-from screentest.annotate.records import read_records
+from screentest.annotate.records import import_records, read_records
 from screentest.core import UserError
+from screentest.judges.votes import VoteTask
 from tests.annotate.stand import Stand
 from tests.annotate.test_browser import PATIENCE
 
@@ -55,14 +55,14 @@ def platform(folder: Path) -> Iterator[tuple[str, list[dict[str, list[str]]]]]:
             thread.join()
 
 
-def made(testbed: Path, out: Path, task: Task) -> tuple[list[Unit], dict[str, Key]]:
+def made(testbed: Path, out: Path, task: VoteTask) -> tuple[list[Unit], dict[str, Key]]:
     units = read_units(testbed, task)[:1]
     ready = prepare_all([video.path for unit in units for video in unit.videos], out)
     return units, write_bundle(units, ready, out / "bundle", read_language("en"))
 
 
 def test_pages_tell_nothing(testbed: Path, tmp_path: Path) -> None:
-    _, keys = made(testbed, tmp_path, Task.PAIRS)
+    _, keys = made(testbed, tmp_path, VoteTask.PAIRS)
     assert sorted(key.left for key in keys.values()) == [0, 1]
     pages = tmp_path / "bundle" / "pages"
     for page in pages.glob("*.html"):
@@ -75,7 +75,7 @@ def test_pages_tell_nothing(testbed: Path, tmp_path: Path) -> None:
 def test_a_check_there_and_back(
     testbed: Path, tmp_path: Path, browser: Browser, stand: Stand
 ) -> None:
-    units, keys = made(testbed, tmp_path, Task.CHECK)
+    units, keys = made(testbed, tmp_path, VoteTask.CHECK)
     page_id, key = next(iter(keys.items()))
     context = browser.new_context()
     context.set_default_timeout(PATIENCE)
@@ -112,7 +112,7 @@ def test_a_check_there_and_back(
 
 
 def test_answers_that_cannot_be_are_told(testbed: Path, tmp_path: Path) -> None:
-    units, keys = made(testbed, tmp_path, Task.PAIRS)
+    units, keys = made(testbed, tmp_path, VoteTask.PAIRS)
     key = tmp_path / "bundle" / "key.json"
     good = {
         "page": next(iter(keys)),

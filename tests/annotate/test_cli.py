@@ -13,7 +13,7 @@ import httpx2
 import pytest
 from typer.testing import CliRunner
 
-from screentest.annotate.export import import_records
+from screentest.annotate.records import import_records
 from screentest.annotate.store import open_database
 from screentest.cli import app
 from tests.annotate.stand import open_stand

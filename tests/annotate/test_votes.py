@@ -14,27 +14,27 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sqlalchemy import select
 
-from screentest.annotate.answers import Task
-from screentest.annotate.export import (
-    as_csv,
-    as_json,
-    import_records,
-    plain_cell,
-    read_export,
-    safe_cell,
-)
 from screentest.annotate.people import exclude
 from screentest.annotate.quality import agreement, review, rules_for
 from screentest.annotate.records import (
-    Record,
     filter_records,
+    import_records,
     read_records,
     without_excluded,
     write_filtered,
 )
 from screentest.annotate.store.schema import log, units
 from screentest.core import UserError
-from screentest.judges.human import Vote, read_votes
+from screentest.judges.votes import (
+    VoteRecord,
+    VoteTask,
+    as_csv,
+    as_json,
+    pair_votes,
+    plain_cell,
+    read_votes,
+    safe_cell,
+)
 from screentest.stats import Retention, Sign
 from screentest.testbeds.testbed import read_testbed
 from screentest.testbeds.verify import verify_testbed
@@ -49,10 +49,10 @@ UNITS = [
 
 def said(
     worker: str, unit: str, rating: str = "A", choice: str = "intact", **more: object
-) -> Record:
+) -> VoteRecord:
     source, name, *_ = unit.split("/")
-    record = Record(
-        task=Task.CHECK,
+    record = VoteRecord(
+        task=VoteTask.CHECK,
         unit=unit,
         source=source,
         video=f"videos/{source}/{name}.mp4",
@@ -92,7 +92,9 @@ def many(stand: Stand) -> Stand:
 
 def test_signs_flag_and_a_person_decides(many: Stand) -> None:
     with many.database.read() as connection:
-        found = review(connection, read_records(connection, Task.CHECK), rules_for(Task.CHECK))
+        found = review(
+            connection, read_records(connection, VoteTask.CHECK), rules_for(VoteTask.CHECK)
+        )
     worst = found[0]
     assert (worst.label, worst.flagged, worst.excluded) == ("w5", True, False)
     assert worst.report is not None
@@ -105,8 +107,8 @@ def test_exclusions_are_logged_and_reversible(many: Stand) -> None:
     exclude(many.database, "w5", "always C")
     exclude(many.database, "w5", "again")  # is excluded already: nothing happens
     with many.database.read() as connection:
-        records = read_records(connection, Task.CHECK)
-        states = review(connection, records, rules_for(Task.CHECK))
+        records = read_records(connection, VoteTask.CHECK)
+        states = review(connection, records, rules_for(VoteTask.CHECK))
     assert states[0].reason == "always C"
     assert len(records) == 36
     assert len(without_excluded(records)) == 30
@@ -194,7 +196,7 @@ def test_a_filtered_testbed_is_a_testbed(testbed: Path, tmp_path: Path) -> None:
 
 def test_agreement_and_accuracy(many: Stand) -> None:
     with many.database.read() as connection:
-        rows = {row.aspect: row for row in agreement(read_records(connection, Task.CHECK))}
+        rows = {row.aspect: row for row in agreement(read_records(connection, VoteTask.CHECK))}
     assert set(rows) == {"aesthetics", "comprehensiveness", "temporal_flow", "all"}
     everything = rows["all"]
     assert (everything.units, everything.votes) == (6, 36)
@@ -209,12 +211,12 @@ def test_agreement_and_accuracy(many: Stand) -> None:
 def test_csv_and_json_come_back_as_they_were(many: Stand, tmp_path: Path) -> None:
     nasty = '=HYPERLINK("http://x","y")\n\r\t,"\u2028é\U0001f600'
     with many.database.read() as connection:
-        records = read_records(connection, Task.CHECK)
+        records = read_records(connection, VoteTask.CHECK)
     records[0] = replace(records[0], comment=nasty, worker="@SUM(A1)", text="-1+1")
     for name, write in (("v.csv", as_csv), ("v.json", as_json)):
         path = tmp_path / name
         path.write_bytes(write(records).encode())
-        assert read_export(path) == records
+        assert read_votes(path, whole=True) == records
 
 
 def test_no_cell_is_a_formula(many: Stand) -> None:
@@ -235,27 +237,28 @@ def test_safe_cells_come_back(text: str) -> None:
 
 def test_the_export_is_what_certify_human_reads(many: Stand, tmp_path: Path) -> None:
     with many.database.read() as connection:
-        records = read_records(connection, Task.CHECK)
+        records = read_records(connection, VoteTask.CHECK)
     for name, write in (("v.csv", as_csv), ("v.json", as_json)):
         path = tmp_path / name
         path.write_bytes(write(records).encode())
-        ballots = read_votes(path)
-        assert len(ballots) == 36
-        assert sum(ballot.vote is Vote.INTACT for ballot in ballots) == 30
-        assert ballots[0].video == "videos/birds-again/aesthetics.mp4"
-        assert ballots[0].aspect.value == "aesthetics"
+        read = pair_votes(path)
+        assert read == [record for record in records if record.counts]
+        assert len(read) == 36
+        assert sum(vote.choice == "intact" for vote in read) == 30
+        assert read[0].video == "videos/birds-again/aesthetics.mp4"
+        assert read[0].aspect == "aesthetics"
 
 
 def test_importing_twice_is_importing_once(testbed: Path, many: Stand, tmp_path: Path) -> None:
     with many.database.read() as connection:
-        records = read_records(connection, Task.CHECK)
+        records = read_records(connection, VoteTask.CHECK)
     with open_stand(testbed, str(tmp_path / "other.sqlite"), "check") as other:
         first = import_records(other.database, records)
         second = import_records(other.database, records)
         assert (first.added, first.known) == (36, 0)
         assert (second.added, second.known) == (0, 36)
         with other.database.read() as connection:
-            again = read_records(connection, Task.CHECK)
+            again = read_records(connection, VoteTask.CHECK)
             counts = set(connection.execute(select(units.c.votes)).scalars())
     assert again == records
     assert counts == {6}
@@ -287,7 +290,7 @@ def test_files_that_are_no_exports(tmp_path: Path) -> None:
         path = tmp_path / name
         path.write_text(text)
         with pytest.raises(UserError):
-            read_export(path)
+            read_votes(path, whole=True)
 
 
 def test_the_operator_sees_it_all(many: Stand) -> None:

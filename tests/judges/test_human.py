@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 
 from screentest.core import Aspect, BadOption
-from screentest.judges.human import Vote, read_votes, share_for_intact
+from screentest.judges.human import human, share_for_intact
+from screentest.judges.votes import pair_votes, read_votes
 
 PAIR = {"video": "videos/a/color.mp4", "aspect": "color"}
 
@@ -28,21 +29,48 @@ def test_tasks_on_one_video_are_passed_over(tmp_path: Path) -> None:
         {"task": "prompts", "video": "b.mp4", "aspect": "", "choice": None},
         {"task": "pairs", "choice": "tie", **PAIR},
     ]
-    ballots = read_votes(written(tmp_path, *rows))
-    assert [ballot.vote for ballot in ballots] == [Vote.INTACT, Vote.TIE]
-    assert share_for_intact(ballots) == {Aspect.COLOR: 0.75}
-    with pytest.raises(BadOption, match="no votes on pairs"):
-        read_votes(written(tmp_path, *rows[1:4]))
+    votes = pair_votes(written(tmp_path, *rows))
+    assert [vote.choice for vote in votes] == ["intact", "tie"]
+    assert share_for_intact(votes) == {Aspect.COLOR: 0.75}
+    with pytest.raises(BadOption, match="no votes on pairs that count"):
+        pair_votes(written(tmp_path, *rows[1:4]))
 
 
 def test_a_vote_without_a_choice_is_told_with_its_number(tmp_path: Path) -> None:
-    with pytest.raises(BadOption, match="vote 2 lacks"):
-        read_votes(written(tmp_path, {"choice": "intact", **PAIR}, {"choice": None, **PAIR}))
+    with pytest.raises(BadOption, match="vote 2: lacks"):
+        pair_votes(written(tmp_path, {"choice": "intact", **PAIR}, {"choice": None, **PAIR}))
 
 
 def test_only_votes_on_the_asked_videos_count(tmp_path: Path) -> None:
     other = {"video": "videos/b/color.mp4", "aspect": "color", "choice": "changed"}
-    ballots = read_votes(written(tmp_path, {"choice": "intact", **PAIR}, other))
+    votes = pair_votes(written(tmp_path, {"choice": "intact", **PAIR}, other))
     # Wherever the testbed lies now.
     asked = [Path("/elsewhere/testbed/videos/a/color.mp4")]
-    assert share_for_intact(ballots, asked) == {Aspect.COLOR: 1.0}
+    assert share_for_intact(votes, asked) == {Aspect.COLOR: 1.0}
+
+
+def test_excluded_gold_and_unfinished_votes_never_count(tmp_path: Path) -> None:
+    path = tmp_path / "votes.csv"
+    rows = ["intact,False,False,True", "changed,True,False,True", "changed,TRUE,False,True"]
+    table = [f"{PAIR['video']},color,{row}" for row in rows]
+    header = "video,aspect,choice,excluded,gold,finished"
+    path.write_text("\n".join([header, *table]), encoding="utf-8")
+    assert share_for_intact(pair_votes(path)) == {Aspect.COLOR: 1.0}
+    assert share_for_intact(read_votes(path)) == {Aspect.COLOR: 1.0}
+    judge = human(votes=str(path))
+    (votes,) = judge.votes.values()
+    assert [vote.choice for vote in votes] == ["intact"]
+    for row in ("changed,False,True,True", "changed,False,False,False"):
+        more = [*table, f"{PAIR['video']},color,{row}"]
+        path.write_text("\n".join([header, *more]), encoding="utf-8")
+        assert share_for_intact(pair_votes(path)) == {Aspect.COLOR: 1.0}
+    path.write_text("\n".join([header, *table[1:]]), encoding="utf-8")
+    with pytest.raises(BadOption, match="2 are excluded, gold or unfinished"):
+        pair_votes(path)
+
+
+def test_a_flag_that_is_neither_true_nor_false_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "votes.csv"
+    path.write_text("video,aspect,choice,excluded\na.mp4,color,intact,maybe\n", encoding="utf-8")
+    with pytest.raises(BadOption, match="vote 1: invalid excluded 'maybe': must be True or False"):
+        pair_votes(path)

@@ -1,5 +1,5 @@
 """The annotation app: people as judges."""
 
-from screentest.annotate.answers import Task
+from screentest.judges.votes import VoteTask
 
-__all__ = ["Task"]
+__all__ = ["VoteTask"]

@@ -10,23 +10,9 @@ from types import MappingProxyType
 from typing import Any, Final
 
 from screentest.core import Clip, Time, UserError
+from screentest.judges.votes import VoteTask
 
 # Tasks: what people are asked, and in which steps.
-
-
-class Task(StrEnum):
-    """One kind of work."""
-
-    PAIRS = "pairs"
-    """Which of two videos is better for an aspect."""
-    CHECK = "check"
-    """The same; then, with the intended answer shown, whether the degradation succeeded."""
-    RATE = "rate"
-    """How well one video shows its prompt: 0 to 5 in halves."""
-    QUESTIONS = "questions"
-    """Yes or no to each question about one video."""
-    PROMPTS = "prompts"
-    """Approve or correct a prompt against its video."""
 
 
 class Step(StrEnum):
@@ -39,26 +25,21 @@ class Step(StrEnum):
     REVIEW = "review"
 
 
-STEPS: Final[Mapping[Task, tuple[Step, ...]]] = MappingProxyType(
+STEPS: Final[Mapping[VoteTask, tuple[Step, ...]]] = MappingProxyType(
     {
-        Task.PAIRS: (Step.CHOICE,),
-        Task.CHECK: (Step.CHOICE, Step.CHECK),
-        Task.RATE: (Step.RATE,),
-        Task.QUESTIONS: (Step.ANSWERS,),
-        Task.PROMPTS: (Step.REVIEW,),
+        VoteTask.PAIRS: (Step.CHOICE,),
+        VoteTask.CHECK: (Step.CHOICE, Step.CHECK),
+        VoteTask.RATE: (Step.RATE,),
+        VoteTask.QUESTIONS: (Step.ANSWERS,),
+        VoteTask.PROMPTS: (Step.REVIEW,),
     }
 )
 
 
-def of_two(task: Task) -> bool:
-    """Whether two videos stand side by side."""
-    return task in (Task.PAIRS, Task.CHECK)
-
-
-def step_after(task: Task, step: Step) -> Step | None:
+def step_after(task: VoteTask, step: Step) -> Step | None:
     """The step that follows, or None where that was the last.
 
-    >>> step_after(Task.CHECK, Step.CHOICE).value
+    >>> step_after(VoteTask.CHECK, Step.CHOICE).value
     'check'
     """
     steps = STEPS[task]
@@ -102,7 +83,7 @@ class Unit:
     """What is judged. Of two videos, the first is the intact one."""
 
     key: str
-    task: Task
+    task: VoteTask
     source: str
     video: str
     """The video that is judged (of a pair: the changed one), as its testbed or manifest has it."""
@@ -223,19 +204,19 @@ def _storable(text: str) -> str:
 
 def check_gold(unit: Unit, answer: object, path: Path, line: int) -> dict[str, Any]:
     """The known answer of a gold item as its file gives it."""
-    if unit.task in (Task.PAIRS, Task.CHECK):
+    if unit.task in (VoteTask.PAIRS, VoteTask.CHECK):
         if answer not in (None, "intact", "degraded"):
             raise UserError(f"{path}, line {line}: the answer of a pair is intact or degraded")
         return {"picked": "second" if answer == "degraded" else "first"}
     if not isinstance(answer, Mapping):
         raise UserError(f"{path}, line {line}: a gold item needs its answer, an object")
     match unit.task:
-        case Task.RATE:
+        case VoteTask.RATE:
             low, high = answer.get("low"), answer.get("high")
             if low not in SCORES or high not in SCORES:
                 raise UserError(f"{path}, line {line}: a gold score has low and high, 0 to 5")
             return {"low": float(low), "high": float(high)}
-        case Task.QUESTIONS:
+        case VoteTask.QUESTIONS:
             names = [question.id for question in unit.questions]
             try:
                 return {"answers": _answers(answer, names)}

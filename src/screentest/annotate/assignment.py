@@ -14,11 +14,12 @@ from typing import Any, Final
 
 from sqlalchemy import ColumnElement, Connection, Row, func, insert, or_, select, update
 
-from screentest.annotate.answers import STEPS, Task
+from screentest.annotate.answers import STEPS
 from screentest.annotate.media import served_length
 from screentest.annotate.people import note
 from screentest.annotate.store.database import Database
 from screentest.annotate.store.schema import files, media, sittings, units
+from screentest.judges.votes import VoteTask
 
 LEASE_SECONDS: Final = 3600.0
 
@@ -27,7 +28,7 @@ LEASE_SECONDS: Final = 3600.0
 class Rules:
     """How work is handed out."""
 
-    task: Task
+    task: VoteTask
     votes: int = 5
     lease: float = LEASE_SECONDS
     gold_every: int = 10
@@ -35,7 +36,7 @@ class Rules:
     ties: bool = False
 
 
-def current_sitting(connection: Connection, worker: int, task: Task) -> Row[Any] | None:
+def current_sitting(connection: Connection, worker: int, task: VoteTask) -> Row[Any] | None:
     """What the worker is at, if it is still theirs."""
     return connection.execute(
         select(sittings)

@@ -15,13 +15,14 @@ from pathlib import Path
 from typing import Any, Final
 
 from screentest._util.atomic import atomic_output, write_whole
-from screentest.annotate.answers import STEPS, Step, Task, Unit, check_answer, of_two
+from screentest.annotate.answers import STEPS, Step, Unit, check_answer
 from screentest.annotate.language import Language
 from screentest.annotate.media import Padding, Prepared, served_length
-from screentest.annotate.records import PICKED, Record
+from screentest.annotate.records import PICKED
 from screentest.annotate.voting import VOTE_ID, picked_video, side_of
 from screentest.annotate.web.rendering import Line, Part, Screen, render, static_files
 from screentest.core import UserError
+from screentest.judges.votes import VoteRecord, VoteTask, of_two
 
 SCHEMA: Final = 1
 _SCRIPTS: Final = ("bundle.js", "players.js", "prompt.js", "form.js", "keys.js", "parts.js")
@@ -67,7 +68,7 @@ def write_bundle(
     return keys
 
 
-def read_answers(path: Path, key: Path, units: Sequence[Unit]) -> list[Record]:
+def read_answers(path: Path, key: Path, units: Sequence[Unit]) -> list[VoteRecord]:
     """The answers that a platform collected, as records that can be imported."""
     task, pages = _read_key(key)
     known = {unit.key: unit for unit in units}
@@ -87,7 +88,7 @@ def read_answers(path: Path, key: Path, units: Sequence[Unit]) -> list[Record]:
     return records
 
 
-def task_of(key: Path) -> Task:
+def task_of(key: Path) -> VoteTask:
     """The task that the pages of a bundle ask."""
     return _read_key(key)[0]
 
@@ -111,7 +112,7 @@ def _page(
         parts=[],
     )
     second = None
-    if unit.task is Task.CHECK:
+    if unit.task is VoteTask.CHECK:
         from dataclasses import replace
 
         parts = [
@@ -149,13 +150,13 @@ def _copy_videos(unit: Unit, prepared: Mapping[Path, Prepared], folder: Path) ->
     return names
 
 
-def _read_key(path: Path) -> tuple[Task, dict[str, Key]]:
+def _read_key(path: Path) -> tuple[VoteTask, dict[str, Key]]:
     try:
         document = json.loads(path.read_bytes())
         if document["schema"] != SCHEMA:
             raise ValueError(f"schema {document['schema']}")
         pages = {page: Key(one["unit"], one["left"]) for page, one in document["pages"].items()}
-        return Task(document["task"]), pages
+        return VoteTask(document["task"]), pages
     except (OSError, KeyError, TypeError, ValueError, AttributeError) as error:
         raise UserError(f"{path} is no key of a bundle: {error}") from None
 
@@ -168,7 +169,9 @@ def _lines(path: Path) -> list[str]:
     return [line for line in text.split("\n") if line.strip()]
 
 
-def _record(task: Task, unit: Unit, key: Key, worker: str, answer: Mapping[str, Any]) -> Record:
+def _record(
+    task: VoteTask, unit: Unit, key: Key, worker: str, answer: Mapping[str, Any]
+) -> VoteRecord:
     steps = answer["steps"]
     if set(steps) != {step.value for step in STEPS[task]}:
         raise ValueError("not every step is answered")
@@ -182,7 +185,7 @@ def _record(task: Task, unit: Unit, key: Key, worker: str, answer: Mapping[str, 
             step, steps[step.value], questions=questions, ties=True, prompt=unit.prompt
         )
     choice = said.get("choice")
-    return Record(
+    return VoteRecord(
         task=task,
         unit=unit.key,
         source=unit.source,

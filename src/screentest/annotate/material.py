@@ -7,13 +7,14 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from screentest.annotate.answers import Footage, Mark, Question, Task, Unit, of_two
+from screentest.annotate.answers import Footage, Mark, Question, Unit
 from screentest.core import BadOption, Item, PairKind, UserError
+from screentest.judges.votes import VoteTask, of_two
 from screentest.testbeds.testbed import FILE, Pair, SourceFilm, read_testbed
 
 
 def read_units(
-    place: Path, task: Task, *, questions: Path | None = None, gold: Path | None = None
+    place: Path, task: VoteTask, *, questions: Path | None = None, gold: Path | None = None
 ) -> list[Unit]:
     """Everything there is to judge in a testbed folder or a manifest."""
     if place.is_dir() or place.name == FILE:
@@ -31,11 +32,11 @@ def unit_key(pair: Pair) -> str:
     return f"{pair.source}/{pair.name}{rung}"
 
 
-def _of_testbed(folder: Path, task: Task) -> list[Unit]:
+def _of_testbed(folder: Path, task: VoteTask) -> list[Unit]:
     testbed = read_testbed(folder)
     sources = {source.id: source for source in testbed.sources}
     if not of_two(task):
-        if task is Task.QUESTIONS:
+        if task is VoteTask.QUESTIONS:
             raise BadOption(
                 "questions are about the videos of a manifest, not of a testbed",
                 advice="Give a manifest and --questions FILE.",
@@ -48,7 +49,7 @@ def _of_testbed(folder: Path, task: Task) -> list[Unit]:
     ]
 
 
-def _of_pair(folder: Path, source: SourceFilm, pair: Pair, task: Task) -> Unit:
+def _of_pair(folder: Path, source: SourceFilm, pair: Pair, task: VoteTask) -> Unit:
     intact = next(file for file in source.intact if file.path == pair.intact)
     return Unit(
         key=unit_key(pair),
@@ -79,7 +80,7 @@ def _marks(pair: Pair) -> tuple[Mark, ...]:
     return tuple(sorted(marks, key=lambda mark: (mark.start, mark.clip)))
 
 
-def _of_source(folder: Path, source: SourceFilm, task: Task) -> Unit:
+def _of_source(folder: Path, source: SourceFilm, task: VoteTask) -> Unit:
     intact = source.intact[0]
     return Unit(
         key=source.id,
@@ -114,7 +115,7 @@ def _inside(folder: Path, name: str) -> Path:
     return path
 
 
-def _of_manifest(path: Path, task: Task, questions: Path | None) -> list[Unit]:
+def _of_manifest(path: Path, task: VoteTask, questions: Path | None) -> list[Unit]:
     from screentest.manifests.manifest import read_manifest
 
     if of_two(task):
@@ -122,7 +123,7 @@ def _of_manifest(path: Path, task: Task, questions: Path | None) -> list[Unit]:
             f"the task {task.value} compares the pairs of a testbed; {path} is no folder of one",
             advice="Build one with `screentest build`, or use --task rate.",
         )
-    if (task is Task.QUESTIONS) != (questions is not None):
+    if (task is VoteTask.QUESTIONS) != (questions is not None):
         raise BadOption(
             "--questions and --task questions go together",
             advice='Give a file with lines like {"item": "cat-01", "questions": ["Is …?"]}.',
@@ -132,11 +133,11 @@ def _of_manifest(path: Path, task: Task, questions: Path | None) -> list[Unit]:
     return [
         _of_item(item, task, asked.get(item.id, ()))
         for item in items
-        if task is not Task.QUESTIONS or item.id in asked
+        if task is not VoteTask.QUESTIONS or item.id in asked
     ]
 
 
-def _of_item(item: Item, task: Task, questions: Sequence[Question]) -> Unit:
+def _of_item(item: Item, task: VoteTask, questions: Sequence[Question]) -> Unit:
     from screentest.video import probe, supervised
 
     info = supervised(probe, item.video).unwrap()

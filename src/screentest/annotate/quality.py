@@ -9,11 +9,11 @@ from typing import Final
 
 from sqlalchemy import Connection, select
 
-from screentest.annotate.answers import SCORES, Task
-from screentest.annotate.records import Record
+from screentest.annotate.answers import SCORES
 from screentest.annotate.store.schema import log, workers
 from screentest.annotate.voting import gold_answers
 from screentest.core import Failure
+from screentest.judges.votes import VoteRecord, VoteTask
 from screentest.stats import (
     Interval,
     Vote,
@@ -26,12 +26,12 @@ from screentest.stats import (
 )
 from screentest.stats.agreement import Level
 
-_LEVELS: Final[Mapping[Task, Level]] = {
-    Task.PAIRS: "nominal",
-    Task.CHECK: "ordinal",
-    Task.RATE: "interval",
-    Task.QUESTIONS: "nominal",
-    Task.PROMPTS: "nominal",
+_LEVELS: Final[Mapping[VoteTask, Level]] = {
+    VoteTask.PAIRS: "nominal",
+    VoteTask.CHECK: "ordinal",
+    VoteTask.RATE: "interval",
+    VoteTask.QUESTIONS: "nominal",
+    VoteTask.PROMPTS: "nominal",
 }
 
 
@@ -74,7 +74,7 @@ class Agreement:
     """Why there is no α."""
 
 
-def worker_votes(records: Iterable[Record]) -> list[Vote]:
+def worker_votes(records: Iterable[VoteRecord]) -> list[Vote]:
     """The records as the rules on workers want them."""
     return [
         Vote(
@@ -92,19 +92,19 @@ def worker_votes(records: Iterable[Record]) -> list[Vote]:
     ]
 
 
-def rules_for(task: Task) -> WorkerRules:
+def rules_for(task: VoteTask) -> WorkerRules:
     """What counts as contradicting others: A and C, a score two points away, else any other."""
-    if task is Task.RATE:
+    if task is VoteTask.RATE:
         return WorkerRules(scale=tuple(map(str, SCORES)), steps=4)
     return WorkerRules()
 
 
 def review(
-    connection: Connection, records: Sequence[Record], rules: WorkerRules
+    connection: Connection, records: Sequence[VoteRecord], rules: WorkerRules
 ) -> list[WorkerState]:
     """Everybody who was invited, those with most signs first; records of one task."""
     reports = {report.worker: report for report in review_workers(worker_votes(records), rules)}
-    mine: dict[str, list[Record]] = defaultdict(list)
+    mine: dict[str, list[VoteRecord]] = defaultdict(list)
     for record in records:
         if record.finished:
             mine[record.worker].append(record)
@@ -133,9 +133,9 @@ def review(
     return sorted(states, key=lambda one: (-_signs(one), -one.votes, one.label))
 
 
-def agreement(records: Iterable[Record]) -> list[Agreement]:
+def agreement(records: Iterable[VoteRecord]) -> list[Agreement]:
     """Accuracy and agreement by aspect (or by task, where there is none), then all together."""
-    by_aspect: dict[str, list[Record]] = defaultdict(list)
+    by_aspect: dict[str, list[VoteRecord]] = defaultdict(list)
     for record in records:
         if record.finished and not record.gold:
             by_aspect[record.aspect or record.task.value].append(record)
@@ -145,8 +145,8 @@ def agreement(records: Iterable[Record]) -> list[Agreement]:
     return rows
 
 
-def _agreement(aspect: str, records: Sequence[Record]) -> Agreement:
-    by_unit: dict[str, list[Record]] = defaultdict(list)
+def _agreement(aspect: str, records: Sequence[VoteRecord]) -> Agreement:
+    by_unit: dict[str, list[VoteRecord]] = defaultdict(list)
     for record in records:
         by_unit[record.unit].append(record)
     choices = [record.correct for record in records if record.correct is not None]
@@ -168,34 +168,34 @@ def _agreement(aspect: str, records: Sequence[Record]) -> Agreement:
     )
 
 
-def _interval(by_unit: dict[str, list[Record]], choices: Sequence[bool]) -> Interval | None:
+def _interval(by_unit: dict[str, list[VoteRecord]], choices: Sequence[bool]) -> Interval | None:
     if not choices:
         return None
     pairs = len(by_unit)
     return wilson(sum(choices) / len(choices) * pairs, pairs)
 
 
-def _ratings(units: Iterable[Sequence[Record]]) -> list[list[float | str]]:
+def _ratings(units: Iterable[Sequence[VoteRecord]]) -> list[list[float | str]]:
     """What each unit was called by its raters; A, B and C as 0, 1 and 2."""
     found: list[list[float | str]] = []
     for records in units:
         first = records[0]
         match first.task:
-            case Task.CHECK:
+            case VoteTask.CHECK:
                 found.append([float("ABC".index(one.rating)) for one in records if one.rating])
-            case Task.RATE:
+            case VoteTask.RATE:
                 found.append([one.score for one in records if one.score is not None])
-            case Task.PAIRS:
+            case VoteTask.PAIRS:
                 found.append([one.choice for one in records if one.choice])
-            case Task.PROMPTS:
+            case VoteTask.PROMPTS:
                 found.append([one.verdict for one in records if one.verdict])
-            case Task.QUESTIONS:
+            case VoteTask.QUESTIONS:
                 for question in first.answers or {}:
                     found.append([float(one.answers[question]) for one in records if one.answers])
     return found
 
 
-def _answers(record: Record) -> list[tuple[str, str]]:
+def _answers(record: VoteRecord) -> list[tuple[str, str]]:
     """What was said, question by question where there are several."""
     if record.answers is not None:
         return [(f"?{name}", str(value)) for name, value in record.answers.items()]

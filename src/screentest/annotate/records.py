@@ -1,19 +1,23 @@
-"""Records: everything a worker said of one unit, as one row. What is exported and analysed."""
+"""Votes in the store: read as records, filtered into a testbed, imported from elsewhere."""
 
 from __future__ import annotations
 
+import secrets
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from sqlalchemy import Connection, select
+from sqlalchemy import Connection, Row, insert, select, update
 
-from screentest.annotate.answers import STEPS, Step, Task, of_two
+from screentest.annotate.answers import STEPS, BadAnswer, Step, check_answer, check_comment
 from screentest.annotate.material import unit_key
-from screentest.annotate.store.schema import sittings, units, votes, workers
-from screentest.core import Aspect, PairKind
+from screentest.annotate.people import imported_worker, note
+from screentest.annotate.store.database import Database
+from screentest.annotate.store.schema import sittings, texts, units, votes, workers
+from screentest.core import Aspect, PairKind, UserError
+from screentest.judges.votes import VoteRecord, VoteTask, of_two
 from screentest.stats import FilteredPairs, Retention, filter_pairs
 from screentest.testbeds.subset import subset_of, write_subset
 from screentest.testbeds.testbed import Testbed, read_testbed
@@ -22,49 +26,9 @@ PICKED = {"first": "intact", "second": "changed", "tie": "tie"}
 """The stored choice in the words of testbeds and of `certify`."""
 
 
-@dataclass(frozen=True, slots=True)
-class Record:
-    """One worker on one unit. What was not asked is None."""
-
-    task: Task
-    unit: str
-    source: str
-    video: str
-    name: str
-    aspect: str
-    severity: float | None
-    clips: int | None
-    worker: str
-    left: str
-    """Which video stood on the left: intact or changed; empty for one video."""
-    duration: float
-    """Of all videos of the unit."""
-    seconds: float
-    """From opening the unit to the last answer, by the server's clock."""
-    at: float
-    gold: bool
-    excluded: bool
-    finished: bool
-    vote: str
-    """The id of the last click."""
-    choice: str | None = None
-    rating: str | None = None
-    score: float | None = None
-    answers: dict[str, int] | None = None
-    verdict: str | None = None
-    text: str | None = None
-    comment: str = ""
-    watched: dict[str, float] = field(default_factory=dict)
-
-    @property
-    def correct(self) -> bool | None:
-        """Whether the intact video was preferred; None where that was not asked."""
-        return None if self.choice is None else self.choice == "intact"
-
-
 def read_records(
-    connection: Connection, task: Task | None = None, *, only_finished: bool = False
-) -> list[Record]:
+    connection: Connection, task: VoteTask | None = None, *, only_finished: bool = False
+) -> list[VoteRecord]:
     """All that was said, in the order of the units and workers."""
     query = (
         select(
@@ -95,13 +59,13 @@ def read_records(
     return [record for record in records if record.finished or not only_finished]
 
 
-def without_excluded(records: Iterable[Record]) -> list[Record]:
+def without_excluded(records: Iterable[VoteRecord]) -> list[VoteRecord]:
     """What remains when the votes of excluded workers are left out."""
     return [record for record in records if not record.excluded]
 
 
-def _record(rows: list[Any]) -> Record:
-    task = Task(rows[0].task)
+def _record(rows: list[Any]) -> VoteRecord:
+    task = VoteTask(rows[0].task)
     rows = sorted(rows, key=lambda row: STEPS[task].index(Step(row.step)))
     last = rows[-1]
     said: dict[str, Any] = {}
@@ -118,7 +82,7 @@ def _record(rows: list[Any]) -> Record:
             case Step.REVIEW:
                 said["verdict"], said["text"] = row.answer["verdict"], row.answer.get("text")
     sides = ("intact", "changed")
-    return Record(
+    return VoteRecord(
         task=task,
         unit=last.key,
         source=last.source,
@@ -164,7 +128,9 @@ class Filtering:
         return sum((one.retention for one in self.by_aspect.values()), Retention(0, 0, 0))
 
 
-def filter_records(records: Iterable[Record], *, units: Mapping[str, str], least: int) -> Filtering:
+def filter_records(
+    records: Iterable[VoteRecord], *, units: Mapping[str, str], least: int
+) -> Filtering:
     """Apply the rule to all pairs (``units``: key to aspect) with at least ``least`` ratings."""
     ratings: dict[str, list[str]] = defaultdict(list)
     for record in records:
@@ -195,3 +161,142 @@ def write_filtered(folder: Path, out: Path, kept: frozenset[str]) -> Testbed:
     filtered = subset_of(testbed, pairs, rule)
     write_subset(folder, out, filtered)
     return filtered
+
+
+# Importing: votes that were cast elsewhere. Twice is the same as once.
+
+_VIDEO = {"intact": 0, "changed": 1, "": 0}
+_STORED = {word: stored for stored, word in PICKED.items()}
+
+
+@dataclass(frozen=True, slots=True)
+class Imported:
+    """What became of the rows."""
+
+    added: int
+    known: int
+    """Were in the store already."""
+    unfinished: int
+    """Were not answered to the end, so not taken."""
+
+
+def import_records(database: Database, records: Iterable[VoteRecord]) -> Imported:
+    """Add what is not there yet; all of it or, where a row is wrong, nothing."""
+    added = known = unfinished = 0
+    with database.write() as connection:
+        for record in records:
+            if not record.finished:
+                unfinished += 1
+            elif _add(connection, record):
+                added += 1
+            else:
+                known += 1
+        note(connection, "import", added=added, known=known, unfinished=unfinished)
+    return Imported(added, known, unfinished)
+
+
+def _add(connection: Connection, record: VoteRecord) -> bool:
+    unit = connection.execute(
+        select(units).where(units.c.task == record.task.value, units.c.key == record.unit)
+    ).first()
+    if unit is None:
+        raise UserError(
+            f"the store has no unit {record.unit!r} of the task {record.task.value}",
+            advice="Open the testbed it belongs to once with `screentest annotate serve`.",
+        )
+    worker = imported_worker(connection, record.worker)
+    sitting = connection.execute(
+        select(sittings).where(sittings.c.unit_id == unit.id, sittings.c.worker_id == worker)
+    ).first()
+    if sitting is not None and sitting.done_at is not None:
+        return False
+    if record.left not in _VIDEO or of_two(record.task) != (record.left != ""):
+        raise UserError(f"{record.unit}, {record.worker}: left is intact or changed for a pair")
+    name = secrets.token_urlsafe(16)
+    steps = STEPS[record.task]
+    moment = {"issued_at": record.at - record.seconds, "step_at": record.at, "done_at": record.at}
+    if sitting is not None:  # begun here and left lying
+        name = sitting.id
+        connection.execute(update(sittings).where(sittings.c.id == name).values(**moment))
+    else:
+        connection.execute(
+            insert(sittings).values(
+                id=name,
+                unit_id=unit.id,
+                worker_id=worker,
+                left_video=_VIDEO[record.left],
+                step=steps[-1].value,
+                expires_at=record.at,
+                skipped=False,
+                **moment,
+            )
+        )
+    for step in steps:
+        _vote(connection, record, unit, worker, name, step, last=step is steps[-1])
+    connection.execute(update(units).where(units.c.id == unit.id).values(votes=units.c.votes + 1))
+    return True
+
+
+def _vote(
+    connection: Connection,
+    record: VoteRecord,
+    unit: Row[Any],
+    worker: int,
+    sitting: str,
+    step: Step,
+    *,
+    last: bool,
+) -> None:
+    name = record.vote if last else f"{record.vote[:48]}-{step.value}"
+    # Begun here, so this step may be answered already: what is here stays.
+    if connection.execute(
+        select(votes.c.id).where(votes.c.sitting_id == sitting, votes.c.step == step.value)
+    ).first():
+        return
+    if connection.execute(select(votes.c.id).where(votes.c.id == name)).first():
+        raise UserError(f"the vote {name!r} is in the store for something else")
+    try:
+        answer = _answer(connection, record, unit, step)
+        comment = check_comment(record.comment) if last else ""
+    except BadAnswer as error:
+        raise UserError(f"{record.unit}, {record.worker}: {error}") from None
+    connection.execute(
+        insert(votes).values(
+            id=name,
+            sitting_id=sitting,
+            unit_id=unit.id,
+            worker_id=worker,
+            step=step.value,
+            answer=answer,
+            comment=comment,
+            seconds=record.seconds if last else 0.0,
+            watched=record.watched if last else {},
+            at=record.at,
+        )
+    )
+
+
+def _answer(
+    connection: Connection, record: VoteRecord, unit: Row[Any], step: Step
+) -> dict[str, Any]:
+    if step is Step.CHOICE:
+        if record.choice not in _STORED:
+            raise BadAnswer("choice is intact, changed or tie")
+        picked = _STORED[record.choice]
+        side = "left" if record.choice == record.left else "right"
+        return {"choice": "same" if picked == "tie" else side, "picked": picked}
+    prompt = ""
+    if step is Step.REVIEW:
+        prompt = connection.execute(
+            select(texts.c.prompt).where(texts.c.id == unit.text_id)
+        ).scalar_one()
+    given = {
+        "rating": record.rating,
+        "confirmed": True,
+        "score": record.score,
+        "answers": record.answers,
+        "verdict": record.verdict,
+        "text": record.text,
+    }
+    names = [question["id"] for question in unit.questions]
+    return check_answer(step, given, questions=names, prompt=prompt)

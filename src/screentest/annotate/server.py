@@ -14,7 +14,7 @@ from fastapi.responses import JSONResponse, PlainTextResponse, RedirectResponse,
 from starlette.exceptions import HTTPException
 from starlette.types import ASGIApp
 
-from screentest.annotate.answers import Task, Unit
+from screentest.annotate.answers import Unit
 from screentest.annotate.assignment import Rules
 from screentest.annotate.language import Language, read_language
 from screentest.annotate.material import read_units
@@ -26,6 +26,7 @@ from screentest.annotate.web import api, operator, pages
 from screentest.annotate.web.guard import Guard, Throttle
 from screentest.annotate.web.visitor import SignedOut, Site, allowed_origins, is_loopback
 from screentest.core import BadOption, Progress, UserError
+from screentest.judges.votes import VoteTask
 
 SHORTEST_TOKEN: Final = 16
 DEFAULT_LANGUAGES: Final = ("en", "ja")
@@ -34,7 +35,7 @@ DEFAULT_LANGUAGES: Final = ("en", "ja")
 def open_project(
     place: Path,
     store: str | Path,
-    task: Task,
+    task: VoteTask,
     *,
     questions: Path | None = None,
     gold: Path | None = None,

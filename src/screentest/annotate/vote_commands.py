@@ -13,8 +13,9 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from screentest.annotate.quality import Agreement, WorkerState
-    from screentest.annotate.records import Filtering, Record
+    from screentest.annotate.records import Filtering
     from screentest.annotate.store import Database
+    from screentest.judges.votes import VoteRecord
 
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 DropExcluded = Annotated[
@@ -91,18 +92,18 @@ def filter_(
     """
     from sqlalchemy import select
 
-    from screentest.annotate.answers import Task
     from screentest.annotate.quality import agreement
     from screentest.annotate.records import filter_records, read_records, write_filtered
     from screentest.annotate.records import without_excluded as reliable
     from screentest.annotate.store.schema import units
     from screentest.cli.console import err, plural, print_json
+    from screentest.judges.votes import VoteTask
 
     with opened(place, store) as database, database.read() as connection:
-        records = read_records(connection, wanted_task(database, Task.CHECK.value))
+        records = read_records(connection, wanted_task(database, VoteTask.CHECK.value))
         asked = connection.execute(
             select(units.c.key, units.c.aspect).where(
-                units.c.task == Task.CHECK.value,
+                units.c.task == VoteTask.CHECK.value,
                 units.c.closed.is_(False),
                 units.c.is_gold.is_(False),
             )
@@ -142,12 +143,12 @@ def export(
       screentest annotate export testbed/ --task check --out votes.json
     """
     from screentest._util.atomic import atomic_output
-    from screentest.annotate.export import as_csv, as_json
     from screentest.annotate.records import read_records
     from screentest.annotate.records import without_excluded as reliable
     from screentest.cli._annotate import task_named
     from screentest.cli.console import err, plural
     from screentest.core import BadOption
+    from screentest.judges.votes import as_csv, as_json
 
     writers = {".csv": as_csv, ".json": as_json}
     if out.suffix not in writers:
@@ -185,7 +186,7 @@ def import_(
       screentest annotate import testbed/ votes.json
       screentest annotate import testbed/ answers.jsonl --key bundle/key.json
     """
-    from screentest.annotate.export import import_records
+    from screentest.annotate.records import import_records
     from screentest.cli.console import err
 
     if key is not None:
@@ -193,9 +194,9 @@ def import_(
         done = import_records(database, records)
         database.close()
     else:
-        from screentest.annotate.export import read_export
+        from screentest.judges.votes import read_votes
 
-        records = read_export(votes)
+        records = read_votes(votes, whole=True)
         with opened(place, store) as database:
             done = import_records(database, records)
     told = f"{done.added:,} added, {done.known:,} known already"
@@ -204,7 +205,7 @@ def import_(
 
 def _answers(
     place: Path, store: str | None, votes: Path, key: Path, questions: Path | None
-) -> tuple[Database, list[Record]]:
+) -> tuple[Database, list[VoteRecord]]:
     """The answers to a bundle, and the store for them, which need not be there yet."""
     from screentest.annotate.bundle import read_answers, task_of
     from screentest.annotate.server import open_project

@@ -17,7 +17,6 @@ from sqlalchemy import Connection, Row, insert, select, update
 from screentest.annotate.answers import (
     BadAnswer,
     Step,
-    Task,
     check_answer,
     check_comment,
     is_right,
@@ -27,6 +26,7 @@ from screentest.annotate.assignment import Rules, has_room, keep_alive
 from screentest.annotate.store.database import Database
 from screentest.annotate.store.schema import files, media, sittings, texts, units, views, votes
 from screentest.annotate.viewing import Viewing, take_reports
+from screentest.judges.votes import VoteTask
 
 VOTE_ID: Final = re.compile(r"[A-Za-z0-9_-]{16,64}", re.ASCII)
 
@@ -123,7 +123,7 @@ def _store(
             at=now,
         )
     )
-    following = step_after(Task(unit.task), Step(step))
+    following = step_after(VoteTask(unit.task), Step(step))
     if following is not None:
         _go_on(connection, sitting, rules, following, now)
         return Taken(False, False)

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 if TYPE_CHECKING:
-    from screentest.annotate.answers import Task
     from screentest.annotate.store import Database
+    from screentest.judges.votes import VoteTask
 
 Place = Annotated[
     Path,
@@ -34,16 +34,16 @@ TaskName = Annotated[
 ]
 
 
-def task_named(name: str) -> Task:
+def task_named(name: str) -> VoteTask:
     """The task of that name."""
-    from screentest.annotate.answers import Task
     from screentest.core import BadOption
+    from screentest.judges.votes import VoteTask
 
     try:
-        return Task(name)
+        return VoteTask(name)
     except ValueError:
         raise BadOption(
-            f"there is no task {name!r}", advice=f"Give one of {', '.join(Task)}."
+            f"there is no task {name!r}", advice=f"Give one of {', '.join(VoteTask)}."
         ) from None
 
 
@@ -71,7 +71,7 @@ def opened(place: Path, store: str | None) -> Iterator[Database]:
         database.close()
 
 
-def wanted_task(database: Database, name: str | None) -> Task:
+def wanted_task(database: Database, name: str | None) -> VoteTask:
     """The task that is meant."""
     from screentest.annotate.store.project import only_task
 

@@ -183,10 +183,11 @@ def _human(votes: Path | None, cases: Sequence[Case]) -> dict[Aspect, float] | N
         return None
     from screentest.core import BadOption
     from screentest.judges.cases import strongest
-    from screentest.judges.human import read_votes, share_for_intact
+    from screentest.judges.human import share_for_intact
+    from screentest.judges.votes import pair_votes
 
     videos = [case.second.video for case in strongest(cases)]
-    shares = share_for_intact(read_votes(votes), videos)
+    shares = share_for_intact(pair_votes(votes), videos)
     if not shares:
         raise BadOption(
             f"{votes} has no vote on a pair of these testbeds",

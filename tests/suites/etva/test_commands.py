@@ -12,11 +12,9 @@ from typing import Any
 import pytest
 from typer.testing import CliRunner
 
-from screentest.annotate.answers import Task
-from screentest.annotate.export import as_json
-from screentest.annotate.records import Record
 from screentest.cli import app
 from screentest.core import Item
+from screentest.judges.votes import VoteRecord, VoteTask, as_json
 from screentest.manifests.manifest import write_manifest
 from screentest.models import Choice
 from screentest.run import InlineEngine, RunStore
@@ -221,12 +219,12 @@ def test_released_transcripts(shared_data: Path) -> None:
 # ---- a run: scored, replayed, compared with people
 
 
-def vote(unit: str, worker: str, **said: object) -> Record:
-    task = Task.RATE if "score" in said else Task.QUESTIONS
+def vote(unit: str, worker: str, **said: object) -> VoteRecord:
+    task = VoteTask.RATE if "score" in said else VoteTask.QUESTIONS
     about: dict[str, Any] = {"source": unit, "video": unit, "name": "", "aspect": "", "left": ""}
     about |= {"severity": None, "clips": None, "duration": 1.0, "seconds": 3.0, "at": 0.0}
     about |= {"gold": False, "excluded": False, "finished": True, "vote": f"{unit}{worker}"}
-    return Record(task=task, unit=unit, worker=worker, **about, **said)  # type: ignore[arg-type]
+    return VoteRecord(task=task, unit=unit, worker=worker, **about, **said)  # type: ignore[arg-type]
 
 
 # Three films stand for three generators; the model tells them apart by their shape.

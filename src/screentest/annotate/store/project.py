@@ -11,15 +11,16 @@ from typing import Any
 
 from sqlalchemy import Connection, insert, select, update
 
-from screentest.annotate.answers import Task, Unit
+from screentest.annotate.answers import Unit
 from screentest.annotate.media import Prepared
 from screentest.annotate.store.database import Database
 from screentest.annotate.store.schema import files, texts, units
 from screentest.core import UserError
+from screentest.judges.votes import VoteTask
 
 
 def keep_units(
-    database: Database, task: Task, given: Sequence[Unit], prepared: Mapping[Path, Prepared]
+    database: Database, task: VoteTask, given: Sequence[Unit], prepared: Mapping[Path, Prepared]
 ) -> None:
     """Put the units of a task into the database.
 
@@ -47,11 +48,11 @@ def keep_units(
             connection.execute(update(units).where(units.c.id == known[key].id).values(closed=True))
 
 
-def only_task(database: Database, task: Task | None) -> Task:
+def only_task(database: Database, task: VoteTask | None) -> VoteTask:
     """The task that is meant where a store has one only."""
     with database.read() as connection:
         found = [
-            Task(name) for (name,) in connection.execute(select(units.c.task).distinct()).all()
+            VoteTask(name) for (name,) in connection.execute(select(units.c.task).distinct()).all()
         ]
     if task is not None:
         if task not in found:

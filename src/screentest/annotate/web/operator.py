@@ -12,11 +12,12 @@ from sqlalchemy import select
 from screentest.annotate.people import exclude
 from screentest.annotate.plan import progress_of
 from screentest.annotate.quality import agreement, review, rules_for
-from screentest.annotate.records import Record, read_records
+from screentest.annotate.records import read_records
 from screentest.annotate.store.schema import log, workers
 from screentest.annotate.web.rendering import page
 from screentest.annotate.web.visitor import NeedOperator, check_csrf, site_of
 from screentest.core import UserError
+from screentest.judges.votes import VoteRecord
 
 router = APIRouter()
 Text = Annotated[str, Form()]
@@ -99,7 +100,7 @@ def decide(
     return RedirectResponse(f"/operator/worker/{quote(label)}", 303)
 
 
-def told(record: Record) -> str:
+def told(record: VoteRecord) -> str:
     """An answer in a word."""
     if record.answers is not None:
         return " ".join(f"{name}:{value}" for name, value in record.answers.items())

@@ -15,11 +15,12 @@ from fastapi.responses import HTMLResponse
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from sqlalchemy import Connection, Row, select
 
-from screentest.annotate.answers import Step, Task, of_two
+from screentest.annotate.answers import Step
 from screentest.annotate.language import Language, passage_hash
 from screentest.annotate.store.schema import media, texts, translations, units, votes
 from screentest.annotate.voting import seen_marks, side_of
 from screentest.annotate.web.visitor import Visitor, language_of, site_of
+from screentest.judges.votes import VoteTask, of_two
 
 
 @cache
@@ -113,7 +114,7 @@ class Screen:
     """One step of one sitting. Knows sides, never which video is which before it may."""
 
     sitting: str
-    task: Task
+    task: VoteTask
     step: Step
     aspect: str
     sides: Sequence[tuple[str, str]]
@@ -147,7 +148,7 @@ def screen_of(connection: Connection, sitting: Row[Any], language: str) -> Scree
     )
     return Screen(
         sitting=sitting.id,
-        task=Task(unit.task),
+        task=VoteTask(unit.task),
         step=step,
         aspect=unit.aspect,
         sides=[(row.side, f"/media/{row.id}") for row in sides],

@@ -8,11 +8,10 @@ from typing import Annotated, Any
 
 import typer
 
-from screentest.annotate.export import read_export
-from screentest.annotate.records import Record
 from screentest.cli.options import JsonOption
 from screentest.cli.tables import print_heading, print_indented, show
 from screentest.core import Cell, Column, Outcome, Table, UnknownName
+from screentest.judges.votes import VoteRecord, read_votes
 from screentest.suites.etva.answers import Compat
 from screentest.suites.etva.commands import CategoriesOption
 from screentest.suites.etva.data import read_transcripts
@@ -143,12 +142,7 @@ def people(
       screentest suite etva people scores/ ratings.json
       screentest suite etva people scores/ ratings.json answers.json --json
     """
-    records = [
-        record
-        for path in votes
-        for record in read_export(path)
-        if record.finished and not record.excluded
-    ]
+    records = [record for path in votes for record in read_votes(path, whole=True) if record.counts]
     rated = by_prompt_and_model(run, _ratings(records))
     found: dict[str, WithPeople] = {}
     for output in (SCORE, *(category.value for category in Category)):
@@ -205,7 +199,7 @@ def _mean_cells(outcome: Outcome[PerPrompt]) -> tuple[Cell, Cell, Cell]:
     return (mean.mean, ends.low, ends.high) if ends is not None else (mean.mean, None, None)
 
 
-def _ratings(records: Iterable[Record]) -> dict[str, float]:
+def _ratings(records: Iterable[VoteRecord]) -> dict[str, float]:
     """Item → the mean rating."""
     given: dict[str, list[float]] = {}
     for record in records:
@@ -214,7 +208,7 @@ def _ratings(records: Iterable[Record]) -> dict[str, float]:
     return {item: sum(some) / len(some) for item, some in given.items()}
 
 
-def _answers(records: Iterable[Record]) -> dict[str, bool]:
+def _answers(records: Iterable[VoteRecord]) -> dict[str, bool]:
     """Question of an item → what most people say; a tie says nothing."""
     given: dict[str, list[int]] = {}
     for record in records:

@@ -173,15 +173,14 @@ def correct(
       screentest suite locot2v correct suite/ votes.json
       screentest suite locot2v correct suite/ votes.json --stage questions
     """
-    from screentest.annotate.answers import Task
-    from screentest.annotate.export import read_export
     from screentest.cli.console import print_json
     from screentest.cli.tables import print_indented
+    from screentest.judges.votes import VoteTask, read_votes
     from screentest.suites.locot2v.building.documents import correct_stage
 
     said: dict[str, list[str | None]] = {}
-    for record in read_export(votes):
-        if record.task is Task.PROMPTS and record.finished and not record.excluded:
+    for record in read_votes(votes, whole=True):
+        if record.task is VoteTask.PROMPTS and record.counts:
             text = record.text if record.verdict == "correct" else None
             said.setdefault(record.source, []).append(text)
     found = correct_stage(folder, said, stage)

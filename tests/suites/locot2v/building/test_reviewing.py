@@ -7,10 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from screentest.annotate.answers import Task
-from screentest.annotate.export import as_json
 from screentest.annotate.material import read_units
-from screentest.annotate.records import Record
+from screentest.judges.votes import VoteRecord, VoteTask, as_json
 from screentest.suites.locot2v.building.documents import correct_stage
 from screentest.suites.locot2v.building.stages import SourceVideo
 from screentest.suites.locot2v.building.wording import REVIEWED, Unreadable, read_back
@@ -24,10 +22,10 @@ __all__ = ["api_key", "source"]  # fixtures
 
 def vote(
     worker: str, text: str | None, name: str = "pets_dog", *, excluded: bool = False
-) -> Record:
+) -> VoteRecord:
     """What one person said of a draft."""
-    return Record(
-        task=Task.PROMPTS,
+    return VoteRecord(
+        task=VoteTask.PROMPTS,
         unit=name,
         source=name,
         video="dog.mkv",
@@ -53,7 +51,7 @@ def test_the_annotation_app_reads_the_drafts(source: SourceVideo, tmp_path: Path
     with answering(**REPLIES) as server:
         done = built(server, tmp_path, source)
     assert done.drafts is not None
-    (unit,) = read_units(done.drafts, Task.PROMPTS)
+    (unit,) = read_units(done.drafts, VoteTask.PROMPTS)
     assert (unit.source, unit.prompt) == ("pets_dog", "A revised draft.")
     assert unit.videos[0].path == source.item.video.resolve()
 
@@ -112,7 +110,7 @@ def test_every_stage_can_be_looked_over(stage: str, source: SourceVideo, tmp_pat
     with answering(**REPLIES) as server:
         built(server, tmp_path, source)
     path = tmp_path / ("drafts.jsonl" if stage == "draft" else f"review/{stage}.jsonl")
-    (unit,) = read_units(path, Task.PROMPTS)
+    (unit,) = read_units(path, VoteTask.PROMPTS)
     same = correct_stage(tmp_path, {"pets_dog": [unit.prompt]}, stage)
     assert same.approved == ("pets_dog",)
     text = "7" if stage == "complexity" else "yes" if stage == "questions" else "Corrected."
@@ -126,7 +124,7 @@ def test_every_stage_can_be_looked_over(stage: str, source: SourceVideo, tmp_pat
     with answering(**REPLIES) as server:
         again = built(server, tmp_path, source)
     assert f"pets_dog/{stage}" in [*again.corrected, *again.conflicts]
-    (unit,) = read_units(path, Task.PROMPTS)
+    (unit,) = read_units(path, VoteTask.PROMPTS)
     assert unit.prompt == corrected
 
 

@@ -1,0 +1,259 @@
+"""Votes: what people said, one record per person and unit; the files they are kept in.
+
+`screentest annotate export` writes all columns. Votes on pairs from elsewhere need ``video``, the
+path of the changed video in its testbed; ``aspect``; and ``choice``: intact, changed or tie. In
+CSV, a text that a spreadsheet would take for a formula gets an apostrophe in front; reading takes
+it away again. JSON holds every text as it is.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, fields
+from datetime import UTC, datetime
+from enum import StrEnum
+from pathlib import Path
+from typing import Any, Final
+
+from screentest.core import Aspect, BadOption
+
+SCHEMA: Final = 1
+PAIR_COLUMNS: Final = ("video", "aspect", "choice")
+"""What a vote on a pair needs to count."""
+CHOICES: Final = ("intact", "changed", "tie")
+_FORMULA: Final = ("=", "+", "-", "@", "\t", "\r", "\n", "'")
+_FLAGS: Final = {"true": True, "false": False}
+
+
+class VoteTask(StrEnum):
+    """What people are asked."""
+
+    PAIRS = "pairs"
+    """Which of two videos is better for an aspect."""
+    CHECK = "check"
+    """The same; then, with the intended answer shown, whether the degradation succeeded."""
+    RATE = "rate"
+    """How well one video shows its prompt: 0 to 5 in halves."""
+    QUESTIONS = "questions"
+    """Yes or no to each question about one video."""
+    PROMPTS = "prompts"
+    """Approve or correct a prompt against its video."""
+
+
+def of_two(task: VoteTask) -> bool:
+    """Whether two videos stand side by side."""
+    return task in (VoteTask.PAIRS, VoteTask.CHECK)
+
+
+@dataclass(frozen=True, slots=True)
+class VoteRecord:
+    """One worker on one unit. What was not asked is None."""
+
+    task: VoteTask = VoteTask.PAIRS
+    unit: str = ""
+    source: str = ""
+    video: str = ""
+    name: str = ""
+    aspect: str = ""
+    severity: float | None = None
+    clips: int | None = None
+    worker: str = ""
+    left: str = ""
+    """Which video stood on the left: intact or changed; empty for one video."""
+    duration: float = 0.0
+    """Of all videos of the unit."""
+    seconds: float = 0.0
+    """From opening the unit to the last answer, by the server's clock."""
+    at: float = 0.0
+    gold: bool = False
+    """The unit has a known answer: it tests the worker."""
+    excluded: bool = False
+    """The worker was found unreliable."""
+    finished: bool = True
+    vote: str = ""
+    """The id of the last click."""
+    choice: str | None = None
+    rating: str | None = None
+    score: float | None = None
+    answers: dict[str, int] | None = None
+    verdict: str | None = None
+    text: str | None = None
+    comment: str = ""
+    watched: dict[str, float] = field(default_factory=dict)
+
+    @property
+    def counts(self) -> bool:
+        """Whether it says something of its video: finished, by a reliable worker, no test."""
+        return self.finished and not self.gold and not self.excluded
+
+    @property
+    def correct(self) -> bool | None:
+        """Whether the intact video was preferred; None where that was not asked."""
+        return None if self.choice is None else self.choice == "intact"
+
+
+COLUMNS: Final = tuple(one.name for one in fields(VoteRecord))
+
+
+def as_csv(records: Iterable[VoteRecord]) -> str:
+    """All records as a table."""
+    page = io.StringIO(newline="")
+    writer = csv.DictWriter(page, COLUMNS, lineterminator="\r\n")
+    writer.writeheader()
+    for record in records:
+        row = row_of(record)
+        writer.writerow({name: _cell(value) for name, value in row.items()})
+    return page.getvalue()
+
+
+def as_json(records: Iterable[VoteRecord]) -> str:
+    """All records as one document; nothing is lost or changed."""
+    rows = [row_of(record) for record in records]
+    document = {"schema": SCHEMA, "votes": rows}
+    return json.dumps(document, ensure_ascii=False, indent=1, allow_nan=False) + "\n"
+
+
+def row_of(record: VoteRecord) -> dict[str, Any]:
+    """A record with plain values: moments as ISO 8601, UTC."""
+    row = {name: getattr(record, name) for name in COLUMNS}
+    row["task"] = record.task.value
+    row["at"] = datetime.fromtimestamp(record.at, UTC).isoformat(timespec="microseconds")
+    return row
+
+
+def read_votes(path: Path, *, whole: bool = False) -> list[VoteRecord]:
+    """The votes in a file, those that do not count among them; BadOption with the first bad row.
+
+    With ``whole`` every column of an export must be there: what is stored again lacks nothing.
+    """
+    try:
+        text = path.read_bytes().decode("utf-8-sig")  # line ends as they are
+    except (OSError, UnicodeDecodeError) as error:
+        raise BadOption(f"the votes in {path} cannot be read: {error}") from None
+    rows = _json_rows(text, path, whole) if path.suffix == ".json" else _csv_rows(text, path, whole)
+    records = []
+    for number, row in enumerate(rows, start=1):
+        try:
+            records.append(_record(row, whole))
+        except (KeyError, ValueError, TypeError) as error:
+            raise BadOption(f"{path}, vote {number}: {_message(error)}") from None
+    return records
+
+
+def pair_votes(path: Path) -> list[VoteRecord]:
+    """The votes on pairs that count; raises BadOption where there is none."""
+    of_pairs = [vote for vote in read_votes(path) if of_two(vote.task)]
+    counted = [vote for vote in of_pairs if vote.counts and vote.choice is not None]
+    if not counted:
+        left_out = f"; {len(of_pairs):,} are excluded, gold or unfinished" if of_pairs else ""
+        raise BadOption(
+            f"{path} has no votes on pairs that count{left_out}",
+            advice=f"Columns: {', '.join(PAIR_COLUMNS)}.",
+        )
+    return counted
+
+
+def safe_cell(text: str) -> str:
+    """A text that no spreadsheet takes for a formula.
+
+    >>> safe_cell("=1+1"), safe_cell("fine"), plain_cell(safe_cell("=1+1"))
+    ("'=1+1", 'fine', '=1+1')
+    """
+    return f"'{text}" if text.startswith(_FORMULA) else text
+
+
+def plain_cell(text: str) -> str:
+    """The text that a safe cell stands for."""
+    return text[1:] if text.startswith("'") and text[1:].startswith(_FORMULA) else text
+
+
+def _cell(value: object) -> object:
+    if isinstance(value, str):
+        return safe_cell(value)
+    if isinstance(value, Mapping):
+        return json.dumps(value, ensure_ascii=False) if value else ""
+    return value
+
+
+def _json_rows(text: str, path: Path, whole: bool) -> list[Any]:
+    try:
+        document = json.loads(text)
+    except ValueError as error:
+        raise BadOption(f"{path} is not JSON: {error}") from None
+    known = isinstance(document, dict) and document.get("schema", not whole) in (True, SCHEMA)
+    if not known and (whole or isinstance(document, dict)):
+        raise BadOption(
+            f"{path} is not an export of votes that this version reads",
+            advice="Give a file that `screentest annotate export` wrote.",
+        )
+    rows = document.get("votes") if isinstance(document, dict) else document
+    if not isinstance(rows, list):
+        raise BadOption(f"{path} has no list of votes")
+    return rows
+
+
+def _csv_rows(text: str, path: Path, whole: bool) -> list[Any]:
+    csv.field_size_limit(1 << 24)
+    reader = csv.DictReader(io.StringIO(text, newline=""))
+    missing = sorted(set(COLUMNS if whole else PAIR_COLUMNS) - set(reader.fieldnames or ()))
+    if missing:
+        raise BadOption(
+            f"{path} lacks the column {missing[0]}",
+            advice="Give a file that `screentest annotate export` wrote."
+            if whole
+            else f"Columns: {', '.join(PAIR_COLUMNS)}.",
+        )
+    return [_from_cells(row) for row in reader]
+
+
+def _from_cells(row: Mapping[str, str]) -> dict[str, Any]:
+    """The values of a row of a CSV file; a column that is not there, or is empty, is left out."""
+    plain: dict[str, Any] = {
+        name: plain_cell(row[name]) for name in COLUMNS if row.get(name) not in (None, "")
+    }
+    for name in ("severity", "score", "duration", "seconds"):
+        if name in plain:
+            plain[name] = float(plain[name])
+    if "clips" in plain:
+        plain["clips"] = int(plain["clips"])
+    for name in ("answers", "watched"):
+        if name in plain:
+            plain[name] = json.loads(plain[name])
+    return plain
+
+
+def _record(row: Any, whole: bool) -> VoteRecord:
+    if not isinstance(row, Mapping):
+        raise ValueError("not an object")
+    values = {name: row[name] for name in COLUMNS if row.get(name) is not None}
+    if whole:
+        for name in ("task", "unit", "at", "gold", "excluded", "finished"):
+            values[name] = row[name]
+    if "task" in values:
+        values["task"] = VoteTask(values["task"])
+    if "at" in values:
+        values["at"] = datetime.fromisoformat(values["at"]).timestamp()
+    for name in ("unit", "worker", "vote", "comment", "video", "aspect"):
+        if not isinstance(values.get(name, ""), str):
+            raise ValueError(f"{name} is not text")
+    for name in ("gold", "excluded", "finished"):
+        flag = values.get(name)
+        if flag is not None and not isinstance(flag, bool):
+            if str(flag).lower() not in _FLAGS:
+                raise ValueError(f"invalid {name} {flag!r}: must be True or False")
+            values[name] = _FLAGS[str(flag).lower()]
+    record = VoteRecord(**values)
+    if of_two(record.task) and record.finished:
+        if any(not values.get(name) for name in PAIR_COLUMNS):
+            raise ValueError(f"lacks one of {', '.join(PAIR_COLUMNS)}")
+        if record.choice not in CHOICES:
+            raise ValueError(f"invalid choice {record.choice!r}: must be {', '.join(CHOICES)}")
+        Aspect(record.aspect)
+    return record
+
+
+def _message(error: Exception) -> str:
+    return f"lacks {error}" if isinstance(error, KeyError) else str(error)
