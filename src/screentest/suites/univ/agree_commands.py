@@ -2,18 +2,29 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated
 
 import typer
 
+from screentest.cli.console import out, plural, shown
 from screentest.cli.options import JsonOption
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from screentest.scores.results import Results
-    from screentest.suites.univ.people import JudgeAgreement, SelfPreference, Unit
+from screentest.cli.tables import show
+from screentest.core import BadOption, Column, NoValue, Table, UserError
+from screentest.run import RunReader
+from screentest.scores.results import Results, read_results
+from screentest.suites.univ.people import (
+    JudgeAgreement,
+    SelfPreference,
+    Unit,
+    judged,
+    on_one_scale,
+    read_votes,
+    self_preference,
+    write_sheet,
+)
+from screentest.suites.univ.people import agree as compare
 
 
 def agree(
@@ -59,10 +70,6 @@ def agree(
       screentest suite univ agree scores/ --votes sheet.csv
       screentest suite univ agree gpt/ qwen/ --votes sheet.csv --own gpt=sora
     """
-    from screentest.cli.console import print_json
-    from screentest.core import BadOption
-    from screentest.suites.univ.people import read_votes
-
     if not 0 < share <= 1 or not 0 <= tolerance <= 1:
         raise BadOption("--share and --tolerance are between 0 and 1")
     names = [name.strip() for name in values.split(",") if name.strip()]
@@ -78,16 +85,10 @@ def agree(
     voted = read_votes(votes) if votes is not None else None
     found = _compare(read, voted, names, tolerance)
     favours = _favours(read, voted, names, own or [], group)
-    if as_json:
-        print_json({"agreement": _objects(found), "self_preference": _favour_objects(favours)})
-    else:
-        _print(found, favours)
+    show(_agreement_table(found), _preference_table(favours), as_json=as_json)
 
 
 def _read(folder: Path) -> Results:
-    from screentest.run import RunReader
-    from screentest.scores.results import read_results
-
     with RunReader(folder) as run:
         return read_results(run)
 
@@ -95,10 +96,6 @@ def _read(folder: Path) -> Results:
 def _write(
     path: Path, results: Results, names: Sequence[str], share: float, raters: int, seed: int
 ) -> None:
-    from screentest.cli.console import out, plural, shown
-    from screentest.core import UserError
-    from screentest.suites.univ.people import judged, write_sheet
-
     known = judged(results, names)
     if not known:
         raise UserError(
@@ -107,10 +104,8 @@ def _write(
         )
     drawn = write_sheet(path, results, names, share=share, votes=raters, seed=seed)
     total = len({item for item, _ in known})
-    told = (
-        f"{shown(str(path))}: {drawn:,} of {plural(total, 'item')}, {plural(raters, 'vote')} each"
-    )
-    out().print(told, soft_wrap=True)
+    counts = f"{drawn:,} of {plural(total, 'item')}, {plural(raters, 'vote')} each"
+    out().print(f"{shown(str(path))}: {counts}", soft_wrap=True)
 
 
 def _compare(
@@ -120,10 +115,6 @@ def _compare(
     tolerance: float,
 ) -> dict[tuple[str, str], JudgeAgreement]:
     """By run and value, and by run over all values."""
-    from screentest.core import NoValue, UserError
-    from screentest.suites.univ.people import agree as compare
-    from screentest.suites.univ.people import on_one_scale
-
     found: dict[tuple[str, str], JudgeAgreement] = {}
     for run, results in read.items() if voted is not None else ():
         scores, people = on_one_scale(results, voted or {}, names)
@@ -145,9 +136,6 @@ def _favours(
     own: Sequence[str],
     group: str,
 ) -> list[SelfPreference]:
-    from screentest.core import NoValue, UserError
-    from screentest.suites.univ.people import on_one_scale, self_preference
-
     if not own:
         return []
     owns = {str(run): maker for run, maker in (_own(text, list(read)) for text in own)}
@@ -167,93 +155,62 @@ def _favours(
 
 def _own(text: str, runs: Sequence[Path]) -> tuple[Path, str]:
     """Which run, and whose results are its judge's own; a run's last name will do."""
-    from screentest.core import BadOption
-
     name, equals, maker = text.rpartition("=")
     found = [run for run in runs if run == Path(name)]
     found = found or [run for run in runs if run.name == Path(name).name]
     if not equals or not maker or len(found) != 1:
         known = ", ".join(map(str, runs))
-        raise BadOption(f"--own cannot be {text!r}", advice=f"Write RUN=MODEL; runs: {known}.")
+        raise BadOption(f"invalid --own {text!r}", advice=f"Write RUN=MODEL; runs: {known}.")
     return found[0], maker
 
 
-def _print(
-    found: Mapping[tuple[str, str], JudgeAgreement], favours: Sequence[SelfPreference]
-) -> None:
-    from screentest.cli.console import out
-    from screentest.cli.tables import print_heading, print_indented, table
-
-    for run in dict.fromkeys(run for run, _ in found):
-        mine = {name: one for (where, name), one in found.items() if where == run}
-        print_heading(f"{run} beside people")
-        rows = [
+def _agreement_table(found: Mapping[tuple[str, str], JudgeAgreement]) -> Table:
+    rows = []
+    for (run, name), one in found.items():
+        bias = one.bias_interval
+        rows.append(
             (
-                name,
-                f"{100 * one.share:.0f}%",
-                f"{100 * one.within.low:.0f}–{100 * one.within.high:.0f}",
-                f"{100 * one.bias:+.1f}",
-                _number(one.rank.value),
-                f"{one.units:,}",
+                *(run, name, one.share, one.within.low, one.within.high, one.bias),
+                *(one.rank.value, one.people.value, one.with_judge.value, one.units),
+                *(one.wilson.low, one.wilson.high),
+                *((bias.low, bias.high) if bias else (None, None)),
+                one.votes_each,
             )
-            for name, one in mine.items()
-        ]
-        columns = ["Value", ">Agree", ">95%", ">Bias, %", ">Rank", ">Values"]
-        out().print(table(columns, rows))
-        whole = mine["all"]
-        print_indented(
-            f"people among themselves: alpha {_number(whole.people.value)}; with the judge as one "
-            f"more: {_number(whole.with_judge.value)}; {whole.votes_each:.1f} votes a value"
         )
-    if favours:
-        print_heading("Self-preference")
-    for one in favours:
-        ends = one.interval
-        between = f", 95% {100 * ends.low:+.1f} to {100 * ends.high:+.1f}" if ends else ""
-        print_indented(
-            f"{one.judge} gives results of {one.own} {100 * one.value:+.1f} points of 100 more "
-            f"than others do{between} ({one.own_items:,} of its own, {one.other_items:,} others)"
-        )
+    return Table(
+        "agreement",
+        "Judges beside people",
+        (
+            *("run", "value"),
+            *(Column("agreement", "agree", 2), Column("low", digits=2), Column("high", digits=2)),
+            *(Column("bias", digits=3), Column("rank", digits=2)),
+            Column("alpha_people", "α", 2),
+            Column("alpha_with_judge", "α with", 2),
+            Column("units", "values"),
+            *(Column("wilson_low", detail=True), Column("wilson_high", detail=True)),
+            *(Column("bias_low", detail=True), Column("bias_high", detail=True)),
+            Column("votes_each", detail=True),
+        ),
+        rows,
+        "α: how far people agree among themselves; α with: with the judge as one more.",
+    )
 
 
-def _number(value: float | None) -> str:
-    return "–" if value is None else f"{value:.2f}"
-
-
-def _objects(found: Mapping[tuple[str, str], JudgeAgreement]) -> list[dict[str, Any]]:
-    return [
-        {
-            "run": run,
-            "value": name,
-            "units": one.units,
-            "agreement": one.share,
-            "interval": [one.within.low, one.within.high],
-            "wilson": [one.wilson.low, one.wilson.high],
-            "bias": one.bias,
-            "bias_interval": [one.bias_interval.low, one.bias_interval.high]
-            if one.bias_interval
-            else None,
-            "rank": one.rank.value,
-            "alpha_people": one.people.value,
-            "alpha_with_judge": one.with_judge.value,
-            "votes_each": one.votes_each,
-        }
-        for (run, name), one in found.items()
-    ]
-
-
-def _favour_objects(favours: Sequence[SelfPreference]) -> list[dict[str, Any]]:
-    return [
-        {
-            "judge": one.judge,
-            "own": one.own,
-            "value": one.value,
-            "interval": [one.interval.low, one.interval.high] if one.interval else None,
-            "own_items": one.own_items,
-            "other_items": one.other_items,
-        }
-        for one in favours
-    ]
+def _preference_table(favours: Sequence[SelfPreference]) -> Table:
+    return Table(
+        "self_preference",
+        "Self-preference",
+        ("judge", "own", Column("more", digits=3), *("low", "high", "own_items", "other_items")),
+        [
+            (
+                *(one.judge, one.own, one.value),
+                *((one.interval.low, one.interval.high) if one.interval else (None, None)),
+                *(one.own_items, one.other_items),
+            )
+            for one in favours
+        ],
+        "More: what a judge gives results of its own beyond what others give them, of 1.",
+    )
 
 
 COMMANDS = {"agree": agree}

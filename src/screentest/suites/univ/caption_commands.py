@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated, Literal
 
 import typer
 
+from screentest.cli.console import out as console
+from screentest.cli.console import plural, print_json, shown
 from screentest.cli.options import (
     DamagedOption,
     DeviceOption,
@@ -17,12 +19,22 @@ from screentest.cli.options import (
     ProfileOption,
     PromptsOption,
     WorkersOption,
+    cap_of,
+    items_of,
+    settings_of,
 )
+from screentest.cli.progress import watched
+from screentest.cli.tables import print_heading, print_indented
+from screentest.core import BadOption
+from screentest.models.roles import Role
+from screentest.run import Execution, LocalEngine, RunStore
+from screentest.run.session import Settings
+from screentest.scores.results import read_results
+from screentest.scores.tasks import score_items
+from screentest.suites.univ.caption_files import Captioned, captions_of, write_captions
+from screentest.suites.univ.captions import BUILTIN, CHAT
 
-if TYPE_CHECKING:
-    from screentest.run import Execution
-    from screentest.run.session import Settings
-    from screentest.suites.univ.captioning import Captioned
+By = Literal["auto", "chat", "builtin"]
 
 
 def caption(
@@ -36,7 +48,7 @@ def caption(
         Path, typer.Option(metavar="DIR", help="The run's folder, and what it writes.")
     ] = Path("captions"),
     by: Annotated[
-        str,
+        By,
         typer.Option(metavar="auto|chat|builtin", help="Who describes; auto: chat if chosen."),
     ] = "auto",
     fps: Annotated[float, typer.Option(help="Frames a second that a chat model is shown.")] = 2.0,
@@ -67,14 +79,6 @@ def caption(
           --model chat=openai:gpt-5
       screentest build described/manifest.jsonl --out testbed/
     """
-    from screentest.cli.console import print_json
-    from screentest.cli.options import cap_of, items_of, settings_of
-    from screentest.cli.progress import watched
-    from screentest.run import LocalEngine, RunStore
-    from screentest.scores.results import read_results
-    from screentest.scores.tasks import score_items
-    from screentest.suites.univ.captioning import captions_of, write_captions
-
     settings = settings_of(
         model,
         profile,
@@ -109,14 +113,8 @@ def caption(
         raise typer.Exit(1)
 
 
-def _metric(by: str, settings: Settings, fps: float, whole: bool) -> str:
-    from screentest.core import BadOption
-    from screentest.models.roles import Role
-    from screentest.suites.univ.captions import BUILTIN, CHAT
-
+def _metric(by: By, settings: Settings, fps: float, whole: bool) -> str:
     chosen = any(choice.role is Role.CHAT for choice in settings.models)
-    if by not in ("auto", "chat", "builtin"):
-        raise BadOption(f"--by cannot be {by!r}", advice="One of auto, chat, builtin.")
     if by == "chat" and not chosen:
         raise BadOption("no chat model is chosen", advice="Add --model chat=openai:NAME.")
     if by == "builtin" or not chosen:
@@ -127,10 +125,6 @@ def _metric(by: str, settings: Settings, fps: float, whole: bool) -> str:
 
 
 def _print(captioned: Captioned, written: list[Path], done: Execution) -> None:
-    from screentest.cli.console import out as console
-    from screentest.cli.console import plural, shown
-    from screentest.cli.tables import print_heading, print_indented
-
     for name, video in captioned.videos.items():
         lost = captioned.missing.get(name, 0)
         gaps = f", {plural(lost, 'shot')} missing" if lost else ""
@@ -142,8 +136,8 @@ def _print(captioned: Captioned, written: list[Path], done: Execution) -> None:
         print_indented(f"{name}: {failure}")
     console().print()
     if done.pending:
-        told = f"{plural(done.pending, 'video')} still to be described: start the command again"
-        print_indented(told, indent=0)
+        message = f"{plural(done.pending, 'video')} still to be described: start the command again"
+        print_indented(message, indent=0)
     for path in written:
         console().print(shown(str(path)), soft_wrap=True)
 

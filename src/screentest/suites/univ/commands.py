@@ -4,7 +4,7 @@
 Examples:
   screentest suite univ import UniVBench/ wan/ --task t2v --model wan \\
       --out wan.jsonl
-  screentest score wan.jsonl --suite univ --task t2v \\
+  screentest score wan.jsonl --suite univ:task=t2v \\
       --model chat=openai:NAME
   screentest suite univ table scores/ --chart radar.svg
 """
@@ -12,11 +12,242 @@ Examples:
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Literal
 
 import typer
 
-from screentest.cli.options import JsonOption
+from screentest.cli.console import out as console
+from screentest.cli.console import plural, print_json, shown
+from screentest.cli.options import (
+    JsonOption,
+    PricesOption,
+    PromptsOption,
+    items_of,
+    settings_of,
+)
+from screentest.cli.tables import show
+from screentest.core import BadOption, Column, Table, UserError
+from screentest.manifests.manifest import write_manifest
+from screentest.reports.charts import save
+from screentest.run import RunReader
+from screentest.run.session import Tools
+from screentest.scores.results import read_results
+from screentest.suites.univ.caption_files import read_shots
+from screentest.suites.univ.data import read_univbench
+from screentest.suites.univ.distribution import distribution as count_terms
+from screentest.suites.univ.distribution import draw_distribution
+from screentest.suites.univ.estimate import estimate_judging
+from screentest.suites.univ.pieces import Level, UnivTask
+from screentest.suites.univ.schema import description_schema
+from screentest.suites.univ.tables import (
+    PUBLISHED,
+    TaskCost,
+    TaskRow,
+    dimension_table,
+    task_costs,
+    task_radars,
+)
+from screentest.suites.univ.tables import table as task_rows
+from screentest.suites.univ.text_task import univ_v2t
+
+TaskOption = Annotated[
+    UnivTask, typer.Option("--task", metavar="NAME", help="v2t, t2v, r2v, tv2v, rv2v or v2v.")
+]
+RunsArgument = Annotated[
+    list[Path], typer.Argument(metavar="RUNS…", help="Runs of `score --suite univ`.")
+]
+_SHOWN_TERMS = 4
+_SCORE_FIRST = "Score with --suite univ:task=NAME."
+
+
+def import_benchmark(
+    benchmark: Annotated[
+        Path, typer.Argument(metavar="DIR", help="The folder with full_list/ and R2V/.")
+    ],
+    videos: Annotated[
+        Path, typer.Argument(metavar="RESULTS", help="A model's results: N.mp4, or N.txt for v2t.")
+    ],
+    task: TaskOption,
+    out: Annotated[Path, typer.Option(metavar="FILE", help="The manifest.")],
+    model: Annotated[str, typer.Option(metavar="NAME", help="Whose results they are.")] = "",
+    language: Annotated[
+        Literal["en", "cn"], typer.Option(metavar="en|cn", help="Which instructions to take.")
+    ] = "en",
+    as_json: JsonOption = False,
+) -> None:
+    """Write a manifest of one model's results at one task.
+
+    Results that are missing are listed; they are not scored, and never zeros.
+
+    \b
+    Examples:
+      screentest suite univ import UniVBench/ wan/ --task t2v --model wan \\
+          --out wan.jsonl
+    """
+    if not videos.is_dir():
+        raise BadOption(f"{videos} is not a folder of results")
+    bench = read_univbench(benchmark, language=language)
+    items = bench.items(task.value, videos, model=model)
+    if not items:
+        kind = "N.txt" if task is UnivTask.V2T else "N.mp4"
+        raise UserError(
+            f"no result in {videos} belongs to a case of {benchmark} for {task}",
+            advice=f"Results are called {kind}, by the number of their case.",
+        )
+    write_manifest(out, items)
+    missing = bench.missing(task.value, videos)
+    show(
+        Table("missing", f"Missing: {len(missing):,}", ("result",), [(one,) for one in missing]),
+        Table(
+            "problems",
+            f"Problems: {len(bench.problems):,}",
+            ("problem",),
+            [(str(one),) for one in bench.problems],
+        ),
+        as_json=as_json,
+        manifest=str(out),
+        items=len(items),
+    )
+    if not as_json:
+        counts = f"{plural(len(items), 'item')} of {plural(len(bench.cases), 'case')}"
+        console().print(f"{shown(str(out))}: {counts}", soft_wrap=True)
+
+
+def estimate(
+    inputs: Annotated[
+        list[Path], typer.Argument(metavar="ITEMS…", help="Manifests of items to be judged.")
+    ],
+    task: TaskOption,
+    level: Annotated[Level, typer.Option(metavar="NAME", help="video, shots or both.")] = "video",
+    truth: Annotated[
+        str, typer.Option(metavar="PATH", help="The ground truth of v2t: a folder or a file.")
+    ] = "",
+    model: Annotated[
+        str, typer.Option("--model-name", metavar="NAME", help="The judge, as --prices has it.")
+    ] = "",
+    prices: PricesOption = None,
+    prompts: PromptsOption = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Say what judging would take, before anything is asked.
+
+    \b
+    Examples:
+      screentest suite univ estimate wan.jsonl --task t2v
+      screentest suite univ estimate wan.jsonl --task t2v --level shots \\
+          --model-name gpt-5 --prices prices.toml
+    """
+    if (task is UnivTask.V2T) != bool(truth):
+        raise BadOption("the task v2t, and no other, needs --truth")
+    if bool(model) != (prices is not None):
+        raise BadOption("--model-name and --prices go together")
+    settings = settings_of(None, prompts=prompts, prices=prices)
+    price = settings.prices.of(model)
+    if model and price is None:
+        raise BadOption(f"{prices} has no price for {model!r}")
+    found = estimate_judging(
+        items_of(inputs),
+        task,
+        Tools(settings),
+        level=level,
+        truth=univ_v2t(truth=truth) if truth else None,
+        price=price,
+    )
+    show(
+        Table(
+            "estimate",
+            "What judging would take",
+            (
+                *("cases", "calls", "pictures"),
+                Column("tokens_in", "tokens in, about"),
+                Column("most_tokens_out", "tokens out, at most"),
+                Column("most_cost", "cost, at most"),
+            ),
+            [
+                (
+                    *(found.cases, found.calls, found.pictures),
+                    *(found.tokens_in, found.most_tokens_out),
+                    None if found.most_cost is None else str(found.most_cost),
+                )
+            ],
+            note="" if found.most_cost is not None else "The cost is unknown: there is no price.",
+        ),
+        Table("left_out", "Would not be scored", ("item", "reason"), found.left_out),
+        as_json=as_json,
+    )
+
+
+def table(
+    runs: RunsArgument,
+    by: Annotated[str, typer.Option(metavar="GROUP", help="The group that makes a row.")] = "model",
+    chart: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Draw it as a radar: .svg or .png.")
+    ] = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Print tasks and models by dimension, in per cent.
+
+    \b
+    Examples:
+      screentest suite univ table scores/
+      screentest suite univ table scores/ --chart radar.svg
+    """
+    rows: list[TaskRow] = []
+    for run in runs:
+        with RunReader(run) as reader:
+            found = task_rows(read_results(reader), by)
+        if not found:
+            raise UserError(f"{run} has no value of univ", advice=_SCORE_FIRST)
+        rows += found
+    if chart is not None:
+        save(task_radars(rows), chart)
+    show(dimension_table(rows, by), as_json=as_json)
+    if chart is not None and not as_json:
+        console().print(shown(str(chart)), soft_wrap=True)
+
+
+def costs(runs: RunsArgument, as_json: JsonOption = False) -> None:
+    """Print the tokens and seconds that a case took.
+
+    The last columns are what the paper's judge took.
+
+    \b
+    Examples:
+      screentest suite univ costs scores/
+    """
+    found: list[TaskCost] = []
+    for run in runs:
+        with RunReader(run) as reader:
+            some = task_costs(reader)
+        if not some:
+            raise UserError(f"{run} has no call of univ", advice=_SCORE_FIRST)
+        found += some
+    show(
+        Table(
+            "costs",
+            "What a case took",
+            (
+                *("task", "cases"),
+                Column("calls_per_case", "calls", digits=1),
+                Column("tokens_in_per_case", "in", digits=0),
+                Column("tokens_out_per_case", "out", digits=0),
+                Column("tokens_per_case", "tokens", digits=0),
+                Column("seconds_per_case", "seconds", digits=1),
+                Column("failed_calls", "failed"),
+                Column("paper_tokens", "paper"),
+                Column("paper_seconds", "s"),
+            ),
+            [
+                (
+                    *(one.task.value, one.cases, one.calls),
+                    *(one.tokens_in, one.tokens_out, one.tokens, one.seconds, one.failed),
+                    *PUBLISHED[one.task],
+                )
+                for one in found
+            ],
+        ),
+        as_json=as_json,
+    )
 
 
 def distribution(
@@ -33,35 +264,21 @@ def distribution(
     Examples:
       screentest suite univ distribution captions/captions.jsonl --out corpus.svg
     """
-    from screentest.cli.console import out as console
-    from screentest.cli.console import print_json, shown
-    from screentest.cli.tables import table as drawn
-    from screentest.reports.charts import save
-    from screentest.suites.univ.captioning import read_shots
-    from screentest.suites.univ.distribution import distribution as counted
-    from screentest.suites.univ.distribution import draw_distribution
-
-    spreads = counted([shot for path in captions for shot in read_shots(path)])
+    counted = count_terms([shot for path in captions for shot in read_shots(path)])
     if out is not None:
-        save(draw_distribution(spreads), out)
-    if as_json:
-        print_json(
-            {
-                name: {"counts": dict(one.counts), "silent": one.silent}
-                for name, one in spreads.items()
-            }
-        )
-        return
+        save(draw_distribution(counted), out)
     rows = [
-        (
-            name.replace("_", " "),
-            ", ".join(f"{term} {count:,}" for term, count in list(one.counts.items())[:4]) or "–",
-            f"{one.silent:,}",
-        )
-        for name, one in spreads.items()
+        (name.replace("_", " "), term, count)
+        for name, one in counted.items()
+        for term, count in [
+            *list(one.counts.items())[: None if as_json else _SHOWN_TERMS],
+            ("nothing said", one.silent),
+        ]
     ]
-    console().print(drawn(["Sub-dimension", "Seen most", ">Silent"], rows))
-    if out is not None:
+    columns = ("sub-dimension", "term", "shots")
+    note = f"Of each, the {_SHOWN_TERMS} most frequent terms; --json has all."
+    show(Table("distribution", "Terms", columns, rows, note), as_json=as_json)
+    if out is not None and not as_json:
         console().print(shown(str(out)), soft_wrap=True)
 
 
@@ -72,10 +289,14 @@ def schema() -> None:
     Examples:
       screentest suite univ schema > description.schema.json
     """
-    from screentest.cli.console import print_json
-    from screentest.suites.univ.schema import description_schema
-
     print_json(description_schema())
 
 
-COMMANDS = {"distribution": distribution, "schema": schema}
+COMMANDS = {
+    "import": import_benchmark,
+    "estimate": estimate,
+    "table": table,
+    "costs": costs,
+    "distribution": distribution,
+    "schema": schema,
+}

@@ -11,7 +11,7 @@ from screentest.reports.data import Report
 from screentest.reports.leaderboard import Line
 from screentest.suites.univ.pieces import TITLES as TASK_TITLES
 from screentest.suites.univ.pieces import UnivTask
-from screentest.suites.univ.tables import Row, subdimensions, table, task_of
+from screentest.suites.univ.tables import TaskRow, subdimensions, table, task_of
 from screentest.suites.univ.vocabulary import ALL_SUBDIMENSIONS, TITLES, Dimension
 
 PERCENT: Range = (0.0, 100.0, True)
@@ -55,7 +55,7 @@ def subdimension_rows(
 
 def task_charts(report: Report) -> list[Chart]:
     """One radar per task and level in which there are values, be it of one model alone."""
-    by_task: dict[tuple[UnivTask, str], list[Row]] = {}
+    by_task: dict[tuple[UnivTask, str], list[TaskRow]] = {}
     for row in table(report.results, report.by or "model"):
         if any(cell.percent is not None for cell in row.cells.values()):
             by_task.setdefault((row.task, row.name), []).append(row)
@@ -71,7 +71,7 @@ def task_charts(report: Report) -> list[Chart]:
     return [chart for chart in found if chart is not None]
 
 
-def _lines(rows: Iterable[Row]) -> list[Line]:
+def _lines(rows: Iterable[TaskRow]) -> list[Line]:
     return [
         Line(TITLES[one], row.model or "all", cell.percent, None, None, cell.scored, cell.total)
         for row in rows

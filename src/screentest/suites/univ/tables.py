@@ -14,7 +14,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from screentest.core import Reason
+from screentest.core import Column, Reason, Table
 from screentest.core.calls import CallStatus
 from screentest.core.options import split_value_name
 from screentest.reports.charts import radar
@@ -31,9 +31,11 @@ from screentest.suites.univ.vocabulary import (
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
+_SHORT = ("subj", "back", "act", "cam", "col", "light", "style", "pos")
+
 
 @dataclass(frozen=True, slots=True)
-class Cell:
+class DimensionMean:
     """A mean in per cent, and of how many cases."""
 
     percent: float | None
@@ -45,14 +47,14 @@ class Cell:
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class TaskRow:
     """One model at one task, judged in one way."""
 
     task: UnivTask
     metric: str
     """With its options: the same task judged whole and by shot is two rows."""
     model: str
-    cells: Mapping[Dimension, Cell]
+    cells: Mapping[Dimension, DimensionMean]
     average: float | None
     """The unweighted mean of the dimensions that have a value."""
     dimensions: int
@@ -65,7 +67,7 @@ class Row:
         return f"{self.task.value} {level[1]}" if level else self.task.value
 
 
-def table(results: Results, by: str = "model") -> list[Row]:
+def table(results: Results, by: str = "model") -> list[TaskRow]:
     """Rows in the order of tasks, then of how they were judged, then of models."""
     found: dict[tuple[str, str], list[Value]] = {}
     for value in results.values:
@@ -84,6 +86,39 @@ def table(results: Results, by: str = "model") -> list[Row]:
     ]
     order = list(UnivTask)
     return sorted(rows, key=lambda row: (order.index(row.task), row.metric, row.model))
+
+
+def dimension_table(rows: Sequence[TaskRow], by: str = "model") -> Table:
+    """The layout of the published table."""
+    lines = []
+    for row in rows:
+        cells = [row.cells[one] for one in Dimension]
+        scored = min(cell.scored + cell.lacking for cell in cells)
+        total = max(cell.total for cell in cells)
+        means = [cell.percent for cell in cells]
+        lines.append((row.name, row.model or None, *means, row.average, scored, total, row.metric))
+    return Table(
+        "univ",
+        "UniVBench by task and dimension, per cent",
+        (
+            *("task", by),
+            *(Column(one.value, short, 1) for one, short in zip(Dimension, _SHORT, strict=True)),
+            Column("average", "avg", 1),
+            *("scored", "total", Column("metric", detail=True)),
+        ),
+        lines,
+        _note(rows),
+    )
+
+
+def _note(rows: Sequence[TaskRow]) -> str:
+    every = [cell for row in rows for cell in row.cells.values()]
+    notes = []
+    if any(cell.percent is None and cell.lacking == cell.total for cell in every):
+        notes.append("–: the ground truth says nothing about it; the average leaves it out.")
+    if any(row.average is None for row in rows):
+        notes.append("No average: a dimension was not scored. `screentest score` says why.")
+    return " ".join(notes)
 
 
 def subdimensions(results: Results, by: str = "model") -> dict[str, dict[str, float]]:
@@ -119,7 +154,9 @@ def percent(task: UnivTask, value: float) -> float:
     return value * (100 if task is UnivTask.V2T else 10)
 
 
-def _row(metric: str, model: str, values: Sequence[Value], waiting: Mapping[Dimension, int]) -> Row:
+def _row(
+    metric: str, model: str, values: Sequence[Value], waiting: Mapping[Dimension, int]
+) -> TaskRow:
     task = task_of(metric)
     assert task is not None
     cells = {}
@@ -131,11 +168,13 @@ def _row(metric: str, model: str, values: Sequence[Value], waiting: Mapping[Dime
             for v in mine
         )
         mean = math.fsum(numbers) / len(numbers) if numbers else None
-        cells[dimension] = Cell(mean, len(numbers), len(mine) + waiting[dimension], lacking)
+        cells[dimension] = DimensionMean(
+            mean, len(numbers), len(mine) + waiting[dimension], lacking
+        )
     had = [cell.percent for cell in cells.values() if cell.percent is not None]
     whole = all(cell.percent is not None or cell.lacking == cell.total for cell in cells.values())
     average = math.fsum(had) / len(had) if had and whole else None
-    return Row(task, metric, model, cells, average, len(had))
+    return TaskRow(task, metric, model, cells, average, len(had))
 
 
 # What judging cost: tokens and seconds per case and task, from the ledger of a run.
@@ -211,7 +250,7 @@ def _cost(task: UnivTask, cases: int, calls: Sequence[Call]) -> TaskCost:
 # The benchmark's radar: a panel per task, an axis per dimension, a line per model.
 
 
-def task_radars(rows: Sequence[Row]) -> Figure:
+def task_radars(rows: Sequence[TaskRow]) -> Figure:
     """All tasks of a table; what has no value is a gap."""
     panels: dict[str, dict[str, dict[str, float]]] = {}
     for row in rows:

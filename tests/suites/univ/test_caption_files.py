@@ -10,7 +10,7 @@ import pytest
 
 from screentest.core import ManifestError, seconds
 from screentest.manifests.manifest import read_manifest
-from screentest.suites.univ.captioning import read_captions, read_shots
+from screentest.suites.univ.caption_files import read_captions, read_shots
 from screentest.testing.chat_answers import Answer, Asked, Status
 from screentest.testing.chat_server import FakeChatServer
 from tests.suites.univ.scripted import answering, description, kind_of, matches
