@@ -200,7 +200,7 @@ def _preference_table(favours: Sequence[SelfPreference]) -> Table:
     return Table(
         "self_preference",
         "Self-preference",
-        ("judge", "own", Column("more", digits=3), *("low", "high", "own_items", "other_items")),
+        ("judge", "own", Column("value", "more", 3), *("low", "high", "own_items", "other_items")),
         [
             (
                 *(one.judge, one.own, one.value),
