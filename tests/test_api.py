@@ -126,13 +126,13 @@ def test_without_any_library_there_are_rows(
     monkeypatch.setitem(sys.modules, "polars", None)
     with pytest.raises(UserError, match="neither pandas nor polars is installed"):
         scores.frame()
-    assert [row["score"] for row in scores.rows()] == [1.0, None]
+    assert [row["score"] for row in scores.records()] == [1.0, None]
     with pytest.raises(UserError, match="no frame of 'excel'"):
         data_frame([], "excel")
 
 
 def test_scores_by_name(scores: Scores) -> None:
-    assert str(scores) == "calm: 1.00 (1/2 scored)  calm|v:1"
+    assert str(scores) == "calm: 1.00 (1/2 scored)  calm|v1|#eb50e8"
     assert scores.value("b", "calm").outcome.failure is not None
     with pytest.raises(UnknownName, match="no 'busy' of 'a'"):
         scores.value("a", "busy")

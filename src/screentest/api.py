@@ -81,7 +81,12 @@ def score(
     chosen = settings or read_settings(models, prices=_path(prices))
     cap = None if max_cost is None else chosen.cap(max_cost)
     folder = Path(out)
-    with RunStore(folder, command="score", arguments={"metrics": names}, max_cost=cap) as store:
+    with RunStore(
+        folder,
+        command="score",
+        arguments={"suite": "" if metrics else suite, "metrics": names},
+        max_cost=cap,
+    ) as store:
         done = score_items(
             store,
             _items(videos, prompt),

@@ -1,24 +1,43 @@
-"""What the jobs give back: dataclasses, and the same as rows or as a data frame."""
+"""What the jobs of the Python API return: the results themselves, as tables and as data frames."""
 
 from __future__ import annotations
 
 import importlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeAlias
 
 from screentest.certificates.certificate import Certificate
-from screentest.core import Outcome, UnknownName, UserError
+from screentest.core import Cell, Table, UnknownName, UserError
 from screentest.scores.results import Results, Total, Value
+from screentest.scores.tables import missing_table, result_tables, values_table, why
 from screentest.testbeds.testbed import Testbed
 
-Row: TypeAlias = dict[str, str | int | float | None]
+Records: TypeAlias = Sequence[Mapping[str, Cell]]
 LIBRARIES = ("pandas", "polars")
 
 
+class _Tabular:
+    """A result that is, first of all, one table."""
+
+    __slots__ = ()
+
+    @property
+    def table(self) -> Table:
+        raise NotImplementedError
+
+    def records(self) -> list[dict[str, Cell]]:
+        """The rows of its table as plain dictionaries."""
+        return self.table.records()
+
+    def frame(self, library: str = "") -> Any:
+        """Its table as a frame of pandas or polars, whichever is installed."""
+        return data_frame(self.records(), library)
+
+
 @dataclass(frozen=True, slots=True)
-class Scores:
+class Scores(_Tabular):
     """What videos got. ``print`` shows the means with their coverage."""
 
     run: Path
@@ -29,38 +48,32 @@ class Scores:
         """The mean of each value, with interval, coverage and why values are missing."""
         return self.results.totals()
 
+    @property
+    def table(self) -> Table:
+        """A row for each value of each video; one that is missing has a reason."""
+        return values_table(self.results, full=True)
+
+    def tables(self, by: str = "", *, full: bool = False) -> list[Table]:
+        """What each suite adds up to, and the mean of every value; by a group of the items.
+
+        ``full`` writes whole signatures instead of their short form.
+        """
+        return result_tables(self.results, by, full=full)
+
+    @property
+    def not_scored(self) -> Table:
+        """Why values are missing, and what to do; the same words once."""
+        return missing_table(self.results)
+
     def value(self, item: str, name: str) -> Value:
         """One value of one video: its outcome is a score, or the reason why there is none."""
-        for one in self.results.values:
-            if one.item == item and one.name == name:
-                return one
-        raise UnknownName(
-            f"{self.run} has no {name!r} of {item!r}",
-            advice=f"Values: {', '.join(self.results.names)}.",
-        )
-
-    def rows(self) -> list[Row]:
-        """A row for each value of each video; one that is missing has a reason."""
-        groups = dict.fromkeys(name for item in self.results.items.values() for name in item.groups)
-        rows: list[Row] = []
-        for one in self.results.values:
-            item = self.results.items.get(one.item)
-            of_item = item.groups if item else {}
-            rows.append(
-                {
-                    "item": one.item,
-                    "metric": one.name,
-                    "score": one.outcome.value.value if one.outcome.value else None,
-                    **_why(one.outcome),
-                    "signature": one.signature,
-                    **{f"group.{name}": of_item.get(name) for name in groups},
-                }
+        found = self.results.of_item(item).get(name)
+        if found is None:
+            raise UnknownName(
+                f"{self.run} has no {name!r} of {item!r}",
+                advice=f"Values: {', '.join(self.results.names)}.",
             )
-        return rows
-
-    def frame(self, library: str = "") -> Any:
-        """The rows as a frame of pandas or polars, whichever is installed."""
-        return data_frame(self.rows(), library)
+        return found
 
     def __str__(self) -> str:
         return "\n".join(
@@ -72,7 +85,7 @@ class Scores:
 
 
 @dataclass(frozen=True, slots=True)
-class BuiltTestbed:
+class BuiltTestbed(_Tabular):
     """A testbed in its folder."""
 
     folder: Path
@@ -80,45 +93,30 @@ class BuiltTestbed:
     remarks: tuple[str, ...] = ()
     """What there is to know: captions that could not be read, sources with faults."""
 
-    def rows(self) -> list[Row]:
+    @property
+    def table(self) -> Table:
         """A row for each pair, and for each that could not be made, with the reason."""
-        return [*self._made(), *self._skipped()]
-
-    def frame(self, library: str = "") -> Any:
-        """The rows as a frame of pandas or polars, whichever is installed."""
-        return data_frame(self.rows(), library)
-
-    def _made(self) -> Iterator[Row]:
-        for pair in self.testbed.pairs:
-            yield {
-                "source": pair.source,
-                "kind": pair.kind.value,
-                "name": pair.name,
-                "severity": pair.severity,
-                "clips": pair.clips,
-                "intact": str(self.folder / pair.intact),
-                "changed": str(self.folder / pair.changed.path),
-                "reason": None,
-                "detail": None,
-            }
-
-    def _skipped(self) -> Iterator[Row]:
-        for skip in self.testbed.skips:
-            yield {
-                "source": skip.source,
-                "kind": skip.kind.value,
-                "name": skip.name,
-                "severity": skip.severity,
-                "clips": skip.clips,
-                "intact": None,
-                "changed": None,
-                "reason": skip.failure.reason.value,
-                "detail": skip.failure.detail,
-            }
+        made = [
+            (
+                *(pair.source, pair.kind.value, pair.name, pair.severity, pair.clips),
+                *(str(self.folder / pair.intact), str(self.folder / pair.changed.path)),
+                *(None, None),
+            )
+            for pair in self.testbed.pairs
+        ]
+        skipped = [
+            (
+                *(skip.source, skip.kind.value, skip.name, skip.severity, skip.clips),
+                *(None, None, skip.failure.reason.value, skip.failure.detail),
+            )
+            for skip in self.testbed.skips
+        ]
+        columns = ("source", "kind", "name", "severity", "clips", "intact", "changed")
+        return Table("pairs", "Pairs", (*columns, "reason", "detail"), [*made, *skipped])
 
 
 @dataclass(frozen=True, slots=True)
-class Certificates:
+class Certificates(_Tabular):
     """What testbeds say of judges."""
 
     run: Path
@@ -134,48 +132,32 @@ class Certificates:
         known = ", ".join(one.judge for one in self.certificates)
         raise UnknownName(f"{judge!r} was not certified", advice=f"Known: {known}.")
 
-    def rows(self) -> list[Row]:
+    @property
+    def table(self) -> Table:
         """A row for each judge and aspect: the share of right answers with its interval."""
-        return [
-            _certified(one.judge, name, accuracy)
-            for one in self.certificates
-            for name, accuracy in (
-                *((result.aspect.value, result.accuracy) for result in one.aspects),
-                ("all pairs", one.overall),
-            )
-        ]
-
-    def frame(self, library: str = "") -> Any:
-        """The rows as a frame of pandas or polars, whichever is installed."""
-        return data_frame(self.rows(), library)
-
-
-def _certified(judge: str, aspect: str, accuracy: Outcome[Any]) -> Row:
-    found = accuracy.value
-    interval = (found.clustered or found.wilson) if found else None
-    return {
-        "judge": judge,
-        "aspect": aspect,
-        "right": found.value if found else None,
-        "low": interval.low if interval else None,
-        "high": interval.high if interval else None,
-        "ties": found.ties if found else None,
-        "judged": found.judgements if found else 0,
-        "asked": found.total if found else None,
-        **_why(accuracy),
-    }
+        rows = []
+        for one in self.certificates:
+            results = [(result.aspect.value, result.accuracy) for result in one.aspects]
+            for aspect, outcome in (*results, ("all pairs", one.overall)):
+                found = outcome.value
+                interval = (found.clustered or found.wilson) if found else None
+                rows.append(
+                    (
+                        *(one.judge, aspect, found.value if found else None),
+                        interval.low if interval else None,
+                        interval.high if interval else None,
+                        found.ties if found else None,
+                        found.judgements if found else 0,
+                        found.total if found else None,
+                        *why(outcome),
+                    )
+                )
+        columns = ("judge", "aspect", "right", "low", "high", "ties", "judged", "asked")
+        return Table("certificates", "Certificates", (*columns, "reason", "detail"), rows)
 
 
-def _why(outcome: Outcome[Any]) -> Row:
-    failure = outcome.failure
-    return {
-        "reason": failure.reason.value if failure else None,
-        "detail": failure.detail if failure else None,
-    }
-
-
-def data_frame(rows: Sequence[Row], library: str = "") -> Any:
-    """Rows as a data frame. What is missing is the library's own missing value, never NaN."""
+def data_frame(rows: Records, library: str = "") -> Any:
+    """Records as a data frame. What is missing is the library's own missing value, never NaN."""
     if library and library not in LIBRARIES:
         raise UserError(f"there is no frame of {library!r}", advice="pandas or polars.")
     for name in [library] if library else LIBRARIES:
@@ -188,11 +170,11 @@ def data_frame(rows: Sequence[Row], library: str = "") -> Any:
         return module.DataFrame(rows).astype(_nullable(rows))
     raise UserError(
         f"{library} is not installed" if library else "neither pandas nor polars is installed",
-        advice="pip install pandas, or polars; .rows() gives plain dictionaries.",
+        advice="pip install pandas, or polars; .records() gives plain dictionaries.",
     )
 
 
-def _nullable(rows: Sequence[Row]) -> dict[str, str]:
+def _nullable(rows: Records) -> dict[str, str]:
     """The types of pandas that can be missing, for the columns of numbers."""
     types: dict[str, str] = {}
     for row in rows:

@@ -92,7 +92,7 @@ def test_score_tells_what_was_scored_and_what_was_not(videos: Path, tmp_path: Pa
     told = json.loads(invoke(*line, "--json").stdout)
     with RunReader(tmp_path / "s") as run:
         assert {record.key: record.written for record in run.records()} == before
-    totals = {total["name"]: total for total in told["totals"]}
+    totals = {row["metric"]: row for row in told["summary"]}
     assert (totals["contrast"]["scored"], totals["contrast"]["total"]) == (2, 3)
     assert totals["named_colours"]["mean"] is None
 

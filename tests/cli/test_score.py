@@ -39,8 +39,8 @@ def test_coverage_reasons_and_stand_ins_stand_beside_the_numbers(
     assert "not the models of the papers: image_text=colour_words" in done.stdout
     again = json.loads(screentest(*asked, "--json").stdout)
     assert again["pending"] == 0
-    for total in again["totals"]:
-        assert (total["scored"], total["total"], total["interval"]) == (1, 3, None)
+    for row in again["summary"]:
+        assert (row["scored"], row["total"], row["low"], row["high"]) == (1, 3, None, None)
 
 
 def test_who_asks_no_model_hears_of_none(screentest: Screentest, manifest: Path) -> None:

@@ -69,6 +69,12 @@ def test_what_people_see() -> None:
     assert replace(MEANS, name="other").rows == MEANS.rows
 
 
+def test_what_only_people_see_is_in_no_record() -> None:
+    table = Table("t", "T", ("n", Column("part", derived=True)), [(3, "3/5")])
+    assert table.records() == [{"n": 3}]
+    assert table.short().texts() == [("3", "3/5")]
+
+
 def test_the_terminal_and_json_show_the_same_rows(capsys: pytest.CaptureFixture[str]) -> None:
     assert rendered(MEANS).row_count == 2
     show(MEANS, as_json=True)

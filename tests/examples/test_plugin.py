@@ -68,9 +68,9 @@ def test_all_three_at_work(installed: Path, tmp_path: Path) -> None:
         assert (accuracy["points"], accuracy["total"]) == (4, 4), certificate["judge"]
     scored = screentest("score", "films.jsonl", "--metrics", "saturation:rate=1")
     assert isinstance(scored, dict)
-    (total,) = scored["totals"]
-    assert (total["scored"], total["name"]) == (2, "saturation:rate=1")
-    assert 0.02 < total["mean"] < 0.5
+    (row,) = scored["summary"]
+    assert (row["scored"], row["metric"]) == (2, "saturation:rate=1")
+    assert 0.02 < row["mean"] < 0.5
 
 
 def test_doctor_lists_it(installed: Path, tmp_path: Path) -> None:

@@ -10,15 +10,9 @@ import pytest
 
 from screentest.core import Item, Outcome, OutputInfo, Reason, Score
 from screentest.scores.results import Results, Value
-from screentest.scores.standings import (
-    Level,
-    Standing,
-    add_up,
-    standing_tables,
-    standings,
-    suite_tables,
-)
+from screentest.scores.standings import Level, Standing, add_up, standings
 from screentest.scores.suite import Dimension, Suite
+from screentest.scores.tables import standing_tables, suite_tables
 from screentest.stats import mean_interval
 
 SHARE = OutputInfo("a share")
@@ -114,7 +108,7 @@ def test_groups_are_ranked_and_shown_side_by_side() -> None:
     run = results(table, {name: name[0] for name in table})
     assert [one.group for one in standings(run, TOY, "model")] == ["b", "a"]
     wide, long = suite_tables(run, TOY, "model")
-    assert [column.name for column in wide.columns] == [
+    assert list(wide.records()[0]) == [
         *("model", "toy", "look", "motion", "low", "high", "scored", "total")
     ]
     assert wide.records()[0]["toy"] == pytest.approx(0.8)

@@ -20,11 +20,9 @@ from screentest.cli.options import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
+    from screentest.results import Scores
     from screentest.run import Execution
     from screentest.scores.remote import Cache
-    from screentest.scores.results import Results, Total
 
 
 def score(
@@ -87,6 +85,9 @@ def score(
     cache_limit: Annotated[
         float, typer.Option(help="GB of fetched videos that are kept at a time.", min=0.001)
     ] = 20.0,
+    signature: Annotated[
+        str, typer.Option(metavar="FORM", help="Print signatures short or full.")
+    ] = "short",
     as_json: JsonOption = False,
 ) -> None:
     """Score videos with a suite or with single metrics.
@@ -106,17 +107,21 @@ def score(
     """
     from screentest.cli._prompt_suite import asked, print_missing, with_option
     from screentest.cli._stand_ins import print_stand_ins, stand_ins
-    from screentest.cli.console import print_json
     from screentest.cli.engine import engine_of
     from screentest.cli.options import cap_of, settings_of
     from screentest.cli.progress import watched
+    from screentest.cli.tables import show
     from screentest.core import BadOption
+    from screentest.results import Scores
     from screentest.run import Retry, RunStore
     from screentest.scores.evaluators import metric_names, resolve
     from screentest.scores.results import read_results
     from screentest.scores.suite import read_suite
+    from screentest.scores.tables import values_table
     from screentest.scores.tasks import score_items
 
+    if signature not in ("short", "full"):
+        raise BadOption(f"invalid --signature {signature!r}: must be short or full")
     if retry not in list(Retry):
         raise BadOption(f"--retry cannot be {retry!r}", advice=f"One of {', '.join(Retry)}.")
     for option, value in (("task", task), ("compat", compat)):
@@ -157,11 +162,15 @@ def score(
             progress=watched(),
         )
         results = read_results(store)
+    scores, full = Scores(out, results), signature == "full"
     if as_json:
-        absent = {"missing": given.missing, "problems": given.problems} if videos else {}
-        print_json({**_object(results, done, out), **absent})
+        facts: dict[str, Any] = {"run": str(out), "pending": done.pending}
+        if videos:
+            facts |= {"missing": given.missing, "problems": given.problems}
+        values = values_table(results, full=full)
+        show(*scores.tables(by, full=full), values, as_json=True, **facts)
     else:
-        _print(results, by, done, out)
+        _print(scores, by, done, full=full)
         print_stand_ins(stand_ins(names, settings))
         print_missing(given.missing, given.problems)
     if done.exit_code:
@@ -177,105 +186,28 @@ def _cache(gigabytes: float) -> Cache:
     return Cache(cache_folder() / "videos", round(gigabytes * 1e9))
 
 
-def _object(results: Results, done: Execution, out: Path) -> dict[str, Any]:
-    return {
-        "run": str(out),
-        "pending": done.pending,
-        "totals": [_total_object(total) for total in results.totals()],
-        "items": {
-            item: {
-                value.name: value.outcome.value.value
-                if value.outcome.value is not None
-                else {"failed": str(value.outcome.failure)}
-                for value in results.values
-                if value.item == item
-            }
-            for item in results.items
-        },
-    }
-
-
-def _total_object(total: Total) -> dict[str, Any]:
-    summary = total.summary
-    return {
-        "name": total.name,
-        "mean": summary.value if summary else None,
-        "interval": [summary.low, summary.high] if summary and summary.low is not None else None,
-        "scored": total.scored,
-        "total": total.total,
-        "failures": {reason.value: count for reason, count in total.failures.items()},
-        "signature": total.signature,
-    }
-
-
-def _print(results: Results, by: str, done: Execution, out: Path) -> None:
+def _print(scores: Scores, by: str, done: Execution, *, full: bool) -> None:
     from screentest.cli.console import out as console
     from screentest.cli.console import plural
-    from screentest.cli.tables import print_heading, print_indented
+    from screentest.cli.tables import print_heading, print_indented, show
 
-    names = results.short_names()
-    if by:
-        for group, part in results.by_group(by).items():
-            print_heading(f"{by}: {group or 'none'}")
-            _print_totals(part.totals(), names)
-    else:
-        _print_totals(results.totals(), names)
-    _print_failures(results, names)
+    show(*scores.tables(by, full=full))
+    lost = scores.not_scored.records()
+    if lost:
+        print_heading("Not scored")
+    for row in lost:
+        words = f"{row['reason']}: {row['detail']}" if row["detail"] else row["reason"]
+        print_indented(f"{row['items']}: {row['values']}: {words}")
+    for advice in dict.fromkeys(row["advice"] for row in lost if row["advice"]):
+        print_indented(f"→ {advice}")
     console().print()
-    words = f"{plural(len(results.items), 'item')}, in {out}"
+    words = f"{plural(len(scores.results.items), 'item')}, in {scores.run}"
     if done.pending:
         words = f"{plural(done.pending, 'record')} still to be made: start the same command again; "
-        words += f"what there is lies in {out}"
+        words += f"what there is is in {scores.run}"
     if done.changed:
         words += f"; {plural(done.changed, 'record')} not kept, since a file changed meanwhile"
     print_indented(words, indent=0)
-
-
-def _print_totals(totals: Sequence[Total], names: Mapping[str, str]) -> None:
-    from screentest.cli.console import out as console
-    from screentest.cli.tables import table
-
-    rows = []
-    for total in totals:
-        mean, interval = "–", ""
-        if total.summary is not None:
-            mean = _number(total.summary.value)
-            if total.summary.low is not None and total.summary.high is not None:
-                interval = f"{_number(total.summary.low)} to {_number(total.summary.high)}"
-        better = "↑" if total.info.higher_is_better else "↓"
-        called = names.get(total.name, total.name)
-        rows.append((called, mean, interval, better, f"{total.scored:,}/{total.total:,}"))
-    console().print(table(["Metric", ">Mean", ">95%", "", ">Scored"], rows))
-
-
-def _print_failures(results: Results, called: Mapping[str, str]) -> None:
-    """Why values are missing, and what to do; the same words once, with how many they are."""
-    from screentest.cli.tables import print_heading, print_indented
-
-    told: dict[str, tuple[set[str], set[str]]] = {}
-    advice: dict[str, str] = {}
-    for value in results.values:
-        if value.outcome.failure is not None:
-            failure = value.outcome.failure
-            last = failure.detail.strip().splitlines()[-1] if failure.detail.strip() else ""
-            words = f"{failure.reason.value}: {last}" if last else failure.reason.value
-            names, items = told.setdefault(words, (set(), set()))
-            names.add(called[value.name])
-            items.add(value.item)
-            advice.setdefault(words, failure.advice.strip())
-    if told:
-        print_heading("Not scored")
-    for words, (names, items) in sorted(told.items()):
-        what = ", ".join(sorted(names)) if len(names) < 4 else f"{len(names):,} values"
-        where = ", ".join(sorted(items)) if len(items) < 4 else f"{len(items):,} items"
-        print_indented(f"{where}: {what}: {words}")
-    for words in dict.fromkeys(advice[words] for words in sorted(told)):
-        if words:
-            print_indented(f"→ {words}")
-
-
-def _number(value: float) -> str:
-    return f"{value:.3f}" if abs(value) < 100 else f"{value:,.1f}"
 
 
 COMMANDS = {"score": score}

@@ -1,7 +1,7 @@
 """Score: what a metric says of one item. Summary: what it says of many.
 
->>> print(Summary(0.71, 0.68, 0.74, scored=483, total=500, signature="aesthetics|v1"))
-0.71 ± 0.03 (483/500 scored)  aesthetics|v1
+>>> print(Summary(0.71, 0.68, 0.74, scored=483, total=500, signature="aesthetics|v:1"))
+0.71 ± 0.03 (483/500 scored)  aesthetics|v1|#ce4d90
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, TypeAlias
 
+from screentest.core.signature import short_signature
 from screentest.core.timing import Span
 
 if TYPE_CHECKING:
@@ -80,7 +81,8 @@ class Summary:
         margin = ""
         if self.low is not None and self.high is not None:
             margin = f" ± {max(self.high - self.value, self.value - self.low):.2f}"
-        return f"{self.value:.2f}{margin} ({self.scored}/{self.total} scored)  {self.signature}"
+        coverage = f"({self.scored}/{self.total} scored)"
+        return f"{self.value:.2f}{margin} {coverage}  {short_signature(self.signature)}".rstrip()
 
 
 def _must_hold_finite(detail: Json, name: str) -> None:

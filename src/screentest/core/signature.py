@@ -1,7 +1,12 @@
-"""Signature: everything a number depends on, as a short string (sacrebleu's idea).
+"""Signature: everything a number depends on, as one string (sacrebleu's idea).
 
->>> print(Signature.of("flicker", version=1, frames="all", decoder="av18"))
+Runs store the whole; people see a short form that differs wherever the whole does.
+
+>>> signature = Signature.of("flicker", version=1, frames="all", decoder="av18")
+>>> print(signature)
 flicker|v:1|decoder:av18|frames:all
+>>> short_signature(str(signature))
+'flicker|v1|#19b459'
 """
 
 from __future__ import annotations
@@ -43,6 +48,15 @@ class Signature:
     def digest(self) -> str:
         """Sixteen hex digits, for keys and file names."""
         return hashlib.sha256(str(self).encode()).hexdigest()[:16]
+
+
+def short_signature(text: str) -> str:
+    """Name, version and six digits of the digest of a signature; empty where it is empty."""
+    if not text:
+        return ""
+    name, *parts = text.split("|")
+    version = [f"v{part.removeprefix('v:')}" for part in parts if part.startswith("v:")]
+    return "|".join([name, *version, f"#{hashlib.sha256(text.encode()).hexdigest()[:6]}"])
 
 
 def _quote(text: str) -> str:

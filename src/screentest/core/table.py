@@ -40,6 +40,8 @@ class Column:
     """None: numbers to the right, everything else to the left."""
     detail: bool = False
     """Whether only records and files have it: a terminal has no room for it."""
+    derived: bool = False
+    """Whether only people see it, since records have the same in other columns: 3/5, 0.1 to 0.2."""
     show: Callable[[Any], str] | None = None
     """How people see a value, where that is not how it is stored: a share, a time."""
 
@@ -117,8 +119,9 @@ class Table:
 
     def records(self) -> list[dict[str, Cell]]:
         """One JSON-ready object per row, by name of the column; None where there is no value."""
-        names = [column.name for column in self.columns]
-        return [dict(zip(names, row, strict=True)) for row in self.rows]
+        whole = self.whole()
+        names = [column.name for column in whole.columns]
+        return [dict(zip(names, row, strict=True)) for row in whole.rows]
 
     def column(self, name: str) -> list[Cell]:
         """The cells of one column."""
@@ -147,13 +150,22 @@ class Table:
         )
 
     def short(self) -> Table:
-        """The table without the columns that only records and files have."""
-        kept = [place for place, column in enumerate(self.columns) if not column.detail]
+        """The table as people see it, without the details of records and files."""
+        return self._only([not column.detail for column in self.columns])
+
+    def whole(self) -> Table:
+        """The table as records and files have it, without what only people see."""
+        return self._only([not column.derived for column in self.columns])
+
+    def _only(self, kept: Sequence[bool]) -> Table:
+        if all(kept):
+            return self
+        places = [place for place, keep in enumerate(kept) if keep]
         return Table(
             self.name,
             self.title,
-            [self.columns[place] for place in kept],
-            [[row[place] for place in kept] for row in self.rows],
+            [self.columns[place] for place in places],
+            [[row[place] for place in places] for row in self.rows],
             self.note,
         )
 

@@ -22,7 +22,7 @@ def write_tables(report: Report, folder: Path, formats: Sequence[str] = FORMATS)
             raise BadOption(f"there is no format {name!r}", advice=f"One of {', '.join(FORMATS)}.")
     folder.mkdir(parents=True, exist_ok=True)
     written = []
-    for table in tables(report):
+    for table in (one.whole() for one in tables(report)):
         for name in formats:
             path = folder / f"{table.name}.{name}"
             with atomic_output(path) as file:

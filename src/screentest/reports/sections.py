@@ -19,8 +19,8 @@ from screentest.reports.charts import (
 )
 from screentest.reports.data import Report
 from screentest.reports.leaderboard import Line, leaderboard
-from screentest.reports.tables import why_missing
 from screentest.scores.results import Total
+from screentest.scores.tables import why_missing
 from screentest.suites.locot2v.report import is_of_locot2v, suite_charts
 from screentest.suites.univ.report import is_of_univ, task_charts
 

@@ -10,7 +10,7 @@ from screentest.certificates.certificate import Accuracy, Certificate
 from screentest.core import Cell, Outcome, Table
 from screentest.reports.data import Report
 from screentest.reports.leaderboard import leaderboard
-from screentest.scores.results import Total
+from screentest.scores.tables import summary_table
 from screentest.suites.locot2v.report import suite_tables
 from screentest.suites.univ.report import dimension_rows, subdimension_rows
 
@@ -18,7 +18,7 @@ from screentest.suites.univ.report import dimension_rows, subdimension_rows
 def tables(report: Report) -> list[Table]:
     """Every table of the report; those with nothing in them are left out."""
     found = [
-        _summary(report),
+        summary_table(report.results, full=True),
         _leaderboard(report),
         *_univ(report),
         *(
@@ -41,33 +41,6 @@ def _apart(found: Iterable[Table]) -> Iterator[Table]:
         seen[table.name] += 1
         count = seen[table.name]
         yield table if count == 1 else replace(table, name=f"{table.name}_{count}")
-
-
-def _summary(report: Report) -> Table:
-    rows = []
-    for entry in report.totals:
-        summary = entry.summary
-        rows.append(
-            (
-                entry.name,
-                summary.value if summary else None,
-                summary.low if summary else None,
-                summary.high if summary else None,
-                entry.scored,
-                entry.total,
-                "higher" if entry.info.higher_is_better else "lower",
-                "; ".join(why_missing(entry)),
-            )
-        )
-    columns = ("metric", "mean", "low", "high", "scored", "total", "better", "not scored")
-    return Table("summary", "Means with 95% intervals and coverage", columns, tuple(rows))
-
-
-def why_missing(total: Total) -> list[str]:
-    """Each reason with its count, and how many are still to come."""
-    told = [f"{reason.value} {count:,}" for reason, count in total.failures.items()]
-    pending = total.total - total.scored - sum(total.failures.values())
-    return [*told, f"pending {pending:,}"] if pending else told
 
 
 def _leaderboard(report: Report) -> Table:

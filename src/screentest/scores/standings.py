@@ -13,13 +13,10 @@ from dataclasses import dataclass
 from typing import Any
 
 from screentest.core import Outcome, OutputInfo, Reason
-from screentest.core.table import Better, Cell, Column, Table
+from screentest.core.table import Better
 from screentest.scores.results import Results, plain_name
 from screentest.scores.suite import Dimension, Suite
 from screentest.stats import Interval, mean_interval
-
-WIDEST = 9
-"""Columns of dimensions in one table; a wider tree is printed as rows only."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -199,103 +196,3 @@ def _better(infos: Iterable[OutputInfo]) -> Better:
     """The direction that all values share; none where they differ."""
     found = {info.higher_is_better for info in infos}
     return "" if len(found) != 1 else "higher" if found.pop() else "lower"
-
-
-def standing_tables(found: Sequence[Standing], suite: Suite, by: str = "") -> list[Table]:
-    """One row per group with its first levels where there are groups; one row per level."""
-    if not found:
-        return []
-    grouped = by if any(one.group for one in found) else ""
-    wide = [_wide(found, suite, grouped)] if grouped and len(_columns(found)) > 1 else []
-    return [*wide, _long(found, suite, grouped)]
-
-
-def suite_tables(results: Results, suite: Suite, by: str = "") -> list[Table]:
-    """All tables of one suite: its standings, then its own; those without rows are left out."""
-    own = suite.tables(results, by) if suite.tables is not None else ()
-    tables = [*standing_tables(standings(results, suite, by), suite, by), *own]
-    return [table for table in tables if table.rows]
-
-
-def _columns(found: Sequence[Standing]) -> list[Level]:
-    """The root and its parts, where they are few enough to be columns."""
-    levels = [level for level in found[0].levels if len(level.path) <= 2]
-    return levels if len(levels) <= WIDEST else levels[:1]
-
-
-def _wide(found: Sequence[Standing], suite: Suite, by: str) -> Table:
-    columns = _columns(found)
-    taken = {by, "low", "high", "scored", "total"}
-    names = {level.path: _free(level.path[-1], taken) for level in columns}
-    rows = []
-    for standing in found:
-        levels = {level.path: level for level in standing.levels}
-        top = standing.top
-        values = [levels[path].value if path in levels else None for path in names]
-        rows.append((standing.group, *values, *_ends(top), top.scored, top.total))
-    return Table(
-        suite.name,
-        f"{suite.heading} by {by}",
-        (
-            Column(by),
-            *(
-                Column(names[one.path], one.title, digits=suite.digits, better=one.better)
-                for one in columns
-            ),
-            Column("low", digits=suite.digits),
-            Column("high", digits=suite.digits),
-            Column("scored"),
-            Column("total"),
-        ),
-        rows,
-        suite.note,
-    )
-
-
-def _long(found: Sequence[Standing], suite: Suite, by: str) -> Table:
-    columns = [
-        Column("dimension", "Dimension"),
-        Column("mean", "Mean", digits=suite.digits),
-        Column("low", "Low", digits=suite.digits),
-        Column("high", "High", digits=suite.digits),
-        Column("better", "Better"),
-        Column("scored", "Scored"),
-        Column("total", "Of"),
-        Column("parts", "Parts", detail=True),
-        Column("of_parts", "Of parts", detail=True),
-    ]
-    group = f"{by} (group)" if by in {column.name for column in columns} else by
-    rows = []
-    for level in found[0].levels if found else ():
-        for standing in found:
-            one = next((each for each in standing.levels if each.path == level.path), None)
-            if one is not None:
-                name = " / ".join(one.path[1:]) or one.path[0]
-                cells: tuple[Cell, ...] = (
-                    *(name, one.value, *_ends(one), one.better),
-                    *(one.scored, one.total, one.parts, one.of_parts),
-                )
-                rows.append((cells[0], standing.group, *cells[1:]) if by else cells)
-    if by:
-        columns.insert(1, Column(group))
-    name, title = (f"{suite.name}_parts", "all levels") if by else (suite.name, "standings")
-    return Table(name, f"{suite.heading}, {title}", columns, rows, _note(found, suite))
-
-
-def _note(found: Sequence[Standing], suite: Suite) -> str:
-    empty = [" / ".join(one.path[1:]) for one in found[0].levels if one.value is None]
-    words = f"In no mean, since nothing has a value: {', '.join(empty)}." if empty else ""
-    return " ".join(part for part in (suite.note, words) if part)
-
-
-def _ends(level: Level) -> tuple[float | None, float | None]:
-    interval = level.interval
-    return (interval.low, interval.high) if interval else (None, None)
-
-
-def _free(name: str, taken: set[str]) -> str:
-    """A name that no other column has."""
-    while name in taken:
-        name += "_"
-    taken.add(name)
-    return name

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from screentest.core import ManifestError, seconds
+from screentest.core.options import split_value_name
 from screentest.manifests.manifest import read_manifest
 from screentest.suites.univ.caption_files import read_captions, read_shots
 from screentest.testing.chat_answers import Answer, Asked, Status
@@ -82,8 +83,8 @@ def test_with_a_model_and_on_to_a_ground_truth(film: Path, tmp_path: Path) -> No
     # Both shots say the same, so each statement is one item. By hand: two subjects, so their
     # kinds are items 1 and 2, their quality 3 and 4, their appearance 5 and 6; then the scene,
     # 7, and what happens, 8. Odd numbers are in the caption.
-    (values,) = json.loads(scored.stdout)["items"].values()
-    found = {name.rpartition(".")[2]: value for name, value in values.items()}
+    values = json.loads(scored.stdout)["values"]
+    found = {split_value_name(row["metric"])[1]: row["score"] for row in values}
     assert (found["subject"], found["background"], found["action"]) == (0.5, 1.0, 0.0)
 
 
