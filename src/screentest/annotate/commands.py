@@ -2,25 +2,49 @@
 
 from __future__ import annotations
 
+import secrets
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from screentest.cli._annotate import Place, Store, task_named, text_of
+from screentest.annotate.assignment import Rules
+from screentest.annotate.language import read_language
+from screentest.annotate.options import (
+    Place,
+    Questions,
+    ServedTask,
+    Store,
+    Ties,
+    Votes,
+    task_named,
+    text_of,
+)
+from screentest.annotate.people import invite as make_links
+from screentest.annotate.people import link_again
+from screentest.annotate.server import (
+    DEFAULT_LANGUAGES,
+    bind,
+    check_address,
+    make_site,
+    open_project,
+    run,
+)
+from screentest.annotate.store import default_store, open_database
+from screentest.annotate.web.visitor import allowed_origins
+from screentest.cli.console import err, out, plural
+from screentest.cli.progress import watched
 
 
 def serve(
     place: Place,
-    task: Annotated[
-        str, typer.Option(metavar="NAME", help="pairs, check, rate, questions or prompts.")
-    ] = "pairs",
+    task: ServedTask = "pairs",
     store: Store = None,
-    votes: Annotated[int, typer.Option(min=1, help="How many people judge each item.")] = 5,
-    host: Annotated[str, typer.Option(help="Another address needs a token.")] = "127.0.0.1",
-    port: Annotated[int, typer.Option(min=0, max=65535, help="0 takes a free one.")] = 8765,
+    votes: Votes = 5,
+    host: Annotated[str, typer.Option(help="Any other address needs a token.")] = "127.0.0.1",
+    port: Annotated[int, typer.Option(min=0, max=65535, help="0 takes a free port.")] = 8765,
     public_url: Annotated[
-        str | None, typer.Option(metavar="URL", help="The address people use.")
+        str | None, typer.Option(metavar="URL", help="The address that people open.")
     ] = None,
     token: Annotated[
         str | None,
@@ -36,12 +60,13 @@ def serve(
         list[str] | None,
         typer.Option(
             metavar="CODE|FILE",
-            help="May be given often; the first is the default.",
+            help="Can be repeated; the first is the default.",
             show_default="en, ja",
         ),
     ] = None,
     lease: Annotated[
-        float, typer.Option(metavar="MINUTES", min=1, help="Idle work comes back after this.")
+        float,
+        typer.Option(metavar="MINUTES", min=1, help="Idle work is given to others after this."),
     ] = 60.0,
     gold: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Items with known answers (JSON lines).")
@@ -49,19 +74,17 @@ def serve(
     gold_every: Annotated[
         int, typer.Option(metavar="N", min=1, help="One gold item after N others.")
     ] = 10,
-    ties: Annotated[bool, typer.Option("--ties", help="Allow 'no difference'.")] = False,
-    questions: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Questions per item (JSON lines).")
-    ] = None,
+    ties: Ties = False,
+    questions: Questions = None,
     consent: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Your own consent text.")
     ] = None,
 ) -> None:
     """Start the web app.
 
-    On your own machine it prints a link to judge and one to watch over it all.
-    For others, make personal links with `screentest annotate invite`. Stop it
-    with Ctrl-C; started again, it goes on.
+    On your own machine it prints a link for judging and one for the operator's
+    page. For others, make personal links with `screentest annotate invite`.
+    Ctrl-C stops it; the same command continues.
 
     \b
     Examples:
@@ -70,23 +93,6 @@ def serve(
       screentest annotate serve testbed/ --host 0.0.0.0 \\
           --public-url https://judge.example.org
     """
-    import secrets
-
-    from screentest.annotate.assignment import Rules
-    from screentest.annotate.language import read_language
-    from screentest.annotate.people import link_again
-    from screentest.annotate.server import (
-        DEFAULT_LANGUAGES,
-        bind,
-        check_address,
-        make_site,
-        open_project,
-        run,
-    )
-    from screentest.annotate.store import default_store
-    from screentest.annotate.web.visitor import allowed_origins
-    from screentest.cli.console import err, plural
-    from screentest.cli.progress import watched
 
     chosen = task_named(task)
     check_address(host, port, public_url, token)
@@ -125,7 +131,7 @@ def serve(
         if token is None:
             mine = link_again(database, "local", create=True)
             say(f"To judge:      {address}/join#{mine.token}", soft_wrap=True)
-            say(f"To watch over: {address}/join#{operator}", soft_wrap=True)
+            say(f"To supervise:  {address}/join#{operator}", soft_wrap=True)
         else:
             say(
                 f"Serving {address}; the operator's page is {address}/join# with your token",
@@ -143,16 +149,16 @@ def invite(
     url: Annotated[
         str, typer.Option(metavar="URL", help="The address of the app.")
     ] = "http://127.0.0.1:8765",
-    days: Annotated[float, typer.Option(min=0.01, help="How long they are good for.")] = 30.0,
+    days: Annotated[float, typer.Option(min=0.01, help="How long the links are valid.")] = 30.0,
     worker: Annotated[
-        str | None, typer.Option(metavar="LABEL", help="A new link for somebody known.")
+        str | None, typer.Option(metavar="LABEL", help="A new link for a known worker.")
     ] = None,
     store: Store = None,
 ) -> None:
     """Make personal links for workers.
 
     Prints a label and a link per worker. A link is shown once; only its hash is
-    stored. Who got which is for you to keep, or not.
+    stored. Who received which link is not stored.
 
     \b
     Examples:
@@ -160,13 +166,13 @@ def invite(
           --url https://judge.example.org > links.tsv
       screentest annotate invite testbed/ --worker w-1a2b3c4d
     """
-    from screentest.annotate.people import invite as make
-    from screentest.annotate.people import link_again
-    from screentest.annotate.store import default_store, open_database
-    from screentest.cli.console import out
 
     database = open_database(store or default_store(place))
-    made = [link_again(database, worker, days=days)] if worker else make(database, count, days=days)
+    made = (
+        [link_again(database, worker, days=days)]
+        if worker
+        else make_links(database, count, days=days)
+    )
     for one in made:
         out().print(f"{one.label}\t{url.rstrip('/')}/join#{one.token}", soft_wrap=True)
     database.close()

@@ -1,44 +1,67 @@
-"""``screentest annotate plan, translate``: before anybody is asked."""
+"""``screentest annotate plan, translate, bundle``: before anybody is asked."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
-from screentest.cli._annotate import Place, Store, opened, task_named
-
-if TYPE_CHECKING:
-    from screentest.annotate.answers import Unit
+from screentest.annotate.answers import Unit
+from screentest.annotate.bundle import write_bundle
+from screentest.annotate.language import read_language
+from screentest.annotate.language import translate as translate_prompts
+from screentest.annotate.material import read_units
+from screentest.annotate.media import prepare_all
+from screentest.annotate.options import (
+    Place,
+    Questions,
+    ServedTask,
+    Store,
+    Ties,
+    Votes,
+    opened,
+    task_named,
+)
+from screentest.annotate.plan import Effort, Plan, estimate
+from screentest.annotate.server import media_folder
+from screentest.annotate.store import default_store
+from screentest.cli.console import err, out, plural, shown
+from screentest.cli.options import JsonOption, PromptsOption
+from screentest.cli.progress import watched
+from screentest.cli.tables import COUNT, show
+from screentest.core.table import Column, Table
+from screentest.models import Choice, Models
+from screentest.models.chat.costs import Prices
+from screentest.models.templates import Prompts
+from screentest.run import RunStore
 
 
 def plan(
     place: Place,
     wage: Annotated[float, typer.Option(min=0, help="Pay for one hour.", show_default=False)],
-    task: Annotated[str, typer.Option(metavar="NAME", help="As for serve.")] = "pairs",
-    votes: Annotated[int, typer.Option(min=1, help="How many people judge each item.")] = 5,
-    currency: Annotated[str, typer.Option(metavar="TEXT", help="Only for display.")] = "",
+    task: ServedTask = "pairs",
+    votes: Votes = 5,
+    currency: Annotated[str, typer.Option(metavar="TEXT", help="For display only.")] = "",
     fee: Annotated[
-        float, typer.Option(min=0, metavar="SHARE", help="The platform's, 0.2 is 20%.")
+        float, typer.Option(min=0, metavar="SHARE", help="The platform's fee; 0.2 is 20%.")
     ] = 0.0,
     watching: Annotated[
-        float, typer.Option(min=0, metavar="TIMES", help="Times the videos' length.")
+        float, typer.Option(min=0, metavar="TIMES", help="Watching time, in lengths of the videos.")
     ] = 1.5,
     reading: Annotated[
-        float, typer.Option(min=0.1, metavar="N", help="Characters read a second.")
+        float, typer.Option(min=0.1, metavar="N", help="Characters read per second.")
     ] = 15.0,
     reading_share: Annotated[
-        float, typer.Option(min=0, max=1, metavar="SHARE", help="Of the text that is read.")
+        float, typer.Option(min=0, max=1, metavar="SHARE", help="Share of the text that is read.")
     ] = 1.0,
     overhead: Annotated[
-        float, typer.Option(min=0, metavar="SECONDS", help="For each task besides.")
+        float, typer.Option(min=0, metavar="SECONDS", help="Extra time for each task.")
     ] = 40.0,
-    questions: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="For the task questions.")
-    ] = None,
+    questions: Questions = None,
     units: Annotated[bool, typer.Option("--units", help="List the items too.")] = False,
-    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+    as_json: JsonOption = False,
 ) -> None:
     """Estimate minutes and price before you publish a task.
 
@@ -47,79 +70,71 @@ def plan(
       screentest annotate plan testbed/ --task check --wage 1200 --currency JPY
       screentest annotate plan videos.jsonl --task rate --wage 15 --fee 0.2
     """
-    from dataclasses import asdict
-
-    from screentest.annotate.material import read_units
-    from screentest.annotate.plan import Effort, estimate
-    from screentest.cli.console import out, print_json
-    from screentest.cli.tables import table
 
     found = read_units(place, task_named(task), questions=questions)
     effort = Effort(watching, reading, reading_share, overhead)
     by_aspect: dict[str, list[Unit]] = {}
     for unit in found:
         by_aspect.setdefault(unit.aspect or task, []).append(unit)
-    plans = {
-        name: estimate(_sizes(some), votes=votes, wage=wage, effort=effort, fee=fee)
-        for name, some in by_aspect.items()
-    }
-    plans["total"] = estimate(_sizes(found), votes=votes, wage=wage, effort=effort, fee=fee)
-    if as_json:
-        told = {name: asdict(one) for name, one in plans.items()}
-        print_json(told | {"items": [unit.key for unit in found]} if units else told)
-        return
+    sizes = {name: _sizes(some) for name, some in by_aspect.items()} | {"total": _sizes(found)}
+    plans = [
+        (name, estimate(some, votes=votes, wage=wage, effort=effort, fee=fee))
+        for name, some in sizes.items()
+    ]
+    keys = [unit.key for unit in found] if units else []
+    show(_plan_table(plans, currency), as_json=as_json, **({"items": keys} if units else {}))
+    if units and not as_json:
+        for key in keys:
+            out().print(shown(key), soft_wrap=True)
+
+
+def _plan_table(plans: Sequence[tuple[str, Plan]], currency: str) -> Table:
     money = f" {currency}" if currency else ""
-    out().print(
-        table(
-            [
-                "Aspect",
-                ">Items",
-                ">Tasks",
-                ">Min each",
-                ">Longest",
-                ">Price each",
-                ">Hours",
-                ">Cost",
-            ],
-            [
-                (
-                    name,
-                    f"{one.units:,}",
-                    f"{one.tasks:,}",
-                    f"{one.minutes_per_task:.1f}",
-                    f"{one.longest_minutes:.1f}",
-                    f"{one.price_per_task:,.2f}",
-                    f"{one.hours:,.1f}",
-                    f"{one.cost:,.2f}{money}",
-                )
-                for name, one in plans.items()
-            ],
-        )
+    columns = (
+        Column("aspect", "Aspect"),
+        Column("units", "Items", show=COUNT),
+        Column("tasks", "Tasks", show=COUNT),
+        Column("minutes_per_task", "Min each", digits=1),
+        Column("longest_minutes", "Longest", digits=1),
+        Column("price_per_task", "Price each", digits=2),
+        Column("hours", "Hours", digits=1),
+        Column("cost", "Cost", show=lambda cost: f"{cost:,.2f}{money}"),
     )
-    if units:
-        for unit in found:
-            out().print(unit.key, soft_wrap=True)
+    rows = [
+        (
+            name,
+            one.units,
+            one.tasks,
+            one.minutes_per_task,
+            one.longest_minutes,
+            one.price_per_task,
+            one.hours,
+            one.cost,
+        )
+        for name, one in plans
+    ]
+    return Table("plan", "Plan", columns, rows)
 
 
 def translate(
     place: Place,
     to: Annotated[
-        str, typer.Option(metavar="CODE", help="ja, or one that you serve.", show_default=False)
+        str, typer.Option(metavar="CODE", help="ja, or another that you serve.", show_default=False)
     ],
     model: Annotated[
         str, typer.Option(metavar="chat=…", help="Which model to ask.", show_default=False)
     ],
     language: Annotated[
         str | None,
-        typer.Option(metavar="NAME", help="As the model is told.", show_default="by its code"),
+        typer.Option(metavar="NAME", help="Its name in the prompt.", show_default="by its code"),
     ] = None,
-    prompts: Annotated[Path | None, typer.Option(metavar="DIR", help="Your own templates.")] = None,
+    prompts: PromptsOption = None,
     store: Store = None,
 ) -> None:
-    """Translate the prompts by a chat model.
+    """Translate the prompts with a chat model.
 
-    Workers see the translation below each passage of the original. What is
-    translated once is kept; start again to do what is missing. Open the testbed
+    Workers see the translation below each passage of the original. Translations
+    are kept; run the command again for those that are missing. Open the testbed
     with `serve` once before.
 
     \b
@@ -127,14 +142,6 @@ def translate(
       screentest annotate translate testbed/ --to ja \\
           --model chat=openai:qwen3,base_url=http://127.0.0.1:8000/v1
     """
-    from screentest.annotate.language import translate as work
-    from screentest.annotate.store import default_store
-    from screentest.cli.console import err
-    from screentest.cli.progress import watched
-    from screentest.models import Choice, Models
-    from screentest.models.chat.costs import Prices
-    from screentest.models.templates import Prompts
-    from screentest.run import RunStore
 
     choice = Choice.parse(model)
     models = Models([choice])
@@ -147,7 +154,7 @@ def translate(
     ):
         if hasattr(chat, "attach"):
             chat.attach(ledger.ledger, Prices())
-        done = work(
+        done = translate_prompts(
             database,
             chat,
             code=to,
@@ -165,18 +172,18 @@ def translate(
 def bundle(
     place: Place,
     out: Annotated[Path, typer.Option(metavar="DIR", help="A new folder.", show_default=False)],
-    task: Annotated[str, typer.Option(metavar="NAME", help="As for serve.")] = "pairs",
-    language: Annotated[str, typer.Option(metavar="CODE|FILE", help="Of the pages.")] = "en",
-    ties: Annotated[bool, typer.Option("--ties", help="Allow 'no difference'.")] = False,
-    questions: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="For the task questions.")
-    ] = None,
+    task: ServedTask = "pairs",
+    language: Annotated[
+        str, typer.Option(metavar="CODE|FILE", help="The language of the pages.")
+    ] = "en",
+    ties: Ties = False,
+    questions: Questions = None,
 ) -> None:
     """Make pages for another platform.
 
-    For one that shows an HTML page and returns what it posts. Upload the folder
-    `pages`; keep `key.json`, which says what is what. Bring answers back with
-    `screentest annotate import --key`.
+    For a platform that shows an HTML page and returns what it posts. Upload the
+    folder `pages`; keep `key.json`, which maps pages to videos. Import the
+    answers with `screentest annotate import --key`.
 
     \b
     Examples:
@@ -184,13 +191,6 @@ def bundle(
       screentest annotate bundle videos.jsonl --task rate --language ja \\
           --out bundle/
     """
-    from screentest.annotate.bundle import write_bundle
-    from screentest.annotate.language import read_language
-    from screentest.annotate.material import read_units
-    from screentest.annotate.media import prepare_all
-    from screentest.annotate.server import media_folder
-    from screentest.cli.console import err, plural
-    from screentest.cli.progress import watched
 
     words = read_language(language)
     units = read_units(place, task_named(task), questions=questions)

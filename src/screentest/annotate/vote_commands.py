@@ -1,23 +1,46 @@
-"""``screentest annotate workers, filter, export, import``: what becomes of the votes."""
+"""``screentest annotate workers, filter, export, import``: what is done with the votes."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated
 
 import typer
+from sqlalchemy import select
 
-from screentest.cli._annotate import Place, Store, TaskName, opened, wanted_task
+from screentest._util.atomic import atomic_output
+from screentest.annotate import people
+from screentest.annotate.bundle import read_answers, task_of
+from screentest.annotate.options import (
+    Place,
+    Store,
+    TaskName,
+    opened,
+    task_named,
+    wanted_task,
+)
+from screentest.annotate.quality import Agreement, WorkerState, agreement, review, rules_for
+from screentest.annotate.records import (
+    Filtering,
+    filter_records,
+    import_records,
+    read_records,
+    write_filtered,
+)
+from screentest.annotate.records import without_excluded as reliable
+from screentest.annotate.server import open_project
+from screentest.annotate.store import Database, default_store
+from screentest.annotate.store.schema import units
+from screentest.cli.console import err, plural
+from screentest.cli.options import JsonOption
+from screentest.cli.tables import COUNT, SHARE, show
+from screentest.core import BadOption
+from screentest.core.table import Cell, Column, Table
+from screentest.judges.votes import VoteRecord, VoteTask, as_csv, read_votes
+from screentest.judges.votes import as_json as as_json_text
+from screentest.stats.power import Retention
 
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from screentest.annotate.quality import Agreement, WorkerState
-    from screentest.annotate.records import Filtering
-    from screentest.annotate.store import Database
-    from screentest.judges.votes import VoteRecord
-
-AsJson = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 DropExcluded = Annotated[
     bool, typer.Option("--without-excluded", help="Leave out votes of excluded workers.")
 ]
@@ -30,17 +53,15 @@ def workers(
     exclude: Annotated[
         str | None, typer.Option(metavar="LABEL", help="Give this worker no more work.")
     ] = None,
-    restore: Annotated[
-        str | None, typer.Option(metavar="LABEL", help="Take an exclusion back.")
-    ] = None,
-    reason: Annotated[str, typer.Option(help="Why; stands in the log.")] = "",
-    as_json: AsJson = False,
+    restore: Annotated[str | None, typer.Option(metavar="LABEL", help="Undo an exclusion.")] = None,
+    reason: Annotated[str, typer.Option(help="Why; kept in the log.")] = "",
+    as_json: JsonOption = False,
 ) -> None:
-    """Show the workers, and whom to look at.
+    """Show the workers, and which ones to review.
 
-    Three signs speak against a worker: too fast for the length of the videos,
+    Three signs count against a worker: too fast for the length of the videos,
     contradicting others where they agree, hardly ever right where most are. Two
-    signs flag a worker for review; nobody is excluded by itself.
+    signs flag a worker for review; nobody is excluded automatically.
 
     \b
     Examples:
@@ -48,10 +69,6 @@ def workers(
       screentest annotate workers testbed/ --exclude w-1a2b3c4d \\
           --reason "always C within seconds"
     """
-    from screentest.annotate import people
-    from screentest.annotate.quality import review, rules_for
-    from screentest.annotate.records import read_records
-    from screentest.cli.console import print_json
 
     with opened(place, store) as database:
         if exclude is not None:
@@ -61,43 +78,30 @@ def workers(
         chosen = wanted_task(database, task)
         with database.read() as connection:
             found = review(connection, read_records(connection, chosen), rules_for(chosen))
-    if as_json:
-        print_json([_worker_object(one) for one in found])
-    else:
-        _print_workers(found)
+    show(_workers_table(found), as_json=as_json)
 
 
 def filter_(
     place: Place,
     out: Annotated[
-        Path | None, typer.Option(metavar="DIR", help="Write the testbed of what is kept here.")
+        Path | None, typer.Option(metavar="DIR", help="Write the testbed of the kept pairs here.")
     ] = None,
-    votes: Annotated[
-        int, typer.Option(min=1, help="Pairs with fewer ratings are not decided.")
-    ] = 5,
+    votes: Annotated[int, typer.Option(min=1, help="Pairs with fewer ratings stay undecided.")] = 5,
     store: Store = None,
     without_excluded: DropExcluded = False,
-    as_json: AsJson = False,
+    as_json: JsonOption = False,
 ) -> None:
     """Keep the pairs whose degradation people confirm.
 
     A pair stays if nobody chose C and more chose A than B. Prints the table of
     the SLVMEval paper for your data, with accuracy and agreement, and writes the
-    filtered testbed where --out says.
+    filtered testbed to --out.
 
     \b
     Examples:
       screentest annotate filter testbed/
       screentest annotate filter testbed/ --out confirmed/
     """
-    from sqlalchemy import select
-
-    from screentest.annotate.quality import agreement
-    from screentest.annotate.records import filter_records, read_records, write_filtered
-    from screentest.annotate.records import without_excluded as reliable
-    from screentest.annotate.store.schema import units
-    from screentest.cli.console import err, plural, print_json
-    from screentest.judges.votes import VoteTask
 
     with opened(place, store) as database, database.read() as connection:
         records = read_records(connection, wanted_task(database, VoteTask.CHECK.value))
@@ -114,10 +118,8 @@ def filter_(
     found = filter_records(records, units=known, least=votes)
     agreed = agreement(records)
     written = write_filtered(place, out, found.kept) if out is not None else None
-    if as_json:
-        print_json(_filter_object(found, agreed))
-    else:
-        _print_filter(found, agreed)
+    undecided = {"undecided": found.unrated}
+    show(_retention_table(found), _agreement_table(agreed), as_json=as_json, **undecided)
     if written is not None:
         err().print(f"{plural(len(written.pairs), 'pair')} in {out}", soft_wrap=True)
 
@@ -134,25 +136,18 @@ def export(
     """Write the votes to a CSV or JSON file.
 
     One row per worker and item. Texts that a spreadsheet would run as a formula
-    are neutralised in CSV; JSON holds them as they are. Both can be imported
-    again, and both are what `screentest certify human` reads.
+    are neutralised in CSV; JSON holds them unchanged. Both can be imported
+    again, and `screentest certify human` reads both.
 
     \b
     Examples:
       screentest annotate export testbed/ --out votes.csv
       screentest annotate export testbed/ --task check --out votes.json
     """
-    from screentest._util.atomic import atomic_output
-    from screentest.annotate.records import read_records
-    from screentest.annotate.records import without_excluded as reliable
-    from screentest.cli._annotate import task_named
-    from screentest.cli.console import err, plural
-    from screentest.core import BadOption
-    from screentest.judges.votes import as_csv, as_json
 
-    writers = {".csv": as_csv, ".json": as_json}
+    writers = {".csv": as_csv, ".json": as_json_text}
     if out.suffix not in writers:
-        raise BadOption(f"{out} is no name for votes", advice="Name it .csv or .json.")
+        raise BadOption(f"invalid --out {out}: must end in .csv or .json")
     with opened(place, store) as database, database.read() as connection:
         records = read_records(connection, task_named(task) if task else None)
     if without_excluded:
@@ -176,137 +171,133 @@ def import_(
         Path | None, typer.Option(metavar="FILE", help="For a bundle of questions.")
     ] = None,
 ) -> None:
-    """Bring in votes that were cast elsewhere.
+    """Import votes that were cast elsewhere.
 
-    Rows that are in the store already are left alone, so a file can be imported
-    twice. Where one row is wrong, nothing is imported.
+    Rows that are in the store already are skipped, so a file can be imported
+    twice. If one row is wrong, nothing is imported.
 
     \b
     Examples:
       screentest annotate import testbed/ votes.json
       screentest annotate import testbed/ answers.jsonl --key bundle/key.json
     """
-    from screentest.annotate.records import import_records
-    from screentest.cli.console import err
 
     if key is not None:
         database, records = _answers(place, store, votes, key, questions)
         done = import_records(database, records)
         database.close()
     else:
-        from screentest.judges.votes import read_votes
-
         records = read_votes(votes, whole=True)
         with opened(place, store) as database:
             done = import_records(database, records)
-    told = f"{done.added:,} added, {done.known:,} known already"
-    err().print(told + (f", {done.unfinished:,} unfinished left out" * bool(done.unfinished)))
+    message = f"{done.added:,} added, {done.known:,} known already"
+    err().print(message + (f", {done.unfinished:,} unfinished skipped" * bool(done.unfinished)))
 
 
 def _answers(
     place: Path, store: str | None, votes: Path, key: Path, questions: Path | None
 ) -> tuple[Database, list[VoteRecord]]:
-    """The answers to a bundle, and the store for them, which need not be there yet."""
-    from screentest.annotate.bundle import read_answers, task_of
-    from screentest.annotate.server import open_project
-    from screentest.annotate.store import default_store
+    """The answers to a bundle, and the store for them, which is created if needed."""
 
     where = store or default_store(place)
     database, units = open_project(place, where, task_of(key), questions=questions)
     return database, read_answers(votes, key, units)
 
 
-def _print_workers(found: Sequence[WorkerState]) -> None:
-    from screentest.cli.console import out
-    from screentest.cli.tables import table
-
+def _workers_table(found: Sequence[WorkerState]) -> Table:
+    columns = (
+        Column("worker", "Worker"),
+        Column("votes", "Votes", show=COUNT),
+        Column("right", "Right"),
+        Column("asked", "of"),
+        Column("gold_right", "Gold"),
+        Column("gold_asked", "of"),
+        Column("pace", "Pace", digits=2),
+        Column("signs", "Signs", show=_signs),
+        Column("flagged", "Review", show=_mark),
+        Column("excluded", "Excluded", show=_mark),
+        Column("reason", detail=True),
+    )
     rows = [
         (
             one.label,
-            f"{one.votes:,}",
-            f"{one.right}/{one.asked}" if one.asked else "–",
-            f"{one.gold_right}/{one.gold_asked}" if one.gold_asked else "–",
-            f"{one.pace:.2f}" if one.pace is not None else "–",
-            _signs(one),
-            "excluded" if one.excluded else "look" if one.flagged else "",
+            one.votes,
+            one.right,
+            one.asked,
+            one.gold_right,
+            one.gold_asked,
+            one.pace,
+            {
+                each.sign.value: {"count": each.count, "of": each.of}
+                for each in (one.report.signs if one.report is not None else ())
+            },
+            one.flagged,
+            one.excluded,
+            one.reason,
         )
         for one in found
     ]
-    out().print(table(["Worker", ">Votes", ">Right", ">Gold", ">Pace", "Signs", ""], rows))
+    return Table("workers", "Workers", columns, rows)
 
 
-def _signs(one: WorkerState) -> str:
-    signs = one.report.signs if one.report is not None else ()
-    return ", ".join(f"{each.sign.value} {each.count}/{each.of}" for each in signs)
+def _mark(yes: bool) -> str:
+    return "✗" if yes else ""
 
 
-def _worker_object(one: WorkerState) -> dict[str, Any]:
-    signs = one.report.signs if one.report is not None else ()
-    return {
-        "worker": one.label,
-        "votes": one.votes,
-        "right": one.right,
-        "asked": one.asked,
-        "gold_right": one.gold_right,
-        "gold_asked": one.gold_asked,
-        "pace": one.pace,
-        "signs": {each.sign.value: {"count": each.count, "of": each.of} for each in signs},
-        "flagged": one.flagged,
-        "excluded": one.excluded,
-        "reason": one.reason,
-    }
+def _signs(signs: dict[str, dict[str, int]]) -> str:
+    return ", ".join(f"{name} {one['count']}/{one['of']}" for name, one in signs.items())
 
 
-def _print_filter(found: Filtering, agreed: Sequence[Agreement]) -> None:
-    from screentest.cli.console import out, plural
-    from screentest.cli.tables import print_heading, table
-
-    rows = [*((name, one.retention) for name, one in found.by_aspect.items())]
-    lines = [
-        (
-            name,
-            f"{one.initial:,}",
-            f"{one.failed:,}",
-            f"{one.weak:,}",
-            f"{one.final:,}",
-            f"{one.rate:.1%}" if one.rate is not None else "–",
-        )
-        for name, one in [*rows, ("total", found.total)]
-    ]
-    out().print(table(["Aspect", ">Initial", ">C ≠ 0", ">A ≤ B", ">Final", ">Kept"], lines))
-    if found.unrated:
-        out().print(f"Not decided, too few ratings: {plural(found.unrated, 'pair')}")
-    print_heading("Accuracy and agreement")
-    out().print(
-        table(
-            ["Aspect", ">Votes", ">Accuracy", "95%", ">α", ">κ"],
-            [
-                (
-                    one.aspect,
-                    f"{one.votes:,}",
-                    f"{one.accuracy:.1%}" if one.accuracy is not None else "–",
-                    f"{one.interval.low:.1%}–{one.interval.high:.1%}" if one.interval else "–",
-                    f"{one.alpha:.3f}" if one.alpha is not None else "–",
-                    f"{one.kappa:.3f}" if one.kappa is not None else "–",
-                )
-                for one in agreed
-            ],
-        )
+def _retention_table(found: Filtering) -> Table:
+    columns = (
+        Column("aspect", "Aspect"),
+        Column("initial", "Initial", show=COUNT),
+        Column("failed", "C ≠ 0", show=COUNT),
+        Column("weak", "A ≤ B", show=COUNT),
+        Column("final", "Final", show=COUNT),
+        Column("rate", "Kept", show=SHARE),
+        Column("kept", detail=True),
     )
+    rows = [
+        (*_retention(name, one.retention), list(one.kept)) for name, one in found.by_aspect.items()
+    ]
+    rows.append((*_retention("total", found.total), sorted(found.kept)))
+    undecided = plural(found.unrated, "pair")
+    note = f"Not decided, too few ratings: {undecided}" if found.unrated else ""
+    return Table("retention", "Retention", columns, rows, note)
 
 
-def _filter_object(found: Filtering, agreed: Sequence[Agreement]) -> dict[str, Any]:
-    from dataclasses import asdict
+def _retention(name: str, one: Retention) -> tuple[Cell, ...]:
+    return (name, one.initial, one.failed, one.weak, one.final, one.rate)
 
-    return {
-        "aspects": {
-            name: asdict(one.retention) | {"final": one.retention.final, "kept": list(one.kept)}
-            for name, one in found.by_aspect.items()
-        },
-        "total": asdict(found.total) | {"final": found.total.final},
-        "undecided": found.unrated,
-        "agreement": [asdict(one) for one in agreed],
-    }
+
+def _agreement_table(agreed: Sequence[Agreement]) -> Table:
+    columns = (
+        Column("aspect", "Aspect"),
+        Column("units", detail=True),
+        Column("votes", "Votes", show=COUNT),
+        Column("accuracy", "Accuracy", show=SHARE),
+        Column("low", "95% from", show=SHARE),
+        Column("high", "to", show=SHARE),
+        Column("alpha", "α", digits=3),
+        Column("kappa", "κ", digits=3),
+        Column("why", detail=True),
+    )
+    rows = [
+        (
+            one.aspect,
+            one.units,
+            one.votes,
+            one.accuracy,
+            one.interval.low if one.interval else None,
+            one.interval.high if one.interval else None,
+            one.alpha,
+            one.kappa,
+            str(one.why) if one.why else None,
+        )
+        for one in agreed
+    ]
+    return Table("agreement", "Accuracy and agreement", columns, rows)
 
 
 GROUP = "annotate"

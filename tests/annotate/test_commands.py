@@ -68,7 +68,12 @@ def test_filter_prints_the_table_and_writes_the_testbed(
     total = next(line for line in done.stdout.splitlines() if line.startswith("total"))
     assert total.split() == ["total", "6", "1", "1", "4", "66.7%"]
     told = invoke("annotate", "filter", testbed, "--store", store, "--json")
-    assert json.loads(told.stdout)["total"] == {"initial": 6, "failed": 1, "weak": 1, "final": 4}
+    found = json.loads(told.stdout)
+    assert found["undecided"] == 0
+    total = found["retention"][-1]
+    assert [total[name] for name in ("initial", "failed", "weak", "final")] == [6, 1, 1, 4]
+    assert total["aspect"] == "total"
+    assert len(total["kept"]) == 4
     pairs = json.loads((tmp_path / "kept" / "testbed.json").read_text())["pairs"]
     assert len(pairs) == 4
 
@@ -103,7 +108,7 @@ def test_export_and_import(testbed: Path, store: str, tmp_path: Path) -> None:
 
 def test_plan(testbed: Path) -> None:
     done = invoke("annotate", "plan", testbed, "--wage", "1200", "--task", "check", "--json")
-    plan = json.loads(done.stdout)
+    plan = {one["aspect"]: one for one in json.loads(done.stdout)}
     # By hand: the two videos of aesthetics last 15.5 s each; 15 characters a second, 40 s more.
     prompt = (testbed / "videos" / "birds" / "prompt.txt").read_text().strip()
     seconds = 1.5 * 31 + len(prompt) / 15 + 40

@@ -1,17 +1,18 @@
-"""What the commands under ``screentest annotate`` share."""
+"""Arguments that the commands under ``screentest annotate`` share, and what they open."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
-if TYPE_CHECKING:
-    from screentest.annotate.store import Database
-    from screentest.judges.votes import VoteTask
+from screentest.annotate.store import Database, default_store, open_database
+from screentest.annotate.store.project import only_task
+from screentest.core import BadOption, UserError
+from screentest.judges.votes import VoteTask
 
 Place = Annotated[
     Path,
@@ -25,19 +26,28 @@ Place = Annotated[
 Store = Annotated[
     str | None,
     typer.Option(
-        metavar="FILE|URL", help="SQLite file or postgresql:// URL.", show_default="beside it"
+        metavar="FILE|URL",
+        help="SQLite file or postgresql:// URL.",
+        show_default="annotate/votes.sqlite beside it",
     ),
 ]
+ServedTask = Annotated[
+    str, typer.Option("--task", metavar="NAME", help="pairs, check, rate, questions or prompts.")
+]
+Votes = Annotated[int, typer.Option("--votes", min=1, help="How many people judge each item.")]
+Questions = Annotated[
+    Path | None,
+    typer.Option("--questions", metavar="FILE", help="Questions per item (JSON lines)."),
+]
+Ties = Annotated[bool, typer.Option("--ties", help="Allow 'no difference'.")]
 TaskName = Annotated[
     str | None,
-    typer.Option(metavar="NAME", help="Needed where the store has several tasks."),
+    typer.Option(metavar="NAME", help="Needed if the store has several tasks."),
 ]
 
 
 def task_named(name: str) -> VoteTask:
     """The task of that name."""
-    from screentest.core import BadOption
-    from screentest.judges.votes import VoteTask
 
     try:
         return VoteTask(name)
@@ -48,21 +58,19 @@ def task_named(name: str) -> VoteTask:
 
 
 def text_of(path: Path | None) -> str:
-    """A text that the user has written."""
-    from screentest.core import UserError
+    """The text of a file that the user has written."""
 
     if path is None:
         return ""
     try:
         return path.read_text(encoding="utf-8").strip()
     except (OSError, UnicodeDecodeError) as error:
-        raise UserError(f"{path} cannot be read: {error}") from None
+        raise UserError(f"cannot read {path}: {error}") from None
 
 
 @contextmanager
 def opened(place: Path, store: str | None) -> Iterator[Database]:
-    """The store of a testbed or manifest, which must be there."""
-    from screentest.annotate.store import default_store, open_database
+    """The store of a testbed or manifest, which must exist."""
 
     database = open_database(store or default_store(place))
     try:
@@ -72,7 +80,6 @@ def opened(place: Path, store: str | None) -> Iterator[Database]:
 
 
 def wanted_task(database: Database, name: str | None) -> VoteTask:
-    """The task that is meant."""
-    from screentest.annotate.store.project import only_task
+    """The named task, or the only one in the store."""
 
     return only_task(database, task_named(name) if name is not None else None)
