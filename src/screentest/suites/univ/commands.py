@@ -42,12 +42,12 @@ from screentest.suites.univ.schema import description_schema
 from screentest.suites.univ.tables import (
     PUBLISHED,
     TaskCost,
-    TaskRow,
+    TaskStandings,
     dimension_table,
     task_costs,
     task_radars,
+    task_standings,
 )
-from screentest.suites.univ.tables import table as task_rows
 from screentest.suites.univ.text_task import univ_v2t
 
 TaskOption = Annotated[
@@ -192,16 +192,16 @@ def table(
       screentest suite univ table scores/
       screentest suite univ table scores/ --chart radar.svg
     """
-    rows: list[TaskRow] = []
+    tasks: list[TaskStandings] = []
     for run in runs:
         with RunReader(run) as reader:
-            found = task_rows(read_results(reader), by)
+            found = task_standings(read_results(reader), by)
         if not found:
             raise UserError(f"{run} has no value of univ", advice=_SCORE_FIRST)
-        rows += found
+        tasks += found
     if chart is not None:
-        save(task_radars(rows), chart)
-    show(dimension_table(rows, by), as_json=as_json)
+        save(task_radars(tasks), chart)
+    show(dimension_table(tasks, by), as_json=as_json)
     if chart is not None and not as_json:
         console().print(shown(str(chart)), soft_wrap=True)
 

@@ -35,7 +35,7 @@ from screentest.stats import (
     spearman,
     wilson,
 )
-from screentest.suites.univ.tables import task_of
+from screentest.suites.univ.suite import task_of
 from screentest.suites.univ.vocabulary import Dimension
 
 Unit: TypeAlias = tuple[str, str]

@@ -1,15 +1,28 @@
-"""The suite as ``screentest score --suite univ --task t2v`` takes it."""
+"""The suite as ``screentest score --suite univ:task=t2v`` takes it: eight dimensions, per cent.
+
+Points out of ten are counted times ten, shares of a checklist times a hundred. The average is
+left out where a dimension has no value for another reason than that the ground truth has no
+such item.
+"""
 
 from __future__ import annotations
 
 import json
+import math
+import re
+from collections.abc import Sequence
+from dataclasses import replace
 from typing import Literal
 
-from screentest.core import BadOption, register
-from screentest.core.options import value_name
-from screentest.scores.suite import Dimension, Suite
+from screentest.core import BadOption, Cell, Column, Reason, Table, register
+from screentest.core.options import split_value_name, value_name
+from screentest.scores.results import Results
+from screentest.scores.standings import Level as StandingLevel
+from screentest.scores.standings import add_up
+from screentest.scores.suite import Dimension as Node
+from screentest.scores.suite import Suite
 from screentest.suites.univ.pieces import Level, UnivTask
-from screentest.suites.univ.vocabulary import Dimension as Scored
+from screentest.suites.univ.vocabulary import ALL_SUBDIMENSIONS, OWNER, TITLES, Dimension
 
 GROUPS = ("model", "task", "shots")
 TaskName = Literal["v2t", "t2v", "r2v", "tv2v", "rv2v", "v2v"]
@@ -28,12 +41,104 @@ def univ(*, task: TaskName = "t2v", level: Level = "video", truth: str = "") -> 
         if not truth:
             raise BadOption(
                 "the task v2t needs its ground truth",
-                advice="Write --suite univ:truth=FOLDER --task v2t.",
+                advice="Write --suite univ:task=v2t,truth=FOLDER.",
             )
         spec = f"{chosen.metric}:truth={json.dumps(truth)}"
     else:
         if truth:
             raise BadOption(f"the task {task} has no use for truth: it looks at the video")
         spec = chosen.metric if level == "video" else f"{chosen.metric}:level={level}"
-    parts = tuple(Dimension(one.value, values=(value_name(spec, one.value),)) for one in Scored)
-    return Suite("univ", (spec,), (Dimension("average", parts=parts),), GROUPS)
+    return suite_of(spec)
+
+
+def suite_of(spec: str) -> Suite:
+    """One task as one metric judges it: the same task judged whole and by shot is two suites."""
+    task = task_of(spec)
+    assert task is not None
+    parts = tuple(
+        Node(one.value, values=(value_name(spec, one.value),), title=TITLES[one])
+        for one in Dimension
+    )
+    return Suite(
+        task.metric,
+        (spec,),
+        (Node("average", parts=parts, title="Average"),),
+        GROUPS,
+        title=f"UniVBench, {task_name(spec).upper()}, per cent",
+        scale=100.0 if task is UnivTask.V2T else 10.0,
+        add_up=average_of_all,
+        tables=subdimension_tables if task is UnivTask.V2T else None,
+    )
+
+
+def task_of(metric: str) -> UnivTask | None:
+    """The task that a metric scores; None for any other metric.
+
+    >>> task_of("univ_t2v:level=shots"), task_of("flicker")
+    (<UnivTask.T2V: 't2v'>, None)
+    """
+    name = metric.partition(":")[0]
+    return next((task for task in UnivTask if task.metric == name), None)
+
+
+def task_name(spec: str) -> str:
+    """The task, and the level it was judged at where that is not the whole video.
+
+    >>> task_name("univ_t2v"), task_name("univ_t2v:fps=1,level=shots")
+    ('t2v', 't2v shots')
+    """
+    task = task_of(spec)
+    assert task is not None
+    level = re.search(r"\blevel=(shots|both)\b", spec)
+    return f"{task.value} {level[1]}" if level else task.value
+
+
+def average_of_all(results: Results, suite: Suite) -> Sequence[StandingLevel]:
+    """The dimensions, and their average unless one of them could not be scored."""
+    average, *parts = add_up(results, suite)
+    truth_lacks = _lacking(results, suite)
+    if any(part.value is None and part.path[-1] not in truth_lacks for part in parts):
+        average = replace(average, value=None, interval=None)
+    return [average, *parts]
+
+
+def _lacking(results: Results, suite: Suite) -> set[str]:
+    """The dimensions that are applicable to no item, and for which none is still to come."""
+    (spec,) = suite.metrics
+    found = {value.output: True for value in results.values if value.metric == spec}
+    for value in results.values:
+        failure = value.outcome.failure
+        if value.metric == spec and (
+            failure is None or failure.reason is not Reason.NOT_APPLICABLE
+        ):
+            found[value.output] = False
+    for _, name in results.pending:
+        metric, output = split_value_name(name)
+        if metric == spec:
+            found[output] = False
+    return {output for output, lacks in found.items() if lacks}
+
+
+def subdimension_tables(results: Results, by: str) -> list[Table]:
+    """V2T alone is scored in 21 parts, too."""
+    group = by or "model"
+    columns = [Column(name, name.replace("_", " "), 1) for name in ALL_SUBDIMENSIONS]
+    rows: list[tuple[Cell, ...]] = [
+        (model, *(values.get(name) for name in ALL_SUBDIMENSIONS))
+        for model, values in subdimensions(results, group).items()
+    ]
+    title = "UniVBench, V2T by sub-dimension, per cent"
+    return [Table("univ_v2t_parts", title, (group, *columns), rows)]
+
+
+def subdimensions(results: Results, by: str = "model") -> dict[str, dict[str, float]]:
+    """By model, the sub-dimensions of V2T in per cent; only those that have a value."""
+    found: dict[str, dict[str, list[float]]] = {}
+    for value in results.values:
+        if task_of(value.metric) is UnivTask.V2T and value.output in OWNER and value.outcome.ok:
+            model = found.setdefault(results.group(value.item, by), {})
+            model.setdefault(value.output, []).append(100 * value.outcome.unwrap().value)
+    return {
+        model: {name: math.fsum(points) / len(points) for name, points in parts.items()}
+        for model, parts in sorted(found.items())
+    }
