@@ -18,6 +18,7 @@ from screentest.core import (
     build,
     register,
 )
+from screentest.core.options import value_name
 from screentest.metrics.alignment.clipscore import Policy
 from screentest.scores.suite import read_suite
 
@@ -87,10 +88,7 @@ def judges_of_suite(suite: str) -> list[str]:
     for spec in read_suite(suite).metrics:
         thing = build("metric", spec).thing
         assert isinstance(thing, Metric)
-        name, colon, options = spec.partition(":")
-        for output in thing.info.outputs:
-            value = name if output == name else f"{name}.{output}"
-            judges.append(f"{value}{colon}{options}")
+        judges += [value_name(spec, output) for output in thing.info.outputs]
     return judges
 
 

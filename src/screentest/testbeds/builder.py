@@ -7,13 +7,14 @@ on where the last one was, and a file that is gone or was changed is made anew.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal
 from pathlib import Path
 
 from screentest._util.version import VERSION
 from screentest.core import BadOption, Failure, Item, Outcome, Progress, Reason, to_json
+from screentest.core.options import parse
 from screentest.run import Engine, Function, LocalEngine, RecordKey, RunStore, Task, hash_parts
 from screentest.testbeds.asking import ChatUse, caption_signature, facts_signature
 from screentest.testbeds.captions.facts import CaptionFacts
@@ -31,7 +32,7 @@ from screentest.testbeds.sources import (
     film_signature,
     sources_of,
 )
-from screentest.testbeds.testbed import SCHEMA, Pair, Skip, Testbed, write_testbed
+from screentest.testbeds.testbed import SCHEMA, Pair, Skip, Testbed, portable, write_testbed
 
 NOTHING: Mapping[str, Failure] = {}
 RUN = "run"
@@ -96,6 +97,7 @@ def build_testbed(
                 source.film = Outcome(failure=source.lost)
         site.carry_out(_pair_tasks(sources, plan, options, out), "degrading")
         testbed = _listed(sources, plan, _recipe(options, name, chat), options.seed, site)
+        testbed = portable(testbed, [out, *_places(sources, options)])
         write_testbed(out, testbed)
         write_page(out, testbed)
     done = site.executions
@@ -234,7 +236,7 @@ def _listed(
         replace(
             source.film.unwrap().source,
             groups=source.item.groups,
-            video=str(source.item.video),
+            video=source.item.video.name,
             unread=source.unread,
             faults=(*source.film.unwrap().source.faults, *source.faults),
         )
@@ -251,6 +253,19 @@ def _listed(
         skips=tuple(skips),
         pending=pending,
     )
+
+
+def _places(sources: Sequence[Source], options: BuildOptions) -> Iterator[Path]:
+    """Every place on this machine that a build may mention: sources, files of operators, models."""
+    yield from (source.item.video for source in sources)
+    given: list[object] = []
+    for spec in (*options.degradations, *options.placebos):
+        given += parse(spec)[1].values()
+    for choice in options.models:
+        given += [choice.model, *choice.options.values()]
+    for value in given:
+        if isinstance(value, str) and Path(value).expanduser().is_absolute():
+            yield from {Path(value), Path(value).expanduser()}
 
 
 def _skip(source: Source, change: Change, rung: Rung | None, failure: Failure) -> Skip:

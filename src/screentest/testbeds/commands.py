@@ -71,7 +71,7 @@ def verify(
     ] = None,
     seed: Annotated[int, typer.Option(help="Which pairs --sample takes.")] = 7,
     sources: Annotated[
-        Path | None, typer.Option(metavar="DIR", help="Where sources lie now, if they moved.")
+        Path | None, typer.Option(metavar="DIR", help="With --rebuild: where the sources are.")
     ] = None,
     workers: Annotated[int, typer.Option(help="Processes.", min=1)] = 1,
     as_json: Json = False,
@@ -86,8 +86,8 @@ def verify(
     \b
     Examples:
       screentest testbed verify testbed/
-      screentest testbed verify testbed/ --rebuild --sample 5
-      screentest testbed verify testbed/ --rebuild --pair film-7/color
+      screentest testbed verify testbed/ --rebuild --sources films/ --sample 5
+      screentest testbed verify testbed/ --rebuild --sources films/ --pair color
     """
     from dataclasses import replace
 

@@ -159,7 +159,7 @@ def _made(task: IntactTask) -> Intact:
     write_whole(folder / PROMPT, f"{script.text.strip() or item.prompt}\n")
     source = SourceFilm(
         id=item.id,
-        video=str(item.video),
+        video=item.video.name,
         sha256=hash_file(item.video),
         folder=folder.relative_to(task.testbed).as_posix(),
         prompt=(folder / PROMPT).relative_to(task.testbed).as_posix(),

@@ -24,6 +24,7 @@ from screentest.core import (
     from_json,
     from_object,
 )
+from screentest.core.options import parse, write_options
 from screentest.run import (
     Engine,
     LocalEngine,
@@ -67,7 +68,8 @@ def remake_pairs(
 ) -> Remade:
     """Make ``pairs`` again in a temporary folder and compare.
 
-    Sources are looked for where they were, in the testbed, and in the folder ``sources``.
+    Sources are looked for in the testbed, where they were joined, and in the folder ``sources``,
+    where they are known by their hash.
     """
     with tempfile.TemporaryDirectory(prefix="screentest-") as place:
         work = _Remaking(folder.absolute(), Path(place), testbed, sources, reader or by_rules())
@@ -110,6 +112,7 @@ class _Remaking:
         self._testbed = testbed
         self._elsewhere = sources
         self._reader = reader
+        self._hashes: dict[Path, str] = {}
         self._same: list[str] = []
         self._findings: list[Finding] = []
         self._unchecked: list[Finding] = []
@@ -152,9 +155,7 @@ class _Remaking:
                 continue
             video = self._video(source)
             if video is None:
-                self._leave(wanted, f"its source is not at {source.video}")
-            elif hash_file(video) != source.sha256:
-                self._leave(wanted, f"{video} is not the file it was made of")
+                self._leave(wanted, self._missing(source))
             elif not all(_SECOND.fullmatch(Path(file.path).name) for file in source.intact[1:]):
                 self._leave(wanted, "its intact videos are not called as `build` calls them")
             else:
@@ -172,11 +173,23 @@ class _Remaking:
             self._compare(pair, done[task.keys[0]])
 
     def _video(self, source: SourceFilm) -> Path | None:
-        name = Path(source.video).name
-        places = [Path(source.video), self._folder / "joined" / name]
+        """The file that a source was made of: by its hash, whatever it is called now."""
+        places = [self._folder / "joined" / source.video]
         if self._elsewhere is not None:
-            places.append(self._elsewhere / name)
-        return next((place for place in places if place.is_file()), None)
+            suffix = Path(source.video).suffix
+            found = [one for one in self._elsewhere.rglob(f"*{suffix}") if one.is_file()]
+            places += sorted(found, key=lambda one: (one.name != source.video, one))
+        return next((one for one in places if self._hash(one) == source.sha256), None)
+
+    def _hash(self, path: Path) -> str:
+        if path not in self._hashes:
+            self._hashes[path] = hash_file(path) if path.is_file() else ""
+        return self._hashes[path]
+
+    def _missing(self, source: SourceFilm) -> str:
+        if self._elsewhere is None:
+            return f"its source {source.video} is not in the testbed: add --sources DIR"
+        return f"no file in {self._elsewhere} is its source {source.video}: none has its hash"
 
     def _leave(self, pairs: Sequence[Pair], why: str) -> None:
         self._unchecked += [Finding("rebuild", pair_name(pair), why) for pair in pairs]
@@ -206,7 +219,12 @@ class _Remaking:
             what = "the options of the build do not ask for it"
             self._findings.append(Finding("rebuild", pair_name(pair), what))
             return
-        here = str(build(pair.kind.value, spec).spec.signature)
+        spec = self._placed(spec)
+        try:
+            here = str(build(pair.kind.value, spec).spec.signature)
+        except UserError as error:
+            self._leave([pair], f"it cannot be made here: {error.message}")
+            return
         if here != pair.recipe:
             self._leave([pair], f"it was made by {pair.recipe}; here it is {here}")
             return
@@ -220,6 +238,15 @@ class _Remaking:
             item, facts, self.place, pair.intact, pair.kind, spec, {key: rung}, options
         )
         yield pair, Task((key,), make_pairs, payload)
+
+    def _placed(self, spec: str) -> str:
+        """An operator with the files it draws on where they are now: in the folder of sources."""
+        name, options = parse(spec)
+        for key, value in options.items():
+            if self._elsewhere is not None and isinstance(value, str) and value:
+                place = self._elsewhere / value
+                options[key] = str(place.absolute()) if place.exists() else value
+        return f"{name}:{write_options(options)}" if options else name
 
     def _compare(self, pair: Pair, outcome: Outcome[Any]) -> None:
         name = pair_name(pair)

@@ -6,10 +6,10 @@ Paths in it are relative to the folder. Times are exact, on the clock of the fil
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
-from typing import Final
+from typing import Any, Final
 
 from screentest._util.atomic import write_whole
 from screentest.core import (
@@ -22,6 +22,7 @@ from screentest.core import (
     Time,
     UserError,
     from_json,
+    from_object,
     to_json,
 )
 from screentest.testbeds.contract import Details, Dice
@@ -95,7 +96,7 @@ class SourceFilm:
 
     id: str
     video: str
-    """Where the source lay, as the manifest has it."""
+    """The name of its file, which is known by its hash wherever it is."""
     sha256: str
     folder: str
     prompt: str
@@ -134,6 +135,34 @@ def write_testbed(folder: Path, testbed: Testbed) -> None:
     """Write testbed.json, whole or not at all."""
     text = json.dumps(json.loads(to_json(testbed)), indent=1, ensure_ascii=False)
     write_whole(folder / FILE, f"{text}\n")
+
+
+def portable(testbed: Testbed, places: Iterable[Path]) -> Testbed:
+    """The testbed without the paths of the machine that built it.
+
+    Of ``places``, files and folders, the name is left wherever one is mentioned, and what is in
+    one of the folders, or beside one of the files, is named from there.
+    """
+    texts: dict[str, str] = {}
+    for place in places:
+        for path in (place.absolute(), place.resolve()):
+            texts[str(path)] = path.name
+            for folder in (path, path.parent):
+                if folder != Path(folder.anchor):
+                    texts[f"{folder}/"] = ""
+    longest = sorted(texts, key=len, reverse=True)
+
+    def without(value: Any) -> Any:
+        if isinstance(value, dict):
+            return {name: without(one) for name, one in value.items()}
+        if isinstance(value, list):
+            return [without(one) for one in value]
+        if isinstance(value, str):
+            for text in longest:
+                value = value.replace(text, texts[text])
+        return value
+
+    return from_object(Testbed, without(json.loads(to_json(testbed))))
 
 
 def read_testbed(folder: Path) -> Testbed:

@@ -35,7 +35,13 @@ LEAST, MOST = 0.02, 0.9
 """The share of the picture that the foreground may fill."""
 
 
-@register("degradation", "background_consistency", version=1, summary="backgrounds that jump")
+@register(
+    "degradation",
+    "background_consistency",
+    version=1,
+    summary="backgrounds that jump",
+    neutral=("folder",),  # the pictures themselves are hashed, wherever they are
+)
 def background_consistency(*, folder: str = "") -> BackgroundConsistency:
     """``folder`` holds the new backgrounds; without one, the packaged landscapes."""
     return BackgroundConsistency(Backgrounds.of(Path(folder).expanduser() if folder else None))
