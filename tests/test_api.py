@@ -87,7 +87,7 @@ def test_a_script_with_its_own_metric_and_no_guard_is_told(tmp_path: Path) -> No
 
 
 def test_the_surface_of_the_package() -> None:
-    for name in ("build", "certify", "report", "score"):
+    for name in ("build", "certify", "compare", "report", "score"):
         assert getattr(screentest, name) is getattr(api, name)
     assert set(screentest.__all__) <= set(dir(screentest))
     with pytest.raises(AttributeError, match="no attribute 'nonsense'"):

@@ -1,7 +1,7 @@
 """screentest scores generated video against its prompt, and puts the scorers to the test.
 
 The jobs of the command line, each in a line: :func:`score`, :func:`build`, :func:`certify`,
-:func:`report`. Nothing heavy is imported before one of them is used.
+:func:`compare`, :func:`report`. Nothing heavy is imported before one of them is used.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from screentest._util.version import VERSION
 
 if TYPE_CHECKING:
-    from screentest.api import build, certify, report, score
+    from screentest.api import build, certify, compare, report, score
     from screentest.core import Item, Outcome, Score, Verdict
     from screentest.core.functions import backend, suite
     from screentest.judges.functions import judge
@@ -32,6 +32,7 @@ __all__ = [
     "backend",
     "build",
     "certify",
+    "compare",
     "degradation",
     "judge",
     "metric",
@@ -55,6 +56,7 @@ _HOMES = {
     "Settings": "screentest.run.session",
     "build": "screentest.api",
     "certify": "screentest.api",
+    "compare": "screentest.api",
     "report": "screentest.api",
     "score": "screentest.api",
 }

@@ -1,4 +1,4 @@
-"""The jobs of the command line from Python: score, build, certify, report.
+"""The jobs of screentest: score, build, certify, compare, report. The commands call these.
 
 >>> import screentest
 >>> from screentest.sample import sample_videos
@@ -10,142 +10,235 @@
 >>> made = screentest.certify("contrast", bed, out="certificates")
 >>> made.of("contrast").overall.unwrap().value
 1.0
->>> screentest.report(scores, made, out="report.html")
+>>> screentest.report(scores, made, out="report.html").page
 PosixPath('report.html')
 
 What is finished stays in the run's folder: the same call again goes on where the last one was.
-Ctrl-C finishes what is in flight and raises KeyboardInterrupt.
+Ctrl-C finishes what is in flight and raises ``Stopped``, a KeyboardInterrupt that has what there
+is by then.
+
+Each job imports what it needs when it is called: scoring loads nothing that builds testbeds.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from contextlib import AbstractContextManager
 from decimal import Decimal
-from fractions import Fraction
 from os import PathLike
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, TypeAlias, TypedDict, Unpack
 
-from screentest.certificates.cases import read_cases
-from screentest.certificates.matrix import matrix
-from screentest.certificates.plan import Plan
-from screentest.certificates.plan import certify as _certify
-from screentest.core import Aspect, Item, Progress
-from screentest.judges.from_metrics import judges_of_suite
-from screentest.manifests.importers import read_corpus, read_inputs
-from screentest.reports.charts import matrix_chart, save
-from screentest.reports.data import read_report
-from screentest.reports.formats import write_tables
-from screentest.reports.html import PageOptions, write_html
-from screentest.results import BuiltTestbed, Certificates, Scores
-from screentest.run import LocalEngine, RunStore
-from screentest.run.session import Settings, read_settings
+from screentest.core import Aspect, BadOption, Clip, Item, Progress, Script, registry
+from screentest.core.options import parse, write_options
+from screentest.manifests.importers import read_inputs
+from screentest.models.weights import cache_folder
+from screentest.results import (
+    BuiltTestbed,
+    Certificates,
+    Comparison,
+    Page,
+    Scores,
+    Stopped,
+    Verdicts,
+)
+from screentest.run import Engine, Retry, RunReader, RunStore
+from screentest.run.session import Settings, open_engine, read_settings
+from screentest.scores.evaluators import metric_names, resolve
+from screentest.scores.remote import Cache
 from screentest.scores.results import read_results
-from screentest.scores.suite import read_suite
+from screentest.scores.suite import SuiteItems, read_suite
 from screentest.scores.tasks import score_items
-from screentest.testbeds.builder import build_testbed
-from screentest.testbeds.join import Joined, join_sources
-from screentest.testbeds.options import BuildOptions, read_models
 
 if TYPE_CHECKING:
-    from screentest.run import Engine
+    from fractions import Fraction
 
-__all__ = ["build", "certify", "report", "score"]
+    from screentest.certificates.prompt_changes import PromptChange
+    from screentest.judges.cases import Case
+    from screentest.models import Choice
+    from screentest.testbeds.asking import ChatUse
+    from screentest.testbeds.options import BuildOptions
+
+__all__ = ["build", "certify", "compare", "report", "score"]
 
 File: TypeAlias = str | PathLike[str]
 Videos: TypeAlias = File | Item | Iterable[File | Item]
 """Manifests, videos, folders of videos, items; one or several."""
+Money: TypeAlias = str | float | Decimal
+
+
+class ModelOptions(TypedDict, total=False):
+    """Which models answer and what they may cost, of every job that can ask one."""
+
+    models: Sequence[str] | None
+    """As on the command line: ``chat=openai:NAME``, ``flow=raft``."""
+    profile: File | None
+    """A TOML file with models for all roles; what ``models`` chooses comes before it."""
+    prompts: File | None
+    """A folder of templates that replace the built-in ones."""
+    prices: File | None
+    """A price list in TOML."""
+    max_cost: Money | None
+    """Never spend more than this; needs a price for each chat model."""
+    device: str
+    """Where models run: auto, cpu, cuda, cuda:1."""
+    settings: Settings | None
+    """All of the above but ``max_cost``, and more, at once."""
+
+
+class WorkOptions(ModelOptions, total=False):
+    """Models, and who does the work."""
+
+    workers: int | None
+    """Processes; one per processor where not given."""
+    engine: Engine | str
+    """``local``, ``ray``, or an engine that is open already."""
+    address: str
+    """The Ray cluster."""
+    gpus: float
+    """On Ray: GPUs, or the part of one, for each host of models."""
+    progress: Progress | None
 
 
 def score(
-    videos: Videos,
+    videos: Videos = (),
     *,
     suite: str = "core",
-    metrics: Sequence[str] = (),
+    metrics: str | Sequence[str] = (),
     prompt: str = "",
+    data: File | None = None,
+    generated: File | None = None,
+    model_name: str = "",
     out: File = "scores",
-    models: Sequence[str] = (),
-    settings: Settings | None = None,
-    prices: File | None = None,
-    max_cost: float | Decimal | None = None,
-    workers: int | None = None,
-    engine: Engine | None = None,
-    progress: Progress | None = None,
+    detector: str = "default",
+    allow_damaged: bool = False,
+    retry: str = "transient",
+    allow_remote: bool = False,
+    cache_limit: float = 20.0,
+    **work: Unpack[WorkOptions],
 ) -> Scores:
-    """Score videos with a suite, or with single metrics.
+    """Score videos with a suite (``name`` or ``name:option=value,…``), or with single metrics.
 
-    ``models`` are chosen as on the command line, ``chat=openai:NAME``; ``settings`` say all
-    that, and more, at once. ``max_cost`` needs ``prices``.
+    ``data`` are a suite's own files, such as its prompts; ``generated`` the folder of videos that
+    the generator ``model_name`` made of them. ``retry`` says which failures are tried again:
+    transient, all, none. With ``allow_remote`` videos may have addresses (http, s3, gs); at most
+    ``cache_limit`` GB of them are kept at a time.
     """
-    names = list(metrics) or list(read_suite(suite).metrics)
-    chosen = settings or read_settings(models, prices=_path(prices))
-    cap = None if max_cost is None else chosen.cap(max_cost)
+    if retry not in list(Retry):
+        raise BadOption(f"invalid --retry {retry!r}", advice=f"One of {', '.join(Retry)}.")
+    given = (metrics,) if isinstance(metrics, str) else tuple(metrics)
+    read = _suite_items(suite, data, generated, model_name, metrics=bool(given))
+    items = _items(videos, prompt)
+    if not items and not read.items:
+        raise BadOption("there is nothing to score", advice="Give a manifest, or videos.")
+    if read.options:
+        suite = _with_options(suite, read.options)
+    names = metric_names(given) if given else list(read_suite(suite).metrics)
+    for name in names:
+        resolve(name)  # a slip of the pen leaves no run behind
+    settings = _settings(work, detector=detector, allow_damaged=allow_damaged)
+    cap = _cap(work, settings)
     folder = Path(out)
-    with RunStore(
-        folder,
-        command="score",
-        arguments={"suite": "" if metrics else suite, "metrics": names},
-        max_cost=cap,
-    ) as store:
+    arguments = {"suite": "" if given else suite, "metrics": names, "models": settings.models}
+    with (
+        _engine(work, settings) as (engine, settings),
+        RunStore(folder, command="score", arguments=arguments, max_cost=cap) as store,
+    ):
         done = score_items(
             store,
-            _items(videos, prompt),
+            [*items, *read.items],
             names,
-            chosen,
-            engine=engine or LocalEngine(workers=workers),
-            progress=progress,
+            settings,
+            engine=engine,
+            retry=Retry(retry),
+            progress=work.get("progress"),
+            cache=Cache(cache_folder() / "videos", round(cache_limit * 1e9))
+            if allow_remote
+            else None,
         )
         results = read_results(store)
-    _stop_where_asked(done.exit_code)
-    return Scores(folder, results)
+    scores = Scores(
+        folder,
+        results,
+        pending=done.pending,
+        changed=done.changed,
+        missing=read.missing,
+        problems=read.problems,
+        stand_ins=_stand_ins(names, settings),
+    )
+    return Stopped.unless_done(scores, done.exit_code)
 
 
 def build(
     films: Videos,
     *,
     out: File = "testbed",
-    aspects: Sequence[str] = (),
-    placebos: Sequence[str] = (),
+    aspects: str | Sequence[str] = (),
+    placebos: str | Sequence[str] = (),
+    seed: int = 7,
     clips: int | Sequence[int] = 5,
     min_clips: int | None = None,
     severities: Sequence[float] = (1.0,),
+    backgrounds: File | None = None,
     long_side: int | None = 512,
-    fps: int | float | Fraction | None = None,
-    seed: int = 7,
-    models: Sequence[str] = (),
-    workers: int | None = None,
-    engine: Engine | None = None,
-    progress: Progress | None = None,
+    fps: str | int | float | Fraction | None = None,
+    preset: str | None = None,
+    extract: str = "rules",
+    categories: Sequence[str] = (),
+    join: int = 1,
+    form: str | None = None,
+    timeout: float = 14400,
+    **work: Unpack[WorkOptions],
 ) -> BuiltTestbed:
     """Build a testbed of captioned films: pairs of an intact and a harmed video.
 
-    ``aspects`` are all ten where none is named. A film with fewer eligible clips than ``clips``
-    is skipped with the reason, or harmed in those it has where they are ``min_clips``.
+    ``films`` are items, a manifest, or the folder of a download (``form`` says which). ``aspects``
+    are all ten where none is named; ``placebos`` may be ``all``. A film with fewer eligible clips
+    than ``clips`` is skipped with the reason, or harmed in those it has where they are
+    ``min_clips``. ``join`` makes one source of so many videos; ``extract`` says who reads the
+    captions: rules, or chat, which also sorts sources into ``categories``.
     """
-    known = BuildOptions()
+    from screentest.testbeds.builder import build_testbed
+    from screentest.testbeds.options import BuildOptions, frame_rate, read_models, specs_of
+
+    chosen = read_models(preset, work.get("models") or ())
     options = BuildOptions(
-        degradations=tuple(aspects) or known.degradations,
-        placebos=tuple(placebos),
+        degradations=_with_backgrounds(specs_of("degradation", aspects or "all"), backgrounds),
+        placebos=specs_of("placebo", placebos or "none"),
         seed=seed,
         clips=(clips,) if isinstance(clips, int) else tuple(clips),
         least_clips=min_clips,
         severities=tuple(severities),
-        long_side=long_side,
-        rate=None if fps is None else Fraction(fps).limit_denominator(1001),
-        models=read_models(None, models),
+        long_side=long_side or None,
+        rate=frame_rate(fps),
+        extract=extract,
+        models=tuple(choice for choice in chosen if choice.role.value != "chat"),
+        device=work.get("device", "auto"),
     )
-    folder = Path(out)
-    sources = _films(films, folder, options, workers, progress)
-    done = build_testbed(
-        sources.items,
-        folder,
-        options,
-        engine=engine or LocalEngine(workers=workers),
-        progress=progress,
-        lost=sources.failed,
+    if not 1 <= timeout <= 10**7:  # NaN is neither
+        raise BadOption(f"invalid timeout {timeout:g}: must be 1 second or more")
+    chat, cap = _chat_use(chosen, work)
+    folder, progress = Path(out), work.get("progress")
+    sources = _Sources(films, form, join, folder, options, work, timeout)
+    with _engine(work, Settings(device=options.device), timeout=timeout) as (engine, _):
+        done = build_testbed(
+            sources.joined.items,
+            folder,
+            options,
+            chat=chat,
+            categories=categories,
+            max_cost=cap,
+            engine=engine,
+            progress=progress,
+            lost=sources.joined.failed,
+        )
+    remarks = [*sources.remarks, *done.remarks]
+    if done.changed:
+        remarks.append(f"{done.changed} results thrown away: their source changed meanwhile")
+    made = BuiltTestbed(
+        folder, done.testbed, tuple(remarks), done.made, done.reused, changed=done.changed
     )
-    _stop_where_asked(done.exit_code)
-    return BuiltTestbed(folder, done.testbed, (*sources.faults, *done.remarks))
+    return Stopped.unless_done(made, done.exit_code)
 
 
 def certify(
@@ -153,69 +246,199 @@ def certify(
     testbeds: File | BuiltTestbed | Sequence[File | BuiltTestbed],
     *,
     suite: str = "",
-    chart: File | None = None,
     out: File = "certificates",
     aspects: Sequence[str] = (),
+    orders: str = "both",
+    repeats: int = 1,
+    probes: Sequence[str] = (),
+    probe_pairs: int = 20,
     placebos: bool = True,
-    models: Sequence[str] = (),
-    settings: Settings | None = None,
-    prices: File | None = None,
-    max_cost: float | Decimal | None = None,
-    workers: int | None = None,
-    engine: Engine | None = None,
-    progress: Progress | None = None,
+    human: File | None = None,
+    kept: Sequence[File] = (),
+    chart: File | None = None,
+    **work: Unpack[WorkOptions],
 ) -> Certificates:
     """Measure how often judges, or metrics, prefer the intact video of a pair.
 
-    With ``suite``, every value of that suite's metrics is a judge as well; ``chart`` is a file
-    into which the judges are drawn by aspects.
+    With ``suite`` every value of its metrics is a judge, too. ``orders`` is both, or first: the
+    intact video first. ``probes`` are other prompts for the same videos (swapped, shuffled,
+    empty, or all), for ``probe_pairs`` pairs of each aspect. ``human`` are votes of people to
+    stand beside, ``kept`` what their filter left. ``chart`` draws judges by aspects.
     """
-    chosen = settings or read_settings(models, prices=_path(prices))
-    names = (judges,) if isinstance(judges, str) else tuple(judges)
-    names += tuple(judges_of_suite(suite)) if suite else ()
-    given = [testbeds] if isinstance(testbeds, str | PathLike | BuiltTestbed) else testbeds
-    folders = [one.folder if isinstance(one, BuiltTestbed) else Path(one) for one in given]
-    wanted = [Aspect(name) for name in aspects] or None
-    plan = Plan(tuple(read_cases(folders, aspects=wanted, placebos=placebos)), names)
-    cap = None if max_cost is None else chosen.cap(max_cost)
+    from screentest.certificates.cases import read_cases
+    from screentest.certificates.matrix import matrix
+    from screentest.certificates.plan import Plan
+    from screentest.certificates.plan import certify as run_certify
+    from screentest.judges.cases import Order
+    from screentest.judges.from_metrics import judges_of_suite
+    from screentest.judges.verdicts import judge_of
+    from screentest.reports.charts import matrix_chart, must_be_chart, save
+
+    if orders not in ("both", "first"):
+        raise BadOption(f"invalid --orders {orders!r}: must be both or first")
+    given = (judges,) if isinstance(judges, str) else tuple(judges)
+    names = (*given, *(judges_of_suite(suite) if suite else ()))
+    if not names:
+        raise BadOption("there is no judge to certify", advice="Name judges, or give --suite.")
+    if chart is not None:
+        must_be_chart(Path(chart))
+    for name in names:
+        judge_of(name)  # a slip of the pen leaves no run behind
+    settings = _settings(work)
+    beds = [testbeds] if isinstance(testbeds, str | PathLike | BuiltTestbed) else testbeds
+    folders = [bed.folder if isinstance(bed, BuiltTestbed) else Path(bed) for bed in beds]
+    cases = read_cases(
+        folders, aspects=_aspects(aspects), placebos=placebos, kept=tuple(map(Path, kept))
+    )
+    plan = Plan(
+        cases=tuple(cases),
+        judges=names,
+        orders=tuple(Order) if orders == "both" else (Order.AS_GIVEN,),
+        repeats=repeats,
+        prompt_changes=_prompt_changes(probes),
+        probe_pairs=probe_pairs,
+        human=None if human is None else _people(Path(human), cases),
+    )
+    cap = _cap(work, settings)
     folder = Path(out)
     arguments = {"judges": list(names), "testbeds": [str(one.absolute()) for one in folders]}
-    with RunStore(folder, command="certify", arguments=arguments, max_cost=cap) as store:
-        done = _certify(
-            store,
-            plan,
-            chosen,
-            engine=engine or LocalEngine(workers=workers),
-            progress=progress,
-        )
-    _stop_where_asked(done.exit_code)
+    with (
+        _engine(work, settings) as (engine, settings),
+        RunStore(folder, command="certify", arguments=arguments, max_cost=cap) as store,
+    ):
+        done = run_certify(store, plan, settings, engine=engine, progress=work.get("progress"))
     if chart is not None:
         save(matrix_chart(matrix(done.certificates)), Path(chart))
-    return Certificates(folder, done.certificates, done.pending)
+    made = Certificates(folder, done.certificates, done.pending)
+    return Stopped.unless_done(made, done.exit_code)
+
+
+def judge_videos(
+    judge: str,
+    first: File,
+    second: File,
+    *,
+    prompt: str = "",
+    script: File | None = None,
+    aspects: Sequence[str] = (),
+    out: File = "judged",
+    **work: Unpack[WorkOptions],
+) -> Verdicts:
+    """Ask a judge which of two videos is better, in both orders of presentation.
+
+    ``script`` is a file with what both were asked to show, one caption a line.
+    """
+    from screentest.judges.cases import Case
+    from screentest.judges.verdicts import verdicts_of
+
+    settings = _settings(work)
+    captions = _script(Path(script)) if script is not None else None
+    text = prompt or (captions.text if captions is not None else "")
+    one = Item("first", Path(first), text, captions)
+    two = Item("second", Path(second), text, captions)
+    cases = [Case("pair", aspect, text, one, two) for aspect in _aspects(aspects) or list(Aspect)]
+    cap = _cap(work, settings)
+    arguments = {"judge": judge, "first": str(first), "second": str(second)}
+    with (
+        _engine({"workers": 1, **work}, settings) as (engine, settings),
+        RunStore(Path(out), command="judge", arguments=arguments, max_cost=cap) as store,
+    ):
+        found = verdicts_of(
+            store, cases, judge, settings, engine=engine, progress=work.get("progress")
+        )
+    return Verdicts(Path(out), found)
+
+
+def compare(
+    *runs: File | Scores | Certificates, judges: str | Sequence[str] = (), by: str = ""
+) -> Comparison:
+    """Compare judges of runs of certify, or systems of runs of score, on what all of them have.
+
+    One run, or two of a kind. ``judges`` are those to compare, where a run has several;
+    ``by`` is ``GROUP`` or ``GROUP=A,B…``: groups of items of one run of score.
+    """
+    from screentest.certificates.compare import compare_runs
+
+    names = metric_names([judges] if isinstance(judges, str) else judges)
+    return Comparison(compare_runs(_folders(runs), names, by))
 
 
 def report(
     *runs: File | Scores | Certificates,
     out: File = "report.html",
     tables: File | None = None,
+    formats: Sequence[str] = ("md", "tex", "csv", "parquet"),
     by: str = "",
     title: str = "screentest report",
     pictures: int = 200,
     embed: bool = False,
     progress: Progress | None = None,
-) -> Path:
-    """Write one page of one or several runs, and where ``tables`` is given every table."""
-    folders = [one.run if isinstance(one, Scores | Certificates) else Path(one) for one in runs]
-    read = read_report(folders, by=by)
+) -> Page:
+    """Write one page of one or several runs, and where ``tables`` is given every table.
+
+    ``by`` is the group that the leaderboard compares, ``pictures`` for how many videos the worst
+    moments are pictured; ``embed`` puts the videos into the page.
+    """
+    from screentest.reports.data import read_report
+    from screentest.reports.formats import write_tables
+    from screentest.reports.html import PageOptions, write_html
+
+    read = read_report(_folders(runs), by=by)
     page = Path(out)
     write_html(read, page, PageOptions(title, pictures, embed), progress=progress)
-    if tables is not None:
-        write_tables(read, Path(tables))
-    return page
+    written = write_tables(read, Path(tables), formats) if tables is not None else ()
+    return Page(page, tuple(written))
+
+
+def read_scores(run: File) -> Scores:
+    """The scores that a run holds."""
+    with RunReader(Path(run)) as reader:
+        return Scores(Path(run), read_results(reader))
+
+
+# ---- what the jobs share
+
+
+def _settings(
+    work: ModelOptions, *, detector: str = "default", allow_damaged: bool = False
+) -> Settings:
+    """What was chosen one by one comes before the profile."""
+    return work.get("settings") or read_settings(
+        work.get("models") or (),
+        _path(work.get("profile")),
+        _path(work.get("prompts")),
+        _path(work.get("prices")),
+        device=work.get("device", "auto"),
+        allow_damaged=allow_damaged,
+        detector=detector,
+    )
+
+
+def _cap(work: ModelOptions, settings: Settings) -> Decimal | None:
+    """A cap that cannot be kept, for want of a price, is refused."""
+    most = work.get("max_cost")
+    return None if most is None or most == "" else settings.cap(most)
+
+
+def _engine(
+    work: WorkOptions, settings: Settings, *, timeout: float | None = None
+) -> AbstractContextManager[tuple[Engine, Settings]]:
+    return open_engine(
+        work.get("engine") or "local",
+        settings,
+        workers=work.get("workers"),
+        address=work.get("address", ""),
+        gpus=work.get("gpus", 1.0),
+        timeout=timeout,
+    )
 
 
 def _path(file: File | None) -> Path | None:
     return None if file is None else Path(file)
+
+
+def _folders(runs: Sequence[File | Scores | Certificates]) -> list[Path]:
+    return [one.run if isinstance(one, Scores | Certificates) else Path(one) for one in runs]
 
 
 def _items(videos: Videos, prompt: str = "") -> list[Item]:
@@ -225,29 +448,175 @@ def _items(videos: Videos, prompt: str = "") -> list[Item]:
     return [*items, *(read_inputs(files, prompt) if files else [])]
 
 
-def _films(
-    films: Videos,
-    out: Path,
-    options: BuildOptions,
-    workers: int | None,
-    progress: Progress | None,
-) -> Joined:
-    """Films with captions: items, a manifest, or the folder of a download."""
-    if not isinstance(films, str | PathLike):
-        return Joined(tuple(_items(films)))
-    corpus = read_corpus(Path(films))
-    if not corpus.parted:
-        return Joined(corpus.items)
-    return join_sources(
-        corpus.parted,
-        out.absolute(),
-        long_side=options.long_side,
-        gaps=True,
-        workers=workers,
-        progress=progress,
-    )
+def _aspects(names: Sequence[str]) -> list[Aspect] | None:
+    """Aspects by name; None for all."""
+    try:
+        return [Aspect(name) for name in names] or None
+    except ValueError as error:
+        known = ", ".join(aspect.value for aspect in Aspect)
+        raise BadOption(f"{error}", advice=f"Aspects: {known}.") from None
 
 
-def _stop_where_asked(exit_code: int) -> None:
-    if exit_code:
-        raise KeyboardInterrupt("stopped; the same call again goes on")
+# ---- score
+
+
+def _suite_items(
+    suite: str, data: File | None, generated: File | None, model_name: str, *, metrics: bool
+) -> SuiteItems:
+    """What a suite's own files hold; nothing where none are given."""
+    if model_name and generated is None:
+        raise BadOption("--model-name says who made --videos", advice="Give --videos DIR, too.")
+    if data is None:
+        if generated is not None:
+            raise BadOption("--videos belong to a suite's prompts", advice="Give --data, too.")
+        return SuiteItems(())
+    if metrics:
+        raise BadOption("--data belongs to a suite, not to single metrics")
+    read = read_suite(suite).read
+    if read is None:
+        raise BadOption(f"the suite {suite} has no files of its own", advice="Give a manifest.")
+    return read(Path(data), _path(generated), model_name)
+
+
+def _with_options(spec: str, options: Mapping[str, str]) -> str:
+    """A suite with more options.
+
+    >>> _with_options("toy:level=7", {"records": "a,b.json"})
+    'toy:level=7,records="a,b.json"'
+    """
+    name, given = parse(spec)
+    return f"{name}:{write_options({**given, **options})}"
+
+
+def _stand_ins(metrics: Sequence[str], settings: Settings) -> dict[str, str]:
+    """The built-in backend of each role that these metrics ask for and that one fills."""
+    roles = tuple(dict.fromkeys(role for name in metrics for role in resolve(name).info.roles))
+    asked = {role.partition(".")[0] for role in roles}
+    return {
+        choice.role.value: choice.backend
+        for choice in settings.pinned(roles).models
+        if choice.role.value in asked
+        and "builtin" in registry.entry(choice.role.value, choice.backend).info
+    }
+
+
+# ---- build
+
+
+class _Sources:
+    """The films of a corpus in one file each, and what there is to know of them."""
+
+    def __init__(
+        self,
+        films: Videos,
+        form: str | None,
+        join: int,
+        out: Path,
+        options: BuildOptions,
+        work: WorkOptions,
+        timeout: float,
+    ) -> None:
+        from screentest.manifests.importers import Corpus, Format, read_corpus
+        from screentest.manifests.vript import in_groups_of
+        from screentest.testbeds.join import Joined, join_sources
+        from screentest.video.limits import Limits
+
+        if isinstance(films, str | PathLike):
+            corpus = read_corpus(Path(films), form)
+        else:
+            corpus = Corpus(Format.MANIFEST, tuple(_items(films)))
+        if join != 1 and corpus.parted:
+            raise BadOption("the films of a Vript download are joined anyway: no --join")
+        parted = corpus.parted if join == 1 else tuple(in_groups_of(corpus.items, join))
+        self.joined = Joined(corpus.items)
+        if parted:
+            self.joined = join_sources(
+                parted,
+                out.absolute(),
+                long_side=options.long_side,
+                gaps=bool(corpus.parted),
+                workers=work.get("workers"),
+                limits=Limits(wall_seconds=timeout),
+                progress=work.get("progress"),
+            )
+        self.remarks = [*map(str, corpus.problems), *self.joined.faults]
+        rest = len(corpus.items) % join
+        if rest:
+            left = ", ".join(item.id for item in corpus.items[-rest:])
+            self.remarks.append(f"left out, too few to join: {left}")
+
+
+def _with_backgrounds(specs: tuple[str, ...], folder: File | None) -> tuple[str, ...]:
+    """The degradations, with the folder of backgrounds."""
+    if folder is None:
+        return specs
+    name = "background_consistency"
+    if name not in specs:
+        raise BadOption(
+            f"--backgrounds is for {name}, which is not asked for",
+            advice="Add it to --aspects, or leave --backgrounds out.",
+        )
+    given = write_options({"folder": str(Path(folder).absolute())})
+    return tuple(f"{name}:{given}" if spec == name else spec for spec in specs)
+
+
+def _chat_use(
+    chosen: Sequence[Choice], work: ModelOptions
+) -> tuple[ChatUse | None, Decimal | None]:
+    """The chat models that were chosen, if any was, and the most that may be spent."""
+    from screentest.models.templates import Prompts
+    from screentest.testbeds.asking import ChatUse
+
+    chats = tuple(choice for choice in chosen if choice.role.value == "chat")
+    settings = _settings({**work, "models": [str(choice) for choice in chats]})
+    if not chats:
+        if work.get("prompts") is not None or work.get("prices") is not None:
+            raise BadOption(
+                "--prompts and --prices are for a chat model, and there is none",
+                advice="Add --model chat=openai:NAME.",
+            )
+        return None, _cap(work, settings)
+    Prompts(settings.prompts)  # a folder that replaces nothing is told now
+    chat = ChatUse(chats, settings.device, settings.prompts, settings.prices)
+    return chat, _cap(work, settings)
+
+
+# ---- judge and certify
+
+
+def _script(path: Path) -> Script:
+    try:
+        lines = path.read_text(encoding="utf-8-sig").splitlines()
+    except (OSError, UnicodeDecodeError) as error:
+        raise BadOption(f"the script {path} cannot be read: {error}") from None
+    captions = [line.strip() for line in lines if line.strip()]
+    if not captions:
+        raise BadOption(f"{path} has no captions", advice="Write one caption a line.")
+    return Script(tuple(Clip(caption) for caption in captions))
+
+
+def _prompt_changes(names: Sequence[str]) -> tuple[PromptChange, ...]:
+    from screentest.certificates.prompt_changes import PromptChange
+
+    if tuple(names) == ("all",):
+        return tuple(PromptChange)
+    try:
+        return tuple(PromptChange(name) for name in names)
+    except ValueError as error:
+        raise BadOption(f"{error}", advice=f"Probes: {', '.join(PromptChange)}.") from None
+
+
+def _people(votes: Path, cases: Sequence[Case]) -> dict[Aspect, float]:
+    """What people say of the very pairs that the table of aspects counts."""
+    from screentest.judges.cases import strongest
+    from screentest.judges.human import share_for_intact
+    from screentest.judges.votes import pair_votes
+
+    videos = [case.second.video for case in strongest(cases)]
+    shares = share_for_intact(pair_votes(votes), videos)
+    if not shares:
+        raise BadOption(
+            f"{votes} has no vote on a pair of these testbeds",
+            advice="`video` is the path of the changed video in its testbed.",
+        )
+    return shares

@@ -3,19 +3,55 @@
 from __future__ import annotations
 
 import importlib
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+import json
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from os import PathLike
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
-from screentest.certificates.certificate import Certificate
-from screentest.core import Cell, Table, UnknownName, UserError
+from screentest.core import (
+    Aspect,
+    Cell,
+    Outcome,
+    Point,
+    Table,
+    UnknownName,
+    UserError,
+    Verdict,
+    to_json,
+)
+from screentest.core.table import Column
 from screentest.scores.results import Results, Total, Value
 from screentest.scores.tables import missing_table, result_tables, values_table, why
-from screentest.testbeds.testbed import Testbed
+
+if TYPE_CHECKING:  # a job loads what it needs, not what the results of others are made of
+    from screentest.certificates.certificate import Certificate
+    from screentest.certificates.compare import Compared, RankedRow
+    from screentest.stats import RankAgreement
+    from screentest.testbeds.testbed import Testbed
 
 Records: TypeAlias = Sequence[Mapping[str, Cell]]
 LIBRARIES = ("pandas", "polars")
+
+R = TypeVar("R")
+
+
+class Stopped(KeyboardInterrupt):
+    """A signal stopped the job; the same call again goes on. ``result`` is what there is."""
+
+    def __init__(self, result: Any, exit_code: int) -> None:
+        super().__init__("stopped; the same call again goes on")
+        self.result = result
+        self.exit_code = exit_code
+
+    @classmethod
+    def unless_done(cls, result: R, exit_code: int) -> R:
+        """The result of a job that came to its end; raises where a signal ended it."""
+        if exit_code:
+            raise cls(result, exit_code)
+        return result
 
 
 class _Tabular:
@@ -42,6 +78,16 @@ class Scores(_Tabular):
 
     run: Path
     results: Results
+    pending: int = 0
+    """Records still to be made."""
+    changed: int = 0
+    """Records that were not kept, since a file changed while it was read."""
+    missing: Sequence[str] = ()
+    """Prompts of the suite without a video: they are listed, and never zeros."""
+    problems: Sequence[str] = ()
+    """What could not be read of the suite's files."""
+    stand_ins: Mapping[str, str] = field(default_factory=dict)
+    """Roles that a built-in backend filled, not the model that a paper names."""
 
     @property
     def totals(self) -> list[Total]:
@@ -92,6 +138,34 @@ class BuiltTestbed(_Tabular):
     testbed: Testbed
     remarks: tuple[str, ...] = ()
     """What there is to know: captions that could not be read, sources with faults."""
+    made: int = 0
+    """Records that this call made: intact videos, pairs, answers of models."""
+    reused: int = 0
+    """Records that were there already."""
+    changed: int = 0
+    """Results thrown away, since their source changed meanwhile."""
+
+    @property
+    def counts(self) -> Table:
+        """How many pairs each aspect and placebo has, and how many could not be made."""
+        pairs = Counter(pair.name for pair in self.testbed.pairs)
+        skips = Counter(skip.name for skip in self.testbed.skips)
+        columns = (
+            Column("name", "Aspect or placebo"),
+            Column("pairs", "Pairs", show="{:,}".format, align="right"),
+            Column("skipped", "Skipped", show="{:,}".format, align="right"),
+        )
+        rows = [(name, pairs[name], skips[name]) for name in dict.fromkeys([*pairs, *skips])]
+        return Table("counts", "Pairs", columns, rows)
+
+    @property
+    def skips(self) -> Table:
+        """What could not be made, and why."""
+        rows = [
+            (one.source, one.name, one.failure.reason.value, one.failure.detail)
+            for one in self.testbed.skips
+        ]
+        return Table("skips", "Skipped", ("source", "name", "reason", "detail"), rows)
 
     @property
     def table(self) -> Table:
@@ -154,6 +228,271 @@ class Certificates(_Tabular):
                 )
         columns = ("judge", "aspect", "right", "low", "high", "ties", "judged", "asked")
         return Table("certificates", "Certificates", (*columns, "reason", "detail"), rows)
+
+    def tables(self) -> list[Table]:
+        """A table for each judge: the share of right answers in each aspect."""
+        return [_certificate_table(one) for one in self.certificates]
+
+    def facts(self, judge: str) -> list[tuple[str, str]]:
+        """Everything else that a judge's certificate says, in words."""
+        from screentest.certificates.certificate import facts
+
+        return list(facts(self.of(judge)))
+
+    def matrix(self) -> Table:
+        """Judges by aspects."""
+        from screentest.certificates.matrix import matrix
+
+        return matrix(self.certificates).table()
+
+    def documents(self) -> list[Any]:
+        """The whole certificates, as JSON has them."""
+        return [json.loads(to_json(one)) for one in self.certificates]
+
+
+def _certificate_table(certificate: Certificate) -> Table:
+    def percent(share: float) -> str:
+        return f"{100 * share:.1f}"
+
+    def between(ends: Any) -> str:
+        return ends if isinstance(ends, str) else f"{100 * ends[0]:.0f}–{100 * ends[1]:.0f}"
+
+    columns = (
+        Column("aspect", "Aspect"),
+        Column("right", "Right %", show=percent, align="right"),
+        Column("interval", "95% interval", show=between, align="right"),
+        Column("ties", "Ties", show="{:,}".format, align="right"),
+        Column("judged", "Judged", align="right"),
+        Column("people", "People", show=percent, align="right"),
+        Column("sources", "Sources", show="{:,}".format, align="right"),
+    )
+    rows: list[tuple[Cell, ...]] = [
+        (one.aspect.value, *_accuracy_cells(one.accuracy), one.human, one.sources)
+        for one in certificate.aspects
+    ]
+    rows.append(("all pairs", *_accuracy_cells(certificate.overall), None, None))
+    title = f"{certificate.judge} on {', '.join(certificate.testbeds)}"
+    return Table(certificate.judge, title, columns, rows)
+
+
+def _accuracy_cells(outcome: Outcome[Any]) -> tuple[Cell, Cell, Cell, Cell]:
+    found = outcome.value
+    if found is None:
+        assert outcome.failure is not None
+        return None, outcome.failure.reason.value, None, "0"
+    interval = found.clustered or found.wilson
+    ends: list[Any] = [interval.low, interval.high]
+    return found.value, ends, found.ties, f"{found.judgements:,}/{found.total:,}"
+
+
+@dataclass(frozen=True, slots=True)
+class Verdicts:
+    """What a judge says of two videos, by aspect: as they were given, and swapped."""
+
+    run: Path
+    outcomes: Mapping[Aspect, tuple[Outcome[Verdict] | None, Outcome[Verdict] | None]]
+
+    def table(self) -> Table:
+        """Which is better in each aspect, and why; no choice where the order decides."""
+        columns = (
+            Column("aspect", "Aspect"),
+            Column("better", "Better"),
+            Column("note", "Why"),
+            Column("evidence", detail=True),
+        )
+        rows = [(aspect.value, *_choice(*both)) for aspect, both in self.outcomes.items()]
+        return Table("verdicts", "Verdicts", columns, rows)
+
+    @property
+    def answered(self) -> bool:
+        """Whether there is an answer in any aspect."""
+        return any(cell is not None for cell in self.table().column("better"))
+
+
+def _choice(
+    as_given: Outcome[Verdict] | None, swapped: Outcome[Verdict] | None
+) -> tuple[Cell, Cell, Cell]:
+    """The choice where both orders agree, and why."""
+    for outcome in (as_given, swapped):
+        if outcome is None:
+            return None, "not judged yet: start the same command again", None
+        if outcome.failure is not None:
+            failure = outcome.failure
+            # The last line of a traceback says what happened.
+            message = failure.detail.strip().splitlines()[-1:]
+            return None, ": ".join([failure.reason.value, *message]), None
+    assert as_given is not None
+    assert swapped is not None
+    one, other = as_given.unwrap(), swapped.unwrap().flipped
+    choice = one.choice
+    if choice is not other.choice:
+        return "unclear", "the order of presentation decides", None
+    note = one.rationale
+    if one.first is not None and one.second is not None:
+        note = f"{one.first:.3f} against {one.second:.3f}"
+    sides = {"first": one.evidence_first, "second": one.evidence_second}
+    if sides.get(choice.flipped.value):
+        worst = min(sides[choice.flipped.value], key=lambda point: point.value)
+        moment = f"the {choice.flipped.value} is worst at {float(worst.span.start):.1f} s"
+        note = "; ".join(filter(None, (note, ": ".join(filter(None, (moment, worst.note))))))
+    evidence = {side: [_moment(point) for point in points] for side, points in sides.items()}
+    return choice.value, note, dict(evidence)
+
+
+def _moment(point: Point) -> dict[str, Any]:
+    start, end = float(point.span.start), float(point.span.end)
+    return {"start": start, "end": end, "value": point.value, "note": point.note}
+
+
+TURNED = "More is better in every row: where less is, as in noise, the sign is turned."
+"""Said below scores: a reader who knows the plain number would wonder at the minus."""
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """Judges, or systems, on what all of them have."""
+
+    found: Compared
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The sides: judges, or groups of items, or runs."""
+        return self.found.names
+
+    def tables(self) -> list[Table]:
+        """Two sides with their differences, or more as a ranking; and how two testbeds agree."""
+        found = [self._pair()] if self.found.rows else []
+        if self.found.ranking:
+            found += [self._ranking(), self._differences()]
+        return [*found, *([_agreement(self.found.agreement)] if self.found.agreement else [])]
+
+    @property
+    def _scale(self) -> int:
+        return 100 if self.found.judgements else 1
+
+    def _value(self, value: float) -> str:
+        return f"{self._scale * value:.2f}"
+
+    def _pair(self) -> Table:
+        def between(ends: Sequence[float]) -> str:
+            return f"{self._scale * ends[0]:.2f} … {self._scale * ends[1]:.2f}"
+
+        def starred(p: float) -> str:
+            return f"{p:.3f}{'*' if p < 0.05 else ''}"
+
+        columns = (
+            Column("name", " "),
+            Column("first", "First", show=self._value, align="right"),
+            Column("second", "Second", show=self._value, align="right"),
+            Column(
+                "difference", "Differ", show=lambda one: f"{self._scale * one:+.2f}", align="right"
+            ),
+            Column("interval", "95% interval", show=between, align="right"),
+            Column("p_holm", "p", show=starred, align="right"),
+            Column("pairs", "Pairs", show="{:,}".format, align="right"),
+            *(Column(name, detail=True) for name in ("p", "p_mcnemar", "sources")),
+            *(Column(name, detail=True) for name in ("pairs_needed", "dropped")),
+        )
+        rows: list[tuple[Cell, ...]] = []
+        for row in self.found.rows:
+            interval, differ = row.difference.interval, row.difference
+            rows.append(
+                (
+                    *(row.name, row.first, row.second, differ.value),
+                    [interval.low, interval.high] if interval else None,
+                    *(row.adjusted_p, differ.pairs, differ.p_value),
+                    row.exact.p_value if row.exact else None,
+                    *(differ.sources, row.needed, row.dropped),
+                )
+            )
+        return Table("rows", "Differences", columns, rows, " ".join(self._pair_notes()))
+
+    def _pair_notes(self) -> Iterator[str]:
+        first, second = self.names
+        yield f"First: {first}. Second: {second}. p after Holm; * below 0.05."
+        if not self.found.judgements:
+            yield TURNED
+        for row in self.found.rows:
+            if row.needed and not row.significant:
+                yield f"{row.name}: a difference like this would take about {row.needed:,} pairs."
+        dropped = sum(row.dropped for row in self.found.rows)
+        if dropped:
+            yield f"Left out, since one side has no value: {dropped:,}."
+
+    def _ranking(self) -> Table:
+        columns = (
+            Column("name", "Of"),
+            Column("side", " "),
+            Column("mean", "Mean", show=self._value, align="right"),
+            Column("tied", "Tied"),
+            Column("items", "In common", show="{:,}".format, align="right"),
+            Column("dropped", detail=True),
+            Column("best", detail=True),
+        )
+        rows = [
+            (row.name, side, row.means[side], tied, row.items, row.dropped, is_best)
+            for row in self.found.ranking
+            for side, tied, is_best in _ranked_sides(row)
+        ]
+        note = "Those that share a letter cannot be told apart (p after Holm ≥ 0.05)."
+        if not self.found.judgements:
+            note = f"{note} {TURNED}"
+        return Table("ranking", "Ranking", columns, rows, note)
+
+    def _differences(self) -> Table:
+        """Every two sides of a ranking; for records and files only."""
+        columns = [Column(name, detail=True) for name in ("name", "first", "second")]
+        columns += [Column(name, detail=True) for name in ("difference", "p_holm")]
+        rows = [
+            (row.name, pair.first, pair.second, pair.difference.value, pair.adjusted_p)
+            for row in self.found.ranking
+            for pair in row.ranking.pairs
+        ]
+        return Table("differences", "Every two", columns, rows)
+
+
+def _ranked_sides(row: RankedRow) -> Iterator[tuple[str, str, bool]]:
+    """Each side with a letter for each set of sides that cannot be told apart; the 27th is aa."""
+    letters: dict[str, list[str]] = {}
+    for number, group in enumerate(row.ranking.tied_sets):
+        letter = chr(ord("a") + number % 26) * (number // 26 + 1)
+        for name in group:
+            letters.setdefault(name, []).append(letter)
+    for name in row.ranking.systems:
+        yield name, " ".join(letters.get(name, ())), name in row.ranking.best
+
+
+def _agreement(agreement: Outcome[RankAgreement]) -> Table:
+    columns = (
+        "statistic",
+        "value",
+        "p",
+        Column("judges", "Judges"),
+        Column("left_out", detail=True),
+    )
+    found = agreement.value
+    title = "Ranking of judges on both testbeds"
+    if found is None:
+        return Table("rank_agreement", title, columns, (), f"{title}: {agreement.failure}")
+    rows = [
+        (name, one.value, one.p_value, len(found.systems), list(found.left_out))
+        for name, one in (("spearman", found.spearman), ("kendall", found.kendall))
+    ]
+    return Table("rank_agreement", title, columns, rows)
+
+
+@dataclass(frozen=True, slots=True)
+class Page(PathLike[str]):
+    """A report: one page, and the files of its tables where they were asked for."""
+
+    page: Path
+    tables: tuple[Path, ...] = ()
+
+    def __fspath__(self) -> str:
+        return str(self.page)
+
+    def __str__(self) -> str:
+        return str(self.page)
 
 
 def data_frame(rows: Records, library: str = "") -> Any:

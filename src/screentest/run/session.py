@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from decimal import Decimal, InvalidOperation
 from functools import lru_cache
@@ -23,7 +24,7 @@ from screentest.models import Choice, Models, read_profile
 from screentest.models.chat.costs import Prices, read_prices
 from screentest.models.roles import Role
 from screentest.models.templates import Prompts
-from screentest.run import Stamp
+from screentest.run import Engine, LocalEngine, Stamp
 from screentest.video import DEFAULT_LIMITS, Limits, find_shots, probe, sample_frames
 from screentest.video.survey import Survey, survey
 
@@ -166,3 +167,39 @@ def close_tools() -> None:
     for tools in _open.values():
         tools.models.close()
     _open.clear()
+
+
+# Engines: processes of this machine, or a Ray cluster.
+
+
+@contextmanager
+def open_engine(
+    engine: Engine | str,
+    settings: Settings,
+    *,
+    workers: int | None = None,
+    address: str = "",
+    gpus: float = 1.0,
+    timeout: float | None = None,
+) -> Iterator[tuple[Engine, Settings]]:
+    """The engine of that name, open, and the settings as they are on it.
+
+    A cluster's models are used by this process meanwhile. Where it has no GPU, none is used here
+    either: a signature must not name a GPU that only the machine of the driver has.
+    """
+    if not isinstance(engine, str):
+        yield engine, settings
+    elif engine == "ray":
+        from screentest.run.ray_engine import RayEngine  # needs an extra
+
+        share = 0.0 if settings.device == "cpu" else gpus
+        with RayEngine(address or None, workers=workers, gpus=share) as cluster:
+            on_cpu = settings.device == "auto" and not cluster.hosts
+            yield cluster, replace(settings, device="cpu") if on_cpu else settings
+    elif engine != "local":
+        raise BadOption(f"there is no engine {engine!r}", advice="Write local or ray.")
+    elif address:
+        raise BadOption("--address is the one of a Ray cluster", advice="Add --engine ray.")
+    else:
+        local = LocalEngine(workers=workers)
+        yield local if timeout is None else replace(local, timeout=timeout), settings

@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from itertools import product
 
-from screentest.core import Aspect, BadOption
-from screentest.core.registry import registry
+from screentest.core import Aspect, BadOption, seconds
+from screentest.core.registry import BUILTIN, registry
 from screentest.models import Choice
 from screentest.video import EncoderSettings
 
@@ -119,6 +119,38 @@ class BuildOptions:
         """All steps, gentle ones first."""
         steps = product(sorted(set(self.clips)), sorted(set(self.severities)))
         return tuple(Rung(severity, clips) for clips, severity in steps)
+
+
+def specs_of(kind: str, given: str | Sequence[str]) -> tuple[str, ...]:
+    """Degradations or placebos: ``all``, ``none``, names with commas, or one with options.
+
+    ``all`` are the built-in ones; those of plugins are named, so that no testbed changes because
+    a package was installed.
+    """
+    specs: list[str] = []
+    for text in [given] if isinstance(given, str) else given:
+        if text == "all":
+            order = [aspect.value for aspect in Aspect]
+            known = [one.name for one in registry.entries(kind) if one.origin == BUILTIN]
+            ours = [name for name in order if name in known]
+            specs += [*ours, *(name for name in known if name not in order)]
+        elif ":" in text:
+            specs.append(text)
+        elif text != "none":
+            specs += [name.strip() for name in text.split(",") if name.strip()]
+    return tuple(specs)
+
+
+def frame_rate(given: str | float | Fraction | None) -> Fraction | None:
+    """Frames per second, exactly; None keeps those of the source."""
+    if given is None or isinstance(given, Fraction):
+        return given
+    try:
+        return seconds(given) if isinstance(given, str) else Fraction(given).limit_denominator(1001)
+    except (BadOption, ValueError, OverflowError):
+        raise BadOption(
+            f"{given!r} is not a frame rate", advice="Write 24, 29.97 or 30000/1001."
+        ) from None
 
 
 def read_models(preset: str | None, choices: Sequence[str]) -> tuple[Choice, ...]:
