@@ -72,7 +72,7 @@ def test_what_the_text_says_is_what_importing_everything_registers() -> None:
 
 
 @pytest.mark.parametrize(
-    ("kind", "name", "most"), [("metric", "contrast", 3), ("suite", "core", 1), ("metric", "no", 0)]
+    ("kind", "name", "most"), [("metric", "contrast", 4), ("suite", "core", 1), ("metric", "no", 0)]
 )
 def test_one_name_imports_one_module(kind: str, name: str, most: int) -> None:
     code = (

@@ -197,16 +197,9 @@ def read_results(run: RunReader) -> Results:
             values.append(
                 Value(key.item, key.evaluator, output, outcome, key.signature, record.elapsed)
             )
-    return Results(run.items(), tuple(values), outputs, tuple(pending), _suites(run))
-
-
-def _suites(run: RunReader) -> tuple[str, ...]:
-    """One suite or several, as the starts of a run noted them."""
-    found: dict[str, None] = {}
-    for start in run.starts():
-        noted = start.arguments.get("suite") or ()
-        found |= dict.fromkeys([noted] if isinstance(noted, str) else noted)
-    return tuple(found)
+    asked = (start.arguments.get("suite") for start in run.starts())
+    suites = tuple(dict.fromkeys(str(suite) for suite in asked if suite))
+    return Results(run.items(), tuple(values), outputs, tuple(pending), suites)
 
 
 def _outcome(outcomes: Mapping[str, Outcome[Any]], output: str, evaluator: str) -> Outcome[Score]:

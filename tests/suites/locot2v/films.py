@@ -2,13 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
-import av
-import cv2
 import numpy as np
 from numpy.typing import NDArray
 
@@ -16,7 +12,11 @@ from screentest.core import Frame, FrameRequest, Item, Outcome, Outcomes, Score,
 from screentest.models import Choice
 from screentest.run.session import Settings, Tools
 from screentest.scores.measure import measure
+from screentest.testing.films import gliding, texture
+from screentest.testing.films import write_film as film
 from screentest.video import scan
+
+__all__ = ["CLASSICAL", "HEIGHT", "WIDTH", "Picture", "film", "gliding", "texture"]
 
 Picture = NDArray[np.uint8]
 HEIGHT, WIDTH = 96, 128
@@ -28,36 +28,6 @@ CLASSICAL = tuple(
     )
 )
 """Backends that need nothing pulled, so that a test means the same everywhere."""
-
-
-def texture(seed: int, height: int = HEIGHT, width: int = WIDTH) -> Picture:
-    """A picture with detail everywhere, in three distinct colour planes."""
-    dice = np.random.default_rng(seed)
-    noise = dice.uniform(0, 255, (height, width, 3)).astype(np.float32)
-    soft = cv2.GaussianBlur(noise, (0, 0), 2.5)
-    low, high = soft.min(), soft.max()
-    return np.asarray((soft - low) * (255 / (high - low)), np.uint8)
-
-
-def gliding(count: int, speed: int, seed: int = 1) -> list[Picture]:
-    """A window that glides over a large picture by ``speed`` pixels per frame."""
-    wide = texture(seed, HEIGHT, WIDTH + count * max(speed, 1))
-    return [wide[:, n * speed : n * speed + WIDTH].copy() for n in range(count)]
-
-
-def film(path: Path, pictures: Iterable[Picture], rate: int = 8) -> Path:
-    """Write pictures as they are."""
-    listed = list(pictures)
-    height, width = listed[0].shape[:2]
-    with av.open(str(path), "w") as out:
-        stream: Any = out.add_stream("ffv1", rate=rate)
-        stream.width, stream.height, stream.pix_fmt = width, height, "bgr0"
-        for number, picture in enumerate(listed):
-            frame = av.VideoFrame.from_ndarray(np.ascontiguousarray(picture), format="rgb24")
-            frame.pts, frame.time_base = number, Fraction(1, rate)
-            out.mux(stream.encode(frame))
-        out.mux(stream.encode(None))
-    return path
 
 
 def measured(spec: str, item: Item | Path, *models: str, **settings: Any) -> Outcomes:

@@ -41,7 +41,9 @@ def motion(before: Image, after: Image, *, rate: float = 8.0) -> tuple[float, fl
         return None
     import cv2
 
-    field = _search().calc(before, after, None)
+    # The rows of a decoded picture may have a margin; DIS takes none.
+    pair = np.ascontiguousarray(before), np.ascontiguousarray(after)
+    field = _search().calc(*pair, None)
     speed = np.asarray(cv2.magnitude(field[..., 0], field[..., 1])).ravel()
     most = max(1, int(FASTEST * speed.size))
     # Sorted: in the order that partition leaves, the sum would depend on where the array is.

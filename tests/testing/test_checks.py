@@ -1,0 +1,131 @@
+"""The checks of contracts: all that is ours keeps to them, and what breaks one is found."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from screentest.core import registry
+from screentest.core.registry import HOMES
+from screentest.testing import (
+    BrokenContract,
+    FakeChatServer,
+    check_backend,
+    check_degradation,
+    check_judge,
+    check_metric,
+    check_placebo,
+)
+
+NOT_ROLES = {"detector", "metric", "judge", "suite", "degradation", "placebo", "importer", "chat"}
+NEEDS = {"univ_v2t": "truth", "human": "votes"}
+"""Those that cannot be built without a file."""
+
+
+def ours(kind: str) -> list[str]:
+    return [one.name for one in registry.entries(kind) if one.origin == "builtin"]
+
+
+@pytest.fixture(scope="module")
+def chat() -> Iterator[list[str]]:
+    with FakeChatServer() as server:
+        yield [f"chat=openai:fake,base_url={server.url},max_attempts=1"]
+
+
+def test_all_our_metrics(chat: list[str], tmp_path: Path) -> None:
+    truth = tmp_path / "two_shots.json"
+    truth.write_text(json.dumps({"global_attribute": {"style": "a painting"}}))
+    names = [f"{name}:truth={truth}" if name in NEEDS else name for name in ours("metric")]
+    assert len(names) > 40
+    check_metric(*names, models=chat)
+
+
+def test_all_our_judges(chat: list[str], tmp_path: Path) -> None:
+    votes = tmp_path / "votes.csv"
+    votes.write_text("video,aspect,choice\nbed/film/darker.mkv,aesthetics,intact\n")
+    names = [f"{name}:votes={votes}" if name in NEEDS else name for name in ours("judge")]
+    check_judge(*names, "contrast", models=chat)
+
+
+def test_all_our_degradations_and_placebos() -> None:
+    check_degradation(*ours("degradation"))
+    check_placebo(*ours("placebo"))
+
+
+def test_our_backends_that_need_no_weights() -> None:
+    checked = 0
+    for role in HOMES.keys() - NOT_ROLES:
+        for one in registry.entries(role):
+            if one.origin == "builtin" and one.info.get("builtin") and not one.info.get("weights"):
+                check_backend(role, one.name)
+                checked += 1
+    assert checked >= 8
+
+
+@pytest.fixture
+def broken() -> Iterator[None]:
+    """Bad ones, gone afterwards: no listing of a later test shall have them."""
+    import importlib
+
+    from tests.testing import broken
+
+    importlib.reload(broken)
+    yield
+    for key, entry in list(registry._entries.items()):
+        if entry.factory.__module__ == broken.__name__:
+            del registry._entries[key]
+
+
+@pytest.mark.usefixtures("broken")
+def test_good_ones_pass() -> None:
+    check_metric("plain_mean")
+    check_judge("brighter", "plain_mean")
+    check_degradation("darker", "grainy")
+    check_placebo("one_level_up")
+    check_backend("flow", "fixed")
+
+
+@pytest.mark.usefixtures("broken")
+@pytest.mark.parametrize(
+    ("check", "name", "problem"),
+    [
+        (check_metric, "out_of_range", r"invalid value 0.9 of out_of_range: must be in \[0, 0.5\]"),
+        (check_metric, "crashing", "crashing on tiny, output crashing: crashed"),
+        (check_metric, "remembering", "alone, in another order of films"),
+        (check_metric, "of_the_process", "of_the_process on .*: by two workers"),
+        (check_metric, "undeclared", "asks the role flow and does not declare it"),
+        (check_metric, "undeclared", "looks at shots and does not declare it"),
+        (check_judge, "always_first", "first as given, first in the other order"),
+        (check_judge, "always_first", "of two equal videos it prefers the first"),
+        (check_judge, "crashing_judge", "crashing_judge on .* crashed"),
+        (check_degradation, "harmless", "full severity changes nothing"),
+        (check_degradation, "upside_down", "more severity harms less"),
+        (check_degradation, "of_chance", "built again, the files differ"),
+        (check_degradation, "smaller", "it returned a picture of"),
+    ],
+)
+def test_what_breaks_a_rule_is_found(
+    check: Callable[..., Any], name: str, problem: str, known: dict[tuple[Any, str], str]
+) -> None:
+    if (check, name) not in known:
+        with pytest.raises(BrokenContract) as raised:
+            check(name)
+        known[check, name] = str(raised.value)
+    assert re.search(problem, known[check, name]), known[check, name]
+
+
+@pytest.fixture(scope="module")
+def known() -> dict[tuple[Any, str], str]:
+    """What was found of each; two rules broken by one are checked once."""
+    return {}
+
+
+@pytest.mark.usefixtures("broken")
+def test_a_backend_that_answers_otherwise_is_found() -> None:
+    with pytest.raises(BrokenContract, match="the same question has another answer"):
+        check_backend("flow", "restless")
