@@ -56,9 +56,10 @@ def score_run(
     values: Values,
     *,
     metrics: Mapping[str, OutputInfo] = METRICS,
+    suite: str = "",
 ) -> Path:
     """A run of `score`; what ``values`` does not have is planned and still to come."""
-    with RunStore(folder, command="score") as store:
+    with RunStore(folder, command="score", arguments={"suite": suite}) as store:
         store.keep_items(items)
         store.keep_evaluators(
             EvaluatorNote.of_metric(name, f"{name}|v:1|decoder:x", MetricInfo({name: info}))

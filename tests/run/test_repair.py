@@ -1,4 +1,4 @@
-"""Damage: it is noticed, and every record whose own bytes are whole is kept."""
+"""Damage: it is noticed, and every record that is intact and that SQLite can read is kept."""
 
 from __future__ import annotations
 
@@ -124,6 +124,20 @@ def test_a_page_overwritten(healthy: Path, tmp_path: Path) -> None:
         lost = len(done.lost.get("records", ()))
         assert len(whole) - len(kept) <= lost + 1  # the last of all leaves no gap
         assert lost < 12  # what half a page can hold
+
+
+def test_a_page_that_leads_to_others(healthy: Path, tmp_path: Path) -> None:
+    """Rows on pages that nothing leads to any more are found."""
+    data = (healthy / "run.db").read_bytes()
+    interior = [at for at in range(4096, len(data), 4096) if data[at] == 5]
+    assert interior
+    for at in interior:
+        folder = copied(healthy, tmp_path / f"run-{at}")
+        with (folder / "run.db").open("r+b") as file:
+            file.seek(at)
+            file.write(bytes(4096))
+        assert repair(folder).lost == {}
+        assert everything(folder) == everything(healthy)
 
 
 def test_an_index_that_is_gone(healthy: Path, tmp_path: Path) -> None:

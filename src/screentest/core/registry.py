@@ -46,6 +46,7 @@ HOMES: dict[str, tuple[str, ...]] = {
     "degradation": ("screentest.testbeds.operators",),
     "placebo": ("screentest.testbeds.placebos",),
     "importer": ("screentest.manifests",),
+    "section": (),
     "chat": ("screentest.models.chat",),
     # One kind per model role; its backends are in the module of that name.
     **{

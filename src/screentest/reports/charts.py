@@ -20,6 +20,7 @@ from screentest.certificates.matrix import Matrix
 from screentest.core import BadOption, StorageError
 from screentest.core.table import Chart
 from screentest.reports.leaderboard import Line
+from screentest.scores.standings import Standing
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -150,6 +151,21 @@ def radar_chart(
 
     words = f"{', '.join(systems)} over {len(values)} values"
     return _chart(title, draw, (7.6, 6.2), words, polar=True)
+
+
+def standings_chart(found: Sequence[Standing], title: str) -> Chart | None:
+    """The parts of a suite's first dimension, a line for each group of items."""
+    lines, ranges = [], {}
+    for standing in found:
+        for level in standing.levels:
+            if len(level.path) == 2 and level.ends is not None:
+                low, high = level.ends
+                ranges[level.title] = (low, high, level.better != "lower")
+                group = standing.group or "all"
+                lines.append(
+                    Line(level.title, group, level.value, None, None, level.scored, level.total)
+                )
+    return radar_chart(lines, ranges, title=title, least=1)
 
 
 def share(value: float, given: Range) -> float:

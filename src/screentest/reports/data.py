@@ -16,7 +16,7 @@ from screentest.scores.results import Results, Total, Value, read_results
 
 
 @dataclass(frozen=True, slots=True)
-class Source:
+class RunSource:
     """One run that the report draws on."""
 
     folder: Path
@@ -48,7 +48,7 @@ class Judged:
 class Report:
     """Everything that the page and the tables show."""
 
-    sources: tuple[Source, ...]
+    sources: tuple[RunSource, ...]
     results: Results
     certificates: tuple[Certificate, ...]
     judged: tuple[Judged, ...]
@@ -73,20 +73,20 @@ class Report:
         return certificates_of(value, self.certificates, self.results.names)
 
 
-def read_report(folders: Sequence[Path], *, by: str = "") -> Report:
+def read_report(folders: Sequence[Path], *, by: str = "", suites: Sequence[str] = ()) -> Report:
     """Read runs of any kind and put together what they hold.
 
     ``by`` names the group for the leaderboard; without it ``model`` is taken where items have
-    more than one.
+    more than one. ``suites`` are added up besides those that the runs were made with.
     """
-    sources: list[Source] = []
+    sources: list[RunSource] = []
     results: list[Results] = []
     certificates: dict[tuple[str, str, tuple[str, ...]], Certificate] = {}
     judged: list[Judged] = []
     for folder in folders:
         with RunReader(folder) as run:
             sources.append(
-                Source(
+                RunSource(
                     folder,
                     tuple(run.starts()),
                     run.coverage(),
@@ -100,7 +100,7 @@ def read_report(folders: Sequence[Path], *, by: str = "") -> Report:
                 judged += _judged(run)
             else:
                 results.append(read_results(run))
-    together = _together(results)
+    together = _together(results, suites)
     if not together.values and not certificates and not judged and not together.pending:
         raise UserError(
             "there is nothing to report in " + ", ".join(str(folder) for folder in folders),
@@ -131,7 +131,7 @@ def _judged(run: RunReader) -> list[Judged]:
     return found
 
 
-def _together(results: Sequence[Results]) -> Results:
+def _together(results: Sequence[Results], suites: Sequence[str]) -> Results:
     """Several runs as one: a later run's value of the same item and name takes the place."""
     items: dict[str, Item] = {}
     outputs: dict[str, OutputInfo] = {}
@@ -143,7 +143,8 @@ def _together(results: Sequence[Results]) -> Results:
         values |= {(value.item, value.name): value for value in one.values}
         pending |= dict.fromkeys(one.pending)
     waiting = tuple(place for place in pending if place not in values)
-    return Results(items, tuple(values.values()), outputs, waiting)
+    asked = dict.fromkeys([*(suite for one in results for suite in one.suites), *suites])
+    return Results(items, tuple(values.values()), outputs, waiting, tuple(asked))
 
 
 def _default_group(items: Mapping[str, Item]) -> str:

@@ -16,7 +16,7 @@ from screentest.core.table import Chart, cell_text
 from screentest.reports.cards import card
 from screentest.reports.data import Report
 from screentest.reports.drilldown import drilldown
-from screentest.reports.sections import charts, suite_sections, system_rows, total_rows
+from screentest.reports.sections import charts, sections, system_rows, total_rows
 from screentest.reports.tables import tables
 
 ASSETS = Path(__file__).parent / "assets"
@@ -74,7 +74,7 @@ def write_html(
             systems=report.systems,
             charts=[_picture(chart) for chart in charts(report)],
             cards=[card(one) for one in report.certificates],
-            suites=suite_sections(every),
+            sections=[(one, [_picture(chart) for chart in one.charts]) for one in sections(report)],
             tables=[table for table in every if table.name in ("signatures", "runs")],
             shown=cell_text,
         )

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import TypeAlias
 
 from screentest.certificates.certificate import CHANCE, Certificate
-from screentest.core import OutputInfo, Reason, Summary, Table
+from screentest.core import Entry, Failure, OutputInfo, Reason, Summary, Table, registry
 from screentest.core.table import Chart, cell_text
 from screentest.reports.cards import is_of_other_settings
 from screentest.reports.charts import (
@@ -15,14 +15,16 @@ from screentest.reports.charts import (
     certificate_chart,
     radar_chart,
     share,
+    standings_chart,
     summary_chart,
 )
 from screentest.reports.data import Report
 from screentest.reports.leaderboard import Line, leaderboard
-from screentest.scores.results import Total
-from screentest.scores.tables import why_missing
-from screentest.suites.locot2v.report import is_of_locot2v, suite_charts
-from screentest.suites.univ.report import is_of_univ, task_charts
+from screentest.scores.measure import guarded
+from screentest.scores.results import Total, plain_name
+from screentest.scores.standings import standings
+from screentest.scores.suite import Suite, suites_in
+from screentest.scores.tables import suite_tables, why_missing
 
 MOST_BARS = 40
 
@@ -97,42 +99,60 @@ def trust(certificate: Certificate, signature: str = "") -> str:
     return words
 
 
+Part: TypeAlias = Table | Chart | str
+"""What a section is made of: a table, a chart, or a paragraph of plain text."""
+
+
 @dataclass(frozen=True, slots=True)
 class Section:
-    """The tables of one suite, which say more than means side by side."""
+    """A part of the page that a suite or a plugin brings."""
 
     name: str
     title: str
-    words: str
-    tables: tuple[Table, ...]
-    places: int
-    """Digits behind the point."""
+    tables: tuple[Table, ...] = ()
+    charts: tuple[Chart, ...] = ()
+    paragraphs: tuple[str, ...] = ()
 
 
-def suite_sections(tables: Sequence[Table]) -> list[Section]:
-    """A section for each suite that has tables of its own."""
-    known = (
-        (
-            "univ",
-            "UniVBench",
-            "In per cent: points out of ten times ten, shares of a checklist times a hundred. "
-            "What a ground truth does not mention is empty and in no average.",
-            1,
-        ),
-        (
-            "locot2v",
-            "LoCoT2V-Bench",
-            "Unweighted means at every level, of what there is: a part without any value is "
-            "empty and in no mean. The interval is that of the mean over videos.",
-            3,
-        ),
+def sections(report: Report) -> list[Section]:
+    """One for each suite that a run was made with, then those that plugins registered.
+
+    A plugin's section is a function of the report that returns tables, charts and text:
+
+        @register("section", "notes", title="Notes")
+        def notes(report): return ["Scored on Tuesday."]
+    """
+    found = [_suite_section(report, suite) for suite in suites_in(report.results)]
+    found += [_plugin_section(report, entry) for entry in registry.entries("section")]
+    kept = [one for one in found if one.tables or one.charts or one.paragraphs]
+    return [replace(one, name=f"section-{place}-{one.name}") for place, one in enumerate(kept, 1)]
+
+
+def _suite_section(report: Report, suite: Suite) -> Section:
+    results = report.results
+    tables = suite_tables(results, suite, report.by)
+    if not tables:
+        return Section(suite.name, suite.heading)
+    if suite.charts is not None:
+        drawn = tuple(suite.charts(results, report.by))
+    else:
+        chart = standings_chart(standings(results, suite, report.by), suite.heading)
+        drawn = () if chart is None else (chart,)
+    return Section(suite.name, suite.heading, tuple(tables), drawn)
+
+
+def _plugin_section(report: Report, entry: Entry) -> Section:
+    title = str(entry.info.get("title", entry.name))
+    parts = guarded(lambda: list(entry.factory(report)), "section")
+    if isinstance(parts, Failure):  # a fault in a plugin costs its own section, not the report
+        return Section(entry.name, title, paragraphs=(f"This section failed: {parts}",))
+    return Section(
+        entry.name,
+        title,
+        tuple(one for one in parts if isinstance(one, Table)),
+        tuple(one for one in parts if isinstance(one, Chart)),
+        tuple(one for one in parts if isinstance(one, str)),
     )
-    found = []
-    for name, title, words, places in known:
-        own = tuple(table for table in tables if table.name.split("_")[0] == name)
-        if own:
-            found.append(Section(name, title, words, own, places))
-    return found
 
 
 def system_rows(report: Report) -> list[tuple[str, list[Line]]]:
@@ -159,6 +179,9 @@ def charts(report: Report) -> list[Chart]:
         for name, info in report.results.outputs.items()
         if (known := known_range(info)) is not None
     }
+    # What a suite adds up has a chart of its own.
+    leaves = {plain_name(leaf) for suite in suites_in(report.results) for leaf in suite.leaves}
+    apart = {name for name in report.results.names if plain_name(name) in leaves}
     lines = []
     for total in report.totals:
         if total.summary is not None and total.name in ranges:
@@ -171,15 +194,9 @@ def charts(report: Report) -> list[Chart]:
     found = [
         summary_chart(lines[:MOST_BARS]),
         certificate_chart(report.certificates),
-        radar_chart([one for one in leaderboard(report) if not _drawn_apart(one.value)], ranges),
-        *task_charts(report),
-        *suite_charts(report),
+        radar_chart([one for one in leaderboard(report) if one.value not in apart], ranges),
     ]
     return [chart for chart in found if chart is not None]
-
-
-def _drawn_apart(value: str) -> bool:
-    return is_of_univ(value) or is_of_locot2v(value)
 
 
 def known_range(info: OutputInfo) -> Range | None:

@@ -8,11 +8,11 @@ from dataclasses import replace
 
 from screentest.certificates.certificate import Accuracy, Certificate
 from screentest.core import Cell, Outcome, Table
+from screentest.core.signature import short_signature
 from screentest.reports.data import Report
 from screentest.reports.leaderboard import leaderboard
-from screentest.scores.tables import summary_table
-from screentest.suites.locot2v.report import suite_tables
-from screentest.suites.univ.report import dimension_rows, subdimension_rows
+from screentest.scores.suite import suites_in
+from screentest.scores.tables import suite_tables, summary_table
 
 
 def tables(report: Report) -> list[Table]:
@@ -20,10 +20,10 @@ def tables(report: Report) -> list[Table]:
     found = [
         summary_table(report.results, full=True),
         _leaderboard(report),
-        *_univ(report),
         *(
-            Table(name, title, columns, tuple(rows))
-            for name, title, (columns, rows) in suite_tables(report)
+            table
+            for suite in suites_in(report.results)
+            for table in suite_tables(report.results, suite, report.by)
         ),
         _values(report),
         _missing(report),
@@ -55,16 +55,6 @@ def _leaderboard(report: Report) -> Table:
     group = f"{report.by} (group)" if report.by in ("metric", *numbers) else report.by
     columns = ("metric", group, *numbers)
     return Table("leaderboard", f"Means by {report.by}", columns, rows)
-
-
-def _univ(report: Report) -> list[Table]:
-    return [
-        Table(name, title, columns, tuple(rows))
-        for name, title, (columns, rows) in (
-            ("univ", "UniVBench by task and dimension, per cent", dimension_rows(report)),
-            ("univ_v2t", "UniVBench, V2T by sub-dimension, per cent", subdimension_rows(report)),
-        )
-    ]
 
 
 def _values(report: Report) -> Table:
@@ -124,11 +114,11 @@ def _accuracy(outcome: Outcome[Accuracy]) -> tuple[Cell, ...]:
 
 def _signatures(report: Report) -> Table:
     seen = {
-        (note.kind, note.name, note.signature)
+        (note.kind, note.name, short_signature(note.signature), note.signature)
         for source in report.sources
         for note in source.evaluators
     }
-    columns = ("kind", "name", "signature")
+    columns = ("kind", "name", "short", "signature")
     return Table("signatures", "What every number depends on", columns, tuple(sorted(seen)))
 
 

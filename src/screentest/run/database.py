@@ -31,8 +31,8 @@ _KEY_COLUMNS = """
     inputs    TEXT NOT NULL,"""
 
 # Money is in trillionths, times in microseconds: whole numbers are exact and add up.
-# An id is an INT, not an INTEGER, which SQLite would keep outside of the row: `repair` wants
-# to find it there.
+# An id is an INT, not an INTEGER: then it has an index, which tells `repair` how many rows there
+# were where pages of the table itself are gone.
 MIGRATIONS: tuple[str, ...] = (
     f"""
     CREATE TABLE starts (
@@ -269,6 +269,11 @@ def _connect_read_only(path: Path) -> sqlite3.Connection:
             if way == ways[-1] or not isinstance(error, sqlite3.OperationalError):
                 raise
     raise AssertionError("there is a last way")
+
+
+def connect(path: Path) -> sqlite3.Connection:
+    """A database as it is, unchecked."""
+    return _connect(path.absolute().as_uri(), "rw")
 
 
 def _connect(address: str, mode: str) -> sqlite3.Connection:

@@ -23,11 +23,8 @@ from screentest.core import Failure, Outcome, Reason, Score, Verdict, from_json,
 from screentest.run.database import checked_columns, damaged
 from screentest.run.writer import cleared
 
-# Rows that can tell whether they are what was written.
-#
-# Every row of a table with a checksum carries the hash of its own values, so that a flipped
-# byte is noticed when the row is read, and so that `repair` can trust a row it finds on a page
-# nothing points to any more.
+# Every row carries the hash of its own values, so that a flipped byte is noticed when the row is
+# read, and so that `repair` can trust a row it finds on a page that nothing points to any more.
 
 Cell: TypeAlias = str | int | None
 Row: TypeAlias = dict[str, Cell]

@@ -1,27 +1,36 @@
-"""Repair: a new database of every row that is intact, and word of those that are not.
+"""Repair: a new database of every row that is intact and that SQLite still reaches.
 
-The damaged files are kept beside it. A repair that is killed can be started again: it reads
-all damaged copies there are.
+Rows on a page that is damaged are lost, and where that page leads to others, the rows on those.
+The damaged files are kept beside the new one. A repair that is killed can be started again: it
+reads all damaged copies there are.
 """
 
 from __future__ import annotations
 
 import shutil
-from collections.abc import Mapping, Sequence
-from contextlib import closing
+import sqlite3
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 from screentest.core import RunError, StorageError
 from screentest.run.about import IDENTITY as ABOUT
-from screentest.run.carve import carve
-from screentest.run.database import FILE, explained, open_for_writing
+from screentest.run.database import (
+    FILE,
+    checked_columns,
+    connect,
+    explained,
+    open_for_writing,
+)
 from screentest.run.lease import Lease
-from screentest.run.records import Row, insert_as_is, now
+from screentest.run.records import Row, checksum, insert_as_is, now
 
 _BACKUP: Final = "damaged-"
 _LOG: Final = f"{FILE}-wal"
+_SCRATCH: Final = "repairing"
+_ROWS_PER_PAGE: Final = 100  # a row has more than 40 bytes
 
 # What makes a row the same row, and what tells its latest version from earlier ones.
 _IDENTITY: Final[Mapping[str, tuple[str, ...]]] = {
@@ -47,9 +56,9 @@ class Repair:
 
     folder: Path
     kept: Mapping[str, int]
-    """Intact rows by table."""
+    """Rows that were saved, by table."""
     lost: Mapping[str, tuple[int, ...]]
-    """The numbers of rows that are gone, by table, as far as the gaps show them."""
+    """The numbers of rows that are gone, by table, as far as the rest shows them."""
     backup: Path
     """Where the damaged files are."""
 
@@ -62,7 +71,7 @@ def repair(folder: Path) -> Repair:
     lease = Lease.take(folder)
     try:
         backup = _back_up(folder)
-        rows = _gather(folder)
+        rows, counts = _gather(folder)
         if not any(rows.values()):
             shutil.rmtree(backup)
             raise RunError(
@@ -77,7 +86,7 @@ def repair(folder: Path) -> Repair:
     finally:
         lease.release()
     kept = {table: len(found) for table, found in rows.items()}
-    lost = {table: gaps for table, found in rows.items() if (gaps := _gaps(found))}
+    lost = {table: gaps for table, found in rows.items() if (gaps := _gaps(found, counts[table]))}
     return Repair(folder, kept, lost, backup)
 
 
@@ -90,27 +99,159 @@ def _back_up(folder: Path) -> Path:
     return backup
 
 
-def _gather(folder: Path) -> dict[str, list[Row]]:
-    """The latest intact version of every row. Hashes of inputs are left to be made anew."""
+def _gather(folder: Path) -> tuple[dict[str, list[Row]], dict[str, int]]:
+    """The latest intact version of every row, and how many rows each table had as far as is known.
+
+    Hashes of inputs are left to be made anew.
+    """
     best: dict[str, dict[tuple[object, ...], Row]] = {table: {} for table in _IDENTITY}
+    counts = dict.fromkeys(_IDENTITY, 0)
     for backup in sorted(folder.glob(f"{_BACKUP}*")):
-        if not (backup / FILE).exists():
-            continue
-        for table, row in carve(backup / FILE, backup / _LOG):
-            if table not in best:
-                continue
-            identity = tuple(row[name] for name in _IDENTITY[table])
-            known = best[table].get(identity)
-            age = _LATEST.get(table)
-            if known is None or (age is not None and _order(row[age]) >= _order(known[age])):
-                best[table][identity] = row
+        for connection in _opened(backup, folder / _SCRATCH):
+            for table, found in best.items():
+                counts[table] = max(counts[table], _count(connection, table))
+                _keep_latest(table, _reached_rows(connection, table), found)
+                if _gaps(found.values(), counts[table]):
+                    _keep_latest(table, _stray_rows(connection, table), found)
     rows = {
         table: sorted(found.values(), key=lambda row: _order(row["id"]))
         for table, found in best.items()
     }
     latest = max((_order(row["start"]) for row in rows["plan"]), default=(0, ""))
     rows["plan"] = [row for row in rows["plan"] if _order(row["start"]) == latest]
-    return rows
+    return rows, counts
+
+
+def _keep_latest(table: str, rows: Iterable[Row], found: dict[tuple[object, ...], Row]) -> None:
+    age = _LATEST.get(table)
+    for row in rows:
+        identity = tuple(row[name] for name in _IDENTITY[table])
+        known = found.get(identity)
+        if known is None or (age is not None and _order(row[age]) >= _order(known[age])):
+            found[identity] = row
+
+
+def _opened(backup: Path, scratch: Path) -> Iterator[sqlite3.Connection]:
+    """The damaged database, and once more with the schema of a new one where that may help.
+
+    Opened as copies: SQLite folds the log into a database that it closes.
+    """
+    if not (backup / FILE).exists():
+        return
+    with _copy(backup, scratch) as copied:
+        yield copied
+        if _is_sound(copied):
+            return
+    # A run's tables are made in one order, so that their first pages have the same numbers in
+    # every run. Rows of anything else fail their checksum.
+    with _copy(backup, scratch, _schema_pages(scratch)) as copied:
+        yield copied
+
+
+@contextmanager
+def _copy(
+    backup: Path, scratch: Path, pages: Mapping[int, bytes] | None = None
+) -> Iterator[sqlite3.Connection]:
+    shutil.rmtree(scratch, ignore_errors=True)
+    scratch.mkdir()
+    for name in (FILE, _LOG):
+        if (backup / name).exists():
+            shutil.copy2(backup / name, scratch / name)
+    with (scratch / FILE).open("r+b") as file:
+        for number, page in (pages or {}).items():
+            file.seek((number - 1) * len(page))
+            file.write(page)
+    with closing(connect(scratch / FILE)) as connection:
+        # Read what can be read: a schema with faults, a file that is shorter than it says.
+        connection.execute("PRAGMA writable_schema = ON")
+        connection.execute("PRAGMA cell_size_check = ON")
+        with suppress(sqlite3.DatabaseError):
+            connection.execute("PRAGMA synchronous = OFF")
+        yield connection
+    shutil.rmtree(scratch)
+
+
+def _schema_pages(scratch: Path) -> dict[int, bytes]:
+    """The pages of a new run's database that hold its header and schema, by their numbers."""
+    shutil.rmtree(scratch, ignore_errors=True)
+    scratch.mkdir()
+    with closing(open_for_writing(scratch)) as new:
+        roots = {root for (root,) in new.execute("SELECT rootpage FROM sqlite_master")}
+        (size,) = new.execute("PRAGMA page_size").fetchone()
+    data = bytearray((scratch / FILE).read_bytes())
+    # The header counts the pages of the new file. It is not believed where the number of the
+    # latest change (from byte 24) is not the one that it was counted at (from byte 92).
+    data[27] ^= 1
+    numbers = range(1, len(data) // size + 1)
+    return {n: bytes(data[(n - 1) * size : n * size]) for n in numbers if n not in roots}
+
+
+def _is_sound(connection: sqlite3.Connection) -> bool:
+    with suppress(sqlite3.DatabaseError):
+        return bool(connection.execute("PRAGMA integrity_check(1)").fetchone() == ("ok",))
+    return False
+
+
+def _reached_rows(connection: sqlite3.Connection, table: str) -> Iterator[Row]:
+    """The intact rows of a table, around whatever is damaged."""
+    last, end = 0, _last_rowid(connection, table)
+    query = f"SELECT rowid, * FROM {table} NOT INDEXED WHERE rowid > ? ORDER BY rowid"
+    while last < end:
+        try:
+            for rowid, *row in connection.execute(query, [last]):
+                last = max(last, rowid)
+                yield from _if_intact(table, row)
+            return
+        except sqlite3.DatabaseError:
+            last += 1  # behind the row that cannot be read, or one step nearer to the next page
+
+
+def _stray_rows(connection: sqlite3.Connection, table: str) -> Iterator[Row]:
+    """Intact rows on pages that no other page leads to: each page in turn is made the table."""
+    (pages,) = _first(connection, "PRAGMA page_count") or (0,)
+    for number in range(2, pages + 1):
+        with suppress(sqlite3.DatabaseError):
+            connection.execute(
+                "UPDATE sqlite_master SET rootpage = ? WHERE type = 'table' AND name = ?",
+                [number, table],
+            )
+            connection.execute("PRAGMA writable_schema = RESET")  # reads it again
+            connection.execute("PRAGMA writable_schema = ON")
+            for row in connection.execute(f"SELECT * FROM {table} NOT INDEXED"):
+                yield from _if_intact(table, row)
+
+
+def _if_intact(table: str, row: Sequence[Any]) -> Iterator[Row]:
+    columns, (*cells, kept) = checked_columns()[table], row
+    if len(cells) == len(columns) and checksum(table, cells) == kept:
+        yield dict(zip(columns, cells, strict=True))
+
+
+def _last_rowid(connection: sqlite3.Connection, table: str) -> int:
+    """A number that no row is beyond."""
+    if not _first(connection, f"SELECT count(*) FROM (SELECT * FROM {table} LIMIT 0)"):
+        return 0  # there is no such table, by what can be read of the schema
+    (pages,) = _first(connection, "PRAGMA page_count") or (0,)
+    most: int = pages * _ROWS_PER_PAGE
+    ways = ("NOT INDEXED", f"INDEXED BY sqlite_autoindex_{table}_1")
+    found = [_first(connection, f"SELECT max(rowid) FROM {table} {way}") for way in ways]
+    known = [one[0] for one in found if one is not None and isinstance(one[0], int)]
+    return min(most, max(known, default=most))
+
+
+def _count(connection: sqlite3.Connection, table: str) -> int:
+    """How many rows a table had by the index of their numbers; 0 where that is damaged too."""
+    query = f"SELECT count(id), max(id) FROM {table} INDEXED BY sqlite_autoindex_{table}_1"
+    found = _first(connection, query)
+    return found[0] if found is not None and found[0] == found[1] else 0
+
+
+def _first(connection: sqlite3.Connection, query: str) -> tuple[Any, ...] | None:
+    try:
+        found: tuple[Any, ...] | None = connection.execute(query).fetchone()
+    except sqlite3.DatabaseError:
+        return None
+    return found
 
 
 def _order(cell: object) -> tuple[int, str]:
@@ -118,10 +259,9 @@ def _order(cell: object) -> tuple[int, str]:
 
 
 def _rebuild(folder: Path, rows: Mapping[str, list[Row]]) -> None:
-    workshop = folder / "repairing"
-    shutil.rmtree(workshop, ignore_errors=True)
-    workshop.mkdir()
-    with explained(folder / FILE), closing(open_for_writing(workshop)) as connection:
+    scratch = folder / _SCRATCH
+    scratch.mkdir()
+    with explained(folder / FILE), closing(open_for_writing(scratch)) as connection:
         connection.execute("PRAGMA foreign_keys = OFF")  # what a row points to may be lost
         connection.execute("BEGIN")
         for table, found in rows.items():
@@ -135,11 +275,12 @@ def _rebuild(folder: Path, rows: Mapping[str, list[Row]]) -> None:
     # into it; everything in both is in the copies.
     for suffix in ("-wal", "-shm"):
         (folder / f"{FILE}{suffix}").unlink(missing_ok=True)
-    (workshop / FILE).replace(folder / FILE)
-    shutil.rmtree(workshop)
+    (scratch / FILE).replace(folder / FILE)
+    shutil.rmtree(scratch)
 
 
-def _gaps(rows: Sequence[Row]) -> tuple[int, ...]:
+def _gaps(rows: Iterable[Row], count: int) -> tuple[int, ...]:
     """Rows are numbered from 1 without a gap; where there is one, a row is lost."""
     there = {int(row["id"] or 0) for row in rows}
-    return tuple(number for number in range(1, max(there, default=0)) if number not in there)
+    last = max(count, *there, 0)
+    return tuple(number for number in range(1, last + 1) if number not in there)

@@ -197,9 +197,16 @@ def read_results(run: RunReader) -> Results:
             values.append(
                 Value(key.item, key.evaluator, output, outcome, key.signature, record.elapsed)
             )
-    asked = (start.arguments.get("suite") for start in run.starts())
-    suites = tuple(dict.fromkeys(str(suite) for suite in asked if suite))
-    return Results(run.items(), tuple(values), outputs, tuple(pending), suites)
+    return Results(run.items(), tuple(values), outputs, tuple(pending), _suites(run))
+
+
+def _suites(run: RunReader) -> tuple[str, ...]:
+    """One suite or several, as the starts of a run noted them."""
+    found: dict[str, None] = {}
+    for start in run.starts():
+        noted = start.arguments.get("suite") or ()
+        found |= dict.fromkeys([noted] if isinstance(noted, str) else noted)
+    return tuple(found)
 
 
 def _outcome(outcomes: Mapping[str, Outcome[Any]], output: str, evaluator: str) -> Outcome[Score]:

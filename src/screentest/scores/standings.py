@@ -37,6 +37,8 @@ class Level:
     """Values below it that some item has."""
     of_parts: int = 0
     better: Better = ""
+    ends: tuple[float, float] | None = None
+    """The range that its value cannot leave, where it has two ends."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,7 +104,7 @@ class _Values:
             names.setdefault(plain_name(name), []).append(name)
         found = cls(())
         touched: dict[str, None] = {}
-        for leaf in (leaf for root in suite.dimensions for leaf in root.leaves):
+        for leaf in suite.leaves:
             numbers = found.numbers.setdefault(leaf, {})
             excused = found.excused.setdefault(leaf, set())
             for name in names.get(plain_name(leaf), ()):
@@ -132,16 +134,21 @@ class _Values:
         leaves = dict.fromkeys(node.leaves)
         with_values = [leaf for leaf in leaves if self.numbers[leaf]]
         found = self.sum(node)
+        low, high = self.ends(found)
+        interval = self.interval(found)
         return Level(
             path,
             title,
             None if found.value is None else scale * found.value,
-            self.interval(found, scale),
+            Interval(scale * interval.low, scale * interval.high) if interval else None,
             scored=sum(self.has_no_gap(item, with_values) for item in self.items),
             total=len(self.items),
             parts=len(with_values),
             of_parts=len(leaves),
             better=_better(self.info[leaf] for leaf in leaves if leaf in self.info),
+            ends=(scale * low, scale * high)
+            if math.isfinite(low) and low < high < math.inf
+            else None,
         )
 
     def sum(self, node: Dimension) -> _Sum:
@@ -160,7 +167,12 @@ class _Values:
                 weights[leaf] = weights.get(leaf, 0.0) + weight / len(had)
         return _Sum(math.fsum(value for value, _ in had) / len(had), weights)
 
-    def interval(self, found: _Sum, scale: float) -> Interval | None:
+    def ends(self, found: _Sum) -> tuple[float, float]:
+        ranges = [(weight, self.info[leaf]) for leaf, weight in found.weights.items()]
+        low = math.fsum(weight * info.low for weight, info in ranges)
+        return low, math.fsum(weight * info.high for weight, info in ranges)
+
+    def interval(self, found: _Sum) -> Interval | None:
         """Student's t over items, each with what it adds to the mean.
 
         An item that lacks a leaf adds nothing for it, so that with complete values this is the
@@ -176,11 +188,8 @@ class _Values:
             share = weight * len(items) / len(numbers)
             for item, number in numbers.items():
                 added[item] += share * (number - mean)
-        ranges = [(weight, self.info[leaf]) for leaf, weight in found.weights.items()]
-        low = math.fsum(weight * info.low for weight, info in ranges)
-        high = math.fsum(weight * info.high for weight, info in ranges)
-        interval = mean_interval(list(added.values())).within(low, high).holding(found.value)
-        return Interval(scale * interval.low, scale * interval.high)
+        interval = mean_interval(list(added.values()))
+        return interval.within(*self.ends(found)).holding(found.value)
 
     def has_no_gap(self, item: str, leaves: Sequence[str]) -> bool:
         has = [item in self.numbers[leaf] for leaf in leaves]

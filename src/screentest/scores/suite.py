@@ -108,6 +108,11 @@ class Suite:
         return self.title or self.name
 
     @property
+    def leaves(self) -> tuple[str, ...]:
+        """The names of all values that its dimensions add up."""
+        return tuple(leaf for one in self.dimensions for leaf in one.leaves)
+
+    @property
     def digits(self) -> int:
         """How many digits behind the point its values are printed with."""
         return 3 if self.scale < 10 else 1
@@ -127,6 +132,6 @@ def suites_in(results: Results) -> list[Suite]:
             suite = read_suite(text)
         except UserError:  # of a plugin that is not installed here: its values are all there
             continue
-        leaves = tuple(plain_name(name) for one in suite.dimensions for name in one.leaves)
+        leaves = tuple(plain_name(name) for name in suite.leaves)
         found.setdefault((suite.name, leaves), suite)
     return list(found.values())

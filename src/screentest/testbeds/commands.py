@@ -2,31 +2,68 @@
 
 from __future__ import annotations
 
+import json
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import asdict, replace
+from fractions import Fraction
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated, Any
 
 import typer
 
-if TYPE_CHECKING:
-    from screentest.testbeds.testbed import Pair, Testbed
-    from screentest.testbeds.verify import Verification
+from screentest.cli.console import err, out, plural, shown
+from screentest.cli.options import JsonOption
+from screentest.cli.progress import watched
+from screentest.cli.tables import (
+    COUNT,
+    SHARE,
+    print_facts,
+    print_heading,
+    print_indented,
+    print_record,
+    show,
+)
+from screentest.core import BadOption, timecode, to_json
+from screentest.core.table import Column, Table
+from screentest.run import LocalEngine
+from screentest.testbeds.charts import write_charts
+from screentest.testbeds.page import write_page
+from screentest.testbeds.remake import remake_pairs
+from screentest.testbeds.statistics import Statistics, duration_of, statistics_of
+from screentest.testbeds.subset import sample_testbed
+from screentest.testbeds.testbed import (
+    Pair,
+    SourceFilm,
+    Testbed,
+    draw_evenly,
+    find_pair,
+    pair_name,
+    read_testbed,
+)
+from screentest.testbeds.verify import Finding, Verification, verify_testbed
+
+MOST = 50
+"""Findings that are printed one by one; JSON has all."""
 
 Folder = Annotated[
     Path,
     typer.Argument(metavar="DIR", help="A testbed made by `build`.", show_default=False),
 ]
-Json = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 
 
-def show(
+# ---- show
+
+
+def show_testbed(
     folder: Folder,
     pair: Annotated[
         str | None,
-        typer.Argument(metavar="[PAIR]", help="SOURCE/NAME, as the list has it."),
+        typer.Argument(metavar="[PAIR]", help="SOURCE/NAME, as in the list of pairs."),
     ] = None,
-    as_json: Json = False,
+    as_json: JsonOption = False,
 ) -> None:
-    """Show what a testbed holds, or all that is known of one pair.
+    """Show what a testbed holds, or everything about one pair.
 
     \b
     Examples:
@@ -34,27 +71,197 @@ def show(
       screentest testbed show testbed/ film-7/color
       screentest testbed show testbed/ film-7/color --json
     """
-    from screentest.cli._testbed import (
-        pair_as_object,
-        print_pair,
-        print_testbed,
-        testbed_as_object,
-    )
-    from screentest.cli.console import print_json
-    from screentest.testbeds.testbed import find_pair, read_testbed
-
     testbed = read_testbed(folder)
-    if pair is None:
-        if as_json:
-            print_json(testbed_as_object(testbed))
-        else:
-            print_testbed(testbed)
-        return
-    found = find_pair(testbed, pair)
-    if as_json:
-        print_json(pair_as_object(testbed, found))
+    if pair is not None:
+        _show_pair(testbed, find_pair(testbed, pair), as_json)
+    elif as_json:
+        _print_json(testbed)
     else:
-        print_pair(testbed, found)
+        print_facts(_facts(testbed))
+        show(*_tables(testbed))
+        _print_skips(testbed)
+
+
+def _print_json(testbed: Testbed) -> None:
+    skips = (
+        "skips",
+        "Skipped",
+        ("source", "kind", "name", "reason", "detail", "advice", "severity", "clips"),
+        [
+            (
+                skip.source,
+                skip.kind.value,
+                skip.name,
+                skip.failure.reason.value,
+                skip.failure.detail,
+                skip.failure.advice,
+                skip.severity,
+                skip.clips,
+            )
+            for skip in testbed.skips
+        ],
+    )
+    show(
+        *_tables(testbed),
+        Table(*skips),
+        as_json=True,
+        screentest=testbed.screentest,
+        seed=testbed.seed,
+        recipe=dict(testbed.recipe),
+        pending=testbed.pending,
+    )
+
+
+def _tables(testbed: Testbed) -> tuple[Table, ...]:
+    pairs = Counter(pair.source for pair in testbed.pairs)
+    skips = Counter(skip.source for skip in testbed.skips)
+    sources = Table(
+        "sources",
+        "Sources",
+        (
+            Column("id", "Source"),
+            Column("duration", "Duration", align="right", show=_clock),
+            Column("clips", "Clips"),
+            Column("pairs", "Pairs"),
+            Column("skipped", "Skipped"),
+            Column("groups", detail=True),
+            Column("lost", detail=True),
+            Column("faults", detail=True),
+        ),
+        [
+            (
+                source.id,
+                str(duration_of(source)),
+                len(source.clips),
+                pairs[source.id],
+                skips[source.id],
+                dict(source.groups),
+                list(source.lost),
+                list(source.faults),
+            )
+            for source in testbed.sources
+        ],
+    )
+    return sources, _aspects_table(statistics_of(testbed)), _pairs_table(testbed.pairs)
+
+
+def _pairs_table(pairs: Sequence[Pair]) -> Table:
+    columns = (
+        Column("pair", "Pair"),
+        Column("source", detail=True),
+        Column("kind", detail=True),
+        Column("name", detail=True),
+        Column("severity", detail=True),
+        Column("clips", "Touched clips", show=_clips),
+    )
+    rows = [
+        (
+            pair_name(pair),
+            pair.source,
+            pair.kind.value,
+            pair.name,
+            pair.severity,
+            [one.clip for one in pair.touched],
+        )
+        for pair in pairs
+    ]
+    return Table("pairs", "Pairs", columns, rows)
+
+
+def _clips(clips: list[int]) -> str:
+    return ", ".join(str(clip + 1) for clip in clips) or "the whole film"
+
+
+def _clock(duration: str) -> str:
+    return timecode(Fraction(duration))
+
+
+def _facts(testbed: Testbed) -> Iterable[tuple[str, str]]:
+    yield "pairs", f"{len(testbed.pairs):,} of {plural(len(testbed.sources), 'source')}"
+    if testbed.pending:
+        yield "unfinished", f"{testbed.pending:,} pairs are still to be made"
+    yield "seed", str(testbed.seed)
+    yield "screentest", testbed.screentest
+    for name, value in testbed.recipe.items():
+        if value and name not in ("film", "options"):  # too long to read here
+            yield name, value
+
+
+def _print_skips(testbed: Testbed) -> None:
+    """One line for each source and reason: many pairs share one."""
+    reasons: dict[tuple[str, str], list[str]] = {}
+    for skip in testbed.skips:
+        reasons.setdefault((skip.source, str(skip.failure)), []).append(skip.name)
+    if reasons:
+        print_heading("Skipped")
+    for (source, failure), names in reasons.items():
+        print_indented(f"{source}: {', '.join(dict.fromkeys(names))}: {failure}")
+
+
+def _show_pair(testbed: Testbed, pair: Pair, as_json: bool) -> None:
+    source = next((one for one in testbed.sources if one.id == pair.source), None)
+    table = _pair_table(pair, source)
+    if as_json:
+        show(table, as_json=True)
+        return
+    print_record(table)
+    if not pair.touched:
+        return
+    print_heading("Touched clips")
+    for one in pair.touched:
+        where = "deleted" if one.degraded is None else ""
+        if one.degraded is not None and one.degraded != one.intact:
+            where = f"now at {one.degraded}"
+        details = [f"{name} {value}" for name, value in one.details.items()]
+        words = "; ".join([*([where] if where else []), *details])
+        print_indented(f"clip {one.clip + 1}  {one.intact}" + (f"  {words}" if words else ""))
+        if source is not None and one.clip < len(source.clips):
+            print_indented(source.clips[one.clip].caption, indent=4, style="dim")
+
+
+def _pair_table(pair: Pair, source: SourceFilm | None) -> Table:
+    """The pair as testbed.json has it, with the captions of the touched clips."""
+    data: dict[str, Any] = json.loads(to_json(pair))
+    for one, touched in zip(data.get("touched", []), pair.touched, strict=True):
+        if source is not None and touched.clip < len(source.clips):
+            one["caption"] = source.clips[touched.clip].caption
+    columns = {
+        "pair": Column("pair", "Pair"),
+        "source": Column("source", "Source"),
+        "video": Column("video", "Source video"),
+        "kind": Column("kind", "Kind"),
+        "name": Column("name", "Name"),
+        "severity": Column("severity", "Severity", show="{:g}".format),
+        "clips": Column("clips", "Clips chosen"),
+        "touched": Column("touched", "Clips touched", show=lambda touched: str(len(touched))),
+        "recipe": Column("recipe", "Recipe"),
+        "models": Column("models", "Models", show=_models),
+        "intact": Column("intact", "Intact"),
+        "changed": Column("changed", "Changed", show=lambda _: _file(pair)),
+    }
+    data = {"pair": pair_name(pair), "video": source.video if source else None, **data}
+    order = [*(name for name in columns if name in data), *(set(data) - set(columns))]
+    return Table(
+        "pair",
+        "Pair",
+        [columns.get(name, Column(name)) for name in order],
+        [[data[name] for name in order]],
+    )
+
+
+def _models(models: dict[str, str]) -> str:
+    return ", ".join(f"{role}: {used}" for role, used in models.items())
+
+
+def _file(pair: Pair) -> str:
+    file = pair.changed
+    return (
+        f"{file.path}, {file.width}×{file.height}, {file.frames:,} frames, "
+        f"{timecode(file.duration)}, {file.bytes:,} bytes, sha256 {file.sha256[:16]}…"
+    )
+
+
+# ---- verify
 
 
 def verify(
@@ -64,7 +271,7 @@ def verify(
     ] = False,
     pair: Annotated[
         list[str] | None,
-        typer.Option(metavar="NAME", help="With --rebuild: only this pair; may be given often."),
+        typer.Option(metavar="NAME", help="With --rebuild: only this pair; can be repeated."),
     ] = None,
     sample: Annotated[
         int | None, typer.Option(metavar="K", help="With --rebuild: K pairs, over all aspects.")
@@ -74,14 +281,14 @@ def verify(
         Path | None, typer.Option(metavar="DIR", help="With --rebuild: where the sources are.")
     ] = None,
     workers: Annotated[int, typer.Option(help="Processes.", min=1)] = 1,
-    as_json: Json = False,
+    as_json: JsonOption = False,
 ) -> None:
     """Check that a testbed is what it says, down to the packets.
 
     Every file is hashed, every number compared. Outside the touched clips both
     videos of a pair must hold the same packets. With --rebuild, clips are drawn
     and pairs made again from their sources, and must come out the same to the
-    bit. Ends with 1 where something is wrong or could not be made again.
+    bit. Exits with 1 if something is wrong or could not be made again.
 
     \b
     Examples:
@@ -89,25 +296,13 @@ def verify(
       screentest testbed verify testbed/ --rebuild --sources films/ --sample 5
       screentest testbed verify testbed/ --rebuild --sources films/ --pair color
     """
-    from dataclasses import replace
-
-    from screentest.cli._testbed import print_verification, verification_as_object
-    from screentest.cli.console import print_json
-    from screentest.cli.progress import watched
-    from screentest.core import BadOption
-    from screentest.testbeds.testbed import read_testbed
-    from screentest.testbeds.verify import verify_testbed
-
     if not rebuild and (pair or sample is not None or sources is not None):
         raise BadOption("--pair, --sample and --sources say what to rebuild: add --rebuild")
-    # What cannot be is told before any work.
+    # Fail on a wrong name before any work.
     wanted = _wanted(read_testbed(folder), pair or [], sample, seed) if rebuild else []
     with watched() as progress:
         result = verify_testbed(folder, workers=workers, progress=progress)
     if rebuild:
-        from screentest.run import LocalEngine
-        from screentest.testbeds.remake import remake_pairs
-
         with watched() as progress:
             made = remake_pairs(
                 folder,
@@ -123,32 +318,60 @@ def verify(
             rebuilt=made.same,
             unchecked=made.unchecked,
         )
-    if as_json:
-        print_json(verification_as_object(result))
-    else:
-        print_verification(result)
-    if _is_wrong(result):
+    show(
+        _findings_table("findings", "Wrong", result.findings, as_json),
+        _findings_table("unchecked", "Not made again", result.unchecked, as_json),
+        as_json=as_json,
+        ok=result.ok,
+        files=result.files,
+        bytes=result.bytes,
+        pairs=len(result.testbed.pairs),
+        rebuilt=list(result.rebuilt),
+    )
+    if not as_json:
+        _print_summary(result)
+    # Asked to rebuild and could not: that is not a yes.
+    if result.findings or result.unchecked:
         raise typer.Exit(1)
 
 
-def _is_wrong(result: Verification) -> bool:
-    # Asked to rebuild and could not: nobody should read that as a yes.
-    return bool(result.findings or result.unchecked)
-
-
 def _wanted(testbed: Testbed, names: list[str], sample: int | None, seed: int) -> list[Pair]:
-    from screentest.core import BadOption
-    from screentest.testbeds.testbed import draw_evenly, find_pair
-
     if names and sample is not None:
-        raise BadOption("--pair and --sample cannot be given together")
+        raise BadOption("--pair and --sample exclude each other")
     if names:
         return [find_pair(testbed, name) for name in dict.fromkeys(names)]
     if sample is None:
         return list(testbed.pairs)
     if sample < 1:
-        raise BadOption(f"a sample of {sample} pairs cannot be", advice="Give 1 or more.")
+        raise BadOption(f"invalid --sample {sample}: must be 1 or more")
     return draw_evenly(testbed, sample, seed)
+
+
+def _findings_table(name: str, title: str, findings: Sequence[Finding], as_json: bool) -> Table:
+    columns = (Column("check", "Check"), Column("where", "Where"), Column("what", "What"))
+    rows = [(one.check, one.where, one.what) for one in findings]
+    if as_json or len(rows) <= MOST:
+        return Table(name, title, columns, rows)
+    return Table(name, title, columns, rows[:MOST], f"{len(rows) - MOST:,} more; --json has all")
+
+
+def _print_summary(result: Verification) -> None:
+    if result.findings or result.unchecked:
+        out().print()
+    words = [
+        f"{plural(result.files, 'file')} ({result.bytes / 1e6:,.1f} MB)",
+        plural(len(result.testbed.pairs), "pair"),
+    ]
+    if result.rebuilt:
+        words.append(f"{len(result.rebuilt):,} made again, bit for bit the same")
+    if result.unchecked:
+        words.append(f"{len(result.unchecked):,} could not be made again")
+    found = plural(len(result.findings), "thing is wrong", "things are wrong")
+    words.append(found if result.findings else "nothing is wrong")
+    print_indented("; ".join(words), indent=0)
+
+
+# ---- stats
 
 
 def stats(
@@ -156,7 +379,7 @@ def stats(
     plots: Annotated[
         Path | None, typer.Option(metavar="DIR", help="Write charts there, as SVG and PNG.")
     ] = None,
-    as_json: Json = False,
+    as_json: JsonOption = False,
 ) -> None:
     """Count pairs per aspect, durations, categories and prompt lengths.
 
@@ -166,62 +389,132 @@ def stats(
       screentest testbed stats testbed/ --plots charts/
       screentest testbed stats testbed/ --json | jq .aspects
     """
-    from screentest.cli._testbed import print_statistics, statistics_as_object
-    from screentest.cli.console import err, plural, print_json, shown
-    from screentest.testbeds.statistics import statistics_of
-    from screentest.testbeds.testbed import read_testbed
-
     statistics = statistics_of(read_testbed(folder))
-    if as_json:
-        print_json(statistics_as_object(statistics))
-    else:
-        print_statistics(statistics)
+    tables = (
+        _aspects_table(statistics),
+        _spreads_table(statistics),
+        _durations_table(statistics, as_json),
+        _groups_table(statistics),
+    )
+    show(
+        *tables,
+        as_json=as_json,
+        sources=statistics.sources,
+        pairs=statistics.pairs,
+        pending=statistics.pending,
+        reasons=dict(statistics.reasons),
+        words=list(statistics.words),
+    )
     if plots is not None:
-        from screentest.testbeds.charts import write_charts
-
         written = write_charts(statistics, plots)
         err().print(f"{plural(len(written), 'file')} in {shown(str(plots))}", soft_wrap=True)
 
 
+def _aspects_table(statistics: Statistics) -> Table:
+    columns = (
+        Column("name", "Aspect or placebo"),
+        Column("kind", "Kind"),
+        Column("initial", "Initial", show=COUNT),
+        Column("eligible", "Eligible", show=COUNT),
+        Column("kept", "Kept", show=COUNT),
+        Column("retention", "Kept %", show=SHARE),
+    )
+    rows = [
+        (one.name, one.kind.value, one.initial, one.eligible, one.kept, one.retention)
+        for one in statistics.aspects
+    ]
+    initial = sum(one.initial for one in statistics.aspects)
+    kept = sum(one.kept for one in statistics.aspects)
+    note = f"total: {kept:,} of {plural(initial, 'pair')} kept"
+    if statistics.reasons:
+        reasons = ", ".join(f"{reason} {count:,}" for reason, count in statistics.reasons.items())
+        note += f"; skipped: {reasons}"
+    return Table("aspects", "Aspects and placebos", columns, rows, note)
+
+
+def _spreads_table(statistics: Statistics) -> Table:
+    columns = ["least", "median", "mean", "most"]
+    return Table(
+        "spreads",
+        "Sources",
+        (
+            Column("name", "Per source"),
+            *(Column(name, name.capitalize(), show="{:,.0f}".format) for name in columns),
+            Column("total", detail=True),
+        ),
+        [(name, *asdict(one).values()) for name, one in statistics.spreads.items()],
+    )
+
+
+def _durations_table(statistics: Statistics, as_json: bool) -> Table:
+    columns = (
+        Column("start", "From s", show=COUNT),
+        Column("end", "to s", show=COUNT),
+        Column("sources", "Sources", show=COUNT),
+        Column("pairs", "Pairs", show=COUNT),
+    )
+    rows = [
+        (one.start, one.end, one.sources, one.pairs)
+        for one in statistics.durations
+        if one.sources or as_json
+    ]
+    return Table("durations", "Durations", columns, rows)
+
+
+def _groups_table(statistics: Statistics) -> Table:
+    columns = (
+        Column("group", "Group"),
+        Column("value", "Value"),
+        Column("sources", "Sources", show=COUNT),
+        Column("pairs", "Pairs", show=COUNT),
+    )
+    rows = [
+        (group, one.value, one.sources, one.pairs)
+        for group, counts in statistics.groups.items()
+        for one in counts
+    ]
+    return Table("groups", "Groups", columns, rows)
+
+
+# ---- sample, page
+
+
 def sample(
     folder: Folder,
-    out: Annotated[Path, typer.Option(metavar="DIR", help="The new folder.", show_default=False)],
+    into: Annotated[
+        Path, typer.Option("--out", metavar="DIR", help="The new folder.", show_default=False)
+    ],
     count: Annotated[
         int, typer.Option("-n", metavar="N", help="How many pairs.", show_default=False)
     ],
     per_aspect: Annotated[
         bool, typer.Option("--per-aspect", help="N pairs of each aspect, instead of in all.")
     ] = False,
-    seed: Annotated[int, typer.Option(help="Decides which.")] = 7,
+    seed: Annotated[int, typer.Option(help="Decides which pairs.")] = 7,
     copy: Annotated[
-        bool, typer.Option("--copy", help="Copy files, also where hard links would do.")
+        bool, typer.Option("--copy", help="Copy files instead of making hard links.")
     ] = False,
-    as_json: Json = False,
+    as_json: JsonOption = False,
 ) -> None:
     """Draw a smaller testbed, evenly over aspects.
 
-    With the same seed a larger sample holds the smaller one.
+    With the same seed, a larger sample contains the smaller one.
 
     \b
     Examples:
       screentest testbed sample testbed/ --out small/ -n 50
       screentest testbed sample testbed/ --out small/ -n 5 --per-aspect
     """
-    from screentest.cli._testbed import testbed_as_object
-    from screentest.cli.console import plural, print_json
-    from screentest.cli.tables import print_indented
-    from screentest.testbeds.subset import sample_testbed
-
-    made = sample_testbed(folder, out, count, seed=seed, per_aspect=per_aspect, copy=copy)
+    made = sample_testbed(folder, into, count, seed=seed, per_aspect=per_aspect, copy=copy)
     if as_json:
-        print_json(testbed_as_object(made))
+        _print_json(made)
     else:
         pairs, films = plural(len(made.pairs), "pair"), plural(len(made.sources), "source")
-        print_indented(f"{pairs} of {films}, in {out}", indent=0)
+        print_indented(f"{pairs} of {films}, in {into}", indent=0)
 
 
 def page(folder: Folder) -> None:
-    """Write testbed.html anew: every pair side by side, to look at.
+    """Write testbed.html again: every pair side by side.
 
     `build` and `sample` write it too.
 
@@ -229,12 +522,8 @@ def page(folder: Folder) -> None:
     Examples:
       screentest testbed page testbed/
     """
-    from screentest.cli.tables import print_indented
-    from screentest.testbeds.page import write_page
-    from screentest.testbeds.testbed import read_testbed
-
     print_indented(str(write_page(folder, read_testbed(folder))), indent=0)
 
 
 GROUP = "testbed"
-COMMANDS = {"show": show, "verify": verify, "stats": stats, "sample": sample, "page": page}
+COMMANDS = {"show": show_testbed, "verify": verify, "stats": stats, "sample": sample, "page": page}

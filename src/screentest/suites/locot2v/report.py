@@ -1,16 +1,17 @@
-"""LoCoT2V-Bench in a report: standings at every level, what goes together, the paper's charts."""
+"""LoCoT2V-Bench beyond its standings: by category and theme, what goes together, the figures."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, TypeAlias
 
-from screentest.core.table import Chart
+from screentest.core.options import parse, split_value_name
+from screentest.core.table import Chart, Table
 from screentest.reports import charts as drawn
 from screentest.reports.charts import figure_chart
-from screentest.reports.data import Report
+from screentest.scores.results import Results
 from screentest.suites.locot2v import charts as drawing
-from screentest.suites.locot2v.suite import ALL, FIVE, METRICS, TITLES
+from screentest.suites.locot2v.suite import FIVE, METRICS, TITLES
 from screentest.suites.locot2v.tables import (
     Scores,
     Standing,
@@ -35,34 +36,30 @@ FEWEST_METRICS = 4
 _LEVELS = (*(TITLES[name].lower() for name in FIVE), "total")
 
 
-def is_of_locot2v(value: str) -> bool:
-    """Whether a value is one of the 26: such have charts of their own."""
-    return value.partition(":")[0].partition(".")[0] in METRICS
-
-
-def suite_tables(report: Report) -> list[tuple[str, str, Rows]]:
-    """Name, title and content of each table; empty where no value is of this suite."""
-    if not _has_enough(report):
+def suite_tables(results: Results, by: str) -> list[Table]:
+    """By category and theme, and which scores go together; generators are always compared."""
+    if not _has_enough(results):
         return []
-    scores = scores_of(report.results)
+    scores = scores_of(results)
     return [
-        ("locot2v", "LoCoT2V-Bench, the five dimensions", _standings(scores)),
-        (
-            "locot2v_categories",
-            "LoCoT2V-Bench by category",
-            _groups("category", by_category(scores)),
-        ),
-        ("locot2v_themes", "LoCoT2V-Bench by theme", _groups("theme", by_theme(scores))),
-        ("locot2v_parts", "LoCoT2V-Bench, all sub-dimensions", _parts(scores)),
-        ("locot2v_together", "LoCoT2V-Bench, what goes together", _together(scores)),
+        Table(name, title, columns, rows)
+        for name, title, (columns, rows) in (
+            (
+                "locot2v_categories",
+                "LoCoT2V-Bench by category",
+                _groups("category", by_category(scores)),
+            ),
+            ("locot2v_themes", "LoCoT2V-Bench by theme", _groups("theme", by_theme(scores))),
+            ("locot2v_together", "LoCoT2V-Bench, what goes together", _together(scores)),
+        )
     ]
 
 
-def suite_charts(report: Report) -> list[Chart]:
+def suite_charts(results: Results, by: str) -> list[Chart]:
     """Figures 4, 8, 9 and 10 of the paper, as far as there is something to draw."""
-    if not _has_enough(report):
+    if not _has_enough(results):
         return []
-    scores = scores_of(report.results)
+    scores = scores_of(results)
     models = ", ".join(row.model or "all" for row in leaderboard(scores))
     made: list[tuple[str, str, Callable[[], Figure]]] = [
         ("LoCoT2V-Bench", models, lambda: drawing.main_radar(scores))
@@ -82,9 +79,9 @@ def suite_charts(report: Report) -> list[Chart]:
     return [figure_chart(title, make, words) for title, words, make in made]
 
 
-def _has_enough(report: Report) -> bool:
+def _has_enough(results: Results) -> bool:
     """Whether it is the suite, or a good part of it: one or two metrics alone are no standing."""
-    found = {name.partition(":")[0].partition(".")[0] for name in report.results.names}
+    found = {parse(split_value_name(name)[0])[0] for name in results.names}
     return len(found.intersection(METRICS)) >= FEWEST_METRICS
 
 
@@ -96,20 +93,6 @@ def _category_radar(scores: Scores) -> Figure:
 
 def _scatter(scores: Scores) -> Figure:
     return drawing.static_scatter(scores)
-
-
-def _standings(scores: Scores) -> Rows:
-    rows: list[Cells] = [
-        (
-            row.model or "all",
-            *_levels(row.standing),
-            row.interval.low if row.interval else None,
-            row.interval.high if row.interval else None,
-            row.items,
-        )
-        for row in leaderboard(scores)
-    ]
-    return ("model", *_LEVELS, "low", "high", "videos"), rows
 
 
 def _levels(standing: Standing) -> Cells:
@@ -124,19 +107,6 @@ def _groups(name: str, groups: Mapping[str, Mapping[str, Standing]]) -> Rows:
         for model, standing in models.items()
     ]
     return (name, "model", *_LEVELS), rows
-
-
-def _parts(scores: Scores) -> Rows:
-    """One line per sub-dimension and model: 26 columns would not fit any page."""
-    rows: list[Cells] = []
-    for one in ALL:
-        for row in leaderboard(scores):
-            level = row.standing.subdimensions.get(one.name)
-            had = level.had if level else 0
-            rows.append(
-                (one.title, row.model or "all", level.value if level else None, had, row.items)
-            )
-    return ("sub-dimension", "model", "mean", "scored", "videos"), rows
 
 
 def _together(scores: Scores) -> Rows:

@@ -112,11 +112,18 @@ def tree(specs: Mapping[str, str]) -> Dimension:
     """The dimensions over the values of metrics; ``specs`` has the spec of each by name."""
     parts = tuple(
         Dimension(
-            name, tuple(value_of(one, specs.get(one.metric, one.metric)) for one in subdimensions)
+            name,
+            title=TITLES[name],
+            parts=tuple(
+                Dimension(
+                    one.name, (value_of(one, specs.get(one.metric, one.metric)),), title=one.title
+                )
+                for one in subdimensions
+            ),
         )
         for name, subdimensions in FIVE.items()
     )
-    return Dimension("locot2v", parts=parts)
+    return Dimension("overall", parts=parts, title="Total")
 
 
 def value_of(one: SubDimension, spec: str) -> str:
@@ -166,7 +173,18 @@ def locot2v(
         options["locot2v_transition_smoothness"]["uncut"] = "smooth"
         options["locot2v_herd"]["unclear"] = "wrong"
     specs = {name: _spec(name, given) for name, given in options.items()}
-    return Suite("locot2v", tuple(specs.values()), (tree(specs),), ("theme", "category"))
+    from screentest.suites.locot2v.report import suite_charts, suite_tables
+
+    return Suite(
+        "locot2v",
+        tuple(specs.values()),
+        (tree(specs),),
+        ("theme", "category"),
+        title="LoCoT2V-Bench",
+        note="Unweighted means at every level, of what there is.",
+        tables=suite_tables,
+        charts=suite_charts,
+    )
 
 
 def _spec(name: str, options: dict[str, object]) -> str:
