@@ -15,7 +15,7 @@ import pytest
 from screentest.core import BadOption, Item, NoValue, Reason
 from screentest.run import InlineEngine, RunStore
 from screentest.sample import sample_videos
-from screentest.scores.remote import Cache, Distant, address_of, localized, look_at
+from screentest.scores.remote import Cache, RemoteVideo, address_of, describe, localized
 from screentest.scores.results import read_results
 from screentest.scores.tasks import score_items
 
@@ -67,7 +67,7 @@ def server(tmp_path: Path) -> Iterator[Server]:
 
 
 def fetched(cache: Cache, address: str) -> bytes:
-    video = look_at(address)
+    video = describe(address)
     with cache.holding([video]):
         return cache.place(video).read_bytes()
 
@@ -88,15 +88,15 @@ def test_a_video_is_fetched_once(server: Server, tmp_path: Path) -> None:
     address = server.put("film.mp4", b"x" * 5000)
     assert fetched(cache, address) == fetched(cache, address) == b"x" * 5000
     assert server.fetched == ["/film.mp4"]
-    assert look_at(address).name.endswith("-film.mp4")
+    assert describe(address).name.endswith("-film.mp4")
 
 
 def test_what_changes_on_the_server_is_another_video(server: Server) -> None:
     address = server.put("film.mp4", b"one")
-    before = look_at(address)
+    before = describe(address)
     server.put("film.mp4", b"two")
     os.utime(server.folder / "film.mp4", (0, 0))  # the server's mark is a date, in seconds
-    assert look_at(address).digest != before.digest
+    assert describe(address).digest != before.digest
 
 
 def test_the_cache_keeps_to_its_limit_and_drops_the_longest_unused(
@@ -107,7 +107,7 @@ def test_the_cache_keeps_to_its_limit_and_drops_the_longest_unused(
     one, two, three = (server.put(name, name.encode() * 200) for name in names)  # 1,000 bytes each
     fetched(cache, one)
     fetched(cache, two)
-    os.utime(cache.place(look_at(two)), (1, 1))  # longest unused, whatever the clock's step
+    os.utime(cache.place(describe(two)), (1, 1))  # longest unused, whatever the clock's step
     fetched(cache, three)
     assert kept(cache) == 2000
     fetched(cache, one)
@@ -120,7 +120,7 @@ def test_the_cache_keeps_to_its_limit_and_drops_the_longest_unused(
 def test_what_is_in_use_is_not_dropped(server: Server, tmp_path: Path) -> None:
     """The second video waits for room until the first is let go."""
     cache = Cache(tmp_path / "cache", limit=1500)
-    first = look_at(server.put("a.mp4", b"a" * 1000))
+    first = describe(server.put("a.mp4", b"a" * 1000))
     second = server.put("b.mp4", b"b" * 1000)
     got: list[bytes] = []
     waiting = threading.Thread(target=lambda: got.append(fetched(cache, second)))
@@ -137,7 +137,7 @@ def test_what_is_in_use_is_not_dropped(server: Server, tmp_path: Path) -> None:
 def test_what_cannot_be_fetched_says_why(server: Server, tmp_path: Path) -> None:
     cache = Cache(tmp_path / "cache", limit=100)
     with pytest.raises(NoValue) as missing:
-        look_at(f"{server.base}/none.mp4")
+        describe(f"{server.base}/none.mp4")
     assert missing.value.reason is Reason.SERVICE_FAILED
     with pytest.raises(NoValue) as large:
         fetched(cache, server.put("a.mp4", b"a" * 101))
@@ -145,7 +145,7 @@ def test_what_cannot_be_fetched_says_why(server: Server, tmp_path: Path) -> None
     address = server.put("b.mp4", b"b" * 50)
     with (
         pytest.raises(NoValue, match="should have 60 bytes"),
-        cache.holding([Distant(address, 60, "old")]),
+        cache.holding([RemoteVideo(address, 60, "old")]),
     ):
         pass
     assert kept(cache) == 0

@@ -3,6 +3,9 @@
 Only where the user allows it, and only by addresses of stores and web servers. What a video is goes
 by the mark its server gives it (an ETag, a date) and its size, so that nothing has to be fetched to
 know that it was measured already. Several processes may share a cache.
+
+fsspec fetches. Its ``filecache`` is not used: it limits neither the size of a file nor its own, and
+has no locks, so that a video could go or be half-written while another process reads it.
 """
 
 from __future__ import annotations
@@ -13,7 +16,7 @@ import re
 import sys
 import time
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import ExitStack, contextmanager, suppress
+from contextlib import AbstractContextManager, ExitStack, contextmanager, suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import IO, Any, Final
@@ -40,7 +43,7 @@ _SAFE: Final = re.compile(r"[^A-Za-z0-9._-]")
 
 
 @dataclass(frozen=True, slots=True)
-class Distant:
+class RemoteVideo:
     """A video on another machine, as its server described it."""
 
     address: str
@@ -75,21 +78,21 @@ def address_of(path: Path) -> str | None:
     return None
 
 
-def look_at(address: str) -> Distant:
+def describe(address: str) -> RemoteVideo:
     """Ask the server what it has; NoValue where it cannot tell."""
     system, path = _opened(address)
     try:
-        told: Mapping[str, Any] = system.info(path)
+        info: Mapping[str, Any] = system.info(path)
     except Exception as error:  # every kind of server fails in its own way
         raise _unreachable(address, error) from error
-    if told.get("size") is None:
+    if info.get("size") is None:
         raise NoValue(
             Reason.NOT_APPLICABLE,
             f"{address}: the server does not say how large it is",
             advice="Fetch it yourself, and give the file.",
         )
-    mark = next((str(told[name]) for name in _MARKS if told.get(name)), "")
-    return Distant(address, int(told["size"]), mark)
+    mark = next((str(info[name]) for name in _MARKS if info.get(name)), "")
+    return RemoteVideo(address, int(info["size"]), mark)
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,12 +102,12 @@ class Cache:
     folder: Path
     limit: int = DEFAULT_LIMIT
 
-    def place(self, video: Distant) -> Path:
-        """Where a video lies once it is here."""
+    def place(self, video: RemoteVideo) -> Path:
+        """Where a video is once it is here."""
         return self.folder / video.name
 
     @contextmanager
-    def holding(self, videos: Sequence[Distant]) -> Iterator[None]:
+    def holding(self, videos: Sequence[RemoteVideo]) -> Iterator[None]:
         """Have these videos here, and keep them for as long as this is open."""
         with ExitStack() as held:
             for video in videos:
@@ -112,7 +115,7 @@ class Cache:
             yield
 
     @contextmanager
-    def _holding(self, video: Distant) -> Iterator[None]:
+    def _holding(self, video: RemoteVideo) -> Iterator[None]:
         if video.size > self.limit:
             raise NoValue(
                 Reason.TOO_LARGE,
@@ -131,7 +134,7 @@ class Cache:
     def _lock(self, place: Path) -> Path:
         return place.with_name(f"{place.name}.lock")
 
-    def _fetch(self, video: Distant, place: Path) -> None:
+    def _fetch(self, video: RemoteVideo, place: Path) -> None:
         system, path = _opened(video.address)
         unfinished = place.with_name(f"{place.name}.part")
         self._make_room(unfinished, video.size)
@@ -176,17 +179,17 @@ class Fetching:
     """What a task has to have here before it begins."""
 
     cache: Cache
-    videos: tuple[Distant, ...]
+    videos: tuple[RemoteVideo, ...]
 
-    def here(self) -> Any:
-        """A context in which they are."""
+    def here(self) -> AbstractContextManager[None]:
+        """A context in which they are here."""
         return self.cache.holding(self.videos)
 
 
 def localized(
     items: Sequence[Item], cache: Cache | None
 ) -> tuple[list[Item], dict[str, Fetching], dict[Path, str]]:
-    """Items whose videos will lie in the cache; what each has to fetch; what stands for a hash.
+    """Items whose videos will be in the cache; what each has to fetch; what stands for a hash.
 
     An item whose server cannot be asked keeps its address for a path and fails as missing.
     """
@@ -195,7 +198,7 @@ def localized(
     digests: dict[Path, str] = {}
     for item in items:
         wanted = {path: address_of(path) for path in _paths(item)}
-        distant: dict[Path, Distant] = {}
+        remote: dict[Path, RemoteVideo] = {}
         for path, address in wanted.items():
             if address is not None and not path.exists():
                 if cache is None:
@@ -205,13 +208,13 @@ def localized(
                     )
                 _require_fsspec()
                 with suppress(NoValue):
-                    distant[path] = look_at(address)
-        if not distant or cache is None:
+                    remote[path] = describe(address)
+        if not remote or cache is None:
             found.append(item)
             continue
-        places = {path: cache.place(video) for path, video in distant.items()}
-        digests |= {places[path]: video.digest for path, video in distant.items()}
-        fetching[item.id] = Fetching(cache, tuple(distant.values()))
+        places = {path: cache.place(video) for path, video in remote.items()}
+        digests |= {places[path]: video.digest for path, video in remote.items()}
+        fetching[item.id] = Fetching(cache, tuple(remote.values()))
         found.append(
             replace(
                 item,
@@ -248,7 +251,7 @@ def _opened(address: str) -> tuple[Any, str]:
     return system, str(path)
 
 
-def _copy(source: Any, target: IO[bytes], video: Distant) -> None:
+def _copy(source: Any, target: IO[bytes], video: RemoteVideo) -> None:
     seen = 0
     while block := source.read(_BLOCK):
         seen += len(block)
@@ -264,11 +267,11 @@ def _copy(source: Any, target: IO[bytes], video: Distant) -> None:
 
 
 def _unreachable(address: str, error: Exception) -> NoValue:
-    told = str(error).strip().splitlines()
-    words = f"{type(error).__name__}: {told[0]}" if told else type(error).__name__
+    lines = str(error).strip().splitlines()
+    message = f"{type(error).__name__}: {lines[0]}" if lines else type(error).__name__
     return NoValue(
         Reason.SERVICE_FAILED,
-        f"{address} could not be fetched: {words[:300]}",
+        f"{address} could not be fetched: {message[:300]}",
         advice="See whether it is there, and whether this machine may read it.",
     )
 

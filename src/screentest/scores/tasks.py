@@ -35,7 +35,7 @@ class ItemTask:
     """The spec of the metric behind each record."""
     settings: Settings
     fetching: Fetching | None = None
-    """Videos that lie on other machines."""
+    """Videos on other machines."""
 
 
 def measure_item(job: Job) -> Results:
