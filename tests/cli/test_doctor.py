@@ -10,10 +10,8 @@ from typing import Any
 import av
 import pytest
 
-from screentest.cli import _parts
-from screentest.cli._diagnosis import diagnose
-from screentest.cli._parts import Part, opencv_clash
-from screentest.cli._registered import survey_registry
+from screentest.cli import diagnosis
+from screentest.cli.diagnosis import Part, diagnose, opencv_clash, survey_registry
 from screentest.core import NoValue, Reason, Registry
 from screentest.core import registry as real_registry
 from tests.terminal import Screentest, fits, invoke
@@ -52,14 +50,14 @@ def test_json_holds_the_versions_that_are_installed() -> None:
 
 def test_every_optional_part_of_the_package_is_looked_for() -> None:
     extras = {
-        _parts._name_and_least(requirement)[0]
+        diagnosis._name_and_least(requirement)[0]
         for requirement in metadata.requires("screentest") or []
         if any(
             f'"{extra}"' in requirement.replace("'", '"')
             for extra in ("models", "ray", "remote", "postgres", "download")
         )
     }
-    named = {name for name, _, _ in _parts.OPTIONAL}
+    named = {name for name, _, _ in diagnosis.OPTIONAL}
     # Helpers of transformers and fsspec that nobody asks for by themselves.
     assert extras - {"accelerate", "aiohttp"} <= named
     assert {"pandas", "polars"} <= named  # what the README's frame() needs
@@ -70,7 +68,7 @@ def test_a_missing_or_old_package_is_a_fault_with_its_cure(
 ) -> None:
     wanted = ["no-such-thing>=2", "numpy>=999", "pillow>=1; extra == 'x'", "rich>=5"]
     monkeypatch.setattr(metadata, "requires", lambda name: wanted)
-    missing, old, fine = _parts.required_parts()
+    missing, old, fine = diagnosis.required_parts()
 
     assert (missing.problem, missing.fix) == ("not installed", "pip install 'no-such-thing>=2'")
     assert (old.problem, old.fix) == ("999 or newer is needed", "pip install 'numpy>=999'")
@@ -84,7 +82,7 @@ def test_a_package_that_does_not_import_is_a_fault(
     monkeypatch.syspath_prepend(str(tmp_path))
     monkeypatch.setattr(metadata, "version", lambda name: "1.0")
     monkeypatch.setattr(metadata, "requires", lambda name: ["cracked"])
-    (part,) = _parts.required_parts()
+    (part,) = diagnosis.required_parts()
     assert part.problem == "does not import: OSError: libGL.so.1: cannot open"
 
 
@@ -93,7 +91,7 @@ def test_a_clash_of_opencv_wheels_is_a_fault(monkeypatch: pytest.MonkeyPatch) ->
     clash = opencv_clash(both)
     assert clash is not None
     assert opencv_clash() is None
-    monkeypatch.setattr(_parts, "opencv_clash", lambda: clash)
+    monkeypatch.setattr(diagnosis, "opencv_clash", lambda: clash)
 
     result = invoke("doctor")
     assert result.exit_code == 1

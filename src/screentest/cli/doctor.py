@@ -4,15 +4,14 @@ from __future__ import annotations
 
 from dataclasses import asdict
 from itertools import groupby
-from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from screentest.cli._registered import NOT_READY
-
-if TYPE_CHECKING:
-    from screentest.cli._diagnosis import Diagnosis
-
+from screentest.cli.console import out, print_json
+from screentest.cli.diagnosis import NOT_READY, Diagnosis, diagnose
+from screentest.cli.options import JsonOption
+from screentest.cli.tables import print_checks, print_facts, print_heading, print_indented
+from screentest.core import registry
 
 _HEADINGS = {
     "detector": "Shot detectors",
@@ -26,7 +25,7 @@ _HEADINGS = {
 
 
 def doctor(
-    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+    as_json: JsonOption = False,
 ) -> None:
     """Show what is installed and how to get the rest.
 
@@ -34,18 +33,14 @@ def doctor(
     everything registered (detectors, metrics, model backends) and whether it
     would work here. Prints the command that gets what is missing.
 
-    Ends with 1 where something is broken. A part that is merely optional and
-    absent is no fault.
+    Exits with 1 if something is broken. An optional part that is absent is not
+    a fault.
 
     \b
     Examples:
       screentest doctor
       screentest doctor --json | jq .optional
     """
-    from screentest.cli._diagnosis import diagnose
-    from screentest.cli.console import print_json
-    from screentest.core import registry
-
     found = diagnose(registry)
     if as_json:
         print_json(asdict(found))
@@ -59,9 +54,6 @@ def doctor(
 
 
 def _print_machine(found: Diagnosis) -> None:
-    from screentest.cli.console import out
-    from screentest.cli.tables import print_facts
-
     machine = found.machine
     cores = f"{machine.cores_allowed} of {machine.cores} cores"
     out().print(f"screentest {found.screentest}", style="bold")
@@ -89,8 +81,6 @@ def _gib(size: int | None) -> str:
 
 
 def _print_parts(found: Diagnosis) -> None:
-    from screentest.cli.tables import print_checks, print_heading
-
     print_heading("Packages")
     print_checks((part.ok, part.name, part.version, part.problem) for part in found.required)
     print_heading("Optional")
@@ -100,8 +90,6 @@ def _print_parts(found: Diagnosis) -> None:
 
 
 def _print_registered(found: Diagnosis) -> None:
-    from screentest.cli.tables import print_checks, print_heading
-
     for kind, entries in groupby(found.registered, key=lambda entry: entry.kind):
         print_heading(_HEADINGS.get(kind) or f"Models for {kind.replace('_', ' ')}")
         print_checks(
@@ -111,13 +99,11 @@ def _print_registered(found: Diagnosis) -> None:
 
 
 def _remark(summary: str, problem: str) -> str:
-    """What it is; and what is wrong, where the command that gets it does not tell already."""
+    """What it is; and what is wrong, unless the command that gets it says so already."""
     return summary if problem in ("", NOT_READY) else f"{summary}: {problem}"
 
 
 def _print_advice(found: Diagnosis) -> None:
-    from screentest.cli.tables import print_facts, print_heading, print_indented
-
     wanted = dict[str, list[str]]()
     missing = [(part.fix, part.name) for part in found.optional]
     missing += [(entry.fix, entry.name) for entry in found.registered]
