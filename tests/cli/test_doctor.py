@@ -162,6 +162,7 @@ def test_a_broken_plugin_and_a_broken_package_of_ours_are_faults(
 ) -> None:
     class Point:
         name = "their-plugin"
+        dist = None
 
         def load(self) -> None:
             raise ImportError("no module named theirs")
@@ -171,7 +172,7 @@ def test_a_broken_plugin_and_a_broken_package_of_ours_are_faults(
     home.mkdir()
     (home / "__init__.py").write_text("import nothing_of_this_name")
     monkeypatch.syspath_prepend(str(tmp_path))
-    faults = diagnose(Registry({"detector": "broken_home"})).faults
+    faults = diagnose(Registry({"detector": ("broken_home",)})).faults
 
     assert [fault.what for fault in faults] == [
         "detector: does not load: ModuleNotFoundError: No module named 'nothing_of_this_name'",
