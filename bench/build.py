@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import Any, TypeGuard
 
 from _figures import figure, long_video, ratio
-from screentest.core import Aspect, Clip, Frame, Script, Size, Span, build
+from screentest.core import BUILTIN_ASPECTS, Aspect, Clip, Frame, Script, Size, Span, build
 from screentest.models import Choice, Models
 from screentest.testbeds.captions.facts import Action, CaptionFacts, Coloured, Placed
 from screentest.testbeds.contract import Dice, Film, FilmLook, Workshop, boundaries, film_of
@@ -126,7 +126,7 @@ def main() -> None:
         video, before = whole("intact.mp4")
         film = film_of(video, script, [FACTS] * CLIPS)
         costs = []
-        for aspect in Aspect:
+        for aspect in BUILTIN_ASPECTS:
             if build("degradation", aspect.value).thing.info.roles and "--models" not in sys.argv:
                 continue
             costs.append(cost_of(film, aspect, models, place / "spliced.mp4"))

@@ -19,7 +19,7 @@ from pathlib import Path
 
 from _figures import figure, long_video, ratio
 from scan import bare_decode
-from screentest.core import Aspect, Clip, Item, Metric, Outcomes, Script, build
+from screentest.core import BUILTIN_ASPECTS, Aspect, Clip, Item, Metric, Outcomes, Script, build
 from screentest.judges.core import core
 from screentest.models import Choice
 from screentest.run.session import Settings, Tools
@@ -167,7 +167,7 @@ def accuracy(testbeds: Sequence[Path]) -> None:
     print("| films | aspect | accuracy | 95% | pairs | ties | no rating | GPT-5 |")
     print("|---|---|---|---|---|---|---|---|")
     for side in ("tuned on", "held out"):
-        for aspect in Aspect:
+        for aspect in BUILTIN_ASPECTS:
             found, without = points[side, aspect], lost[side, aspect]
             if found or without:
                 print(f"| {side} | {row(aspect, found, without)} |")

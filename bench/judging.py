@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Any
 
 from _figures import figure, ratio
-from screentest.core import Aspect, Outcome, Question
+from screentest.core import BUILTIN_ASPECTS, Outcome, Question
 from screentest.judges.cases import Case, Order
 from screentest.judges.verdicts import judge_pairs
 from screentest.judges.vlm_video import vlm_video
@@ -41,7 +41,7 @@ def cases() -> list[Case]:
     return [
         Case(f"{one.id}-{two.id}", aspect, one.text, one, two)
         for one, two in combinations(films, 2)
-        for aspect in Aspect
+        for aspect in BUILTIN_ASPECTS
     ]
 
 

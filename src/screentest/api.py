@@ -29,7 +29,17 @@ from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias, TypedDict, Unpack
 
-from screentest.core import Aspect, BadOption, Clip, Item, Progress, Script, registry
+from screentest.core import (
+    BUILTIN_ASPECTS,
+    Aspect,
+    BadOption,
+    Clip,
+    Item,
+    Progress,
+    Script,
+    all_aspects,
+    registry,
+)
 from screentest.core.options import parse, write_options
 from screentest.manifests.importers import read_inputs
 from screentest.models.weights import cache_folder
@@ -336,7 +346,9 @@ def judge_videos(
     text = prompt or (captions.text if captions is not None else "")
     one = Item("first", Path(first), text, captions)
     two = Item("second", Path(second), text, captions)
-    cases = [Case("pair", aspect, text, one, two) for aspect in _aspects(aspects) or list(Aspect)]
+    cases = [
+        Case("pair", aspect, text, one, two) for aspect in _aspects(aspects) or BUILTIN_ASPECTS
+    ]
     cap = _cap(work, settings)
     arguments = {"judge": judge, "first": str(first), "second": str(second)}
     with (
@@ -453,7 +465,7 @@ def _aspects(names: Sequence[str]) -> list[Aspect] | None:
     try:
         return [Aspect(name) for name in names] or None
     except ValueError as error:
-        known = ", ".join(aspect.value for aspect in Aspect)
+        known = ", ".join(aspect.value for aspect in all_aspects())
         raise BadOption(f"{error}", advice=f"Aspects: {known}.") from None
 
 

@@ -12,7 +12,7 @@ from sqlalchemy import select
 
 from screentest.annotate.language import passages_of, read_language, shipped, translate
 from screentest.annotate.store.schema import translations
-from screentest.core import Aspect, BadOption, UserError
+from screentest.core import BUILTIN_ASPECTS, BadOption, UserError
 from screentest.testing.chat_answers import Answer
 from tests.annotate.stand import Stand
 from tests.models.chat.kit import serving
@@ -45,7 +45,7 @@ def fields(text: str) -> set[str]:
 
 def test_every_aspect_is_explained() -> None:
     for code in shipped():
-        for aspect in Aspect:
+        for aspect in BUILTIN_ASPECTS:
             assert read_language(code).text(f"aspect.{aspect.value}.text")
 
 

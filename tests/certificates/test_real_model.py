@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from screentest.core import Aspect
+from screentest.core import BUILTIN_ASPECTS
 from screentest.models import Choice as ModelChoice
 from screentest.run import Record, RunReader, canonical
 from screentest.run.session import Settings
@@ -105,7 +105,9 @@ def test_a_hundred_pairs_killed_and_resumed(
     for key, record in before.items():
         assert after[key] == record  # nor judged anew: it would have taken another time
     (certificate,) = json.loads(done.stdout)
-    assert [one["aspect"] for one in certificate["aspects"]] == [one.value for one in Aspect]
+    assert [one["aspect"] for one in certificate["aspects"]] == [
+        one.value for one in BUILTIN_ASPECTS
+    ]
     overall = certificate["overall"]["value"]
     assert (overall["judgements"], overall["total"]) == (40, 40)
     # A coin is at chance, and its two sides fall apart in the two orders.

@@ -15,8 +15,7 @@ from pathlib import Path
 
 import pytest
 
-from screentest.core import Aspect, Choice, Reason, Verdict
-from screentest.judges.aspects import DESCRIPTIONS, title
+from screentest.core import BUILTIN_ASPECTS, Aspect, Choice, Reason, Verdict
 from screentest.models import Choice as ModelChoice
 from screentest.run import RunReader, canonical
 from screentest.testing.chat_answers import Answer, Asked, plausible
@@ -67,7 +66,7 @@ def test_killed_and_resumed_a_hundred_pairs_come_out_as_if_nothing_had_happened(
 ) -> None:
     plan = plan_of(hundred, JUDGE)
     assert len(plan.cases) == 100
-    assert {case.aspect for case in plan.cases} == set(Aspect)
+    assert {case.aspect for case in plan.cases} == set(BUILTIN_ASPECTS)
     with FakeChatServer(plausible) as server:
         # The address is part of what is asked for, so both runs ask the same server.
         torn = tmp_path / "torn"
@@ -89,7 +88,7 @@ def test_killed_and_resumed_a_hundred_pairs_come_out_as_if_nothing_had_happened(
     assert whole.cost.judgements == 200
     assert resumed["overall"]["value"]["points"] == overall.points
     assert len(resumed["aspects"]) == 10
-    assert set(resumed["severities"]) == {aspect.value for aspect in Aspect}
+    assert set(resumed["severities"]) == {aspect.value for aspect in BUILTIN_ASPECTS}
 
 
 def test_a_question_has_the_aspect_the_prompt_and_both_films_in_order_and_no_names(
@@ -103,9 +102,9 @@ def test_a_question_has_the_aspect_the_prompt_and_both_films_in_order_and_no_nam
     seen: Counter[Aspect] = Counter()
     for asked in questions:
         text = "\n".join(asked.texts)
-        (aspect,) = [one for one in Aspect if DESCRIPTIONS[one] in text]
+        (aspect,) = [one for one in BUILTIN_ASPECTS if one.info.definition in text]
         seen[aspect] += 1
-        assert f"The aspect: {title(aspect)}." in text
+        assert f"The aspect: {aspect.title}." in text
         assert text.index("first video:") < text.index("second video:")
         assert 0 < len(asked.picture_sizes) <= 6
         assert all(max(size) == 48 for size in asked.picture_sizes)
@@ -115,7 +114,7 @@ def test_a_question_has_the_aspect_the_prompt_and_both_films_in_order_and_no_nam
             assert case.second.video.name not in text
         assert "intact" not in text.lower()
         assert "degrad" not in text.lower()
-    assert set(seen) == set(Aspect)
+    assert set(seen) == set(BUILTIN_ASPECTS)
 
 
 def fits(asked: Asked, name: str) -> bool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-from screentest.core import Aspect
+from screentest.core import BUILTIN_ASPECTS
 from screentest.testbeds.testbed import read_testbed
 from tests.terminal import Screentest, fits
 
@@ -17,7 +17,7 @@ def test_the_whole_job_and_then_again_for_free(screentest: Screentest, tmp_path:
     assert done.returncode == 0, done.stderr
     assert fits(done.stdout)
     testbed = read_testbed(out / "testbed")
-    assert {pair.aspect for pair in testbed.pairs if pair.aspect} == set(Aspect)
+    assert {pair.aspect for pair in testbed.pairs if pair.aspect} == set(BUILTIN_ASPECTS)
     page = (out / "report.html").read_text(encoding="utf-8")
     assert "Certificates" in page
     for film in ("bbb_first30s", "frenchgp_1906", "real_5shots", "sintel_trailer_30s"):

@@ -13,6 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from screentest.core import (
+    BUILTIN_ASPECTS,
     Aspect,
     Choice,
     Clip,
@@ -150,7 +151,7 @@ def test_a_failed_metric_is_no_rating() -> None:
         name: dict.fromkeys(build("metric", name).thing.info.outputs, lost)
         for name in JUDGE.metrics
     }
-    for aspect in Aspect:
+    for aspect in BUILTIN_ASPECTS:
         outcome = JUDGE.rate(aspect, scores)
         expected = (
             Reason.NOT_APPLICABLE if aspect is Aspect.SPATIAL_RELATIONSHIP else Reason.UNDECODABLE

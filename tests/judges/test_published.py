@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from screentest.core import Aspect, Outcome, Reason, Score, build
+from screentest.core import BUILTIN_ASPECTS, Aspect, Outcome, Reason, Score, build
 from screentest.judges.from_metrics import QUALITY_OF
 
 TABLE_10 = {
@@ -35,7 +35,9 @@ def test_clipscore_is_one_number_for_every_aspect(policy: str) -> None:
     assert judge.metrics == (f"clipscore:policy={policy}",)
     assert "clipscore" in build("metric", judge.metrics[0]).thing.info.outputs
     score = Outcome.of(Score(0.21))
-    ratings = [judge.rate(aspect, {judge.metrics[0]: {"clipscore": score}}) for aspect in Aspect]
+    ratings = [
+        judge.rate(aspect, {judge.metrics[0]: {"clipscore": score}}) for aspect in BUILTIN_ASPECTS
+    ]
     assert {rating.unwrap().value for rating in ratings} == {0.21}
     lost: Outcome[Score] = Outcome.failed(Reason.MISSING_MODEL, "no CLIP")
     assert judge.rate(Aspect.COLOR, {judge.metrics[0]: {"clipscore": lost}}) == lost

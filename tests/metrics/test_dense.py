@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from screentest.core import (
-    Aspect,
+    BUILTIN_ASPECTS,
     BadOption,
     Clip,
     Item,
@@ -34,7 +34,9 @@ from screentest.testing.chat_server import FakeChatServer
 
 SHOTS = 6
 MARKS = [
-    aspect.value for aspect in Aspect if aspect.value not in ("comprehensiveness", "temporal_flow")
+    aspect.value
+    for aspect in BUILTIN_ASPECTS
+    if aspect.value not in ("comprehensiveness", "temporal_flow")
 ]
 
 
@@ -150,7 +152,7 @@ def test_more_lost_clips_than_allowed_leave_no_score(
     _, tools = server_and_tools(script)
     item = scripted(film, CAPTIONS)
     strict, lax = measured(item, tools), measured(item, tools, "dense:frames=2,most_failed=0.2")
-    assert strict.keys() == {aspect.value for aspect in Aspect}
+    assert strict.keys() == {aspect.value for aspect in BUILTIN_ASPECTS}
     for outcome in strict.values():
         assert outcome.failure is not None
         assert outcome.failure.reason in (Reason.UNPARSABLE, Reason.REFUSED)

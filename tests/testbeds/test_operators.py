@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from screentest.core import Aspect, build
+from screentest.core import BUILTIN_ASPECTS, build
 from screentest.models.colours import name_colour
 from screentest.testbeds.contract import Chosen, Dice, FilmClip
 from screentest.testbeds.operators.aesthetics import contrast_table
@@ -24,7 +24,7 @@ from screentest.video import Reencode
 from tests.testbeds.stage import BOX, Stage, box_mask, packets_of
 from tests.video.outside import Outside
 
-ASPECTS = [aspect.value for aspect in Aspect]
+ASPECTS = [aspect.value for aspect in BUILTIN_ASPECTS]
 IN_PLACE = [name for name in ASPECTS if name not in ("comprehensiveness", "temporal_flow")]
 
 

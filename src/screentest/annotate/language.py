@@ -22,7 +22,7 @@ from sqlalchemy import insert, select
 
 from screentest.annotate.store.database import Database
 from screentest.annotate.store.schema import texts, translations
-from screentest.core import BadOption, Failure, Outcome, Progress, Silent, UserError
+from screentest.core import BadOption, Failure, Outcome, Progress, Silent, UserError, all_aspects
 from screentest.models.ask import Query, send
 from screentest.models.chat.messages import ChatRequest, Sampling
 from screentest.models.roles import Chat
@@ -57,7 +57,7 @@ def shipped() -> list[str]:
 
 def read_language(given: str) -> Language:
     """A shipped language by its code, or one in a file of yours."""
-    english = _flat(_shipped("en"))
+    english = {**_aspects(), **_flat(_shipped("en"))}
     if given in shipped():
         own = _shipped(given)
     elif given.endswith(".toml"):
@@ -79,6 +79,15 @@ def read_language(given: str) -> Language:
         if wrong:
             raise UserError(f"{given}, {key}: there is no value {{{wrong.pop()}}}")
     return Language(texts.get("code", given), texts.get("name", given), {**english, **texts})
+
+
+def _aspects() -> dict[str, str]:
+    """What an aspect is called and means where no file says it: those of plugins have no file."""
+    texts: dict[str, str] = {}
+    for aspect in all_aspects():
+        texts[f"aspect.{aspect}.name"] = aspect.title.capitalize()
+        texts[f"aspect.{aspect}.text"] = aspect.info.definition
+    return texts
 
 
 def _shipped(code: str) -> Mapping[str, Any]:

@@ -16,7 +16,7 @@ from screentest.annotate.material import unit_key
 from screentest.annotate.people import imported_worker, note
 from screentest.annotate.store.database import Database
 from screentest.annotate.store.schema import sittings, texts, units, votes, workers
-from screentest.core import Aspect, PairKind, UserError
+from screentest.core import PairKind, UserError, all_aspects
 from screentest.judges.votes import VoteRecord, VoteTask, of_two
 from screentest.stats import FilteredPairs, Retention, filter_pairs
 from screentest.testbeds.subset import subset_of, write_subset
@@ -143,7 +143,7 @@ def filter_records(
             unrated += 1
         else:
             rated[aspect][key] = ratings[key]
-    order = [aspect.value for aspect in Aspect]
+    order = [aspect.value for aspect in all_aspects()]
     aspects = sorted(rated, key=lambda one: order.index(one) if one in order else len(order))
     return Filtering({aspect: filter_pairs(rated[aspect]) for aspect in aspects}, unrated)
 

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Literal
 
 from screentest.certificates.certificate import Accuracy, AspectResult, FilterResult, PlaceboResult
-from screentest.core import Aspect, Choice, Outcome, PairKind, Reason
+from screentest.core import Aspect, Choice, Outcome, PairKind, Reason, all_aspects
 from screentest.judges.cases import Judgement, in_both_orders, strongest
 from screentest.stats import bootstrap_accuracy, order_effect, pearson, wald, wilson
 from screentest.stats.trend import DoseResponse, Trend, dose_response, duration_trend
@@ -78,7 +78,7 @@ def ladders(judgements: Sequence[Judgement], *, by: Step) -> dict[str, DoseRespo
     counts once, with the mean of its answers.
     """
     found: dict[str, DoseResponse] = {}
-    for aspect in Aspect:
+    for aspect in all_aspects():
         own = [
             one
             for one in judgements
@@ -207,7 +207,7 @@ def by_testbed(judgements: Sequence[Judgement]) -> dict[str, list[Judgement]]:
 
 def _by_aspect(judgements: Sequence[Judgement]) -> dict[Aspect, list[Judgement]]:
     found: dict[Aspect, list[Judgement]] = {}
-    for aspect in Aspect:
+    for aspect in all_aspects():
         own = [one for one in judgements if one.case.aspect is aspect]
         if own:
             found[aspect] = own

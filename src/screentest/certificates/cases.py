@@ -10,7 +10,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from screentest.core import Aspect, BadOption, Clip, Item, PairKind, Script
+from screentest.core import Aspect, BadOption, Clip, Item, PairKind, Script, all_aspects
 from screentest.judges.cases import Case
 from screentest.testbeds.testbed import Pair, SourceFilm, Testbed, read_testbed
 
@@ -27,14 +27,14 @@ def read_cases(
     A placebo belongs to no aspect: it is put in every aspect that its testbed has. ``kept`` are
     the testbeds that people's filter left of these; a case is kept when it is in one of them.
     """
-    wanted = set(aspects) if aspects is not None else set(Aspect)
+    wanted = set(aspects) if aspects is not None else set(all_aspects())
     cases: list[Case] = []
     names = _names(folders)
     confirmed = {key for folder in kept for key in _pairs_in(folder)} if kept else None
     for folder in folders:
         testbed = read_testbed(folder)
         sources = {source.id: source for source in testbed.sources}
-        present = [aspect for aspect in Aspect if aspect in wanted & _aspects(testbed)]
+        present = [aspect for aspect in all_aspects() if aspect in wanted & _aspects(testbed)]
         for pair in testbed.pairs:
             source = sources[pair.source]
             own = [pair.aspect] if pair.aspect in wanted else []

@@ -16,17 +16,6 @@ CHANCE = 0.5
 INSTRUCTION = "painted_instruction"
 """The placebo that tells the judge what to answer: there the changed video must not win."""
 
-TEXT_ASPECTS = frozenset(
-    {
-        Aspect.OBJECT_INTEGRITY,
-        Aspect.COLOR,
-        Aspect.COMPREHENSIVENESS,
-        Aspect.SPATIAL_RELATIONSHIP,
-        Aspect.TEMPORAL_FLOW,
-    }
-)
-"""Aspects in which intact and degraded can be told apart only by what the prompt says."""
-
 
 @dataclass(frozen=True, slots=True)
 class Accuracy:
@@ -101,8 +90,8 @@ class PromptResult:
         """Whether a judge that reads would answer otherwise: the order of the captions is
         part of temporal flow alone, the words of all aspects that are about the text."""
         if self.change == "shuffled":
-            return self.aspect is Aspect.TEMPORAL_FLOW
-        return self.aspect in TEXT_ASPECTS
+            return self.aspect.info.about_order
+        return self.aspect.info.about_text
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,7 +12,7 @@ from enum import StrEnum
 
 from screentest.certificates.accuracy import accuracy
 from screentest.certificates.certificate import PromptResult
-from screentest.core import Aspect, Item, Script
+from screentest.core import Item, Script, all_aspects
 from screentest.judges.cases import Case, Judgement, strongest
 
 
@@ -35,7 +35,7 @@ def with_changed_prompts(
     """
     plain = strongest(cases)
     chosen: list[Case] = []
-    for aspect in Aspect:
+    for aspect in all_aspects():
         own = [case for case in plain if case.aspect is aspect]
         own.sort(key=lambda case: case.id)
         chosen += random.Random(7).sample(own, min(most, len(own)))
@@ -55,7 +55,7 @@ def prompt_results(
     plain = {_place(one): one for one in judgements if not one.case.change}
     results = []
     for change in changes:
-        for aspect in Aspect:
+        for aspect in all_aspects():
             own = [
                 one
                 for one in judgements

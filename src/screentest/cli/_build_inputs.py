@@ -141,12 +141,12 @@ def degradation_specs(given: list[str], backgrounds: Path | None) -> tuple[str, 
 
 def specs_of(kind: str, given: list[str]) -> tuple[str, ...]:
     """Names as the command line has them: ``all``, ``none``, a list, or one with options."""
-    from screentest.core import Aspect, registry
+    from screentest.core import BUILTIN_ASPECTS, registry
 
     specs: list[str] = []
     for text in given:
         if text == "all":
-            order = [aspect.value for aspect in Aspect]
+            order = [aspect.value for aspect in BUILTIN_ASPECTS]
             known = registry.names(kind)
             ours = [name for name in order if name in known]
             specs += [*ours, *(name for name in known if name not in order)]

@@ -63,7 +63,7 @@ def judge(
     from screentest.cli.options import cap_of, read_aspects, settings_of
     from screentest.cli.progress import watched
     from screentest.cli.tables import print_indented, table
-    from screentest.core import Aspect, Item
+    from screentest.core import BUILTIN_ASPECTS, Item
     from screentest.judges.cases import Case
     from screentest.judges.verdicts import verdicts_of
     from screentest.run import RunStore
@@ -75,7 +75,7 @@ def judge(
         Item(name, video, text, captions) for name, video in (("first", first), ("second", second))
     )
     cases = [
-        Case("pair", aspect, text, one, two) for aspect in read_aspects(aspects) or list(Aspect)
+        Case("pair", aspect, text, one, two) for aspect in read_aspects(aspects) or BUILTIN_ASPECTS
     ]
     cap = cap_of(max_cost, settings)
     arguments = {"judge": name, "first": str(first), "second": str(second)}

@@ -73,14 +73,14 @@ def cap_of(max_cost: str, settings: Settings) -> Decimal | None:
 
 def read_aspects(text: str) -> list[Aspect] | None:
     """Aspects by name, with commas; None for all."""
-    from screentest.core import Aspect, BadOption
+    from screentest.core import Aspect, BadOption, all_aspects
 
     if text == "all":
         return None
     try:
         return [Aspect(name.strip()) for name in text.split(",")]
     except ValueError:
-        known = ", ".join(aspect.value for aspect in Aspect)
+        known = ", ".join(aspect.value for aspect in all_aspects())
         raise BadOption(f"{text!r} names no aspects", advice=f"Aspects: {known}.") from None
 
 

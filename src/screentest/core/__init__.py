@@ -1,6 +1,6 @@
 """The vocabulary: frozen dataclasses and protocols. No I/O, no heavy imports."""
 
-from screentest.core.aspects import Aspect, PairKind
+from screentest.core.aspects import BUILTIN_ASPECTS, Aspect, AspectInfo, PairKind, all_aspects
 from screentest.core.calls import CallIntent, CallReceipt, CallStatus, LedgerClient
 from screentest.core.codec import DecodeError, from_json, from_object, to_json
 from screentest.core.errors import (
@@ -54,8 +54,10 @@ from screentest.core.timing import Span, Time, seconds, timecode
 from screentest.core.verdict import Choice, Verdict, prefer_higher
 
 __all__ = [
+    "BUILTIN_ASPECTS",
     "NATIVE",
     "Aspect",
+    "AspectInfo",
     "BadOption",
     "BaseConsumer",
     "Built",
@@ -120,6 +122,7 @@ __all__ = [
     "Verdict",
     "VideoError",
     "VideoInfo",
+    "all_aspects",
     "attempt",
     "build",
     "from_json",

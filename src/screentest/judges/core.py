@@ -130,7 +130,7 @@ class CoreJudge:
         if rule is None:
             return Outcome.failed(
                 Reason.NOT_APPLICABLE,
-                f"nothing in the base install sees {aspect.value.replace('_', ' ')}",
+                f"nothing in the base install sees {aspect.title}",
                 "Choose a judge that asks a vision-language model.",
             )
         total, parts = 0.0, {}

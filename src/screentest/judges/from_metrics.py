@@ -150,4 +150,8 @@ class VideoScoreJudge:
 
     def rate(self, aspect: Aspect, scores: Mapping[str, Outcomes]) -> Outcome[Score]:
         """The number that table 10 names."""
+        if aspect not in QUALITY_OF:
+            return Outcome.failed(
+                Reason.NOT_APPLICABLE, f"VideoScore has no number for {aspect.title}"
+            )
         return scores["videoscore"][QUALITY_OF[aspect]]

@@ -18,7 +18,6 @@ from screentest.core import (
     attempt,
     register,
 )
-from screentest.judges.aspects import DESCRIPTIONS, title
 from screentest.judges.vlm_video import (
     FFMPEG,
     SAMPLING,
@@ -68,8 +67,8 @@ class VlmText:
         ]
         first, second = _describe(question, shown, resources)
         slots: dict[str, Slot] = {
-            "aspect": Trusted(title(question.aspect)),
-            "description": Trusted(DESCRIPTIONS[question.aspect]),
+            "aspect": Trusted(question.aspect.title),
+            "description": Trusted(question.aspect.info.definition),
             "prompt": question.prompt,
             "first_video": first,
             "second_video": second,
@@ -85,8 +84,8 @@ def _describe(question: Question, shown: list[Pictures], resources: Resources) -
     requests = []
     for frames in shown:
         slots: dict[str, Slot] = {
-            "aspect": Trusted(title(question.aspect)),
-            "description": Trusted(DESCRIPTIONS[question.aspect]),
+            "aspect": Trusted(question.aspect.title),
+            "description": Trusted(question.aspect.info.definition),
             "frames": frames,
         }
         requests.append(DESCRIBE.request(resources.prompts, slots, repeat=question.repeat))

@@ -21,7 +21,6 @@ from screentest.core import (
     Verdict,
     register,
 )
-from screentest.judges.aspects import DESCRIPTIONS, title
 from screentest.models.ask import Frames, Placing, Query, send
 from screentest.models.chat.messages import Sampling
 from screentest.models.templates import Slot, Trusted
@@ -100,8 +99,8 @@ class VlmVideo:
         """One call."""
         seed = self.seed + question.repeat
         slots: dict[str, Slot] = {
-            "aspect": Trusted(title(question.aspect)),
-            "description": Trusted(DESCRIPTIONS[question.aspect]),
+            "aspect": Trusted(question.aspect.title),
+            "description": Trusted(question.aspect.info.definition),
             "prompt": question.prompt,
             "first_frames": self.frames.show(resources, question.first.video, seed=seed),
             "second_frames": self.frames.show(resources, question.second.video, seed=seed),

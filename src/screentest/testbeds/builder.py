@@ -19,7 +19,7 @@ from screentest.run import Engine, Function, LocalEngine, RecordKey, RunStore, T
 from screentest.testbeds.asking import ChatUse, caption_signature, facts_signature
 from screentest.testbeds.captions.facts import CaptionFacts
 from screentest.testbeds.intact import Intact, IntactTask, make_intact
-from screentest.testbeds.options import BuildOptions, Rung
+from screentest.testbeds.options import BuildOptions, Rung, left_out
 from screentest.testbeds.page import write_page
 from screentest.testbeds.pairs import PairTask, make_pairs
 from screentest.testbeds.prepare import Site, prepare
@@ -107,7 +107,7 @@ def build_testbed(
         made=sum(one.made for one in done),
         exit_code=max((one.exit_code for one in done), default=0),
         changed=sum(one.changed for one in done),
-        remarks=tuple(_remarks(sources, plan)),
+        remarks=tuple(_remarks(sources, plan, options)),
     )
 
 
@@ -126,7 +126,12 @@ def _reader(
     return reader, reader.name
 
 
-def _remarks(sources: Sequence[Source], plan: Sequence[Change]) -> Iterable[str]:
+def _remarks(
+    sources: Sequence[Source], plan: Sequence[Change], options: BuildOptions
+) -> Iterable[str]:
+    others = left_out(options)
+    if others:
+        yield f"installed by plugins and not used, unless named in --aspects: {', '.join(others)}"
     yield from dict.fromkeys(remark for change in plan for remark in change.remarks)
     for source in sources:
         yield from (f"{source.item.id}: {fault}" for fault in source.faults)

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from itertools import product
 
-from screentest.core import Aspect, BadOption, seconds
+from screentest.core import BUILTIN_ASPECTS, BadOption, seconds
 from screentest.core.registry import BUILTIN, registry
 from screentest.models import Choice
 from screentest.video import EncoderSettings
@@ -40,7 +40,7 @@ class Rung:
 class BuildOptions:
     """Everything that decides what a testbed holds, the corpus apart."""
 
-    degradations: tuple[str, ...] = tuple(aspect.value for aspect in Aspect)
+    degradations: tuple[str, ...] = tuple(aspect.value for aspect in BUILTIN_ASPECTS)
     """Names, with options where wanted: ``appearance_style:style=cartoon``."""
     placebos: tuple[str, ...] = ()
     seed: int = 7
@@ -130,7 +130,7 @@ def specs_of(kind: str, given: str | Sequence[str]) -> tuple[str, ...]:
     specs: list[str] = []
     for text in [given] if isinstance(given, str) else given:
         if text == "all":
-            order = [aspect.value for aspect in Aspect]
+            order = [aspect.value for aspect in BUILTIN_ASPECTS]
             known = [one.name for one in registry.entries(kind) if one.origin == BUILTIN]
             ours = [name for name in order if name in known]
             specs += [*ours, *(name for name in known if name not in order)]
@@ -139,6 +139,15 @@ def specs_of(kind: str, given: str | Sequence[str]) -> tuple[str, ...]:
         elif text != "none":
             specs += [name.strip() for name in text.split(",") if name.strip()]
     return tuple(specs)
+
+
+def left_out(options: BuildOptions) -> list[str]:
+    """Degradations of plugins that a build of all built-in ones does not take: they are named."""
+    asked = {spec.partition(":")[0] for spec in options.degradations}
+    entries = list(registry.entries("degradation"))
+    if not asked >= {one.name for one in entries if one.origin == BUILTIN}:
+        return []
+    return [one.name for one in entries if one.name not in asked]
 
 
 def frame_rate(given: str | float | Fraction | None) -> Fraction | None:

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from statistics import fmean, median
 
-from screentest.core import Aspect, PairKind, Reason, Time
+from screentest.core import PairKind, Reason, Time, all_aspects
 from screentest.core.item import joined
 from screentest.testbeds.testbed import SourceFilm, Testbed
 
@@ -148,7 +148,7 @@ def _aspects(testbed: Testbed) -> list[AspectCount]:
 
 def _in_the_order_of_the_paper(entry: tuple[PairKind, str]) -> tuple[bool, int, str]:
     kind, name = entry
-    order = [aspect.value for aspect in Aspect]
+    order = [aspect.value for aspect in all_aspects()]
     place = order.index(name) if name in order else len(order)
     return kind is PairKind.PLACEBO, place, name
 

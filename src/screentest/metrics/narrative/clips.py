@@ -7,12 +7,14 @@ from dataclasses import dataclass
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from screentest.core import Aspect, Failure, Outcome, Point, Reason, Score, Shot
+from screentest.core import BUILTIN_ASPECTS, Aspect, Failure, Outcome, Point, Reason, Score, Shot
 from screentest.stats.aggregate import lower_tail
 
 BEST = 10
 OF_A_CLIP = tuple(
-    aspect for aspect in Aspect if aspect not in (Aspect.COMPREHENSIVENESS, Aspect.TEMPORAL_FLOW)
+    aspect
+    for aspect in BUILTIN_ASPECTS
+    if aspect not in (Aspect.COMPREHENSIVENESS, Aspect.TEMPORAL_FLOW)
 )
 """Aspects that a single clip shows; the other two are of the whole."""
 BY_CAPTION = (Aspect.COLOR, Aspect.SPATIAL_RELATIONSHIP)
@@ -73,7 +75,7 @@ def added_up(
     if len(lost) > most_failed * len(clips):
         # The clips that nobody saw may be the bad ones.
         nothing = _too_many_lost(lost, len(clips))
-        return {aspect.value: nothing for aspect in Aspect}
+        return {aspect.value: nothing for aspect in BUILTIN_ASPECTS}
     known = [(one.shot, one.answer.unwrap()) for one in clips if one.answer.ok]
     details = {"clips": len(clips), "not_judged": len(lost)}
     outcomes = {aspect.value: _tail(aspect, known, tail, details) for aspect in OF_A_CLIP}

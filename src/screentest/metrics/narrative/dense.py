@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from screentest.core import (
-    Aspect,
+    BUILTIN_ASPECTS,
     BadOption,
     Consumer,
     Item,
@@ -50,7 +50,7 @@ class Dense:
     info = MetricInfo(
         outputs={
             aspect.value: OutputInfo(f"{aspect.value.replace('_', ' ')}, worst clips first")
-            for aspect in Aspect
+            for aspect in BUILTIN_ASPECTS
         },
         level=Level.CLIP,
         roles=("chat.judge",),

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from screentest.core import Aspect, Item
+from screentest.core import Item, all_aspects
 from screentest.stats import Interval, wilson
 from screentest.suites.locot2v.suite import ALL
 from screentest.suites.locot2v.tables import Scores
@@ -117,7 +117,7 @@ def matrix(testbed: Testbed, scores: Scores) -> Matrix:
 def columns(testbed: Testbed) -> dict[str, int]:
     """The columns that this testbed has, in the order of the aspects, with their pairs."""
     counted: dict[str, int] = {}
-    for aspect in Aspect:
+    for aspect in all_aspects():
         pairs = sum(pair.aspect is aspect for pair in testbed.pairs)
         if pairs:
             counted[aspect.value] = pairs
