@@ -201,7 +201,7 @@ def test_a_file_is_whole_or_not_there(run: RunStore, tmp_path: Path) -> None:
 
 
 def test_where_nothing_can_be_written(run: RunStore, tmp_path: Path) -> None:
-    with pytest.raises(StorageError, match="cannot write"):
+    with pytest.raises(StorageError, match="cannot be written"):
         export(run, "csv", tmp_path / "nowhere" / "table.csv")
     with pytest.raises(StorageError, match="is not a file"):
         export(run, "csv", tmp_path)

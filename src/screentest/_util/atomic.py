@@ -6,22 +6,25 @@ an unfinished file has a name beginning ``.screentest-`` until it is finished or
 
 from __future__ import annotations
 
+import io
 import os
 import secrets
-import uuid
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import IO, TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 from screentest._util.text import shown_path
 from screentest.core import StorageError
 
+if TYPE_CHECKING:
+    from _typeshed import ReadableBuffer
+
 T = TypeVar("T")
 
 
-class OutputFile:
-    """What a muxer writes to. Failures of the disk become StorageError, naming the target.
+class OutputFile(io.RawIOBase):
+    """A file to write. Failures of the disk become StorageError, naming the target.
 
     A muxer may swallow what its file raises, so a failure is also remembered.
     """
@@ -36,10 +39,17 @@ class OutputFile:
         if self.failure is not None:
             raise self.failure
 
-    def write(self, data: bytes) -> int:
+    def writable(self) -> bool:
+        return True
+
+    def seekable(self) -> bool:
+        return True
+
+    def write(self, data: ReadableBuffer) -> int:
         """Write all of ``data``."""
-        self._try(lambda: _write_all(self._descriptor, data))
-        return len(data)
+        whole = memoryview(data).cast("B")
+        self._try(lambda: _write_all(self._descriptor, whole))
+        return len(whole)
 
     def seek(self, offset: int, whence: int = os.SEEK_SET) -> int:
         """Go to a place in the file."""
@@ -73,6 +83,13 @@ def atomic_output(target: Path) -> Iterator[OutputFile]:
     ...     (Path(folder) / "a.bin").read_bytes()
     b'whole'
     """
+    if target.is_symlink():
+        target = target.resolve()  # the link stays
+    if target.exists() and not target.is_file():
+        raise StorageError(
+            f"{shown_path(target)} is there already and is not a file",
+            advice="Choose another name.",
+        )
     descriptor, name = _open_unseen(target)
     output = OutputFile(descriptor, target)
     try:
@@ -98,8 +115,7 @@ def write_whole(target: Path, content: str | bytes) -> None:
         file.write(content.encode() if isinstance(content, str) else content)
 
 
-def _write_all(descriptor: int, data: bytes) -> None:
-    rest = memoryview(data)
+def _write_all(descriptor: int, rest: memoryview) -> None:
     while rest:
         rest = rest[os.write(descriptor, rest) :]
 
@@ -154,29 +170,3 @@ def _put_in_place(descriptor: int, name: Path | None, target: Path) -> None:
 
 def _temporary_name(target: Path) -> Path:
     return target.parent / f".screentest-{secrets.token_hex(8)}.part"
-
-
-# Files that are there whole or not at all.
-
-
-@contextmanager
-def written_whole(path: Path) -> Iterator[IO[bytes]]:
-    """Write here; the file gets its name when all of it is on the disk."""
-    path = path.resolve()
-    if path.exists() and not path.is_file():
-        raise StorageError(f"{path} is there already and is not a file", advice="Choose a name.")
-    part = path.with_name(f".{uuid.uuid4().hex}.part")
-    try:
-        with part.open("xb") as file:
-            yield file
-            file.flush()
-            os.fsync(file.fileno())
-        part.replace(path)
-    except OSError as error:
-        raise StorageError(
-            f"cannot write {path}: {error.strerror or error}",
-            advice="See whether the folder exists, may be written to and has space left.",
-        ) from error
-    finally:
-        with suppress(OSError):  # there only where something went wrong
-            part.unlink()

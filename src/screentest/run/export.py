@@ -18,7 +18,7 @@ from itertools import islice
 from pathlib import Path
 from typing import IO, Any, Final, TypeAlias
 
-from screentest._util.atomic import written_whole
+from screentest._util.atomic import atomic_output
 from screentest.core import BadOption, Outcome, Score, StorageError, Verdict
 from screentest.run.reader import RunReader
 from screentest.run.records import Record, RecordKey, Value, encode
@@ -110,8 +110,8 @@ def export(run: RunReader, kind: str, target: Path | IO[bytes]) -> None:
             f"cannot export to {kind!r}", advice=f"Known: {', '.join(sorted(WRITERS))}."
         )
     if isinstance(target, Path):
-        with written_whole(target) as file:
-            WRITERS[kind](run, file)
+        with atomic_output(target) as file, io.BufferedWriter(file) as buffered:
+            WRITERS[kind](run, buffered)
     else:
         WRITERS[kind](run, target)
 
