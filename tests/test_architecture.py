@@ -255,7 +255,7 @@ def surfaces() -> Iterator[str]:
             yield module_of(path)
 
 
-@pytest.mark.parametrize("package", surfaces())
+@pytest.mark.parametrize("package", list(surfaces()))
 def test_what_is_visible_is_what_is_listed(package: str) -> None:
     module = importlib.import_module(package)
     visible = {
