@@ -14,6 +14,7 @@ from screentest.cli import diagnosis
 from screentest.cli.diagnosis import Part, diagnose, opencv_clash, survey_registry
 from screentest.core import NoValue, Reason, Registry
 from screentest.core import registry as real_registry
+from screentest.core.registry import PLUGIN_GROUP
 from tests.terminal import Screentest, fits, invoke
 
 
@@ -167,7 +168,7 @@ def test_a_broken_plugin_and_a_broken_package_of_ours_are_faults(
         def load(self) -> None:
             raise ImportError("no module named theirs")
 
-    monkeypatch.setattr(metadata, "entry_points", lambda group: [Point()])
+    monkeypatch.setattr(metadata, "entry_points", lambda group: [Point()] * (group == PLUGIN_GROUP))
     home = tmp_path / "broken_home"
     home.mkdir()
     (home / "__init__.py").write_text("import nothing_of_this_name")
