@@ -23,6 +23,7 @@ from screentest.certificates.prompt_changes import (
     with_changed_prompts,
 )
 from screentest.core import Aspect, Choice, Clip, Item, Outcome, PairKind, Reason, Script, Verdict
+from screentest.core.signature import short_signature
 from screentest.judges.cases import Case, Judgement, Order
 from screentest.reports.cards import card
 from screentest.stats import order_effect
@@ -227,4 +228,4 @@ def test_in_words_an_instruction_is_followed_and_a_copy_is_preferred() -> None:
     assert told["Prompt empty, color"].startswith("25% of answers change (should matter)")
     shown = dict(card(made).facts)
     assert shown["Placebo painted instruction"] == told["Placebo painted_instruction"]
-    assert shown["Signature"] == "judge|v:1"
+    assert shown["Signature"] == short_signature("judge|v:1")

@@ -10,7 +10,7 @@ import pytest
 from PIL import Image
 
 from screentest.core import Aspect, Clip, Failure, PairKind, Reason, Span
-from screentest.testbeds.charts import write_charts
+from screentest.reports.charts import charts_of_testbed
 from screentest.testbeds.statistics import AspectCount, Spread, statistics_of
 from screentest.testbeds.testbed import Pair, Skip, SourceFilm, Testbed, VideoFile
 
@@ -117,8 +117,8 @@ def test_charts_are_whole_the_same_each_time_and_take_no_text_for_anything_else(
     testbed: Testbed, tmp_path: Path
 ) -> None:
     statistics = statistics_of(testbed)
-    written = write_charts(statistics, tmp_path / "one")
-    again = write_charts(statistics, tmp_path / "two")
+    written = charts_of_testbed(statistics, tmp_path / "one")
+    again = charts_of_testbed(statistics, tmp_path / "two")
     names = {"aspects", "durations", "prompts", "category"}
     assert {path.name for path in written} == {f"{n}.{e}" for n in names for e in ("svg", "png")}
     assert [path.read_bytes() for path in written] == [path.read_bytes() for path in again]

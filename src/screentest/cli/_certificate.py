@@ -14,6 +14,7 @@ def print_certificate(certificate: Certificate) -> None:
     from screentest.certificates.certificate import facts, percent
     from screentest.cli.console import out
     from screentest.cli.tables import print_facts, print_heading, print_indented, table
+    from screentest.core.signature import short_signature
 
     print_heading(f"{certificate.judge} on {', '.join(certificate.testbeds)}")
     rows = [
@@ -29,7 +30,7 @@ def print_certificate(certificate: Certificate) -> None:
     columns = ["Aspect", ">Right %", ">95% interval", ">Ties", ">Judged", ">People", ">Sources"]
     out().print(table(columns, rows))
     print_facts(facts(certificate))
-    print_indented(certificate.signature)
+    print_indented(short_signature(certificate.signature))
 
 
 def _cells(outcome: Outcome[Accuracy]) -> tuple[str, str, str, str]:

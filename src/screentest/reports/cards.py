@@ -10,6 +10,7 @@ from typing import Any
 from screentest.certificates.certificate import Accuracy, Certificate, facts
 from screentest.core import Aspect, Outcome
 from screentest.core.options import split_value_name, value_name
+from screentest.core.signature import short_signature
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,7 +81,7 @@ def _why(outcome: Outcome[Accuracy]) -> str:
 def _facts(certificate: Certificate) -> Iterator[tuple[str, str]]:
     for name, words in facts(certificate):
         yield name.replace("_", " "), words
-    yield "Signature", certificate.signature
+    yield "Signature", short_signature(certificate.signature)
 
 
 # Questions that a score rests on, scene by scene, out of its details.

@@ -1,6 +1,7 @@
-"""Charts as SVG, each in a light and a dark edition, readable in print and by the colour-blind.
+"""Every chart: on the page in a light and a dark edition, in files as SVG or PNG.
 
-Okabe and Ito's colours differ in lightness too; every series has a name beside it.
+Okabe and Ito's colours differ in lightness too, so that charts can be read in print and by the
+colour-blind; every series has a name beside it. The same numbers give the same bytes.
 """
 
 from __future__ import annotations
@@ -8,32 +9,152 @@ from __future__ import annotations
 import io
 import math
 import warnings
-from collections.abc import Callable, Container, Mapping, Sequence
+from collections.abc import Callable, Container, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from functools import wraps
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ParamSpec, TypeAlias
 
 import numpy as np
 
+from screentest._util.atomic import storage_error, write_whole
+from screentest._util.text import one_line, printable
 from screentest.certificates.certificate import Certificate
 from screentest.certificates.matrix import Matrix
-from screentest.core import BadOption, StorageError
+from screentest.core import BadOption, PairKind
 from screentest.core.table import Chart
 from screentest.reports.leaderboard import Line
 from screentest.scores.standings import Standing
+from screentest.testbeds.intact import folder_name
+from screentest.testbeds.statistics import BIN, Statistics
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
-
+    from matplotlib.ticker import Locator
 
 COLOURS = ("#0072B2", "#E69F00", "#009E73", "#CC79A7", "#D55E00", "#56B4E9", "#8a8a8a")
-Range: TypeAlias = tuple[float, float, bool]
-"""The ends of a value's range, and whether higher is better."""
 MARKS = ("o", "s", "^", "D", "v", "P", "X")
+KINDS = (".svg", ".png")
 MOST_LETTERS = 32
+_PALE = "#c9d8ea"
+_DASHES = ("-", "--", "-.", ":")
+_DARK = 0.35
+"""How far from the middle a cell of a heatmap is dark enough for white letters."""
 _INK = {"light": "#1c2024", "dark": "#e6e8eb"}
 _GRID = {"light": "#d5d9de", "dark": "#3a4048"}
+Range: TypeAlias = tuple[float, float, bool]
+"""The ends of a value's range, and whether higher is better."""
+Models: TypeAlias = Mapping[str, Mapping[str, float]]
+"""Values in 0–1 by generator and axis."""
+P = ParamSpec("P")
+
+# Style, figures, files.
+
+
+@contextmanager
+def _settings(**more: Any) -> Iterator[None]:
+    """Our settings, with everybody else's left alone."""
+    import matplotlib as mpl
+
+    chosen: Any = {
+        "svg.hashsalt": "screentest",
+        "svg.fonttype": "none",
+        "font.family": "DejaVu Sans",
+        "font.size": 8.0,
+        "text.parse_math": False,  # a generator may be called $x$
+        **more,
+    }
+    with mpl.rc_context(chosen), warnings.catch_warnings():
+        # A letter that the font lacks is a box here; the words beside the chart have it.
+        warnings.filterwarnings("ignore", "Glyph .* missing from")
+        yield
+
+
+def _styled(draw: Callable[P, Figure]) -> Callable[P, Figure]:
+    """Draw with our settings, unless those of an edition are in force."""
+
+    @wraps(draw)
+    def styled(*args: P.args, **options: P.kwargs) -> Figure:
+        import matplotlib as mpl
+
+        if mpl.rcParams["svg.hashsalt"] == "screentest":
+            return draw(*args, **options)
+        with _settings():
+            return draw(*args, **options)
+
+    return styled
+
+
+def new_figure(width: float, height: float, **options: Any) -> Figure:
+    """An empty figure without pyplot, which keeps every figure and looks for a screen."""
+    from matplotlib.backends.backend_agg import FigureCanvasAgg
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(width, height), **options)
+    FigureCanvasAgg(figure)
+    return figure
+
+
+def figure_chart(title: str, make: Callable[[], Figure], words: str) -> Chart:
+    """A figure that ``make`` draws anew for each edition, in the colours it finds set."""
+    editions = {}
+    for theme, ink in _INK.items():
+        grid = _GRID[theme]
+        with _settings(
+            **{
+                "svg.fonttype": "path",  # a picture cannot use the page's fonts
+                "font.size": 9.5,
+                "text.color": ink,
+                "axes.edgecolor": grid,
+                "axes.labelcolor": ink,
+                "xtick.color": ink,
+                "ytick.color": ink,
+                "grid.color": grid,
+                "axes.facecolor": "none",
+            }
+        ):
+            page = io.StringIO()
+            make().savefig(
+                page,
+                format="svg",
+                transparent=True,
+                bbox_inches="tight",
+                metadata={"Date": None, "Creator": None},
+            )
+            text = page.getvalue()
+            editions[theme] = text[text.index("<svg") :]
+    return Chart(title, editions["light"], editions["dark"], words)
+
+
+def must_be_chart(path: Path) -> None:
+    """Refuse a name whose suffix says no format."""
+    if path.suffix.lower() not in KINDS:
+        raise BadOption(
+            f"invalid chart file {path}: must end in {' or '.join(KINDS)}",
+            advice="Give it another name.",
+        )
+
+
+def save(figure: Figure, path: Path) -> Path:
+    """Write a chart, whole or not at all; the suffix decides: .svg or .png."""
+    must_be_chart(path)
+    form = path.suffix.lower().removeprefix(".")
+    page = io.BytesIO()
+    with _settings():
+        # No date: the same numbers give the same file.
+        figure.savefig(
+            page, format=form, dpi=150, metadata={"Date": None} if form == "svg" else None
+        )
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise storage_error(path, error) from None
+    write_whole(path, page.getvalue())
+    return path
+
+
+# The charts of a report.
 
 
 def certificate_chart(certificates: Sequence[Certificate]) -> Chart | None:
@@ -43,7 +164,8 @@ def certificate_chart(certificates: Sequence[Certificate]) -> Chart | None:
     if not aspects:
         return None
 
-    def draw(axes: Axes, ink: str) -> None:
+    def make() -> Figure:
+        figure, axes = _horizontal(1.2 + (0.22 + 0.16 * len(shown)) * len(aspects))
         step = 0.8 / max(1, len(shown))
         for number, certificate in enumerate(shown):
             places, values, low, high = [], [], [], []
@@ -67,20 +189,21 @@ def certificate_chart(certificates: Sequence[Certificate]) -> Chart | None:
                 elinewidth=1.4,
                 capsize=2,
             )
-        axes.axvline(50, color=ink, linewidth=1, linestyle=(0, (4, 3)))
+        axes.axvline(50, color=_ink(), linewidth=1, linestyle=(0, (4, 3)))
         axes.set_yticks(range(len(aspects)), [name.replace("_", " ") for name in aspects])
         axes.set_ylim(len(aspects) - 0.4, -0.6)
         axes.set_xlim(-2, 102)
         axes.set_xlabel("intact video preferred, % (dashed: chance)")
-        _legend(axes, ink)
+        # Above the axes, where none of their labels can be.
+        axes.legend(loc="lower left", bbox_to_anchor=(0, 1), ncols=4, frameon=False, fontsize=9)
+        return figure
 
     words = "; ".join(
         f"{cert.judge}: {100 * cert.overall.value.value:.0f}% overall"
         for cert in shown
         if cert.overall.value is not None
     )
-    height = 1.2 + (0.22 + 0.16 * len(shown)) * len(aspects)
-    return _chart("How often each judge is right", draw, (7.6, height), words)
+    return figure_chart("How often each judge is right", make, words)
 
 
 def summary_chart(lines: Sequence[tuple[str, float, float, float]]) -> Chart | None:
@@ -88,23 +211,24 @@ def summary_chart(lines: Sequence[tuple[str, float, float, float]]) -> Chart | N
     if not lines:
         return None
 
-    def draw(axes: Axes, ink: str) -> None:
-        names = [name for name, *_ in lines]
+    def make() -> Figure:
+        figure, axes = _horizontal(0.9 + 0.28 * len(lines))
         means = [mean for _, mean, _, _ in lines]
         low = [max(0.0, mean - one) for _, mean, one, _ in lines]
         high = [max(0.0, one - mean) for _, mean, _, one in lines]
         places = range(len(lines))
         axes.barh(places, means, color=COLOURS[0], height=0.62)
         axes.errorbar(
-            means, places, xerr=[low, high], fmt="none", ecolor=ink, elinewidth=1.2, capsize=2
+            means, places, xerr=[low, high], fmt="none", ecolor=_ink(), elinewidth=1.2, capsize=2
         )
-        axes.set_yticks(places, [_readable(name) for name in names])
+        axes.set_yticks(places, [_readable(name) for name, *_ in lines])
         axes.set_ylim(len(lines) - 0.4, -0.6)
         axes.set_xlim(0, 1)
         axes.set_xlabel("share of the metric's range, better to the right")
+        return figure
 
     words = "; ".join(f"{name} {mean:.2f}" for name, mean, _, _ in lines)
-    return _chart("Means, each on its own range", draw, (7.6, 0.9 + 0.28 * len(lines)), words)
+    return figure_chart("Means, each on its own range", make, words)
 
 
 def radar_chart(
@@ -123,34 +247,13 @@ def radar_chart(
     systems = list(dict.fromkeys(line.system for line in lines))[: len(COLOURS)]
     if len(values) < 3 or len(systems) < least:
         return None
-    found = {(line.system, line.value): line.mean for line in lines}
-
-    def draw(axes: Any, ink: str) -> None:
-        angles = [2 * math.pi * place / len(values) for place in range(len(values))]
-        for number, system in enumerate(systems):
-            # A value that is missing leaves a gap: it is not zero.
-            means = [found.get((system, name)) for name in values]
-            shares = [
-                float("nan") if mean is None else share(mean, ranges[name])
-                for name, mean in zip(values, means, strict=True)
-            ]
-            axes.plot(
-                [*angles, angles[0]],
-                [*shares, shares[0]],
-                color=COLOURS[number],
-                marker=MARKS[number],
-                markersize=4,
-                linewidth=1.4,
-                label=_readable(system),
-            )
-        axes.set_xticks(angles, [_wrapped(name) for name in values])
-        axes.tick_params(axis="x", labelsize=8)
-        axes.set_ylim(0, 1)
-        axes.set_yticks([0.25, 0.5, 0.75, 1.0], ["", "0.5", "", "1"])
-        _legend(axes, ink, below=True)
-
+    models: dict[str, dict[str, float]] = {_readable(system): {} for system in systems}
+    for line in lines:
+        if line.system in systems and line.value in values and line.mean is not None:
+            models[_readable(line.system)][line.value] = share(line.mean, ranges[line.value])
+    axes = {name: _readable(name).replace("_", " ").replace(".", "\n") for name in values}
     words = f"{', '.join(systems)} over {len(values)} values"
-    return _chart(title, draw, (7.6, 6.2), words, polar=True)
+    return figure_chart(title, lambda: radar({"": models}, axes), words)
 
 
 def standings_chart(found: Sequence[Standing], title: str) -> Chart | None:
@@ -179,143 +282,21 @@ def share(value: float, given: Range) -> float:
     return inside if higher else 1.0 - inside
 
 
-def _wrapped(name: str) -> str:
-    return _readable(name).replace("_", " ").replace(".", "\n")
-
-
-def _readable(name: str) -> str:
-    """A stranger's name in a picture: short, and nothing that a picture's XML may not hold.
-
-    >>> _readable("a\\x00b")
-    'a\ufffdb'
-    """
-    clean = "".join(letter if letter.isprintable() else "\ufffd" for letter in name)
-    return clean if len(clean) <= MOST_LETTERS else clean[: MOST_LETTERS - 1] + "…"
-
-
-def _legend(axes: Any, ink: str, *, below: bool = False) -> None:
-    # Above the axes, where no label of theirs can stand; a circle has labels all around.
-    place: Any = {"loc": "lower left", "bbox_to_anchor": (0, 1)}
-    if below:
-        place = {"loc": "upper center", "bbox_to_anchor": (0.5, -0.08)}
-    legend = axes.legend(**place, ncols=4, frameon=False, fontsize=9)
-    for text in legend.get_texts():
-        text.set_color(ink)
-
-
-def _chart(
-    title: str, draw: Any, size: tuple[float, float], words: str, *, polar: bool = False
-) -> Chart:
-    editions = {theme: _edition(draw, size, theme, polar=polar) for theme in _INK}
-    return Chart(title, editions["light"], editions["dark"], words)
-
-
-def figure_chart(title: str, make: Callable[[], Figure], words: str) -> Chart:
-    """A figure that ``make`` draws anew for each edition, in the colours it finds set."""
-    import matplotlib as mpl
-
-    editions = {}
-    for theme in _INK:
-        with mpl.rc_context(_settings(theme)):
-            editions[theme] = _svg(make())
-    return Chart(title, editions["light"], editions["dark"], words)
-
-
-def _settings(theme: str) -> Any:
-    ink, grid = _INK[theme], _GRID[theme]
-    return {
-        "svg.fonttype": "path",  # a picture cannot use the page's fonts
-        "svg.hashsalt": "screentest",
-        "font.family": "DejaVu Sans",
-        "font.size": 9.5,
-        "text.color": ink,
-        "axes.edgecolor": grid,
-        "axes.labelcolor": ink,
-        "xtick.color": ink,
-        "ytick.color": ink,
-        "grid.color": grid,
-        "axes.facecolor": "none",
-        "text.parse_math": False,
-    }
-
-
-def _edition(draw: Any, size: tuple[float, float], theme: str, *, polar: bool) -> str:
-    import matplotlib as mpl
-    from matplotlib.backends.backend_svg import FigureCanvasSVG
-    from matplotlib.figure import Figure
-
-    with mpl.rc_context(_settings(theme)):
-        figure: Figure = Figure(figsize=size)
-        FigureCanvasSVG(figure)
-        axes = figure.add_subplot(polar=polar)
-        axes.grid(True, axis="both" if polar else "x", linewidth=0.7)
-        axes.set_axisbelow(True)
-        if not polar:
-            for side in ("top", "right", "left"):
-                axes.spines[side].set_visible(False)
-            axes.tick_params(axis="y", length=0)
-        draw(axes, _INK[theme])
-        return _svg(figure)
-
-
-def _svg(figure: Figure) -> str:
-    page = io.StringIO()
-    with warnings.catch_warnings():
-        # A letter that the font lacks is a box here; the words beside the chart have it.
-        warnings.filterwarnings("ignore", "Glyph .* missing from font")
-        figure.savefig(
-            page,
-            format="svg",
-            transparent=True,
-            bbox_inches="tight",
-            metadata={"Date": None, "Creator": None},
-        )
-    text = page.getvalue()
-    return text[text.index("<svg") :]
-
-
-# Charts of suites from one's own numbers, as SVG or PNG: the same numbers, the same bytes.
-
-_DASHES = ("-", "--", "-.", ":")
-_SETTINGS: Any = {
-    "svg.hashsalt": "screentest",
-    "svg.fonttype": "none",
-    "font.size": 8.0,
-    "text.parse_math": False,  # a generator may be called $x$
-}
-KINDS = (".svg", ".png")
-P = ParamSpec("P")
-
-
-def _styled(draw: Callable[P, Figure]) -> Callable[P, Figure]:
-    """Draw with our settings, and leave everybody else's alone."""
-
-    @wraps(draw)
-    def styled(*args: P.args, **options: P.kwargs) -> Figure:
-        import matplotlib
-
-        with matplotlib.rc_context(_SETTINGS):
-            return draw(*args, **options)
-
-    return styled
-
-
-Models = Mapping[str, Mapping[str, float]]
-"""Values in 0–1 by generator and axis."""
+# Figures, from numbers of any kind.
 
 
 def radar(panels: Mapping[str, Models], axes: Mapping[str, str]) -> Figure:
-    """Figure 9: one panel per title, all with the same axes; ``axes`` has their labels."""
+    """One panel per title, all with the same axes; ``axes`` has their labels."""
     return radars({title: (models, axes) for title, models in panels.items()})
 
 
 @_styled
 def radars(panels: Mapping[str, tuple[Models, Mapping[str, str]]]) -> Figure:
-    """Figure 8: panels with axes of their own, in each a line per generator.
+    """Panels with axes of their own, in each a line per generator.
 
     A generator without a value on an axis has a gap there, not a zero.
     """
-    figure = _figure(4.0 * len(panels), 4.6)
+    figure = new_figure(max(5.6, 4.0 * len(panels)), 4.6)
     lines: dict[str, Any] = {}
     for place, (title, (models, axes)) in enumerate(panels.items(), start=1):
         angles = np.linspace(0, 2 * math.pi, len(axes), endpoint=False)
@@ -329,18 +310,23 @@ def radars(panels: Mapping[str, tuple[Models, Mapping[str, str]]]) -> Figure:
         panel.set_title(title, pad=22)
         for number, (model, values) in enumerate(models.items()):
             heights = [values.get(name, math.nan) for name in axes]
-            style = _DASHES[number // 10 % len(_DASHES)]
+            turn, colour = divmod(number, len(COLOURS))
             (line,) = panel.plot(
                 [*angles, angles[0]],
                 [*heights, heights[0]],
-                style,
-                color=f"C{number % 10}",
-                linewidth=1.2,
-                marker=".",
+                _DASHES[turn % len(_DASHES)],
+                color=COLOURS[colour],
+                marker=MARKS[colour],
+                markersize=3.5,
+                linewidth=1.3,
             )
             lines.setdefault(model or "all", line)
     figure.legend(
-        list(lines.values()), list(lines), loc="lower center", ncols=min(5, max(1, len(lines)))
+        list(lines.values()),
+        list(lines),
+        loc="lower center",
+        ncols=min(5, max(1, len(lines))),
+        frameon=False,
     )
     figure.tight_layout(rect=(0, 0.1, 1, 1))
     return figure
@@ -348,8 +334,8 @@ def radars(panels: Mapping[str, tuple[Models, Mapping[str, str]]]) -> Figure:
 
 @_styled
 def scatter(panels: Sequence[tuple[str, str, Sequence[float], Sequence[float]]]) -> Figure:
-    """Figure 4: points with their regression line; each panel is two labels and two lists."""
-    figure = _figure(3.2 * len(panels), 3.2)
+    """Points with their regression line; each panel is two labels and two lists."""
+    figure = new_figure(3.2 * len(panels), 3.2)
     for place, (across, up, left, right) in enumerate(panels, start=1):
         panel = figure.add_subplot(1, len(panels), place)
         panel.set_xlabel(across)
@@ -357,11 +343,11 @@ def scatter(panels: Sequence[tuple[str, str, Sequence[float], Sequence[float]]])
         if not left:
             _say_nothing(panel)
             continue
-        panel.scatter(left, right, s=9, alpha=0.6)
+        panel.scatter(left, right, s=9, alpha=0.6, color=COLOURS[0])
         line = regression(left, right)
         if line is not None:
             ends = np.array([min(left), max(left)])
-            panel.plot(ends, line[0] * ends + line[1], color="C3", linewidth=1.2)
+            panel.plot(ends, line[0] * ends + line[1], color=COLOURS[4], linewidth=1.2)
             panel.set_title(f"slope {line[0]:.3f}, r {line[2]:.3f}, n {len(left)}")
     figure.tight_layout()
     return figure
@@ -385,11 +371,11 @@ def regression(across: Sequence[float], up: Sequence[float]) -> tuple[float, flo
 def violins(
     rows: Mapping[str, Mapping[str, Mapping[int, Sequence[float]]]],
 ) -> Figure:
-    """Figure 10: by complexity (rows) and dimension (columns), the values at each grade."""
+    """By complexity (rows) and dimension (columns), the values at each grade."""
     columns = list(dict.fromkeys(name for row in rows.values() for name in row))
     if not columns:
         raise BadOption("there is nothing to draw: no item has a complexity and a score")
-    figure = _figure(2.6 * len(columns), 2.4 * len(rows))
+    figure = new_figure(2.6 * len(columns), 2.4 * len(rows))
     grid: Any = figure.subplots(len(rows), len(columns), squeeze=False, sharey=True)
     for panels, (kind, row) in zip(grid, rows.items(), strict=True):
         for panel, name in zip(panels, columns, strict=True):
@@ -411,12 +397,8 @@ def _violin(panel: Axes, grades: Mapping[int, Sequence[float]]) -> None:
         panel.violinplot(list(wide.values()), list(wide), showmedians=True)
     for grade, values in grades.items():
         if grade not in wide:
-            panel.plot([grade], [values[0]], "_", color="C0", markersize=12)
+            panel.plot([grade], [values[0]], "_", color=COLOURS[0], markersize=12)
     panel.set_xticks(list(grades))
-
-
-_DARK = 0.35
-"""How far from the middle a cell is dark enough for white letters."""
 
 
 @_styled
@@ -429,7 +411,7 @@ def heatmap(
 
     ``marked`` are cells, by row and column, that have a star.
     """
-    figure = _figure(1.6 + 0.75 * len(columns), 1.2 + 0.28 * len(rows))
+    figure = new_figure(1.6 + 0.75 * len(columns), 1.2 + 0.28 * len(rows))
     panel = figure.add_subplot()
     table = np.array([[row.get(name, math.nan) for name in columns] for row in rows.values()])
     panel.set_facecolor("0.85")
@@ -462,42 +444,129 @@ def matrix_chart(found: Matrix) -> Figure:
     return heatmap(shares, found.columns, marked)
 
 
-def must_be_chart(path: Path) -> None:
-    """Refuse a name whose suffix says no format."""
-    if path.suffix.lower() not in KINDS:
-        raise BadOption(
-            f"invalid chart file {path}: must end in {' or '.join(KINDS)}",
-            advice="Give it another name.",
-        )
+# The charts of a testbed: durations and categories as in figures 8 and 9 of SLVMEval.
 
 
-def save(figure: Figure, path: Path) -> Path:
-    """Write a chart; the suffix decides: .svg or .png."""
-    import matplotlib
-
-    must_be_chart(path)
-    dated = {"Date": None} if path.suffix.lower() == ".svg" else {}
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        with matplotlib.rc_context(_SETTINGS):
-            figure.savefig(path, dpi=150, metadata=dated)
-    except OSError as error:
-        raise StorageError(f"{path} cannot be written: {error.strerror}") from None
-    return path
+def charts_of_testbed(statistics: Statistics, folder: Path) -> list[Path]:
+    """Everything that there is something to draw of, as SVG and PNG."""
+    with _settings(**{"font.size": 10.0, "axes.spines.top": False, "axes.spines.right": False}):
+        return [
+            save(figure, folder / f"{name}{suffix}")
+            for name, figure in _testbed_figures(statistics)
+            for suffix in KINDS
+        ]
 
 
-def _figure(width: float, height: float) -> Figure:
-    # Without pyplot: no window, no state that another thread could share.
-    from matplotlib.backends.backend_agg import FigureCanvasAgg
-    from matplotlib.figure import Figure
+def _testbed_figures(statistics: Statistics) -> Iterator[tuple[str, Figure]]:
+    if statistics.aspects:
+        yield "aspects", _aspects(statistics)
+    if statistics.durations:
+        yield "durations", _durations(statistics)
+        yield "prompts", _prompts(statistics)
+    for group, counts in statistics.groups.items():
+        labels = [one_line(one.value, MOST_LETTERS) for one in counts]
+        figure = bars(labels, [one.sources for one in counts], "videos", group)
+        # A group is called as somebody's manifest has it.
+        yield "category" if group == "category" else f"group_{folder_name(group)}", figure
 
-    figure = Figure(figsize=(width, height))
-    FigureCanvasAgg(figure)
+
+def _aspects(statistics: Statistics) -> Figure:
+    labels = [
+        ("placebo: " if one.kind is PairKind.PLACEBO else "") + one.name.replace("_", " ")
+        for one in statistics.aspects
+    ]
+    asked = [one.initial for one in statistics.aspects]
+    figure = bars(labels, [one.kept for one in statistics.aspects], "pairs", behind=asked)
+    figure.axes[0].legend(
+        ["asked for", "made"], frameon=False, loc="upper left", bbox_to_anchor=(0, -0.12), ncols=2
+    )
     return figure
+
+
+def _durations(statistics: Statistics) -> Figure:
+    figure = new_figure(7.0, 3.4, layout="constrained")
+    axes = figure.add_subplot()
+    starts = [one.start for one in statistics.durations]
+    counts = [one.sources for one in statistics.durations]
+    axes.bar(starts, counts, width=BIN * 0.92, align="edge", color=COLOURS[0])
+    axes.set_xlim(0, statistics.durations[-1].end)
+    axes.set_xlabel(f"duration in seconds, in steps of {BIN}")
+    axes.set_ylabel("videos")
+    axes.yaxis.set_major_locator(_whole_numbers())
+    return figure
+
+
+def _prompts(statistics: Statistics) -> Figure:
+    figure = new_figure(7.0, 3.4, layout="constrained")
+    axes = figure.add_subplot()
+    axes.hist(statistics.words, bins=min(30, max(5, len(set(statistics.words)))), color=COLOURS[0])
+    axes.set_xlabel("words of the prompt")
+    axes.set_ylabel("videos")
+    axes.yaxis.set_major_locator(_whole_numbers())
+    return figure
+
+
+@_styled
+def bars(
+    labels: Sequence[str],
+    counts: Sequence[int],
+    unit: str,
+    title: str = "",
+    *,
+    behind: Sequence[int] = (),
+) -> Figure:
+    """A bar for each label with its count; ``behind`` are paler bars behind them."""
+    figure = new_figure(7.0, min(40.0, 1.4 + 0.3 * len(labels)), layout="constrained")
+    axes = figure.add_subplot()
+    places = list(range(len(labels)))
+    if behind:
+        axes.barh(places, behind, color=_PALE)
+    axes.bar_label(axes.barh(places, counts, color=COLOURS[0]), padding=3)
+    axes.set_yticks(places, labels)
+    axes.invert_yaxis()
+    axes.set_xlabel(unit)
+    axes.set_title(one_line(title, MOST_LETTERS), loc="left")
+    axes.margins(x=0.08)
+    axes.xaxis.set_major_locator(_whole_numbers())
+    return figure
+
+
+def _whole_numbers() -> Locator:
+    from matplotlib.ticker import MaxNLocator
+
+    return MaxNLocator(integer=True)
+
+
+def _horizontal(height: float) -> tuple[Figure, Axes]:
+    """Axes for bars or points beside their names."""
+    figure = new_figure(7.6, height)
+    axes = figure.add_subplot()
+    axes.grid(True, axis="x", linewidth=0.7)
+    axes.set_axisbelow(True)
+    for side in ("top", "right", "left"):
+        axes.spines[side].set_visible(False)
+    axes.tick_params(axis="y", length=0)
+    return figure, axes
+
+
+def _ink() -> str:
+    import matplotlib as mpl
+
+    return str(mpl.rcParams["text.color"])
 
 
 def _say_nothing(panel: Axes) -> None:
     panel.text(0.5, 0.5, "no values", ha="center", va="center", transform=panel.transAxes)
+
+
+def _readable(name: str) -> str:
+    """An untrusted name in a picture: short, and nothing that a picture's XML may not hold.
+
+    >>> _readable("a\\x00b")
+    'a\ufffdb'
+    """
+    clean = printable(name, "\ufffd")
+    return clean if len(clean) <= MOST_LETTERS else clean[: MOST_LETTERS - 1] + "…"
 
 
 def _broken(label: str) -> str:

@@ -26,8 +26,8 @@ from screentest.cli.tables import (
 )
 from screentest.core import BadOption, timecode, to_json
 from screentest.core.table import Column, Table
+from screentest.reports.charts import charts_of_testbed
 from screentest.run import LocalEngine
-from screentest.testbeds.charts import write_charts
 from screentest.testbeds.page import write_page
 from screentest.testbeds.remake import remake_pairs
 from screentest.testbeds.statistics import Statistics, duration_of, statistics_of
@@ -406,7 +406,7 @@ def stats(
         words=list(statistics.words),
     )
     if plots is not None:
-        written = write_charts(statistics, plots)
+        written = charts_of_testbed(statistics, plots)
         err().print(f"{plural(len(written), 'file')} in {shown(str(plots))}", soft_wrap=True)
 
 

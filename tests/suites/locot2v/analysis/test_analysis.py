@@ -232,7 +232,7 @@ def test_panels_without_any_value_are_left_out() -> None:
 
 
 def test_names_that_are_no_charts(tmp_path: Path, many: Scores) -> None:
-    with pytest.raises(BadOption, match="no name for a chart"):
+    with pytest.raises(BadOption, match="invalid chart file"):
         charts.save(drawing.static_scatter(many), tmp_path / "chart.doc")
     with pytest.raises(BadOption, match="nothing to draw"):
         charts.violins({})
