@@ -528,7 +528,7 @@ class _Sources:
         work: WorkOptions,
         timeout: float,
     ) -> None:
-        from screentest.manifests.importers import Corpus, Format, read_corpus
+        from screentest.manifests.importers import Corpus, read_corpus
         from screentest.manifests.vript import in_groups_of
         from screentest.testbeds.join import Joined, join_sources
         from screentest.video.limits import Limits
@@ -536,7 +536,7 @@ class _Sources:
         if isinstance(films, str | PathLike):
             corpus = read_corpus(Path(films), form)
         else:
-            corpus = Corpus(Format.MANIFEST, tuple(_items(films)))
+            corpus = Corpus("manifest", tuple(_items(films)))
         if join != 1 and corpus.parted:
             raise BadOption("the films of a Vript download are joined anyway: no --join")
         parted = corpus.parted if join == 1 else tuple(in_groups_of(corpus.items, join))

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from screentest.core import BadOption, Item, ManifestError
-from screentest.manifests.importers import Format, detect, read_corpus
+from screentest.core import BadOption, Item, ManifestError, register, registry
+from screentest.manifests.importers import Corpus, format_of, read_corpus, read_inputs
 from screentest.manifests.manifest import write_manifest
 
 CAPTIONS = {"meta": {"video_id": "v"}, "data": {"v-Scene-001": {"caption": {"content": "A."}}}}
@@ -17,29 +17,29 @@ CAPTIONS = {"meta": {"video_id": "v"}, "data": {"v-Scene-001": {"caption": {"con
 @pytest.mark.parametrize(
     ("name", "content", "form"),
     [
-        ("rows.jsonl", '{"id": "a", "video": "a.mp4"}\n', Format.MANIFEST),
-        ("rows.jsonl", '{"id": "a", "video": "a"}\n{"id": "b", "video": "b"}\n', Format.MANIFEST),
-        ("rows.csv", "id,video\na,a.mp4\n", Format.MANIFEST),
-        ("captions.json", json.dumps(CAPTIONS), Format.VRIPT),
-        ("captions.json", json.dumps([CAPTIONS, CAPTIONS], indent=1), Format.VRIPT),
-        ("captions.txt", json.dumps(CAPTIONS), Format.VRIPT),  # the name does not matter
-        ("one.jsonl", '{"id": "a", "video": "a.mp4", "groups": {"meta": "x"}}', Format.MANIFEST),
-        ("broken.json", "{", Format.MANIFEST),
-        ("empty.jsonl", "", Format.MANIFEST),
-        ("list.json", "[]", Format.MANIFEST),
+        ("rows.jsonl", '{"id": "a", "video": "a.mp4"}\n', "manifest"),
+        ("rows.jsonl", '{"id": "a", "video": "a"}\n{"id": "b", "video": "b"}\n', "manifest"),
+        ("rows.csv", "id,video\na,a.mp4\n", "manifest"),
+        ("captions.json", json.dumps(CAPTIONS), "vript"),
+        ("captions.json", json.dumps([CAPTIONS, CAPTIONS], indent=1), "vript"),
+        ("captions.txt", json.dumps(CAPTIONS), "vript"),  # the name does not matter
+        ("one.jsonl", '{"id": "a", "video": "a.mp4", "groups": {"meta": "x"}}', "manifest"),
+        ("broken.json", "{", "manifest"),
+        ("empty.jsonl", "", "manifest"),
+        ("list.json", "[]", "manifest"),
     ],
 )
-def test_the_content_decides(tmp_path: Path, name: str, content: str, form: Format) -> None:
+def test_the_content_decides(tmp_path: Path, name: str, content: str, form: str) -> None:
     path = tmp_path / name
     path.write_text(content)
-    assert detect(path) is form
+    assert format_of(path) == form
 
 
 def test_a_folder_is_a_download(tmp_path: Path) -> None:
     (tmp_path / "captions.json").write_text(json.dumps(CAPTIONS))
     (tmp_path / "v-Scene-001.mp4").write_bytes(b"x")
     corpus = read_corpus(tmp_path)
-    assert corpus.format is Format.VRIPT
+    assert corpus.format == "vript"
     assert [source.id for source in corpus.parted] == ["v"]
 
 
@@ -92,3 +92,37 @@ def test_captions_without_any_clip_are_no_corpus(tmp_path: Path) -> None:
 def test_nothing_there(tmp_path: Path) -> None:
     with pytest.raises(ManifestError):
         read_corpus(tmp_path / "absent")
+
+
+def test_inputs_to_score_have_no_bad_rows(tmp_path: Path) -> None:
+    path = tmp_path / "rows.jsonl"
+    path.write_text('{"id": "a", "video": "a.mp4"}\n{"id": "b"}\n')
+    assert [one.id for one in read_corpus(path).items] == ["a"]
+    with pytest.raises(ManifestError, match="1 problem"):
+        read_inputs([path])
+
+
+class _Lists:
+    """A folder with a list of videos in it."""
+
+    for_films, for_videos = True, True
+
+    def accepts(self, path: Path) -> bool:
+        return (path / "list.txt").is_file()
+
+    def read(self, path: Path) -> Corpus:
+        names = (path / "list.txt").read_text().split()
+        return Corpus("lists", tuple(Item(name, path / name) for name in names))
+
+
+def test_an_importer_from_elsewhere_comes_before_ours(tmp_path: Path) -> None:
+    (tmp_path / "list.txt").write_text("b.mp4 a.mp4")
+    (tmp_path / "a.mp4").touch()
+    assert format_of(tmp_path) == "vript"
+    register("importer", "lists", version=1, summary="lists")(_Lists)
+    try:
+        assert read_corpus(tmp_path).format == "lists"
+        assert [one.id for one in read_inputs([tmp_path])] == ["b.mp4", "a.mp4"]
+        assert [one.id for one in read_inputs([tmp_path], form="videos")] == ["a.mp4"]
+    finally:
+        del registry._entries["importer", "lists"]

@@ -91,7 +91,9 @@ def build(
     form: Annotated[
         str | None,
         typer.Option(
-            "--format", metavar="manifest|vript", help="What CORPUS is; told by its content."
+            "--format",
+            metavar="NAME",
+            help="What CORPUS is: manifest, vript or another importer.",
         ),
     ] = None,
     timeout: Annotated[

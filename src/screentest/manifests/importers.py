@@ -1,82 +1,24 @@
-"""A corpus, whatever its form: a manifest, or a Vript download; told apart by content."""
+"""Importers: what films and videos can be read from, told apart by content.
+
+A corpus for ``build`` is films with captions; inputs for ``score`` are videos. Each layout has an
+importer: a manifest, a Vript download, videos and folders of videos, and whatever a plugin
+registers. Those of plugins are asked first, so that ours, which take nearly anything, come last.
+"""
 
 from __future__ import annotations
 
+import inspect
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from enum import StrEnum
 from pathlib import Path
+from typing import Protocol
 
-from screentest.core import BadOption, Item, ManifestError
+from screentest.core import BadOption, Item, ManifestError, UnknownName, build, register, registry
+from screentest.core.registry import BUILTIN
 from screentest.manifests.fields import Complaint, Kind, Problem, load_json
-from screentest.manifests.manifest import examine_manifest, read_manifest
+from screentest.manifests.manifest import examine_manifest, problems_in, read_manifest
 from screentest.manifests.vript import LONGEST_FILE, PartedSource, read_vript
-
-
-class Format(StrEnum):
-    """What a corpus can be."""
-
-    MANIFEST = "manifest"
-    VRIPT = "vript"
-
-
-@dataclass(frozen=True, slots=True)
-class Corpus:
-    """Films in one file each, or in several; and what is missing or wrong."""
-
-    format: Format
-    items: tuple[Item, ...] = ()
-    parted: tuple[PartedSource, ...] = ()
-    problems: tuple[Problem, ...] = ()
-
-
-def read_corpus(path: Path, form: str | None = None) -> Corpus:
-    """Read a manifest or a Vript download; ``form`` forces one of the two.
-
-    A bad row is one of the problems, and the others are taken. Raises ManifestError where there
-    is no corpus, or not one source in it.
-    """
-    try:
-        chosen = Format(form) if form is not None else detect(path)
-    except ValueError:
-        known = ", ".join(Format)
-        raise BadOption(f"there is no format {form!r}", advice=f"Known: {known}.") from None
-    if chosen is Format.MANIFEST:
-        rows = examine_manifest(path)
-        cut_short = any(problem.kind is Kind.BAD_FILE for problem in rows.problems)
-        if cut_short or not rows.items:
-            return Corpus(chosen, tuple(read_manifest(path)))  # which raises, with every problem
-        return Corpus(chosen, tuple(rows.items), problems=rows.problems)
-    reading = read_vript(path)
-    if not reading.sources:
-        told = "\n".join(f"- {problem.message}" for problem in reading.problems[:10])
-        raise ManifestError(
-            f"no video in {path} can be used:\n{told}",
-            advice="Put the clips (VIDEO-Scene-001.mp4 …) below the same folder.",
-        )
-    return Corpus(chosen, parted=reading.sources, problems=reading.problems)
-
-
-def detect(path: Path) -> Format:
-    """What a corpus looks like: folders and captions files are Vript's, all else a manifest."""
-    if path.is_dir():
-        return Format.VRIPT
-    # A manifest may be far larger than what a captions file can be, and need not be JSON.
-    if not path.is_file() or path.suffix.lower() in (".csv", ".tsv"):
-        return Format.MANIFEST
-    try:
-        if path.stat().st_size > LONGEST_FILE:
-            return Format.MANIFEST
-        content = load_json(path.read_bytes().decode("utf-8-sig"))
-    except (OSError, UnicodeDecodeError, Complaint):
-        return Format.MANIFEST  # which will say what is wrong
-    first = content[0] if isinstance(content, list) and content else content
-    described = isinstance(first, dict) and "meta" in first and "data" in first
-    return Format.VRIPT if described else Format.MANIFEST
-
-
-# Inputs as people name them: manifests, videos, folders of videos.
 
 VIDEOS = frozenset(
     {
@@ -87,28 +29,179 @@ VIDEOS = frozenset(
 """How the names of videos end, where a folder is given."""
 
 
-def read_inputs(inputs: Sequence[Path], prompt: str = "") -> list[Item]:
-    """Items from manifests, videos and folders of videos; ``prompt`` is for those without one."""
+@dataclass(frozen=True, slots=True)
+class Corpus:
+    """Films in one file each, or in several; and what is missing or wrong."""
+
+    format: str
+    """The importer that read it."""
+    items: tuple[Item, ...] = ()
+    parted: tuple[PartedSource, ...] = ()
+    problems: tuple[Problem, ...] = ()
+
+
+class Importer(Protocol):
+    """Reads one layout of files. Its factory is registered under the kind ``importer``."""
+
+    @property
+    def for_films(self) -> bool:
+        """Whether ``build`` may read with it: what it reads has captions."""
+
+    @property
+    def for_videos(self) -> bool:
+        """Whether ``score`` may read with it: each film is one file."""
+
+    def accepts(self, path: Path) -> bool:
+        """Whether a file or folder looks like its layout. Reads little, and raises nothing."""
+
+    def read(self, path: Path) -> Corpus:
+        """What is there; raises ManifestError where nothing can be used."""
+
+
+def read_corpus(path: Path, form: str | None = None) -> Corpus:
+    """Films with captions; ``form`` names the importer, ``name`` or ``name:option=value,…``.
+
+    A bad row is one of the problems, and the others are taken. Raises ManifestError where there
+    is no corpus, or not one source in it.
+    """
+    return _chosen(path, form, films=True).read(path)
+
+
+def read_inputs(inputs: Sequence[Path], prompt: str = "", form: str | None = None) -> list[Item]:
+    """Items to score; ``prompt`` is for those that are plain videos."""
     items: list[Item] = []
     for path in inputs:
-        if path.suffix.lower() in (".jsonl", ".csv"):
-            items += read_manifest(path)
-            continue
+        importer = _chosen(path, form, films=False)
+        corpus = importer.read(path)
+        if corpus.problems:  # what is scored is counted: no row may be missing
+            raise ManifestError(problems_in(path, corpus.problems))
+        plain = isinstance(importer, VideoImporter)
+        items += [replace(one, prompt=prompt) if plain else one for one in corpus.items]
+    return _distinct(items)
+
+
+def format_of(path: Path, *, films: bool = True) -> str:
+    """The name of the importer that takes a path."""
+    for name, importer in _importers():
+        if (importer.for_films if films else importer.for_videos) and importer.accepts(path):
+            return name
+    return "manifest"  # whose errors say what a corpus is
+
+
+def _chosen(path: Path, form: str | None, *, films: bool) -> Importer:
+    try:
+        made: Importer = build("importer", form or format_of(path, films=films)).thing
+    except UnknownName:
+        known = _known(films=films)
+        raise BadOption(f"there is no format {form!r}", advice=f"Known: {known}.") from None
+    return made
+
+
+def _importers() -> Iterator[tuple[str, Importer]]:
+    """Those that need no options, of plugins first."""
+    entries = sorted(registry.entries("importer"), key=lambda one: one.info.get("last", 0))
+    for entry in sorted(entries, key=lambda one: one.origin == BUILTIN):
+        if all(one.default is not inspect.Parameter.empty for one in entry.parameters.values()):
+            yield entry.name, build("importer", entry.name).thing
+
+
+def _known(*, films: bool) -> str:
+    fit = ((n, one.for_films if films else one.for_videos) for n, one in _importers())
+    return ", ".join(name for name, takes in fit if takes)
+
+
+@register("importer", "vript", version=1, summary="a Vript download: captions files and clips")
+def vript() -> VriptImporter:
+    """Clips in files of their own, joined to films when a testbed is built."""
+    return VriptImporter()
+
+
+class VriptImporter:
+    """Folders, and captions files; see ``manifests.vript``."""
+
+    for_films, for_videos = True, False
+
+    def accepts(self, path: Path) -> bool:
+        """Every folder, and JSON with ``meta`` and ``data``."""
+        if path.is_dir():
+            return True
+        # A manifest may be far larger than what a captions file can be, and need not be JSON.
+        if not path.is_file() or path.suffix.lower() in (".csv", ".tsv"):
+            return False
+        try:
+            if path.stat().st_size > LONGEST_FILE:
+                return False
+            content = load_json(path.read_bytes().decode("utf-8-sig"))
+        except (OSError, UnicodeDecodeError, Complaint):
+            return False  # a manifest will say what is wrong
+        first = content[0] if isinstance(content, list) and content else content
+        return isinstance(first, dict) and "meta" in first and "data" in first
+
+    def read(self, path: Path) -> Corpus:
+        """The sources whose clips are there."""
+        reading = read_vript(path)
+        if not reading.sources:
+            listed = "\n".join(f"- {problem.message}" for problem in reading.problems[:10])
+            raise ManifestError(
+                f"no video in {path} can be used:\n{listed}",
+                advice="Put the clips (VIDEO-Scene-001.mp4 …) below the same folder.",
+            )
+        return Corpus("vript", parted=reading.sources, problems=reading.problems)
+
+
+@register("importer", "manifest", version=1, summary="a .jsonl or .csv manifest", last=1)
+def manifest() -> ManifestImporter:
+    """One row per item."""
+    return ManifestImporter()
+
+
+class ManifestImporter:
+    """Rows of items; see ``manifests.manifest``."""
+
+    for_films, for_videos = True, True
+
+    def accepts(self, path: Path) -> bool:
+        """By the suffix."""
+        return path.suffix.lower() in (".jsonl", ".csv")
+
+    def read(self, path: Path) -> Corpus:
+        """The good rows; a file that is cut short, or has none, raises with every problem."""
+        rows = examine_manifest(path)
+        cut_short = any(problem.kind is Kind.BAD_FILE for problem in rows.problems)
+        if cut_short or not rows.items:
+            return Corpus("manifest", tuple(read_manifest(path)))  # which raises
+        return Corpus("manifest", tuple(rows.items), problems=rows.problems)
+
+
+@register("importer", "videos", version=1, summary="a video, or a folder of videos", last=2)
+def videos() -> VideoImporter:
+    """Each file is an item under its own name."""
+    return VideoImporter()
+
+
+class VideoImporter:
+    """Files by their suffix in a folder; any file that is named."""
+
+    for_films, for_videos = False, True
+
+    def accepts(self, path: Path) -> bool:
+        """Any."""
+        return True
+
+    def read(self, path: Path) -> Corpus:
+        """The videos, by name."""
         if not _is_there(path):
             raise BadOption(
                 f"{path} is not there", advice="Check the path, or the folder it is relative to."
             )
-        videos = (
-            sorted(one for one in path.iterdir() if _is_video(one)) if path.is_dir() else [path]
-        )
-        if not videos:
+        files = sorted(one for one in path.iterdir() if _is_video(one)) if path.is_dir() else [path]
+        if not files:
             raise BadOption(f"{path} holds no videos", advice="Give a manifest, or other folders.")
-        items += [Item(_id(video), video, prompt=prompt) for video in videos]
-    return _distinct(items)
+        return Corpus("videos", tuple(Item(_id(one), one) for one in files))
 
 
 def _is_there(path: Path) -> bool:
-    """What was typed wrongly is told at once; addresses and dead links are for who opens them."""
+    """A typing error is reported at once; addresses and dead links are for who opens them."""
     address = any(part.endswith(":") for part in path.parts)
     return address or path.exists() or path.is_symlink()
 
@@ -124,7 +217,7 @@ def _id(video: Path) -> str:
 
 
 def _distinct(items: list[Item]) -> list[Item]:
-    """Two files of one name in two folders are told apart by the folder."""
+    """Two files of one name in two folders are distinguished by the folder."""
     seen = Counter(item.id for item in items)
     return [
         replace(item, id=f"{item.video.parent.name}/{item.id}") if seen[item.id] > 1 else item

@@ -154,12 +154,14 @@ def read_manifest(path: str | os.PathLike[str]) -> list[Item]:
     """
     reading = examine_manifest(path)
     if reading.problems:
-        count = len(reading.problems)
-        raise ManifestError(
-            f"{os.fspath(path)} has {count} problem{'s' * (count > 1)}:\n"
-            + listed(reading.problems)
-        )
+        raise ManifestError(problems_in(path, reading.problems))
     return reading.items
+
+
+def problems_in(path: str | os.PathLike[str], problems: Sequence[Problem]) -> str:
+    """All problems of a file, as one message."""
+    count = len(problems)
+    return f"{os.fspath(path)} has {count} problem{'s' * (count > 1)}:\n{listed(problems)}"
 
 
 def examine_manifest(path: str | os.PathLike[str]) -> Reading:
