@@ -116,7 +116,10 @@ def pull(
 
 @models.command()
 def add(
-    name: Annotated[str, typer.Argument(metavar="NAME", show_default=False)],
+    name: Annotated[
+        str,
+        typer.Argument(metavar="NAME", help="As `models` lists them.", show_default=False),
+    ],
     files: Annotated[
         list[Path],
         typer.Argument(
