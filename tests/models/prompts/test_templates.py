@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from screentest.core import BadOption, UnknownName
 from screentest.models.chat.messages import ChatRequest, Encoding, Picture, Text, encode
-from screentest.models.templates import HOME, Pictures, Prompts, Trusted
+from screentest.models.templates import ROOT, Pictures, Prompts, Trusted
 from screentest.testing.chat_answers import Answer
 from tests.models.chat.kit import Rating, serving
 
@@ -44,7 +44,7 @@ def write(folder: Path, **files: str) -> Path:
 @pytest.fixture(scope="module")
 def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("home")
-    text = (HOME / "shared" / "_material.jinja").read_text(encoding="utf-8")
+    text = (ROOT / "models" / "prompts" / "_material.jinja").read_text(encoding="utf-8")
     return write(folder, suite__judge=JUDGE, suite__judgeDOTsystem=SYSTEM, shared___material=text)
 
 

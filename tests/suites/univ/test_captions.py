@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
-from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
 from screentest.core import Item, Outcome, Reason
+from screentest.models.ask import send
 from screentest.models.chat.messages import ChatAnswer, ChatRequest, Text
-from screentest.suites.univ.requests import ask
+from screentest.suites.univ.requests import AT_ONCE
 from screentest.suites.univ.schema import VideoDescription
 from screentest.testing.chat_answers import Answer, Asked, Status
 from tests.suites.univ.scripted import answering, description, kind_of, measured
@@ -121,8 +121,6 @@ def test_the_pictures_of_a_long_film_are_never_all_in_memory() -> None:
             return [Outcome.of(ChatAnswer(one.parts[0].text)) for one in some]
 
     turns: list[int] = []
-    backend = Backend()
-    tools = SimpleNamespace(role=lambda name: backend)
-    answers = ask(tools, "chat.judge", requests())
+    answers = send(Backend(), requests(), together=AT_ONCE)
     assert [answer.unwrap() for answer in answers] == [str(n) for n in range(40)]
     assert turns == [16, 32, 40]
