@@ -66,7 +66,6 @@ if TYPE_CHECKING:
     from screentest.certificates.prompt_changes import PromptChange
     from screentest.judges.cases import Case
     from screentest.models import Choice
-    from screentest.testbeds.asking import ChatUse
     from screentest.testbeds.options import BuildOptions
 
 __all__ = ["build", "certify", "compare", "report", "score"]
@@ -227,7 +226,7 @@ def build(
     )
     if not 1 <= timeout <= 10**7:  # NaN is neither
         raise BadOption(f"invalid timeout {timeout:g}: must be 1 second or more")
-    chat, cap = _chat_use(chosen, work)
+    chat, cap = _chat_settings(chosen, work)
     folder, progress = Path(out), work.get("progress")
     sources = _Sources(films, form, join, folder, options, work, timeout)
     with _engine(work, Settings(device=options.device), timeout=timeout) as (engine, _):
@@ -572,12 +571,11 @@ def _with_backgrounds(specs: tuple[str, ...], folder: File | None) -> tuple[str,
     return tuple(f"{name}:{given}" if spec == name else spec for spec in specs)
 
 
-def _chat_use(
+def _chat_settings(
     chosen: Sequence[Choice], work: ModelOptions
-) -> tuple[ChatUse | None, Decimal | None]:
+) -> tuple[Settings | None, Decimal | None]:
     """The chat models that were chosen, if any was, and the most that may be spent."""
     from screentest.models.templates import Prompts
-    from screentest.testbeds.asking import ChatUse
 
     chats = tuple(choice for choice in chosen if choice.role.value == "chat")
     settings = _settings({**work, "models": [str(choice) for choice in chats]})
@@ -589,8 +587,7 @@ def _chat_use(
             )
         return None, _cap(work, settings)
     Prompts(settings.prompts)  # a folder that replaces nothing is told now
-    chat = ChatUse(chats, settings.device, settings.prompts, settings.prices)
-    return chat, _cap(work, settings)
+    return settings, _cap(work, settings)
 
 
 # ---- judge and certify
