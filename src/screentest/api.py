@@ -37,6 +37,7 @@ from screentest.core import (
     Item,
     Progress,
     Script,
+    Stopped,
     all_aspects,
     registry,
 )
@@ -49,7 +50,6 @@ from screentest.results import (
     Comparison,
     Page,
     Scores,
-    Stopped,
     Verdicts,
 )
 from screentest.run import Engine, Retry, RunReader, RunStore

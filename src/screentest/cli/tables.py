@@ -20,6 +20,7 @@ COUNT = "{:,}".format
 SHARE = "{:.1%}".format
 """How a column shows shares: 45.2%."""
 
+MOST_LINES = 20
 _MARKS = {True: ("✓", "green"), False: ("✗", "red"), None: ("–", "dim")}
 
 
@@ -40,8 +41,8 @@ def show(*tables: core.Table, as_json: bool = False, **facts: Any) -> None:
         if len(filled) > 1:
             print_heading(one.title)
         out().print(rendered(one))
-        if one.note:
-            print_indented(one.note, indent=0, style="dim")
+        for line in one.note.splitlines():
+            print_indented(line, indent=0, style="dim")
 
 
 def rendered(given: core.Table) -> Table:
@@ -105,6 +106,16 @@ def print_indented(text: str, *, indent: int = 2, style: str = "") -> None:
     for line, depth in [(first, indent), *((line, indent + 2) for line in rest)]:
         line.rstrip()
         console.print(Text(" " * depth) + line)
+
+
+def print_lines(title: str, lines: Sequence[str]) -> None:
+    """A list under a heading, cut after twenty; nothing where it is empty."""
+    if lines:
+        print_heading(f"{title}: {len(lines):,}")
+    for line in lines[:MOST_LINES]:
+        print_indented(line)
+    if len(lines) > MOST_LINES:
+        print_indented(f"and {len(lines) - MOST_LINES:,} more (--json lists all)")
 
 
 def print_facts(facts: Iterable[tuple[str, str]]) -> None:
