@@ -158,8 +158,8 @@ def test_no_text_changes_the_structure(home: Path, prompt: str, caption: str) ->
 
 
 def one(tmp_path: Path, template: str, **given: object) -> str:
-    prompts = Prompts(home=write(tmp_path, t=template))
-    return "".join(part.text for part in prompts.render("t", given).parts)
+    prompts = Prompts(home=write(tmp_path, suite__t=template))
+    return "".join(part.text for part in prompts.render("suite/t", given).parts)
 
 
 def test_what_filters_make_of_a_strangers_text_is_harmless_too(tmp_path: Path) -> None:
@@ -199,10 +199,10 @@ def test_what_a_template_may_not(tmp_path: Path, template: str) -> None:
 
 def test_a_system_text_quotes_nobody(tmp_path: Path) -> None:
     for number, system in enumerate(("{{ c }}", "{{ c | upper }}", "{{ p }}", "{{ l[0] }}")):
-        home = write(tmp_path / str(number), t="x", tDOTsystem=system)
+        home = write(tmp_path / str(number), suite__t="x", suite__tDOTsystem=system)
         with pytest.raises(BadOption, match="system text holds neither"):
             Prompts(home=home).render(
-                "t", {"c": "stranger", "p": Pictures([frame(1)]), "l": ["stranger"]}
+                "suite/t", {"c": "stranger", "p": Pictures([frame(1)]), "l": ["stranger"]}
             )
 
 
@@ -253,9 +253,9 @@ def test_the_digest_changes_with_every_file_that_counts(home: Path, tmp_path: Pa
 
 
 def test_a_computed_include_cannot_hide_from_the_digest(tmp_path: Path) -> None:
-    home = write(tmp_path, t="{% include name %}")
+    home = write(tmp_path, suite__t="{% include name %}")
     with pytest.raises(BadOption, match="name it computes"):
-        Prompts(home=home).digest("t")
+        Prompts(home=home).digest("suite/t")
 
 
 def test_the_packaged_templates_can_be_read() -> None:
