@@ -93,6 +93,8 @@ def _must_hold_finite(detail: Json, name: str) -> None:
             _must_hold_finite(inner, name)
 
 
-def _must_be_finite(number: float, what: str = "a score") -> None:
+def _must_be_finite(number: float, what: str = "score") -> None:
     if not math.isfinite(number):
-        raise ValueError(f"{what} cannot be {number}; use Outcome.failed with a reason")
+        raise ValueError(
+            f"invalid {what} {number}: must be finite; use Outcome.failed with a reason"
+        )

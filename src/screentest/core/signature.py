@@ -14,6 +14,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cache
 
 _ESCAPES = str.maketrans({"%": "%25", "|": "%7C", ":": "%3A", "\n": "%0A", "\r": "%0D"})
 
@@ -50,6 +51,7 @@ class Signature:
         return hashlib.sha256(str(self).encode()).hexdigest()[:16]
 
 
+@cache
 def short_signature(text: str) -> str:
     """Name, version and six digits of the digest of a signature; empty where it is empty."""
     if not text:

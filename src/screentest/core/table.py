@@ -107,7 +107,7 @@ class Table:
                 raise ValueError(f"table {name!r}: {len(row)} cells for {len(given)} columns")
             for cell in row:
                 if isinstance(cell, float) and not math.isfinite(cell):
-                    raise ValueError(f"table {name!r}: a cell cannot be {cell}; use None")
+                    raise ValueError(f"table {name!r}: invalid cell {cell}; use None")
         for field, value in (
             ("name", name),
             ("title", title),

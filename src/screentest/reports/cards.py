@@ -71,7 +71,7 @@ def _row(name: str, outcome: Outcome[Accuracy], people: float | None) -> CardRow
 
 
 def _why(outcome: Outcome[Accuracy]) -> str:
-    """Why there is no accuracy; where the detail repeats the reason, it will do."""
+    """Why there is no accuracy; a detail that repeats the reason is enough."""
     failure = outcome.failure
     assert failure is not None
     detail = failure.detail
@@ -138,7 +138,7 @@ def _text(source: Mapping[str, Any], name: str) -> str:
     return text if len(text) <= LONGEST else f"{text[: LONGEST - 1]}…"
 
 
-# Which certificate speaks of which value.
+# Which certificate is about which value.
 #
 # A judge made of a metric goes by one value of it: by the one that is named, or else, aspect by
 # aspect, by the one named like the aspect, the one named like the metric, the first. Only that
@@ -148,7 +148,7 @@ def _text(source: Mapping[str, Any], name: str) -> str:
 def certificates_of(
     value: str, certificates: Iterable[Certificate], names: Sequence[str]
 ) -> list[Certificate]:
-    """The certificates that speak of ``value``, each with the aspects in which it does.
+    """The certificates about ``value``, each with the aspects in which it does.
 
     ``names`` are those of all values, in the order in which their metrics declare them.
     """

@@ -82,7 +82,7 @@ class Wanted:
 def thumbnails(
     wanted: Mapping[str, Wanted], progress: Progress | None = None
 ) -> dict[tuple[str, Time], str]:
-    """JPEGs as data addresses, by item and moment; those that cannot be had are not there."""
+    """JPEGs as data addresses, by item and moment; those that cannot be made are left out."""
     from screentest.video import Supervisor
 
     if not wanted:
@@ -138,7 +138,7 @@ WORST = 4
 def drilldown(
     report: Report, folder: Path, *, pictures: int, embed: bool, progress: Progress | None = None
 ) -> dict[str, Any]:
-    """Plain JSON. ``folder`` is where the page will lie; ``pictures`` counts videos with any."""
+    """Plain JSON. ``folder`` is where the page will be; ``pictures`` counts videos with any."""
     by_item: dict[str, list[Value]] = {item: [] for item in report.results.items}
     for value in report.results.values:
         by_item.setdefault(value.item, []).append(value)
@@ -190,18 +190,18 @@ def _item(
 
 def _value(report: Report, value: Value) -> dict[str, Any]:
     info = report.results.outputs[value.name]
-    told: dict[str, Any] = {"name": value.name, "unit": info.unit, "up": info.higher_is_better}
+    found: dict[str, Any] = {"name": value.name, "unit": info.unit, "up": info.higher_is_better}
     failure, score = value.outcome.failure, value.outcome.value
     if failure is not None:
         # Of a traceback the last line says what happened.
         lines = failure.detail.strip().splitlines()
-        return told | {
+        return found | {
             "failed": failure.reason.value,
             "why": lines[-1] if lines else "",
             "advice": failure.advice,
         }
     assert score is not None
-    return told | {
+    return found | {
         "value": score.value,
         "curve": [
             [round(float(p.span.start), 3), round(float(p.span.end), 3), _short(p.value), p.note]
@@ -280,7 +280,7 @@ def address(video: Path, folder: Path, *, embed: bool) -> str:
 
 
 def _verdict(one: Judged) -> dict[str, Any]:
-    told: dict[str, Any] = {
+    found: dict[str, Any] = {
         "judge": one.judge,
         "item": one.item,
         "aspect": one.aspect,
@@ -289,8 +289,8 @@ def _verdict(one: Judged) -> dict[str, Any]:
     }
     failure, verdict = one.outcome.failure, one.outcome.value
     if failure is not None:
-        return told | {"failed": failure.reason.value, "why": failure.detail}
+        return found | {"failed": failure.reason.value, "why": failure.detail}
     assert verdict is not None
     intact = verdict.choice if one.order == "first_second" else verdict.choice.flipped
     points = {"first": 1, "second": 0, "tie": 0.5}[intact.value]
-    return told | {"points": points, "why": verdict.rationale}
+    return found | {"points": points, "why": verdict.rationale}

@@ -66,7 +66,7 @@ def write_html(
             policy=_policy(style, script),
             style=style,
             script=script,
-            # Nothing in the data can end the element it lies in.
+            # Nothing in the data can end the element it is in.
             data=data.replace("<", "\\u003c").replace("\u2028", "\\u2028"),
             report=report,
             totals=total_rows(report),

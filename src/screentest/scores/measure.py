@@ -38,8 +38,6 @@ from screentest.video import ScanReport, scan
 from screentest.video.detectors import Detector
 from screentest.video.shots import scanned, shot_list
 
-# Guarding: a fault in one metric or judge is a failure of its own, never of those beside it.
-
 T = TypeVar("T")
 
 
@@ -56,9 +54,11 @@ def guarded(step: Callable[[], T], whose: str) -> T | Failure:
         raise
     except BadOption as error:
         return Failure(Reason.CRASHED, error.message, error.advice)
-    except Exception as error:  # noqa: BLE001 - strangers' metrics and judges raise anything
-        told = "".join(traceback.format_exception(error)).strip()
-        return Failure(Reason.CRASHED, told, f"This is a fault in the {whose}, not in the video.")
+    except Exception as error:  # noqa: BLE001 - untrusted metrics and judges raise anything
+        message = "".join(traceback.format_exception(error)).strip()
+        return Failure(
+            Reason.CRASHED, message, f"This is a fault in the {whose}, not in the video."
+        )
 
 
 def must_be_outcome(found: Any, kind: type[T]) -> Outcome[T]:
@@ -114,7 +114,7 @@ def measure(
 
 
 def lacking(item: Item, needs: Iterable[str]) -> Failure | None:
-    """Why an item that has not all the ``needs`` is not applicable; None where it has."""
+    """Return a Failure if the item lacks a required field, else None."""
     for need in needs:
         if not _FIELDS[need](item):
             advice = "Name it in a manifest"
@@ -245,16 +245,16 @@ def refuse_damaged(report: ScanReport) -> None:
     if report.complete:
         return
     seen = f"{report.decoded:,} of {report.info.frames:,} frames were decoded"
-    raise _damaged(", ".join([seen, *_told(report.faults, report.fault_count)]))
+    raise _damaged(", ".join([seen, *_messages(report.faults, report.fault_count)]))
 
 
 def refuse_faults(info: VideoInfo) -> None:
     """The same where nothing was decoded in order: by what the packets tell."""
     if info.faults:
-        raise _damaged(", ".join(_told(info.faults, len(info.faults))))
+        raise _damaged(", ".join(_messages(info.faults, len(info.faults))))
 
 
-def _told(faults: Sequence[Fault], count: int) -> Iterator[str]:
+def _messages(faults: Sequence[Fault], count: int) -> Iterator[str]:
     """The first fault in words, and how many more there are."""
     for first in faults[:1]:
         yield first.detail if first.time is None else f"{first.detail} ({timecode(first.time)})"

@@ -96,7 +96,7 @@ class Results:
     def case(self, item: str) -> str:
         """What was asked for: items of several systems with the same case are compared.
 
-        A benchmark's cases are told by the group ``case``, since what a model was given is not
+        A benchmark's cases are named by the group ``case``, since what a model was given is not
         always text; otherwise it is the prompt, and an item without one stands for itself.
         """
         known = self.items.get(item)
@@ -105,7 +105,7 @@ class Results:
     def by_case(self, name: str) -> dict[str, float]:
         """One value for each case, turned so that more is better.
 
-        Several videos of one case are one mean, since they hang together.
+        Several videos of one case are one mean, since they are not independent.
         """
         sign = 1.0 if self.outputs[name].higher_is_better else -1.0
         found: dict[str, list[float]] = {}

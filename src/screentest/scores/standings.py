@@ -30,7 +30,7 @@ class Level:
     """In the suite's scale; None where nothing below has a value."""
     interval: Interval | None = None
     scored: int = 0
-    """Items without a gap below this node; what is not applicable to an item is no gap."""
+    """Items without a gap below this node; what is not applicable to an item is not a gap."""
     total: int = 0
     """Items that are, or will be, measured."""
     parts: int = 0

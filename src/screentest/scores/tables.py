@@ -126,7 +126,9 @@ def missing_table(results: Results) -> Table:
     for value in results.values:
         failure = value.outcome.failure
         if failure is not None:
-            lines = failure.detail.strip().splitlines()  # a traceback is told by its last line
+            lines = (
+                failure.detail.strip().splitlines()
+            )  # the last line of a traceback says what happened
             key = (failure.reason.value, lines[-1] if lines else "", failure.advice.strip())
             metrics, items = found.setdefault(key, ({}, {}))
             metrics[names.get(value.name, value.name)] = None

@@ -151,11 +151,11 @@ def lower_tail(
     array = some(values)
     weight = np.ones(array.size) if weights is None else some(weights, "weights")
     if weight.size != array.size:
-        raise ValueError(f"{weight.size} weights do not fit {array.size} values")
+        raise ValueError(f"{weight.size} weights for {array.size} values")
     if (weight < 0).any() or weight.sum() <= 0:
         raise ValueError("weights must not be negative, nor all be zero")
     if not 0 < share <= 1:
-        raise ValueError(f"a share cannot be {share}")
+        raise ValueError(f"invalid share {share}: must be in (0, 1]")
     order = np.lexsort((weight, array if higher_is_better else -array))
     room = share * float(weight.sum())
     before = np.concatenate(([0.0], np.cumsum(weight[order])[:-1]))

@@ -73,7 +73,7 @@ def fleiss(units: Units) -> Outcome[float]:
 def cohen(first: Sequence[Hashable], second: Sequence[Hashable]) -> Outcome[float]:
     """Cohen's κ of two raters who rated the same units."""
     if len(first) != len(second):
-        raise ValueError(f"{len(first)} ratings cannot be paired with {len(second)}")
+        raise ValueError(f"cannot pair {len(first)} ratings with {len(second)}")
     if not first:
         return _undefined("no unit has two ratings")
     n = len(first)
@@ -91,7 +91,7 @@ class PercentAgreement:
 
     value: float
     interval: Interval
-    """Bootstrap over units, since ratings of one unit hang together."""
+    """Bootstrap over units, since ratings of one unit are not independent."""
     units: int
 
 
@@ -126,7 +126,7 @@ def _distances(categories: Sequence[Hashable], totals: Floats, level: Level) -> 
     if level == "interval":
         values = np.array(categories, dtype=np.float64)
     else:
-        # An ordinal step is as wide as the ratings that lie on it.
+        # An ordinal step is as wide as the ratings on it.
         values = np.cumsum(totals) - totals / 2
     return np.subtract.outer(values, values) ** 2
 

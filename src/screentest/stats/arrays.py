@@ -41,7 +41,7 @@ def together(first: Numbers, second: Numbers) -> tuple[Floats, Floats]:
     """Two rows in which the values at one place belong together."""
     left, right = finite(first), finite(second)
     if left.size != right.size:
-        raise ValueError(f"{left.size} values cannot be paired with {right.size}")
+        raise ValueError(f"cannot pair {left.size} values with {right.size}")
     return left, right
 
 
@@ -53,14 +53,14 @@ def codes(labels: Labels | None, count: int) -> NDArray[np.intp]:
     if labels is None:
         return np.arange(count)
     if len(labels) != count:
-        raise ValueError(f"{len(labels)} labels do not fit {count} values")
+        raise ValueError(f"{len(labels)} labels for {count} values")
     names = sorted(set(labels), key=lambda label: (str(type(label)), str(label)))
     number = {name: place for place, name in enumerate(names)}
     return np.array([number[label] for label in labels], dtype=np.intp)
 
 
 def proportion(number: float, what: str) -> float:
-    """``number``, which must lie strictly between 0 and 1."""
+    """``number``, which must be strictly between 0 and 1."""
     if not 0 < number < 1:
-        raise ValueError(f"{what} must lie between 0 and 1, not be {number}")
+        raise ValueError(f"invalid {what} {number}: must be in (0, 1)")
     return number

@@ -23,16 +23,16 @@ CONFIDENCE = 0.95
 
 @dataclass(frozen=True, slots=True)
 class Interval:
-    """Where a value probably lies; both ends belong to it."""
+    """The range a value is probably in, both ends included."""
 
     low: float
     high: float
 
     def __post_init__(self) -> None:
         if not (math.isfinite(self.low) and math.isfinite(self.high)):
-            raise ValueError(f"an interval cannot end at {self.low} or {self.high}")
+            raise ValueError(f"an interval must be finite, not [{self.low}, {self.high}]")
         if self.low > self.high:
-            raise ValueError(f"an interval cannot run from {self.low} down to {self.high}")
+            raise ValueError(f"invalid interval: low {self.low} is above high {self.high}")
 
     def __contains__(self, value: float) -> bool:
         return self.low <= value <= self.high
@@ -109,7 +109,7 @@ def critical(confidence: float) -> float:
 
 def _share(successes: float, n: int) -> float:
     if n < 0 or not 0 <= successes <= n:
-        raise ValueError(f"{successes} of {n} is no share")
+        raise ValueError(f"invalid share: {successes} of {n}")
     if n == 0:
         raise NoValue(Reason.NOT_APPLICABLE, "a share of nothing has no interval")
     return successes / n
@@ -177,7 +177,7 @@ def bootstrap_accuracy(
     """
     array = some(points, "judgements")
     if array.min() < 0 or array.max() > 1:
-        raise ValueError("points lie between 0 and 1")
+        raise ValueError("points must be in [0, 1]")
     clusters = int(codes(sources, array.size).max()) + 1
     if clusters < 2 or array.min() == array.max():
         return wilson(float(array.mean()) * clusters, clusters, confidence=confidence)

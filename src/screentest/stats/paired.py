@@ -172,7 +172,7 @@ def holm(p_values: Sequence[float]) -> list[float]:
     """
     for p in p_values:
         if not 0 <= p <= 1:
-            raise ValueError(f"a p-value cannot be {p}")
+            raise ValueError(f"invalid p-value {p}: must be in [0, 1]")
     adjusted = [0.0] * len(p_values)
     floor = 0.0
     order = sorted(range(len(p_values)), key=lambda place: p_values[place])
@@ -212,7 +212,7 @@ def order_effect(verdicts: Iterable[tuple[Choice, Choice]]) -> Outcome[OrderEffe
     """From the two answers on each pair, the second given with the videos swapped.
 
     Both are as presented: FIRST is the video that was shown first in that presentation. The
-    interval of the first share counts pairs, not answers, since the two hang together.
+    interval of the first share counts pairs, not answers, since the two are not independent.
     """
     both = list(verdicts)
     if not both:

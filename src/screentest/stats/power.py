@@ -40,7 +40,7 @@ def sample_size(
     ``design_effect`` is by how much clusters inflate the variance: 1 for one pair per source.
     """
     if design_effect <= 0:
-        raise ValueError(f"a design effect cannot be {design_effect}")
+        raise ValueError(f"invalid design effect {design_effect}")
     return math.ceil(design_effect * _pairs(difference, discordance, power, level) - 1e-9)
 
 
@@ -57,7 +57,7 @@ def detectable_difference(
     Raises NoValue where even the largest possible difference would be missed too often.
     """
     if pairs < 1 or design_effect <= 0:
-        raise ValueError(f"{pairs} pairs with a design effect of {design_effect} cannot be")
+        raise ValueError(f"invalid {pairs} pairs with a design effect of {design_effect}")
     effective = pairs / design_effect
     if _pairs(discordance, discordance, power, level) > effective:
         raise NoValue(
@@ -102,7 +102,7 @@ def expected_discordance(first_accuracy: float, second_accuracy: float) -> float
     """
     for accuracy in (first_accuracy, second_accuracy):
         if not 0 <= accuracy <= 1:
-            raise ValueError(f"an accuracy cannot be {accuracy}")
+            raise ValueError(f"invalid accuracy {accuracy}: must be in [0, 1]")
     return first_accuracy * (1 - second_accuracy) + second_accuracy * (1 - first_accuracy)
 
 
@@ -144,7 +144,7 @@ class Retention:
     def __post_init__(self) -> None:
         if min(self.failed, self.weak) < 0 or self.failed + self.weak > self.initial:
             raise ValueError(
-                f"{self.failed} and {self.weak} cannot be left out of {self.initial} pairs"
+                f"cannot leave {self.failed} and {self.weak} out of {self.initial} pairs"
             )
 
     @property

@@ -20,7 +20,7 @@ from screentest.stats.arrays import Floats, Labels, Numbers, together
 from screentest.stats.paired import Difference, holm, paired_bootstrap
 
 SMALLEST = 3
-"""Two points always lie on a line; their correlation says nothing."""
+"""Two points are always on a line; their correlation says nothing."""
 _ALL_ORDERS = 8
 """Up to so many systems every order is tried: 40,320 of them."""
 
@@ -59,7 +59,7 @@ def spearman_p(rho: float, n: int) -> float:
     0.737
     """
     if not -1 <= rho <= 1:
-        raise ValueError(f"a correlation cannot be {rho}")
+        raise ValueError(f"invalid correlation {rho}: must be in [-1, 1]")
     if n < SMALLEST:
         raise ValueError(f"{n} points have no p-value; {SMALLEST} are needed")
     if abs(rho) == 1:

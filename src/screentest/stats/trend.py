@@ -142,7 +142,7 @@ def dose_response(
     """Points earned out of ``counts`` judgements at each of several severities.
 
     ``harmless`` is the severity that changes nothing, such as 0: there accuracy is a half by
-    symmetry, and the threshold may lie between it and the first step that was tested.
+    symmetry, and the threshold may be between it and the first step that was tested.
     """
     if not len(severities) == len(points) == len(counts):
         raise ValueError("severities, points and counts must be equally many")

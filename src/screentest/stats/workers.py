@@ -115,7 +115,7 @@ def _too_fast(votes: Sequence[Vote], rules: WorkerRules) -> dict[str, Evidence]:
     paces: dict[str, list[float]] = defaultdict(list)
     for vote in votes:
         if vote.duration <= 0 or vote.seconds < 0:
-            raise ValueError(f"the times of {vote.worker}'s vote on {vote.pair} cannot be")
+            raise ValueError(f"invalid times of {vote.worker}'s vote on {vote.pair}")
         paces[vote.task].append(vote.seconds / vote.duration)
     # Strictly below, so that where all take equally long nobody is fast.
     border = {task: float(np.quantile(pace, rules.fastest)) for task, pace in paces.items()}
