@@ -23,7 +23,7 @@ from _figures import figure, long_video, ratio
 from screentest.core import BUILTIN_ASPECTS, Aspect, Clip, Frame, Script, Size, Span, build
 from screentest.models import Choice, Models
 from screentest.testbeds.captions.facts import Action, CaptionFacts, Coloured, Placed
-from screentest.testbeds.contract import Dice, Film, FilmLook, Workshop, boundaries, film_of
+from screentest.testbeds.contract import Context, Film, FilmLook, Rng, boundaries, film_of
 from screentest.testbeds.selection import Drawing
 from screentest.video import FrameFunction, NormalizedVideo, Part, Reencode, normalize, splice
 
@@ -58,12 +58,12 @@ class Cost:
 
 def cost_of(film: Film, aspect: Aspect, models: Models, out: Path) -> Cost:
     degradation = build("degradation", aspect.value).thing
-    shop = Workshop(film, Dice.of(7, "bench", aspect.value), models)
+    context = Context(film, Rng.of(7, "bench", aspect.value), models)
     meter = Meter()
     start = time.process_time()
-    chosen = Drawing(degradation, shop, FilmLook(film, models)).take(TOUCHED)
+    chosen = Drawing(degradation, context, FilmLook(film, models)).take(TOUCHED)
     looking = time.process_time() - start
-    parts = [meter.on(part) for part in degradation.parts(shop, chosen, 1.0)]
+    parts = [meter.on(part) for part in degradation.parts(context, chosen, 1.0)]
     made = splice(film.video, parts, out)
     spliced = time.process_time() - start
     share = made.frames / film.video.frames

@@ -22,7 +22,7 @@ from _figures import cpu_of, figure, long_video, ratio
 from screentest.core import Clip, Frame, Script, Size, Span, build
 from screentest.models import Choice, Models
 from screentest.testbeds.captions.facts import Action, CaptionFacts, Coloured, Placed
-from screentest.testbeds.contract import Chosen, Dice, Film, FilmLook, Workshop, boundaries, film_of
+from screentest.testbeds.contract import Chosen, Context, Film, FilmLook, Rng, boundaries, film_of
 from screentest.testbeds.operators.aesthetics import contrast_table
 from screentest.testbeds.operators.appearance_style import STYLES
 from screentest.video import Reencode, normalize
@@ -75,11 +75,11 @@ def bare_calls(models: Models) -> dict[str, tuple[str, Callable[[Image], object]
 def operator(film: Film, spec: str, models: Models, pictures: list[Image]) -> Callable[[], None]:
     """The operator on all pictures, from I420 to I420."""
     degradation = build("degradation", spec).thing
-    shop = Workshop(film, Dice.of(7, "bench"), models)
+    context = Context(film, Rng.of(7, "bench"), models)
     (clip,) = film.clips
     look = FilmLook(film, models)
-    chosen = [Chosen(clip, degradation.settle(clip, look, shop.dice, shop.dice))]
-    (part,) = (p for p in degradation.parts(shop, chosen, 1.0) if isinstance(p, Reencode))
+    chosen = [Chosen(clip, degradation.settle(clip, look, context.rng, context.rng))]
+    (part,) = (p for p in degradation.parts(context, chosen, 1.0) if isinstance(p, Reencode))
     convert = PixelConverter(part.pixels, film.video.format)
 
     def frames() -> Iterator[Frame]:

@@ -37,11 +37,12 @@ from screentest.core import (
     Item,
     Progress,
     Script,
+    Stopped,
     all_aspects,
+    registry,
 )
 from screentest.core.options import parse, write_options
 from screentest.manifests.importers import read_inputs
-from screentest.models import read_models
 from screentest.models.weights import cache_folder
 from screentest.results import (
     BuiltTestbed,
@@ -49,11 +50,10 @@ from screentest.results import (
     Comparison,
     Page,
     Scores,
-    Stopped,
     Verdicts,
 )
 from screentest.run import Engine, Retry, RunReader, RunStore
-from screentest.run.session import MODELS, Settings, open_engine, read_settings
+from screentest.run.session import Settings, open_engine, read_settings
 from screentest.scores.evaluators import metric_names, resolve
 from screentest.scores.remote import Cache
 from screentest.scores.results import read_results
@@ -66,7 +66,6 @@ if TYPE_CHECKING:
     from screentest.certificates.prompt_changes import PromptChange
     from screentest.judges.cases import Case
     from screentest.models import Choice
-    from screentest.testbeds.asking import ChatUse
     from screentest.testbeds.options import BuildOptions
 
 __all__ = ["build", "certify", "compare", "report", "score"]
@@ -80,9 +79,10 @@ Money: TypeAlias = str | float | Decimal
 class ModelOptions(TypedDict, total=False):
     """Which models answer and what they may cost, of every job that can ask one."""
 
-    models: str | Sequence[str]
-    """A profile (builtin, light, paper, or a TOML file), choices as on the command line
-    (``chat=openai:NAME``, ``flow=raft``), or a list of both: choices come before the profile."""
+    models: Sequence[str] | None
+    """As on the command line: ``chat=openai:NAME``, ``flow=raft``."""
+    profile: File | None
+    """A TOML file with models for all roles; what ``models`` chooses comes before it."""
     prompts: File | None
     """A folder of templates that replace the built-in ones."""
     prices: File | None
@@ -166,7 +166,6 @@ def score(
             else None,
         )
         results = read_results(store)
-        used = store.note(MODELS)
     scores = Scores(
         folder,
         results,
@@ -174,7 +173,7 @@ def score(
         changed=done.changed,
         missing=read.missing,
         problems=read.problems,
-        models=used["summary"],
+        stand_ins=_stand_ins(names, settings),
     )
     return Stopped.unless_done(scores, done.exit_code)
 
@@ -192,6 +191,7 @@ def build(
     backgrounds: File | None = None,
     long_side: int | None = 512,
     fps: str | int | float | Fraction | None = None,
+    preset: str | None = None,
     extract: str = "rules",
     categories: Sequence[str] = (),
     join: int = 1,
@@ -208,9 +208,9 @@ def build(
     captions: rules, or chat, which also sorts sources into ``categories``.
     """
     from screentest.testbeds.builder import build_testbed
-    from screentest.testbeds.options import BuildOptions, frame_rate, specs_of
+    from screentest.testbeds.options import BuildOptions, frame_rate, read_models, specs_of
 
-    chosen = read_models(work.get("models", ()))
+    chosen = read_models(preset, work.get("models") or ())
     options = BuildOptions(
         degradations=_with_backgrounds(specs_of("degradation", aspects or "all"), backgrounds),
         placebos=specs_of("placebo", placebos or "none"),
@@ -221,12 +221,12 @@ def build(
         long_side=long_side or None,
         rate=frame_rate(fps),
         extract=extract,
-        models=tuple(choice for choice in chosen if choice.role != "chat"),
+        models=tuple(choice for choice in chosen if choice.role.value != "chat"),
         device=work.get("device", "auto"),
     )
     if not 1 <= timeout <= 10**7:  # NaN is neither
         raise BadOption(f"invalid timeout {timeout:g}: must be 1 second or more")
-    chat, cap = _chat_use(chosen, work)
+    chat, cap = _chat_settings(chosen, work)
     folder, progress = Path(out), work.get("progress")
     sources = _Sources(films, form, join, folder, options, work, timeout)
     with _engine(work, Settings(device=options.device), timeout=timeout) as (engine, _):
@@ -413,8 +413,10 @@ def read_scores(run: File) -> Scores:
 def _settings(
     work: ModelOptions, *, detector: str = "default", allow_damaged: bool = False
 ) -> Settings:
+    """What was chosen one by one comes before the profile."""
     return work.get("settings") or read_settings(
-        work.get("models", ()),
+        work.get("models") or (),
+        _path(work.get("profile")),
         _path(work.get("prompts")),
         _path(work.get("prices")),
         device=work.get("device", "auto"),
@@ -497,6 +499,18 @@ def _with_options(spec: str, options: Mapping[str, str]) -> str:
     return f"{name}:{write_options({**given, **options})}"
 
 
+def _stand_ins(metrics: Sequence[str], settings: Settings) -> dict[str, str]:
+    """The built-in backend of each role that these metrics ask for and that one fills."""
+    roles = tuple(dict.fromkeys(role for name in metrics for role in resolve(name).info.roles))
+    asked = {role.partition(".")[0] for role in roles}
+    return {
+        choice.role.value: choice.backend
+        for choice in settings.pinned(roles).models
+        if choice.role.value in asked
+        and "builtin" in registry.entry(choice.role.value, choice.backend).info
+    }
+
+
 # ---- build
 
 
@@ -557,14 +571,13 @@ def _with_backgrounds(specs: tuple[str, ...], folder: File | None) -> tuple[str,
     return tuple(f"{name}:{given}" if spec == name else spec for spec in specs)
 
 
-def _chat_use(
+def _chat_settings(
     chosen: Sequence[Choice], work: ModelOptions
-) -> tuple[ChatUse | None, Decimal | None]:
+) -> tuple[Settings | None, Decimal | None]:
     """The chat models that were chosen, if any was, and the most that may be spent."""
     from screentest.models.templates import Prompts
-    from screentest.testbeds.asking import ChatUse
 
-    chats = tuple(choice for choice in chosen if choice.role == "chat")
+    chats = tuple(choice for choice in chosen if choice.role.value == "chat")
     settings = _settings({**work, "models": [str(choice) for choice in chats]})
     if not chats:
         if work.get("prompts") is not None or work.get("prices") is not None:
@@ -574,8 +587,7 @@ def _chat_use(
             )
         return None, _cap(work, settings)
     Prompts(settings.prompts)  # a folder that replaces nothing is told now
-    chat = ChatUse(chats, settings.device, settings.prompts, settings.prices)
-    return chat, _cap(work, settings)
+    return settings, _cap(work, settings)
 
 
 # ---- judge and certify

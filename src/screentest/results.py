@@ -6,10 +6,10 @@ import importlib
 import json
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from os import PathLike
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from screentest.core import (
     Aspect,
@@ -34,24 +34,6 @@ if TYPE_CHECKING:  # a job loads what it needs, not what the results of others a
 
 Records: TypeAlias = Sequence[Mapping[str, Cell]]
 LIBRARIES = ("pandas", "polars")
-
-R = TypeVar("R")
-
-
-class Stopped(KeyboardInterrupt):
-    """A signal stopped the job; the same call again goes on. ``result`` is what there is."""
-
-    def __init__(self, result: Any, exit_code: int) -> None:
-        super().__init__("stopped; the same call again goes on")
-        self.result = result
-        self.exit_code = exit_code
-
-    @classmethod
-    def unless_done(cls, result: R, exit_code: int) -> R:
-        """The result of a job that came to its end; raises where a signal ended it."""
-        if exit_code:
-            raise cls(result, exit_code)
-        return result
 
 
 class _Tabular:
@@ -86,8 +68,8 @@ class Scores(_Tabular):
     """Prompts of the suite without a video: they are listed, and never zeros."""
     problems: Sequence[str] = ()
     """What could not be read of the suite's files."""
-    models: str = ""
-    """One line that says which backends were used."""
+    stand_ins: Mapping[str, str] = field(default_factory=dict)
+    """Roles that a built-in backend filled, not the model that a paper names."""
 
     @property
     def totals(self) -> list[Total]:
@@ -97,7 +79,11 @@ class Scores(_Tabular):
     @property
     def table(self) -> Table:
         """A row for each value of each video; one that is missing has a reason."""
-        return values_table(self.results, full=True)
+        return self.values(full=True)
+
+    def values(self, *, full: bool = False) -> Table:
+        """A row for each value of each video, with short signatures or ``full`` ones."""
+        return values_table(self.results, full=full)
 
     def tables(self, by: str = "", *, full: bool = False) -> list[Table]:
         """What each suite adds up to, and the mean of every value; by a group of the items.
@@ -405,7 +391,7 @@ class Comparison:
                     *(differ.sources, row.needed, row.dropped),
                 )
             )
-        return Table("rows", "Differences", columns, rows, " ".join(self._pair_notes()))
+        return Table("rows", "Differences", columns, rows, "\n".join(self._pair_notes()))
 
     def _pair_notes(self) -> Iterator[str]:
         first, second = self.names
@@ -436,7 +422,7 @@ class Comparison:
         ]
         note = "Those that share a letter cannot be told apart (p after Holm ≥ 0.05)."
         if not self.found.judgements:
-            note = f"{note} {TURNED}"
+            note = f"{note}\n{TURNED}"
         return Table("ranking", "Ranking", columns, rows, note)
 
     def _differences(self) -> Table:

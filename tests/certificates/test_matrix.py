@@ -27,7 +27,7 @@ from screentest.testbeds.testbed import (
     VideoFile,
     write_testbed,
 )
-from tests.cli.conftest import fits, invoke
+from tests.terminal import fits, invoke
 
 Picture = NDArray[np.uint8]
 FRAMES, RATE = 17, 8

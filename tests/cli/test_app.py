@@ -95,8 +95,12 @@ def test_the_list_of_commands_cuts_no_sentence_short() -> None:
     assert "..." not in result.output.partition("Commands:")[2]
 
 
-@pytest.mark.parametrize("arguments", [["--help"], ["validate", "--help"], ["probe"], ["nonsense"]])
-def test_help_and_mistakes_load_nothing_heavy(arguments: list[str]) -> None:
+@pytest.mark.parametrize(
+    "arguments",
+    [["--help"], ["annotate", "--help"], ["suite", "--help"], ["nonsense"], ["suite", "x"]],
+)
+def test_help_and_wrong_names_import_no_command(arguments: list[str]) -> None:
+    """Which commands there are is read from text; only the one that is called is imported."""
     code = (
         "import sys\n"
         "from screentest.cli import main\n"

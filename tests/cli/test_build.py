@@ -50,7 +50,7 @@ def test_builds_says_what_was_skipped_and_goes_on(
         (["--clips", "few"], "is not a number of clips"),
         (["--clips", "0"], "0 clips cannot be harmed"),
         (["--aspects", "none"], "there is nothing to build"),
-        (["--models", "mine"], "there is no profile"),
+        (["--preset", "mine"], "there is no preset"),
         (["--aspects", "color,color"], "asked for twice"),
         (["--aspects", "color", "--backgrounds", "."], "which is not asked for"),
         (["--model", "matting"], "does not choose a model"),

@@ -182,7 +182,7 @@ def test_a_prompt_suite_and_its_videos_are_scored_in_one_command(tmp_path: Path)
 
     def score(maker: str, *more: str) -> Result:
         return invoke(
-            *("score", "--suite", "locot2v", "--videos", tmp_path / maker, "--prompts", suite),
+            *("score", "--suite", "locot2v", "--videos", tmp_path / maker, "--data", suite),
             *("--model-name", maker, "--out", tmp_path / f"run_{maker}", "--workers", "1", *more),
         )
 
@@ -202,14 +202,15 @@ def test_a_prompt_suite_and_its_videos_are_scored_in_one_command(tmp_path: Path)
     ("arguments", "message"),
     [
         ([], "there is nothing to score"),
-        (["--videos", "a"], "--videos belong to a prompt suite"),
+        (["--videos", "a"], "--videos belong to a suite's prompts"),
         (["a", "--model-name", "x"], "--model-name says who made --videos"),
-        (["a", "--compat", "upstream", "--metrics", "flicker"], "--compat belongs to a suite"),
-        (["a", "--compat", "upstream"], "compat"),
-        (["a", "--suite", "locot2v", "--compat", "mine"], "compat"),
-        (["a", "--prompts", "suite.json", "--metrics", "flicker"], "a prompt suite belongs to"),
+        (["a", "--suite", "core:compat=upstream"], "It takes no options."),
+        (["a", "--suite", "locot2v:compat=mine"], "compat"),
+        (["a", "--suite", "locot2v:kompat=mine"], "Did you mean 'compat'?"),
+        (["a", "--data", "suite.json", "--metrics", "flicker"], "--data belongs to a suite"),
+        (["a", "--data", "suite.json"], "the suite core has no files of its own"),
         (
-            ["--suite", "locot2v", "--prompts", "suite.json", "--videos", "none"],
+            ["--suite", "locot2v", "--data", "suite.json", "--videos", "none"],
             "not a folder of videos",
         ),
     ],

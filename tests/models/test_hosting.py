@@ -14,6 +14,7 @@ from screentest.core import NoValue, Reason
 from screentest.core.registry import registry
 from screentest.models import Choice, Models
 from screentest.models.remote import ModelHost, lent_by
+from screentest.models.roles import Role
 
 
 class Counting:
@@ -55,7 +56,7 @@ def picture(value: int) -> Any:
 
 def ask(host: ModelHost, *values: int) -> Any:
     pictures = [picture(value) for value in values]
-    return host.ask("image_features", "counting", {}, "features", (pictures,)).tolist()
+    return host.ask(Role.IMAGE_FEATURES, "counting", {}, "features", (pictures,)).tolist()
 
 
 def wait_for(host: ModelHost, count: int) -> None:
@@ -105,10 +106,10 @@ def test_a_joined_call_is_bounded(backend: Counting) -> None:
 
 def test_models_borrow_what_has_a_device(backend: Counting) -> None:
     backend.open.set()
-    choice = Choice("image_features", "counting")
+    choice = Choice(Role.IMAGE_FEATURES, "counting")
     loaded = Models([choice])
     with lent_by(ModelHost()):
-        models = Models([choice, Choice("flow", "dis")])
+        models = Models([choice, Choice(Role.FLOW, "dis")])
         lent = models.role("image_features")
         assert lent is not backend
         assert lent.features([picture(7)]).tolist() == [[7.0]]

@@ -13,7 +13,12 @@ import pytest
 from screentest.core import CallIntent, CallReceipt, CallStatus
 from screentest.run import InlineEngine, RunStore, execute
 from tests.run.work import task
-from tests.terminal import Screentest, fits
+from tests.terminal import fits, invoke
+
+
+@pytest.fixture(autouse=True)
+def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
 
 
 @pytest.fixture
@@ -31,9 +36,9 @@ def run(tmp_path: Path) -> Path:
     return folder
 
 
-def test_list(run: Path, screentest: Screentest) -> None:
-    done = screentest("runs")
-    assert done.returncode == 0
+def test_list(run: Path) -> None:
+    done = invoke("runs")
+    assert done.exit_code == 0
     (line,) = [line for line in done.stdout.splitlines() if line.startswith("results/tuesday ")]
     cells = line.split()
     assert cells[:2] == ["results/tuesday", "score"]
@@ -42,8 +47,8 @@ def test_list(run: Path, screentest: Screentest) -> None:
     assert fits(done.stdout)
 
 
-def test_one_run(run: Path, screentest: Screentest) -> None:
-    done = screentest("runs", run)
+def test_one_run(run: Path) -> None:
+    done = invoke("runs", run)
     facts = {
         line.strip().partition("  ")[0]: line.strip().partition("  ")[2].strip()
         for line in done.stdout.splitlines()
@@ -59,8 +64,8 @@ def test_one_run(run: Path, screentest: Screentest) -> None:
     assert fits(done.stdout)
 
 
-def test_json(run: Path, screentest: Screentest) -> None:
-    (found,) = json.loads(screentest("runs", "--json").stdout)
+def test_json(run: Path) -> None:
+    (found,) = json.loads(invoke("runs", "--json").stdout)
     assert (found["state"], found["total"], found["scored"], found["failed"]) == (
         "finished",
         2,
@@ -71,53 +76,53 @@ def test_json(run: Path, screentest: Screentest) -> None:
     assert found["reasons"] == {"refused": 1}
 
 
-def test_nothing_there(screentest: Screentest) -> None:
-    done = screentest("runs")
-    assert (done.returncode, done.stdout) == (0, "")
+def test_nothing_there() -> None:
+    done = invoke("runs")
+    assert (done.exit_code, done.stdout) == (0, "")
     assert "No runs under" in done.stderr
-    assert screentest("runs", "--json").stdout == "[]\n"
-    missing = screentest("runs", "nowhere")
-    assert missing.returncode == 2
+    assert invoke("runs", "--json").stdout == "[]\n"
+    missing = invoke("runs", "nowhere")
+    assert missing.exit_code == 2
     assert "nowhere is not a folder" in missing.stderr
 
 
-def test_damaged_and_repaired(run: Path, screentest: Screentest) -> None:
+def test_damaged_and_repaired(run: Path) -> None:
     data = bytearray((run / "run.db").read_bytes())
     data[40:100] = bytes(60)
     (run / "run.db").write_bytes(data)
-    listed = screentest("runs")
+    listed = invoke("runs")
     assert "run.db is a database, but not one of screentest" in listed.stdout
     assert "screentest runs --repair results/tuesday" in listed.stdout
-    (found,) = json.loads(screentest("runs", "--json").stdout)
+    (found,) = json.loads(invoke("runs", "--json").stdout)
     assert (found["state"], found["scored"], found["cost"]) == ("damaged", None, None)
-    assert "To repair: " in screentest("runs", run).stdout
-    refused = screentest("export", run)
-    assert refused.returncode == 2
+    assert "To repair: " in invoke("runs", run).stdout
+    refused = invoke("export", run)
+    assert refused.exit_code == 2
     assert "--repair" in refused.stderr
-    done = screentest("runs", "--repair", run)
-    assert done.returncode == 0
+    done = invoke("runs", "--repair", run)
+    assert done.exit_code == 0
     assert any(line.split() == ["records", "2", "0"] for line in done.stdout.splitlines())
     assert fits(done.stdout)
-    (found,) = json.loads(screentest("runs", "--json").stdout)
+    (found,) = json.loads(invoke("runs", "--json").stdout)
     assert (found["scored"], found["total"]) == (1, 2)
 
 
-def test_export(run: Path, screentest: Screentest) -> None:
-    done = screentest("export", run)
-    assert done.returncode == 0
+def test_export(run: Path) -> None:
+    done = invoke("export", run)
+    assert done.exit_code == 0
     assert "1 of 2 records scored" in " ".join(done.stderr.split())
     with (run / "records.csv").open(newline="") as file:
         assert [row["status"] for row in csv.DictReader(file)] == ["value", "refused"]
 
 
-def test_export_to_a_pipe(run: Path, screentest: Screentest) -> None:
-    done = screentest("export", run, "--to", "json", "--out", "-")
+def test_export_to_a_pipe(run: Path) -> None:
+    done = invoke("export", run, "--to", "json", "--out", "-")
     assert [row["status"] for row in json.loads(done.stdout)["records"]] == ["value", "refused"]
-    table = screentest("export", run, "-o", "-").stdout
+    table = invoke("export", run, "-o", "-").stdout
     assert len(list(csv.reader(io.StringIO(table)))) == 3
 
 
-def test_export_refuses(run: Path, screentest: Screentest) -> None:
-    assert screentest("export", run, "--to", "xlsx").returncode == 2
-    assert screentest("export", run.parent).returncode == 2
-    assert screentest("export", run, "--out", "no/such/folder.csv").returncode == 74
+def test_export_refuses(run: Path) -> None:
+    assert invoke("export", run, "--to", "xlsx").exit_code == 2
+    assert invoke("export", run.parent).exit_code == 2
+    assert invoke("export", run, "--out", "no/such/folder.csv").exit_code == 74

@@ -12,7 +12,16 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from screentest.core import Aspect, BadOption, Outcome, Reason, RunDamaged, RunError, Score
+from screentest.core import (
+    BUILTIN_ASPECTS,
+    Aspect,
+    BadOption,
+    Outcome,
+    Reason,
+    RunDamaged,
+    RunError,
+    Score,
+)
 from screentest.run import (
     InlineEngine,
     RecordKey,
@@ -43,7 +52,7 @@ keys = st.builds(
     RecordKey,
     item=strategies.names,
     evaluator=strategies.names,
-    aspect=st.just("") | st.sampled_from(Aspect),
+    aspect=st.just("") | st.sampled_from(BUILTIN_ASPECTS),
     order=strategies.texts,
     repeat=st.integers(0, 2**31),
     signature=strategies.signatures.map(str),

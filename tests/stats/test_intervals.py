@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from scipy.stats import binom, ttest_1samp
 from statsmodels.stats.proportion import proportion_confint
 
-from screentest.core import Aspect, NoValue, Reason
+from screentest.core import BUILTIN_ASPECTS, Aspect, NoValue, Reason
 from screentest.stats import Interval, mean_interval, wald, wilson
 from tests.stats.slvmeval import PAIRS, TABLE_3, TABLE_5, TABLE_5_MARGINS
 
@@ -15,7 +15,7 @@ CELLS = [
     (policy, aspect, accuracy, margin)
     for policy in TABLE_5
     for aspect, accuracy, margin in zip(
-        Aspect, TABLE_5[policy], TABLE_5_MARGINS[policy], strict=True
+        BUILTIN_ASPECTS, TABLE_5[policy], TABLE_5_MARGINS[policy], strict=True
     )
 ]
 

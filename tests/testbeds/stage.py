@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from screentest.core import build
 from screentest.models import Detection, Models
 from screentest.testbeds.captions.facts import Action, CaptionFacts, Coloured, Placed
-from screentest.testbeds.contract import Chosen, Degradation, Dice, Film, FilmLook, Workshop
+from screentest.testbeds.contract import Chosen, Context, Degradation, Film, FilmLook, Rng
 from screentest.testbeds.selection import Drawing
 from screentest.video import EncoderSettings, Part, SplicedVideo, splice
 
@@ -103,8 +103,8 @@ class Stage:
         seed: int = 7,
         models: Models | None = None,
     ) -> list[Chosen]:
-        degradation, shop = self._set(name, seed, models)
-        return Drawing(degradation, shop, FilmLook(self.film, shop.models)).take(count, least)
+        degradation, context = self._set(name, seed, models)
+        return Drawing(degradation, context, FilmLook(self.film, context.models)).take(count, least)
 
     def harm(
         self,
@@ -116,17 +116,17 @@ class Stage:
         models: Models | None = None,
     ) -> tuple[SplicedVideo, list[Part]]:
         """The film harmed in some clips; two drawn ones where none are given."""
-        degradation, shop = self._set(name, seed, models)
+        degradation, context = self._set(name, seed, models)
         if chosen is None:
             chosen = self.draw(name, 2, seed=seed, models=models)
-        parts = degradation.parts(shop, chosen, severity)
+        parts = degradation.parts(context, chosen, severity)
         out = self.folder / f"{name.partition(':')[0]}_{severity}_{seed}.mp4"
         return splice(self.film.video, parts, out), parts
 
-    def _set(self, name: str, seed: int, models: Models | None) -> tuple[Degradation, Workshop]:
+    def _set(self, name: str, seed: int, models: Models | None) -> tuple[Degradation, Context]:
         degradation: Degradation = build("degradation", name).thing
-        dice = Dice.of(seed, "film", name.partition(":")[0])
-        return degradation, Workshop(self.film, dice, models or PlainBackends())
+        rng = Rng.of(seed, "film", name.partition(":")[0])
+        return degradation, Context(self.film, rng, models or PlainBackends())
 
 
 def packets_of(path: Path) -> list[tuple[int, bytes]]:

@@ -68,10 +68,10 @@ def killed_after(files: int, pause: float, command: list[str], out: Path) -> boo
 def test_killed_at_random_and_started_again(corpus: Path, tmp_path: Path) -> None:
     whole, torn = tmp_path / "whole", tmp_path / "torn"
     subprocess.run(command(corpus, whole), check=True, capture_output=True, timeout=PATIENCE)
-    dice = random.Random(20)
+    rng = random.Random(20)
     kills = 0
-    for files in (1, dice.randrange(2, 7), dice.randrange(7, 12)):
-        kills += killed_after(files, dice.uniform(0, 0.1), command(corpus, torn), torn)
+    for files in (1, rng.randrange(2, 7), rng.randrange(7, 12)):
+        kills += killed_after(files, rng.uniform(0, 0.1), command(corpus, torn), torn)
     assert kills >= 1
     done = subprocess.run(command(corpus, torn), check=False, capture_output=True, timeout=PATIENCE)
     assert done.returncode == 0, done.stderr

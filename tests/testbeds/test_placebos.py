@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from screentest.core import BadOption, build, registry
-from screentest.testbeds.contract import Dice, Workshop
+from screentest.testbeds.contract import Context, Rng
 from screentest.testbeds.placebos import TEXT, grained, painted
 from tests.testbeds.stage import PlainBackends, Stage, packets_of
 from tests.video.outside import Outside
@@ -17,7 +17,7 @@ from tests.video.outside import Outside
 def written(stage: Stage, name: str, folder: Path) -> Path:
     placebo = build("placebo", name).thing
     out = folder / f"{name.partition(':')[0]}{placebo.suffix}"
-    placebo.write(Workshop(stage.film, Dice.of(7, "film", name), PlainBackends()), out)
+    placebo.write(Context(stage.film, Rng.of(7, "film", name), PlainBackends()), out)
     return out
 
 
@@ -58,7 +58,7 @@ def test_the_second_generation_looks_like_the_first(
 
 def test_noise_is_one_level_and_half_of_the_pixels() -> None:
     picture = np.full((6, 1000), 100, np.uint8)
-    change = grained(picture, Dice.of("noise")).astype(int) - 100
+    change = grained(picture, Rng.of("noise")).astype(int) - 100
     assert set(np.unique(change[:4])) == {-1, 0, 1}
     assert abs((change[:4] != 0).mean() - 0.5) < 0.05
     assert not change[4:].any()  # chroma

@@ -13,9 +13,10 @@ import pytest
 from screentest.core import BadOption, Item
 from screentest.models import Choice
 from screentest.run import InlineEngine
+from screentest.run.session import Settings
 from screentest.sample import sample_videos
-from screentest.testbeds.asking import FRAMES, LONG_SIDE, ChatUse
 from screentest.testbeds.builder import Building, build_testbed
+from screentest.testbeds.chat import FRAMES, LONG_SIDE
 from screentest.testbeds.options import BuildOptions
 from screentest.testing.chat_answers import Act, Answer, Asked
 from screentest.testing.chat_server import FakeChatServer
@@ -55,7 +56,7 @@ def built(
         items,
         folder,
         options,
-        chat=ChatUse((model,)),
+        chat=Settings((model,)),
         categories=categories,
         engine=InlineEngine(),
     )

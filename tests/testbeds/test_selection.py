@@ -9,7 +9,7 @@ import pytest
 
 from screentest.core import NoValue, Reason
 from screentest.testbeds.captions.facts import CaptionFacts
-from screentest.testbeds.contract import Dice, Film
+from screentest.testbeds.contract import Film, Rng
 from tests.testbeds.stage import NoDetector, NoMatting, PlainBackends, Stage
 
 
@@ -111,17 +111,17 @@ def test_a_film_that_stands_still_cannot_be_stopped(stage: Stage) -> None:
             return [np.full((4, 4, 3), 9, np.uint8)] * 3
 
     with pytest.raises(Unfit, match="stand still"):
-        dynamics_degree().settle(stage.film.clips[0], Still(), Dice.of(1), Dice.of(1))
+        dynamics_degree().settle(stage.film.clips[0], Still(), Rng.of(1), Rng.of(1))
 
 
 def test_dice_are_fair_and_independent() -> None:
     # Chi-squared of 6000 throws over 6 sides; 20.5 is the 0.1% point with 5 degrees of freedom.
-    throws = np.bincount([Dice.of("seed", n).number(6) for n in range(6000)], minlength=6)
+    throws = np.bincount([Rng.of("seed", n).number(6) for n in range(6000)], minlength=6)
     assert ((throws - 1000) ** 2 / 1000).sum() < 20.5
-    assert Dice.of(7, "a", "b").number(10**9) != Dice.of(7, "a,b").number(10**9)
+    assert Rng.of(7, "a", "b").number(10**9) != Rng.of(7, "a,b").number(10**9)
     # Written down once: a testbed must come out the same with any later version.
-    assert Dice.of(7, "film", "color").order(6) == [2, 1, 4, 3, 5, 0]
-    assert Dice.of(7, "film").bits(4, "n").tolist() == [163, 116, 217, 130]
+    assert Rng.of(7, "film", "color").order(6) == [2, 1, 4, 3, 5, 0]
+    assert Rng.of(7, "film").bits(4, "n").tolist() == [163, 116, 217, 130]
 
 
 def least(stage: Stage, name: str, count: int, least: int) -> list[int]:

@@ -107,12 +107,12 @@ def _other(case: Case, change: PromptChange, scripts: dict[str, Script | None]) 
     """The other script, the same for all cases of a source; None where there is none."""
     script = case.first.script
     assert script is not None
-    dice = random.Random(case.cluster)
+    rng = random.Random(case.cluster)
     if change is PromptChange.EMPTY:
         return Script(())
     if change is PromptChange.SHUFFLED:
         clips = list(script.clips)
-        dice.shuffle(clips)
+        rng.shuffle(clips)
         return None if tuple(clips) == script.clips else Script(tuple(clips))
     others = sorted(name for name in scripts if name != case.cluster)
-    return scripts[dice.choice(others)] if others else None
+    return scripts[rng.choice(others)] if others else None

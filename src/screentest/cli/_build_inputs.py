@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from decimal import Decimal, InvalidOperation
+from decimal import Decimal
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -15,20 +15,20 @@ if TYPE_CHECKING:
     from screentest.core import Progress
     from screentest.manifests.importers import Corpus
     from screentest.models import Choice
-    from screentest.testbeds.asking import ChatUse
+    from screentest.run.session import Settings
     from screentest.testbeds.join import Joined
     from screentest.testbeds.options import BuildOptions
 
 
 def chat_use(
     models: Sequence[Choice], device: str, prompts: Path | None, prices: Path | None
-) -> ChatUse | None:
+) -> Settings | None:
     """The chat models that were chosen, if any was."""
     from screentest.models.chat.costs import Prices, read_prices
     from screentest.models.templates import Prompts
-    from screentest.testbeds.asking import ChatUse
+    from screentest.run.session import Settings
 
-    chosen = tuple(choice for choice in models if choice.role == "chat")
+    chosen = tuple(choice for choice in models if choice.role.value == "chat")
     if not chosen:
         if prompts is not None or prices is not None:
             raise BadOption(
@@ -37,21 +37,14 @@ def chat_use(
             )
         return None
     Prompts(prompts)  # a folder that replaces nothing is told now
-    return ChatUse(chosen, device, prompts, read_prices(prices) if prices else Prices())
+    return Settings(chosen, device, prompts, prices=read_prices(prices) if prices else Prices())
 
 
-def cost_cap(text: str, chat: ChatUse | None) -> Decimal | None:
+def cost_cap(text: str, chat: Settings | None) -> Decimal | None:
     """The most that may be spent."""
-    if not text:
-        return None
-    try:
-        cap = Decimal(text)
-    except InvalidOperation:
-        raise BadOption(f"a cost cap cannot be {text!r}") from None
-    for choice in chat.models if chat is not None else ():
-        assert chat is not None
-        chat.prices.require(choice.model)
-    return cap
+    from screentest.run.session import Settings
+
+    return (chat or Settings()).cap(text) if text else None
 
 
 def category_names(text: str | None) -> tuple[str, ...]:

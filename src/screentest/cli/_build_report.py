@@ -39,7 +39,7 @@ def print_building(done: Building, out: Path) -> None:
     """A table of pairs, and what was skipped and why."""
     from screentest.cli.console import out as console
     from screentest.cli.console import plural
-    from screentest.cli.tables import print_indented, print_models, table
+    from screentest.cli.tables import print_indented, table
     from screentest.testbeds.page import PAGE
 
     testbed = done.testbed
@@ -55,7 +55,6 @@ def print_building(done: Building, out: Path) -> None:
     if testbed.pending:
         words += f"; {testbed.pending:,} still to be made: start the same command again"
     print_indented(f"{words}, in {out}", indent=0)
-    print_models(testbed.recipe.get("models", ""))
     if testbed.pairs:
         print_indented(f"Look at them side by side: {out / PAGE}", indent=0)
 

@@ -7,8 +7,6 @@ from typing import Annotated
 
 import typer
 
-from screentest.cli.options import ModelsOption
-
 
 def build(
     corpus: Annotated[
@@ -63,7 +61,9 @@ def build(
     fps: Annotated[
         str | None, typer.Option(metavar="K", help="Frames per second; the source's if not given.")
     ] = None,
-    models: ModelsOption = "builtin",
+    preset: Annotated[
+        str | None, typer.Option(metavar="paper", help="Take the models that the paper names.")
+    ] = None,
     model: Annotated[
         list[str] | None,
         typer.Option("--model", metavar="ROLE=BACKEND:MODEL", help="The model for a role."),
@@ -136,12 +136,11 @@ def build(
     from screentest.cli.console import err, print_json, shown
     from screentest.cli.progress import watched
     from screentest.manifests.importers import read_corpus
-    from screentest.models import read_models
     from screentest.run import LocalEngine
     from screentest.testbeds.builder import build_testbed
-    from screentest.testbeds.options import BuildOptions
+    from screentest.testbeds.options import BuildOptions, read_models
 
-    choices = read_models([models, *(model or [])])
+    models = read_models(preset, model or [])
     options = BuildOptions(
         degradations=degradation_specs(aspects or ["all"], backgrounds),
         placebos=specs_of("placebo", [placebos]),
@@ -152,11 +151,11 @@ def build(
         long_side=long_side or None,
         rate=frame_rate(fps),
         extract=extract,
-        models=tuple(choice for choice in choices if choice.role != "chat"),
+        models=tuple(choice for choice in models if choice.role.value != "chat"),
         device=device,
     )
     engine = LocalEngine(workers=workers, timeout=task_seconds(timeout))
-    chat = chat_use(choices, device, prompts, prices)
+    chat = chat_use(models, device, prompts, prices)
     cap = cost_cap(max_cost, chat)
     names = category_names(categories)
     found = read_corpus(corpus, form)

@@ -2,33 +2,34 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import typer
 
-from screentest.cli.engine import AddressOption, EngineOption, GpusOption
+import screentest
+from screentest.cli.console import out as console
+from screentest.cli.console import plural, print_json
+from screentest.cli.errors import until_stopped
 from screentest.cli.options import (
-    DeviceOption,
+    ENGINE,
+    MODELS,
+    WORKERS,
+    AspectsOption,
     JsonOption,
-    MaxCostOption,
-    ModelOption,
-    ModelsOption,
-    PricesOption,
-    PromptsOption,
-    WorkersOption,
+    OutOption,
+    SignatureOption,
+    names_in,
+    shares,
 )
-from screentest.cli.tables import print_models
-from screentest.run.session import MODELS
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from screentest.certificates.certificate import Certificate
-    from screentest.core import Aspect
-    from screentest.judges.cases import Case
+from screentest.cli.progress import watched
+from screentest.cli.tables import print_facts, print_heading, print_indented, rendered, show
+from screentest.core.signature import short_signature
+from screentest.results import Certificates
 
 
+@shares(MODELS, WORKERS, ENGINE)
 def certify(
     testbed: Annotated[
         list[Path], typer.Option("--testbed", metavar="DIR", help="A folder made by build.")
@@ -43,12 +44,8 @@ def certify(
     chart: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Draw judges by aspects: .svg or .png.")
     ] = None,
-    out: Annotated[Path, typer.Option(metavar="DIR", help="The run's folder.")] = Path(
-        "certificates"
-    ),
-    aspects: Annotated[
-        str, typer.Option(metavar="NAMES", help="all, or some, with commas.")
-    ] = "all",
+    out: OutOption = Path("certificates"),
+    aspects: AspectsOption = "all",
     orders: Annotated[
         str, typer.Option(metavar="WHICH", help="both, or first: the intact video first.")
     ] = "both",
@@ -73,17 +70,9 @@ def certify(
         list[Path] | None,
         typer.Option(metavar="DIR", help="What people's filter left: before and after."),
     ] = None,
-    model: ModelOption = None,
-    models: ModelsOption = "builtin",
-    prompts: PromptsOption = None,
-    prices: PricesOption = None,
-    max_cost: MaxCostOption = "",
-    device: DeviceOption = "auto",
-    workers: WorkersOption = None,
-    engine: EngineOption = "local",
-    address: AddressOption = "",
-    gpus: GpusOption = 1.0,
+    signature: SignatureOption = "short",
     as_json: JsonOption = False,
+    **work: Any,
 ) -> None:
     """Measure how often judges prefer the intact video of a pair.
 
@@ -98,130 +87,60 @@ def certify(
       screentest certify vlm_video --testbed testbed/ --probes all \\
           --model chat=openai:gpt-5 --prices prices.toml --max-cost 20
     """
-    from screentest.certificates.cases import read_cases
-    from screentest.certificates.matrix import matrix
-    from screentest.certificates.plan import Plan
-    from screentest.certificates.plan import certify as run_certify
-    from screentest.cli._certificate import print_certificate
-    from screentest.cli.console import print_json
-    from screentest.cli.engine import engine_of
-    from screentest.cli.options import cap_of, read_aspects, settings_of
-    from screentest.cli.progress import watched
-    from screentest.cli.tables import show
-    from screentest.core import BadOption, to_json
-    from screentest.judges.cases import Order
-    from screentest.judges.from_metrics import judges_of_suite
-    from screentest.judges.verdicts import judge_of
-    from screentest.reports.charts import matrix_chart, must_be_chart, save
-    from screentest.run import RunStore
-
-    if orders not in ("both", "first"):
-        raise BadOption(f"--orders cannot be {orders!r}", advice="Write both or first.")
-    names = [*(judges or ()), *(judges_of_suite(suite) if suite else ())]
-    if not names:
-        raise BadOption("there is no judge to certify", advice="Name judges, or give --suite.")
-    if chart is not None:
-        must_be_chart(chart)
-    for judge in names:
-        judge_of(judge)  # a slip of the pen leaves no run behind
-    settings = settings_of(model, models, prompts, prices, device=device)
-    cases = read_cases(
-        testbed, aspects=read_aspects(aspects), placebos=placebos, kept=tuple(kept or ())
-    )
-    plan = Plan(
-        cases=tuple(cases),
-        judges=tuple(names),
-        orders=tuple(Order) if orders == "both" else (Order.AS_GIVEN,),
+    job = partial(
+        screentest.certify,
+        judges or (),
+        testbed,
+        suite=suite,
+        out=out,
+        aspects=names_in(aspects),
+        orders=orders,
         repeats=repeats,
-        prompt_changes=_changes(probes),
+        probes=names_in(probes, every="none"),
         probe_pairs=probe_pairs,
-        human=_human(human, cases),
+        placebos=placebos,
+        human=human,
+        kept=kept or (),
+        chart=chart,
+        progress=watched(),
+        **work,
     )
-    arguments = {"judges": names, "testbeds": [str(one.absolute()) for one in testbed]}
-    cap = cap_of(max_cost, settings)
-    with (
-        engine_of(engine, address, settings, workers=workers, gpus=gpus) as (hands, settings),
-        RunStore(out, command="certify", arguments=arguments, max_cost=cap) as store,
-    ):
-        done = run_certify(store, plan, settings, engine=hands, progress=watched())
-        used = store.note(MODELS)
-    if chart is not None:
-        save(matrix_chart(matrix(done.certificates)), chart)
+    made, exit_code = until_stopped(job)
     if as_json:
-        import json
-
-        print_json([json.loads(to_json(one)) for one in done.certificates])
+        print_json(made.documents())
     else:
         if suite:
-            show(matrix(done.certificates).table())
-            _print_lost(done.certificates)
+            show(made.matrix())
+            _print_lost(made)
         else:
-            for certificate in done.certificates:
-                print_certificate(certificate)
-        print_models(used["summary"])
-        _print_end(done.pending, out)
-    if done.exit_code:
-        raise typer.Exit(done.exit_code)
-    if not any(one.overall.ok for one in done.certificates):
-        raise typer.Exit(1)
+            _print_certificates(made, full=signature == "full")
+        words = f"The certificates are in {out}"
+        if made.pending:
+            words = f"{plural(made.pending, 'judgement')} still to be made: start the same command"
+            words += " again"
+        print_indented(words, indent=0)
+    if exit_code or not any(one.overall.ok for one in made.certificates):
+        raise typer.Exit(exit_code or 1)
 
 
-def _changes(text: str) -> tuple[Any, ...]:
-    from screentest.certificates.prompt_changes import PromptChange
-    from screentest.core import BadOption
-
-    if text == "none":
-        return ()
-    if text == "all":
-        return tuple(PromptChange)
-    try:
-        return tuple(PromptChange(name.strip()) for name in text.split(","))
-    except ValueError:
-        known = ", ".join(PromptChange)
-        raise BadOption(f"{text!r} names no probes", advice=f"Probes: {known}.") from None
+def _print_certificates(made: Certificates, *, full: bool) -> None:
+    for one, table in zip(made.certificates, made.tables(), strict=True):
+        print_heading(table.title)
+        console().print(rendered(table))
+        print_facts(made.facts(one.judge))
+        print_indented(one.signature if full else short_signature(one.signature))
 
 
-def _human(votes: Path | None, cases: Sequence[Case]) -> dict[Aspect, float] | None:
-    """What people say of the very pairs that the table of aspects counts."""
-    if votes is None:
-        return None
-    from screentest.core import BadOption
-    from screentest.judges.cases import strongest
-    from screentest.judges.human import share_for_intact
-    from screentest.judges.votes import pair_votes
-
-    videos = [case.second.video for case in strongest(cases)]
-    shares = share_for_intact(pair_votes(votes), videos)
-    if not shares:
-        raise BadOption(
-            f"{votes} has no vote on a pair of these testbeds",
-            advice="`video` is the path of the changed video in its testbed.",
-        )
-    return shares
-
-
-def _print_lost(certificates: Sequence[Certificate]) -> None:
+def _print_lost(made: Certificates) -> None:
     """The judges without any answer, and why."""
-    from screentest.cli.tables import print_heading, print_indented
-
     reasons: dict[str, list[str]] = {}
-    for one in certificates:
+    for one in made.certificates:
         if one.overall.failure is not None:
             reasons.setdefault(str(one.overall.failure).splitlines()[0], []).append(one.judge)
     if reasons:
         print_heading(f"Without any answer: {sum(map(len, reasons.values())):,}")
         for reason, judges in reasons.items():
             print_indented(f"{reason}: {', '.join(judges)}")
-
-
-def _print_end(pending: int, out: Path) -> None:
-    from screentest.cli.console import plural
-    from screentest.cli.tables import print_indented
-
-    words = f"The certificates are in {out}"
-    if pending:
-        words = f"{plural(pending, 'judgement')} still to be made: start the same command again"
-    print_indented(words, indent=0)
 
 
 COMMANDS = {"certify": certify}

@@ -6,18 +6,30 @@ import os
 import sys
 import tempfile
 import traceback
+from collections.abc import Callable
 from contextlib import suppress
-from typing import Any
+from typing import Any, TypeVar
 
 import typer
 
 from screentest.cli.console import shown
 from screentest.cli.loader import CommandGroup
-from screentest.core import NoValue, Reason, ScreentestError, StorageError
+from screentest.core import NoValue, Reason, ScreentestError, Stopped, StorageError
 
 EXIT_INTERRUPTED = 130  # 128 + SIGINT, as shells have it
 EXIT_BROKEN_PIPE = 141  # 128 + SIGPIPE
 EXIT_BUG = 70  # EX_SOFTWARE
+
+
+R = TypeVar("R")
+
+
+def until_stopped(job: Callable[[], R]) -> tuple[R, int]:
+    """What a job gives and 0; where a signal stopped it, what there is and the exit code."""
+    try:
+        return job(), 0
+    except Stopped as stop:
+        return stop.result, stop.exit_code
 
 
 class Commands(CommandGroup):
@@ -34,7 +46,7 @@ class Commands(CommandGroup):
             if _debugging(ctx):
                 traceback.print_exc()
             elif isinstance(error, NoValue) and error.reason is Reason.CRASHED:
-                # A worker met the bug; what it told is the traceback.
+                # A worker met the bug; its message is the traceback.
                 _report_bug(error.message.splitlines()[-1], error.message)
                 raise typer.Exit(EXIT_BUG) from None
             else:
@@ -50,7 +62,7 @@ class Commands(CommandGroup):
             if _debugging(ctx):
                 traceback.print_exc()
             else:
-                _say(f"error: {_told(error)}")
+                _say(f"error: {_message(error)}")
             raise typer.Exit(StorageError.exit_code) from None
         except Exception as error:
             if _is_typers(error):
@@ -71,13 +83,13 @@ def _debugging(ctx: Any) -> bool:
     return bool(ctx.params.get("debug"))
 
 
-def _told(error: OSError) -> str:
+def _message(error: OSError) -> str:
     words = error.strerror or str(error)
     return f"{error.filename}: {words}" if error.filename else words
 
 
 def _say(*lines: str) -> None:
-    with suppress(OSError):  # nobody is listening: there is nothing left to tell
+    with suppress(OSError):  # nobody is listening: there is nothing left to say
         for line in lines:
             for part in line.splitlines():
                 sys.stderr.write(shown(part) + "\n")

@@ -1,9 +1,19 @@
-"""Options that several commands share, and what becomes of them."""
+"""Options that several commands share.
+
+A command that takes a whole set is decorated with it, and gets what was given as keywords with the
+names that the Python API has:
+
+    @shares(MODELS, ENGINE)
+    def score(inputs: …, **work: Any) -> None:
+        screentest.score(inputs, **work)
+"""
 
 from __future__ import annotations
 
+import inspect
+from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any, TypeAlias, TypeVar
 
 import typer
 
@@ -18,13 +28,8 @@ ModelOption = Annotated[
     list[str] | None,
     typer.Option("--model", metavar="ROLE=BACKEND:MODEL", help="The model for a role."),
 ]
-ModelsOption = Annotated[
-    str,
-    typer.Option(
-        "--models",
-        metavar="PROFILE",
-        help="Models for all roles: builtin, light, paper, or a .toml file.",
-    ),
+ProfileOption = Annotated[
+    Path | None, typer.Option("--profile", metavar="FILE", help="Models for all roles, in TOML.")
 ]
 PromptsOption = Annotated[
     Path | None,
@@ -46,10 +51,90 @@ DamagedOption = Annotated[
 ]
 JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 
+OutOption = Annotated[Path, typer.Option("--out", metavar="DIR", help="The run's folder.")]
+AspectsOption = Annotated[
+    str, typer.Option("--aspects", metavar="NAMES", help="all, or some, with commas.")
+]
+SignatureOption = Annotated[
+    str, typer.Option("--signature", metavar="short|full", help="How signatures are written.")
+]
+
+OptionSet: TypeAlias = Mapping[str, tuple[Any, Any]]
+"""Options by the keyword of the Python API: annotation and default."""
+
+MODELS: OptionSet = {
+    "models": (ModelOption, None),
+    "profile": (ProfileOption, None),
+    "prompts": (PromptsOption, None),
+    "prices": (PricesOption, None),
+    "max_cost": (MaxCostOption, ""),
+    "device": (DeviceOption, "auto"),
+}
+WORKERS: OptionSet = {"workers": (WorkersOption, None)}
+ENGINE: OptionSet = {
+    "engine": (
+        Annotated[
+            str,
+            typer.Option(
+                "--engine", metavar="NAME", help="Who does the work: local, or ray (a cluster)."
+            ),
+        ],
+        "local",
+    ),
+    "address": (
+        Annotated[
+            str,
+            typer.Option(
+                "--address", metavar="HOST:PORT", help="The Ray cluster; else this machine's."
+            ),
+        ],
+        "",
+    ),
+    "gpus": (
+        Annotated[
+            float,
+            typer.Option(
+                "--gpus", help="On Ray: GPUs, or the part of one, for each host of models."
+            ),
+        ],
+        1.0,
+    ),
+}
+
+F = TypeVar("F", bound=Callable[..., None])
+
+
+def shares(*sets: OptionSet) -> Callable[[F], F]:
+    """Give a command the options of these sets; it gets them as keywords."""
+
+    def decorate(function: F) -> F:
+        own = inspect.signature(function, eval_str=True)
+        kept = [one for one in own.parameters.values() if one.kind is not one.VAR_KEYWORD]
+        added = [
+            inspect.Parameter(
+                name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=annotation
+            )
+            for options in sets
+            for name, (annotation, default) in options.items()
+        ]
+        function.__signature__ = own.replace(parameters=[*kept, *added])  # type: ignore[attr-defined]
+        return function
+
+    return decorate
+
+
+def names_in(text: str, *, every: str = "all") -> tuple[str, ...]:
+    """Names with commas; none of them stands for all.
+
+    >>> names_in("color, dynamics_degree"), names_in("all")
+    (('color', 'dynamics_degree'), ())
+    """
+    return () if text == every else tuple(name.strip() for name in text.split(",") if name.strip())
+
 
 def settings_of(
     model: Sequence[str] | None,
-    models: str = "builtin",
+    profile: Path | None = None,
     prompts: Path | None = None,
     prices: Path | None = None,
     *,
@@ -61,7 +146,8 @@ def settings_of(
     from screentest.run.session import read_settings
 
     return read_settings(
-        [models, *(model or ())],
+        model or (),
+        profile,
         prompts,
         prices,
         device=device,

@@ -7,6 +7,12 @@ from typing import Annotated
 
 import typer
 
+import screentest
+from screentest.cli.console import out as console
+from screentest.cli.console import plural, shown
+from screentest.cli.options import names_in
+from screentest.cli.progress import watched
+
 
 def report(
     runs: Annotated[list[Path], typer.Argument(metavar="RUN…", help="Runs of score and certify.")],
@@ -39,22 +45,20 @@ def report(
       screentest report scores/ certificates/ --out report.html --tables tables/
       screentest report scores/ --by model --title "Our models in May"
     """
-    from screentest.cli.console import out as console
-    from screentest.cli.console import plural, shown
-    from screentest.cli.progress import watched
-    from screentest.reports.data import read_report
-    from screentest.reports.formats import write_tables
-    from screentest.reports.html import PageOptions, write_html
-
-    read = read_report(runs, by=by)
-    options = PageOptions(title or "screentest report", pictures, embed)
-    write_html(read, out, options, progress=watched())
-    size = out.stat().st_size / 1e6
-    console().print(f"{shown(str(out))}: {size:.1f} MB")
+    made = screentest.report(
+        *runs,
+        out=out,
+        tables=tables,
+        formats=names_in(formats),
+        by=by,
+        title=title or "screentest report",
+        pictures=pictures,
+        embed=embed,
+        progress=watched(),
+    )
+    console().print(f"{shown(str(out))}: {out.stat().st_size / 1e6:.1f} MB")
     if tables is not None:
-        names = [name.strip() for name in formats.split(",") if name.strip()]
-        written = write_tables(read, tables, names)
-        console().print(f"{shown(str(tables))}: {plural(len(written), 'file')}")
+        console().print(f"{shown(str(tables))}: {plural(len(made.tables), 'file')}")
 
 
 COMMANDS = {"report": report}

@@ -2,29 +2,33 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import typer
 
-from screentest.cli.engine import AddressOption, EngineOption, GpusOption
+import screentest
+from screentest.cli.console import out as console
+from screentest.cli.console import plural
+from screentest.cli.errors import until_stopped
 from screentest.cli.options import (
+    ENGINE,
+    MODELS,
+    WORKERS,
     DamagedOption,
-    DeviceOption,
     JsonOption,
-    MaxCostOption,
-    ModelOption,
-    ModelsOption,
-    PricesOption,
-    WorkersOption,
+    OutOption,
+    SignatureOption,
+    shares,
 )
+from screentest.cli.progress import watched
+from screentest.cli.tables import print_heading, print_indented, print_lines, show
+from screentest.core import BadOption
+from screentest.results import Scores
 
-if TYPE_CHECKING:
-    from screentest.results import Scores
-    from screentest.run import Execution
-    from screentest.scores.remote import Cache
 
-
+@shares(MODELS, WORKERS, ENGINE)
 def score(
     inputs: Annotated[
         list[Path] | None,
@@ -33,18 +37,14 @@ def score(
         ),
     ] = None,
     suite: Annotated[
-        str, typer.Option(metavar="NAME", help="A suite: core, locot2v, etva, univ.")
+        str, typer.Option(metavar="NAME", help="A suite, with options: NAME:option=value,…")
     ] = "core",
-    task: Annotated[
-        str, typer.Option(metavar="NAME", help="Of the suite univ: v2t, t2v, r2v, tv2v, rv2v, v2v.")
-    ] = "",
-    compat: Annotated[
-        str,
-        typer.Option(metavar="NAME", help="Of the suite locot2v: upstream, as its code has it."),
-    ] = "",
+    data: Annotated[
+        Path | None, typer.Option(metavar="PATH", help="The suite's own files: its prompts.")
+    ] = None,
     videos: Annotated[
         Path | None,
-        typer.Option(metavar="DIR", help="A generator's videos for --prompts FILE, named by id."),
+        typer.Option(metavar="DIR", help="A generator's videos for --data, named by id."),
     ] = None,
     model_name: Annotated[
         str, typer.Option("--model-name", metavar="NAME", help="Which generator made --videos.")
@@ -56,28 +56,15 @@ def score(
     prompt: Annotated[
         str, typer.Option(metavar="TEXT", help="What the videos were asked to show.")
     ] = "",
-    out: Annotated[Path, typer.Option(metavar="DIR", help="The run's folder.")] = Path("scores"),
+    out: OutOption = Path("scores"),
     by: Annotated[
         str, typer.Option(metavar="GROUP", help="Break the table down by this group.")
     ] = "",
-    model: ModelOption = None,
-    models: ModelsOption = "builtin",
-    prompts: Annotated[
-        Path | None,
-        typer.Option(metavar="PATH", help="A prompt suite (a file), or templates (a folder)."),
-    ] = None,
-    prices: PricesOption = None,
-    max_cost: MaxCostOption = "",
     detector: Annotated[str, typer.Option(metavar="NAME", help="Who finds the shots.")] = "default",
-    device: DeviceOption = "auto",
     allow_damaged: DamagedOption = False,
     retry: Annotated[
         str, typer.Option(metavar="WHICH", help="Failures to try again: transient, all, none.")
     ] = "transient",
-    workers: WorkersOption = None,
-    engine: EngineOption = "local",
-    address: AddressOption = "",
-    gpus: GpusOption = 1.0,
     allow_remote: Annotated[
         bool,
         typer.Option("--allow-remote", help="Fetch videos from http(s), s3 and gs addresses."),
@@ -85,10 +72,9 @@ def score(
     cache_limit: Annotated[
         float, typer.Option(help="GB of fetched videos that are kept at a time.", min=0.001)
     ] = 20.0,
-    signature: Annotated[
-        str, typer.Option(metavar="FORM", help="Print signatures short or full.")
-    ] = "short",
+    signature: SignatureOption = "short",
     as_json: JsonOption = False,
+    **work: Any,
 ) -> None:
     """Score videos with a suite or with single metrics.
 
@@ -100,98 +86,45 @@ def score(
     Examples:
       screentest score film.mp4
       screentest score videos/ --metrics sharpness,flicker --out sharp/
-      screentest score --suite locot2v --videos out/ --prompts suite.json \\
+      screentest score --suite locot2v --videos out/ --data suite.json \\
           --model-name X --model chat=openai:NAME
       screentest score manifest.jsonl --suite etva --by model \\
           --model chat=openai:gpt-5 --prices prices.toml --max-cost 20
     """
-    from screentest.cli._prompt_suite import asked, print_missing, with_option
-    from screentest.cli.engine import engine_of
-    from screentest.cli.options import cap_of, settings_of
-    from screentest.cli.progress import watched
-    from screentest.cli.tables import print_models, show
-    from screentest.core import BadOption
-    from screentest.results import Scores
-    from screentest.run import Retry, RunStore
-    from screentest.run.session import MODELS
-    from screentest.scores.evaluators import metric_names, resolve
-    from screentest.scores.results import read_results
-    from screentest.scores.suite import read_suite
-    from screentest.scores.tables import values_table
-    from screentest.scores.tasks import score_items
-
     if signature not in ("short", "full"):
         raise BadOption(f"invalid --signature {signature!r}: must be short or full")
-    if retry not in list(Retry):
-        raise BadOption(f"--retry cannot be {retry!r}", advice=f"One of {', '.join(Retry)}.")
-    for option, value in (("task", task), ("compat", compat)):
-        if value:
-            if metrics:
-                raise BadOption(f"--{option} belongs to a suite, not to single metrics")
-            suite = with_option(suite, option, value)
-    given = asked(inputs or [], prompt, suite, prompts, videos, model_name)
-    if metrics and given.suite != suite:
-        raise BadOption("a prompt suite belongs to a suite, not to single metrics")
-    suite = given.suite
-    names = metric_names(metrics) if metrics else list(read_suite(suite).metrics)
-    for name in names:
-        resolve(name)  # a slip of the pen leaves no run behind
-    settings = settings_of(
-        model,
-        models,
-        given.templates,
-        prices,
-        device=device,
-        allow_damaged=allow_damaged,
+    job = partial(
+        screentest.score,
+        inputs or (),
+        suite=suite,
+        metrics=metrics or (),
+        prompt=prompt,
+        data=data,
+        generated=videos,
+        model_name=model_name,
+        out=out,
         detector=detector,
+        allow_damaged=allow_damaged,
+        retry=retry,
+        allow_remote=allow_remote,
+        cache_limit=cache_limit,
+        progress=watched(),
+        **work,
     )
-    cap = cap_of(max_cost, settings)
-    arguments = {"suite": "" if metrics else suite, "metrics": names, "models": settings.models}
-    with (
-        engine_of(engine, address, settings, workers=workers, gpus=gpus) as (hands, settings),
-        RunStore(out, command="score", arguments=arguments, max_cost=cap) as store,
-    ):
-        done = score_items(
-            store,
-            given.items,
-            names,
-            settings,
-            engine=hands,
-            cache=_cache(cache_limit) if allow_remote else None,
-            retry=Retry(retry),
-            progress=watched(),
-        )
-        results = read_results(store)
-        used = store.note(MODELS)
-    scores, full = Scores(out, results), signature == "full"
+    scores, exit_code = until_stopped(job)
+    full = signature == "full"
     if as_json:
-        facts: dict[str, Any] = {"run": str(out), "pending": done.pending, "models": used["roles"]}
+        facts: dict[str, Any] = {"run": str(out), "pending": scores.pending}
         if videos:
-            facts |= {"missing": given.missing, "problems": given.problems}
-        values = values_table(results, full=full)
-        show(*scores.tables(by, full=full), values, as_json=True, **facts)
+            facts |= {"missing": list(scores.missing), "problems": list(scores.problems)}
+        show(*scores.tables(by, full=full), scores.values(full=full), as_json=True, **facts)
     else:
-        _print(scores, by, done, full=full)
-        print_models(used["summary"])
-        print_missing(given.missing, given.problems)
-    if done.exit_code:
-        raise typer.Exit(done.exit_code)
-    if not any(total.scored for total in results.totals()):
-        raise typer.Exit(1)
+        _print(scores, by, full=full)
+    if exit_code or not any(total.scored for total in scores.totals):
+        raise typer.Exit(exit_code or 1)
 
 
-def _cache(gigabytes: float) -> Cache:
-    from screentest.models.weights import cache_folder
-    from screentest.scores.remote import Cache
-
-    return Cache(cache_folder() / "videos", round(gigabytes * 1e9))
-
-
-def _print(scores: Scores, by: str, done: Execution, *, full: bool) -> None:
-    from screentest.cli.console import out as console
-    from screentest.cli.console import plural
-    from screentest.cli.tables import print_heading, print_indented, show
-
+def _print(scores: Scores, by: str, *, full: bool) -> None:
     show(*scores.tables(by, full=full))
     lost = scores.not_scored.records()
     if lost:
@@ -203,12 +136,21 @@ def _print(scores: Scores, by: str, done: Execution, *, full: bool) -> None:
         print_indented(f"→ {advice}")
     console().print()
     words = f"{plural(len(scores.results.items), 'item')}, in {scores.run}"
-    if done.pending:
-        words = f"{plural(done.pending, 'record')} still to be made: start the same command again; "
-        words += f"what there is is in {scores.run}"
-    if done.changed:
-        words += f"; {plural(done.changed, 'record')} not kept, since a file changed meanwhile"
+    if scores.pending:
+        words = f"{plural(scores.pending, 'record')} still to be made: start the same command "
+        words += f"again; what there is is in {scores.run}"
+    if scores.changed:
+        words += f"; {plural(scores.changed, 'record')} not kept, since a file changed meanwhile"
     print_indented(words, indent=0)
+    if scores.stand_ins:
+        named = ", ".join(f"{role}={name}" for role, name in sorted(scores.stand_ins.items()))
+        print_indented(
+            f"With built-in backends, not the models of the papers: {named}. "
+            "`screentest models` shows others.",
+            indent=0,
+        )
+    print_lines("Missing", scores.missing)
+    print_lines("Problems", scores.problems)
 
 
 COMMANDS = {"score": score}

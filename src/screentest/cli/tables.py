@@ -20,6 +20,7 @@ COUNT = "{:,}".format
 SHARE = "{:.1%}".format
 """How a column shows shares: 45.2%."""
 
+MOST_LINES = 20
 _MARKS = {True: ("✓", "green"), False: ("✗", "red"), None: ("–", "dim")}
 
 
@@ -40,8 +41,8 @@ def show(*tables: core.Table, as_json: bool = False, **facts: Any) -> None:
         if len(filled) > 1:
             print_heading(one.title)
         out().print(rendered(one))
-        if one.note:
-            print_indented(one.note, indent=0, style="dim")
+        for line in one.note.splitlines():
+            print_indented(line, indent=0, style="dim")
 
 
 def rendered(given: core.Table) -> Table:
@@ -107,6 +108,16 @@ def print_indented(text: str, *, indent: int = 2, style: str = "") -> None:
         console.print(Text(" " * depth) + line)
 
 
+def print_lines(title: str, lines: Sequence[str]) -> None:
+    """A list under a heading, cut after twenty; nothing where it is empty."""
+    if lines:
+        print_heading(f"{title}: {len(lines):,}")
+    for line in lines[:MOST_LINES]:
+        print_indented(line)
+    if len(lines) > MOST_LINES:
+        print_indented(f"and {len(lines) - MOST_LINES:,} more (--json lists all)")
+
+
 def print_facts(facts: Iterable[tuple[str, str]]) -> None:
     """Names and values in two columns."""
     _print_grid([((shown(name), "bold"), (shown(value), "")) for name, value in facts])
@@ -133,9 +144,3 @@ def _print_grid(rows: Sequence[Sequence[tuple[str, str]]]) -> None:
     for row in rows:
         grid.add_row(*(Text(*row[n]) for n in columns))
     out().print(Padding(grid, (0, 0, 0, 2), expand=False))
-
-
-def print_models(summary: str) -> None:
-    """The line that says which backends were used; nothing where none were."""
-    if summary:
-        print_indented(summary, indent=0)

@@ -1,7 +1,7 @@
 """The tree of exceptions, drawn in one place.
 
     ScreentestError
-    ├── UserError             the user can mend it: printed without a traceback
+    ├── UserError             the user can fix it: printed without a traceback
     │   ├── UnknownName       no such metric, judge, detector…
     │   ├── BadOption         an option or argument that cannot be
     │   ├── ManifestError     a manifest row that cannot be read
@@ -14,15 +14,19 @@
     └── NoValue               why one measurement has no value; becomes an Outcome
         └── VideoError        the video is the reason
 
+``Stopped`` is a KeyboardInterrupt: a signal ended a job that can be gone on with.
 Each error says what happened and, in ``advice``, what to do next.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 if TYPE_CHECKING:
     from screentest.core.outcome import Failure, Reason
+
+
+R = TypeVar("R")
 
 
 class ScreentestError(Exception):
@@ -123,3 +127,19 @@ STOPPING: Final = (RunError, ServiceError, StorageError, UnknownName)
 BadOption is not one of them: what an item brings along, such as a script beyond the end of its
 video, can raise it, and one bad item must not stop the others.
 """
+
+
+class Stopped(KeyboardInterrupt):
+    """A signal stopped the job; the same call again goes on. ``result`` is what there is."""
+
+    def __init__(self, result: Any, exit_code: int) -> None:
+        super().__init__("stopped; the same call again goes on")
+        self.result = result
+        self.exit_code = exit_code
+
+    @classmethod
+    def unless_done(cls, result: R, exit_code: int) -> R:
+        """The result of a job that came to its end; raises where a signal ended it."""
+        if exit_code:
+            raise cls(result, exit_code)
+        return result

@@ -33,6 +33,7 @@ from screentest.core import (
     StorageError,
 )
 from screentest.models.remote import ModelHost, lend_from
+from screentest.models.roles import Role
 from screentest.run.channel import LedgerServer, RemoteLedger, as_error, error_message
 from screentest.run.inputs import Stamp
 from screentest.run.worker import do, take
@@ -68,7 +69,7 @@ class RayLender:
         # Workers start at different hosts; any start will do.
         self._turns = count(random.randrange(len(self._hosts)))
 
-    def ask(self, role: str, backend: str, options: Mapping[str, Any], *call: Any) -> Any:
+    def ask(self, role: Role, backend: str, options: Mapping[str, Any], *call: Any) -> Any:
         """What a backend with these options says, on whichever host it is."""
         ray: Any = importlib.import_module("ray")
         host = self._hosts[next(self._turns) % len(self._hosts)]

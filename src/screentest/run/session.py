@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from decimal import Decimal, InvalidOperation
@@ -20,16 +20,13 @@ from screentest.core import (
     VideoInfo,
     to_json,
 )
-from screentest.models import Choice, Models, read_models
+from screentest.models import Choice, Models, read_profile
 from screentest.models.chat.costs import Prices, read_prices
-from screentest.models.roles import CHAT
+from screentest.models.roles import Role
 from screentest.models.templates import Prompts
 from screentest.run import Engine, LocalEngine, Stamp
 from screentest.video import DEFAULT_LIMITS, Limits, find_shots, probe, sample_frames
 from screentest.video.survey import Survey, survey
-
-MODELS = "models"
-"""The note of a run that says which backends it used."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,13 +44,10 @@ class Settings:
     allow_damaged: bool = False
     """Score what can be decoded of a damaged film; else it has no score."""
 
-    def used(self, roles: Iterable[str]) -> dict[str, str]:
-        """The backend of each of these roles, where it has one."""
-        return Models(self.models).used(roles)
-
-    def summary(self, roles: Iterable[str]) -> str:
-        """One line about them: ``models: flow=dis, image_text=colour_words (builtin)``."""
-        return Models(self.models).summary(roles)
+    def pinned(self, roles: tuple[str, ...]) -> Settings:
+        """The same with ``builtin`` replaced by what it stands for on this machine."""
+        models = Models(self.models, device=self.device)
+        return replace(self, models=models.pinned(roles))
 
     def cap(self, most: str | float | Decimal) -> Decimal:
         """The most that may be spent. Without a price for each model it could not be kept."""
@@ -62,13 +56,14 @@ class Settings:
         except InvalidOperation:
             raise BadOption(f"a cost cap cannot be {most!r}") from None
         for choice in self.models:
-            if choice.role == CHAT and choice.backend == "openai":
+            if choice.role is Role.CHAT and choice.backend == "openai":
                 self.prices.require(choice.model)
         return cap
 
 
 def read_settings(
-    models: str | Sequence[str] = (),
+    models: Sequence[str] = (),
+    profile: Path | None = None,
     prompts: Path | None = None,
     prices: Path | None = None,
     *,
@@ -76,9 +71,12 @@ def read_settings(
     allow_damaged: bool = False,
     detector: str = "default",
 ) -> Settings:
-    """Settings from texts and files; ``models`` are a profile and choices one by one."""
+    """Settings from texts and files; what ``models`` chooses comes before the profile."""
+    chosen = [Choice.parse(text) for text in models]
+    named = read_profile(profile) if profile else []
+    places = {(choice.role, choice.use) for choice in chosen}
     return Settings(
-        models=read_models(models),
+        models=(*chosen, *(one for one in named if (one.role, one.use) not in places)),
         device=device,
         prompts=prompts.absolute() if prompts else None,
         detector=detector,

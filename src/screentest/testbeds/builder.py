@@ -15,15 +15,15 @@ from pathlib import Path
 from screentest._util.version import VERSION
 from screentest.core import BadOption, Failure, Item, Outcome, Progress, Reason, to_json
 from screentest.core.options import parse
-from screentest.models import Models
 from screentest.run import Engine, Function, LocalEngine, RecordKey, RunStore, Task, hash_parts
-from screentest.testbeds.asking import ChatUse, caption_signature, facts_signature
+from screentest.run.session import Settings
 from screentest.testbeds.captions.facts import CaptionFacts
+from screentest.testbeds.chat import caption_signature, facts_signature
 from screentest.testbeds.intact import Intact, IntactTask, make_intact
 from screentest.testbeds.options import BuildOptions, Rung, left_out
 from screentest.testbeds.page import write_page
 from screentest.testbeds.pairs import PairTask, make_pairs
-from screentest.testbeds.prepare import Site, prepare
+from screentest.testbeds.prepare import BuildRun, prepare
 from screentest.testbeds.sources import (
     Change,
     Extractor,
@@ -31,7 +31,6 @@ from screentest.testbeds.sources import (
     by_rules,
     changes,
     film_signature,
-    roles_of,
     sources_of,
 )
 from screentest.testbeds.testbed import SCHEMA, Pair, Skip, Testbed, portable, write_testbed
@@ -63,7 +62,7 @@ def build_testbed(
     options: BuildOptions | None = None,
     *,
     extractor: Extractor | None = None,
-    chat: ChatUse | None = None,
+    chat: Settings | None = None,
     categories: Sequence[str] = (),
     max_cost: Decimal | None = None,
     engine: Engine | None = None,
@@ -88,21 +87,21 @@ def build_testbed(
     plan = changes(options, name)
     arguments = {"options": to_json(options), "captions": name}
     with RunStore(out / RUN, command="build", arguments=arguments, max_cost=max_cost) as store:
-        site = Site(store, out, engine or LocalEngine(), progress)
+        run = BuildRun(store, out, engine or LocalEngine(), progress)
         sources = sources_of(items, lost, out)
-        prepare(sources, site, reader, chat, categories)
-        site.carry_out(_intact_tasks(sources, plan, options, out), "normalising")
+        prepare(sources, run, reader, chat, categories)
+        run.execute(_intact_tasks(sources, plan, options, out), "normalising")
         for source in sources:
             if source.usable:
-                source.film = site.value(source.intact_key, Intact)
+                source.film = run.value(source.intact_key, Intact)
             elif source.lost is not None:
                 source.film = Outcome(failure=source.lost)
-        site.carry_out(_pair_tasks(sources, plan, options, out), "degrading")
-        testbed = _listed(sources, plan, _recipe(options, name, chat), options.seed, site)
+        run.execute(_pair_tasks(sources, plan, options, out), "degrading")
+        testbed = _listed(sources, plan, _recipe(options, name, chat), options.seed, run)
         testbed = portable(testbed, [out, *_places(sources, options)])
         write_testbed(out, testbed)
         write_page(out, testbed)
-    done = site.executions
+    done = run.executions
     return Building(
         testbed,
         reused=sum(one.reused for one in done),
@@ -114,7 +113,7 @@ def build_testbed(
 
 
 def _reader(
-    options: BuildOptions, extractor: Extractor | None, chat: ChatUse | None
+    options: BuildOptions, extractor: Extractor | None, chat: Settings | None
 ) -> tuple[Extractor | None, str]:
     """Who reads captions in this process, None for the chat model; and the reader's name."""
     if extractor is None and options.extract == "chat":
@@ -219,7 +218,7 @@ def _listed(
     plan: Sequence[Change],
     recipe: Mapping[str, str],
     seed: int,
-    site: Site,
+    run: BuildRun,
 ) -> Testbed:
     pairs: list[Pair] = []
     skips: list[Skip] = []
@@ -231,7 +230,7 @@ def _listed(
                 if source.film is not None and source.film.failure is not None:
                     outcome = Outcome(failure=source.film.failure)
                 elif (change.name, rung) in source.keys:
-                    outcome = site.value(source.keys[change.name, rung], Pair)
+                    outcome = run.value(source.keys[change.name, rung], Pair)
                 if outcome is None:
                     pending += 1
                 elif outcome.failure is not None:
@@ -286,7 +285,7 @@ def _skip(source: Source, change: Change, rung: Rung | None, failure: Failure) -
     )
 
 
-def _recipe(options: BuildOptions, extractor: str, chat: ChatUse | None) -> Mapping[str, str]:
+def _recipe(options: BuildOptions, extractor: str, chat: Settings | None) -> Mapping[str, str]:
     """What was asked for, in the words of the command line; and whole, to build it again."""
     return {
         "aspects": " ".join(options.degradations),
@@ -297,6 +296,6 @@ def _recipe(options: BuildOptions, extractor: str, chat: ChatUse | None) -> Mapp
         "film": str(film_signature(options, options.long_side)),
         "captions": extractor,
         "captioner": str(caption_signature(chat)) if chat is not None else "",
-        "models": Models(options.models).summary(roles_of(options)),
+        "models": " ".join(map(str, options.models)),
         "options": to_json(options),
     }

@@ -28,34 +28,34 @@ if TYPE_CHECKING:
     from screentest.video import NormalizedVideo, Part
 
 
-# Dice: every random choice, made by a hash of what it is for and never by a running stream.
-#
-# The order of work, the number of workers and the version of a random generator change nothing,
-# and one more choice somewhere leaves all the others as they were.
-#
-# >>> dice = Dice.of(7, "film", "color")
-# >>> dice.pick(["red", "green", "blue"], "first") == dice.pick(["red", "green", "blue"], "first")
-# True
-# >>> sorted(dice.order(4))
-# [0, 1, 2, 3]
-
 T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
-class Dice:
-    """Choices for one purpose; ``at`` gives those for a part of it."""
+class Rng:
+    """Random choices for one purpose; ``at`` gives those for a part of it.
+
+    Each is made by a hash of what it is for and never by a running stream: the order of work, the
+    number of workers and the version of a random generator change nothing, and one more choice
+    somewhere leaves all the others as they were.
+
+    >>> rng = Rng.of(7, "film", "color")
+    >>> rng.pick(["red", "green", "blue"], "first") == rng.pick(["red", "green", "blue"], "first")
+    True
+    >>> sorted(rng.order(4))
+    [0, 1, 2, 3]
+    """
 
     purpose: tuple[str, ...]
 
     @classmethod
-    def of(cls, *purpose: object) -> Dice:
-        """The dice for a purpose: seed, source, aspect…"""
+    def of(cls, *purpose: object) -> Rng:
+        """The rng for a purpose: seed, source, aspect…"""
         return cls(tuple(map(str, purpose)))
 
-    def at(self, *more: object) -> Dice:
-        """The dice for a part: a clip, a frame."""
-        return Dice((*self.purpose, *map(str, more)))
+    def at(self, *more: object) -> Rng:
+        """The rng for a part: a clip, a frame."""
+        return Rng((*self.purpose, *map(str, more)))
 
     def number(self, below: int, *what: object) -> int:
         """A number from 0 on, below ``below``."""
@@ -159,16 +159,16 @@ class Look(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class Workshop:
-    """What a degradation works with: the film, the dice for it, the backends."""
+class Context:
+    """What a degradation works with: the film, the rng for it, the backends."""
 
     film: Film
-    dice: Dice
+    rng: Rng
     models: Models
 
-    def dice_of(self, clip: FilmClip) -> Dice:
-        """The dice of one clip, whichever others were chosen."""
-        return self.dice.at("clip", clip.number)
+    def rng_of(self, clip: FilmClip) -> Rng:
+        """The rng of one clip, whichever others were chosen."""
+        return self.rng.at("clip", clip.number)
 
 
 class Degradation(Protocol):
@@ -181,13 +181,13 @@ class Degradation(Protocol):
     def eligible(self, clip: FilmClip) -> bool:
         """Whether the caption allows it."""
 
-    def settle(self, clip: FilmClip, look: Look, dice: Dice, film_dice: Dice) -> Details:
+    def settle(self, clip: FilmClip, look: Look, rng: Rng, film_rng: Rng) -> Details:
         """What it would do to ``clip``; raises Unfit where the pictures do not allow it.
 
-        ``dice`` is for this clip, ``film_dice`` for what all clips of the film share.
+        ``rng`` is for this clip, ``film_rng`` for what all clips of the film share.
         """
 
-    def parts(self, shop: Workshop, chosen: Sequence[Chosen], severity: float) -> list[Part]:
+    def parts(self, context: Context, chosen: Sequence[Chosen], severity: float) -> list[Part]:
         """The changed copy. ``chosen`` is in the order in which the clips were drawn."""
 
 
@@ -201,7 +201,7 @@ class Placebo(Protocol):
     def eligible(self, film: Film) -> bool:
         """Whether it can be done to this film."""
 
-    def write(self, shop: Workshop, out: Path) -> None:
+    def write(self, context: Context, out: Path) -> None:
         """Write the edited copy to ``out``."""
 
 

@@ -32,7 +32,7 @@ from screentest.core.functions import (
     register_function,
     summary_of,
 )
-from screentest.testbeds.contract import Chosen, DegradationInfo, Dice, Film, Workshop, pieces
+from screentest.testbeds.contract import Chosen, Context, DegradationInfo, Film, Rng, pieces
 from screentest.testbeds.operators.shared import AnyClip, changed_clips, numbered
 from screentest.video import Part, Pixels, Reencode, splice
 
@@ -125,16 +125,16 @@ class FunctionDegradation(AnyClip):
     besides: tuple[str, ...]
     pixels: Pixels
 
-    def parts(self, shop: Workshop, chosen: Sequence[Chosen], severity: float) -> list[Part]:
+    def parts(self, context: Context, chosen: Sequence[Chosen], severity: float) -> list[Part]:
         """The film with the pictures of the chosen clips changed."""
 
         def change(one: Chosen) -> Any:
-            dice = shop.dice_of(one.clip)
+            rng = context.rng_of(one.clip)
             return numbered(
-                partial(_changed, partial(_with, self.call, severity), self.besides, dice)
+                partial(_changed, partial(_with, self.call, severity), self.besides, rng)
             )
 
-        return changed_clips(shop, chosen, change, self.pixels)
+        return changed_clips(context, chosen, change, self.pixels)
 
 
 @dataclass(frozen=True, slots=True)
@@ -151,18 +151,18 @@ class FunctionPlacebo:
         """There must be a clip to touch."""
         return bool(film.clips)
 
-    def write(self, shop: Workshop, out: Path) -> None:
+    def write(self, context: Context, out: Path) -> None:
         """Touch the clips that are drawn first."""
-        drawn = shop.dice.shuffled(shop.film.clips, "draw")[: self.clips]
+        drawn = context.rng.shuffled(context.film.clips, "draw")[: self.clips]
         replaced: dict[int, Part | None] = {
             clip.number: Reencode(
                 clip.span,
-                numbered(partial(_changed, self.call, self.besides, shop.dice_of(clip))),
+                numbered(partial(_changed, self.call, self.besides, context.rng_of(clip))),
                 self.pixels,
             )
             for clip in drawn
         }
-        splice(shop.film.video, list(pieces(shop.film, replaced)), out)
+        splice(context.film.video, list(pieces(context.film, replaced)), out)
 
 
 def _with(call: Callable[..., Any], severity: float, image: Image, **more: Any) -> Any:
@@ -170,14 +170,14 @@ def _with(call: Callable[..., Any], severity: float, image: Image, **more: Any) 
 
 
 def _changed(
-    call: Callable[..., Any], besides: Sequence[str], dice: Dice, number: int, image: Image
+    call: Callable[..., Any], besides: Sequence[str], rng: Rng, number: int, image: Image
 ) -> Image:
     """One picture through the function; what comes back must fit in its place."""
     more: dict[str, Any] = {}
     if "number" in besides:
         more["number"] = number
     if "rng" in besides:
-        more["rng"] = np.random.default_rng(list(dice.bits(16, "frame", number)))
+        more["rng"] = np.random.default_rng(list(rng.bits(16, "frame", number)))
     found = np.asarray(call(image, **more))
     if found.shape != image.shape or found.dtype != np.uint8:
         raise TypeError(

@@ -23,12 +23,12 @@ from screentest.run import Job, RecordKey, Results
 from screentest.testbeds.captions.facts import CaptionFacts
 from screentest.testbeds.contract import (
     Chosen,
+    Context,
     Degradation,
-    Dice,
     Film,
     FilmLook,
     Placebo,
-    Workshop,
+    Rng,
     film_of,
 )
 from screentest.testbeds.intact import as_data, load_intact, timed_script, video_file, video_name
@@ -89,8 +89,8 @@ class _Bench:
         video = load_intact(path, task.item.video)
         film = film_of(video, timed_script(task.item), task.facts)
         models = _models(tuple(map(str, options.models)), options.device)
-        dice = Dice.of(options.seed, task.item.id, self._built.spec.name)
-        self._shop = Workshop(film, dice, models)
+        rng = Rng.of(options.seed, task.item.id, self._built.spec.name)
+        self._context = Context(film, rng, models)
         self._folder = path.parent
         self._drawing: Drawing | None = None
 
@@ -101,12 +101,12 @@ class _Bench:
     def _degraded(self, rung: Rung) -> Pair:
         degradation: Degradation = self._built.thing
         if self._drawing is None:
-            look = FilmLook(self._shop.film, self._shop.models)
-            self._drawing = Drawing(degradation, self._shop, look)
+            look = FilmLook(self._context.film, self._context.models)
+            self._drawing = Drawing(degradation, self._context, look)
         chosen = self._drawing.take(rung.clips, self._task.options.least_clips)
-        parts = degradation.parts(self._shop, chosen, rung.severity)
+        parts = degradation.parts(self._context, chosen, rung.severity)
         out = self._out(rung)
-        made = _spliced(self._shop.film, parts, out)
+        made = _spliced(self._context.film, parts, out)
         roles = degradation.info.roles
         return Pair(
             source=self._task.item.id,
@@ -118,17 +118,17 @@ class _Bench:
             aspect=degradation.info.aspect,
             severity=rung.severity,
             clips=len(chosen),
-            touched=touched(self._shop.film, chosen, parts, made),
-            models={role: str(self._shop.models.signature(role)) for role in roles},
+            touched=touched(self._context.film, chosen, parts, made),
+            models={role: str(self._context.models.signature(role)) for role in roles},
         )
 
     def _placebo(self) -> Pair:
         placebo: Placebo = self._built.thing
-        if not placebo.eligible(self._shop.film):
+        if not placebo.eligible(self._context.film):
             raise NoValue(Reason.NOT_APPLICABLE, "the film is too short for it")
         out = self._out(None, placebo.suffix)
         try:
-            placebo.write(self._shop, out)
+            placebo.write(self._context, out)
         except BadOption as error:
             raise VideoError(Reason.UNDECODABLE, error.message, advice=error.advice) from error
         return Pair(

@@ -12,7 +12,7 @@ import numpy as np
 
 from screentest._util.atomic import atomic_output
 from screentest.core import BadOption, register
-from screentest.testbeds.contract import Dice, Film, FilmClip, Workshop, pieces
+from screentest.testbeds.contract import Context, Film, FilmClip, Rng, pieces
 from screentest.testbeds.operators.shared import numbered
 from screentest.video import Keep, Origin, Part, Pixels, Reencode, frame_by_frame, splice
 
@@ -37,11 +37,11 @@ class OtherContainer:
         """Any film can be packed anew."""
         return True
 
-    def write(self, shop: Workshop, out: Path) -> None:
+    def write(self, context: Context, out: Path) -> None:
         """Copy the packets."""
         import av
 
-        with atomic_output(out) as file, av.open(str(shop.film.video.path)) as source:
+        with atomic_output(out) as file, av.open(str(context.film.video.path)) as source:
             target: OutputContainer = av.open(
                 file, "w", format="matroska", container_options={"fflags": "+bitexact"}
             )
@@ -77,29 +77,29 @@ class Noise:
         """There must be a clip to touch."""
         return bool(film.clips)
 
-    def write(self, shop: Workshop, out: Path) -> None:
-        """Touch the first clips that the dice name."""
-        some = shop.dice.shuffled(shop.film.clips, "draw")[: self._clips]
+    def write(self, context: Context, out: Path) -> None:
+        """Touch the first clips of the draw."""
+        some = context.rng.shuffled(context.film.clips, "draw")[: self._clips]
         replaced: dict[int, Part | None] = {
-            clip.number: Reencode(clip.span, numbered(_grain(shop, clip)), Pixels.I420)
+            clip.number: Reencode(clip.span, numbered(_grain(context, clip)), Pixels.I420)
             for clip in some
         }
-        splice(shop.film.video, list(pieces(shop.film, replaced)), out)
+        splice(context.film.video, list(pieces(context.film, replaced)), out)
 
 
-def _grain(shop: Workshop, clip: FilmClip) -> Callable[[int, Image], Image]:
-    dice = shop.dice_of(clip)
-    return lambda number, picture: grained(picture, dice.at("frame", number))
+def _grain(context: Context, clip: FilmClip) -> Callable[[int, Image], Image]:
+    rng = context.rng_of(clip)
+    return lambda number, picture: grained(picture, rng.at("frame", number))
 
 
-def grained(picture: Image, dice: Dice) -> Image:
+def grained(picture: Image, rng: Rng) -> Image:
     """An I420 picture with a quarter of its luma one level up and a quarter one down.
 
     The squared error is one half, 51 dB below the peak.
     """
     rows = picture.shape[0] * 2 // 3
     luma = picture[:rows]
-    coins = dice.bits(luma.size).reshape(luma.shape)
+    coins = rng.bits(luma.size).reshape(luma.shape)
     step = (coins < 64).astype(np.int16) - (coins >= 192).astype(np.int16)
     result = picture.copy()
     result[:rows] = np.clip(luma + step, 0, 255)
@@ -133,14 +133,14 @@ class PaintedInstruction:
         """There must be a clip to paint on."""
         return bool(film.clips)
 
-    def write(self, shop: Workshop, out: Path) -> None:
-        """Paint on the first clips that the dice name."""
-        some = shop.dice.shuffled(shop.film.clips, "draw")[: self._clips]
+    def write(self, context: Context, out: Path) -> None:
+        """Paint on the first clips of the draw."""
+        some = context.rng.shuffled(context.film.clips, "draw")[: self._clips]
         painting = numbered(lambda _, picture: painted(picture, self._text))
         replaced: dict[int, Part | None] = {
             clip.number: Reencode(clip.span, painting, Pixels.I420) for clip in some
         }
-        splice(shop.film.video, list(pieces(shop.film, replaced)), out)
+        splice(context.film.video, list(pieces(context.film, replaced)), out)
 
 
 def painted(picture: Image, text: str) -> Image:
@@ -179,9 +179,9 @@ class SecondGeneration:
         """Any film can be encoded again."""
         return True
 
-    def write(self, shop: Workshop, out: Path) -> None:
+    def write(self, context: Context, out: Path) -> None:
         """Encode what the intact video shows."""
-        video = shop.film.video
+        video = context.film.video
         unchanged = frame_by_frame(lambda picture: picture)
         parts: list[Part] = [
             Reencode(span, unchanged, Pixels.I420, origin=Origin(video.path, span))
@@ -208,9 +208,9 @@ class Trim:
         """A frame must be left."""
         return film.video.frames > 1
 
-    def write(self, shop: Workshop, out: Path) -> None:
+    def write(self, context: Context, out: Path) -> None:
         """Encode the last clip without its last frame; it goes whole where it has only one."""
-        video = shop.film.video
+        video = context.film.video
         *kept, last = video.clips
         parts: list[Part] = [Keep(span) for span in kept]
         times = video.frame_times()

@@ -38,9 +38,11 @@ from screentest.run import (
     hash_parts,
 )
 from screentest.run.records import encode
-from screentest.testbeds.asking import (
-    ChatUse,
-    Question,
+from screentest.run.session import Settings
+from screentest.testbeds.captions.categories import GROUP
+from screentest.testbeds.captions.facts import CaptionFacts
+from screentest.testbeds.chat import (
+    FilmTask,
     caption_signature,
     category_signature,
     choose_category,
@@ -48,8 +50,6 @@ from screentest.testbeds.asking import (
     read_captions,
     write_captions,
 )
-from screentest.testbeds.captions.categories import GROUP
-from screentest.testbeds.captions.facts import CaptionFacts
 from screentest.testbeds.intact import Intact
 from screentest.testbeds.sources import Extractor, Source
 from screentest.testbeds.testbed import Pair
@@ -60,7 +60,7 @@ from screentest.video import decoder_version, find_shots
 _T = TypeVar("_T")
 
 
-class Site:
+class BuildRun:
     """Carries out tasks into the run and remembers what came of them."""
 
     def __init__(
@@ -78,7 +78,7 @@ class Site:
         """Whether a signal ended the last piece of work."""
         return any(one.signal is not None for one in self.executions)
 
-    def carry_out(self, tasks: Sequence[Task], what: str) -> None:
+    def execute(self, tasks: Sequence[Task], what: str) -> None:
         """Do what is not done yet; nothing after a signal."""
         if not tasks or self.stopped:
             return
@@ -143,25 +143,25 @@ DETECTOR = "default"
 
 def prepare(
     sources: Sequence[Source],
-    site: Site,
+    run: BuildRun,
     extractor: Extractor | None,
-    chat: ChatUse | None = None,
+    chat: Settings | None = None,
     categories: Sequence[str] = (),
 ) -> None:
     """Give every source what it lacks; without an extractor the chat model reads captions."""
-    _find_ranges(_usable(sources), site)
+    _find_ranges(_usable(sources), run)
     if chat is not None:
-        _write_captions(_usable(sources), site, chat)
+        _write_captions(_usable(sources), run, chat)
     if extractor is None:
         assert chat is not None, "captions are read by rules or by a chat model"
-        _read_captions(_usable(sources), site, chat)
+        _read_captions(_usable(sources), run, chat)
     else:
         for source in _usable(sources):
             source.facts = tuple(extractor.extract(clip.caption) for clip in source.clips)
     if categories and chat is not None:
-        _categorise(_usable(sources), site, chat, tuple(categories))
+        _categorise(_usable(sources), run, chat, tuple(categories))
     for source in _usable(sources):
-        source.inputs = site.store.inputs.of_item(source.item)
+        source.inputs = run.store.inputs.of_item(source.item)
 
 
 def find_ranges(job: Job) -> Results:
@@ -175,7 +175,7 @@ def _usable(sources: Sequence[Source]) -> list[Source]:
     return [source for source in sources if source.usable]
 
 
-def _find_ranges(sources: Sequence[Source], site: Site) -> None:
+def _find_ranges(sources: Sequence[Source], run: BuildRun) -> None:
     """Ranges for films that have no captions with times."""
     signature = str(build("detector", DETECTOR).spec.signature.with_parts(_decoder()))
     keys: list[tuple[Source, RecordKey]] = []
@@ -183,13 +183,13 @@ def _find_ranges(sources: Sequence[Source], site: Site) -> None:
     for source in sources:
         if source.item.script is not None and source.item.script.timed:
             continue
-        video = site.store.inputs.of_file(source.item.video)
+        video = run.store.inputs.of_file(source.item.video)
         key = RecordKey(source.item.id, "shots", signature=signature, inputs=video)
         keys.append((source, key))
         tasks.append(_task(source, key, find_ranges, source.item.video))
-    site.carry_out(tasks, "finding shots")
+    run.execute(tasks, "finding shots")
     for source, key in keys:
-        found = site.value(key, Script)
+        found = run.value(key, Script)
         if found is None:
             source.waiting = True
         elif found.failure is not None:
@@ -199,12 +199,12 @@ def _find_ranges(sources: Sequence[Source], site: Site) -> None:
             source.item = replace(source.item, prompt=text, script=found.unwrap())
 
 
-def _write_captions(sources: Sequence[Source], site: Site, chat: ChatUse) -> None:
+def _write_captions(sources: Sequence[Source], run: BuildRun, chat: Settings) -> None:
     """Captions for films none of whose clips has one."""
     silent = [
         source for source in sources if not any(clip.caption.strip() for clip in source.clips)
     ]
-    answers = _asked(silent, site, chat, "captions", write_captions, str(caption_signature(chat)))
+    answers = _asked(silent, run, chat, "captions", write_captions, str(caption_signature(chat)))
     for source, said in answers:
         captions = [one.map(lambda data: str(data["caption"])) for one in said]
         _note(source, captions, "clips have no caption")
@@ -215,9 +215,9 @@ def _write_captions(sources: Sequence[Source], site: Site, chat: ChatUse) -> Non
         source.item = replace(source.item, script=Script(clips))
 
 
-def _read_captions(sources: Sequence[Source], site: Site, chat: ChatUse) -> None:
+def _read_captions(sources: Sequence[Source], run: BuildRun, chat: Settings) -> None:
     """What captions say, by the chat model. A failure is no facts, never empty ones."""
-    answers = _asked(sources, site, chat, "facts", read_captions, str(facts_signature(chat)))
+    answers = _asked(sources, run, chat, "facts", read_captions, str(facts_signature(chat)))
     for source, said in answers:
         facts = [one.map(lambda data: from_object(CaptionFacts, data)) for one in said]
         _note(source, facts, "captions could not be read")
@@ -225,19 +225,19 @@ def _read_captions(sources: Sequence[Source], site: Site, chat: ChatUse) -> None
 
 
 def _categorise(
-    sources: Sequence[Source], site: Site, chat: ChatUse, names: tuple[str, ...]
+    sources: Sequence[Source], run: BuildRun, chat: Settings, names: tuple[str, ...]
 ) -> None:
     """Categories for sources whose metadata have none."""
     signature = str(category_signature(chat, names))
     unsorted = [source for source in sources if not source.item.groups.get(GROUP)]
     keys = [(source, _key(source, "category", signature)) for source in unsorted]
     tasks = [
-        _task(source, key, choose_category, Question(chat, source.item, names))
+        _task(source, key, choose_category, FilmTask(chat, source.item, names))
         for source, key in keys
     ]
-    site.carry_out(tasks, "categorising")
+    run.execute(tasks, "categorising")
     for source, key in keys:
-        chosen = (site.outcomes(key) or {}).get(key.evaluator)
+        chosen = (run.outcomes(key) or {}).get(key.evaluator)
         if chosen is None:
             continue  # stopped before it: it is asked for next time
         if chosen.failure is not None:
@@ -249,19 +249,19 @@ def _categorise(
 
 def _asked(
     sources: Sequence[Source],
-    site: Site,
-    chat: ChatUse,
+    run: BuildRun,
+    chat: Settings,
     what: str,
     function: Function,
     signature: str,
 ) -> list[tuple[Source, list[Outcome[Any]]]]:
     """For each source that was asked about: an outcome for every clip, in order."""
-    keys = [(source, _key(source, what, signature, site)) for source in sources]
-    tasks = [_task(source, key, function, Question(chat, source.item)) for source, key in keys]
-    site.carry_out(tasks, f"asking for {what}")
+    keys = [(source, _key(source, what, signature, run)) for source in sources]
+    tasks = [_task(source, key, function, FilmTask(chat, source.item)) for source, key in keys]
+    run.execute(tasks, f"asking for {what}")
     answers = []
     for source, key in keys:
-        found = site.outcomes(key)
+        found = run.outcomes(key)
         if found is None:
             source.waiting = True
         elif set(found) == {key.evaluator}:  # the task failed as a whole
@@ -271,11 +271,11 @@ def _asked(
     return answers
 
 
-def _key(source: Source, what: str, signature: str, site: Site | None = None) -> RecordKey:
+def _key(source: Source, what: str, signature: str, run: BuildRun | None = None) -> RecordKey:
     """Text alone decides what is answered about text; pictures matter for captions."""
     parts = {"text": source.item.text, "script": to_json(source.item.script, Script | None)}
-    if site is not None and what == "captions":
-        parts["video"] = site.store.inputs.of_file(source.item.video)
+    if run is not None and what == "captions":
+        parts["video"] = run.store.inputs.of_file(source.item.video)
     return RecordKey(source.item.id, what, signature=signature, inputs=hash_parts(parts))
 
 

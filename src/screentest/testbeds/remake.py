@@ -1,6 +1,6 @@
 """Remaking: pairs of a testbed made again from their sources, to see that the same comes out.
 
-The clips are drawn again by the dice, the intact video is encoded again, and both files must
+The clips are drawn again from the seed, the intact video is encoded again, and both files must
 have the bytes they had. What this machine cannot repeat (another encoder, a model that is not
 here, a source that is gone) is told apart from what is wrong.
 """
@@ -290,7 +290,7 @@ def _rung(pair: Pair, options: BuildOptions) -> Rung | None:
 
 
 def _choices(was: Pair, made: Pair) -> Iterator[str]:
-    """Where the dice fall otherwise than listed."""
+    """Where the draw differs from what is listed."""
     listed, drawn = [one.clip for one in was.touched], [one.clip for one in made.touched]
     if listed != drawn:
         yield f"listed are the clips {_numbers(listed)}; drawn again they are {_numbers(drawn)}"

@@ -1,6 +1,6 @@
 """Drawing the clips that are harmed.
 
-Clips are drawn in an order that only the dice decide; those that turn out unfit are passed
+Clips are drawn in an order that only the seed decides; those that turn out unfit are passed
 over. A larger number of clips holds the smaller one, so that rungs of a ladder are nested;
 clips that must follow each other are drawn anew for each number.
 """
@@ -13,25 +13,25 @@ from collections.abc import Iterator
 from screentest.core import NoValue, Reason
 from screentest.testbeds.contract import (
     Chosen,
+    Context,
     Degradation,
     DegradationInfo,
     FilmClip,
     Look,
     Unfit,
-    Workshop,
 )
 
 
 class Drawing:
     """The clips of one film for one degradation, drawn as they are asked for."""
 
-    def __init__(self, degradation: Degradation, shop: Workshop, look: Look) -> None:
+    def __init__(self, degradation: Degradation, context: Context, look: Look) -> None:
         self._info = degradation.info
         self._degradation = degradation
-        self._shop = shop
+        self._context = context
         self._look = look
-        self._clips = [clip for clip in shop.film.clips if degradation.eligible(clip)]
-        self._waiting: Iterator[FilmClip] = iter(shop.dice.shuffled(self._clips, "draw"))
+        self._clips = [clip for clip in context.film.clips if degradation.eligible(clip)]
+        self._waiting: Iterator[FilmClip] = iter(context.rng.shuffled(self._clips, "draw"))
         self._chosen: list[Chosen] = []
         self._unfit: Counter[str] = Counter()
 
@@ -41,7 +41,7 @@ class Drawing:
         Raises NoValue(NOT_APPLICABLE) where the film does not have them.
         """
         least = count if least is None else least
-        total = len(self._shop.film.clips)
+        total = len(self._context.film.clips)
         needed = least + self._info.leaves
         if total < needed:
             left = f", since {self._info.leaves} must be left" if self._info.leaves else ""
@@ -60,8 +60,8 @@ class Drawing:
 
     def _try(self, clip: FilmClip) -> None:
         try:
-            dice = self._shop.dice_of(clip)
-            details = self._degradation.settle(clip, self._look, dice, self._shop.dice)
+            rng = self._context.rng_of(clip)
+            details = self._degradation.settle(clip, self._look, rng, self._context.rng)
         except Unfit as why:
             self._unfit[str(why)] += 1
         else:
@@ -70,7 +70,7 @@ class Drawing:
     def _take_consecutive(self, most: int, least: int) -> list[Chosen]:
         if most < 2:
             raise _too_few("one clip has no order: at least two are needed")
-        clips = self._shop.film.clips
+        clips = self._context.film.clips
         eligible = {clip.number for clip in self._clips}
         for count in range(most, least - 1, -1):
             starts = [
@@ -79,12 +79,12 @@ class Drawing:
                 if all(clip.number in eligible for clip in clips[first : first + count])
             ]
             if starts:
-                first = self._shop.dice.pick(starts, "first of", count)
+                first = self._context.rng.pick(starts, "first of", count)
                 return [Chosen(clip) for clip in clips[first : first + count]]
         raise _too_few(f"nowhere do {least} captioned clips follow each other")
 
     def _told(self, count: int) -> str:
-        clips = self._shop.film.clips
+        clips = self._context.film.clips
         unread = sum(clip.unread for clip in clips)
         return _told(self._info, len(self._clips), len(clips), count, self._unfit, unread)
 

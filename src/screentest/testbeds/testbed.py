@@ -25,7 +25,7 @@ from screentest.core import (
     from_object,
     to_json,
 )
-from screentest.testbeds.contract import Details, Dice
+from screentest.testbeds.contract import Details, Rng
 
 SCHEMA: Final = 1
 FILE: Final = "testbed.json"
@@ -223,7 +223,7 @@ def _some(pairs: Sequence[Pair]) -> str:
     return ", ".join(names) + (", …" if len(pairs) > 5 else "")
 
 
-# Drawing pairs evenly: as many of each aspect as possible, by dice.
+# Drawing pairs evenly: as many of each aspect as possible, by the seed.
 
 
 def kinds_of(pairs: Sequence[Pair]) -> dict[str, list[Pair]]:
@@ -240,11 +240,11 @@ def draw_evenly(testbed: Testbed, count: int, seed: int, *, per_aspect: bool = F
     Aspects take turns until there are enough; one that has no more pairs leaves its turn to the
     others. With the same seed a larger sample holds the smaller one.
     """
-    dice = Dice.of("sample", seed)
+    rng = Rng.of("sample", seed)
     waiting = []
     for kind, pairs in kinds_of(testbed.pairs).items():
         ordered = sorted(pairs, key=pair_name)
-        waiting.append(dice.shuffled(ordered, kind))
+        waiting.append(rng.shuffled(ordered, kind))
     rounds = count if per_aspect else max(map(len, waiting), default=0)
     most = len(testbed.pairs) if per_aspect else count
     turns = [pairs[turn] for turn in range(rounds) for pairs in waiting if turn < len(pairs)]

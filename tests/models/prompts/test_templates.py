@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from screentest.core import BadOption, UnknownName
 from screentest.models.chat.messages import ChatRequest, Encoding, Picture, Text, encode
-from screentest.models.templates import HOME, Pictures, Prompts, Trusted
+from screentest.models.templates import ROOT, Pictures, Prompts, Trusted
 from screentest.testing.chat_answers import Answer
 from tests.models.chat.kit import Rating, serving
 
@@ -44,7 +44,7 @@ def write(folder: Path, **files: str) -> Path:
 @pytest.fixture(scope="module")
 def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("home")
-    text = (HOME / "shared" / "_material.jinja").read_text(encoding="utf-8")
+    text = (ROOT / "models" / "prompts" / "_material.jinja").read_text(encoding="utf-8")
     return write(folder, suite__judge=JUDGE, suite__judgeDOTsystem=SYSTEM, shared___material=text)
 
 
@@ -158,8 +158,8 @@ def test_no_text_changes_the_structure(home: Path, prompt: str, caption: str) ->
 
 
 def one(tmp_path: Path, template: str, **given: object) -> str:
-    prompts = Prompts(home=write(tmp_path, t=template))
-    return "".join(part.text for part in prompts.render("t", given).parts)
+    prompts = Prompts(home=write(tmp_path, suite__t=template))
+    return "".join(part.text for part in prompts.render("suite/t", given).parts)
 
 
 def test_what_filters_make_of_a_strangers_text_is_harmless_too(tmp_path: Path) -> None:
@@ -199,10 +199,10 @@ def test_what_a_template_may_not(tmp_path: Path, template: str) -> None:
 
 def test_a_system_text_quotes_nobody(tmp_path: Path) -> None:
     for number, system in enumerate(("{{ c }}", "{{ c | upper }}", "{{ p }}", "{{ l[0] }}")):
-        home = write(tmp_path / str(number), t="x", tDOTsystem=system)
+        home = write(tmp_path / str(number), suite__t="x", suite__tDOTsystem=system)
         with pytest.raises(BadOption, match="system text holds neither"):
             Prompts(home=home).render(
-                "t", {"c": "stranger", "p": Pictures([frame(1)]), "l": ["stranger"]}
+                "suite/t", {"c": "stranger", "p": Pictures([frame(1)]), "l": ["stranger"]}
             )
 
 
@@ -253,9 +253,9 @@ def test_the_digest_changes_with_every_file_that_counts(home: Path, tmp_path: Pa
 
 
 def test_a_computed_include_cannot_hide_from_the_digest(tmp_path: Path) -> None:
-    home = write(tmp_path, t="{% include name %}")
+    home = write(tmp_path, suite__t="{% include name %}")
     with pytest.raises(BadOption, match="name it computes"):
-        Prompts(home=home).digest("t")
+        Prompts(home=home).digest("suite/t")
 
 
 def test_the_packaged_templates_can_be_read() -> None:

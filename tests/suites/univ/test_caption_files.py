@@ -73,8 +73,9 @@ def test_with_a_model_and_on_to_a_ground_truth(film: Path, tmp_path: Path) -> No
         assert told.exit_code == 0, told.output
         assert "Towers stand. Shot cut. A bird turns." in told.stdout
         scored = invoke(
-            *("score", out / "manifest.jsonl", "--suite", f"univ:truth={out / 'captions.jsonl'}"),
-            *("--task", "v2t", "--out", tmp_path / "scores", "--workers", "1", "--json"),
+            *("score", out / "manifest.jsonl"),
+            *("--suite", f"univ:task=v2t,truth={out / 'captions.jsonl'}"),
+            *("--out", tmp_path / "scores", "--workers", "1", "--json"),
             *("--model", chosen(server)),
         )
         (asked,) = [one for one in server.asked if kind_of(one) == "match"]

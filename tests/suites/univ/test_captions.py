@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
-from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -122,8 +121,6 @@ def test_the_pictures_of_a_long_film_are_never_all_in_memory() -> None:
             return [Outcome.of(ChatAnswer(one.parts[0].text)) for one in some]
 
     turns: list[int] = []
-    backend = Backend()
-    tools = SimpleNamespace(role=lambda name: backend)
-    answers = send(tools.role("chat.judge"), requests(), together=AT_ONCE)
+    answers = send(Backend(), requests(), together=AT_ONCE)
     assert [answer.unwrap() for answer in answers] == [str(n) for n in range(40)]
     assert turns == [16, 32, 40]

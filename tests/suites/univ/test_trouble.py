@@ -34,7 +34,7 @@ def manifest(item: Item, film: Path, tmp_path: Path) -> Path:
 
 def score(manifest: Path, server: FakeChatServer, out: Path, *options: str) -> Any:
     chosen = f"chat=openai:fake,base_url={server.url},max_attempts=1"
-    suite = ("--suite", "univ", "--task", "tv2v", "--model", chosen)
+    suite = ("--suite", "univ:task=tv2v", "--model", chosen)
     return invoke("score", manifest, *suite, "--out", out, *options)
 
 
@@ -122,7 +122,7 @@ def test_a_generated_film_shot_by_shot_has_evidence_with_times(
     with answering(inspect=inspect, score=points) as server:
         chosen = f"chat=openai:fake,base_url={server.url}"
         done = invoke(
-            *("score", tmp_path / "items.jsonl", "--suite", "univ:level=both", "--task", "t2v"),
+            *("score", tmp_path / "items.jsonl", "--suite", "univ:level=both,task=t2v"),
             *("--model", chosen, "--out", tmp_path / "scores"),
         )
     assert done.exit_code == 0, done.output

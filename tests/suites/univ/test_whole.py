@@ -32,11 +32,11 @@ class Evaluated:
     asked: dict[str, list[str]]
 
     def command(self, task: str) -> list[str | Path]:
-        suite = f"univ:truth={self.bench.folder}" if task == "v2t" else "univ"
+        truth = f",truth={self.bench.folder}" if task == "v2t" else ""
         manifests = [self.bench.folder / f"{task}_{model}.jsonl" for model in MODELS]
         chosen = f"chat=openai:fake,base_url={self.server.url},max_attempts=1"
         return [
-            *("score", *manifests, "--suite", suite, "--task", task, "--model", chosen),
+            *("score", *manifests, "--suite", f"univ:task={task}{truth}", "--model", chosen),
             *("--out", self.bench.folder / f"scores_{task}", "--json"),
         ]
 

@@ -141,11 +141,11 @@ _MOST_PAUSES = 20
 class Limiter:
     """Slots for calls. Lives in one event loop."""
 
-    def __init__(self, most: int, clock: Clock, dice: random.Random) -> None:
+    def __init__(self, most: int, clock: Clock, rng: random.Random) -> None:
         self._most = most
         self._limit = float(most)
         self._clock = clock
-        self._dice = dice
+        self._dice = rng
         self._active = 0
         self._queue: deque[asyncio.Future[None]] = deque()
         self._closed_until = 0.0
@@ -264,14 +264,14 @@ class Caller:
         secret: Secret,
         limiter: Limiter,
         clock: Clock,
-        dice: random.Random,
+        rng: random.Random,
     ) -> None:
         self._settings = settings
         self._sender = sender
         self._secret = secret
         self._limiter = limiter
         self._clock = clock
-        self._dice = dice
+        self._dice = rng
         self._enforced = settings.structured != "instructed"
         self._reached = False
         self.stopped: ServiceError | None = None

@@ -195,16 +195,16 @@ class Retries:
         """Of both together, and one to find out that a server takes no schemas."""
         return self.max_attempts + self.max_refusals
 
-    def wait(self, attempt: int, asked: float | None, dice: random.Random) -> float:
+    def wait(self, attempt: int, asked: float | None, rng: random.Random) -> float:
         """Seconds to wait after failed attempt number ``attempt``.
 
         ``asked`` is what the server asked for. Jitter keeps many clients from returning at
         the same instant; it never makes the wait shorter than what was asked.
         """
         if asked is not None:
-            return min(asked + dice.uniform(0, self.first_wait), self.longest_wait)
+            return min(asked + rng.uniform(0, self.first_wait), self.longest_wait)
         backoff = min(self.first_wait * 2.0 ** min(attempt - 1, 30), self.longest_wait)
-        return backoff * dice.uniform(0.5, 1.0)
+        return backoff * rng.uniform(0.5, 1.0)
 
 
 def parse_retry_after(headers: Mapping[str, str], now: float) -> float | None:

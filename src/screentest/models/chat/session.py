@@ -31,7 +31,7 @@ class Session:
         settings: Settings,
         secret: Secret,
         clock: Clock,
-        dice: random.Random,
+        rng: random.Random,
     ) -> None:
         from screentest.models.chat.wire import Client
 
@@ -39,8 +39,8 @@ class Session:
         self._most = settings.concurrency
         self._client = Client(settings.endpoint, secret, settings.concurrency, settings.timeout)
         self._threads = ThreadPoolExecutor(settings.concurrency, "screentest-ledger")
-        limiter = Limiter(settings.concurrency, clock, dice)
-        self._caller = Caller(settings, self._client, secret, limiter, clock, dice)
+        limiter = Limiter(settings.concurrency, clock, rng)
+        self._caller = Caller(settings, self._client, secret, limiter, clock, rng)
 
     async def ask_all(
         self,

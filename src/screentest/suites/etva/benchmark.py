@@ -60,15 +60,15 @@ def sub_benchmark(sets: Sequence[QuestionSet], count: int, *, seed: int = 0) -> 
             advice=f"Draw 1 to {len(sets)}.",
         )
     rows = np.array([[*distribution([one]).values()] for one in sets], np.float64)
-    dice = np.random.default_rng(seed)
-    draws = [_draw(rows, count, dice) for _ in range(_TRIES)]
+    rng = np.random.default_rng(seed)
+    draws = [_draw(rows, count, rng) for _ in range(_TRIES)]
     chosen = min(draws, key=lambda draw: (_apart(rows, draw), tuple(np.flatnonzero(draw))))
     return [one for one, taken in zip(sets, chosen, strict=True) if taken]
 
 
-def _draw(rows: NDArray[np.float64], count: int, dice: np.random.Generator) -> NDArray[np.bool_]:
+def _draw(rows: NDArray[np.float64], count: int, rng: np.random.Generator) -> NDArray[np.bool_]:
     chosen = np.zeros(len(rows), bool)
-    chosen[dice.permutation(len(rows))[:count]] = True
+    chosen[rng.permutation(len(rows))[:count]] = True
     wanted = rows.sum(axis=0) / max(1.0, rows.sum())
     while count < len(rows):
         held = rows[chosen].sum(axis=0)

@@ -12,8 +12,8 @@ from screentest.cli.options import (
     JsonOption,
     MaxCostOption,
     ModelOption,
-    ModelsOption,
     PricesOption,
+    ProfileOption,
     PromptsOption,
 )
 
@@ -41,7 +41,7 @@ def build(
     ] = 2,
     frames: Annotated[int, typer.Option(min=1, max=512, help="Frames a model is shown.")] = 32,
     model: ModelOption = None,
-    models: ModelsOption = "builtin",
+    profile: ProfileOption = None,
     prompts: PromptsOption = None,
     prices: PricesOption = None,
     max_cost: MaxCostOption = "",
@@ -73,7 +73,7 @@ def build(
 
     if (videos is None) == (urls is None):
         raise BadOption("give either --videos or --urls")
-    settings = settings_of(model, models, prompts, prices, device=device)
+    settings = settings_of(model, profile, prompts, prices, device=device)
     cap = cap_of(max_cost, settings)
     if urls is not None:
         videos = out / "videos"

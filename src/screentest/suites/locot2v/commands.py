@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from screentest.cli.options import DeviceOption, JsonOption, ModelOption, ModelsOption
+from screentest.cli.options import DeviceOption, JsonOption, ModelOption, ProfileOption
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -28,7 +28,7 @@ _PICTURES = {".jpg", ".jpeg", ".png", ".webp", ".bmp", ".tif", ".tiff"}
 def upper_bound(
     folder: Annotated[Path, typer.Argument(metavar="DIR", help="Good pictures.")],
     model: ModelOption = None,
-    models: ModelsOption = "builtin",
+    profile: ProfileOption = None,
     device: DeviceOption = "auto",
     as_json: JsonOption = False,
 ) -> None:
@@ -50,7 +50,7 @@ def upper_bound(
 
     if not folder.is_dir():
         raise BadOption(f"{folder} is not a folder of pictures")
-    tools = Tools(settings_of(model, models, device=device))
+    tools = Tools(settings_of(model, profile, device=device))
     backend = tools.role("aesthetic")
     scores, unread = [], []
     for path, picture in _pictures(folder):

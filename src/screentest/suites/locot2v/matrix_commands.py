@@ -12,8 +12,8 @@ from screentest.cli.options import (
     JsonOption,
     MaxCostOption,
     ModelOption,
-    ModelsOption,
     PricesOption,
+    ProfileOption,
     PromptsOption,
     WorkersOption,
 )
@@ -39,7 +39,7 @@ def matrix(
         typer.Option(metavar="NAMES", help="Not all metrics of the suite, but these."),
     ] = None,
     model: ModelOption = None,
-    models: ModelsOption = "builtin",
+    profile: ProfileOption = None,
     prompts: PromptsOption = None,
     prices: PricesOption = None,
     max_cost: MaxCostOption = "",
@@ -75,7 +75,7 @@ def matrix(
 
     bed = read_testbed(testbed)
     names = metric_names(metrics) if metrics else list(read_suite("locot2v").metrics)
-    settings = settings_of(model, models, prompts, prices, device=device)
+    settings = settings_of(model, profile, prompts, prices, device=device)
     cap = cap_of(max_cost, settings)
     arguments = {"testbed": str(testbed), "metrics": names, "models": settings.models}
     with RunStore(out, command="matrix", arguments=arguments, max_cost=cap) as store:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from screentest.core import Aspect, register
-from screentest.testbeds.contract import Chosen, DegradationInfo, Workshop
+from screentest.testbeds.contract import Chosen, Context, DegradationInfo
 from screentest.testbeds.operators.shared import AnyClip, changed_clips
 from screentest.video import Part, Pixels, frame_by_frame
 
@@ -36,11 +36,11 @@ class Aesthetics(AnyClip):
     def __init__(self, contrast: float) -> None:
         self._contrast = contrast
 
-    def parts(self, shop: Workshop, chosen: Sequence[Chosen], severity: float) -> list[Part]:
+    def parts(self, context: Context, chosen: Sequence[Chosen], severity: float) -> list[Part]:
         """The film with the contrast of the chosen clips changed."""
         table = contrast_table(1 + (self._contrast - 1) * severity)
         change = frame_by_frame(lambda picture: _with_luma(picture, table))
-        return changed_clips(shop, chosen, lambda _: change, Pixels.I420)
+        return changed_clips(context, chosen, lambda _: change, Pixels.I420)
 
 
 def contrast_table(contrast: float) -> NDArray[np.uint8]:

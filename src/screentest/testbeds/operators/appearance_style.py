@@ -13,12 +13,12 @@ import numpy as np
 from screentest.core import Aspect, BadOption, register
 from screentest.testbeds.contract import (
     Chosen,
+    Context,
     DegradationInfo,
     Details,
-    Dice,
     FilmClip,
     Look,
-    Workshop,
+    Rng,
 )
 from screentest.testbeds.operators.shared import blended, changed_clips
 from screentest.video import Part, Pixels, frame_by_frame
@@ -47,20 +47,20 @@ class AppearanceStyle:
         """Any clip is."""
         return True
 
-    def settle(self, clip: FilmClip, look: Look, dice: Dice, film_dice: Dice) -> Details:
+    def settle(self, clip: FilmClip, look: Look, rng: Rng, film_rng: Rng) -> Details:
         """The style, which is the film's."""
         if self._style != "any":
             return {"style": self._style}
-        return {"style": film_dice.pick(tuple(STYLES), "style")}
+        return {"style": film_rng.pick(tuple(STYLES), "style")}
 
-    def parts(self, shop: Workshop, chosen: Sequence[Chosen], severity: float) -> list[Part]:
+    def parts(self, context: Context, chosen: Sequence[Chosen], severity: float) -> list[Part]:
         """The film with the chosen clips in their style."""
 
         def change(one: Chosen) -> Callable[[Image], Image]:
             style = STYLES[str(one.details["style"])]
             return lambda image: blended(image, style(image), severity)
 
-        return changed_clips(shop, chosen, lambda one: frame_by_frame(change(one)), Pixels.BGR)
+        return changed_clips(context, chosen, lambda one: frame_by_frame(change(one)), Pixels.BGR)
 
 
 def cartoon(image: Image) -> Image:

@@ -16,13 +16,13 @@ from screentest.core import Aspect, register
 from screentest.testbeds.backgrounds import Backgrounds
 from screentest.testbeds.contract import (
     Chosen,
+    Context,
     DegradationInfo,
     Details,
-    Dice,
     FilmClip,
     Look,
+    Rng,
     Unfit,
-    Workshop,
 )
 from screentest.testbeds.operators.shared import blended, changed_clips, numbered
 from screentest.video import Part, Pixels
@@ -67,7 +67,7 @@ class BackgroundConsistency:
         """The caption mentions a background."""
         return bool(clip.facts.background)
 
-    def settle(self, clip: FilmClip, look: Look, dice: Dice, film_dice: Dice) -> Details:
+    def settle(self, clip: FilmClip, look: Look, rng: Rng, film_rng: Rng) -> Details:
         """Something must stand in front, and something must be behind it."""
         mattes = look.models.role("matting").matte(look.pictures(clip))
         shares = [float(np.mean(matte >= 0.5)) for matte in mattes]
@@ -75,12 +75,12 @@ class BackgroundConsistency:
             raise Unfit("have no foreground that can be told from the background")
         return {"backgrounds": self._backgrounds.digest, "pictures": len(self._backgrounds.paths)}
 
-    def parts(self, shop: Workshop, chosen: Sequence[Chosen], severity: float) -> list[Part]:
+    def parts(self, context: Context, chosen: Sequence[Chosen], severity: float) -> list[Part]:
         """The film with jumping backgrounds in the chosen clips."""
-        matting = shop.models.role("matting")
+        matting = context.models.role("matting")
 
         def change(one: Chosen) -> Callable[[int, Image], Image]:
-            jumps = Jumps(len(self._backgrounds.paths), shop.dice_of(one.clip))
+            jumps = Jumps(len(self._backgrounds.paths), context.rng_of(one.clip))
 
             def replaced(number: int, image: Image) -> Image:
                 behind = self._backgrounds.picture(jumps.next(number), image.shape[:2])
@@ -89,14 +89,14 @@ class BackgroundConsistency:
 
             return replaced
 
-        return changed_clips(shop, chosen, lambda one: numbered(change(one)), Pixels.RGB)
+        return changed_clips(context, chosen, lambda one: numbered(change(one)), Pixels.RGB)
 
 
 class Jumps:
     """Which background stands behind each frame: never the one of the frame before."""
 
-    def __init__(self, count: int, dice: Dice) -> None:
-        self._count, self._dice = count, dice
+    def __init__(self, count: int, rng: Rng) -> None:
+        self._count, self._dice = count, rng
         self._last: int | None = None
 
     def next(self, frame: int) -> int:

@@ -9,13 +9,13 @@ from screentest.core import Aspect, register
 from screentest.models.colours import BASIC_COLOURS, basic_colour
 from screentest.testbeds.contract import (
     Chosen,
+    Context,
     DegradationInfo,
     Details,
-    Dice,
     FilmClip,
     Look,
+    Rng,
     Unfit,
-    Workshop,
 )
 from screentest.testbeds.operators.shared import Follower, blended, changed_clips, is_shown
 from screentest.video import Part, Pixels, frame_by_frame
@@ -43,34 +43,34 @@ class Color:
         """The caption gives some object one of the eleven colours."""
         return bool(_coloured(clip))
 
-    def settle(self, clip: FilmClip, look: Look, dice: Dice, film_dice: Dice) -> Details:
+    def settle(self, clip: FilmClip, look: Look, rng: Rng, film_rng: Rng) -> Details:
         """One of those objects that can be seen, and its new colour."""
-        for old, thing in dice.shuffled(_coloured(clip), "object"):
+        for old, thing in rng.shuffled(_coloured(clip), "object"):
             if is_shown(look, clip, thing):
                 others = [name for name in sorted(BASIC_COLOURS) if name != old]
-                return {"object": thing, "from": old, "to": dice.pick(others, "colour", thing)}
+                return {"object": thing, "from": old, "to": rng.pick(others, "colour", thing)}
         raise Unfit("have no coloured object that the detector finds")
 
-    def parts(self, shop: Workshop, chosen: Sequence[Chosen], severity: float) -> list[Part]:
+    def parts(self, context: Context, chosen: Sequence[Chosen], severity: float) -> list[Part]:
         """The film with the object of each chosen clip in its new colour."""
 
         def change(one: Chosen) -> Callable[[Image], Image]:
             thing, colour = str(one.details["object"]), str(one.details["to"])
-            follower = Follower(shop.models, thing)
+            follower = Follower(context.models, thing)
 
             def painted(image: Image) -> Image:
                 boxes = follower.boxes(image)[:1]
                 if not boxes:
                     return image
-                mask = shop.models.role("segmentation").segment(image, boxes)[0]
+                mask = context.models.role("segmentation").segment(image, boxes)[0]
                 if not (mask >= 0.5).any():
                     return image
-                edited = shop.models.role("image_edit").recolour(image, mask, thing, colour)
+                edited = context.models.role("image_edit").recolour(image, mask, thing, colour)
                 return blended(image, edited, severity)
 
             return painted
 
-        return changed_clips(shop, chosen, lambda one: frame_by_frame(change(one)), Pixels.RGB)
+        return changed_clips(context, chosen, lambda one: frame_by_frame(change(one)), Pixels.RGB)
 
 
 def _coloured(clip: FilmClip) -> list[tuple[str, str]]:

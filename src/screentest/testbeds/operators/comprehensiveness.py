@@ -7,12 +7,12 @@ from collections.abc import Sequence
 from screentest.core import Aspect, register
 from screentest.testbeds.contract import (
     Chosen,
+    Context,
     DegradationInfo,
     Details,
-    Dice,
     FilmClip,
     Look,
-    Workshop,
+    Rng,
     pieces,
     share_of,
 )
@@ -34,11 +34,11 @@ class Comprehensiveness:
         """What no caption tells of is not missed."""
         return bool(clip.caption.strip())
 
-    def settle(self, clip: FilmClip, look: Look, dice: Dice, film_dice: Dice) -> Details:
+    def settle(self, clip: FilmClip, look: Look, rng: Rng, film_rng: Rng) -> Details:
         """Nothing to settle."""
         return {}
 
-    def parts(self, shop: Workshop, chosen: Sequence[Chosen], severity: float) -> list[Part]:
+    def parts(self, context: Context, chosen: Sequence[Chosen], severity: float) -> list[Part]:
         """The film without the chosen clips."""
         gone = chosen[: share_of(len(chosen), severity)]
-        return list(pieces(shop.film, {one.clip.number: None for one in gone}))
+        return list(pieces(context.film, {one.clip.number: None for one in gone}))

@@ -11,13 +11,13 @@ import numpy as np
 from screentest.core import Aspect, register
 from screentest.testbeds.contract import (
     Chosen,
+    Context,
     DegradationInfo,
     Details,
-    Dice,
     FilmClip,
     Look,
+    Rng,
     Unfit,
-    Workshop,
 )
 from screentest.testbeds.operators.shared import changed_clips
 from screentest.video import FrameFunction, Part, Pixels
@@ -45,7 +45,7 @@ class DynamicsDegree:
         """The caption tells of motion."""
         return bool(clip.facts.dynamic_degree)
 
-    def settle(self, clip: FilmClip, look: Look, dice: Dice, film_dice: Dice) -> Details:
+    def settle(self, clip: FilmClip, look: Look, rng: Rng, film_rng: Rng) -> Details:
         """A clip that stands still anyway cannot be stopped."""
         if clip.frames < 2:
             raise Unfit("have a single frame")
@@ -56,9 +56,11 @@ class DynamicsDegree:
         mover = clip.facts.dynamic_degree[0]
         return {"motion": f"{mover.agent} {mover.action}".strip()}
 
-    def parts(self, shop: Workshop, chosen: Sequence[Chosen], severity: float) -> list[Part]:
+    def parts(self, context: Context, chosen: Sequence[Chosen], severity: float) -> list[Part]:
         """The film with the chosen clips held."""
-        return changed_clips(shop, chosen, lambda one: held(one.clip.frames, severity), Pixels.I420)
+        return changed_clips(
+            context, chosen, lambda one: held(one.clip.frames, severity), Pixels.I420
+        )
 
 
 def held(count: int, share: float) -> FrameFunction:

@@ -15,13 +15,13 @@ from screentest.core import Aspect, register
 from screentest.models import Models
 from screentest.testbeds.contract import (
     Chosen,
+    Context,
     DegradationInfo,
     Details,
-    Dice,
     FilmClip,
     Look,
+    Rng,
     Unfit,
-    Workshop,
 )
 from screentest.testbeds.operators.shared import Box, Follower, blended, changed_clips, is_shown
 from screentest.video import Part, Pixels, frame_by_frame
@@ -51,30 +51,30 @@ class ObjectIntegrity:
         """The caption names an object."""
         return bool(clip.facts.subject)
 
-    def settle(self, clip: FilmClip, look: Look, dice: Dice, film_dice: Dice) -> Details:
+    def settle(self, clip: FilmClip, look: Look, rng: Rng, film_rng: Rng) -> Details:
         """One of the objects, of those that can be seen."""
-        for thing in dice.shuffled(clip.facts.subject, "object"):
+        for thing in rng.shuffled(clip.facts.subject, "object"):
             if is_shown(look, clip, thing):
                 return {"object": thing}
         raise Unfit("have no object that the detector finds")
 
-    def parts(self, shop: Workshop, chosen: Sequence[Chosen], severity: float) -> list[Part]:
+    def parts(self, context: Context, chosen: Sequence[Chosen], severity: float) -> list[Part]:
         """The film with the object of each chosen clip painted away."""
 
         def change(one: Chosen) -> Callable[[Image], Image]:
-            follower = Follower(shop.models, str(one.details["object"]))
+            follower = Follower(context.models, str(one.details["object"]))
 
             def without(image: Image) -> Image:
                 boxes = follower.boxes(image)
                 if not boxes:
                     return image
-                hole = self._hole(shop.models, image, boxes)
-                painted: Image = shop.models.role("inpainting").inpaint(image, hole)
+                hole = self._hole(context.models, image, boxes)
+                painted: Image = context.models.role("inpainting").inpaint(image, hole)
                 return blended(image, painted, severity)
 
             return without
 
-        return changed_clips(shop, chosen, lambda one: frame_by_frame(change(one)), Pixels.RGB)
+        return changed_clips(context, chosen, lambda one: frame_by_frame(change(one)), Pixels.RGB)
 
     def _hole(self, models: Models, image: Image, boxes: Sequence[Box]) -> Mask:
         if self._mask == "box":

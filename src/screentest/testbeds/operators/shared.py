@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, TypeAlias
 import numpy as np
 
 from screentest.models import Models
-from screentest.testbeds.contract import Chosen, Details, Dice, FilmClip, Look, Workshop, pieces
+from screentest.testbeds.contract import Chosen, Context, Details, FilmClip, Look, Rng, pieces
 from screentest.video import FrameFunction, Part, Pixels, Reencode
 
 if TYPE_CHECKING:
@@ -68,13 +68,13 @@ class AnyClip:
         """Any clip is."""
         return True
 
-    def settle(self, clip: FilmClip, look: Look, dice: Dice, film_dice: Dice) -> Details:
+    def settle(self, clip: FilmClip, look: Look, rng: Rng, film_rng: Rng) -> Details:
         """Nothing to settle."""
         return {}
 
 
 def changed_clips(
-    shop: Workshop,
+    context: Context,
     chosen: Sequence[Chosen],
     change: Callable[[Chosen], FrameFunction],
     pixels: Pixels,
@@ -83,7 +83,7 @@ def changed_clips(
     replaced: dict[int, Part | None] = {
         one.clip.number: Reencode(one.clip.span, change(one), pixels) for one in chosen
     }
-    return list(pieces(shop.film, replaced))
+    return list(pieces(context.film, replaced))
 
 
 def blended(image: Image, changed: Image, severity: float) -> Image:

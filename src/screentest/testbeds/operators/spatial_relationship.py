@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING
 from screentest.core import Aspect, register
 from screentest.testbeds.contract import (
     Chosen,
+    Context,
     DegradationInfo,
     Details,
-    Dice,
     FilmClip,
     Look,
-    Workshop,
+    Rng,
     share_of,
 )
 from screentest.testbeds.operators.shared import changed_clips
@@ -38,15 +38,15 @@ class SpatialRelationship:
         """The caption puts something at the left or at the right."""
         return bool(clip.facts.sides)
 
-    def settle(self, clip: FilmClip, look: Look, dice: Dice, film_dice: Dice) -> Details:
+    def settle(self, clip: FilmClip, look: Look, rng: Rng, film_rng: Rng) -> Details:
         """What the caption puts where."""
         placed = clip.facts.sides[0]
         return {"location": placed.location, "object": placed.object}
 
-    def parts(self, shop: Workshop, chosen: Sequence[Chosen], severity: float) -> list[Part]:
+    def parts(self, context: Context, chosen: Sequence[Chosen], severity: float) -> list[Part]:
         """The film with the chosen clips mirrored."""
         some = chosen[: share_of(len(chosen), severity)]
-        return changed_clips(shop, some, lambda _: frame_by_frame(mirrored), Pixels.I420)
+        return changed_clips(context, some, lambda _: frame_by_frame(mirrored), Pixels.I420)
 
 
 def mirrored(picture: Image) -> Image:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from screentest.core import Aspect, BadOption, register
-from screentest.testbeds.contract import Chosen, DegradationInfo, Workshop
+from screentest.testbeds.contract import Chosen, Context, DegradationInfo
 from screentest.testbeds.operators.shared import AnyClip, changed_clips
 from screentest.video import Part, Pixels, frame_by_frame
 
@@ -35,11 +35,11 @@ class TechnicalQuality(AnyClip):
         self.info = DegradationInfo(Aspect.TECHNICAL_QUALITY, long_side=base)
         self._factor = low / base
 
-    def parts(self, shop: Workshop, chosen: Sequence[Chosen], severity: float) -> list[Part]:
+    def parts(self, context: Context, chosen: Sequence[Chosen], severity: float) -> list[Part]:
         """The film with the chosen clips made small and large again."""
         factor = self._factor**severity
         change = frame_by_frame(lambda image: reduced(image, factor))
-        return changed_clips(shop, chosen, lambda _: change, Pixels.RGB)
+        return changed_clips(context, chosen, lambda _: change, Pixels.RGB)
 
 
 def reduced(image: Image, factor: float) -> Image:

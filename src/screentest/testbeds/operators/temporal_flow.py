@@ -7,12 +7,12 @@ from collections.abc import Sequence
 from screentest.core import Aspect, register
 from screentest.testbeds.contract import (
     Chosen,
+    Context,
     DegradationInfo,
     Details,
-    Dice,
     FilmClip,
     Look,
-    Workshop,
+    Rng,
     pieces,
     share_of,
 )
@@ -34,31 +34,31 @@ class TemporalFlow:
         """What no caption tells of has no place in the story."""
         return bool(clip.caption.strip())
 
-    def settle(self, clip: FilmClip, look: Look, dice: Dice, film_dice: Dice) -> Details:
+    def settle(self, clip: FilmClip, look: Look, rng: Rng, film_rng: Rng) -> Details:
         """Nothing to settle."""
         return {}
 
-    def parts(self, shop: Workshop, chosen: Sequence[Chosen], severity: float) -> list[Part]:
+    def parts(self, context: Context, chosen: Sequence[Chosen], severity: float) -> list[Part]:
         """The film with the chosen clips in each other's places."""
         some = sorted(chosen, key=lambda one: one.clip.number)
         some = some[: share_of(len(some), severity, least=2)]
-        order = another_order(len(some), shop.dice)
+        order = another_order(len(some), context.rng)
         moved: dict[int, Part | None] = {
             place.clip.number: Keep(some[number].clip.span)
             for place, number in zip(some, order, strict=True)
         }
-        return list(pieces(shop.film, moved))
+        return list(pieces(context.film, moved))
 
 
-def another_order(count: int, dice: Dice) -> list[int]:
+def another_order(count: int, rng: Rng) -> list[int]:
     """The numbers below ``count`` in any order but their own.
 
-    >>> another_order(2, Dice.of("film"))
+    >>> another_order(2, Rng.of("film"))
     [1, 0]
     """
     if count < 2:
         raise ValueError(f"{count} clips have only one order")
     attempt = 0
-    while (order := dice.order(count, "shuffle", attempt)) == list(range(count)):
+    while (order := rng.order(count, "shuffle", attempt)) == list(range(count)):
         attempt += 1
     return order

@@ -8,8 +8,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -28,12 +27,12 @@ from screentest.core import (
     attempt,
     to_json,
 )
-from screentest.models import Choice, Models
+from screentest.models import Models, Role
 from screentest.models.ask import Frames, Query, send
-from screentest.models.chat.costs import Prices
 from screentest.models.chat.messages import ChatRequest
 from screentest.models.templates import Prompts
 from screentest.run import Job, Results
+from screentest.run.session import Settings, Tools, open_tools
 from screentest.testbeds.captions.categories import GROUP, categorise
 from screentest.testbeds.captions.categories import TEMPLATE as CATEGORY
 from screentest.testbeds.captions.facts import TEMPLATE as FACTS
@@ -50,33 +49,11 @@ LONGEST_CAPTION = 2000
 
 
 @dataclass(frozen=True, slots=True)
-class ChatUse:
-    """The chat models of a build, and what their calls cost.
-
-    ``chat.caption``, ``chat.extract`` and ``chat.category`` may each be another model.
-    """
-
-    models: tuple[Choice, ...]
-    device: str = "auto"
-    prompts: Path | None = None
-    """A folder of templates that replace ours."""
-    prices: Prices = field(default_factory=Prices)
-
-    def model(self, use: str) -> str:
-        """The model for a use, without loading it."""
-        return str(Models(self.models).choice("chat", use))
-
-    def signature(self, use: str, *templates: str, **more: object) -> Signature:
-        """What answers depend on: model, prompts, and whatever else is given."""
-        digest = Prompts(self.prompts).digest(*templates)
-        return Signature.of(use, version=1, prompts=digest, model=self.model(use), **more)
-
-
-@dataclass(frozen=True, slots=True)
-class Question:
+class FilmTask:
     """What a worker is given."""
 
-    chat: ChatUse
+    settings: Settings
+    """``chat.caption``, ``chat.extract`` and ``chat.category`` may each be another model."""
     item: Item
     """With its timed script, captions and all."""
     categories: tuple[str, ...] = ()
@@ -94,18 +71,18 @@ SHOWN = Frames(FRAMES, long_side=LONG_SIDE, filter=Filter.BICUBIC)
 
 def write_captions(job: Job) -> Results:
     """A caption for every clip of a film that has none. Runs in a worker."""
-    question: Question = job.payload
-    prompts = Prompts(question.chat.prompts)
+    task: FilmTask = job.payload
+    tools = _tools(job)
+    chat = tools.role("chat.caption")
     outcomes: dict[str, Outcome[Any]] = {}
-    with _chatting(job, "caption") as chat:
-        # A few clips at a time: pictures of a long film would fill the memory.
-        numbered = list(enumerate(_clips(question.item)))
-        for first in range(0, len(numbered), TOGETHER):
-            some = numbered[first : first + TOGETHER]
-            frames = (_frames(question.item.video, clip) for _, clip in some)
-            answers = send(chat, [caption_request(prompts, pictures) for pictures in frames])
-            for (number, _), answer in zip(some, answers, strict=True):
-                outcomes[str(number)] = attempt(partial(_caption, answer))
+    # A few clips at a time: pictures of a long film would fill the memory.
+    numbered = list(enumerate(_clips(task.item)))
+    for first in range(0, len(numbered), TOGETHER):
+        some = numbered[first : first + TOGETHER]
+        frames = (_frames(task.item.video, clip) for _, clip in some)
+        answers = send(chat, [caption_request(tools.prompts, pictures) for pictures in frames])
+        for (number, _), answer in zip(some, answers, strict=True):
+            outcomes[str(number)] = attempt(partial(_caption, answer))
     return dict.fromkeys(job.keys, outcomes)
 
 
@@ -116,11 +93,11 @@ def caption_request(prompts: Prompts, frames: Iterable[Frame]) -> ChatRequest:
 
 def read_captions(job: Job) -> Results:
     """What the captions of a film say, one outcome per clip. Runs in a worker."""
-    question: Question = job.payload
-    prompts, model = Prompts(question.chat.prompts), question.chat.model("extract")
-    with _chatting(job, "extract") as chat:
-        extractor = ChatExtractor(chat, model, prompts=prompts)
-        read = extractor.extract([clip.caption for clip in _clips(question.item)])
+    task: FilmTask = job.payload
+    tools = _tools(job)
+    model = _model(task.settings, "extract")
+    extractor = ChatExtractor(tools.role("chat.extract"), model, prompts=tools.prompts)
+    read = extractor.extract([clip.caption for clip in _clips(task.item)])
     outcomes = {
         str(number): one.map(lambda facts: json.loads(to_json(facts)))
         for number, one in enumerate(read)
@@ -130,27 +107,27 @@ def read_captions(job: Job) -> Results:
 
 def choose_category(job: Job) -> Results:
     """The category of a film, from a list. Runs in a worker."""
-    question: Question = job.payload
-    prompts = Prompts(question.chat.prompts)
-    with _chatting(job, "category") as chat:
-        (chosen,) = categorise([question.item], question.categories, chat, prompts=prompts)
+    task: FilmTask = job.payload
+    tools = _tools(job)
+    chat = tools.role("chat.category")
+    (chosen,) = categorise([task.item], task.categories, chat, prompts=tools.prompts)
     named = chosen.map(lambda item: {"category": item.groups[GROUP]})
     return {key: {key.evaluator: named} for key in job.keys}
 
 
-def caption_signature(chat: ChatUse) -> Signature:
+def caption_signature(settings: Settings) -> Signature:
     """What written captions depend on."""
-    return chat.signature("caption", CAPTION, frames=FRAMES, side=LONG_SIDE)
+    return _signature(settings, "caption", CAPTION, frames=FRAMES, side=LONG_SIDE)
 
 
-def facts_signature(chat: ChatUse) -> Signature:
+def facts_signature(settings: Settings) -> Signature:
     """What facts read from captions depend on."""
-    return chat.signature("extract", FACTS)
+    return _signature(settings, "extract", FACTS)
 
 
-def category_signature(chat: ChatUse, names: Sequence[str]) -> Signature:
+def category_signature(settings: Settings, names: Sequence[str]) -> Signature:
     """What a chosen category depends on."""
-    return chat.signature("category", CATEGORY, names=" / ".join(names))
+    return _signature(settings, "category", CATEGORY, names=" / ".join(names))
 
 
 def _clips(item: Item) -> Sequence[Clip]:
@@ -172,27 +149,19 @@ def _caption(answer: Outcome[CaptionText]) -> dict[str, str]:
     return {"caption": text}
 
 
-_open: dict[str, Models] = {}
+def _model(settings: Settings, use: str) -> str:
+    """The model for a use, without loading it."""
+    return str(Models(settings.models).choice(Role.CHAT, use))
 
 
-def _models(chat: ChatUse) -> Models:
-    """The models of a build, loaded once per process."""
-    key = to_json([*map(str, chat.models), chat.device])
-    if key not in _open:
-        _open.clear()  # one set of models at a time
-        _open[key] = Models(chat.models, device=chat.device)
-    return _open[key]
+def _signature(settings: Settings, use: str, *templates: str, **more: object) -> Signature:
+    """What answers depend on: model, prompts, and whatever else is given."""
+    digest = Prompts(settings.prompts).digest(*templates)
+    return Signature.of(use, version=1, prompts=digest, model=_model(settings, use), **more)
 
 
-@contextmanager
-def _chatting(job: Job, use: str) -> Iterator[Any]:
-    """The model for a use, its calls in the run's ledger; loaded weights stay, connections go."""
-    chat: ChatUse = job.payload.chat
-    models = _models(chat)
-    models.attach(job.ledger, chat.prices)
-    backend = models.role(f"chat.{use}")
-    try:
-        yield backend
-    finally:
-        if hasattr(backend, "close"):
-            backend.close()
+def _tools(job: Job) -> Tools:
+    """The models and templates of the build, its calls in the run's ledger."""
+    tools = open_tools(job.payload.settings)
+    tools.attach(job.ledger)
+    return tools
