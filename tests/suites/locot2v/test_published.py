@@ -4,8 +4,17 @@ from __future__ import annotations
 
 import pytest
 
-from screentest.suites.locot2v.suite import ALIGNMENT, ALL, CLARITY, FIVE, HERD, STATIC, TEMPORAL
-from screentest.suites.locot2v.tables import dimension_means, total_of_dimensions
+from screentest.scores.standings import add_up
+from screentest.suites.locot2v.dimensions import (
+    ALIGNMENT,
+    ALL,
+    CLARITY,
+    FIVE,
+    HERD,
+    STATIC,
+    TEMPORAL,
+)
+from tests.suites.locot2v.made import SUITE, results_of
 from tests.suites.locot2v.printed import Misprint, check_rows
 from tests.suites.locot2v.published import TABLE_2, TABLE_3, TABLE_4, TABLE_6
 
@@ -41,14 +50,14 @@ def test_dimensions_and_totals_are_recomputed(model: str) -> None:
     values = printed(model)
     if model == "CausVid":  # the misprint found below
         values["motion_smoothness"] = 98.90
-    found = dimension_means(values)
+    one = results_of({model: {name: value / 100 for name, value in values.items()}})
+    found = {level.path[-1]: level for level in add_up(one, SUITE)}
     expected = dict(zip(FIVE, (two[2], two[5], two[6], two[11], two[12]), strict=True))
-    for name, average in expected.items():
-        assert found[name].value == pytest.approx(average, abs=ROUNDING), name
-        assert found[name].complete
-    total = total_of_dimensions(found)
-    assert total is not None
-    assert total.value == pytest.approx(two[13], abs=ROUNDING)
+    for name, average in {**expected, "overall": two[13]}.items():
+        value = found[name].value
+        assert value is not None
+        assert 100 * value == pytest.approx(average, abs=ROUNDING), name
+        assert found[name].parts == found[name].of_parts
 
 
 def test_the_one_misprint_is_found() -> None:
@@ -56,7 +65,7 @@ def test_the_one_misprint_is_found() -> None:
     (wrong,) = check_rows(rows)
     assert (wrong.row, wrong.printed) == ("CausVid", 69.84)
     assert wrong.recomputed == pytest.approx(68.93, abs=0.005)
-    # One digit of motion smoothness mends it, to what all other rows have there.
+    # One digit of motion smoothness fixes it, to what all other rows have there.
     assert ("motion_smoothness", 98.90) in wrong.mended_by
 
 

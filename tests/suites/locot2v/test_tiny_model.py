@@ -20,7 +20,7 @@ from screentest.run import InlineEngine, RunStore
 from screentest.run.session import Settings
 from screentest.scores.results import Results, read_results
 from screentest.scores.tasks import score_items
-from screentest.suites.locot2v.suite import ALL, METRICS
+from screentest.suites.locot2v.dimensions import ALL, METRICS
 from screentest.suites.locot2v.tables import leaderboard, scores_of
 from tests.suites.locot2v.answering import KINDS, event
 from tests.suites.locot2v.films import CLASSICAL

@@ -12,6 +12,7 @@ from screentest.models import Choice
 from screentest.run import InlineEngine, RunStore
 from screentest.run.session import Settings
 from screentest.scores.results import Results, read_results
+from screentest.scores.standings import standings
 from screentest.scores.suite import read_suite
 from screentest.scores.tasks import score_items
 from screentest.suites.locot2v.data import (
@@ -23,8 +24,9 @@ from screentest.suites.locot2v.data import (
     read_prompt_suite,
     write_prompt_suite,
 )
-from screentest.suites.locot2v.suite import ALL
-from screentest.suites.locot2v.tables import leaderboard, scores_of
+from screentest.suites.locot2v.dimensions import ALL
+from screentest.suites.locot2v.suite import suite_in
+from screentest.suites.locot2v.tables import item_scores
 from screentest.testing.chat_server import FakeChatServer
 from tests.suites.locot2v.answering import chat
 from tests.suites.locot2v.films import CLASSICAL
@@ -97,13 +99,17 @@ def test_without_a_chat_model(
     assert pending == 0
     reasons = {value.outcome.failure.reason for value in results.values if value.outcome.failure}
     assert reasons == {Reason.MISSING_MODEL, Reason.NOT_APPLICABLE}  # one film has no cut
-    rows = leaderboard(scores_of(results))
-    assert {row.model for row in rows} == {"baseline", "talc"}
-    for row in rows:
-        assert set(STREAMING) <= row.standing.subdimensions.keys()
-        assert row.standing.total is not None
-        assert (row.standing.total.had, row.standing.total.of) == (2, 5)
-        assert all(0 <= level.value <= 1 for level in row.standing.subdimensions.values())
+    suite = suite_in(results)
+    assert suite is not None
+    found = standings(results, suite, "model")
+    assert {one.group for one in found} == {"baseline", "talc"}
+    for one in found:
+        levels = {level.path[-1]: level for level in one.levels}
+        assert all(levels[name].value is not None for name in STREAMING)
+        dimensions = [level for level in one.levels if len(level.path) == 2]
+        assert sum(level.value is not None for level in dimensions) == 2
+        assert one.top.value is not None
+        assert all(0 <= level.value <= 1 for level in one.levels if level.value is not None)
 
 
 def test_with_every_answer_from_a_server(
@@ -117,7 +123,10 @@ def test_with_every_answer_from_a_server(
         assert len(server.asked) == asked  # nothing is asked twice
     assert pending == 0
     assert [value.outcome for value in again.values] == [value.outcome for value in results.values]
-    found = {name for values in scores_of(results).items.values() for name in values}
+    suite = suite_in(results)
+    assert suite is not None
+    names = {one.name for one in ALL}
+    found = {name for some in item_scores(suite, results).values() for name in names & some.keys()}
     # Made-up answers may be unclear or find no event, but most of the 26 are there.
     assert len(found) >= 15
     assert {"theme_clarity", "overall_alignment", "event_alignment", "human_action"} <= found
@@ -131,16 +140,17 @@ def test_with_every_answer_from_a_server(
     )
     assert result.exit_code == 0
     told = json.loads(result.stdout)
-    assert {row["model"] for row in told["leaderboard"]} == {"baseline", "talc"}
-    names = ["complexity.svg", "radar.svg", "radar_by_category.svg", "scatter.svg"]
+    assert {row["model"] for row in told["locot2v"]} == {"baseline", "talc"}
+    names = ["complexity.svg", "radar.svg", "radar_by_category.svg"]
     assert sorted(path.name for path in charts.iterdir()) == names
-    assert set(told["by_category"]["Nature Exploration"]) == {"baseline", "talc"}
-    plain = invoke("suite", "locot2v", "analyse", run, "--by", "theme")
-    assert "What goes together" in plain.stdout
-    assert "theme: panda" in plain.stdout
-    assert "Human Action" in plain.stdout
-    wrong = invoke("suite", "locot2v", "analyse", run, "--by", "mood")
-    assert wrong.exit_code == 2
+    assert {(row["category"], row["model"]) for row in told["locot2v_categories"]} == {
+        ("Nature Exploration", "baseline"),
+        ("Nature Exploration", "talc"),
+    }
+    plain = invoke("suite", "locot2v", "analyse", run)
+    assert "what goes together" in plain.stdout
+    assert "panda" in plain.stdout
+    assert "human_action" in plain.stdout
 
 
 def test_analysing_another_run(tmp_path: Path) -> None:
@@ -148,4 +158,4 @@ def test_analysing_another_run(tmp_path: Path) -> None:
         pass
     result = invoke("suite", "locot2v", "analyse", tmp_path / "run")
     assert result.exit_code == 2
-    assert "holds no scores of locot2v" in result.stderr
+    assert "there is nothing to report" in result.stderr

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated
 
 import typer
 
+from screentest.cli.console import err, plural, shown
 from screentest.cli.options import (
     DeviceOption,
     JsonOption,
@@ -15,10 +17,16 @@ from screentest.cli.options import (
     PricesOption,
     ProfileOption,
     PromptsOption,
+    cap_of,
+    settings_of,
 )
-
-if TYPE_CHECKING:
-    from screentest.suites.locot2v.building.build import SuiteBuild
+from screentest.cli.tables import print_indented, show
+from screentest.core import BadOption, Table
+from screentest.run import RunStore
+from screentest.run.session import Tools
+from screentest.suites.locot2v.building.build import SuiteBuild, build_suite
+from screentest.suites.locot2v.building.sources import download, sources_in
+from screentest.suites.locot2v.building.stages import Choices
 
 
 def build(
@@ -62,15 +70,6 @@ def build(
       screentest suite locot2v build --urls list.txt --theme pets \\
           --model chat.watch=openai:SEEING --model chat.extract=openai:WRITING
     """
-    from screentest.cli.console import err, print_json, shown
-    from screentest.cli.options import cap_of, settings_of
-    from screentest.core import BadOption
-    from screentest.run import RunStore
-    from screentest.run.session import Tools
-    from screentest.suites.locot2v.building.build import build_suite
-    from screentest.suites.locot2v.building.sources import download, sources_in
-    from screentest.suites.locot2v.building.stages import Choices
-
     if (videos is None) == (urls is None):
         raise BadOption("give either --videos or --urls")
     settings = settings_of(model, profile, prompts, prices, device=device)
@@ -94,45 +93,41 @@ def build(
             done = build_suite(sources, out, tools, choices, notice=notice)
         finally:
             tools.models.close()
-    if as_json:
-        print_json(_object(done, out))
-    else:
-        _print(done, out, len(sources))
+    show(
+        *_tables(done),
+        as_json=as_json,
+        folder=str(out),
+        records=[record.id for record in done.records],
+        made=done.made,
+        kept=done.kept,
+        corrected=done.corrected,
+    )
+    if not as_json:
+        _print_end(done, out, len(sources))
     if done.failures:
         raise typer.Exit(1)
 
 
-def _object(done: SuiteBuild, out: Path) -> dict[str, Any]:
-    return {
-        "folder": str(out),
-        "records": [record.id for record in done.records],
-        "made": done.made,
-        "kept": done.kept,
-        "corrected": done.corrected,
-        "conflicts": done.conflicts,
-        "left_out": {name: list(flags) for name, flags in done.left_out.items()},
-        "flagged": {name: list(flags) for name, flags in done.flagged.items()},
-        "failures": {place: str(failure) for place, failure in done.failures.items()},
-    }
+def _tables(done: SuiteBuild) -> list[Table]:
+    def flags(found: Mapping[str, Sequence[str]]) -> list[tuple[str, str]]:
+        return [(name, ", ".join(some) or "by hand") for name, some in found.items()]
+
+    places = [(place,) for place in done.conflicts]
+    failures = [(place, str(failure)) for place, failure in done.failures.items()]
+    return [
+        Table("left_out", "Left out", ("video", "flags"), flags(done.left_out)),
+        Table("flagged", "To be looked at", ("video", "flags"), flags(done.flagged)),
+        Table(
+            "conflicts",
+            "Corrected by hand, though what they rest on has changed",
+            ("stage",),
+            places,
+        ),
+        Table("failures", "Not made", ("stage", "reason"), failures),
+    ]
 
 
-def _print(done: SuiteBuild, out: Path, total: int) -> None:
-    from screentest.cli.console import plural
-    from screentest.cli.tables import print_heading, print_indented
-
-    for title, found in (("Left out", done.left_out), ("To be looked at", done.flagged)):
-        if found:
-            print_heading(title)
-        for name, flags in found.items():
-            print_indented(f"{name}: {', '.join(flags) or 'by hand'}")
-    if done.conflicts:
-        print_heading("Corrected by hand, though what they rest on has changed")
-        for place in done.conflicts:
-            print_indented(place)
-    if done.failures:
-        print_heading("Not made")
-        for place, failure in done.failures.items():
-            print_indented(f"{place}: {str(failure).splitlines()[-1]}")
+def _print_end(done: SuiteBuild, out: Path, total: int) -> None:
     words = f"{plural(done.made, 'stage')} made, {done.kept:,} kept"
     if done.corrected:
         words += f" ({len(done.corrected):,} corrected by hand)"

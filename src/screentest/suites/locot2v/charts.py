@@ -1,73 +1,124 @@
-"""Which chart shows what: figures 4, 8 and 9 from the scores of a run."""
+"""Figures 4, 8, 9 and 10 of the paper, from the results of runs."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from screentest.reports.charts import radar, radars, scatter
-from screentest.suites.locot2v.suite import FIVE, HERD, TEMPORAL, TITLES
+from screentest.core.table import Chart
+from screentest.reports.charts import figure_chart, radar, radars, scatter, violins
+from screentest.scores.results import Results
+from screentest.scores.standings import Standing, standings
+from screentest.scores.suite import Suite
+from screentest.suites.locot2v.data import PromptSuite
+from screentest.suites.locot2v.dimensions import FIVE, HERD, TEMPORAL, TITLES
 from screentest.suites.locot2v.tables import (
-    Scores,
-    Standing,
-    by_category,
-    leaderboard,
+    NAMES,
+    ItemScores,
+    by_complexity,
+    by_group,
+    dimensions_of,
+    item_scores,
     paired,
-    titles,
 )
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
+FEWEST_POINTS = 3
+"""Fewer videos make no cloud of points."""
 
-def main_radar(scores: Scores) -> Figure:
+
+@dataclass(frozen=True, slots=True)
+class Drawing:
+    """A figure that there is something to draw for."""
+
+    name: str
+    """Of its file."""
+    title: str
+    words: str
+    """What it shows, for those who cannot see it."""
+    make: Callable[[], Figure]
+
+
+def drawings(
+    suite: Suite, results: Results, by: str = "", prompts: PromptSuite | None = None
+) -> list[Drawing]:
+    """All figures of the paper that these results give."""
+    scores = item_scores(suite, results)
+    found = standings(results, suite, by or "model")
+    models = ", ".join(one.group or "all" for one in found)
+    made = [Drawing("radar", "LoCoT2V-Bench", models, lambda: main_radar(found))]
+    categories = by_group(suite, results, "category", by)
+    if categories:
+        words = f"{models} in {', '.join(categories)}"
+        title = "LoCoT2V-Bench by category"
+        made.append(Drawing("radar_by_category", title, words, lambda: category_radar(categories)))
+    points = sum("static_quality" in one for one in scores.values())
+    if points >= FEWEST_POINTS:
+        words = f"one point for each of {points:,} videos"
+        title = "Static quality against the rest"
+        made.append(Drawing("scatter", title, words, lambda: static_scatter(scores)))
+    grades = by_complexity(results, scores, prompts)
+    if grades:
+        words = f"{', '.join(grades)} complexity"
+        title = "Complexity of the prompts"
+        made.append(Drawing("complexity", title, words, lambda: violins(grades)))
+    return made
+
+
+def own_charts(suite: Suite, results: Results, by: str) -> list[Chart]:
+    """The figures as a report shows them."""
+    made = drawings(suite, results, by)
+    return [figure_chart(one.title, one.make, one.words) for one in made]
+
+
+def main_radar(found: Sequence[Standing]) -> Figure:
     """Figure 8: the five dimensions, and beside them temporal quality and HERD in parts.
 
     Parts of which no generator has a value are left out.
     """
-    standings = {row.model: row.standing for row in leaderboard(scores)}
     temporal = {one.name: one.short for one in TEMPORAL}
     expected = {one.name: one.title for one in HERD}
     panels = {
-        "Five dimensions": (radar_values(standings), TITLES),
-        "Temporal Quality": (_parts(standings, temporal), temporal),
-        "HERD": (_parts(standings, expected), expected),
+        "Five dimensions": (_five(found), TITLES),
+        "Temporal Quality": (_parts(found, temporal), temporal),
+        "HERD": (_parts(found, expected), expected),
     }
     shown = {title: one for title, one in panels.items() if any(one[0].values())}
     return radars(shown or panels)
 
 
-def _parts(
-    standings: Mapping[str, Standing], names: Mapping[str, str]
-) -> dict[str, dict[str, float]]:
-    return {
-        model: {name: one.subdimensions[name].value for name in names if name in one.subdimensions}
-        for model, one in standings.items()
-    }
+def category_radar(categories: Mapping[str, Sequence[Standing]]) -> Figure:
+    """Figure 9: the five dimensions in each category."""
+    return radar({title: _five(found) for title, found in categories.items()}, TITLES)
 
 
-def category_radar(scores: Scores) -> Figure | None:
-    """Figure 9: the five dimensions in each category; None where items have no category."""
-    found = by_category(scores)
-    if not found:
-        return None
-    return radar({title: radar_values(models) for title, models in found.items()}, TITLES)
-
-
-def static_scatter(scores: Scores) -> Figure:
+def static_scatter(scores: ItemScores) -> Figure:
     """Figure 4: static quality against the other dimensions that items have, one by one."""
-    named = titles()
     panels = []
     for name in FIVE:
         if name != "static_quality":
             left, right = paired(scores, "static_quality", name)
-            panels.append((named["static_quality"], named[name], left, right))
+            panels.append((NAMES["static_quality"], NAMES[name], left, right))
     return scatter([panel for panel in panels if panel[2]] or panels)
 
 
-def radar_values(standings: Mapping[str, Standing]) -> dict[str, dict[str, float]]:
+def _five(found: Sequence[Standing]) -> dict[str, dict[str, float]]:
     """The dimensions of each generator."""
     return {
-        model: {name: level.value for name, level in one.dimensions.items()}
-        for model, one in standings.items()
+        one.group: {name: value for name, value in dimensions_of(one).items() if name in FIVE}
+        for one in found
+    }
+
+
+def _parts(found: Sequence[Standing], names: Mapping[str, str]) -> dict[str, dict[str, float]]:
+    return {
+        one.group: {
+            level.path[-1]: level.value
+            for level in one.levels
+            if level.path[-1] in names and level.value is not None
+        }
+        for one in found
     }

@@ -5,21 +5,44 @@ Examples:
   screentest suite locot2v items suite.json --videos out/ --model-name X
   screentest suite locot2v upper-bound pictures/
   screentest suite locot2v analyse scores/ --charts charts/
-  screentest suite locot2v matrix testbed/ --chart matrix.svg
+  screentest certify --suite locot2v --testbed testbed/ --chart matrix.svg
 """
 
 from __future__ import annotations
 
+import json
+from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Literal
 
+import cv2
+import numpy as np
 import typer
 
-from screentest.cli.options import DeviceOption, JsonOption, ModelOption, ProfileOption
+from screentest.cli.console import plural
+from screentest.cli.options import (
+    DeviceOption,
+    JsonOption,
+    ModelOption,
+    ProfileOption,
+    settings_of,
+)
+from screentest.cli.tables import print_indented, show
+from screentest.core import BadOption, Column, Table
+from screentest.judges.votes import VoteTask, read_votes
+from screentest.manifests.manifest import write_manifest
+from screentest.reports.charts import save
+from screentest.reports.data import read_report
+from screentest.run.session import Tools
+from screentest.scores.tables import suite_tables
+from screentest.suites.locot2v.building.documents import correct_stage
+from screentest.suites.locot2v.charts import drawings
+from screentest.suites.locot2v.data import items_with_videos, read_prompt_suite
+from screentest.suites.locot2v.metrics.quality import best_tenth
+from screentest.suites.locot2v.suite import suite_in
+from screentest.suites.locot2v.tables import by_complexity, item_scores
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from screentest.core.frames import Image
 
 _PICTURES = {".jpg", ".jpeg", ".png", ".webp", ".bmp", ".tif", ".tiff"}
@@ -42,12 +65,6 @@ def upper_bound(
       screentest suite locot2v upper-bound pictures/
       screentest score manifest.jsonl --suite locot2v:upper_bound=0.81
     """
-    from screentest.cli.console import out, plural, print_json
-    from screentest.cli.options import settings_of
-    from screentest.core import BadOption
-    from screentest.run.session import Tools
-    from screentest.suites.locot2v.metrics.quality import best_tenth
-
     if not folder.is_dir():
         raise BadOption(f"{folder} is not a folder of pictures")
     tools = Tools(settings_of(model, profile, device=device))
@@ -62,26 +79,22 @@ def upper_bound(
         raise BadOption(f"{folder} holds no pictures that can be read")
     bound = best_tenth(scores)
     signature = str(tools.models.signature("aesthetic"))
-    if as_json:
-        print_json(
-            {
-                "upper_bound": bound,
-                "pictures": len(scores),
-                "unread": [str(path) for path in unread],
-                "model": signature,
-            }
-        )
-        return
-    out().print(f"upper_bound={bound:.6g}")
-    out().print(f"The best tenth of {plural(len(scores), 'picture')}, by {signature}")
-    if unread:
-        out().print(f"{plural(len(unread), 'file')} could not be read")
+    show(
+        Table(
+            "upper_bound",
+            "Upper bound",
+            (Column("upper_bound", digits=6), "pictures", Column("model")),
+            [(bound, len(scores), signature)],
+            note="The mean score of the best tenth of the pictures.",
+        ),
+        Table(
+            "unread", f"Could not be read: {len(unread):,}", ("file",), [(str(p),) for p in unread]
+        ),
+        as_json=as_json,
+    )
 
 
 def _pictures(folder: Path) -> Iterator[tuple[Path, Image | None]]:
-    import cv2
-    import numpy as np
-
     for path in sorted(folder.rglob("*")):
         if path.suffix.lower() in _PICTURES and path.is_file():
             data = np.fromfile(path, np.uint8)
@@ -117,29 +130,23 @@ def items(
       screentest score manifest.jsonl --suite locot2v:records=suite.json \\
           --model chat=openai:NAME
     """
-    from screentest.cli._prompt_suite import print_missing, videos_of
-    from screentest.cli.console import out as console
-    from screentest.cli.console import plural, print_json
-    from screentest.manifests.manifest import write_manifest
-
-    suite, found, missing = videos_of(records, videos, model_name, _categories(categories))
-    problems = [str(problem) for problem in suite.problems]
+    suite = read_prompt_suite(records, categories=_categories(categories))
+    found, missing = items_with_videos(suite, videos, model_name)
+    problems = [(str(problem),) for problem in suite.problems]
     write_manifest(out, found)
-    if as_json:
-        print_json(
-            {"manifest": str(out), "items": len(found), "missing": missing, "problems": problems}
-        )
-        return
-    print_missing(missing, problems)
-    words = f"{plural(len(found), 'item')} of {plural(len(suite.records), 'prompt')}, in {out}"
-    console().print(words)
+    show(
+        Table("missing", f"Missing: {len(missing):,}", ("prompt",), [(one,) for one in missing]),
+        Table("problems", f"Problems: {len(problems):,}", ("problem",), problems),
+        as_json=as_json,
+        manifest=str(out),
+        items=len(found),
+    )
+    if not as_json:
+        counts = f"{plural(len(found), 'item')} of {plural(len(suite.records), 'prompt')}"
+        print_indented(f"{counts}, in {out}", indent=0)
 
 
 def _categories(path: Path | None) -> dict[str, str]:
-    import json
-
-    from screentest.core import BadOption
-
     if path is None:
         return {}
     try:
@@ -149,6 +156,53 @@ def _categories(path: Path | None) -> dict[str, str]:
     if not isinstance(content, dict) or not all(isinstance(one, str) for one in content.values()):
         raise BadOption(f"{path} is not an object of themes", advice='Write {"food": "…"}.')
     return content
+
+
+def analyse(
+    runs: Annotated[list[Path], typer.Argument(metavar="RUN…", help="Runs of the suite.")],
+    by: Annotated[
+        str, typer.Option(metavar="GROUP", help="The group of items that is compared.")
+    ] = "model",
+    records: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="The prompt suite, where items have no complexity."),
+    ] = None,
+    charts: Annotated[
+        Path | None, typer.Option(metavar="DIR", help="Write the charts here.")
+    ] = None,
+    kind: Annotated[
+        Literal["svg", "png"], typer.Option(metavar="svg|png", help="Their format.")
+    ] = "svg",
+    as_json: JsonOption = False,
+) -> None:
+    """Show standings and correlations of runs, and draw the paper's charts.
+
+    Generators are told apart by the group "model" of their items. Beside each mean
+    is how many videos it is of.
+
+    \b
+    Examples:
+      screentest suite locot2v analyse scores/
+      screentest suite locot2v analyse ours/ theirs/
+      screentest suite locot2v analyse scores/ --charts charts/
+    """
+    results = read_report(runs, by=by).results
+    suite = suite_in(results)
+    if suite is None or not any(item_scores(suite, results).values()):
+        raise BadOption(
+            f"{', '.join(map(str, runs))} holds no scores of locot2v",
+            advice="Score first: screentest score ITEMS --suite locot2v",
+        )
+    prompts = read_prompt_suite(records) if records is not None else None
+    if prompts is not None and not by_complexity(results, item_scores(suite, results), prompts):
+        raise BadOption(f"{records} has the complexity of none of these prompts")
+    drawn = [
+        save(one.make(), charts / f"{one.name}.{kind}")
+        for one in (drawings(suite, results, by, prompts) if charts is not None else ())
+        if charts is not None
+    ]
+    files = Table("charts", "Charts", ("file",), [(str(path),) for path in drawn])
+    show(*suite_tables(results, suite, by), files, as_json=as_json)
 
 
 def correct(
@@ -173,33 +227,33 @@ def correct(
       screentest suite locot2v correct suite/ votes.json
       screentest suite locot2v correct suite/ votes.json --stage questions
     """
-    from screentest.cli.console import print_json
-    from screentest.cli.tables import print_indented
-    from screentest.judges.votes import VoteTask, read_votes
-    from screentest.suites.locot2v.building.documents import correct_stage
-
     said: dict[str, list[str | None]] = {}
     for record in read_votes(votes, whole=True):
         if record.task is VoteTask.PROMPTS and record.counts:
             text = record.text if record.verdict == "correct" else None
             said.setdefault(record.source, []).append(text)
     found = correct_stage(folder, said, stage)
-    told = {
+    outcomes = {
         "changed": found.changed,
         "approved": found.approved,
         "disputed": found.disputed,
         "unknown": found.unknown,
     }
-    if as_json:
-        lists = {name: list(ids) for name, ids in told.items()}
-        print_json({**lists, "unread": dict(found.unread)})
-    else:
-        for name, ids in told.items():
-            print_indented(f"{name}: {', '.join(ids) or 'none'}", indent=0)
-        for name, why in found.unread.items():
-            print_indented(f"cannot be taken over: {name}: {why}", indent=0)
+    rows: list[tuple[str, str, str | None]] = [
+        (name, outcome, None) for outcome, names in outcomes.items() for name in names
+    ]
+    rows += [(name, "unread", reason) for name, reason in found.unread.items()]
+    columns = ("video", "outcome", "reason")
+    show(Table("corrections", "Corrections", columns, rows), as_json=as_json)
+    if not rows and not as_json:
+        print_indented("nobody corrected anything", indent=0)
     if found.unread:
         raise typer.Exit(1)
 
 
-COMMANDS = {"upper-bound": upper_bound, "items": items, "correct": correct}
+COMMANDS = {
+    "items": items,
+    "upper-bound": upper_bound,
+    "analyse": analyse,
+    "correct": correct,
+}

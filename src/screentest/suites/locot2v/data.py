@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from screentest._util.atomic import write_whole
-from screentest.core import Item, ManifestError
+from screentest.core import BadOption, Item, ManifestError
 from screentest.manifests.fields import Complaint, Kind, Problem, load_json, one_line
 from screentest.manifests.files import VIDEO_SUFFIXES
 
@@ -215,7 +215,7 @@ def as_object(record: PromptRecord) -> dict[str, Any]:
 def items_of_suite(
     suite: PromptSuite, videos: Path, model: str = ""
 ) -> tuple[list[Item], list[str]]:
-    """The items whose videos lie in a folder as ``<id>.<suffix>``, and the ids without one."""
+    """The items whose videos are in a folder as ``<id>.<suffix>``, and the ids without one."""
     if not videos.is_dir():
         raise ManifestError(f"{videos} is not a folder of videos")
     found = {
@@ -240,6 +240,19 @@ def items_of_suite(
             label = f"{model}/{name}" if model else name
             items.append(Item(label, found[name], prompt=record.prompt, groups=groups))
     return items, [name for name in suite.records if name not in found]
+
+
+def items_with_videos(
+    suite: PromptSuite, videos: Path, model: str = ""
+) -> tuple[list[Item], list[str]]:
+    """The same, where a folder without any of the suite's videos is a mistake."""
+    found, missing = items_of_suite(suite, videos, model)
+    if not found:
+        raise BadOption(
+            f"{videos} holds none of the {len(suite.records):,} videos of the prompt suite",
+            advice="Name each video by its prompt's id, such as food_3.mp4.",
+        )
+    return found, missing
 
 
 def complexity_of(item: Item) -> dict[str, float]:

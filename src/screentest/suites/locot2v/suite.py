@@ -4,136 +4,19 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
 from typing import Literal
 
 from screentest.core import register
-from screentest.core.options import value_name
-from screentest.scores.suite import Dimension, Suite
-from screentest.suites.locot2v.data import DIMENSIONS as EXPECTATIONS
-
-# The five dimensions and 26 sub-dimensions, in the paper's order, and which metric gives each.
-
-
-@dataclass(frozen=True, slots=True)
-class SubDimension:
-    """One of the 26."""
-
-    name: str
-    title: str
-    short: str
-    """The paper's abbreviation, for narrow tables and charts."""
-    metric: str
-    output: str = ""
-    """Where it differs from the metric's name."""
-
-
-STATIC = (
-    SubDimension("aesthetic_quality", "Aesthetic Quality", "AQ", "locot2v_aesthetic_quality"),
-    SubDimension("technical_quality", "Technical Quality", "TQ", "locot2v_technical_quality"),
-)
-ALIGNMENT = (
-    SubDimension("overall_alignment", "Overall Alignment", "OA", "locot2v_overall_alignment"),
-    SubDimension("event_alignment", "Event-level Alignment", "EA", "locot2v_event_alignment"),
-)
-TEMPORAL = (
-    SubDimension("dynamic_degree", "Dynamic Degree", "DD", "locot2v_dynamic_degree"),
-    SubDimension("motion_smoothness", "Motion Smoothness", "MS", "locot2v_motion_smoothness"),
-    SubDimension("warping_error", "Warping Error", "WE", "locot2v_warping_error"),
-    SubDimension(
-        "semantic_consistency", "Semantic Consistency", "SC", "locot2v_semantic_consistency"
-    ),
-    SubDimension("temporal_flickering", "Temporal Flickering", "TF", "locot2v_temporal_flickering"),
-    SubDimension(
-        "transition_smoothness", "Transition Smoothness", "TS", "locot2v_transition_smoothness"
-    ),
-    SubDimension("human_action", "Human Action", "HA", "locot2v_human_action"),
-    SubDimension(
-        "intra_event_subject",
-        "Intra-event Subject Consistency",
-        "ITAE SC",
-        "locot2v_event_consistency",
-        "intra_event_subject",
-    ),
-    SubDimension(
-        "intra_event_background",
-        "Intra-event Background Consistency",
-        "ITAE BC",
-        "locot2v_event_consistency",
-        "intra_event_background",
-    ),
-    SubDimension(
-        "inter_event_subject",
-        "Inter-event Subject Consistency",
-        "ITRE SC",
-        "locot2v_event_consistency",
-        "inter_event_subject",
-    ),
-    SubDimension(
-        "inter_event_background",
-        "Inter-event Background Consistency",
-        "ITRE BC",
-        "locot2v_event_consistency",
-        "inter_event_background",
-    ),
-)
-CLARITY = tuple(
-    SubDimension(name, title, short, "locot2v_content_clarity", name)
-    for name, title, short in (
-        ("theme_clarity", "Theme Clarity", "TC"),
-        ("logical_structure", "Logical Structure", "LS"),
-        ("information_completeness", "Information Completeness", "ICP"),
-        ("information_consistency", "Information Consistency", "ICS"),
-    )
-)
-HERD = tuple(
-    SubDimension(name, title, "".join(word[0] for word in title.split()), "locot2v_herd", name)
-    for name, title in EXPECTATIONS.items()
-)
-FIVE: Mapping[str, tuple[SubDimension, ...]] = {
-    "static_quality": STATIC,
-    "text_video_alignment": ALIGNMENT,
-    "temporal_quality": TEMPORAL,
-    "content_clarity": CLARITY,
-    "herd": HERD,
-}
-TITLES: Mapping[str, str] = {
-    "static_quality": "Static Quality",
-    "text_video_alignment": "Text-Video Alignment",
-    "temporal_quality": "Temporal Quality",
-    "content_clarity": "Content Clarity",
-    "herd": "HERD",
-}
-ALL: tuple[SubDimension, ...] = tuple(one for group in FIVE.values() for one in group)
-METRICS: tuple[str, ...] = tuple(dict.fromkeys(one.metric for one in ALL))
-
-
-def tree(specs: Mapping[str, str]) -> Dimension:
-    """The dimensions over the values of metrics; ``specs`` has the spec of each by name."""
-    parts = tuple(
-        Dimension(
-            name,
-            title=TITLES[name],
-            parts=tuple(
-                Dimension(
-                    one.name, (value_of(one, specs.get(one.metric, one.metric)),), title=one.title
-                )
-                for one in subdimensions
-            ),
-        )
-        for name, subdimensions in FIVE.items()
-    )
-    return Dimension("overall", parts=parts, title="Total")
-
-
-def value_of(one: SubDimension, spec: str) -> str:
-    """What the value of a sub-dimension is called in a run.
-
-    >>> value_of(HERD[0], "locot2v_herd:unclear=wrong"), value_of(STATIC[0], STATIC[0].metric)
-    ('locot2v_herd.emotional_response:unclear=wrong', 'locot2v_aesthetic_quality')
-    """
-    return value_name(spec, one.output or one.metric)
-
+from screentest.core.options import split_value_name
+from screentest.scores.results import Results
+from screentest.scores.suite import Suite, SuiteItems
+from screentest.suites.locot2v.charts import own_charts
+from screentest.suites.locot2v.data import items_with_videos, read_prompt_suite
+from screentest.suites.locot2v.dimensions import METRICS, tree
+from screentest.suites.locot2v.tables import own_tables
 
 _READ_RECORDS = (
     "locot2v_overall_alignment",
@@ -172,19 +55,42 @@ def locot2v(
         options["locot2v_warping_error"] |= {"scale": "exponential", "compat": "upstream"}
         options["locot2v_transition_smoothness"]["uncut"] = "smooth"
         options["locot2v_herd"]["unclear"] = "wrong"
-    specs = {name: _spec(name, given) for name, given in options.items()}
-    from screentest.suites.locot2v.report import suite_charts, suite_tables
+    return suite_of({name: _spec(name, given) for name, given in options.items()})
 
-    return Suite(
+
+def suite_of(specs: Mapping[str, str]) -> Suite:
+    """The suite with these metrics, by name; ``specs`` has the options of each."""
+    bare = Suite(
         "locot2v",
         tuple(specs.values()),
         (tree(specs),),
         ("theme", "category"),
         title="LoCoT2V-Bench",
         note="Unweighted means at every level, of what there is.",
-        tables=suite_tables,
-        charts=suite_charts,
+        read=read_items,
     )
+    return replace(bare, tables=partial(own_tables, bare), charts=partial(own_charts, bare))
+
+
+def suite_in(results: Results) -> Suite | None:
+    """The suite as the metrics in these results were run; None where there are none of it."""
+    found = {}
+    for name in results.outputs:
+        spec, _ = split_value_name(name)
+        if spec.partition(":")[0] in METRICS:
+            found[spec.partition(":")[0]] = spec
+    return suite_of(found) if found else None
+
+
+def read_items(file: Path, videos: Path | None, model: str) -> SuiteItems:
+    """The videos of one generator for a prompt suite, named by prompt id."""
+    suite = read_prompt_suite(file)
+    problems = tuple(str(problem) for problem in suite.problems)
+    options = {"records": str(file)}
+    if videos is None:
+        return SuiteItems((), problems=problems, options=options)
+    found, missing = items_with_videos(suite, videos, model)
+    return SuiteItems(tuple(found), tuple(missing), problems, options)
 
 
 def _spec(name: str, options: dict[str, object]) -> str:

@@ -1,4 +1,4 @@
-"""Adding up: unweighted at every level, and nothing missing is a zero."""
+"""The suite: its tree adds up unweighted at every level, and nothing missing is a zero."""
 
 from __future__ import annotations
 
@@ -9,58 +9,50 @@ from hypothesis import strategies as st
 from screentest.core import Aspect, Outcome, RatingJudge, Score, build
 from screentest.core.options import value_name
 from screentest.judges.verdicts import judge_of
+from screentest.scores.standings import Level, add_up
 from screentest.scores.suite import read_suite
-from screentest.suites.locot2v.suite import ALL, METRICS
-from screentest.suites.locot2v.tables import add_up, by_group
+from screentest.suites.locot2v.dimensions import ALL, METRICS
+from tests.suites.locot2v.made import SUITE, results_of
 
 NAMES = [one.name for one in ALL]
 Items = st.lists(st.dictionaries(st.sampled_from(NAMES), st.floats(0, 1)), min_size=1, max_size=6)
 
 
+def levels(items: list[dict[str, float]]) -> dict[str, Level]:
+    numbered = {str(n): values for n, values in enumerate(items)}
+    return {level.path[-1]: level for level in add_up(results_of(numbered), SUITE)}
+
+
 def test_by_hand() -> None:
-    found = add_up(
+    found = levels(
         [
             {"aesthetic_quality": 0.2, "technical_quality": 0.6},
             {"aesthetic_quality": 0.4, "overall_alignment": 0.9},
         ]
     )
-    assert found.subdimensions["aesthetic_quality"].value == pytest.approx(0.3)
-    assert (
-        found.subdimensions["technical_quality"].had,
-        found.subdimensions["technical_quality"].of,
-    ) == (1, 2)
-    assert found.dimensions["static_quality"].value == pytest.approx(0.45)
+    assert found["aesthetic_quality"].value == pytest.approx(0.3)
+    assert (found["technical_quality"].scored, found["technical_quality"].total) == (1, 2)
+    assert found["static_quality"].value == pytest.approx(0.45)
     # One of two sub-dimensions is there, and that is said.
-    assert (
-        found.dimensions["text_video_alignment"].had,
-        found.dimensions["text_video_alignment"].of,
-    ) == (1, 2)
-    assert found.total is not None
-    assert found.total.value == pytest.approx((0.45 + 0.9) / 2)
-    assert (found.total.had, found.total.of) == (2, 5)
-    assert "herd" not in found.dimensions
+    assert (found["text_video_alignment"].parts, found["text_video_alignment"].of_parts) == (1, 2)
+    assert found["overall"].value == pytest.approx((0.45 + 0.9) / 2)
+    assert (found["overall"].parts, found["overall"].of_parts) == (3, 26)
+    assert found["herd"].value is None
 
 
 def test_nothing_adds_up_to_nothing() -> None:
-    assert add_up([{}]).total is None
+    assert levels([{}])["overall"].value is None
 
 
 @given(Items)
-def test_every_level_lies_within_what_it_is_made_of(items: list[dict[str, float]]) -> None:
-    found = add_up(items)
+def test_every_level_is_within_what_it_is_made_of(items: list[dict[str, float]]) -> None:
+    total = levels(items)["overall"].value
     every = [value for item in items for value in item.values()]
     if not every:
-        assert found.total is None
+        assert total is None
         return
-    assert found.total is not None
-    assert min(every) - 1e-12 <= found.total.value <= max(every) + 1e-12
-
-
-def test_by_group() -> None:
-    items = {"a": {"aesthetic_quality": 0.2}, "b": {"aesthetic_quality": 0.8}, "c": {}}
-    found = by_group(items, {"a": "Nature", "b": "Life", "c": ""})
-    assert list(found) == ["Life", "Nature"]
-    assert found["Life"].subdimensions["aesthetic_quality"].value == 0.8
+    assert total is not None
+    assert min(every) - 1e-12 <= total <= max(every) + 1e-12
 
 
 def test_upstream_takes_the_options_that_the_printed_numbers_fit() -> None:
