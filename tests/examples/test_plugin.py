@@ -1,4 +1,4 @@
-"""The example of a plugin, installed as a user installs it, from a folder and offline."""
+"""Plugins, installed as a user installs them, from a folder and offline."""
 
 from __future__ import annotations
 
@@ -7,24 +7,28 @@ import os
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from screentest.manifests.manifest import write_manifest
 from screentest.sample import sample_videos
+from screentest.testing.films import captioned_film
 from tests.terminal import CLEAN
 
-PLUGIN = Path(__file__).parents[2] / "examples" / "plugin"
+EXAMPLE = Path(__file__).parents[2] / "examples" / "plugin"
+EVERY_KIND = Path(__file__).parent / "every_kind"
 
 
 @pytest.fixture(scope="module")
 def installed(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder with the plugin in it and nothing else."""
+    """A folder with the plugins in it and nothing else."""
     folder = tmp_path_factory.mktemp("site")
     subprocess.run(
         [
             *(sys.executable, "-m", "pip", "install", "--quiet", "--disable-pip-version-check"),
-            *("--no-index", "--no-deps", "--no-build-isolation", "--target", folder, PLUGIN),
+            *("--no-index", "--no-deps", "--no-build-isolation", "--target", folder),
+            *(EXAMPLE, EVERY_KIND),
         ],
         check=True,
         capture_output=True,
@@ -46,31 +50,39 @@ def run(installed: Path, folder: Path, *arguments: str) -> subprocess.CompletedP
     )
 
 
-def test_all_three_at_work(installed: Path, tmp_path: Path) -> None:
+def screentest(installed: Path, folder: Path, *arguments: str) -> str:
+    done = run(installed, folder, "-m", "screentest", *arguments)
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+def as_json(installed: Path, folder: Path, *arguments: str) -> Any:
+    return json.loads(screentest(installed, folder, *arguments, "--json"))
+
+
+@pytest.mark.parametrize(("name", "most"), [("saturation", 12), ("more_vivid", 15), ("fading", 15)])
+def test_the_example_is_short(name: str, most: int) -> None:
+    path = EXAMPLE / "src" / "screentest_fading" / f"{name}.py"
+    assert len(path.read_text().splitlines()) <= most
+
+
+def test_metric_judge_and_degradation_at_work(installed: Path, tmp_path: Path) -> None:
     """The judge and the metric notice what the degradation does, on two films."""
     films = [video.item for video in sample_videos() if video.item.id != "frenchgp_1906"]
     write_manifest(tmp_path / "films.jsonl", films[:2])
-
-    def screentest(*arguments: str) -> object:
-        done = run(installed, tmp_path, "-m", "screentest", *arguments, "--json")
-        assert done.returncode == 0, done.stderr
-        return json.loads(done.stdout)
-
-    screentest(
-        *("build", "films.jsonl", "--out", "bed", "--aspects", "fading", "--clips", "1"),
-        *("--long-side", "128", "--fps", "8"),
+    as_json(
+        *(installed, tmp_path, "build", "films.jsonl", "--out", "bed", "--aspects", "fading"),
+        *("--clips", "1", "--long-side", "128", "--fps", "8"),
     )
-    said = screentest("certify", "saturation", "more_vivid", "--testbed", "bed")
-    assert isinstance(said, list)
+    said = as_json(installed, tmp_path, "certify", "saturation", "more_vivid", "--testbed", "bed")
     for certificate in said:
         accuracy = certificate["overall"]["value"]
         # Two pairs, each in both orders, all right.
         assert (accuracy["points"], accuracy["total"]) == (4, 4), certificate["judge"]
-    scored = screentest("score", "films.jsonl", "--metrics", "saturation:rate=1")
-    assert isinstance(scored, dict)
-    (row,) = scored["summary"]
-    assert (row["scored"], row["metric"]) == (2, "saturation:rate=1")
-    assert 0.02 < row["mean"] < 0.5
+    scored = as_json(installed, tmp_path, "score", "films.jsonl", "--metrics", "saturation:rate=1")
+    (total,) = scored["summary"]
+    assert (total["scored"], total["metric"]) == (2, "saturation:rate=1")
+    assert 0.02 < total["mean"] < 0.5
 
 
 def test_doctor_lists_it(installed: Path, tmp_path: Path) -> None:
@@ -79,12 +91,78 @@ def test_doctor_lists_it(installed: Path, tmp_path: Path) -> None:
         assert name in done.stdout
 
 
-def test_the_examples_in_its_texts(installed: Path, tmp_path: Path) -> None:
-    code = (
-        "import doctest, screentest_fading as plugin\n"
-        "for one in (plugin.saturation, plugin.fading):\n"
-        "    found = doctest.testmod(one)\n"
-        "    assert found.attempted and not found.failed, found\n"
+def test_its_own_tests_pass(installed: Path, tmp_path: Path) -> None:
+    done = run(
+        *(installed, tmp_path, "-m", "pytest", "-q", "-p", "no:cacheprovider"),
+        str(EXAMPLE / "tests"),
     )
-    done = run(installed, tmp_path, "-c", code)
-    assert done.returncode == 0, done.stdout + done.stderr
+    assert "3 passed" in done.stdout, done.stdout + done.stderr
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Two films of two models, in a manifest."""
+    folder = tmp_path_factory.mktemp("films")
+    films = [captioned_film(folder, name) for name in ("one", "two")]
+    rows = [
+        {
+            "id": film.id,
+            "video": film.video.name,
+            "prompt": "A red car.",
+            "groups": {"model": film.id.upper()},
+        }
+        for film in films
+    ]
+    (folder / "videos.jsonl").write_text("".join(f"{json.dumps(row)}\n" for row in rows))
+    write_manifest(folder / "films.jsonl", films)
+    return folder
+
+
+def test_a_suite_is_added_up(installed: Path, folder: Path) -> None:
+    """In score, in the report, in suite show."""
+    shown = screentest(installed, folder, "suite", "show", "daylight")
+    for text in ("total", "tones", "light"):
+        assert text in shown.lower()
+    scored = screentest(
+        installed, folder, "score", "videos.jsonl", "--suite", "daylight", "--out", "scored"
+    )
+    means = {
+        cells[0]: float(cells[1])
+        for cells in map(str.split, scored.splitlines())
+        if len(cells) > 2 and cells[0] in ("total", "lit", "tones") and cells[1] != "/"
+    }
+    assert means["total"] == pytest.approx((means["lit"] + means["tones"]) / 2, abs=0.1)
+    screentest(installed, folder, "report", "scored", "--out", "page.html")
+    page = (folder / "page.html").read_text()
+    for text in ("Daylight", "tones", "lit"):
+        assert text in page
+    # The section that the same package brings.
+    assert "How long the texts are" in page
+    assert "Counted by a plugin." in page
+
+
+def test_an_aspect_of_its_own_is_certified(installed: Path, folder: Path) -> None:
+    as_json(
+        *(installed, folder, "build", "films.jsonl", "--out", "bed", "--aspects", "nightfall"),
+        *("--clips", "1"),
+    )
+    (certificate,) = as_json(installed, folder, "certify", "light", "--testbed", "bed")
+    assert [row["aspect"] for row in certificate["aspects"]] == ["daytime"]
+    accuracy = certificate["overall"]["value"]
+    assert (accuracy["points"], accuracy["total"]) == (4, 4)
+    shown = screentest(installed, folder, "certify", "--suite", "daylight", "--testbed", "bed")
+    assert "daytime" in shown
+
+
+def test_a_command(installed: Path, folder: Path) -> None:
+    assert "Print how bright a video is" in screentest(installed, folder, "--help")
+    assert screentest(installed, folder, "brightest", "one.mkv").startswith("light 0.")
+
+
+def test_an_importer(installed: Path, folder: Path, tmp_path: Path) -> None:
+    """A folder with a list in it is what the list says, in its order."""
+    (tmp_path / "one.mkv").symlink_to(folder / "one.mkv")
+    (tmp_path / "other.mkv").symlink_to(folder / "two.mkv")
+    (tmp_path / "list.txt").write_text("one.mkv\n")
+    scored = as_json(installed, tmp_path, "score", str(tmp_path), "--metrics", "light")
+    assert [one["item"] for one in scored["values"]] == ["one"]

@@ -1,0 +1,70 @@
+"""A suite, a section of the report, an importer, an aspect with what harms it and what sees it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+import screentest
+from screentest.core import AspectInfo, Item, Table, register
+from screentest.manifests.importers import Corpus
+from screentest.scores.suite import Dimension, Suite
+
+
+@screentest.metric(rate=4, long_side=64)
+def light(image: np.ndarray) -> float:
+    """How bright a video is."""
+    return float(image.mean()) / 255
+
+
+@screentest.suite(summary="light and contrast, in two levels")
+def daylight() -> Suite:
+    """A tree of two levels."""
+    tones = Dimension("tones", values=("contrast", "contrast.exposure"), title="Tones")
+    lit = Dimension("lit", values=("light",), title="Lit")
+    return Suite(
+        "daylight",
+        metrics=("light", "contrast"),
+        dimensions=(Dimension("total", parts=(lit, tones), title="Total"),),
+        title="Daylight",
+        groups=("model",),
+        scale=100,
+    )
+
+
+@register("section", "length", title="How long the texts are")
+def length(report: Any) -> list[Table | str]:
+    """A table and a sentence."""
+    items = report.results.items.values()
+    rows = [(item.id, len(item.text)) for item in items]
+    return [Table("length", "Letters", ("video", "letters"), rows), "Counted by a plugin."]
+
+
+@register("importer", "lists", version=1, summary="a list.txt of videos")
+class Lists:
+    """Folders with a list.txt."""
+
+    for_films, for_videos = False, True
+
+    def accepts(self, path: Path) -> bool:
+        """A folder with a list."""
+        return (path / "list.txt").is_file()
+
+    def read(self, path: Path) -> Corpus:
+        """One item per line."""
+        names = (path / "list.txt").read_text().split()
+        return Corpus("lists", tuple(Item(Path(name).stem, path / name) for name in names))
+
+
+@register("aspect", "daytime", summary="whether it is day")
+def daytime() -> AspectInfo:
+    """An aspect that none of the ten is."""
+    return AspectInfo("Whether it is as light as by day. Scenes in the dark count against a video.")
+
+
+@screentest.degradation(aspect="daytime")
+def nightfall(image: np.ndarray, severity: float) -> np.ndarray:
+    """Night falls over some clips."""
+    return (image * (1 - 0.9 * severity)).astype(np.uint8)
