@@ -25,7 +25,7 @@ from screentest.models import Choice, Models
 from screentest.testbeds.captions.facts import Action, CaptionFacts, Coloured, Placed
 from screentest.testbeds.contract import Context, Film, FilmLook, Rng, boundaries, film_of
 from screentest.testbeds.selection import Drawing
-from screentest.video import FrameFunction, NormalizedVideo, Part, Reencode, normalize, splice
+from screentest.video import FrameFunction, NormalizedVideo, Reencode, VideoPart, normalize, splice
 
 CLIPS = 120
 FULL, QUICK = 120, 18
@@ -76,7 +76,7 @@ class Meter:
     def __init__(self) -> None:
         self.seconds = 0.0
 
-    def on(self, part: Part) -> Part:
+    def on(self, part: VideoPart) -> VideoPart:
         return replace(part, change=self._metered(part.change)) if touches(part) else part
 
     def _metered(self, change: FrameFunction) -> FrameFunction:
@@ -102,7 +102,7 @@ class Meter:
         return run
 
 
-def touches(part: Part) -> TypeGuard[Reencode]:
+def touches(part: VideoPart) -> TypeGuard[Reencode]:
     return isinstance(part, Reencode)
 
 

@@ -26,7 +26,7 @@ from screentest.testbeds.contract import Chosen, Context, Film, FilmLook, Rng, b
 from screentest.testbeds.operators.aesthetics import contrast_table
 from screentest.testbeds.operators.appearance_style import STYLES
 from screentest.video import Reencode, normalize
-from screentest.video.splicing.pictures import PixelConverter
+from screentest.video.edit.pictures import PixelConverter
 
 FRAMES = 24
 TIMES = 3

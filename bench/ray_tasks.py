@@ -15,13 +15,13 @@ from pathlib import Path
 
 from _figures import figure, ratio
 from screentest.core import Outcome, Score
-from screentest.run import Engine, Job, LocalEngine, RecordKey, Results, RunStore, Task, execute
+from screentest.run import Engine, Job, LocalEngine, RecordKey, RunStore, Task, TaskResults, execute
 from screentest.run.ray_engine import RayEngine
 
 TASKS, BEFORE, WORKERS = 500, 20, 2
 
 
-def nothing(job: Job) -> Results:
+def nothing(job: Job) -> TaskResults:
     return {key: {key.evaluator: Outcome.of(Score(0.5))} for key in job.keys}
 
 

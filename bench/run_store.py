@@ -17,7 +17,7 @@ from pathlib import Path
 
 from _figures import figure, ratio
 from screentest.core import CallIntent, CallReceipt, CallStatus, Outcome, Score
-from screentest.run import Job, LocalEngine, RecordKey, Results, RunStore, Task, execute
+from screentest.run import Job, LocalEngine, RecordKey, RunStore, Task, TaskResults, execute
 from screentest.run.records import encode
 from screentest.run.tasks import Finished
 
@@ -31,7 +31,7 @@ def trivial(number: int) -> float:
     return number / 2
 
 
-def measure(job: Job) -> Results:
+def measure(job: Job) -> TaskResults:
     time.sleep(job.payload or 0)
     return {key: {key.evaluator: Outcome.of(Score(0.5))} for key in job.keys}
 

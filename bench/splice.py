@@ -11,9 +11,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from _figures import figure, long_video, ratio
-from screentest.video.splicing.normalize import normalize
-from screentest.video.splicing.parts import Keep, Part, Reencode, frame_by_frame
-from screentest.video.splicing.splice import splice
+from screentest.video.edit.normalize import normalize
+from screentest.video.edit.parts import Keep, Reencode, VideoPart, frame_by_frame
+from screentest.video.edit.splice import splice
 
 CLIPS = 60
 FRAMES_PER_CLIP = 36
@@ -34,7 +34,7 @@ def main() -> None:
         start = time.perf_counter()
         film = normalize(source, Path(folder) / "film.mp4", keyframes_at=cuts)
         whole = time.perf_counter() - start
-        parts: list[Part] = [
+        parts: list[VideoPart] = [
             Reencode(clip, frame_by_frame(low_contrast)) if number in TOUCHED else Keep(clip)
             for number, clip in enumerate(film.clips)
         ]

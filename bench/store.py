@@ -15,7 +15,7 @@ from pathlib import Path
 
 from _figures import figure, peak_memory_mb
 from screentest.core import Outcome, Score
-from screentest.run import Job, RecordKey, Results, RunReader, RunStore, Task, execute
+from screentest.run import Job, RecordKey, RunReader, RunStore, Task, TaskResults, execute
 from screentest.run.engine import InlineEngine
 from screentest.run.export import export, export_partitioned
 from screentest.run.records import Encoded, encode
@@ -25,7 +25,7 @@ METRICS = 20
 SIGNATURE = "metric|v:1|screentest:0.1.0|decoder:18.0.0|size:256|rate:2"
 
 
-def unused(job: Job) -> Results:
+def unused(job: Job) -> TaskResults:
     raise NotImplementedError
 
 

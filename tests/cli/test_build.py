@@ -70,7 +70,7 @@ def test_builds_says_what_was_skipped_and_goes_on(
         (["--fps", "fast"], "'fast' is not a frame rate"),
         (["--timeout", "0"], "0 seconds cannot be a limit"),
         (["--timeout", "nan"], "nan seconds cannot be a limit"),
-        (["--workers", "0"], "there cannot be 0 workers"),
+        (["--workers", "0"], "invalid number of workers 0"),
         (["--join", "0"], "0 videos cannot be joined"),
         (["--extract", "guess"], "captions cannot be read by 'guess'"),
         (["--extract", "chat"], "and there is none"),

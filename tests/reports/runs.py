@@ -25,7 +25,7 @@ from screentest.core import (
     Verdict,
     to_json,
 )
-from screentest.run import EvaluatorNote, Finished, Job, RecordKey, Results, RunStore, Task
+from screentest.run import EvaluatorNote, Finished, Job, RecordKey, RunStore, Task, TaskResults
 from screentest.run.records import encode
 from screentest.stats import Interval, wald, wilson
 from screentest.stats.paired import order_effect
@@ -38,7 +38,7 @@ NEAT = OutputInfo("how neat it is")
 Values = Mapping[tuple[str, str], Outcome[Score]]
 
 
-def unused(job: Job) -> Results:
+def unused(job: Job) -> TaskResults:
     raise NotImplementedError
 
 

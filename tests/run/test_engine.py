@@ -400,7 +400,7 @@ def test_processes_that_cannot_be_had(tmp_path: Path, children: Children) -> Non
 
 
 def test_no_workers() -> None:
-    with pytest.raises(BadOption, match="0 workers"):
+    with pytest.raises(BadOption, match="invalid number of workers 0"):
         LocalEngine(workers=0)
 
 

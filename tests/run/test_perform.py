@@ -68,7 +68,7 @@ def raising(error: Exception) -> Any:
 
 def test_an_option_that_one_item_brings_is_its_own_failure() -> None:
     performance = perform(
-        raising(BadOption("clip 3 lies beyond the end", advice="Mend the script.")),
+        raising(BadOption("clip 3 is beyond the end", advice="Fix the script.")),
         [GOOD],
         None,
         MemoryLedger(),
@@ -76,7 +76,7 @@ def test_an_option_that_one_item_brings_is_its_own_failure() -> None:
     (stored,) = (decode(one.text) for one in performance.outcomes)
     failure = stored["good"].failure
     assert failure is not None
-    assert (failure.reason, failure.advice) == (Reason.CRASHED, "Mend the script.")
+    assert (failure.reason, failure.advice) == (Reason.CRASHED, "Fix the script.")
 
 
 def test_what_every_task_would_meet_stops_the_run() -> None:

@@ -20,7 +20,7 @@ from screentest.models.chat.costs import MemoryLedger
 from screentest.run import Stamp
 from screentest.run.ray_engine import RayEngine
 from screentest.run.ray_pool import RayPool, _refuse_other_version
-from screentest.run.ray_worker import DriverLedger, Endpoint, LedgerListener, RayWorker
+from screentest.run.ray_worker import DriverLedger, LedgerAddress, LedgerListener, RayWorker
 from tests.run.work import key, measure, task
 
 
@@ -29,7 +29,9 @@ def worker(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[RayWorke
     monkeypatch.chdir(Path.cwd())  # and back, since a worker changes it
     for name in ("CUDA_VISIBLE_DEVICES", "SCREENTEST_THREADS"):
         monkeypatch.setenv(name, os.environ.get(name, ""))
-    return RayWorker(Endpoint("127.0.0.1", 1, b"key"), str(tmp_path), {"SCREENTEST_THREADS": "1"})
+    return RayWorker(
+        LedgerAddress("127.0.0.1", 1, b"key"), str(tmp_path), {"SCREENTEST_THREADS": "1"}
+    )
 
 
 def parcel() -> bytes:
@@ -75,7 +77,7 @@ def test_a_ledger_from_afar() -> None:
     ledger = MemoryLedger()
     listener = LedgerListener(ledger, "127.0.0.1")
     try:
-        distant = DriverLedger(listener.endpoint)
+        distant = DriverLedger(listener.address)
         call = distant.intend(CallIntent("question", "model", max_cost=Decimal(1)))
         distant.settle(call, CallReceipt(CallStatus.ANSWERED, answer="yes", cost=Decimal(1)))
         known = ledger.recall("question")
@@ -83,12 +85,12 @@ def test_a_ledger_from_afar() -> None:
         assert known.answer == "yes"
         assert distant.recall("other") is None
         with pytest.raises((AuthenticationError, OSError, EOFError)):
-            Client((listener.endpoint.host, listener.endpoint.port), authkey=b"another")
+            Client((listener.address.host, listener.address.port), authkey=b"another")
         assert distant.recall("question") == known
     finally:
         listener.close()
     with pytest.raises(StorageError, match="cannot reach the process that writes"):
-        DriverLedger(listener.endpoint).recall("question")
+        DriverLedger(listener.address).recall("question")
 
 
 @pytest.mark.parametrize(

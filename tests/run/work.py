@@ -21,7 +21,7 @@ from screentest.core import (
     ServiceError,
     registry,
 )
-from screentest.run import Job, RecordKey, Results, Task
+from screentest.run import Job, RecordKey, Task, TaskResults
 
 
 def key(item: object, evaluator: str = "brightness", **parts: Any) -> RecordKey:
@@ -47,11 +47,11 @@ def note(log: str, line: str) -> None:
         os.close(descriptor)
 
 
-def every(job: Job, outcome: Outcome[Any]) -> Results:
+def every(job: Job, outcome: Outcome[Any]) -> TaskResults:
     return {key: {key.evaluator: outcome} for key in job.keys}
 
 
-def measure(job: Job) -> Results:
+def measure(job: Job) -> TaskResults:
     """A value that depends on the key alone; says that it was here, and takes a moment.
 
     With a gate, all but the first few items wait until that file is there.
@@ -74,35 +74,35 @@ def value_of(key: RecordKey) -> float:
     return sum(map(ord, key.item + key.evaluator)) / 7
 
 
-def no_value(job: Job) -> Results:
+def no_value(job: Job) -> TaskResults:
     raise NoValue(Reason(job.payload), "as asked", advice="Ask for something else.")
 
 
-def raises(job: Job) -> Results:
+def raises(job: Job) -> TaskResults:
     raise ZeroDivisionError("a fault of the metric")
 
 
-def leaves(job: Job) -> Results:
+def leaves(job: Job) -> TaskResults:
     raise SystemExit(3)
 
 
-def wrong_type(job: Job) -> Results:
+def wrong_type(job: Job) -> TaskResults:
     return every(job, Outcome.of("not a score"))
 
 
-def forgets(job: Job) -> Results:
+def forgets(job: Job) -> TaskResults:
     return {}
 
 
-def not_finite(job: Job) -> Results:
+def not_finite(job: Job) -> TaskResults:
     return every(job, Outcome.of({"value": float("nan")}))
 
 
-def turned_away(job: Job) -> Results:
+def turned_away(job: Job) -> TaskResults:
     raise ServiceError("the key is not valid", advice="Set another key.")
 
 
-def dies(job: Job) -> Results:
+def dies(job: Job) -> TaskResults:
     """Die of a signal the first so many times; the file counts over processes."""
     number, times, log = job.payload
     note(log, job.keys[0].item)
@@ -112,7 +112,7 @@ def dies(job: Job) -> Results:
     return measure(Job(job.keys, None, job.ledger))
 
 
-def forks_and_dies(job: Job) -> Results:
+def forks_and_dies(job: Job) -> TaskResults:
     """Killed while a child lives on that has all of its files open."""
     import warnings
 
@@ -122,11 +122,11 @@ def forks_and_dies(job: Job) -> Results:
     return dies(job)
 
 
-def ends(job: Job) -> Results:
+def ends(job: Job) -> TaskResults:
     os._exit(7)
 
 
-def hangs(job: Job) -> Results:
+def hangs(job: Job) -> TaskResults:
     """Wait for ever, with a child that would too; notes the child's process."""
     import subprocess
     import sys
@@ -137,7 +137,7 @@ def hangs(job: Job) -> Results:
     return {}
 
 
-def grows(job: Job) -> Results:
+def grows(job: Job) -> TaskResults:
     """Take memory until somebody stops it."""
     held = []
     while True:
@@ -145,7 +145,7 @@ def grows(job: Job) -> Results:
         time.sleep(0.01)
 
 
-def pays(job: Job) -> Results:
+def pays(job: Job) -> TaskResults:
     """Ask a model that is not there, with a ledger that is; payload: cost, calls."""
     cost, calls = job.payload
     total = 0.0
@@ -162,7 +162,7 @@ def pays(job: Job) -> Results:
     return every(job, Outcome.of(Score(total)))
 
 
-def pays_for_each(job: Job) -> Results:
+def pays_for_each(job: Job) -> TaskResults:
     """One call for all records, and one for each of them alone."""
 
     def ask(request: str) -> None:
@@ -176,7 +176,7 @@ def pays_for_each(job: Job) -> Results:
     return every(job, Outcome.of(Score(1.0)))
 
 
-def pays_in_threads(job: Job) -> Results:
+def pays_in_threads(job: Job) -> TaskResults:
     """Many calls at once, as a chat client makes them."""
     from concurrent.futures import ThreadPoolExecutor
 
@@ -189,20 +189,20 @@ def pays_in_threads(job: Job) -> Results:
     return every(job, Outcome.of(Score(1.0)))
 
 
-def pays_and_dies(job: Job) -> Results:
+def pays_and_dies(job: Job) -> TaskResults:
     """Killed between paying and saying so."""
     job.ledger.intend(CallIntent("lost", "fake-1", max_cost=Decimal("0.25")))
     os.kill(os.getpid(), signal.SIGKILL)
     return {}
 
 
-def spends_twice(job: Job) -> Results:
+def spends_twice(job: Job) -> TaskResults:
     """A receipt for a call that nobody intended."""
     job.ledger.settle("nobody", CallReceipt(CallStatus.ANSWERED))
     return {}
 
 
-def tells_threads(job: Job) -> Results:
+def tells_threads(job: Job) -> TaskResults:
     """How many threads libraries may use here, by name and as they themselves have it."""
     import cv2
 
@@ -213,12 +213,12 @@ def tells_threads(job: Job) -> Results:
     return every(job, Outcome.of(told | {"models": threads(), "opencv": cv2.getNumThreads()}))
 
 
-def prints(job: Job) -> Results:
+def prints(job: Job) -> TaskResults:
     print("untrusted output")  # noqa: T201 - the point of it
     return measure(Job(job.keys, None, job.ledger))
 
 
-def uses_processes(job: Job) -> Results:
+def uses_processes(job: Job) -> TaskResults:
     """A worker may have workers of its own."""
     import multiprocessing
 
@@ -231,7 +231,7 @@ def uses_processes(job: Job) -> Results:
 class NotThere:
     """A function that this process has and workers do not find."""
 
-    def __call__(self, job: Job) -> Results:
+    def __call__(self, job: Job) -> TaskResults:
         raise AttributeError("is_not_there")
 
     def __reduce__(self) -> Any:
@@ -241,6 +241,6 @@ class NotThere:
 is_not_there = NotThere()
 
 
-def known_metrics(job: Job) -> Results:
+def known_metrics(job: Job) -> TaskResults:
     """Whether a worker knows the metric that the payload names: 1 or 0."""
     return every(job, Outcome.of(Score(float(job.payload in registry.names("metric")))))

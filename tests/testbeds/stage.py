@@ -15,7 +15,7 @@ from screentest.models import Detection, Models
 from screentest.testbeds.captions.facts import Action, CaptionFacts, Coloured, Placed
 from screentest.testbeds.contract import Chosen, Context, Degradation, Film, FilmLook, Rng
 from screentest.testbeds.selection import Drawing
-from screentest.video import EncoderSettings, Part, SplicedVideo, splice
+from screentest.video import EncoderSettings, SplicedVideo, VideoPart, splice
 
 Image = NDArray[np.uint8]
 QUICK = EncoderSettings(preset="ultrafast", crf=10)
@@ -114,7 +114,7 @@ class Stage:
         severity: float = 1.0,
         seed: int = 7,
         models: Models | None = None,
-    ) -> tuple[SplicedVideo, list[Part]]:
+    ) -> tuple[SplicedVideo, list[VideoPart]]:
         """The film harmed in some clips; two drawn ones where none are given."""
         degradation, context = self._set(name, seed, models)
         if chosen is None:

@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 from screentest.core import Size
-from screentest.video.splicing.encode import EncoderSettings
-from screentest.video.splicing.normalize import NormalizedVideo, normalize
+from screentest.video.edit.encode import EncoderSettings
+from screentest.video.edit.normalize import NormalizedVideo, normalize
 from tests.video.clips import Recipe, make
 from tests.video.outside import Outside
 

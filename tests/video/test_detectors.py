@@ -26,7 +26,7 @@ from screentest.core import (
 )
 from screentest.models import weights
 from screentest.video import scan
-from screentest.video.detectors import Boundary, Detector
+from screentest.video.detectors import Boundary, ShotDetector
 from screentest.video.detectors.default import together
 from screentest.video.detectors.scdet import SceneScore, SceneScoreDetector
 from screentest.video.shots import find_shots
@@ -65,7 +65,7 @@ def test_those_detectors_are_registered() -> None:
 
 @pytest.mark.parametrize("name", OWN)
 def test_a_detector_is_one(name: str) -> None:
-    assert isinstance(build("detector", name).thing, Detector)
+    assert isinstance(build("detector", name).thing, ShotDetector)
 
 
 @pytest.mark.parametrize("name", [name for name in OWN if name != "gradual"])

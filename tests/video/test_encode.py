@@ -7,7 +7,7 @@ from dataclasses import fields, replace
 import pytest
 
 from screentest.core import BadOption
-from screentest.video.splicing.encode import EncoderSettings
+from screentest.video.edit.encode import EncoderSettings
 
 
 @pytest.mark.parametrize(

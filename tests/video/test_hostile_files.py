@@ -196,10 +196,10 @@ def test_bytes_flipped_in_the_middle(kind: str, worker: Supervisor, tmp_path: Pa
 
 def test_replaced_by_something_shorter_while_it_is_read(tmp_path: Path) -> None:
     """The same file, emptied between two reads: the end comes early, nothing else."""
-    from screentest.video import Source
+    from screentest.video import VideoSource
 
     path = hostile.film(tmp_path / "film.mp4", frames=300, side=128)
-    with Source(path) as source:
+    with VideoSource(path) as source:
         frames = source.frames()
         next(frames)
         os.truncate(path, 20_000)

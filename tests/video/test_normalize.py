@@ -17,8 +17,8 @@ import pytest
 from numpy.typing import NDArray
 
 from screentest.core import BadOption, Reason, Size, StorageError, VideoError, from_json, to_json
-from screentest.video.splicing.encode import EncoderSettings
-from screentest.video.splicing.normalize import NormalizedVideo, normalize
+from screentest.video.edit.encode import EncoderSettings
+from screentest.video.edit.normalize import NormalizedVideo, normalize
 from tests.video.clips import BY_NAME, RECIPES, Recipe, ffprobe_times, rotated
 from tests.video.outside import Outside, left_behind
 
@@ -204,8 +204,8 @@ import os, sys
 from fractions import Fraction
 from pathlib import Path
 from screentest.core import Silent
-from screentest.video.splicing.encode import EncoderSettings
-from screentest.video.splicing.normalize import normalize
+from screentest.video.edit.encode import EncoderSettings
+from screentest.video.edit.normalize import normalize
 
 class Told(Silent):
     def advance(self, amount=1, note=""):
@@ -322,8 +322,8 @@ def test_the_record_survives_json(made: Made, tmp_path: Path) -> None:
 MEASURE = """
 import resource, sys
 from pathlib import Path
-from screentest.video.splicing.encode import EncoderSettings
-from screentest.video.splicing.normalize import normalize
+from screentest.video.edit.encode import EncoderSettings
+from screentest.video.edit.normalize import normalize
 normalize(Path(sys.argv[1]), Path(sys.argv[2]), settings=EncoderSettings(preset="ultrafast"))
 print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024)
 """

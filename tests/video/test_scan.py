@@ -26,7 +26,7 @@ from screentest.core import (
 )
 from screentest.core.frames import Consumer
 from screentest.video import Limits, probe, scan
-from screentest.video import probe as convert
+from screentest.video.probe import Converter
 from tests.video import clips
 
 
@@ -74,13 +74,13 @@ def test_each_gets_what_it_asked_for(video: Path) -> None:
 
 def test_one_conversion_per_distinct_request(video: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     made: list[object] = []
-    plain = convert.Converter.__call__
+    plain = Converter.__call__
 
-    def counted(self: convert.Converter, frame: av.VideoFrame) -> object:
+    def counted(self: Converter, frame: av.VideoFrame) -> object:
         made.append(self)
         return plain(self, frame)
 
-    monkeypatch.setattr(convert.Converter, "__call__", counted)
+    monkeypatch.setattr(Converter, "__call__", counted)
     small = FrameRequest(size=Size(long_side=64))
     scan(video, [Keep(small), Keep(small), Keep(FrameRequest(size=Size(long_side=32)))])
     assert len(made) == 2 * 288

@@ -19,12 +19,12 @@ from screentest.core import (
     Span,
     Time,
 )
-from screentest.video.source import Source
-from screentest.video.splicing.encode import EncoderSettings
-from screentest.video.splicing.normalize import NormalizedVideo, normalize
-from screentest.video.splicing.parts import Keep, Origin, Part, Reencode, frame_by_frame
-from screentest.video.splicing.pictures import Pixels
-from screentest.video.splicing.splice import SplicedVideo, splice
+from screentest.video.edit.encode import EncoderSettings
+from screentest.video.edit.normalize import NormalizedVideo, normalize
+from screentest.video.edit.parts import ClipOrigin, Keep, Reencode, VideoPart, frame_by_frame
+from screentest.video.edit.pictures import Pixels
+from screentest.video.edit.splice import SplicedVideo, splice
+from screentest.video.source import VideoSource
 from tests.video.clips import BY_NAME, RECIPES, Recipe
 from tests.video.outside import Outside
 
@@ -66,12 +66,12 @@ def test_without_a_change_the_bytes_are_those_of_the_normalised_file(
     recipe: Recipe, made: Made, tmp_path: Path
 ) -> None:
     source = made(recipe)
-    with Source(source) as opened:
+    with VideoSource(source) as opened:
         start, _ = next(opened.frames())
     cuts = [start + Fraction(n, 7) for n in range(1, 20, 4)]
     video = normalize(source, tmp_path / "normal.mp4", keyframes_at=cuts, settings=QUICK)
     expected = video.path.read_bytes()
-    recipes: dict[str, list[Part]] = {
+    recipes: dict[str, list[VideoPart]] = {
         "copied": [Keep(clip) for clip in video.clips],
         "copied in one": [Keep(Span(Fraction(0), video.duration))],
         "encoded": [Reencode(clip, same, Pixels.I420) for clip in video.clips],
@@ -90,7 +90,7 @@ def test_five_touched_clips_and_not_one_frame_more(
     film: NormalizedVideo, film_hashes: list[str], outside: Outside, tmp_path: Path
 ) -> None:
     touched = {3, 4, 11, 20, 30}
-    parts: list[Part] = [
+    parts: list[VideoPart] = [
         Reencode(clip, inverted) if number in touched else Keep(clip)
         for number, clip in enumerate(film.clips)
     ]
@@ -142,7 +142,7 @@ def test_shuffled_touched_and_kept_clips_of_a_film_with_uneven_times(
     video = normalize(source, tmp_path / "normal.mp4", keyframes_at=cuts, settings=QUICK)
     before = video.frame_times()
     order = [int(n) for n in np.random.default_rng(5).permutation(len(video.clips))]
-    parts: list[Part] = [
+    parts: list[VideoPart] = [
         Reencode(video.clips[n], inverted) if n % 3 == 0 else Keep(video.clips[n]) for n in order
     ]
     result = splice(video, parts, tmp_path / "out.mp4")
@@ -162,7 +162,7 @@ def test_clips_of_one_frame(made: Made, outside: Outside, tmp_path: Path) -> Non
     video = normalize(source, tmp_path / "normal.mp4", keyframes_at=cuts, settings=QUICK)
     assert len(video.clips) == 48
     hashes = outside.frame_hashes(video.path)
-    parts: list[Part] = [
+    parts: list[VideoPart] = [
         Reencode(clip, inverted) if n % 5 == 0 else Keep(clip) for n, clip in enumerate(video.clips)
     ][::-1]
     found = check_clean(outside, splice(video, parts, tmp_path / "out.mp4"))[::-1]
@@ -223,7 +223,7 @@ def test_more_and_fewer_frames_where_that_is_declared(
         return [next(frames).image] * 3
 
     durations = (Fraction(1, 10), Fraction(1, 3), Fraction(7))
-    parts: list[Part] = [
+    parts: list[VideoPart] = [
         Keep(film.clips[0]),
         Reencode(film.clips[1], first_only, durations=durations),
         Keep(film.clips[2]),
@@ -246,9 +246,9 @@ def test_pictures_of_another_file(
 ) -> None:
     other = sample / "sintel_trailer_30s_640x272.mp4"
     span = Span(Fraction(10), Fraction(21, 2))
-    parts: list[Part] = [
+    parts: list[VideoPart] = [
         Keep(film.clips[0]),
-        Reencode(film.clips[1], same, Pixels.I420, origin=Origin(other, span)),
+        Reencode(film.clips[1], same, Pixels.I420, origin=ClipOrigin(other, span)),
     ]
     result = splice(film, parts, tmp_path / "out.mp4")
     check_clean(outside, result)
@@ -260,7 +260,7 @@ def test_pictures_of_another_file(
 def test_one_header_serves_touched_and_untouched_parts(
     film: NormalizedVideo, outside: Outside, tmp_path: Path
 ) -> None:
-    parts: list[Part] = [
+    parts: list[VideoPart] = [
         Reencode(clip, inverted) if number % 7 == 3 else Keep(clip)
         for number, clip in enumerate(film.clips)
     ]
@@ -281,7 +281,7 @@ def test_one_header_serves_touched_and_untouched_parts(
 
 
 def test_opencv_plays_it(film: NormalizedVideo, tmp_path: Path) -> None:
-    parts: list[Part] = [Reencode(film.clips[2], inverted), *map(Keep, film.clips[::-1])]
+    parts: list[VideoPart] = [Reencode(film.clips[2], inverted), *map(Keep, film.clips[::-1])]
     result = splice(film, parts, tmp_path / "out.mp4")
     capture = cv2.VideoCapture(str(result.path))
     shown = 0
@@ -292,7 +292,7 @@ def test_opencv_plays_it(film: NormalizedVideo, tmp_path: Path) -> None:
 
 
 def test_same_bytes_again(film: NormalizedVideo, tmp_path: Path) -> None:
-    parts: list[Part] = [Keep(film.clips[9]), Reencode(film.clips[2], inverted)]
+    parts: list[VideoPart] = [Keep(film.clips[9]), Reencode(film.clips[2], inverted)]
     for name in ("one", "two"):
         splice(film, parts, tmp_path / name)
     assert (tmp_path / "one").read_bytes() == (tmp_path / "two").read_bytes()
@@ -304,8 +304,10 @@ def test_a_source_that_seeks_to_the_wrong_place(
 ) -> None:
     clip = film.clips[-2]
     splice(film, [Keep(clip)], tmp_path / "kept")
-    honest = Source.seek
-    monkeypatch.setattr(Source, "seek", lambda self, pts: honest(self, astray if pts > 0 else pts))
+    honest = VideoSource.seek
+    monkeypatch.setattr(
+        VideoSource, "seek", lambda self, pts: honest(self, astray if pts > 0 else pts)
+    )
     splice(film, [Reencode(clip, same, Pixels.I420)], tmp_path / "encoded")
     splice(film, [Keep(clip)], tmp_path / "kept again")
     assert (tmp_path / "encoded").read_bytes() == (tmp_path / "kept").read_bytes()

@@ -25,10 +25,10 @@ from screentest.core import (
     VideoError,
     to_json,
 )
-from screentest.video.splicing.encode import EncoderSettings
-from screentest.video.splicing.normalize import NormalizedVideo
-from screentest.video.splicing.parts import Keep, Origin, Part, Reencode, frame_by_frame
-from screentest.video.splicing.splice import splice
+from screentest.video.edit.encode import EncoderSettings
+from screentest.video.edit.normalize import NormalizedVideo
+from screentest.video.edit.parts import ClipOrigin, Keep, Reencode, VideoPart, frame_by_frame
+from screentest.video.edit.splice import splice
 from tests.video.outside import left_behind
 
 Image = NDArray[np.uint8]
@@ -43,7 +43,7 @@ same = frame_by_frame(lambda image: image)
 def test_another_file_of_the_wrong_length(
     end: Fraction, words: str, film: NormalizedVideo, sample: Path, tmp_path: Path
 ) -> None:
-    origin = Origin(sample / "sintel_trailer_30s_640x272.mp4", Span(Fraction(10), end))
+    origin = ClipOrigin(sample / "sintel_trailer_30s_640x272.mp4", Span(Fraction(10), end))
     with pytest.raises(BadOption, match=words):
         splice(film, [Reencode(film.clips[0], same, origin=origin)], tmp_path / "out.mp4")
     assert list(tmp_path.iterdir()) == []
@@ -121,7 +121,7 @@ def test_what_a_frame_function_may_not_give(
     film: NormalizedVideo,
     tmp_path: Path,
 ) -> None:
-    parts: list[Part] = [Keep(film.clips[0]), Reencode(film.clips[1], change)]
+    parts: list[VideoPart] = [Keep(film.clips[0]), Reencode(film.clips[1], change)]
     with pytest.raises(BadOption, match=words) as wrong:
         splice(film, parts, tmp_path / "out.mp4")
     assert "part 2 (0:00:00.500–0:00:01.000)" in wrong.value.message
@@ -154,9 +154,9 @@ CHILD = """
 import sys
 from pathlib import Path
 from screentest.core import Silent, from_json
-from screentest.video.splicing.normalize import NormalizedVideo
-from screentest.video.splicing.parts import Keep, Reencode, frame_by_frame
-from screentest.video.splicing.splice import splice
+from screentest.video.edit.normalize import NormalizedVideo
+from screentest.video.edit.parts import Keep, Reencode, frame_by_frame
+from screentest.video.edit.splice import splice
 from tests.video.outside import left_behind
 
 class Told(Silent):

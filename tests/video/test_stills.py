@@ -89,7 +89,7 @@ def test_format_and_size(film: Path, tmp_path: Path) -> None:
     ).unwrap()
     with Image.open(tmp_path / still.name) as picture:
         assert (picture.format, picture.size) == ("JPEG", (320, 180))
-    with pytest.raises(BadOption, match="no format"):
+    with pytest.raises(BadOption, match="is not a format"):
         save_stills(film, Evenly(1), tmp_path / "x", suffix="bmp")
 
 

@@ -12,14 +12,14 @@ from numpy.typing import NDArray
 
 from screentest.core import BaseConsumer, Frame, FrameRequest, VideoInfo, build
 from screentest.video import scan
-from screentest.video.detectors import Boundary, Detector
+from screentest.video.detectors import Boundary, ShotDetector
 from screentest.video.detectors.contract import SMALL
 
 Pictures = NDArray[np.uint8]
 
 
 def watch(
-    detector: str | Detector, pictures: Iterable[Pictures], rate: Fraction | int = 24
+    detector: str | ShotDetector, pictures: Iterable[Pictures], rate: Fraction | int = 24
 ) -> Sequence[Boundary]:
     """The boundaries in pictures that come at a constant rate."""
     one = build("detector", detector).thing if isinstance(detector, str) else detector

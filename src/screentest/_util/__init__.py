@@ -1,4 +1,4 @@
-"""What every layer stands on besides the vocabulary: whole files, text to show, processors."""
+"""What every package may use: whole files, text to show, the machine, worker processes."""
 
 from screentest._util.atomic import OutputFile, atomic_output, storage_error, write_whole
 from screentest._util.text import escaped, one_line, printable, shown_path

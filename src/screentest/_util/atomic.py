@@ -121,7 +121,7 @@ def _write_all(descriptor: int, rest: memoryview) -> None:
 
 
 def storage_error(target: Path, error: OSError) -> StorageError:
-    """What to tell when writing ``target`` failed."""
+    """The error for ``target`` that could not be written."""
     return StorageError(
         f"{shown_path(target)} cannot be written: {_said(error)}",
         advice="Free some space or check the folder and its permissions, then start again. "

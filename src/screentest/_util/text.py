@@ -1,4 +1,4 @@
-"""Strangers' text where people read it: nothing in it steers a terminal or begins a line."""
+"""Untrusted text where people read it: nothing in it steers a terminal or begins a line."""
 
 from __future__ import annotations
 

@@ -34,7 +34,7 @@ _SIGNALS_TO_AN_EXIT: Final = 10
 _MEMORY_LOOK: Final = 0.25  # seconds between two looks at the memory of workers
 _LIFE_LOOK: Final = 1.0  # seconds between two looks at workers whose end nobody would report
 _SERVER_GONE: Final = 255  # the exit code by multiprocessing where the server of workers is dead
-_FAREWELL: Final = 5.0  # seconds that an idle worker has to end by itself
+_EXIT_SECONDS: Final = 5.0  # seconds that an idle worker has to end by itself
 
 T = TypeVar("T")
 W = TypeVar("W", bound="Worker[Any]")
@@ -285,7 +285,7 @@ class ProcessPool(WorkerPool[ProcessWorker[T], T]):
             worker.pipe.close()
             if worker.task is not None:
                 _kill(worker.process)
-        deadline = time.monotonic() + _FAREWELL
+        deadline = time.monotonic() + _EXIT_SECONDS
         for worker in self._workers:
             worker.process.join(max(0.0, deadline - time.monotonic()))
             _kill(worker.process)
@@ -376,7 +376,7 @@ def _kill(process: BaseProcess) -> None:
         with suppress(ProcessLookupError, PermissionError):
             os.killpg(process.pid, signal.SIGKILL)
     process.kill()
-    process.join(_FAREWELL)
+    process.join(_EXIT_SECONDS)
 
 
 # The worker's side.

@@ -62,7 +62,7 @@ def prepare_all(
 def prepare(path: Path, folder: Path) -> Prepared:
     """One file; raises VideoError where it is none."""
     from screentest.video import normalize
-    from screentest.video.gate import open_container, video_stream
+    from screentest.video.container import open_container, video_stream
 
     container = open_container(path)
     try:

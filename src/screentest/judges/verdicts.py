@@ -37,10 +37,10 @@ from screentest.run import (
     Finished,
     Job,
     RecordKey,
-    Results,
     RunStore,
     Stamp,
     Task,
+    TaskResults,
     execute,
     hash_parts,
 )
@@ -197,7 +197,7 @@ class QuestionTask:
     settings: Settings
 
 
-def ask_judge(job: Job) -> Results:
+def ask_judge(job: Job) -> TaskResults:
     """Ask a judge about some cases, one question after the other. Runs in a worker."""
     task: QuestionTask = job.payload
     tools = open_tools(task.settings)

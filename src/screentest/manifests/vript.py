@@ -80,8 +80,8 @@ def joined(
     """
     from screentest.core import NATIVE
     from screentest.video import probe
+    from screentest.video.edit.join import FINE, join
     from screentest.video.limits import DEFAULT_LIMITS
-    from screentest.video.splicing.join import FINE, join
 
     files = [part.file for part in source.parts]
     film = join(

@@ -1,17 +1,17 @@
 """Runs: the store, the call ledger, and engines that fill them. What is finished stays finished."""
 
-from screentest.run.about import EvaluatorNote
 from screentest.run.engine import InlineEngine, LocalEngine
 from screentest.run.execute import Execution, Retry, execute
 from screentest.run.export import canonical, export, rows
 from screentest.run.inputs import ABSENT, InputHashes, Stamp, hash_file, hash_item, hash_parts
 from screentest.run.lease import Holder, holder
 from screentest.run.ledger import Call, Ledger, Spending
+from screentest.run.notes import EvaluatorNote
 from screentest.run.reader import Coverage, RunReader, RunSummary, Start, find_runs, summarize
 from screentest.run.records import TRANSIENT, Record, RecordKey
 from screentest.run.repair import Repair, repair
 from screentest.run.store import RunStore
-from screentest.run.tasks import Engine, Finished, Function, Job, Results, Stop, Task
+from screentest.run.tasks import Engine, Finished, Function, Job, Stop, Task, TaskResults
 
 __all__ = [
     "ABSENT",
@@ -32,7 +32,6 @@ __all__ = [
     "Record",
     "RecordKey",
     "Repair",
-    "Results",
     "Retry",
     "RunReader",
     "RunStore",
@@ -42,6 +41,7 @@ __all__ = [
     "Start",
     "Stop",
     "Task",
+    "TaskResults",
     "canonical",
     "execute",
     "export",

@@ -1,7 +1,7 @@
-"""The ledger from afar: workers ask, the process that writes answers.
+"""The ledger of a worker: it asks, and the process that writes answers.
 
 A worker that is about to make a paid call waits until its intent is on the disk. Each worker
-has a pipe of its own, so that one that dies in the middle of a word harms nobody else's.
+has a pipe of its own, so that one that dies in the middle of a message harms nobody else's.
 """
 
 from __future__ import annotations

@@ -18,7 +18,7 @@ from screentest._util.machine import can_be_watched, memory, processors
 from screentest._util.workers import ProcessPool, is_main_needed
 from screentest.core import BadOption, LedgerClient, registry
 from screentest.run.channel import LedgerServer
-from screentest.run.rounds import Patience, work_through
+from screentest.run.schedule import Patience, work_through
 from screentest.run.tasks import Ends, Finished, Stop, Task
 from screentest.run.worker import live, perform, shares
 
@@ -43,9 +43,9 @@ class LocalEngine:
 
     def __post_init__(self) -> None:
         if self.workers is not None and self.workers < 1:
-            raise BadOption(f"there cannot be {self.workers} workers")
+            raise BadOption(f"invalid number of workers {self.workers}: must be 1 or more")
         if self.max_deaths < 1:
-            raise BadOption("a task may kill at least one worker before it is given up")
+            raise BadOption(f"invalid max_deaths {self.max_deaths}: must be 1 or more")
 
     def run(self, tasks: Sequence[Task], ledger: LedgerClient, stop: Stop) -> Ends:
         """The ends of tasks, as they come."""
@@ -95,7 +95,7 @@ class Pool(ProcessPool[Task]):
 
 @dataclass(frozen=True, slots=True)
 class InlineEngine:
-    """Does tasks in this process, one by one: for debugging, and where processes cannot be had.
+    """Does tasks in this process, one by one: for debugging, and where processes cannot be started.
 
     A task that crashes or hangs takes the run with it; timeouts are not kept.
     """

@@ -21,9 +21,9 @@ from typing import IO, Any, Final, TypeAlias
 from screentest._util.atomic import atomic_output
 from screentest.core import BadOption, Outcome, Score, StorageError, Verdict
 from screentest.run.reader import RunReader
-from screentest.run.records import Record, RecordKey, Value, encode
+from screentest.run.records import Record, RecordKey, RecordValue, encode
 
-Cell: TypeAlias = str | int | float | None
+ExportCell: TypeAlias = str | int | float | None
 
 COLUMNS: Final[Mapping[str, type]] = {
     "item": str,
@@ -53,7 +53,7 @@ PARTITIONS: Final = ("evaluator", "aspect", "name", "status")
 _ROWS_AT_ONCE: Final = 20_000
 
 
-def rows(run: RunReader) -> Iterator[dict[str, Cell]]:
+def rows(run: RunReader) -> Iterator[dict[str, ExportCell]]:
     """The table: current records and those still to come, by key and name."""
     # Both come by key, so that a run of millions is never held at once.
     made = run.records()
@@ -69,11 +69,11 @@ def rows(run: RunReader) -> Iterator[dict[str, Cell]]:
             )
 
 
-def _row(key: RecordKey, name: str, **cells: Cell) -> dict[str, Cell]:
+def _row(key: RecordKey, name: str, **cells: ExportCell) -> dict[str, ExportCell]:
     return dict.fromkeys(COLUMNS) | key.row | {"name": name} | cells
 
 
-def _cells(outcome: Outcome[Value]) -> dict[str, Cell]:
+def _cells(outcome: Outcome[RecordValue]) -> dict[str, ExportCell]:
     if outcome.failure is not None:
         failure = outcome.failure
         return {
@@ -83,7 +83,7 @@ def _cells(outcome: Outcome[Value]) -> dict[str, Cell]:
         }
     whole = json.loads(encode({"": outcome}).text)[""]
     value = outcome.unwrap()
-    cells: dict[str, Cell] = {"status": "value"}
+    cells: dict[str, ExportCell] = {"status": "value"}
     if isinstance(value, Score):
         cells["value"] = value.value
         rest = {k: v for k, v in whole["score"].items() if k != "value"}
@@ -124,7 +124,7 @@ def _write_csv(run: RunReader, file: IO[bytes]) -> None:
     text.detach()
 
 
-def _harmless(cell: Cell) -> Cell:
+def _harmless(cell: ExportCell) -> ExportCell:
     """A text as a spreadsheet may see it: never a formula. Numbers stay numbers."""
     if isinstance(cell, str) and cell.lstrip(" ")[:1] in _FORMULA:
         return f"'{cell}"
@@ -205,7 +205,7 @@ def _write_json(run: RunReader, file: IO[bytes]) -> None:
     file.write((json.dumps(whole, indent=1, ensure_ascii=False, allow_nan=False) + "\n").encode())
 
 
-def _filled(row: Mapping[str, Cell]) -> dict[str, Any]:
+def _filled(row: Mapping[str, ExportCell]) -> dict[str, Any]:
     """A row without its empty cells; its details as an object."""
     filled: dict[str, Any] = {name: cell for name, cell in row.items() if cell is not None}
     if "details" in filled:

@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Final
 
 from screentest.core import Item, to_json
-from screentest.run.records import Row, insert, select, update
+from screentest.run.records import SqlRow, insert, select, update
 from screentest.run.writer import Writer
 
 ABSENT: Final = "absent"
@@ -137,7 +137,7 @@ class InputHashes:
         return None
 
     def _remember(self, connection: sqlite3.Connection, stamp: Stamp, sha256: str) -> None:
-        row: Row = {
+        row: SqlRow = {
             "path": stamp.path,
             "size": stamp.size,
             "mtime_ns": stamp.mtime_ns,

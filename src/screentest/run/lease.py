@@ -119,7 +119,7 @@ if sys.platform == "win32":
     import msvcrt
 
     def _lock(descriptor: int, path: Path) -> bool:
-        # The locked byte lies beyond the text, which others must be able to read.
+        # The locked byte is beyond the text, which others must be able to read.
         os.lseek(descriptor, 1 << 20, os.SEEK_SET)
         try:
             msvcrt.locking(descriptor, msvcrt.LK_NBLCK, 1)

@@ -24,7 +24,7 @@ from screentest.core import (
     RunError,
 )
 from screentest.run.database import explained
-from screentest.run.records import Cell, Row, insert, now, select
+from screentest.run.records import SqlRow, SqlValue, insert, now, select
 from screentest.run.writer import Writer, cleared
 
 _UNITS: Final = Decimal(10) ** 12  # money is kept in trillionths, so that sums are exact
@@ -106,7 +106,7 @@ class Ledger:
     def _intend(self, connection: sqlite3.Connection, call: str, intent: CallIntent) -> None:
         self._reserve(connection, intent.max_cost)
         most = _units(intent.max_cost)
-        row: Row = {
+        row: SqlRow = {
             "call": call,
             "request": intent.request,
             "model": cleared(intent.model),
@@ -141,7 +141,7 @@ class Ledger:
 def refuse_impossible_cap(max_cost: Decimal | None) -> None:
     """A cap is a number, and not below zero."""
     if max_cost is not None and not (max_cost.is_finite() and max_cost >= 0):
-        raise BadOption(f"a cost cap cannot be {max_cost}")
+        raise BadOption(f"invalid cost cap {max_cost}: must be a number of 0 or more")
 
 
 def read_calls(connection: sqlite3.Connection, folder: Path) -> Iterator[Call]:
@@ -212,7 +212,7 @@ def _settle(connection: sqlite3.Connection, call: str, receipt: CallReceipt) -> 
         raise KeyError(f"no call {call!r} was intended")
     most, request = promised
     cost = _units(receipt.cost)
-    row: Row = {
+    row: SqlRow = {
         "call": call,
         "status": receipt.status.value,
         "model": cleared(receipt.model),
@@ -232,7 +232,7 @@ def _settle(connection: sqlite3.Connection, call: str, receipt: CallReceipt) -> 
         _commit_more(connection, cost - (most or 0))
 
 
-def _receipt(row: Row, answer: str | None) -> CallReceipt:
+def _receipt(row: SqlRow, answer: str | None) -> CallReceipt:
     return CallReceipt(
         status=CallStatus(str(row["status"])),
         model=str(row["model"]),
@@ -276,13 +276,13 @@ def _money(units: int) -> Decimal:
     return Decimal(units) / _UNITS
 
 
-def _optional_money(cell: Cell) -> Decimal | None:
+def _optional_money(cell: SqlValue) -> Decimal | None:
     return None if cell is None else _money(int(cell))
 
 
-def _optional_int(cell: Cell) -> int | None:
+def _optional_int(cell: SqlValue) -> int | None:
     return None if cell is None else int(cell)
 
 
-def _text(cell: Cell) -> str | None:
+def _text(cell: SqlValue) -> str | None:
     return None if cell is None else str(cell)

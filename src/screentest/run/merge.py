@@ -1,4 +1,4 @@
-"""Merging runs that several machines made into one: nothing doubled, and no value lost or guessed.
+"""Merge runs of several machines into one: nothing doubled, and no value lost or guessed.
 
 Two records of one key are one where they say the same. A value wins over a failure, and the later
 of two failures stays. Two values that differ are a conflict: merging is refused, or one of them is
@@ -17,9 +17,9 @@ from pathlib import Path
 from typing import Any, Final
 
 from screentest.core import BadOption, Item, RunError, VideoInfo
-from screentest.run.about import EvaluatorNote
+from screentest.run.notes import EvaluatorNote
 from screentest.run.reader import RunReader, Start
-from screentest.run.records import RecordKey, Row, insert, select, update
+from screentest.run.records import RecordKey, SqlRow, insert, select, update
 from screentest.run.store import RunStore
 
 NOTE: Final = "merged"
@@ -91,14 +91,14 @@ def merge(
         store.keep_items(items, probes)
         store.keep_evaluators(notes)
         earlier = store.note(NOTE) or []
-        store.keep_note(NOTE, [*earlier, *(_told(share, rule) for share in shares)])
+        store.keep_note(NOTE, [*earlier, *(_summary(share, rule) for share in shares)])
     return shares
 
 
 def _refuse_same(sources: Sequence[Path], into: Path) -> None:
     places = [path.resolve() for path in sources]
     if not places:
-        raise BadOption("there is no run to merge")
+        raise BadOption("no run to merge")
     if len(set(places)) < len(places) or into.resolve() in places:
         raise BadOption(
             "a run cannot be merged with itself", advice="Name each run once, and another --into."
@@ -112,8 +112,8 @@ def _one_command(sources: Sequence[Path], starts: Sequence[Sequence[Start]]) -> 
             raise RunError(f"{path} was never started, and holds nothing")
         commands[begun[0].command] = path
     if len(commands) > 1:
-        told = ", ".join(f"{path} is one of `{command}`" for command, path in commands.items())
-        raise RunError(f"runs of different commands cannot be merged: {told}")
+        named = ", ".join(f"{path} is one of `{command}`" for command, path in commands.items())
+        raise RunError(f"runs of different commands cannot be merged: {named}")
     return next(iter(commands))
 
 
@@ -122,7 +122,7 @@ def _share(run: RunReader, starts: Sequence[Start]) -> Share:
     return Share(str(run.folder), starts[0].command, hosts)
 
 
-def _told(share: Share, rule: Prefer) -> dict[str, Any]:
+def _summary(share: Share, rule: Prefer) -> dict[str, Any]:
     plain: dict[str, Any] = json.loads(json.dumps(asdict(share)))
     return plain | {"prefer": rule.value}
 
@@ -161,7 +161,7 @@ class _Plan:
 
 
 def _items(runs: Sequence[RunReader]) -> tuple[list[Item], dict[str, VideoInfo]]:
-    """Items as the first run has them: where a video lies differs by machine."""
+    """Items as the first run has them: where a video is differs by machine."""
     items: dict[str, Item] = {}
     probes: dict[str, VideoInfo] = {}
     for run in runs:
@@ -202,7 +202,7 @@ def _bring(
 
 
 def _bring_record(
-    db: sqlite3.Connection, row: Row, share: Share, rule: Prefer, conflicts: list[str]
+    db: sqlite3.Connection, row: SqlRow, share: Share, rule: Prefer, conflicts: list[str]
 ) -> None:
     found = db.execute(
         "SELECT id, outcomes, reasons, written FROM records WHERE "

@@ -21,7 +21,7 @@ from screentest.core import BadOption, LedgerClient, RunError, ServiceError
 from screentest.models.remote import lend_from
 from screentest.run.ray_pool import Needs, RayPool
 from screentest.run.ray_worker import RayLender, replicas_of, start_hosts
-from screentest.run.rounds import Patience, work_through
+from screentest.run.schedule import Patience, work_through
 from screentest.run.tasks import Ends, Stop, Task
 from screentest.run.worker import shares
 
@@ -32,7 +32,7 @@ _LOOK: Final = 5.0  # seconds between two looks at how large the cluster is
 class RayEngine:
     """Maps tasks over workers on all nodes of a Ray cluster. Use it as a context manager.
 
-    Files are found by path: they lie on storage that every node has in the same place. Models
+    Files are found by path: they are on storage that every node has in the same place. Models
     that can use a GPU are loaded by hosts, one for each GPU, and lent to the workers, which
     decode; what several workers ask at the same moment is one batch. While the engine is open
     this process borrows them too, so that signatures tell of the models that are used.
@@ -55,11 +55,13 @@ class RayEngine:
 
     def __post_init__(self) -> None:
         if self.workers is not None and self.workers < 1:
-            raise BadOption(f"there cannot be {self.workers} workers")
+            raise BadOption(f"invalid number of workers {self.workers}: must be 1 or more")
         if self.max_deaths < 1:
-            raise BadOption("a task may lose at least one worker before it is given up")
-        if self.cpus <= 0 or self.gpus < 0:
-            raise BadOption("a worker needs some part of a processor, and not less than no GPU")
+            raise BadOption(f"invalid max_deaths {self.max_deaths}: must be 1 or more")
+        if self.cpus <= 0:
+            raise BadOption(f"invalid cpus {self.cpus:g}: must be above 0")
+        if self.gpus < 0:
+            raise BadOption(f"invalid gpus {self.gpus:g}: must be 0 or more")
         if self.address is not None and self.address.startswith("ray://"):
             raise BadOption(
                 "a run cannot be driven from outside of the cluster (ray://)",

@@ -63,7 +63,7 @@ class RayPool(WorkerPool[ActorWorker, Task]):
         super().__init__()
         self._ray = ray
         self._listener = LedgerListener(ledger, ray.util.get_node_ip_address())
-        self._arguments = (self._listener.endpoint, str(Path.cwd()), dict(threads), tuple(hosts))
+        self._arguments = (self._listener.address, str(Path.cwd()), dict(threads), tuple(hosts))
         self._actors = ray.remote(RayWorker).options(
             num_cpus=needs.cpus,
             num_gpus=0,

@@ -116,7 +116,7 @@ def keep_to_processors() -> None:
 
 
 @dataclass(frozen=True, slots=True)
-class Endpoint:
+class LedgerAddress:
     """Where the driver answers for its ledger."""
 
     host: str
@@ -128,8 +128,8 @@ class Endpoint:
 class DriverLedger:
     """The driver's ledger; connected by the first call that needs it. A LedgerClient."""
 
-    def __init__(self, endpoint: Endpoint) -> None:
-        self._endpoint = endpoint
+    def __init__(self, address: LedgerAddress) -> None:
+        self._endpoint = address
         self._opening = threading.Lock()
 
     def recall(self, request: str) -> CallReceipt | None:
@@ -150,13 +150,13 @@ class DriverLedger:
 
     @cached_property
     def _connected(self) -> RemoteLedger:
-        endpoint = self._endpoint
+        address = self._endpoint
         try:
-            return RemoteLedger(Client((endpoint.host, endpoint.port), authkey=endpoint.key))
+            return RemoteLedger(Client((address.host, address.port), authkey=address.key))
         except OSError as error:
             raise StorageError(
                 f"{socket.gethostname()} cannot reach the process that writes the run, at "
-                f"{endpoint.host}:{endpoint.port}: {error}",
+                f"{address.host}:{address.port}: {error}",
                 advice="Paid calls are written down there before they are made: let the nodes "
                 "of the cluster connect to it.",
             ) from error
@@ -166,7 +166,11 @@ class RayWorker:
     """Does one task after another; models and shots that were loaded stay loaded."""
 
     def __init__(
-        self, endpoint: Endpoint, folder: str, threads: Mapping[str, str], hosts: Sequence[Any] = ()
+        self,
+        address: LedgerAddress,
+        folder: str,
+        threads: Mapping[str, str],
+        hosts: Sequence[Any] = (),
     ) -> None:
         take(threads)
         keep_to_processors()
@@ -174,7 +178,7 @@ class RayWorker:
             lend_from(RayLender(hosts))
         with suppress(OSError):  # where all paths are absolute, another folder does as well
             os.chdir(folder)
-        self._ledger = DriverLedger(endpoint)
+        self._ledger = DriverLedger(address)
 
     def hello(self) -> str:
         """Say which version this is, and where."""
@@ -209,7 +213,7 @@ class LedgerListener:
         key = secrets.token_bytes(32)
         self._listener = Listener((host, 0), backlog=_WAITING, authkey=key)
         port: int = self._listener.address[1]
-        self.endpoint = Endpoint(host, port, key)
+        self.address = LedgerAddress(host, port, key)
         self._open = True
         self._thread = threading.Thread(target=self._accept, name="screentest-ledger", daemon=True)
         self._thread.start()
@@ -217,7 +221,7 @@ class LedgerListener:
     def close(self) -> None:
         """Answer what was asked, then no more."""
         self._open = False
-        with suppress(OSError), socket.create_connection((self.endpoint.host, self.endpoint.port)):
+        with suppress(OSError), socket.create_connection((self.address.host, self.address.port)):
             pass  # closing alone does not wake who waits for a connection
         self._thread.join()
         self._listener.close()

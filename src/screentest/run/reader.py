@@ -1,4 +1,4 @@
-"""Reading a run: what it is about, its records, plan, coverage and cost.
+"""RunReader: what it is about, its records, plan, coverage and cost.
 
 Works while another process writes.
 """
@@ -15,12 +15,12 @@ from types import TracebackType
 from typing import Any, Final, Self
 
 from screentest.core import Item, Reason, RunError, ScreentestError, VideoInfo
-from screentest.run import about
-from screentest.run.about import EvaluatorNote
+from screentest.run import notes as kept_notes
 from screentest.run.database import FILE, explained, open_for_reading
 from screentest.run.lease import Holder, holder
 from screentest.run.ledger import Call, Spending, read_calls, read_spending
-from screentest.run.records import Record, RecordKey, Row, decode, select
+from screentest.run.notes import EvaluatorNote
+from screentest.run.records import Record, RecordKey, SqlRow, decode, select
 
 _COLUMNS: Final = tuple(f'"{part.name}"' for part in fields(RecordKey))
 _KEY: Final = ", ".join(_COLUMNS)
@@ -136,27 +136,27 @@ class RunReader:
 
     def items(self, *, current: bool = True) -> dict[str, Item]:
         """The items that were kept, by id; with ``current`` those of the latest start."""
-        return about.as_items(self._kept("items", current))
+        return kept_notes.as_items(self._kept("items", current))
 
     def probes(self, *, current: bool = True) -> dict[str, VideoInfo]:
         """What was found out about the videos of items, by the item's id."""
-        return about.as_probes(self._kept("items", current))
+        return kept_notes.as_probes(self._kept("items", current))
 
     def evaluators(self, *, current: bool = True) -> list[EvaluatorNote]:
         """The metrics and judges that were kept; with ``current`` those of the latest start."""
-        return about.as_evaluators(self._kept("evaluators", current))
+        return kept_notes.as_evaluators(self._kept("evaluators", current))
 
     def notes(self) -> dict[str, Any]:
         """The documents about the whole run, by name."""
-        return about.as_notes(self._kept("notes", current=False))
+        return kept_notes.as_notes(self._kept("notes", current=False))
 
     def note(self, name: str) -> Any:
         """One of them; None where there is none of that name."""
         return self.notes().get(name)
 
-    def _kept(self, table: str, current: bool) -> list[Row]:
+    def _kept(self, table: str, current: bool) -> list[SqlRow]:
         with self._explained():
-            return about.read(self._reading, table, self.folder, current=current)
+            return kept_notes.read(self._reading, table, self.folder, current=current)
 
     def _explained(self) -> Any:
         return explained(self.folder / FILE)
@@ -167,7 +167,7 @@ def _count(connection: sqlite3.Connection, query: str) -> int:
     return number
 
 
-def _start(row: Row) -> Start:
+def _start(row: SqlRow) -> Start:
     return Start(
         id=int(row["id"] or 0),
         command=str(row["command"]),
@@ -181,11 +181,11 @@ def _start(row: Row) -> Start:
     )
 
 
-def _key(row: Row) -> RecordKey:
+def _key(row: SqlRow) -> RecordKey:
     return RecordKey(**{part.name: row[part.name] for part in fields(RecordKey)})  # type: ignore[arg-type]
 
 
-def _record(row: Row) -> Record:
+def _record(row: SqlRow) -> Record:
     return Record(
         key=_key(row),
         outcomes=decode(str(row["outcomes"])),
@@ -241,5 +241,5 @@ def find_runs(folder: Path) -> Iterator[RunSummary]:
     for place, folders, files in os.walk(folder):
         folders.sort()
         if FILE in files:
-            folders.clear()  # what lies inside a run belongs to it
+            folders.clear()  # what is inside a run belongs to it
             yield summarize(Path(place))

@@ -26,11 +26,11 @@ from screentest.run.writer import cleared
 # Every row carries the hash of its own values, so that a flipped byte is noticed when the row is
 # read, and so that `repair` can trust a row it finds on a page that nothing points to any more.
 
-Cell: TypeAlias = str | int | None
-Row: TypeAlias = dict[str, Cell]
+SqlValue: TypeAlias = str | int | None
+SqlRow: TypeAlias = dict[str, SqlValue]
 
 
-def checksum(table: str, values: Sequence[Cell]) -> str:
+def checksum(table: str, values: Sequence[SqlValue]) -> str:
     """The hash of a row's values and of the table they belong to.
 
     >>> checksum("records", ["film", 1, None])
@@ -41,14 +41,14 @@ def checksum(table: str, values: Sequence[Cell]) -> str:
     return hashlib.blake2b(text.encode(), digest_size=16).hexdigest()
 
 
-def insert(connection: sqlite3.Connection, table: str, values: Mapping[str, Cell]) -> int:
+def insert(connection: sqlite3.Connection, table: str, values: Mapping[str, SqlValue]) -> int:
     """Add a row under the next id, with its checksum; returns the id."""
     number: int = connection.execute(f"SELECT coalesce(max(id), 0) + 1 FROM {table}").fetchone()[0]
     insert_as_is(connection, table, {**values, "id": number})
     return number
 
 
-def insert_as_is(connection: sqlite3.Connection, table: str, row: Mapping[str, Cell]) -> None:
+def insert_as_is(connection: sqlite3.Connection, table: str, row: Mapping[str, SqlValue]) -> None:
     """Add a row that has an id."""
     columns = checked_columns()[table]
     cells = [row[name] for name in columns]
@@ -61,7 +61,7 @@ def insert_as_is(connection: sqlite3.Connection, table: str, row: Mapping[str, C
 
 
 def update(
-    connection: sqlite3.Connection, table: str, number: int, values: Mapping[str, Cell]
+    connection: sqlite3.Connection, table: str, number: int, values: Mapping[str, SqlValue]
 ) -> None:
     """Replace the row of that id, checksum included."""
     columns = checked_columns()[table]
@@ -79,8 +79,8 @@ def select(
     table: str,
     folder: Path,
     rest: str = "",
-    arguments: Sequence[Cell] = (),
-) -> Iterator[Row]:
+    arguments: Sequence[SqlValue] = (),
+) -> Iterator[SqlRow]:
     """Rows, each checked. ``rest`` is SQL after ``FROM table``."""
     columns = checked_columns()[table]
     names = ", ".join(f'{table}."{name}"' for name in columns)
@@ -91,10 +91,10 @@ def select(
         yield dict(zip(columns, cells, strict=True))
 
 
-Value: TypeAlias = Score | Verdict | dict[str, Any]
+RecordValue: TypeAlias = Score | Verdict | dict[str, Any]
 """What a record may hold: a score, a verdict, or an object of plain JSON."""
 
-Outcomes: TypeAlias = Mapping[str, Outcome[Any]]
+RecordOutcomes: TypeAlias = Mapping[str, Outcome[Any]]
 """By name of the sub-dimension; an evaluator with one value uses its own name."""
 
 TRANSIENT: Final = frozenset(
@@ -136,7 +136,7 @@ class RecordKey:
                 object.__setattr__(self, name, str(value))
 
     @property
-    def row(self) -> Row:
+    def row(self) -> SqlRow:
         """Its parts by column."""
         return {name: getattr(self, name) for name in _PARTS}
 
@@ -149,7 +149,7 @@ class Record:
     """What one evaluator said of one item."""
 
     key: RecordKey
-    outcomes: Mapping[str, Outcome[Value]]
+    outcomes: Mapping[str, Outcome[RecordValue]]
     elapsed: float = 0.0
     """Seconds of the task that made it; records made together share them."""
     attempts: int = 1
@@ -182,7 +182,7 @@ class _Stored:
     failure: Failure | None = None
 
 
-def encode(outcomes: Outcomes) -> Encoded:
+def encode(outcomes: RecordOutcomes) -> Encoded:
     """Outcomes as JSON: the same text for the same outcomes, never a NaN."""
     if not outcomes:
         raise ValueError("a record needs at least one outcome")
@@ -191,9 +191,9 @@ def encode(outcomes: Outcomes) -> Encoded:
     return Encoded(to_json(stored, dict[str, _Stored]), tuple(sorted(reasons)))
 
 
-def decode(text: str) -> dict[str, Outcome[Value]]:
+def decode(text: str) -> dict[str, Outcome[RecordValue]]:
     """Outcomes as they were before ``encode``."""
-    found: dict[str, Outcome[Value]] = {}
+    found: dict[str, Outcome[RecordValue]] = {}
     for name, one in from_json(dict[str, _Stored], text).items():
         if one.failure is not None:
             found[name] = Outcome(failure=one.failure)

@@ -16,7 +16,6 @@ from pathlib import Path
 from typing import Any, Final
 
 from screentest.core import RunError, StorageError
-from screentest.run.about import IDENTITY as ABOUT
 from screentest.run.database import (
     FILE,
     checked_columns,
@@ -25,7 +24,8 @@ from screentest.run.database import (
     open_for_writing,
 )
 from screentest.run.lease import Lease
-from screentest.run.records import Row, checksum, insert_as_is, now
+from screentest.run.notes import IDENTITY as ABOUT
+from screentest.run.records import SqlRow, checksum, insert_as_is, now
 
 _BACKUP: Final = "damaged-"
 _LOG: Final = f"{FILE}-wal"
@@ -99,12 +99,12 @@ def _back_up(folder: Path) -> Path:
     return backup
 
 
-def _gather(folder: Path) -> tuple[dict[str, list[Row]], dict[str, int]]:
+def _gather(folder: Path) -> tuple[dict[str, list[SqlRow]], dict[str, int]]:
     """The latest intact version of every row, and how many rows each table had as far as is known.
 
     Hashes of inputs are left to be made anew.
     """
-    best: dict[str, dict[tuple[object, ...], Row]] = {table: {} for table in _IDENTITY}
+    best: dict[str, dict[tuple[object, ...], SqlRow]] = {table: {} for table in _IDENTITY}
     counts = dict.fromkeys(_IDENTITY, 0)
     for backup in sorted(folder.glob(f"{_BACKUP}*")):
         for connection in _opened(backup, folder / _SCRATCH):
@@ -122,7 +122,9 @@ def _gather(folder: Path) -> tuple[dict[str, list[Row]], dict[str, int]]:
     return rows, counts
 
 
-def _keep_latest(table: str, rows: Iterable[Row], found: dict[tuple[object, ...], Row]) -> None:
+def _keep_latest(
+    table: str, rows: Iterable[SqlRow], found: dict[tuple[object, ...], SqlRow]
+) -> None:
     age = _LATEST.get(table)
     for row in rows:
         identity = tuple(row[name] for name in _IDENTITY[table])
@@ -192,7 +194,7 @@ def _is_sound(connection: sqlite3.Connection) -> bool:
     return False
 
 
-def _reached_rows(connection: sqlite3.Connection, table: str) -> Iterator[Row]:
+def _reached_rows(connection: sqlite3.Connection, table: str) -> Iterator[SqlRow]:
     """The intact rows of a table, around whatever is damaged."""
     last, end = 0, _last_rowid(connection, table)
     query = f"SELECT rowid, * FROM {table} NOT INDEXED WHERE rowid > ? ORDER BY rowid"
@@ -206,7 +208,7 @@ def _reached_rows(connection: sqlite3.Connection, table: str) -> Iterator[Row]:
             last += 1  # behind the row that cannot be read, or one step nearer to the next page
 
 
-def _stray_rows(connection: sqlite3.Connection, table: str) -> Iterator[Row]:
+def _stray_rows(connection: sqlite3.Connection, table: str) -> Iterator[SqlRow]:
     """Intact rows on pages that no other page leads to: each page in turn is made the table."""
     (pages,) = _first(connection, "PRAGMA page_count") or (0,)
     for number in range(2, pages + 1):
@@ -221,7 +223,7 @@ def _stray_rows(connection: sqlite3.Connection, table: str) -> Iterator[Row]:
                 yield from _if_intact(table, row)
 
 
-def _if_intact(table: str, row: Sequence[Any]) -> Iterator[Row]:
+def _if_intact(table: str, row: Sequence[Any]) -> Iterator[SqlRow]:
     columns, (*cells, kept) = checked_columns()[table], row
     if len(cells) == len(columns) and checksum(table, cells) == kept:
         yield dict(zip(columns, cells, strict=True))
@@ -258,7 +260,7 @@ def _order(cell: object) -> tuple[int, str]:
     return (cell, "") if isinstance(cell, int) else (0, str(cell))
 
 
-def _rebuild(folder: Path, rows: Mapping[str, list[Row]]) -> None:
+def _rebuild(folder: Path, rows: Mapping[str, list[SqlRow]]) -> None:
     scratch = folder / _SCRATCH
     scratch.mkdir()
     with explained(folder / FILE), closing(open_for_writing(scratch)) as connection:
@@ -279,7 +281,7 @@ def _rebuild(folder: Path, rows: Mapping[str, list[Row]]) -> None:
     shutil.rmtree(scratch)
 
 
-def _gaps(rows: Iterable[Row], count: int) -> tuple[int, ...]:
+def _gaps(rows: Iterable[SqlRow], count: int) -> tuple[int, ...]:
     """Rows are numbered from 1 without a gap; where there is one, a row is lost."""
     there = {int(row["id"] or 0) for row in rows}
     last = max(count, *there, 0)

@@ -54,7 +54,7 @@ class Settings:
         try:
             cap = Decimal(str(most))
         except InvalidOperation:
-            raise BadOption(f"a cost cap cannot be {most!r}") from None
+            raise BadOption(f"invalid cost cap {most!r}: must be a number of 0 or more") from None
         for choice in self.models:
             if choice.role is Role.CHAT and choice.backend == "openai":
                 self.prices.require(choice.model)
@@ -137,7 +137,7 @@ class Tools:
             table=self._table(video, Stamp.of(video)),
         )
 
-    # A file that was replaced has another stamp, and nothing old is told of it.
+    # A file that was replaced has another stamp, and nothing old is said of it.
 
     def _probe(self, video: Path, stamp: Stamp | None) -> VideoInfo:
         return probe(video, self.settings.limits)

@@ -22,14 +22,14 @@ from typing import Any, Final
 from screentest._util.version import VERSION
 from screentest.core import Item, RunError, StorageError, VideoInfo
 from screentest.core.score import Json
-from screentest.run import about
-from screentest.run.about import EvaluatorNote
+from screentest.run import notes as kept_notes
 from screentest.run.database import FILE, open_for_writing
 from screentest.run.inputs import InputHashes
 from screentest.run.lease import Lease
 from screentest.run.ledger import Ledger, refuse_impossible_cap
+from screentest.run.notes import EvaluatorNote
 from screentest.run.reader import RunReader
-from screentest.run.records import RecordKey, Row, insert, insert_as_is, now, select, update
+from screentest.run.records import RecordKey, SqlRow, insert, insert_as_is, now, select, update
 from screentest.run.tasks import Finished
 from screentest.run.writer import Reserve, Writer, cleared
 
@@ -86,7 +86,7 @@ class RunStore(RunReader):
     def close(self) -> None:
         """Note how this start ended, write what waits, then let others write."""
         row = {**self._start_row, "ended": now(), "ending": self._ending}
-        with suppress(StorageError):  # whoever filled the disk was told; a start without an end
+        with suppress(StorageError):  # the full disk was reported; a start without an end
             # looks like one that was killed
             self._writer.do(lambda db: update(db, "starts", self._start, row), vital=True)
         super().close()
@@ -103,7 +103,7 @@ class RunStore(RunReader):
 
         The plan is what the latest start asks for, in one step or in several.
         """
-        rows: list[Row] = [{**key.row, "start": self._start} for key in keys]
+        rows: list[SqlRow] = [{**key.row, "start": self._start} for key in keys]
         self._writer.do(lambda db: self._add_to_plan(db, rows))
 
     def keep_items(
@@ -113,15 +113,15 @@ class RunStore(RunReader):
 
         An item that was kept before is replaced.
         """
-        self._keep("items", about.item_rows(items, probes or {}))
+        self._keep("items", kept_notes.item_rows(items, probes or {}))
 
     def keep_evaluators(self, notes: Iterable[EvaluatorNote]) -> None:
         """Keep what evaluates it; one of the same kind, name and signature is replaced."""
-        self._keep("evaluators", about.evaluator_rows(notes))
+        self._keep("evaluators", kept_notes.evaluator_rows(notes))
 
     def keep_note(self, name: str, document: Json) -> None:
         """Keep a small document of plain JSON about the whole run, such as a certificate."""
-        self._keep("notes", [about.note_row(name, document)])
+        self._keep("notes", [kept_notes.note_row(name, document)])
 
     def write(self, *finished: Finished) -> None:
         """Write the records of tasks; on the disk when this returns, all of them or none."""
@@ -132,8 +132,8 @@ class RunStore(RunReader):
 
         self._writer.do(change, vital=True)
 
-    def _keep(self, table: str, rows: Sequence[Row]) -> None:
-        self._writer.do(lambda db: about.keep(db, table, rows, self._start))
+    def _keep(self, table: str, rows: Sequence[SqlRow]) -> None:
+        self._writer.do(lambda db: kept_notes.keep(db, table, rows, self._start))
 
     def _begin(self, connection: sqlite3.Connection) -> int:
         mine = self._start_row["command"]
@@ -145,7 +145,7 @@ class RunStore(RunReader):
                 )
         return insert(connection, "starts", self._start_row)
 
-    def _add_to_plan(self, connection: sqlite3.Connection, rows: Sequence[Row]) -> None:
+    def _add_to_plan(self, connection: sqlite3.Connection, rows: Sequence[SqlRow]) -> None:
         connection.execute("DELETE FROM plan WHERE start != ?", [self._start])
         last: int = connection.execute("SELECT coalesce(max(id), 0) FROM plan").fetchone()[0]
         for row in rows:
@@ -163,7 +163,7 @@ class RunStore(RunReader):
         keys = finished.task.keys
         requests = finished.requests or ((),) * len(keys)
         for key, outcomes, rests_on in zip(keys, finished.outcomes, requests, strict=True):
-            row: Row = {
+            row: SqlRow = {
                 **key.row,
                 "outcomes": outcomes.text,
                 "reasons": " ".join(outcomes.reasons),
@@ -185,7 +185,7 @@ class RunStore(RunReader):
                 update(connection, "records", number, row)
 
 
-def _start_row(command: str, arguments: Mapping[str, Any]) -> Row:
+def _start_row(command: str, arguments: Mapping[str, Any]) -> SqlRow:
     text = json.dumps(dict(arguments), sort_keys=True, default=str)
     return {
         "command": command,

@@ -19,7 +19,7 @@ from typing import Any, Final, Protocol, TypeAlias
 from screentest.core import LedgerClient, Reason
 from screentest.run.channel import NotingLedger
 from screentest.run.inputs import Stamp
-from screentest.run.records import Encoded, Outcomes, RecordKey
+from screentest.run.records import Encoded, RecordKey, RecordOutcomes
 
 # Stopping: asked once, what is in flight is finished; asked twice, everything ends now.
 
@@ -106,8 +106,8 @@ class Job:
         return nullcontext()
 
 
-Results: TypeAlias = Mapping[RecordKey, Outcomes]
-Function: TypeAlias = Callable[[Job], Results]
+TaskResults: TypeAlias = Mapping[RecordKey, RecordOutcomes]
+Function: TypeAlias = Callable[[Job], TaskResults]
 
 
 @dataclass(frozen=True, slots=True)
@@ -155,7 +155,7 @@ Ends: TypeAlias = Generator[Sequence[Finished], None, None]
 
 
 class Engine(Protocol):
-    """Something that carries out tasks. Which one, and with how many hands, changes no result."""
+    """Something that carries out tasks. Which one, and with how many workers, changes no result."""
 
     def run(self, tasks: Sequence[Task], ledger: LedgerClient, stop: Stop) -> Ends:
         """The ends of tasks, as they come. After ``stop.requested`` no further task is begun."""

@@ -27,7 +27,7 @@ from screentest.core import (
 )
 from screentest.core.errors import STOPPING
 from screentest.run.channel import NotingLedger, RemoteLedger, as_bytes, error_message
-from screentest.run.records import Encoded, Outcomes, RecordKey, decode, encode
+from screentest.run.records import Encoded, RecordKey, RecordOutcomes, decode, encode
 from screentest.run.tasks import Function, Job
 
 # Carrying out one task, in whichever process: whatever the function does, outcomes come back.
@@ -66,7 +66,7 @@ def perform(
     return Performance(outcomes, tuple(noting.requests(key) for key in keys), elapsed)
 
 
-def _encoded(results: Mapping[RecordKey, Outcomes], key: RecordKey) -> Encoded:
+def _encoded(results: Mapping[RecordKey, RecordOutcomes], key: RecordKey) -> Encoded:
     """One record's outcomes; what cannot be written down and read again fails that record alone."""
     try:
         encoded = encode(results[key])

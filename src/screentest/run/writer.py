@@ -60,14 +60,14 @@ class Reserve:
 
 
 T = TypeVar("T")
-Work: TypeAlias = Callable[[sqlite3.Connection], T]
+Change: TypeAlias = Callable[[sqlite3.Connection], T]
 
 _MOST_TOGETHER: Final = 256
 
 
 @dataclass(frozen=True, slots=True)
 class _Change:
-    work: Work[Any]
+    work: Change[Any]
     vital: bool
     future: Future[Any] = field(default_factory=Future)
 
@@ -86,7 +86,7 @@ class Writer:
         self._thread = Thread(target=self._serve, name="screentest-writer", daemon=True)
         self._thread.start()
 
-    def do(self, work: Work[T], *, vital: bool = False) -> T:
+    def do(self, work: Change[T], *, vital: bool = False) -> T:
         """Make a change and wait until it is on the disk.
 
         ``vital`` is what cannot be had again without paying or waiting again: on a full disk
@@ -94,7 +94,7 @@ class Writer:
         """
         return self.submit(work, vital=vital).result()
 
-    def submit(self, work: Work[T], *, vital: bool = False) -> Future[T]:
+    def submit(self, work: Change[T], *, vital: bool = False) -> Future[T]:
         """Make a change some time soon."""
         change = _Change(work, vital)
         with self._opening:

@@ -35,7 +35,7 @@ from screentest.core import (
 from screentest.core.errors import STOPPING
 from screentest.run.session import Tools
 from screentest.video import ScanReport, scan
-from screentest.video.detectors import Detector
+from screentest.video.detectors import ShotDetector
 from screentest.video.shots import scanned, shot_list
 
 T = TypeVar("T")
@@ -218,7 +218,7 @@ class _Bench:
             consumers += wanted
             owners += [one] * len(wanted)
         settings = self._tools.settings
-        detector: Built[Detector] | None = None
+        detector: Built[ShotDetector] | None = None
         if shots:
             detector = build("detector", settings.detector)
             consumers.append(detector.thing)

@@ -12,11 +12,11 @@ from screentest.run import (
     Execution,
     Job,
     RecordKey,
-    Results,
     Retry,
     RunStore,
     Stamp,
     Task,
+    TaskResults,
     execute,
     hash_item,
 )
@@ -38,14 +38,14 @@ class ItemTask:
     """Videos on other machines."""
 
 
-def measure_item(job: Job) -> Results:
+def measure_item(job: Job) -> TaskResults:
     """Measure one item. Runs in a worker."""
     task: ItemTask = job.payload
     with nullcontext() if task.fetching is None else task.fetching.here():
         return _measure_item(job, task)
 
 
-def _measure_item(job: Job, task: ItemTask) -> Results:
+def _measure_item(job: Job, task: ItemTask) -> TaskResults:
     tools = open_tools(task.settings)
     tools.attach(job.ledger)
     keys = {task.metrics[key]: key for key in job.keys}

@@ -18,7 +18,7 @@ from screentest.core import BadOption, Span, timecode
 from screentest.run import hash_file
 from screentest.sample import backgrounds as packaged
 from screentest.testbeds.testbed import Pair
-from screentest.video import Source
+from screentest.video import VideoSource
 
 if TYPE_CHECKING:
     from screentest.core.frames import Image
@@ -137,7 +137,7 @@ class Track:
 
 def read_track(path: Path) -> Track:
     """Read and hash the packets of a video. Nothing is decoded."""
-    with Source(path) as source:
+    with VideoSource(path) as source:
         header = bytes(source.stream.codec_context.extradata or b"")
         packets = tuple(
             Packet(

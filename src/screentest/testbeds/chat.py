@@ -31,7 +31,7 @@ from screentest.models import Models, Role
 from screentest.models.ask import Frames, Query, send
 from screentest.models.chat.messages import ChatRequest
 from screentest.models.templates import Prompts
-from screentest.run import Job, Results
+from screentest.run import Job, TaskResults
 from screentest.run.session import Settings, Tools, open_tools
 from screentest.testbeds.captions.categories import GROUP, categorise
 from screentest.testbeds.captions.categories import TEMPLATE as CATEGORY
@@ -69,7 +69,7 @@ DESCRIBE = Query(CAPTION, CaptionText, use="slvm.caption")
 SHOWN = Frames(FRAMES, long_side=LONG_SIDE, filter=Filter.BICUBIC)
 
 
-def write_captions(job: Job) -> Results:
+def write_captions(job: Job) -> TaskResults:
     """A caption for every clip of a film that has none. Runs in a worker."""
     task: FilmTask = job.payload
     tools = _tools(job)
@@ -91,7 +91,7 @@ def caption_request(prompts: Prompts, frames: Iterable[Frame]) -> ChatRequest:
     return DESCRIBE.request(prompts, {"pictures": SHOWN.pictures(frames)})
 
 
-def read_captions(job: Job) -> Results:
+def read_captions(job: Job) -> TaskResults:
     """What the captions of a film say, one outcome per clip. Runs in a worker."""
     task: FilmTask = job.payload
     tools = _tools(job)
@@ -105,7 +105,7 @@ def read_captions(job: Job) -> Results:
     return dict.fromkeys(job.keys, outcomes)
 
 
-def choose_category(job: Job) -> Results:
+def choose_category(job: Job) -> TaskResults:
     """The category of a film, from a list. Runs in a worker."""
     task: FilmTask = job.payload
     tools = _tools(job)

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from screentest.core.frames import Image
-    from screentest.video import NormalizedVideo, Part
+    from screentest.video import NormalizedVideo, VideoPart
 
 
 T = TypeVar("T")
@@ -187,7 +187,7 @@ class Degradation(Protocol):
         ``rng`` is for this clip, ``film_rng`` for what all clips of the film share.
         """
 
-    def parts(self, context: Context, chosen: Sequence[Chosen], severity: float) -> list[Part]:
+    def parts(self, context: Context, chosen: Sequence[Chosen], severity: float) -> list[VideoPart]:
         """The changed copy. ``chosen`` is in the order in which the clips were drawn."""
 
 
@@ -214,7 +214,7 @@ def share_of(count: int, severity: float, *, least: int = 1) -> int:
     return min(count, max(least, int(count * severity + 0.5)))
 
 
-def pieces(film: Film, replaced: Mapping[int, Part | None]) -> Iterator[Part]:
+def pieces(film: Film, replaced: Mapping[int, VideoPart | None]) -> Iterator[VideoPart]:
     """All of the film in order, with some clips replaced, or left out where None is given."""
     from screentest.video import Keep
 

@@ -34,7 +34,7 @@ from screentest.core.functions import (
 )
 from screentest.testbeds.contract import Chosen, Context, DegradationInfo, Film, Rng, pieces
 from screentest.testbeds.operators.shared import AnyClip, changed_clips, numbered
-from screentest.video import Part, Pixels, Reencode, splice
+from screentest.video import Pixels, Reencode, VideoPart, splice
 
 if TYPE_CHECKING:
     from screentest.core.frames import Image
@@ -125,7 +125,7 @@ class FunctionDegradation(AnyClip):
     besides: tuple[str, ...]
     pixels: Pixels
 
-    def parts(self, context: Context, chosen: Sequence[Chosen], severity: float) -> list[Part]:
+    def parts(self, context: Context, chosen: Sequence[Chosen], severity: float) -> list[VideoPart]:
         """The film with the pictures of the chosen clips changed."""
 
         def change(one: Chosen) -> Any:
@@ -154,7 +154,7 @@ class FunctionPlacebo:
     def write(self, context: Context, out: Path) -> None:
         """Touch the clips that are drawn first."""
         drawn = context.rng.shuffled(context.film.clips, "draw")[: self.clips]
-        replaced: dict[int, Part | None] = {
+        replaced: dict[int, VideoPart | None] = {
             clip.number: Reencode(
                 clip.span,
                 numbered(partial(_changed, self.call, self.besides, context.rng_of(clip))),

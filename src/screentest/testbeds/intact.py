@@ -21,7 +21,7 @@ from screentest.core import (
     from_json,
     to_json,
 )
-from screentest.run import Job, Results, hash_file
+from screentest.run import Job, TaskResults, hash_file
 from screentest.testbeds.contract import boundaries, places_of
 from screentest.testbeds.options import BuildOptions, Rung
 from screentest.testbeds.testbed import SourceFilm, VideoFile
@@ -83,7 +83,7 @@ class Intact:
     """What splicing needs to know of them: paths and hashes of the JSON files beside them."""
 
 
-def make_intact(job: Job) -> Results:
+def make_intact(job: Job) -> TaskResults:
     """Normalise one source. Runs in a worker."""
     task: IntactTask = job.payload
     made = Outcome.of(as_data(to_json(_made(task))))

@@ -36,7 +36,7 @@ from screentest.testbeds.testbed import Touched
 from screentest.video import EncoderSettings
 from screentest.video.limits import DEFAULT_LIMITS, Limits
 from screentest.video.sandbox import Supervisor
-from screentest.video.source import Source
+from screentest.video.source import VideoSource
 
 FOLDER = "joined"
 LOSSLESS = EncoderSettings(crf=0, preset="ultrafast")
@@ -128,7 +128,7 @@ def _without(source: PartedSource, part: SourcePart) -> PartedSource:
 
 
 def _require_picture(path: Path) -> None:
-    with Source(path) as source:
+    with VideoSource(path) as source:
         if next(iter(source.frames()), None) is None:
             raise VideoError(
                 Reason.UNDECODABLE,

@@ -19,7 +19,7 @@ from screentest.core import (
     to_json,
 )
 from screentest.models import Choice, Models
-from screentest.run import Job, RecordKey, Results
+from screentest.run import Job, RecordKey, TaskResults
 from screentest.testbeds.captions.facts import CaptionFacts
 from screentest.testbeds.contract import (
     Chosen,
@@ -35,7 +35,7 @@ from screentest.testbeds.intact import as_data, load_intact, timed_script, video
 from screentest.testbeds.options import BuildOptions, Rung
 from screentest.testbeds.selection import Drawing
 from screentest.testbeds.testbed import Pair, Touched
-from screentest.video import Part, Reencode, SplicedVideo, splice
+from screentest.video import Reencode, SplicedVideo, VideoPart, splice
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +55,7 @@ class PairTask:
     options: BuildOptions
 
 
-def make_pairs(job: Job) -> Results:
+def make_pairs(job: Job) -> TaskResults:
     """Make the copies that are asked for. Runs in a worker.
 
     One rung that cannot be made does not keep the others from being made.
@@ -147,7 +147,7 @@ class _Bench:
         return self._folder / video_name(name, rung, len(self._task.options.rungs), suffix)
 
 
-def _spliced(film: Film, parts: Sequence[Part], out: Path) -> SplicedVideo:
+def _spliced(film: Film, parts: Sequence[VideoPart], out: Path) -> SplicedVideo:
     try:
         return splice(film.video, parts, out)
     except BadOption as error:
@@ -156,7 +156,7 @@ def _spliced(film: Film, parts: Sequence[Part], out: Path) -> SplicedVideo:
 
 
 def touched(
-    film: Film, chosen: Sequence[Chosen], parts: Sequence[Part], made: SplicedVideo
+    film: Film, chosen: Sequence[Chosen], parts: Sequence[VideoPart], made: SplicedVideo
 ) -> tuple[Touched, ...]:
     """Of the chosen clips those that are not as they were, in the order of the film."""
     found = []

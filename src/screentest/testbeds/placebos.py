@@ -14,7 +14,7 @@ from screentest._util.atomic import atomic_output
 from screentest.core import BadOption, register
 from screentest.testbeds.contract import Context, Film, FilmClip, Rng, pieces
 from screentest.testbeds.operators.shared import numbered
-from screentest.video import Keep, Origin, Part, Pixels, Reencode, frame_by_frame, splice
+from screentest.video import ClipOrigin, Keep, Pixels, Reencode, VideoPart, frame_by_frame, splice
 
 if TYPE_CHECKING:
     from av.container import OutputContainer
@@ -80,7 +80,7 @@ class Noise:
     def write(self, context: Context, out: Path) -> None:
         """Touch the first clips of the draw."""
         some = context.rng.shuffled(context.film.clips, "draw")[: self._clips]
-        replaced: dict[int, Part | None] = {
+        replaced: dict[int, VideoPart | None] = {
             clip.number: Reencode(clip.span, numbered(_grain(context, clip)), Pixels.I420)
             for clip in some
         }
@@ -137,7 +137,7 @@ class PaintedInstruction:
         """Paint on the first clips of the draw."""
         some = context.rng.shuffled(context.film.clips, "draw")[: self._clips]
         painting = numbered(lambda _, picture: painted(picture, self._text))
-        replaced: dict[int, Part | None] = {
+        replaced: dict[int, VideoPart | None] = {
             clip.number: Reencode(clip.span, painting, Pixels.I420) for clip in some
         }
         splice(context.film.video, list(pieces(context.film, replaced)), out)
@@ -183,8 +183,8 @@ class SecondGeneration:
         """Encode what the intact video shows."""
         video = context.film.video
         unchanged = frame_by_frame(lambda picture: picture)
-        parts: list[Part] = [
-            Reencode(span, unchanged, Pixels.I420, origin=Origin(video.path, span))
+        parts: list[VideoPart] = [
+            Reencode(span, unchanged, Pixels.I420, origin=ClipOrigin(video.path, span))
             for span in video.clips
         ]
         splice(video, parts, out)
@@ -212,7 +212,7 @@ class Trim:
         """Encode the last clip without its last frame; it goes whole where it has only one."""
         video = context.film.video
         *kept, last = video.clips
-        parts: list[Part] = [Keep(span) for span in kept]
+        parts: list[VideoPart] = [Keep(span) for span in kept]
         times = video.frame_times()
         shown = times[bisect_left(times, last.start) :]
         if len(shown) > 1:

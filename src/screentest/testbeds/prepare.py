@@ -31,9 +31,9 @@ from screentest.run import (
     Job,
     Record,
     RecordKey,
-    Results,
     RunStore,
     Task,
+    TaskResults,
     execute,
     hash_parts,
 )
@@ -164,7 +164,7 @@ def prepare(
         source.inputs = run.store.inputs.of_item(source.item)
 
 
-def find_ranges(job: Job) -> Results:
+def find_ranges(job: Job) -> TaskResults:
     """The shots of a film, as a script that says nothing. Runs in a worker."""
     script = Script(tuple(Clip("", shot.span) for shot in find_shots(job.payload, DETECTOR)))
     found = Outcome.of(json.loads(to_json(script)))

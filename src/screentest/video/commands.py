@@ -43,8 +43,8 @@ from screentest.video.sandbox import Supervisor, supervised
 from screentest.video.shots import csv_text, edl_text, find_shots, json_text
 from screentest.video.stills import (
     CONTACT_SHEET,
-    Choice,
     Evenly,
+    FrameChoice,
     PerSecond,
     PerShot,
     save_stills,
@@ -320,7 +320,7 @@ def frames(
         out().print(f"{saved} in {shown(str(folder))}", soft_wrap=True)
 
 
-def _choice(per_shot: bool, fps: str | None, count: int | None, detector: str) -> Choice:
+def _choice(per_shot: bool, fps: str | None, count: int | None, detector: str) -> FrameChoice:
     if sum([per_shot, fps is not None, count is not None]) != 1:
         raise BadOption(
             "which frames to save is not clear",

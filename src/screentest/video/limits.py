@@ -17,13 +17,11 @@ from dataclasses import dataclass, fields
 from pathlib import Path
 
 from screentest._util.text import shown_path
-from screentest.core.errors import VideoError
-from screentest.core.outcome import Reason
-from screentest.core.timing import Time
+from screentest.core import Reason, Time, VideoError
 
 MIB = 1 << 20
 _MOST = 1 << 60
-"""More is no number to the kernel or to FFmpeg."""
+"""The kernel and FFmpeg take no larger number."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -156,7 +154,7 @@ def _open_regular(path: Path) -> int:
     except ValueError:  # NUL or a lone surrogate: no file can have that name
         raise VideoError(
             Reason.MISSING_FILE,
-            f"{shown_path(path)} cannot be the name of a file",
+            f"{shown_path(path)} is not a valid file name",
             advice="Check the path in the manifest.",
         ) from None
     try:
@@ -186,11 +184,11 @@ def _check_kind(path: Path, status: os.stat_result) -> None:
 def _unreadable(path: Path, error: OSError) -> VideoError:
     if error.errno == errno.ENOENT:
         if path.is_symlink():
-            detail, advice = "is a link to nothing", "Mend the link or give the file it meant."
+            detail, advice = "is a link to nothing", "Fix the link or give the file it meant."
         else:
             detail, advice = "is not there", "Check the path, or the folder it is relative to."
     elif error.errno == errno.ELOOP:
-        detail, advice = "is a link that leads to itself", "Mend the link."
+        detail, advice = "is a link that leads to itself", "Fix the link."
     elif error.errno in (errno.EACCES, errno.EPERM):
         detail, advice = "may not be read", "Give yourself permission to read it (chmod u+r)."
     else:

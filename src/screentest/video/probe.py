@@ -24,7 +24,7 @@ from screentest.core import (
     VideoInfo,
 )
 from screentest.video.limits import DEFAULT_LIMITS, Limits
-from screentest.video.source import Source, cut_short
+from screentest.video.source import VideoSource, cut_short
 from screentest.video.survey import Survey, survey_source
 
 if TYPE_CHECKING:
@@ -123,7 +123,7 @@ def probe(path: Path | str, limits: Limits = DEFAULT_LIMITS) -> VideoInfo:
 
 def examine(path: Path | str, limits: Limits = DEFAULT_LIMITS) -> tuple[VideoInfo, Survey]:
     """The description and the survey it rests on."""
-    with Source(path, limits) as source:
+    with VideoSource(path, limits) as source:
         table = survey_source(source)
         faults = list(source.faults)
         lists_its_frames = "mp4" in source.container.format.name.split(",")
@@ -135,12 +135,12 @@ def examine(path: Path | str, limits: Limits = DEFAULT_LIMITS) -> tuple[VideoInf
             Fault("gap", "frames seem to be missing here", moment) for moment in table.gaps()
         ]
     limits.check_duration(table.end - table.start)
-    with Source(path, limits) as source:
+    with VideoSource(path, limits) as source:
         _, picture = _first_picture(source)
         return _describe(source, table, picture, faults + source.faults), table
 
 
-def _first_picture(source: Source) -> tuple[Time, VideoFrame]:
+def _first_picture(source: VideoSource) -> tuple[Time, VideoFrame]:
     for moment, frame in source.frames():
         return moment, frame
     raise VideoError(
@@ -150,7 +150,9 @@ def _first_picture(source: Source) -> tuple[Time, VideoFrame]:
     )
 
 
-def _describe(source: Source, table: Survey, picture: VideoFrame, faults: list[Fault]) -> VideoInfo:
+def _describe(
+    source: VideoSource, table: Survey, picture: VideoFrame, faults: list[Fault]
+) -> VideoInfo:
     rotation = rotation_of(picture)
     width, height = picture.width, picture.height
     if rotation % 180:

@@ -25,7 +25,7 @@ from typing import Any, Self, TypeVar, TypeVarTuple
 from screentest._util.workers import Done, Lost, ProcessPool, is_main_needed
 from screentest.core import Outcome, Reason, ScreentestError
 from screentest.video.limits import DEFAULT_LIMITS, Limits
-from screentest.video.worker import HAS_ALARM, Answer, apply_limits, live
+from screentest.video.worker import HAS_ALARM, Reply, apply_limits, live
 
 __all__ = ["Supervisor", "apply_limits", "supervised"]
 
@@ -142,12 +142,12 @@ class _Slot:
         if isinstance(event, Lost):
             is_late = event.limit == "time" or (HAS_ALARM and event.exit_code == -signal.SIGALRM)
             return _overtime(limits) if is_late else _death(event.exit_code)
-        answer: Answer = event.message
-        if answer.out_of_memory:
+        reply: Reply = event.message
+        if reply.out_of_memory:
             self.close()
-        if isinstance(answer.outcome, ScreentestError):
-            raise answer.outcome
-        return answer.outcome
+        if isinstance(reply.outcome, ScreentestError):
+            raise reply.outcome
+        return reply.outcome
 
     def close(self) -> None:
         """End the worker, with all that it started."""

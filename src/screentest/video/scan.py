@@ -33,7 +33,7 @@ from screentest.core import (
 from screentest.core.errors import STOPPING
 from screentest.video.limits import DEFAULT_LIMITS, Limits
 from screentest.video.probe import ConversionKey, Converter, conversion_key, probe
-from screentest.video.source import Source
+from screentest.video.source import VideoSource
 
 if TYPE_CHECKING:
     from screentest.core.frames import Image
@@ -82,7 +82,7 @@ def scan(
     desk.open(info)
     progress.begin(Path(path).name, info.frames, "frames")
     decoded, end, last = 0, info.start, info.start
-    with Source(path, limits, threads=threads) as source:
+    with VideoSource(path, limits, threads=threads) as source:
         for moment, picture in source.frames():
             desk.serve(moment, decoded, picture)
             decoded += 1
@@ -144,7 +144,7 @@ class _Desk:
         except STOPPING:
             raise  # a full disk or a service that turns us away is nobody's bug
         except Exception as error:  # noqa: BLE001 - a metric's bug must not stop the others
-            self._dismiss(seat, Failure(Reason.CRASHED, _told(error)))
+            self._dismiss(seat, Failure(Reason.CRASHED, _message(error)))
 
     def _dismiss(self, seat: _Seat, failure: Failure) -> None:
         self.failures[seat.place] = failure
@@ -152,7 +152,7 @@ class _Desk:
         self._seats = [one for one in self._seats if one is not seat]
 
 
-def _told(error: Exception) -> str:
+def _message(error: Exception) -> str:
     return "".join(traceback.format_exception(error)).strip()
 
 

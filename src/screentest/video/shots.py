@@ -26,7 +26,7 @@ from screentest.core import (
     build,
     timecode,
 )
-from screentest.video.detectors import Boundary, Detector
+from screentest.video.detectors import Boundary, ShotDetector
 from screentest.video.limits import DEFAULT_LIMITS, Limits
 from screentest.video.scan import ScanReport, scan
 
@@ -50,7 +50,7 @@ def find_shots(
     call ``shot_list`` with what it found.
     """
     built = build("detector", detector)
-    consumer: Detector = built.thing
+    consumer: ShotDetector = built.thing
     report = scan(video, [consumer], limits=limits, progress=progress, info=info)
     for failure in report.failures.values():
         raise NoValue(failure.reason, failure.detail, advice=failure.advice)

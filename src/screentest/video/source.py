@@ -1,4 +1,4 @@
-"""Source: one open video. Hands out its packets and its frames with exact times.
+"""VideoSource: one open video. Gives its packets and its frames with exact times.
 
 Times are the stream's own presentation timestamps as rationals. A decoding error costs the
 packets it hits and is kept as a Fault; the frames around it still come.
@@ -22,7 +22,7 @@ from av.video.stream import VideoStream
 
 from screentest._util.text import shown_path
 from screentest.core import Fault, Reason, Time, VideoError
-from screentest.video.gate import open_container, video_stream
+from screentest.video.container import open_container, video_stream
 from screentest.video.limits import DEFAULT_LIMITS, Limits, PlainFile
 
 if TYPE_CHECKING:
@@ -36,7 +36,7 @@ _PLAUSIBLE_RATE = Fraction(25)
 """For the rare stream that has neither timestamps nor a frame rate."""
 
 
-class Source:
+class VideoSource:
     """An open video file. Use it as a context manager."""
 
     def __init__(

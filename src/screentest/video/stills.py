@@ -63,7 +63,7 @@ class Evenly:
     count: int
 
 
-Choice: TypeAlias = PerShot | PerSecond | Evenly
+FrameChoice: TypeAlias = PerShot | PerSecond | Evenly
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,7 +87,7 @@ def still_name(number: int, time: Time, suffix: str) -> str:
 
 def save_stills(
     video: Path,
-    choice: Choice,
+    choice: FrameChoice,
     folder: Path,
     *,
     suffix: str = "png",
@@ -105,7 +105,7 @@ def save_stills(
     from screentest.video.sandbox import supervised
 
     if suffix not in FORMATS:
-        raise BadOption(f"{suffix!r} is no format for stills", advice="Choose png or jpg.")
+        raise BadOption(f"{suffix!r} is not a format for stills", advice="Choose png or jpg.")
     earlier = _stills_in(folder)
     if earlier and not replace:
         raise BadOption(
@@ -144,11 +144,11 @@ def _stills_in(folder: Path) -> list[Path]:
 
 
 def _write(
-    video: Path, choice: Choice, folder: Path, suffix: str, size: Size, progress: Progress
+    video: Path, choice: FrameChoice, folder: Path, suffix: str, size: Size, progress: Progress
 ) -> tuple[Still, ...]:
     """In the worker: pick the moments, fetch their frames, write them as they come."""
 
-    from screentest.video.sampling import sample_frames
+    from screentest.video.samples import sample_frames
     from screentest.video.survey import survey
 
     table = survey(video)
@@ -166,8 +166,8 @@ def _write(
     return tuple(stills)
 
 
-def _moments(video: Path, choice: Choice, table: Survey, progress: Progress) -> Sequence[Time]:
-    from screentest.video.sampling import centres, evenly, every
+def _moments(video: Path, choice: FrameChoice, table: Survey, progress: Progress) -> Sequence[Time]:
+    from screentest.video.samples import centres, evenly, every
 
     span = Span(table.start, table.end)
     match choice:

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from screentest._util.text import shown_path
 from screentest.core import Reason, Time, VideoError
 from screentest.video.limits import DEFAULT_LIMITS, Limits
-from screentest.video.source import MAX_FAULTS, Source
+from screentest.video.source import MAX_FAULTS, VideoSource
 
 if TYPE_CHECKING:
     from screentest.video.source import VideoPacket
@@ -66,7 +66,7 @@ class Survey:
     def rate(self) -> tuple[Fraction, bool]:
         """Frames per second, and whether it is constant.
 
-        Constant means that every timestamp lies within one tick of an even grid: containers
+        Constant means that every timestamp is within one tick of an even grid: containers
         that count in milliseconds cannot do better.
         """
         count = len(self.pts)
@@ -108,11 +108,11 @@ class Survey:
 
 def survey(path: Path | str, limits: Limits = DEFAULT_LIMITS) -> Survey:
     """Read the packets of the video in ``path``."""
-    with Source(path, limits) as source:
+    with VideoSource(path, limits) as source:
         return survey_source(source)
 
 
-def survey_source(source: Source) -> Survey:
+def survey_source(source: VideoSource) -> Survey:
     """Read the packets of an open source to its end."""
     is_entry = _EntryTest(source)
     # Plain machine integers: three hours of Python ones would weigh as much as the decoder.
@@ -165,7 +165,7 @@ class _EntryTest:
     packet's own units are looked at.
     """
 
-    def __init__(self, source: Source) -> None:
+    def __init__(self, source: VideoSource) -> None:
         context = source.stream.codec_context
         self._codec = context.name
         extradata = bytes(context.extradata or b"")

@@ -47,16 +47,16 @@ def live(tasks: Connection) -> None:
 
 
 def perform(task: bytes) -> bytes:
-    """Run a pickled (function, arguments, limits, folder); the pickled Answer."""
-    answer = _answer(task)
+    """Run a pickled (function, arguments, limits, folder); the pickled Reply."""
+    reply = _reply(task)
     try:
-        return pickle.dumps(answer)
+        return pickle.dumps(reply)
     except Exception as error:  # noqa: BLE001 - an untrusted __reduce__ may raise anything
-        return pickle.dumps(Answer(_crashed(f"its result cannot be sent: {error}")))
+        return pickle.dumps(Reply(_crashed(f"its result cannot be sent: {error}")))
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
+class Reply:
     """What became of a task: an outcome, or an error that is the caller's to fix."""
 
     outcome: Outcome[Any] | ScreentestError
@@ -64,24 +64,24 @@ class Answer:
     """Then libraries may be in any state, and the worker should not be used again."""
 
 
-def _answer(task: bytes) -> Answer:
+def _reply(task: bytes) -> Reply:
     try:
         function: Callable[..., Any]
         function, arguments, limits, folder = pickle.loads(task)  # noqa: S301 - our own parent's
         os.chdir(folder)  # the parent may have moved since this worker began
     except Exception:  # noqa: BLE001 - unpickling imports an untrusted module
-        return Answer(_crashed(traceback.format_exc().strip()))
+        return Reply(_crashed(traceback.format_exc().strip()))
     try:
         with _held_to(limits):
-            return Answer(Outcome.of(function(*arguments)))
+            return Reply(Outcome.of(function(*arguments)))
     except NoValue as error:
-        return Answer(Outcome(failure=error.failure))
+        return Reply(Outcome(failure=error.failure))
     except ScreentestError as error:
-        return Answer(error)
+        return Reply(error)
     except (Exception, SystemExit) as error:  # noqa: BLE001 - untrusted code is behind it
         if _is_out_of_memory(error):
-            return Answer(_too_much_memory(limits), out_of_memory=True)
-        return Answer(_crashed(traceback.format_exc().strip()))
+            return Reply(_too_much_memory(limits), out_of_memory=True)
+        return Reply(_crashed(traceback.format_exc().strip()))
 
 
 @contextmanager

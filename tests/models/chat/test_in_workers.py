@@ -9,13 +9,13 @@ import pytest
 
 from screentest.core import Outcome, Reason, Score, ServiceError
 from screentest.run import Job, LocalEngine, RecordKey, RunReader, RunStore, Task, execute
-from screentest.run.tasks import Results
+from screentest.run.tasks import TaskResults
 from screentest.testing.chat_answers import Status
 from screentest.testing.chat_server import FakeChatServer
 from tests.models.chat.kit import chat_at, prices, rating, short
 
 
-def judge(job: Job) -> Results:
+def judge(job: Job) -> TaskResults:
     """A task as a judge would be: it asks for one rating per record."""
     with chat_at(job.payload) as chat:
         chat.attach(job.ledger, prices())

@@ -14,7 +14,7 @@ import numpy as np
 from screentest.core import Aspect, register
 from screentest.testbeds.contract import Chosen, Context, DegradationInfo
 from screentest.testbeds.operators.shared import AnyClip, changed_clips
-from screentest.video import Part, Pixels, frame_by_frame
+from screentest.video import Pixels, VideoPart, frame_by_frame
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -36,7 +36,7 @@ class Aesthetics(AnyClip):
     def __init__(self, contrast: float) -> None:
         self._contrast = contrast
 
-    def parts(self, context: Context, chosen: Sequence[Chosen], severity: float) -> list[Part]:
+    def parts(self, context: Context, chosen: Sequence[Chosen], severity: float) -> list[VideoPart]:
         """The film with the contrast of the chosen clips changed."""
         table = contrast_table(1 + (self._contrast - 1) * severity)
         change = frame_by_frame(lambda picture: _with_luma(picture, table))

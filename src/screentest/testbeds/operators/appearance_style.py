@@ -21,7 +21,7 @@ from screentest.testbeds.contract import (
     Rng,
 )
 from screentest.testbeds.operators.shared import blended, changed_clips
-from screentest.video import Part, Pixels, frame_by_frame
+from screentest.video import Pixels, VideoPart, frame_by_frame
 
 if TYPE_CHECKING:
     from screentest.core.frames import Image
@@ -53,7 +53,7 @@ class AppearanceStyle:
             return {"style": self._style}
         return {"style": film_rng.pick(tuple(STYLES), "style")}
 
-    def parts(self, context: Context, chosen: Sequence[Chosen], severity: float) -> list[Part]:
+    def parts(self, context: Context, chosen: Sequence[Chosen], severity: float) -> list[VideoPart]:
         """The film with the chosen clips in their style."""
 
         def change(one: Chosen) -> Callable[[Image], Image]:

@@ -25,7 +25,7 @@ from screentest.testbeds.contract import (
     Unfit,
 )
 from screentest.testbeds.operators.shared import blended, changed_clips, numbered
-from screentest.video import Part, Pixels
+from screentest.video import Pixels, VideoPart
 
 if TYPE_CHECKING:
     from screentest.core.frames import Image
@@ -75,7 +75,7 @@ class BackgroundConsistency:
             raise Unfit("have no foreground that can be told from the background")
         return {"backgrounds": self._backgrounds.digest, "pictures": len(self._backgrounds.paths)}
 
-    def parts(self, context: Context, chosen: Sequence[Chosen], severity: float) -> list[Part]:
+    def parts(self, context: Context, chosen: Sequence[Chosen], severity: float) -> list[VideoPart]:
         """The film with jumping backgrounds in the chosen clips."""
         matting = context.models.role("matting")
 

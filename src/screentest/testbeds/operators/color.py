@@ -18,7 +18,7 @@ from screentest.testbeds.contract import (
     Unfit,
 )
 from screentest.testbeds.operators.shared import Follower, blended, changed_clips, is_shown
-from screentest.video import Part, Pixels, frame_by_frame
+from screentest.video import Pixels, VideoPart, frame_by_frame
 
 if TYPE_CHECKING:
     from screentest.core.frames import Image
@@ -51,7 +51,7 @@ class Color:
                 return {"object": thing, "from": old, "to": rng.pick(others, "colour", thing)}
         raise Unfit("have no coloured object that the detector finds")
 
-    def parts(self, context: Context, chosen: Sequence[Chosen], severity: float) -> list[Part]:
+    def parts(self, context: Context, chosen: Sequence[Chosen], severity: float) -> list[VideoPart]:
         """The film with the object of each chosen clip in its new colour."""
 
         def change(one: Chosen) -> Callable[[Image], Image]:

@@ -16,7 +16,7 @@ from screentest.testbeds.contract import (
     pieces,
     share_of,
 )
-from screentest.video import Part
+from screentest.video import VideoPart
 
 
 @register("degradation", "comprehensiveness", version=1, summary="clips deleted")
@@ -38,7 +38,7 @@ class Comprehensiveness:
         """Nothing to settle."""
         return {}
 
-    def parts(self, context: Context, chosen: Sequence[Chosen], severity: float) -> list[Part]:
+    def parts(self, context: Context, chosen: Sequence[Chosen], severity: float) -> list[VideoPart]:
         """The film without the chosen clips."""
         gone = chosen[: share_of(len(chosen), severity)]
         return list(pieces(context.film, {one.clip.number: None for one in gone}))

@@ -20,7 +20,7 @@ from screentest.testbeds.contract import (
     Unfit,
 )
 from screentest.testbeds.operators.shared import changed_clips
-from screentest.video import FrameFunction, Part, Pixels
+from screentest.video import FrameFunction, Pixels, VideoPart
 
 if TYPE_CHECKING:
     from screentest.core import Frame
@@ -56,7 +56,7 @@ class DynamicsDegree:
         mover = clip.facts.dynamic_degree[0]
         return {"motion": f"{mover.agent} {mover.action}".strip()}
 
-    def parts(self, context: Context, chosen: Sequence[Chosen], severity: float) -> list[Part]:
+    def parts(self, context: Context, chosen: Sequence[Chosen], severity: float) -> list[VideoPart]:
         """The film with the chosen clips held."""
         return changed_clips(
             context, chosen, lambda one: held(one.clip.frames, severity), Pixels.I420

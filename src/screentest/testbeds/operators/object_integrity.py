@@ -24,7 +24,7 @@ from screentest.testbeds.contract import (
     Unfit,
 )
 from screentest.testbeds.operators.shared import Box, Follower, blended, changed_clips, is_shown
-from screentest.video import Part, Pixels, frame_by_frame
+from screentest.video import Pixels, VideoPart, frame_by_frame
 
 if TYPE_CHECKING:
     from screentest.core.frames import Image
@@ -58,7 +58,7 @@ class ObjectIntegrity:
                 return {"object": thing}
         raise Unfit("have no object that the detector finds")
 
-    def parts(self, context: Context, chosen: Sequence[Chosen], severity: float) -> list[Part]:
+    def parts(self, context: Context, chosen: Sequence[Chosen], severity: float) -> list[VideoPart]:
         """The film with the object of each chosen clip painted away."""
 
         def change(one: Chosen) -> Callable[[Image], Image]:

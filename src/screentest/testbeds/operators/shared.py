@@ -9,7 +9,7 @@ import numpy as np
 
 from screentest.models import Models
 from screentest.testbeds.contract import Chosen, Context, Details, FilmClip, Look, Rng, pieces
-from screentest.video import FrameFunction, Part, Pixels, Reencode
+from screentest.video import FrameFunction, Pixels, Reencode, VideoPart
 
 if TYPE_CHECKING:
     from screentest.core.frames import Frame, Image
@@ -78,9 +78,9 @@ def changed_clips(
     chosen: Sequence[Chosen],
     change: Callable[[Chosen], FrameFunction],
     pixels: Pixels,
-) -> list[Part]:
+) -> list[VideoPart]:
     """The film with the chosen clips passed through a function each."""
-    replaced: dict[int, Part | None] = {
+    replaced: dict[int, VideoPart | None] = {
         one.clip.number: Reencode(one.clip.span, change(one), pixels) for one in chosen
     }
     return list(pieces(context.film, replaced))

@@ -17,7 +17,7 @@ from screentest.testbeds.contract import (
     share_of,
 )
 from screentest.testbeds.operators.shared import changed_clips
-from screentest.video import Part, Pixels, frame_by_frame
+from screentest.video import Pixels, VideoPart, frame_by_frame
 
 if TYPE_CHECKING:
     from screentest.core.frames import Image
@@ -43,7 +43,7 @@ class SpatialRelationship:
         placed = clip.facts.sides[0]
         return {"location": placed.location, "object": placed.object}
 
-    def parts(self, context: Context, chosen: Sequence[Chosen], severity: float) -> list[Part]:
+    def parts(self, context: Context, chosen: Sequence[Chosen], severity: float) -> list[VideoPart]:
         """The film with the chosen clips mirrored."""
         some = chosen[: share_of(len(chosen), severity)]
         return changed_clips(context, some, lambda _: frame_by_frame(mirrored), Pixels.I420)

@@ -14,7 +14,7 @@ import numpy as np
 from screentest.core import Aspect, BadOption, register
 from screentest.testbeds.contract import Chosen, Context, DegradationInfo
 from screentest.testbeds.operators.shared import AnyClip, changed_clips
-from screentest.video import Part, Pixels, frame_by_frame
+from screentest.video import Pixels, VideoPart, frame_by_frame
 
 if TYPE_CHECKING:
     from screentest.core.frames import Image
@@ -35,7 +35,7 @@ class TechnicalQuality(AnyClip):
         self.info = DegradationInfo(Aspect.TECHNICAL_QUALITY, long_side=base)
         self._factor = low / base
 
-    def parts(self, context: Context, chosen: Sequence[Chosen], severity: float) -> list[Part]:
+    def parts(self, context: Context, chosen: Sequence[Chosen], severity: float) -> list[VideoPart]:
         """The film with the chosen clips made small and large again."""
         factor = self._factor**severity
         change = frame_by_frame(lambda image: reduced(image, factor))

@@ -16,7 +16,7 @@ from screentest.testbeds.contract import (
     pieces,
     share_of,
 )
-from screentest.video import Keep, Part
+from screentest.video import Keep, VideoPart
 
 
 @register("degradation", "temporal_flow", version=1, summary="consecutive clips shuffled")
@@ -38,12 +38,12 @@ class TemporalFlow:
         """Nothing to settle."""
         return {}
 
-    def parts(self, context: Context, chosen: Sequence[Chosen], severity: float) -> list[Part]:
+    def parts(self, context: Context, chosen: Sequence[Chosen], severity: float) -> list[VideoPart]:
         """The film with the chosen clips in each other's places."""
         some = sorted(chosen, key=lambda one: one.clip.number)
         some = some[: share_of(len(some), severity, least=2)]
         order = another_order(len(some), context.rng)
-        moved: dict[int, Part | None] = {
+        moved: dict[int, VideoPart | None] = {
             place.clip.number: Keep(some[number].clip.span)
             for place, number in zip(some, order, strict=True)
         }

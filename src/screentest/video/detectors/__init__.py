@@ -4,6 +4,6 @@ A detector is a consumer of a scan: it runs in the same pass as anything else, h
 small frames at most, and has its boundaries when the video has ended.
 """
 
-from screentest.video.detectors.contract import Boundary, Detector
+from screentest.video.detectors.contract import Boundary, ShotDetector
 
-__all__ = ["Boundary", "Detector"]
+__all__ = ["Boundary", "ShotDetector"]

@@ -11,7 +11,7 @@ from fractions import Fraction
 from typing import Literal
 
 from screentest.core import BadOption, BaseConsumer, Frame, Time, VideoInfo, register
-from screentest.video.detectors.contract import FULL_SIZE, Boundary, HsvChange, Weights
+from screentest.video.detectors.contract import FULL_SIZE, Boundary, ChangeWeights, HsvChange
 
 
 class ContentDetector(BaseConsumer):
@@ -19,7 +19,9 @@ class ContentDetector(BaseConsumer):
 
     wants = FULL_SIZE
 
-    def __init__(self, threshold: float, min_length: int, weights: Weights, *, merge: bool) -> None:
+    def __init__(
+        self, threshold: float, min_length: int, weights: ChangeWeights, *, merge: bool
+    ) -> None:
         self._threshold = threshold
         self._min_length = min_length
         self._merge = merge
@@ -95,7 +97,9 @@ def content(
     ``weights`` are those of hue, saturation, brightness and edges; no shot is shorter than
     ``min_length`` frames.
     """
-    return ContentDetector(threshold, min_length, Weights(*weights), merge=short_shots == "merge")
+    return ContentDetector(
+        threshold, min_length, ChangeWeights(*weights), merge=short_shots == "merge"
+    )
 
 
 # adaptive: a cut where colour changes far more than around it (PySceneDetect's definition).
@@ -118,7 +122,7 @@ class AdaptiveDetector(BaseConsumer):
         min_length: int,
         window: int,
         min_change: float,
-        weights: Weights,
+        weights: ChangeWeights,
     ) -> None:
         if window < 1:
             raise BadOption("the window of the adaptive detector is at least 1 frame")
@@ -178,4 +182,4 @@ def adaptive(
     ``weights`` are those of hue, saturation, brightness and edges; no shot is shorter than
     ``min_length`` frames.
     """
-    return AdaptiveDetector(threshold, min_length, window, min_change, Weights(*weights))
+    return AdaptiveDetector(threshold, min_length, window, min_change, ChangeWeights(*weights))

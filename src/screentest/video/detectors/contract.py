@@ -1,4 +1,4 @@
-"""Boundary: where a detector sees a new shot begin. Detector: what finds them."""
+"""Boundary: where a detector sees a new shot begin. ShotDetector: what finds them."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ class Boundary:
 
 
 @runtime_checkable
-class Detector(Consumer, Protocol):
+class ShotDetector(Consumer, Protocol):
     """A consumer that finds shot boundaries."""
 
     @property
@@ -135,7 +135,7 @@ def walk(from_first: NDArray[np.float64], to_last: NDArray[np.float64]) -> Walk:
 
 
 @dataclass(frozen=True, slots=True)
-class Comparison:
+class PictureComparison:
     """Two pictures compared, whatever the brightness and contrast of each."""
 
     likeness: float
@@ -144,21 +144,21 @@ class Comparison:
     """What neither has from the other: contrast that no brightening explains, of 255."""
 
 
-def compare(one: NDArray[np.float32], two: NDArray[np.float32]) -> Comparison:
+def compare(one: NDArray[np.float32], two: NDArray[np.float32]) -> PictureComparison:
     """Compare two pictures, pixels × 3.
 
     >>> stripes = np.array([[0, 0, 0], [100, 100, 100]] * 4, np.float32)
     >>> compare(stripes, stripes / 2 + 40)
-    Comparison(likeness=1.0, news=0.0)
+    PictureComparison(likeness=1.0, news=0.0)
     """
     first, second = one - one.mean(axis=0), two - two.mean(axis=0)
     spread_one = float(np.sqrt(np.square(first).mean()))
     spread_two = float(np.sqrt(np.square(second).mean()))
     if min(spread_one, spread_two) < 1e-3:
-        return Comparison(0.0, 0.0)
+        return PictureComparison(0.0, 0.0)
     correlation = float((first * second).mean()) / (spread_one * spread_two)
     likeness = min(1.0, max(-1.0, correlation))
-    return Comparison(likeness, min(spread_one, spread_two) * (1 - likeness**2) ** 0.5)
+    return PictureComparison(likeness, min(spread_one, spread_two) * (1 - likeness**2) ** 0.5)
 
 
 # How much colour changes from frame to frame, as PySceneDetect 0.7 measures it.
@@ -174,7 +174,7 @@ _LONG_SIDE = 256
 
 
 @dataclass(frozen=True, slots=True)
-class Weights:
+class ChangeWeights:
     """What each component counts for in the mean."""
 
     hue: float = 1.0
@@ -201,8 +201,8 @@ class HsvChange:
     [0.0, 85.0, 0.0]
     """
 
-    def __init__(self, weights: Weights | None = None) -> None:
-        self._weights = weights or Weights()
+    def __init__(self, weights: ChangeWeights | None = None) -> None:
+        self._weights = weights or ChangeWeights()
         self._full_shape: tuple[int, ...] | None = None
         self._before: Image | None = None
         self._edges_before: Image | None = None

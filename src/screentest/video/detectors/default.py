@@ -134,7 +134,7 @@ def _neighbours(outwards: list[float], held: float) -> list[float]:
     for change in outwards:
         in_a_row = in_a_row + 1 if change < held else 0
         if in_a_row > _HELD_IN_A_ROW:
-            # Nothing moves here; what lies beyond is another shot.
+            # Nothing moves here; what is beyond is another shot.
             return [*near, change]
         if in_a_row == 0:
             near.append(change)

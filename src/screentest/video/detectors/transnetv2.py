@@ -47,7 +47,7 @@ _AROUND = (_WINDOW - _SCORED) // 2
 _JUST_BEFORE = 6
 """Frames: the network marks a fade only when there is something to see."""
 _GRADUAL = 3
-"""A transition of this many frames or more is no cut."""
+"""A transition of this many frames or more is not a cut."""
 
 
 class _Waiting(NamedTuple):
@@ -183,7 +183,7 @@ def _find(weights: str) -> Path:
     if not path.is_file():
         raise NoValue(
             Reason.MISSING_MODEL,
-            f"there are no TransNetV2 weights at {weights}",
+            f"no TransNetV2 weights at {weights}",
             advice=f"Get them: screentest models pull {WEIGHTS}",
         )
     return path

@@ -24,7 +24,7 @@ from screentest.core import (
     to_json,
 )
 from screentest.core.score import Json
-from screentest.run.records import Row, insert, now, select, update
+from screentest.run.records import SqlRow, insert, now, select, update
 from screentest.run.writer import cleared
 
 KINDS: Final = ("judge", "metric")
@@ -61,7 +61,7 @@ class EvaluatorNote:
     ) -> Self:
         """The note of a metric; a limit that is infinite is written as none."""
         about: dict[str, Json] = {
-            "outputs": {output: _limits(told) for output, told in info.outputs.items()},
+            "outputs": {output: _limits(about) for output, about in info.outputs.items()},
             "level": info.level.value,
             "roles": list(info.roles),
             "needs": list(info.needs),
@@ -72,17 +72,17 @@ class EvaluatorNote:
     @property
     def outputs(self) -> dict[str, OutputInfo]:
         """What a metric said of each value it gives; a judge gives none."""
-        told: Any = self.about.get("outputs", {})
-        return {output: _output(**parts) for output, parts in told.items()}
+        outputs: Any = self.about.get("outputs", {})
+        return {output: _output(**parts) for output, parts in outputs.items()}
 
 
-def _limits(told: OutputInfo) -> dict[str, Json]:
+def _limits(info: OutputInfo) -> dict[str, Json]:
     return {
-        "summary": told.summary,
-        "low": told.low if math.isfinite(told.low) else None,
-        "high": told.high if math.isfinite(told.high) else None,
-        "higher_is_better": told.higher_is_better,
-        "unit": told.unit,
+        "summary": info.summary,
+        "low": info.low if math.isfinite(info.low) else None,
+        "high": info.high if math.isfinite(info.high) else None,
+        "higher_is_better": info.higher_is_better,
+        "unit": info.unit,
     }
 
 
@@ -92,9 +92,9 @@ def _output(*, low: float | None, high: float | None, **rest: Any) -> OutputInfo
     )
 
 
-def item_rows(items: Iterable[Item], probes: Mapping[str, VideoInfo]) -> list[Row]:
+def item_rows(items: Iterable[Item], probes: Mapping[str, VideoInfo]) -> list[SqlRow]:
     """Items as rows; paths are made absolute, so that they lead somewhere from any folder."""
-    rows: list[Row] = []
+    rows: list[SqlRow] = []
     for item in items:
         _must_be_text(item)
         whole = replace(
@@ -116,12 +116,12 @@ def item_rows(items: Iterable[Item], probes: Mapping[str, VideoInfo]) -> list[Ro
 
 
 def _must_be_text(item: Item) -> None:
-    """Bytes that are no UTF-8 reach a program as halves of surrogate pairs: no text has them."""
-    told = {"id": item.id, "prompt": item.prompt, "instruction": item.instruction}
-    told |= {f"group {name}": f"{name}={value}" for name, value in item.groups.items()}
+    """Bytes that are not UTF-8 reach a program as halves of surrogate pairs: no text has them."""
+    texts = {"id": item.id, "prompt": item.prompt, "instruction": item.instruction}
+    texts |= {f"group {name}": f"{name}={value}" for name, value in item.groups.items()}
     for number, clip in enumerate(item.script.clips if item.script else (), start=1):
-        told[f"caption {number}"] = clip.caption
-    for name, text in told.items():
+        texts[f"caption {number}"] = clip.caption
+    for name, text in texts.items():
         try:
             text.encode()
         except UnicodeEncodeError as error:
@@ -137,7 +137,7 @@ def _lasting(path: Path) -> Path:
     return Path(str(path.absolute()).encode("utf-8", "backslashreplace").decode())
 
 
-def evaluator_rows(notes: Iterable[EvaluatorNote]) -> list[Row]:
+def evaluator_rows(notes: Iterable[EvaluatorNote]) -> list[SqlRow]:
     """Evaluators as rows."""
     return [
         {
@@ -150,7 +150,7 @@ def evaluator_rows(notes: Iterable[EvaluatorNote]) -> list[Row]:
     ]
 
 
-def note_row(name: str, document: Json) -> Row:
+def note_row(name: str, document: Json) -> SqlRow:
     """A document as a row."""
     return {"name": name, "body": cleared(_text(document))}
 
@@ -167,13 +167,13 @@ IDENTITY: Final[Mapping[str, tuple[str, ...]]] = {
 """What makes a row the same row."""
 
 
-def keep(connection: sqlite3.Connection, table: str, rows: Iterable[Row], start: int) -> None:
-    """Write rows, each in the place of the one that told of the same before."""
+def keep(connection: sqlite3.Connection, table: str, rows: Iterable[SqlRow], start: int) -> None:
+    """Write rows, each in the place of the one about the same before."""
     names = IDENTITY[table]
     where = " AND ".join(f"{name} = ?" for name in names)
     moment = now()
     for row in rows:
-        whole: Row = {**row, "start": start, "written": moment}
+        whole: SqlRow = {**row, "start": start, "written": moment}
         known = connection.execute(
             f"SELECT id FROM {table} WHERE {where}", [row[name] for name in names]
         ).fetchone()
@@ -183,18 +183,20 @@ def keep(connection: sqlite3.Connection, table: str, rows: Iterable[Row], start:
             update(connection, table, known[0], whole)
 
 
-def read(connection: sqlite3.Connection, table: str, folder: Path, *, current: bool) -> list[Row]:
+def read(
+    connection: sqlite3.Connection, table: str, folder: Path, *, current: bool
+) -> list[SqlRow]:
     """Rows in the order they came in; with ``current`` those of the latest start that kept any."""
     latest = f"WHERE start = (SELECT max(start) FROM {table})" if current else ""
     return list(select(connection, table, folder, f"{latest} ORDER BY id"))
 
 
-def as_items(rows: Iterable[Row]) -> dict[str, Item]:
+def as_items(rows: Iterable[SqlRow]) -> dict[str, Item]:
     """Items by id."""
     return {str(row["item"]): from_json(Item, str(row["body"])) for row in rows}
 
 
-def as_probes(rows: Iterable[Row]) -> dict[str, VideoInfo]:
+def as_probes(rows: Iterable[SqlRow]) -> dict[str, VideoInfo]:
     """What is known of videos, by the id of their item."""
     return {
         str(row["item"]): from_json(VideoInfo, str(row["probe"]))
@@ -203,7 +205,7 @@ def as_probes(rows: Iterable[Row]) -> dict[str, VideoInfo]:
     }
 
 
-def as_evaluators(rows: Iterable[Row]) -> list[EvaluatorNote]:
+def as_evaluators(rows: Iterable[SqlRow]) -> list[EvaluatorNote]:
     """Evaluators as they were kept."""
     return [
         EvaluatorNote(
@@ -216,6 +218,6 @@ def as_evaluators(rows: Iterable[Row]) -> list[EvaluatorNote]:
     ]
 
 
-def as_notes(rows: Iterable[Row]) -> dict[str, Any]:
+def as_notes(rows: Iterable[SqlRow]) -> dict[str, Any]:
     """Documents by name."""
     return {str(row["name"]): json.loads(str(row["body"])) for row in rows}

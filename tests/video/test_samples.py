@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from screentest.core import BadOption, BaseConsumer, Frame, FrameRequest, Layout, Size, Span
 from screentest.core.frames import Filter
-from screentest.video import evenly, every, sample_frames, sampling, scan, survey
+from screentest.video import evenly, every, sample_frames, samples, scan, survey
 from tests.video import clips
 
 SMALL = Size(long_side=96)
@@ -34,7 +34,7 @@ class Pictures(BaseConsumer):
 
 def check_seeking(video: Path, count: int, monkeypatch: pytest.MonkeyPatch) -> None:
     # Seek to each frame, even where the planner would rather walk.
-    monkeypatch.setattr(sampling, "SEEK_COST", -10_000)
+    monkeypatch.setattr(samples, "SEEK_COST", -10_000)
     pictures = Pictures()
     scan(video, [pictures])
     table = survey(video)
@@ -71,10 +71,10 @@ def test_a_file_that_lies_about_where_to_seek_is_walked(
     sample: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     video = sample / "frenchgp_1906_214x160.mp4"
-    monkeypatch.setattr(sampling, "SEEK_COST", -10_000)
+    monkeypatch.setattr(samples, "SEEK_COST", -10_000)
     # As if the container's index sent us to the end, whatever was asked.
     monkeypatch.setattr(
-        sampling.Source,
+        samples.VideoSource,
         "seek",
         lambda self, pts: self.container.seek(2**40, stream=self.stream) is None,
     )
@@ -86,8 +86,8 @@ def test_a_file_that_lies_about_where_to_seek_is_walked(
 def test_walks_where_seeking_costs_more(sample: Path) -> None:
     video = sample / "frenchgp_1906_214x160.mp4"
     table = survey(video)
-    assert [leg.entry for leg in sampling._plan(table, range(0, 288, 2))] == [None]
-    assert sampling._plan(table, []) == []
+    assert [leg.entry for leg in samples._plan(table, range(0, 288, 2))] == [None]
+    assert samples._plan(table, []) == []
 
 
 def test_each_frame_once_and_in_order(sample: Path) -> None:

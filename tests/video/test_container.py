@@ -15,7 +15,7 @@ import av
 import pytest
 
 from screentest.core import Reason, VideoError
-from screentest.video.gate import open_container, video_stream
+from screentest.video.container import open_container, video_stream
 from screentest.video.limits import DEFAULT_LIMITS, Limits
 from tests.video import hostile, references
 from tests.video.witnesses import FileWatch, PortWatch
@@ -144,11 +144,11 @@ def test_nothing_else_is_opened_in_the_eyes_of_the_kernel(tmp_path: Path) -> Non
     script = (
         "import os, sys\n"
         "from pathlib import Path\n"
-        "from screentest.video import Source\n"
+        "from screentest.video import VideoSource\n"
         "from screentest.core import VideoError\n"
         "def read(path):\n"
         "    try:\n"
-        "        with Source(path) as source:\n"
+        "        with VideoSource(path) as source:\n"
         "            for _ in source.frames(): pass\n"
         "    except VideoError: pass\n"
         # Once unwatched: whatever Python loads late is loaded then.
@@ -197,7 +197,7 @@ def test_no_picture_is_allocated_to_find_that_out(maker: Maker, tmp_path: Path) 
         "import re, sys\n"
         "from pathlib import Path\n"
         "from screentest.core import VideoError\n"
-        "from screentest.video.gate import open_container\n"
+        "from screentest.video.container import open_container\n"
         "def peak():\n"
         "    status = Path('/proc/self/status').read_text()\n"
         "    return int(re.search(r'VmHWM:\\s+(\\d+)', status)[1])\n"

@@ -1,4 +1,4 @@
-"""Sampling: pick moments of a video, and get the frames that are on the screen then.
+"""Samples: pick moments of a video, and get the frames that are on the screen then.
 
 Moments come first (centres of shots, N in all, k per second), as exact times; then the frames
 are fetched by the cheaper of two ways: seeking from entry point to entry point in order, or
@@ -30,7 +30,7 @@ from screentest.core import (
 )
 from screentest.video.limits import DEFAULT_LIMITS, Limits
 from screentest.video.probe import Converter, conversion_key
-from screentest.video.source import Source
+from screentest.video.source import VideoSource
 from screentest.video.survey import Survey, survey
 
 SEEK_COST = 12
@@ -49,7 +49,7 @@ def evenly(span: Span, count: int) -> list[Time]:
     ['5/2', '15/2']
     """
     if count < 1:
-        raise BadOption(f"{count} frames cannot be taken")
+        raise BadOption(f"invalid number of frames {count}: must be 1 or more")
     return [span.start + span.duration * (2 * n + 1) / (2 * count) for n in range(count)]
 
 
@@ -60,7 +60,7 @@ def every(span: Span, rate: Fraction) -> list[Time]:
     ['0', '1/2']
     """
     if rate <= 0:
-        raise BadOption(f"a rate of {rate} per second cannot be")
+        raise BadOption(f"invalid rate {rate} per second: must be above 0")
     ticks = -(-span.duration * rate // 1)
     return [span.start + n / rate for n in range(int(ticks))]
 
@@ -84,7 +84,7 @@ def sample_frames(
     wanted = sorted({table.shown_at(moment) for moment in moments})
     convert = Converter(conversion_key(FrameRequest(size=size, layout=layout, filter=filter)))
     served = 0
-    with Source(path, limits) as source:
+    with VideoSource(path, limits) as source:
         for leg in _plan(table, wanted):
             if leg.entry is not None and not source.seek(leg.entry):
                 break
@@ -136,7 +136,7 @@ def _walk(
 ) -> Iterator[Frame]:
     """Decode from the start, every frame, and pick: slow and sure."""
     remaining = {int(table.pts[index]): index for index in missing}
-    with Source(path, limits) as source:
+    with VideoSource(path, limits) as source:
         for moment, picture in source.frames():
             index = remaining.pop(int(moment / table.time_base), None)
             if index is not None:

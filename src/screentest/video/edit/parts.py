@@ -9,18 +9,18 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from screentest._util.text import shown_path
 from screentest.core import BadOption, Frame, Span, Time, timecode
+from screentest.video.edit.encode import ClipEncoder, EncoderSettings, StreamFormat
+from screentest.video.edit.pictures import Fitter, Pixels, checksum, timed_frames
 from screentest.video.limits import Limits
-from screentest.video.source import Source
-from screentest.video.splicing.encode import ClipEncoder, EncoderSettings, StreamFormat
-from screentest.video.splicing.pictures import Fitter, Pixels, checksum, timed_frames
+from screentest.video.source import VideoSource
 
 if TYPE_CHECKING:
     from av.packet import Packet
     from av.stream import Stream
 
     from screentest.core.frames import Image
-    from screentest.video.splicing.mp4 import Mp4Writer
-    from screentest.video.splicing.normalize import NormalizedVideo
+    from screentest.video.edit.mp4 import Mp4Writer
+    from screentest.video.edit.normalize import NormalizedVideo
 
 
 FrameFunction: TypeAlias = "Callable[[Iterator[Frame]], Iterable[Image]]"
@@ -31,7 +31,7 @@ decoded."""
 
 
 @dataclass(frozen=True, slots=True)
-class Origin:
+class ClipOrigin:
     """A range of another file, whose pictures stand in for those of the source."""
 
     path: Path
@@ -56,11 +56,11 @@ class Reencode:
     durations: tuple[Time, ...] | None = None
     """How long each picture that comes back is shown, where that is not as it was. Then there
     may be more or fewer of them."""
-    origin: Origin | None = None
+    origin: ClipOrigin | None = None
     """Where the pictures come from, if not from the source. As many as the range has frames."""
 
 
-Part: TypeAlias = Keep | Reencode
+VideoPart: TypeAlias = Keep | Reencode
 
 
 def frame_by_frame(change: Callable[[Image], Image]) -> FrameFunction:
@@ -107,7 +107,7 @@ class ClipWriter:
 
 # Originals: the very pictures that a normalised clip was encoded from, decoded once more.
 #
-# Seeking into a stranger's file can give wrong pictures without an error. Every picture is
+# Seeking into an untrusted file can give wrong pictures without an error. Every picture is
 # compared with the checksum taken when the file was normalised; after the first that differs,
 # the source is decoded from its beginning instead.
 
@@ -140,7 +140,7 @@ def _decoded(
     """Pictures as long as they come at the ticks where they should."""
     form = video.format
     fit = Fitter(form.width, form.height, form.matrix)
-    with Source(video.source, limits, threads=video.settings.threads) as source:
+    with VideoSource(video.source, limits, threads=video.settings.threads) as source:
         if enter_at is not None:
             source.seek(enter_at)
         coming = timed_frames(source.frames(), video.clock, ticks[0], ticks[-1] + 1)
@@ -150,10 +150,10 @@ def _decoded(
             yield fit(one.frame)
 
 
-def other_pictures(origin: Origin, form: StreamFormat, limits: Limits) -> Iterator[Image]:
+def other_pictures(origin: ClipOrigin, form: StreamFormat, limits: Limits) -> Iterator[Image]:
     """The pictures of another file, upright and in the size of the normalised one."""
     fit = Fitter(form.width, form.height, form.matrix)
-    with Source(origin.path, limits) as source:
+    with VideoSource(origin.path, limits) as source:
         # From the beginning: of this file nothing is known that would make seeking safe.
         for moment, frame in source.frames():
             if origin.span is not None and moment >= origin.span.end:

@@ -18,8 +18,8 @@ from av.video.frame import VideoFrame
 from av.video.reformatter import ColorRange, Colorspace, Interpolation, VideoReformatter
 
 from screentest.core import Size, Time
+from screentest.video.edit.encode import PIXEL_FORMAT, StreamFormat
 from screentest.video.probe import rotation_of
-from screentest.video.splicing.encode import PIXEL_FORMAT, StreamFormat
 
 if TYPE_CHECKING:
     from av.video.plane import VideoPlane
@@ -124,7 +124,7 @@ def _stacked(planes: list[Image], width: int, height: int) -> Image:
 
 
 @dataclass(frozen=True, slots=True)
-class Clock:
+class SourceClock:
     """How the times of a source become ticks of the normalised file."""
 
     zero: Time
@@ -134,9 +134,9 @@ class Clock:
     """Frames per second where a constant rate is made; None keeps the source's own times."""
 
     def tick(self, moment: Time) -> int:
-        """Where a time of the source lies: at a constant rate, on the nearest frame.
+        """Where a time of the source is: at a constant rate, on the nearest frame.
 
-        >>> Clock(Fraction(0), 12_000, Fraction(24)).tick(Fraction(42, 1000))
+        >>> SourceClock(Fraction(0), 12_000, Fraction(24)).tick(Fraction(42, 1000))
         500
         """
         if self.rate is None:
@@ -160,7 +160,7 @@ class TimedFrame(NamedTuple):
 
 
 def timed_frames(
-    frames: Iterable[tuple[Time, VideoFrame]], clock: Clock, begin: int, end: int
+    frames: Iterable[tuple[Time, VideoFrame]], clock: SourceClock, begin: int, end: int
 ) -> Iterator[TimedFrame]:
     """The frames to show from tick ``begin`` until ``end``.
 

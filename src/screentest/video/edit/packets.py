@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from screentest._util.text import shown_path
 from screentest.core import BadOption, Span, Time, timecode
 from screentest.video.limits import Limits
-from screentest.video.source import Source
+from screentest.video.source import VideoSource
 
 if TYPE_CHECKING:
     from av.video.stream import VideoStream
@@ -87,7 +87,7 @@ class PacketFile:
 
     def __init__(self, path: Path, limits: Limits, timescale: int, end: Time) -> None:
         self._path = path
-        self._source = Source(path, limits)
+        self._source = VideoSource(path, limits)
         self._timescale = timescale
         self._end = int(end * timescale)
         shown_at, decoded_at, keys = array("q"), array("q"), array("b")

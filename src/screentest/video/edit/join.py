@@ -18,14 +18,14 @@ import numpy as np
 from screentest._util.atomic import atomic_output
 from screentest._util.text import shown_path
 from screentest.core import NATIVE, BadOption, Fault, Reason, Size, Span, VideoError, VideoInfo
+from screentest.video.edit.encode import EncoderSettings, StreamFormat
+from screentest.video.edit.mp4 import Mp4Writer
+from screentest.video.edit.normalize import refuse_to_replace
+from screentest.video.edit.parts import ClipWriter
+from screentest.video.edit.pictures import UNSAID, Fitter, even_size, matrix_of
 from screentest.video.limits import DEFAULT_LIMITS, Limits
 from screentest.video.probe import examine
-from screentest.video.source import Source
-from screentest.video.splicing.encode import EncoderSettings, StreamFormat
-from screentest.video.splicing.mp4 import Mp4Writer
-from screentest.video.splicing.normalize import refuse_to_replace
-from screentest.video.splicing.parts import ClipWriter
-from screentest.video.splicing.pictures import UNSAID, Fitter, even_size, matrix_of
+from screentest.video.source import VideoSource
 from screentest.video.survey import Survey
 
 if TYPE_CHECKING:
@@ -42,7 +42,7 @@ _BLACK, _NO_COLOUR = 16, 128
 
 @dataclass(frozen=True, slots=True)
 class JoinedVideo:
-    """A film and where in it each part lies."""
+    """A film and where in it each part is."""
 
     path: Path
     spans: tuple[Span, ...]
@@ -77,7 +77,7 @@ def join(
         for part, (info, table) in zip(parts, tables, strict=True):
             begins = at
             fit = _Boxed(info, form)
-            with Source(part, limits, threads=settings.threads) as source:
+            with VideoSource(part, limits, threads=settings.threads) as source:
                 for frame, tick, duration in _timed(source, table, form.timescale):
                     clips.add(fit(frame), begins + tick, duration, begins_clip=at == begins)
                     at = begins + tick + duration
@@ -97,7 +97,7 @@ def _format(
     path: Path, info: VideoInfo, tables: Sequence[Survey], size: Size, limits: Limits
 ) -> StreamFormat:
     """The format of the film: that of its first part, on a clock for all of them."""
-    with Source(path, limits) as source:
+    with VideoSource(path, limits) as source:
         frame = next((frame for _, frame in source.frames()), None)
         context = source.stream.codec_context
         primaries, transfer = int(context.color_primaries), int(context.color_trc)
@@ -126,7 +126,9 @@ def _timescale(tables: Sequence[Survey]) -> int:
     return scale
 
 
-def _timed(source: Source, table: Survey, timescale: int) -> Iterator[tuple[VideoFrame, int, int]]:
+def _timed(
+    source: VideoSource, table: Survey, timescale: int
+) -> Iterator[tuple[VideoFrame, int, int]]:
     """Frames with the tick they appear at, from 0, and how long they are shown."""
     zero: Fraction | None = None
     waiting: tuple[VideoFrame, int] | None = None

@@ -31,22 +31,22 @@ from screentest.core import (
     VideoError,
     VideoInfo,
 )
-from screentest.video.limits import DEFAULT_LIMITS, Limits
-from screentest.video.probe import examine
-from screentest.video.source import Source
-from screentest.video.splicing.encode import EncoderSettings, StreamFormat
-from screentest.video.splicing.mp4 import Mp4Writer
-from screentest.video.splicing.parts import ClipWriter
-from screentest.video.splicing.pictures import (
+from screentest.video.edit.encode import EncoderSettings, StreamFormat
+from screentest.video.edit.mp4 import Mp4Writer
+from screentest.video.edit.parts import ClipWriter
+from screentest.video.edit.pictures import (
     UNSAID,
-    Clock,
     Fitter,
+    SourceClock,
     TimedFrame,
     checksum,
     even_size,
     matrix_of,
     timed_frames,
 )
+from screentest.video.limits import DEFAULT_LIMITS, Limits
+from screentest.video.probe import examine
+from screentest.video.source import VideoSource
 from screentest.video.survey import Survey, survey
 
 if TYPE_CHECKING:
@@ -73,7 +73,7 @@ class Cut:
 
 
 @dataclass(frozen=True, slots=True)
-class Boundary:
+class ClipBoundary:
     """A boundary that was asked for, and the frame it fell on."""
 
     asked: Time
@@ -88,7 +88,7 @@ class NormalizedVideo:
 
     path: Path
     source: Path
-    clock: Clock
+    clock: SourceClock
     format: StreamFormat
     settings: EncoderSettings
     encoder: str
@@ -96,7 +96,7 @@ class NormalizedVideo:
     frames: int
     duration: Time
     cuts: tuple[Cut, ...]
-    boundaries: tuple[Boundary, ...]
+    boundaries: tuple[ClipBoundary, ...]
     checksums: str
     """One per picture, as it was before encoding: eight hex digits each."""
     faults: tuple[Fault, ...] = ()
@@ -113,7 +113,7 @@ class NormalizedVideo:
         return survey(self.path).times
 
     def at(self, asked: Time) -> Time:
-        """Where a boundary that was asked for lies in the file."""
+        """Where a boundary that was asked for is in the file."""
         for boundary in self.boundaries:
             if boundary.asked == asked:
                 return boundary.time
@@ -150,10 +150,10 @@ def normalize(
     source, out = Path(source), Path(out)
     refuse_to_replace(out, source)
     if rate is not None and rate <= 0:
-        raise BadOption(f"a rate of {rate} frames per second cannot be")
+        raise BadOption(f"invalid rate {rate} frames per second: must be above 0")
     progress = progress or Silent()
     info, table = examine(source, limits)
-    with Source(source, limits, threads=settings.threads) as opened:
+    with VideoSource(source, limits, threads=settings.threads) as opened:
         frames = opened.frames()
         first = next(frames, None)
         if first is None:
@@ -162,7 +162,7 @@ def normalize(
                 f"no picture in {shown_path(source)} can be decoded",
                 advice="Check that it plays; render or download it again.",
             )
-        clock = Clock(first[0], _timescale(1 / rate if rate else table.time_base), rate)
+        clock = SourceClock(first[0], _timescale(1 / rate if rate else table.time_base), rate)
         form = _format(opened, first[1], info, size, clock)
         progress.begin(f"normalise {source.name}", float(table.end - clock.zero), "s")
         track = _Track(keyframes_at, table)
@@ -211,7 +211,7 @@ def _timescale(step: Fraction) -> int:
 
 
 def _format(
-    source: Source, frame: VideoFrame, info: VideoInfo, size: Size, clock: Clock
+    source: VideoSource, frame: VideoFrame, info: VideoInfo, size: Size, clock: SourceClock
 ) -> StreamFormat:
     context = source.stream.codec_context
     width, height = even_size(size, info.width, info.height)
@@ -230,7 +230,7 @@ def _format(
 
 
 def _lasting(
-    frames: Iterable[tuple[Time, VideoFrame]], clock: Clock, table: Survey
+    frames: Iterable[tuple[Time, VideoFrame]], clock: SourceClock, table: Survey
 ) -> Iterator[tuple[TimedFrame, int]]:
     """Frames with how long each is shown: until the next one, or the end."""
     end = clock.tick(table.end)
@@ -249,7 +249,7 @@ class _Track:
 
     def __init__(self, asked: Sequence[Time], table: Survey) -> None:
         self._coming = deque(sorted(set(asked)))
-        self._reached: list[Boundary] = []
+        self._reached: list[ClipBoundary] = []
         self._table = table
         self.cuts: list[Cut] = []
         self.checksums = bytearray()
@@ -263,16 +263,16 @@ class _Track:
         time = one.tick * form.time_base
         begins = not self.cuts
         while self._coming and self._coming[0] <= one.moment:
-            self._reached.append(Boundary(self._coming.popleft(), time))
+            self._reached.append(ClipBoundary(self._coming.popleft(), time))
             begins = True
         if begins:
             self.cuts.append(Cut(time, self.frames, self._entry(one.moment)))
         self.checksums += checksum(picture).to_bytes(4, "big")
         return begins
 
-    def boundaries(self, end: Time) -> tuple[Boundary, ...]:
+    def boundaries(self, end: Time) -> tuple[ClipBoundary, ...]:
         """All that were asked for; those after the last frame lie at the end."""
-        return (*self._reached, *(Boundary(asked, end) for asked in self._coming))
+        return (*self._reached, *(ClipBoundary(asked, end) for asked in self._coming))
 
     def _entry(self, moment: Time) -> int | None:
         entry = int(self._table.entry[self._table.shown_at(moment)])

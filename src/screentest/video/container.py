@@ -1,4 +1,4 @@
-"""The gate: how a video is opened, and what it must be to be let in.
+"""The container: how a video is opened, and what it must be to be accepted.
 
 The demuxer gets the bytes of one plain file and never its name, so no name can be read as a
 URL, an option or a pattern. Only the containers on the list below are demuxed, and whatever
@@ -19,8 +19,7 @@ import av.logging
 from av.stream import Disposition
 
 from screentest._util.text import printable, shown_path
-from screentest.core.errors import VideoError
-from screentest.core.outcome import Reason
+from screentest.core import Reason, VideoError
 from screentest.video.limits import DEFAULT_LIMITS, Limits, PlainFile
 
 if TYPE_CHECKING:

@@ -20,19 +20,19 @@ import numpy as np
 from screentest._util.atomic import atomic_output
 from screentest._util.text import shown_path
 from screentest.core import BadOption, Frame, Progress, Silent, Span, Time
-from screentest.video.limits import DEFAULT_LIMITS, Limits
-from screentest.video.splicing.mp4 import Mp4Writer
-from screentest.video.splicing.normalize import NormalizedVideo, refuse_to_replace
-from screentest.video.splicing.packets import PacketFile
-from screentest.video.splicing.parts import (
+from screentest.video.edit.mp4 import Mp4Writer
+from screentest.video.edit.normalize import NormalizedVideo, refuse_to_replace
+from screentest.video.edit.packets import PacketFile
+from screentest.video.edit.parts import (
     ClipWriter,
     Keep,
-    Part,
     Reencode,
+    VideoPart,
     original_pictures,
     other_pictures,
 )
-from screentest.video.splicing.pictures import PixelConverter
+from screentest.video.edit.pictures import PixelConverter
+from screentest.video.limits import DEFAULT_LIMITS, Limits
 
 if TYPE_CHECKING:
     from collections.abc import Generator
@@ -48,12 +48,12 @@ class SplicedVideo:
     frames: int
     duration: Time
     places: tuple[Span, ...]
-    """Where each part lies in it."""
+    """Where each part is in it."""
 
 
 def splice(
     video: NormalizedVideo,
-    parts: Sequence[Part],
+    parts: Sequence[VideoPart],
     out: Path,
     *,
     limits: Limits = DEFAULT_LIMITS,
@@ -102,7 +102,7 @@ def splice(
 class _Plan:
     """A part with all that must be known before anything is written."""
 
-    part: Part
+    part: VideoPart
     numbers: range
     """The frames of the normalised file that it covers."""
     ticks: Sequence[int]
@@ -118,7 +118,7 @@ def _check_record(video: NormalizedVideo, packets: PacketFile) -> None:
         )
 
 
-def _plan(video: NormalizedVideo, packets: PacketFile, part: Part) -> _Plan:
+def _plan(video: NormalizedVideo, packets: PacketFile, part: VideoPart) -> _Plan:
     numbers = packets.numbers(part.span)
     if isinstance(part, Keep) or part.durations is None:
         return _Plan(part, numbers, *packets.timing(numbers))

@@ -16,7 +16,7 @@ from av.codec.context import Flags
 from av.video.frame import VideoFrame
 
 from screentest.core import BadOption, Signature
-from screentest.video.splicing.packets import encoder_note, parameter_sets
+from screentest.video.edit.packets import encoder_note, parameter_sets
 
 if TYPE_CHECKING:
     from av.packet import Packet
@@ -64,8 +64,9 @@ class EncoderSettings:
             ("gop", 1, 10_000),
             ("threads", 1, 64),
         ):
-            if not low <= getattr(self, name) <= high:
-                raise BadOption(f"{name} lies between {low} and {high}, not {getattr(self, name)}")
+            value = getattr(self, name)
+            if not low <= value <= high:
+                raise BadOption(f"invalid {name} {value}: must be from {low} to {high}")
 
     @property
     def signature(self) -> Signature:

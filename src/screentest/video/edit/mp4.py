@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Any, Self
 import av
 from av.packet import Packet
 
-from screentest.video.splicing.encode import EncoderSettings, StreamFormat, configure
-from screentest.video.splicing.packets import length_prefixed
+from screentest.video.edit.encode import EncoderSettings, StreamFormat, configure
+from screentest.video.edit.packets import length_prefixed
 
 if TYPE_CHECKING:
     from av.container import OutputContainer
