@@ -9,8 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from screentest.core import Span
-from screentest.testbeds.join import stretches
-from screentest.testbeds.testbed import Touched
+from screentest.testbeds.testbed import Touched, stretches
 
 
 @st.composite

@@ -9,7 +9,7 @@ import pytest
 from PIL import Image
 
 from screentest.core import BadOption
-from screentest.testbeds.backgrounds import Backgrounds
+from screentest.testbeds.operators.background_consistency import Backgrounds
 
 
 def test_a_broken_picture_is_left_out(tmp_path: Path) -> None:
@@ -28,7 +28,7 @@ def test_a_folder_without_pictures_is_refused(tmp_path: Path) -> None:
     (tmp_path / "broken.jpg").write_bytes(b"\xff\xd8\xff")
     with pytest.raises(BadOption, match="no picture in"):
         Backgrounds.of(tmp_path)
-    with pytest.raises(BadOption, match="is no folder"):
+    with pytest.raises(BadOption, match="is not a folder"):
         Backgrounds.of(tmp_path / "absent")
 
 

@@ -16,9 +16,9 @@ import pytest
 import screentest
 from screentest.run import InlineEngine
 from screentest.sample import backgrounds, sample_videos
-from screentest.testbeds.backgrounds import read_track
 from screentest.testbeds.builder import build_testbed
 from screentest.testbeds.options import BuildOptions
+from screentest.testbeds.packets import read_track
 from screentest.testbeds.remake import Remade, remake_pairs
 from screentest.testbeds.sources import Extractor, by_rules
 from screentest.testbeds.testbed import FILE, read_testbed
@@ -126,7 +126,7 @@ def film_of(data: Any) -> Any:
         (lambda data: degraded(data)["touched"][0].update(clip=9), "clip 10 is touched; the scri"),
         (
             lambda data: degraded(data)["touched"][1]["degraded"].update(end="1000"),
-            "lies outside the changed video",
+            "is outside the changed video",
         ),
         (lambda data: degraded(data)["changed"].update(frames=7), "listed with 7"),
         (lambda data: degraded(data)["changed"].update(width=98), "its two videos differ in size"),

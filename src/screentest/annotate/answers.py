@@ -52,7 +52,7 @@ def step_after(task: VoteTask, step: Step) -> Step | None:
 
 @dataclass(frozen=True, slots=True)
 class Footage:
-    """A video as it lies on disk."""
+    """A video on disk."""
 
     path: Path
     duration: Time

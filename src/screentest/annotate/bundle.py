@@ -158,7 +158,7 @@ def _read_key(path: Path) -> tuple[VoteTask, dict[str, Key]]:
         pages = {page: Key(one["unit"], one["left"]) for page, one in document["pages"].items()}
         return VoteTask(document["task"]), pages
     except (OSError, KeyError, TypeError, ValueError, AttributeError) as error:
-        raise UserError(f"{path} is no key of a bundle: {error}") from None
+        raise UserError(f"{path} is not the key of a bundle: {error}") from None
 
 
 def _lines(path: Path) -> list[str]:

@@ -120,7 +120,7 @@ def _of_manifest(path: Path, task: VoteTask, questions: Path | None) -> list[Uni
 
     if of_two(task):
         raise BadOption(
-            f"the task {task.value} compares the pairs of a testbed; {path} is no folder of one",
+            f"the task {task.value} compares the pairs of a testbed; {path} is not a testbed",
             advice="Build one with `screentest build`, or use --task rate.",
         )
     if (task is VoteTask.QUESTIONS) != (questions is not None):
@@ -172,7 +172,7 @@ def _question(path: Path, line: int, number: int, given: object) -> Question:
             return Question(str(number), given)
         case {"id": str(name) | int(name), "text": str(text)} if text.strip():
             return Question(str(name), text)
-    raise UserError(f"{path}, line {line}: question {number} is no text and no id with text")
+    raise UserError(f"{path}, line {line}: question {number} is neither a text nor an id with text")
 
 
 def _with_gold(units: list[Unit], path: Path) -> list[Unit]:

@@ -1,6 +1,6 @@
 """Prepare: files that a browser plays and that say nothing of where they come from.
 
-A file that is clean already is served as it lies. Tags (title, comment, encoder, date) can name
+A file that is clean already is served as it is. Tags (title, comment, encoder, date) can name
 the model that made a video, so a file with tags is copied without them, packet by packet; one
 that no browser plays is encoded anew. Copies are kept beside the store.
 """
@@ -46,7 +46,7 @@ class Prepared:
 def prepare_all(
     paths: Iterable[Path], folder: Path, *, progress: Progress | None = None
 ) -> dict[Path, Prepared]:
-    """Each file as it is to be served; those that had to be copied lie in ``folder``."""
+    """Each file as it is to be served; those that had to be copied are in ``folder``."""
     from screentest.video import supervised
 
     wanted = list(dict.fromkeys(paths))
@@ -90,8 +90,11 @@ def prepare(path: Path, folder: Path) -> Prepared:
 
 def _tags(container: InputContainer) -> bool:
     """Whether the file says anything of itself beyond what every file of its kind does."""
-    told: list[Mapping[str, str]] = [container.metadata, *(s.metadata for s in container.streams)]
-    for tags in told:
+    metadata: list[Mapping[str, str]] = [
+        container.metadata,
+        *(s.metadata for s in container.streams),
+    ]
+    for tags in metadata:
         for name, value in tags.items():
             if name not in _SAYS_NOTHING and value not in _DEFAULTS.get(name, set()):
                 return True

@@ -33,7 +33,7 @@ class Effort:
 
     def __post_init__(self) -> None:
         if min(self.watching, self.overhead) < 0 or self.reading <= 0:
-            raise BadOption("an effort cannot be negative, and nobody reads at speed 0")
+            raise BadOption("invalid effort: none is negative, and reading is above 0")
         if not 0 <= self.reading_share <= 1:
             raise BadOption("a share is between 0 and 1")
 
@@ -67,7 +67,7 @@ def estimate(
     if not units:
         raise BadOption("there is nothing to plan")
     if wage < 0 or fee < 0:
-        raise BadOption("a wage and a fee cannot be negative")
+        raise BadOption("invalid wage or fee: must not be negative")
     times = [effort.seconds(duration, characters) for duration, characters in units]
     hours = sum(times) * votes / 3600
     cost = hours * wage * (1 + fee)

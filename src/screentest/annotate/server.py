@@ -51,7 +51,7 @@ def open_project(
 
 
 def media_folder(place: Path) -> Path:
-    """Where copies of videos lie that could not be served as they were."""
+    """Where copies of videos are that could not be served as they were."""
     return default_store(place).parent / "media"
 
 

@@ -23,9 +23,11 @@ def accuracy(judgements: Sequence[Judgement]) -> Outcome[Accuracy]:
         if one.outcome is not None and one.outcome.failure is not None
     )
     if not points:
-        told = ", ".join(f"{reason.value} ({count})" for reason, count in sorted(failures.items()))
+        reasons = ", ".join(
+            f"{reason.value} ({count})" for reason, count in sorted(failures.items())
+        )
         reason = max(failures, key=lambda one: failures[one]) if failures else Reason.NOT_APPLICABLE
-        return Outcome.failed(reason, told or "nothing was judged")
+        return Outcome.failed(reason, reasons or "nothing was judged")
     # Several orders and repeats of a pair are not independent: sources are resampled whole.
     clusters = [one.case.cluster for one, _ in answered]
     total = sum(points)
@@ -177,11 +179,11 @@ def placebo_results(judgements: Sequence[Judgement]) -> tuple[PlaceboResult, ...
 
 def filter_result(judgements: Sequence[Judgement]) -> FilterResult | None:
     """Accuracies before and after people's filter; None where nobody filtered."""
-    told = [one for one in judgements if one.case.kept is not None]
-    if not told:
+    filtered = [one for one in judgements if one.case.kept is not None]
+    if not filtered:
         return None
-    kept = [one for one in told if one.case.kept]
-    before = {aspect: accuracy(own) for aspect, own in _by_aspect(told).items()}
+    kept = [one for one in filtered if one.case.kept]
+    before = {aspect: accuracy(own) for aspect, own in _by_aspect(filtered).items()}
     after = {aspect: accuracy(own) for aspect, own in _by_aspect(kept).items()}
     both = [
         (before[aspect].unwrap().value, found.unwrap().value)
@@ -189,7 +191,7 @@ def filter_result(judgements: Sequence[Judgement]) -> FilterResult | None:
         if found.ok
     ]
     return FilterResult(
-        pairs=len({one.place for one in told}),
+        pairs=len({one.place for one in filtered}),
         kept=len({one.place for one in kept}),
         overall=accuracy(kept),
         aspects=after,

@@ -237,7 +237,7 @@ def boundaries(script: Script) -> list[Time]:
 
 
 def places_of(video: NormalizedVideo) -> Mapping[Time, Time]:
-    """Where each boundary that was asked for lies in the file. Long films have thousands."""
+    """Where each boundary that was asked for is in the file. Long films have thousands."""
     return {boundary.asked: boundary.time for boundary in video.boundaries}
 
 

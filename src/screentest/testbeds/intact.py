@@ -112,7 +112,7 @@ def timed_script(item: Item) -> Script:
 
 
 def load_intact(path: Path, source: Path) -> NormalizedVideo:
-    """The record beside an intact video, wherever the testbed lies now."""
+    """The record beside an intact video, wherever the testbed is now."""
     try:
         text = path.with_suffix(".json").read_bytes()
     except OSError as error:
@@ -196,7 +196,7 @@ def _normalised(
 
 
 def _lost(film: NormalizedVideo, script: Script) -> tuple[int, ...]:
-    """Clips that lie beyond the end, or between two frames."""
+    """Clips beyond the end, or between two frames."""
     places = places_of(film)
     return tuple(
         number

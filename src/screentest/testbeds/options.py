@@ -62,14 +62,10 @@ class BuildOptions:
     def __post_init__(self) -> None:
         for severity in self.severities:
             if not 0 < severity <= 1:  # NaN is neither
-                raise BadOption(
-                    f"a severity of {severity:g} cannot be", advice="Give one above 0, up to 1."
-                )
+                raise BadOption(f"invalid severity {severity:g}: must be in (0, 1]")
         for count in self.clips:
             if not 1 <= count <= MOST_CLIPS:
-                raise BadOption(
-                    f"{count} clips cannot be harmed", advice=f"Give 1 to {MOST_CLIPS:,}."
-                )
+                raise BadOption(f"invalid number of clips {count}: must be 1 to {MOST_CLIPS:,}")
         if len(self.rungs) > MOST_RUNGS:
             raise BadOption(
                 f"a ladder of {len(self.rungs)} rungs is too long",
@@ -78,25 +74,21 @@ class BuildOptions:
         self._check_least()
         if self.extract not in EXTRACTORS:
             raise BadOption(
-                f"captions cannot be read by {self.extract!r}",
-                advice=f"Known: {', '.join(EXTRACTORS)}.",
+                f"invalid reader of captions {self.extract!r}: must be {' or '.join(EXTRACTORS)}"
             )
         if self.long_side is not None and not SMALLEST <= self.long_side <= LARGEST:
             raise BadOption(
-                f"a long side of {self.long_side} pixels cannot be",
-                advice=f"Give {SMALLEST} to {LARGEST:,}; 0 keeps the source's.",
+                f"invalid long side {self.long_side}: must be {SMALLEST} to {LARGEST:,} pixels",
+                advice="0 keeps the source's.",
             )
         if self.rate is not None and not 0 < self.rate <= FASTEST:
-            raise BadOption(
-                f"{float(self.rate):g} frames a second cannot be",
-                advice=f"Give a rate above 0, up to {FASTEST}.",
-            )
+            raise BadOption(f"invalid frame rate {float(self.rate):g}: must be in (0, {FASTEST}]")
         if not (self.degradations or self.placebos) or not self.clips or not self.severities:
             raise BadOption("there is nothing to build", advice="Name at least one aspect.")
         for kind, specs in (("degradation", self.degradations), ("placebo", self.placebos)):
             names = [spec.partition(":")[0] for spec in specs]
             for name in names:
-                registry.entry(kind, name)  # an unknown one is told before any work
+                registry.entry(kind, name)  # an unknown one is refused before any work
                 if names.count(name) > 1:
                     raise BadOption(f"{name} is asked for twice")
 
@@ -110,8 +102,7 @@ class BuildOptions:
             )
         if not 1 <= self.least_clips <= self.clips[0]:
             raise BadOption(
-                f"a least number of {self.least_clips} clips cannot be",
-                advice=f"Give 1 to {self.clips[0]}, the number asked for.",
+                f"invalid least number of clips {self.least_clips}: must be 1 to {self.clips[0]}"
             )
 
     @property

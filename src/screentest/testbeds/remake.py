@@ -1,8 +1,8 @@
-"""Remaking: pairs of a testbed made again from their sources, to see that the same comes out.
+"""Pairs of a testbed made again from their sources, to see that the same comes out.
 
 The clips are drawn again from the seed, the intact video is encoded again, and both files must
 have the bytes they had. What this machine cannot repeat (another encoder, a model that is not
-here, a source that is gone) is told apart from what is wrong.
+here, a source that is gone) is kept apart from what is wrong.
 """
 
 from __future__ import annotations
@@ -34,9 +34,9 @@ from screentest.run import (
     execute,
     hash_file,
 )
-from screentest.testbeds.backgrounds import read_track
 from screentest.testbeds.intact import Intact, IntactTask, make_intact, video_name
 from screentest.testbeds.options import BuildOptions, Rung
+from screentest.testbeds.packets import read_track
 from screentest.testbeds.pairs import PairTask, make_pairs
 from screentest.testbeds.sources import Extractor, by_rules, film_signature
 from screentest.testbeds.testbed import Pair, SourceFilm, Testbed, pair_name
@@ -72,21 +72,21 @@ def remake_pairs(
     where they are known by their hash.
     """
     with tempfile.TemporaryDirectory(prefix="screentest-") as place:
-        work = _Remaking(folder.absolute(), Path(place), testbed, sources, reader or by_rules())
+        work = _Remake(folder.absolute(), Path(place), testbed, sources, reader or by_rules())
         with RunStore(work.place / "run", command="verify", arguments={}) as store:
-            hands = _Hands(store, engine or LocalEngine(), progress)
-            return work.of(pairs, hands)
+            execution = _Execution(store, engine or LocalEngine(), progress)
+            return work.of(pairs, execution)
 
 
 @dataclass(frozen=True, slots=True)
-class _Hands:
+class _Execution:
     """Who does the work."""
 
     store: RunStore
     engine: Engine
     progress: Progress | None
 
-    def carry_out(self, tasks: Sequence[Task], what: str) -> dict[RecordKey, Outcome[Any]]:
+    def execute_all(self, tasks: Sequence[Task], what: str) -> dict[RecordKey, Outcome[Any]]:
         """What came of each task."""
         done = execute(self.store, tasks, engine=self.engine, progress=self.progress, what=what)
         if done.signal is not None:
@@ -96,7 +96,7 @@ class _Hands:
         }
 
 
-class _Remaking:
+class _Remake:
     """One go at it."""
 
     def __init__(
@@ -117,13 +117,13 @@ class _Remaking:
         self._findings: list[Finding] = []
         self._unchecked: list[Finding] = []
 
-    def of(self, pairs: Sequence[Pair], hands: _Hands) -> Remade:
+    def of(self, pairs: Sequence[Pair], execution: _Execution) -> Remade:
         """Make and compare."""
         reason, options = self._options()
         if options is None:
             self._leave(pairs, reason)
         else:
-            self._make(pairs, options, hands)
+            self._make(pairs, options, execution)
         return Remade(tuple(self._same), tuple(self._findings), tuple(self._unchecked))
 
     def _options(self) -> tuple[str, BuildOptions | None]:
@@ -147,7 +147,7 @@ class _Remaking:
             )
         return "", options
 
-    def _make(self, pairs: Sequence[Pair], options: BuildOptions, hands: _Hands) -> None:
+    def _make(self, pairs: Sequence[Pair], options: BuildOptions, execution: _Execution) -> None:
         tasks = {}
         for source in self._testbed.sources:
             wanted = [pair for pair in pairs if pair.source == source.id]
@@ -160,7 +160,7 @@ class _Remaking:
                 self._leave(wanted, "its intact videos are not called as `build` calls them")
             else:
                 tasks[source.id] = _intact_task(source, video, options, self.place)
-        made = hands.carry_out(list(tasks.values()), "normalising again")
+        made = execution.execute_all(list(tasks.values()), "normalising again")
         copies: list[tuple[Pair, Task]] = []
         for source in self._testbed.sources:
             if source.id in tasks and self._is_same_film(source, made[tasks[source.id].keys[0]]):
@@ -168,7 +168,7 @@ class _Remaking:
                 for pair in pairs:
                     if pair.source == source.id:
                         copies += self._pair_task(pair, source, item.video, options)
-        done = hands.carry_out([task for _, task in copies], "degrading again")
+        done = execution.execute_all([task for _, task in copies], "degrading again")
         for pair, task in copies:
             self._compare(pair, done[task.keys[0]])
 

@@ -55,7 +55,7 @@ class Drawing:
                 break
             self._try(clip)
         if len(self._chosen) < least:
-            raise _too_few(self._told(least))
+            raise _too_few(self._message(least))
         return self._chosen[:count]
 
     def _try(self, clip: FilmClip) -> None:
@@ -83,13 +83,13 @@ class Drawing:
                 return [Chosen(clip) for clip in clips[first : first + count]]
         raise _too_few(f"nowhere do {least} captioned clips follow each other")
 
-    def _told(self, count: int) -> str:
+    def _message(self, count: int) -> str:
         clips = self._context.film.clips
         unread = sum(clip.unread for clip in clips)
-        return _told(self._info, len(self._clips), len(clips), count, self._unfit, unread)
+        return _message(self._info, len(self._clips), len(clips), count, self._unfit, unread)
 
 
-def _told(
+def _message(
     info: DegradationInfo,
     eligible: int,
     total: int,
@@ -101,7 +101,7 @@ def _told(
 
     >>> from screentest.core import Aspect
     >>> info = DegradationInfo(Aspect.COLOR, mentions="a colour")
-    >>> _told(info, 4, 12, 5, Counter({"show none of them": 2}))
+    >>> _message(info, 4, 12, 5, Counter({"show none of them": 2}))
     '5 clips are needed; 4 of 12 captions mention a colour; 2 of these clips show none of them'
     """
     words = [f"{count} {'clips are' if count > 1 else 'clip is'} needed"]

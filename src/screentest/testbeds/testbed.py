@@ -6,7 +6,7 @@ Paths in it are relative to the folder. Times are exact, on the clock of the fil
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
 from typing import Any, Final
@@ -186,7 +186,7 @@ def read_testbed(folder: Path) -> Testbed:
     return from_json(Testbed, text)
 
 
-# How a pair is called where people choose one: ``film-7/color``, as its file lies on the disk.
+# How a pair is called where people choose one: ``film-7/color``, as its file is called on the disk.
 
 
 def pair_name(pair: Pair) -> str:
@@ -250,3 +250,62 @@ def draw_evenly(testbed: Testbed, count: int, seed: int, *, per_aspect: bool = F
     turns = [pairs[turn] for turn in range(rounds) for pairs in waiting if turn < len(pairs)]
     drawn = {pair_name(pair) for pair in turns[:most]}
     return [pair for pair in testbed.pairs if pair_name(pair) in drawn]
+
+
+# Alignment: where the moments of the intact video are in the changed one.
+#
+# What was not touched is in both videos, in the same order; so the n-th second of it in one is
+# the n-th second of it in the other, whatever was dropped or moved around it.
+
+
+@dataclass(frozen=True, slots=True)
+class Stretch:
+    """A range of the intact video, and where it begins in the changed one; None: it is gone."""
+
+    intact: Span
+    changed: Time | None
+
+
+def stretches(touched: Sequence[Touched], duration: Time) -> list[Stretch]:
+    """All of the intact video, in order.
+
+    >>> gone = Touched(1, Span(Time(2), Time(5)))
+    >>> [(str(one.intact), one.changed) for one in stretches([gone], Time(9))]
+    ... # doctest: +NORMALIZE_WHITESPACE
+    [('0:00:00.000–0:00:02.000', Fraction(0, 1)),
+     ('0:00:02.000–0:00:05.000', None),
+     ('0:00:05.000–0:00:09.000', Fraction(2, 1))]
+    """
+    places = sorted((one.degraded for one in touched if one.degraded), key=lambda one: one.start)
+    found = [Stretch(one.intact, one.degraded.start if one.degraded else None) for one in touched]
+    untouched = Time(0)
+    for gap in _gaps(sorted((one.intact for one in touched), key=lambda one: one.start), duration):
+        # A gap here may be several there, where a clip was moved into its midst.
+        start = gap.start
+        while start < gap.end:
+            at, room = _place(untouched, places)
+            end = gap.end if room is None else min(gap.end, start + room)
+            found.append(Stretch(Span(start, end), at))
+            untouched += end - start
+            start = end
+    return sorted(found, key=lambda one: one.intact.start)
+
+
+def _gaps(spans: Sequence[Span], duration: Time) -> Iterator[Span]:
+    at = Time(0)
+    for span in spans:
+        if span.start > at:
+            yield Span(at, span.start)
+        at = max(at, span.end)
+    if duration > at:
+        yield Span(at, duration)
+
+
+def _place(untouched: Time, places: Sequence[Span]) -> tuple[Time, Time | None]:
+    """Where so much untouched time has passed, and how much follows before the next change."""
+    at = untouched
+    for place in places:
+        if place.start > at:
+            return at, place.start - at
+        at += place.duration
+    return at, None

@@ -12,8 +12,8 @@ from pathlib import Path, PurePosixPath
 from screentest.core import Item, NoValue, PairKind, Progress, Script, Silent, Span, Time, UserError
 from screentest.core.item import joined
 from screentest.run import hash_file
-from screentest.testbeds.backgrounds import Track, compare_tracks, read_track
 from screentest.testbeds.intact import load_intact
+from screentest.testbeds.packets import Track, compare_tracks, read_track
 from screentest.testbeds.testbed import (
     FILE,
     Pair,
@@ -188,13 +188,13 @@ def _within(pair: Pair, clip: int, span: Span, end: Time, which: str) -> Iterato
     if span.start < 0 or span.end > end or not span.duration:
         yield _wrong(
             pair,
-            f"clip {clip + 1} at {span} lies outside the {which} video, {float(end):.3f} s long",
+            f"clip {clip + 1} at {span} is outside the {which} video, {float(end):.3f} s long",
         )
 
 
 PAGE = "testbed.html"
 WORKING = ("run", "joined")
-"""Folders of the builder; what lies in them belongs to it."""
+"""Folders of the builder; what is in them belongs to it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -312,7 +312,7 @@ class _Examination:
         try:
             text = file_in(self._folder, path).read_text(encoding="utf-8")
         except (OSError, ValueError, NoValue) as error:
-            yield Finding("files", path, f"cannot be read: {_told(error)}")
+            yield Finding("files", path, f"cannot be read: {_message(error)}")
             return
         # A film without captions may have a prompt of its own.
         if expected.strip() and text.strip() != expected.strip():
@@ -324,7 +324,7 @@ class _Examination:
             path = file_in(self._folder, file.path)
             size = path.stat().st_size
         except (OSError, ValueError, NoValue) as error:
-            yield wrong(f"cannot be read: {_told(error)}")
+            yield wrong(f"cannot be read: {_message(error)}")
             return
         if size != file.bytes:
             yield wrong(f"{size:,} bytes, listed with {file.bytes:,}")
@@ -351,7 +351,7 @@ class _Examination:
             file_in(self._folder, name)
             film = load_intact(self._folder / file.path, Path(self._source.video))
         except (OSError, ValueError, NoValue, UserError) as error:
-            yield wrong(f"cannot be read: {_told(error)}")
+            yield wrong(f"cannot be read: {_message(error)}")
             return
         if (film.frames, film.duration) != (file.frames, file.duration):
             yield wrong("frames or duration are not those of the intact video beside it")
@@ -360,17 +360,17 @@ class _Examination:
                 yield from self._places(pair, film)
 
     def _places(self, pair: Pair, film: NormalizedVideo) -> Iterator[Finding]:
-        """Touched clips lie where the script puts them."""
+        """Touched clips are where the script puts them."""
         for one in pair.touched:
             if not 0 <= one.clip < len(self._source.clips):
-                continue  # told already
+                continue  # reported already
             span = self._source.clips[one.clip].span
             if span is None:
                 continue
             try:
                 place = Span(film.at(span.start), film.at(span.end))
             except (UserError, ValueError) as error:
-                yield Finding("manifest", pair_name(pair), _told(error))
+                yield Finding("manifest", pair_name(pair), _message(error))
                 continue
             if place != one.intact:
                 yield Finding(
@@ -394,12 +394,12 @@ class _Examination:
         return self._tracks[path]
 
 
-def _told(error: Exception) -> str:
+def _message(error: Exception) -> str:
     if isinstance(error, OSError):
         return (error.strerror or str(error)).lower()
     return str(error).splitlines()[0] if str(error) else type(error).__name__
 
 
 def item_of(source: SourceFilm, video: Path) -> Item:
-    """The item that a source was made of, with its video where it lies now."""
+    """The item that a source was made of, with its video where it is now."""
     return Item(id=source.id, video=video, script=Script(source.clips), groups=dict(source.groups))

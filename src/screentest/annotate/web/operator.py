@@ -69,9 +69,15 @@ def one_worker(request: Request, visitor: NeedOperator, label: str) -> HTMLRespo
     others: dict[str, list[str]] = {record.unit: [] for record in mine}
     for record in records:
         if record.worker != label and record.unit in others:
-            others[record.unit].append(told(record))
+            others[record.unit].append(summary_of(record))
     return page(
-        request, "operator_worker.html", visitor, person=person, mine=mine, others=others, told=told
+        request,
+        "operator_worker.html",
+        visitor,
+        person=person,
+        mine=mine,
+        others=others,
+        summary_of=summary_of,
     )
 
 
@@ -100,7 +106,7 @@ def decide(
     return RedirectResponse(f"/operator/worker/{quote(label)}", 303)
 
 
-def told(record: VoteRecord) -> str:
+def summary_of(record: VoteRecord) -> str:
     """An answer in a word."""
     if record.answers is not None:
         return " ".join(f"{name}:{value}" for name, value in record.answers.items())

@@ -67,7 +67,7 @@ def allowed_origins(host: str, port: int, public_url: str | None) -> frozenset[s
         parts = urlsplit(public_url)
         if parts.scheme not in ("http", "https") or not parts.netloc or "@" in parts.netloc:
             raise BadOption(
-                f"{public_url!r} is no address of a site",
+                f"{public_url!r} is not the address of a site",
                 advice="Write https://judge.example.org",
             )
         return frozenset({f"{parts.scheme}://{parts.netloc.lower()}"})

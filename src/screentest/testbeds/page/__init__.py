@@ -19,9 +19,8 @@ from urllib.parse import quote
 from screentest._util.atomic import write_whole
 from screentest.core import Time, UnknownName
 from screentest.core.registry import registry
-from screentest.testbeds.join import stretches
 from screentest.testbeds.statistics import duration_of
-from screentest.testbeds.testbed import Pair, SourceFilm, Testbed, pair_name
+from screentest.testbeds.testbed import Pair, SourceFilm, Testbed, pair_name, stretches
 from screentest.testbeds.verify import is_inside
 
 PAGE = "testbed.html"
@@ -55,13 +54,13 @@ def page_of(testbed: Testbed) -> str:
 def data_of(testbed: Testbed) -> dict[str, Any]:
     """What the script of the page is given."""
     places = {source.id: number for number, source in enumerate(testbed.sources)}
-    told: dict[tuple[str, str], str] = {}
+    summaries: dict[tuple[str, str], str] = {}
     for pair in testbed.pairs:
-        told.setdefault((pair.kind.value, pair.name), _summary(pair))
+        summaries.setdefault((pair.kind.value, pair.name), _summary(pair))
     return {
         "sources": [_source(source) for source in testbed.sources],
         "pairs": [
-            _pair(pair, places[pair.source], testbed.sources[places[pair.source]], told)
+            _pair(pair, places[pair.source], testbed.sources[places[pair.source]], summaries)
             for pair in testbed.pairs
             if pair.source in places
         ],
@@ -77,7 +76,7 @@ def _source(source: SourceFilm) -> dict[str, Any]:
 
 
 def _pair(
-    pair: Pair, place: int, source: SourceFilm, told: Mapping[tuple[str, str], str]
+    pair: Pair, place: int, source: SourceFilm, summaries: Mapping[tuple[str, str], str]
 ) -> dict[str, Any]:
     intact = next((file for file in source.intact if file.path == pair.intact), None)
     duration = intact.duration if intact else duration_of(source)
@@ -86,7 +85,7 @@ def _pair(
         "source": place,
         "kind": pair.kind.value,
         "label": pair.name.replace("_", " ").capitalize(),
-        "done": told[pair.kind.value, pair.name],
+        "done": summaries[pair.kind.value, pair.name],
         "severity": pair.severity,
         "intact": _address(pair.intact),
         "changed": _address(pair.changed.path),
@@ -120,10 +119,10 @@ def _pair(
 
 def _summary(pair: Pair) -> str:
     try:
-        told = str(registry.entry(pair.kind.value, pair.name).info.get("summary", ""))
+        summary = str(registry.entry(pair.kind.value, pair.name).info.get("summary", ""))
     except UnknownName:  # of a package that is not here
         return ""
-    return told[:1].upper() + told[1:]
+    return summary[:1].upper() + summary[1:]
 
 
 def _address(path: str) -> str:
