@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import Any, ClassVar, Final
+from typing import Annotated, Any, ClassVar, Final
 
 from screentest.core.registry import register, registry
 
@@ -86,9 +86,9 @@ class Aspect(str):
 
     @classmethod
     def __get_pydantic_core_schema__(cls, source: Any, handler: Any) -> Any:
-        from pydantic_core import core_schema
+        from pydantic import AfterValidator
 
-        return core_schema.no_info_after_validator_function(cls, core_schema.str_schema())
+        return handler.generate_schema(Annotated[str, AfterValidator(cls)])
 
 
 _objects: dict[str, Aspect] = {}
