@@ -24,7 +24,7 @@ from screentest.core import BUILTIN_ASPECTS, Aspect, Clip, Frame, Script, Size, 
 from screentest.models import Choice, Models
 from screentest.testbeds.captions.facts import Action, CaptionFacts, Coloured, Placed
 from screentest.testbeds.contract import Context, Film, FilmLook, Rng, boundaries, film_of
-from screentest.testbeds.selection import Drawing
+from screentest.testbeds.selection import ClipDraw
 from screentest.video import FrameFunction, NormalizedVideo, Reencode, VideoPart, normalize, splice
 
 CLIPS = 120
@@ -61,7 +61,7 @@ def cost_of(film: Film, aspect: Aspect, models: Models, out: Path) -> Cost:
     context = Context(film, Rng.of(7, "bench", aspect.value), models)
     meter = Meter()
     start = time.process_time()
-    chosen = Drawing(degradation, context, FilmLook(film, models)).take(TOUCHED)
+    chosen = ClipDraw(degradation, context, FilmLook(film, models)).take(TOUCHED)
     looking = time.process_time() - start
     parts = [meter.on(part) for part in degradation.parts(context, chosen, 1.0)]
     made = splice(film.video, parts, out)

@@ -91,7 +91,7 @@ def test_many_at_once(testbed: Path, store: str) -> None:
 
 
 def test_one_click_from_many_threads_is_one_vote(testbed: Path, store: str) -> None:
-    from screentest.annotate.voting import Refused, take_vote
+    from screentest.annotate.sitting import Refused, take_vote
 
     with open_stand(testbed, store, "pairs") as stand:
         (one,) = invite(stand.database, 1)

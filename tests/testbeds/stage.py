@@ -14,7 +14,7 @@ from screentest.core import build
 from screentest.models import Detection, Models
 from screentest.testbeds.captions.facts import Action, CaptionFacts, Coloured, Placed
 from screentest.testbeds.contract import Chosen, Context, Degradation, Film, FilmLook, Rng
-from screentest.testbeds.selection import Drawing
+from screentest.testbeds.selection import ClipDraw
 from screentest.video import EncoderSettings, SplicedVideo, VideoPart, splice
 
 Image = NDArray[np.uint8]
@@ -104,7 +104,9 @@ class Stage:
         models: Models | None = None,
     ) -> list[Chosen]:
         degradation, context = self._set(name, seed, models)
-        return Drawing(degradation, context, FilmLook(self.film, context.models)).take(count, least)
+        return ClipDraw(degradation, context, FilmLook(self.film, context.models)).take(
+            count, least
+        )
 
     def harm(
         self,

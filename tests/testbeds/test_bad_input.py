@@ -14,7 +14,7 @@ from screentest.core import Clip, Item, LedgerClient, Reason, Script, Span
 from screentest.run import InlineEngine, LocalEngine
 from screentest.run.tasks import Finished, Stop, Task
 from screentest.sample import backgrounds, sample_videos
-from screentest.testbeds.builder import Building, build_testbed
+from screentest.testbeds.builder import BuildResult, build_testbed
 from screentest.testbeds.captions.facts import CaptionFacts
 from screentest.testbeds.options import BuildOptions
 from screentest.testbeds.sources import Extractor
@@ -40,7 +40,7 @@ def script_of(item: Item) -> Script:
     return item.script
 
 
-def made(items: list[Item], folder: Path, options: BuildOptions = OPTIONS) -> Building:
+def made(items: list[Item], folder: Path, options: BuildOptions = OPTIONS) -> BuildResult:
     return build_testbed(items, folder, options, extractor=EXTRACTOR, engine=InlineEngine())
 
 

@@ -13,7 +13,7 @@ import pytest
 from screentest.core import Item, PairKind, Reason, UserError
 from screentest.run import InlineEngine, LocalEngine
 from screentest.sample import sample_videos
-from screentest.testbeds.builder import Building, build_testbed
+from screentest.testbeds.builder import BuildResult, build_testbed
 from screentest.testbeds.captions.facts import CaptionFacts
 from screentest.testbeds.intact import folder_name
 from screentest.testbeds.options import BuildOptions
@@ -37,7 +37,7 @@ def film(number: int, name: str = "") -> Item:
     return replace(item, id=name or item.id)
 
 
-def made(items: list[Item], folder: Path, options: BuildOptions = OPTIONS) -> Building:
+def made(items: list[Item], folder: Path, options: BuildOptions = OPTIONS) -> BuildResult:
     return build_testbed(items, folder, options, extractor=EXTRACTOR, engine=InlineEngine())
 
 

@@ -15,7 +15,7 @@ from screentest.models import Choice
 from screentest.run import InlineEngine
 from screentest.run.session import Settings
 from screentest.sample import sample_videos
-from screentest.testbeds.builder import Building, build_testbed
+from screentest.testbeds.builder import BuildResult, build_testbed
 from screentest.testbeds.chat import FRAMES, LONG_SIDE
 from screentest.testbeds.options import BuildOptions
 from screentest.testing.chat_answers import Act, Answer, Asked
@@ -50,7 +50,7 @@ def built(
     folder: Path,
     options: BuildOptions = OPTIONS,
     categories: tuple[str, ...] = (),
-) -> Building:
+) -> BuildResult:
     model = Choice.parse(f"chat=openai:seer,base_url={server.url}")
     return build_testbed(
         items,
@@ -165,7 +165,7 @@ def test_no_category_is_told(testbed_folder: Path) -> None:
     ids=["extract", "categories"],
 )
 def test_a_chat_model_is_asked_for_before_any_work(
-    call: Callable[[Path], Building], testbed_folder: Path
+    call: Callable[[Path], BuildResult], testbed_folder: Path
 ) -> None:
     with pytest.raises(BadOption, match="and there is none"):
         call(testbed_folder)

@@ -13,7 +13,7 @@ from screentest.core import BUILTIN_ASPECTS, Aspect, Reason
 from screentest.core.registry import registry
 from screentest.models import Choice
 from screentest.run import LocalEngine
-from screentest.testbeds.builder import Building, build_testbed
+from screentest.testbeds.builder import BuildResult, build_testbed
 from screentest.testbeds.options import BuildOptions
 from tests.testbeds.real_films import real_films
 from tests.testbeds.stage import QUICK, packets_of
@@ -24,7 +24,7 @@ BACKENDS = ("matting=grabcut", "detection=saliency", "segmentation=grabcut", "in
 
 
 @pytest.fixture(scope="module")
-def built(shared_data: Path, tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Building]:
+def built(shared_data: Path, tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, BuildResult]:
     folder = tmp_path_factory.mktemp("reduced")
     films = [film for film in real_films(shared_data) if film.id in FILMS]
     assert len(films) == len(FILMS)
@@ -40,7 +40,7 @@ def built(shared_data: Path, tmp_path_factory: pytest.TempPathFactory) -> tuple[
     return folder, build_testbed(films, folder, options, engine=LocalEngine(workers=2))
 
 
-def test_every_aspect_has_a_pair(built: tuple[Path, Building]) -> None:
+def test_every_aspect_has_a_pair(built: tuple[Path, BuildResult]) -> None:
     _, done = built
     pairs = Counter(pair.aspect for pair in done.testbed.pairs if pair.aspect)
     assert set(pairs) == set(BUILTIN_ASPECTS)
@@ -49,7 +49,7 @@ def test_every_aspect_has_a_pair(built: tuple[Path, Building]) -> None:
     assert placebos == dict.fromkeys(registry.names("placebo"), len(FILMS))
 
 
-def test_what_was_skipped_is_told(built: tuple[Path, Building]) -> None:
+def test_what_was_skipped_is_told(built: tuple[Path, BuildResult]) -> None:
     """Counted by hand in the captions: only the rabbit's film says left or right."""
     _, done = built
     assert {skip.failure.reason for skip in done.testbed.skips} == {Reason.NOT_APPLICABLE}
@@ -65,7 +65,7 @@ def test_what_was_skipped_is_told(built: tuple[Path, Building]) -> None:
     }
 
 
-def test_only_the_touched_clips_differ(built: tuple[Path, Building]) -> None:
+def test_only_the_touched_clips_differ(built: tuple[Path, BuildResult]) -> None:
     """Packets outside the touched clips are those of the intact video."""
     folder, done = built
     moved = (None, Aspect.COMPREHENSIVENESS, Aspect.TEMPORAL_FLOW)

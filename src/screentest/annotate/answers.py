@@ -71,7 +71,7 @@ class Mark:
 
 
 @dataclass(frozen=True, slots=True)
-class Question:
+class UnitQuestion:
     """An atomic question about a video."""
 
     id: str
@@ -96,7 +96,7 @@ class Unit:
     severity: float | None = None
     clip_count: int | None = None
     marks: tuple[Mark, ...] = ()
-    questions: tuple[Question, ...] = ()
+    questions: tuple[UnitQuestion, ...] = ()
     groups: Mapping[str, str] = field(default_factory=dict)
     gold: Mapping[str, Any] | None = None
     """The known answer of an item that tests the worker."""

@@ -19,8 +19,8 @@ from screentest.annotate.answers import STEPS, Step, Unit, check_answer
 from screentest.annotate.language import Language
 from screentest.annotate.media import Padding, Prepared, served_length
 from screentest.annotate.records import PICKED
-from screentest.annotate.voting import VOTE_ID, picked_video, side_of
-from screentest.annotate.web.rendering import Line, Part, Screen, render, static_files
+from screentest.annotate.sitting import VOTE_ID, picked_video, side_of
+from screentest.annotate.web.screens import Line, Part, Screen, render, static_files
 from screentest.core import UserError
 from screentest.judges.votes import VoteRecord, VoteTask, of_two
 

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from screentest.annotate.answers import Footage, Mark, Question, Unit
+from screentest.annotate.answers import Footage, Mark, Unit, UnitQuestion
 from screentest.core import BadOption, Item, PairKind, UserError
 from screentest.judges.votes import VoteTask, of_two
 from screentest.testbeds.testbed import FILE, Pair, SourceFilm, read_testbed
@@ -137,7 +137,7 @@ def _of_manifest(path: Path, task: VoteTask, questions: Path | None) -> list[Uni
     ]
 
 
-def _of_item(item: Item, task: VoteTask, questions: Sequence[Question]) -> Unit:
+def _of_item(item: Item, task: VoteTask, questions: Sequence[UnitQuestion]) -> Unit:
     from screentest.video import probe, supervised
 
     info = supervised(probe, item.video).unwrap()
@@ -154,8 +154,8 @@ def _of_item(item: Item, task: VoteTask, questions: Sequence[Question]) -> Unit:
     )
 
 
-def _read_questions(path: Path, known: set[str]) -> dict[str, tuple[Question, ...]]:
-    found: dict[str, tuple[Question, ...]] = {}
+def _read_questions(path: Path, known: set[str]) -> dict[str, tuple[UnitQuestion, ...]]:
+    found: dict[str, tuple[UnitQuestion, ...]] = {}
     for number, row in _rows(path):
         name, texts = row.get("item"), row.get("questions")
         if not isinstance(name, str) or not isinstance(texts, list) or not texts:
@@ -166,12 +166,12 @@ def _read_questions(path: Path, known: set[str]) -> dict[str, tuple[Question, ..
     return found
 
 
-def _question(path: Path, line: int, number: int, given: object) -> Question:
+def _question(path: Path, line: int, number: int, given: object) -> UnitQuestion:
     match given:
         case str() if given.strip():
-            return Question(str(number), given)
+            return UnitQuestion(str(number), given)
         case {"id": str(name) | int(name), "text": str(text)} if text.strip():
-            return Question(str(name), text)
+            return UnitQuestion(str(name), text)
     raise UserError(f"{path}, line {line}: question {number} is neither a text nor an id with text")
 
 

@@ -1,4 +1,4 @@
-"""Prepare: files that a browser plays and that say nothing of where they come from.
+"""Media: files that a browser plays and that say nothing of where they come from.
 
 A file that is clean already is served as it is. Tags (title, comment, encoder, date) can name
 the model that made a video, so a file with tags is copied without them, packet by packet; one

@@ -1,4 +1,4 @@
-"""Planning: what a task will take and cost, before anybody is asked.
+"""Plan: what a task will take and cost, before anybody is asked.
 
 >>> plan = estimate([(60.0, 600)], votes=5, wage=12.0, effort=Effort())
 >>> round(plan.minutes_per_task, 2), plan.tasks
@@ -44,7 +44,7 @@ class Effort:
 
 
 @dataclass(frozen=True, slots=True)
-class Plan:
+class Estimate:
     """Time and money. Money is in the currency of the wage."""
 
     units: int
@@ -62,7 +62,7 @@ class Plan:
 
 def estimate(
     units: Sequence[tuple[float, int]], *, votes: int, wage: float, effort: Effort, fee: float = 0.0
-) -> Plan:
+) -> Estimate:
     """The plan for units of (seconds of video, characters of text); ``fee`` is the platform's."""
     if not units:
         raise BadOption("there is nothing to plan")
@@ -72,10 +72,10 @@ def estimate(
     hours = sum(times) * votes / 3600
     cost = hours * wage * (1 + fee)
     tasks = len(units) * votes
-    return Plan(len(units), tasks, hours, cost, cost / tasks, max(times) / 60)
+    return Estimate(len(units), tasks, hours, cost, cost / tasks, max(times) / 60)
 
 
-# Progress: how far the collection is, and when it will be done.
+# CollectionProgress: how far the collection is, and when it will be done.
 
 HOUR = 3600.0
 
@@ -92,7 +92,7 @@ class Coverage:
 
 
 @dataclass(frozen=True, slots=True)
-class Progress:
+class CollectionProgress:
     """The state of a collection at one moment."""
 
     coverage: Sequence[Coverage]
@@ -122,7 +122,7 @@ class Progress:
         return missing / (sum(busy) / len(busy)) if busy else None
 
 
-def progress_of(connection: Connection, rules: Rules) -> Progress:
+def progress_of(connection: Connection, rules: Rules) -> CollectionProgress:
     """Count it."""
     now = time.time()
     in_task = units.c.task == rules.task.value
@@ -155,4 +155,4 @@ def progress_of(connection: Connection, rules: Rules) -> Progress:
     excluded = connection.execute(
         select(func.count()).select_from(workers).where(workers.c.excluded.is_(True))
     ).scalar_one()
-    return Progress(coverage, hours, alive, invited, excluded)
+    return CollectionProgress(coverage, hours, alive, invited, excluded)

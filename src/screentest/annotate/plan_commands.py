@@ -24,7 +24,7 @@ from screentest.annotate.options import (
     opened,
     task_named,
 )
-from screentest.annotate.plan import Effort, Plan, estimate
+from screentest.annotate.plan import Effort, Estimate, estimate
 from screentest.annotate.server import media_folder
 from screentest.annotate.store import default_store
 from screentest.cli.console import err, out, plural, shown
@@ -88,7 +88,7 @@ def plan(
             out().print(shown(key), soft_wrap=True)
 
 
-def _plan_table(plans: Sequence[tuple[str, Plan]], currency: str) -> Table:
+def _plan_table(plans: Sequence[tuple[str, Estimate]], currency: str) -> Table:
     money = f" {currency}" if currency else ""
     columns = (
         Column("aspect", "Aspect"),

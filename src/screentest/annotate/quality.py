@@ -10,8 +10,8 @@ from typing import Final
 from sqlalchemy import Connection, select
 
 from screentest.annotate.answers import SCORES
+from screentest.annotate.sitting import gold_answers
 from screentest.annotate.store.schema import log, workers
-from screentest.annotate.voting import gold_answers
 from screentest.core import Failure
 from screentest.judges.votes import VoteRecord, VoteTask
 from screentest.stats import (
@@ -60,7 +60,7 @@ class WorkerState:
 
 
 @dataclass(frozen=True, slots=True)
-class Agreement:
+class AspectAgreement:
     """How people judged one aspect."""
 
     aspect: str
@@ -133,7 +133,7 @@ def review(
     return sorted(states, key=lambda one: (-_signs(one), -one.votes, one.label))
 
 
-def agreement(records: Iterable[VoteRecord]) -> list[Agreement]:
+def agreement(records: Iterable[VoteRecord]) -> list[AspectAgreement]:
     """Accuracy and agreement by aspect (or by task, where there is none), then all together."""
     by_aspect: dict[str, list[VoteRecord]] = defaultdict(list)
     for record in records:
@@ -145,7 +145,7 @@ def agreement(records: Iterable[VoteRecord]) -> list[Agreement]:
     return rows
 
 
-def _agreement(aspect: str, records: Sequence[VoteRecord]) -> Agreement:
+def _agreement(aspect: str, records: Sequence[VoteRecord]) -> AspectAgreement:
     by_unit: dict[str, list[VoteRecord]] = defaultdict(list)
     for record in records:
         by_unit[record.unit].append(record)
@@ -155,7 +155,7 @@ def _agreement(aspect: str, records: Sequence[VoteRecord]) -> Agreement:
     most = max(map(len, ratings), default=0)
     complete = [unit for unit in ratings if len(unit) == most]
     kappa = fleiss(complete)
-    return Agreement(
+    return AspectAgreement(
         aspect,
         units=len(by_unit),
         votes=len(records),

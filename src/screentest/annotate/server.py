@@ -1,4 +1,4 @@
-"""Serving: from a testbed or manifest to a running app."""
+"""Server: from a testbed or manifest to a running app."""
 
 from __future__ import annotations
 

@@ -20,7 +20,7 @@ from screentest.annotate.options import (
     task_named,
     wanted_task,
 )
-from screentest.annotate.quality import Agreement, WorkerState, agreement, review, rules_for
+from screentest.annotate.quality import AspectAgreement, WorkerState, agreement, review, rules_for
 from screentest.annotate.records import (
     Filtering,
     filter_records,
@@ -271,7 +271,7 @@ def _retention(name: str, one: Retention) -> tuple[Cell, ...]:
     return (name, one.initial, one.failed, one.weak, one.final, one.rate)
 
 
-def _agreement_table(agreed: Sequence[Agreement]) -> Table:
+def _agreement_table(agreed: Sequence[AspectAgreement]) -> Table:
     columns = (
         Column("aspect", "Aspect"),
         Column("units", detail=True),

@@ -1,4 +1,4 @@
-"""Comparing judges on the same pairs, and systems on the same items: paired, by source."""
+"""Comparison: judges on the same pairs, and systems on the same items: paired, by source."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ _SIGNIFICANT = 0.05
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class ComparedRow:
     """Two sides compared in one aspect or metric."""
 
     name: str
@@ -129,9 +129,9 @@ def score_points(run: RunReader, group: str = "", value: str = "") -> Points:
     return {name: points for name in results.names if (points := results.by_case(name))}
 
 
-def compare(first: Points, second: Points, *, judgements: bool) -> Outcome[tuple[Row, ...]]:
+def compare(first: Points, second: Points, *, judgements: bool) -> Outcome[tuple[ComparedRow, ...]]:
     """One row per aspect or metric that both sides have; p-values corrected over all rows."""
-    rows: list[Row] = []
+    rows: list[ComparedRow] = []
     for name in [name for name in first if name in second]:
         one, two = first[name], second[name]
         both = sorted(one.keys() & two.keys())
@@ -141,7 +141,7 @@ def compare(first: Points, second: Points, *, judgements: bool) -> Outcome[tuple
         clusters = [source_of(item) if judgements else item for item in both]
         difference = paired_bootstrap(left, right, clusters)
         rows.append(
-            Row(
+            ComparedRow(
                 name=name,
                 first=sum(left) / len(left),
                 second=sum(right) / len(right),
@@ -247,7 +247,7 @@ class Compared(NamedTuple):
     judgements: bool
     """Whether judges are compared, by their shares of right answers; else systems by scores."""
     names: tuple[str, ...] = ()
-    rows: tuple[Row, ...] = ()
+    rows: tuple[ComparedRow, ...] = ()
     ranking: tuple[RankedRow, ...] = ()
     agreement: Outcome[RankAgreement] | None = None
     """Whether two testbeds rank the judges alike, where there are two."""

@@ -1,4 +1,4 @@
-"""Certifying: judges on testbeds, into a run, and a certificate for each."""
+"""Plan: judges on testbeds, into a run, and a certificate for each."""
 
 from __future__ import annotations
 

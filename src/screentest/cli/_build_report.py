@@ -8,11 +8,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from screentest.testbeds.builder import Building
+    from screentest.testbeds.builder import BuildResult
     from screentest.testbeds.testbed import Testbed
 
 
-def as_object(done: Building, out: Path, remarks: Sequence[str]) -> dict[str, Any]:
+def as_object(done: BuildResult, out: Path, remarks: Sequence[str]) -> dict[str, Any]:
     """The same as JSON."""
     testbed = done.testbed
     return {
@@ -35,7 +35,7 @@ def as_object(done: Building, out: Path, remarks: Sequence[str]) -> dict[str, An
     }
 
 
-def print_building(done: Building, out: Path) -> None:
+def print_building(done: BuildResult, out: Path) -> None:
     """A table of pairs, and what was skipped and why."""
     from screentest.cli.console import out as console
     from screentest.cli.console import plural

@@ -25,9 +25,9 @@ from screentest.testbeds.page import write_page
 from screentest.testbeds.pairs import PairTask, make_pairs
 from screentest.testbeds.prepare import BuildRun, prepare
 from screentest.testbeds.sources import (
+    BuildSource,
     Change,
     Extractor,
-    Source,
     by_rules,
     changes,
     film_signature,
@@ -41,7 +41,7 @@ RUN = "run"
 
 
 @dataclass(frozen=True, slots=True)
-class Building:
+class BuildResult:
     """What one call did."""
 
     testbed: Testbed
@@ -68,7 +68,7 @@ def build_testbed(
     engine: Engine | None = None,
     progress: Progress | None = None,
     lost: Mapping[str, Failure] = NOTHING,
-) -> Building:
+) -> BuildResult:
     """Build the testbed of ``items`` in the folder ``out``, or go on with it.
 
     With ``chat``, films without captions are captioned; with ``options.extract`` "chat" it also
@@ -102,7 +102,7 @@ def build_testbed(
         write_testbed(out, testbed)
         write_page(out, testbed)
     done = run.executions
-    return Building(
+    return BuildResult(
         testbed,
         reused=sum(one.reused for one in done),
         made=sum(one.made for one in done),
@@ -128,7 +128,7 @@ def _reader(
 
 
 def _remarks(
-    sources: Sequence[Source], plan: Sequence[Change], options: BuildOptions
+    sources: Sequence[BuildSource], plan: Sequence[Change], options: BuildOptions
 ) -> Iterable[str]:
     others = left_out(options)
     if others:
@@ -148,7 +148,7 @@ def _remarks(
 
 
 def _intact_tasks(
-    sources: Iterable[Source], plan: Sequence[Change], options: BuildOptions, out: Path
+    sources: Iterable[BuildSource], plan: Sequence[Change], options: BuildOptions, out: Path
 ) -> list[Task]:
     others = sorted({change.side or 0 for change in plan} - {options.long_side or 0})
     sides = (options.long_side, *others)
@@ -166,7 +166,7 @@ def _intact_tasks(
 
 
 def _pair_tasks(
-    sources: Iterable[Source], plan: Sequence[Change], options: BuildOptions, out: Path
+    sources: Iterable[BuildSource], plan: Sequence[Change], options: BuildOptions, out: Path
 ) -> list[Task]:
     tasks = []
     for source in sources:
@@ -203,7 +203,9 @@ def _pair_tasks(
     return tasks
 
 
-def _task(source: Source, keys: Sequence[RecordKey], function: Function, payload: object) -> Task:
+def _task(
+    source: BuildSource, keys: Sequence[RecordKey], function: Function, payload: object
+) -> Task:
     return Task(
         tuple(keys),
         function,
@@ -214,7 +216,7 @@ def _task(source: Source, keys: Sequence[RecordKey], function: Function, payload
 
 
 def _listed(
-    sources: Sequence[Source],
+    sources: Sequence[BuildSource],
     plan: Sequence[Change],
     recipe: Mapping[str, str],
     seed: int,
@@ -261,7 +263,7 @@ def _listed(
     )
 
 
-def _places(sources: Sequence[Source], options: BuildOptions) -> Iterator[Path]:
+def _places(sources: Sequence[BuildSource], options: BuildOptions) -> Iterator[Path]:
     """Every place on this machine that a build may mention: sources, files of operators, models."""
     yield from (source.item.video for source in sources)
     given: list[object] = []
@@ -274,7 +276,7 @@ def _places(sources: Sequence[Source], options: BuildOptions) -> Iterator[Path]:
             yield from {Path(value), Path(value).expanduser()}
 
 
-def _skip(source: Source, change: Change, rung: Rung | None, failure: Failure) -> Skip:
+def _skip(source: BuildSource, change: Change, rung: Rung | None, failure: Failure) -> Skip:
     return Skip(
         source=source.item.id,
         kind=change.kind,

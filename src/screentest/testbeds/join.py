@@ -1,4 +1,4 @@
-"""Joining: one source of several files, kept in the testbed's folder.
+"""Joined sources: one of several files, kept in the testbed's folder.
 
 Vript has a file for every clip, and corpora of short videos have one clip each: SLVMEval joins
 two for its proxy experiment on FETV. What is joined here is a source like any other: all that

@@ -33,7 +33,7 @@ from screentest.testbeds.contract import (
 )
 from screentest.testbeds.intact import as_data, load_intact, timed_script, video_file, video_name
 from screentest.testbeds.options import BuildOptions, Rung
-from screentest.testbeds.selection import Drawing
+from screentest.testbeds.selection import ClipDraw
 from screentest.testbeds.testbed import Pair, Touched
 from screentest.video import Reencode, SplicedVideo, VideoPart, splice
 
@@ -92,7 +92,7 @@ class _Bench:
         rng = Rng.of(options.seed, task.item.id, self._built.spec.name)
         self._context = Context(film, rng, models)
         self._folder = path.parent
-        self._drawing: Drawing | None = None
+        self._drawing: ClipDraw | None = None
 
     def make(self, rung: Rung | None) -> Pair:
         """The pair of one rung."""
@@ -102,7 +102,7 @@ class _Bench:
         degradation: Degradation = self._built.thing
         if self._drawing is None:
             look = FilmLook(self._context.film, self._context.models)
-            self._drawing = Drawing(degradation, self._context, look)
+            self._drawing = ClipDraw(degradation, self._context, look)
         chosen = self._drawing.take(rung.clips, self._task.options.least_clips)
         parts = degradation.parts(self._context, chosen, rung.severity)
         out = self._out(rung)

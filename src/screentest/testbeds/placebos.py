@@ -1,4 +1,4 @@
-"""Another container: the same packets in a Matroska file."""
+"""Placebos: edits that must not change a score."""
 
 from __future__ import annotations
 
@@ -20,6 +20,9 @@ if TYPE_CHECKING:
     from av.container import OutputContainer
 
     from screentest.core.frames import Image
+
+
+# Another container: the same packets in a Matroska file.
 
 
 @register("placebo", "container", version=1, summary="the same packets in a Matroska file")

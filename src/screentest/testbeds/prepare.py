@@ -1,4 +1,4 @@
-"""Preparing sources: ranges and captions where they lack, what captions say, categories.
+"""What a source is given before a build: ranges, captions, what captions say, a category.
 
 What takes long or is paid for is a task of the run, so that it is done once.
 """
@@ -51,7 +51,7 @@ from screentest.testbeds.chat import (
     write_captions,
 )
 from screentest.testbeds.intact import Intact
-from screentest.testbeds.sources import Extractor, Source
+from screentest.testbeds.sources import BuildSource, Extractor
 from screentest.testbeds.testbed import Pair
 from screentest.video import decoder_version, find_shots
 
@@ -142,7 +142,7 @@ DETECTOR = "default"
 
 
 def prepare(
-    sources: Sequence[Source],
+    sources: Sequence[BuildSource],
     run: BuildRun,
     extractor: Extractor | None,
     chat: Settings | None = None,
@@ -171,14 +171,14 @@ def find_ranges(job: Job) -> TaskResults:
     return {key: {key.evaluator: found} for key in job.keys}
 
 
-def _usable(sources: Sequence[Source]) -> list[Source]:
+def _usable(sources: Sequence[BuildSource]) -> list[BuildSource]:
     return [source for source in sources if source.usable]
 
 
-def _find_ranges(sources: Sequence[Source], run: BuildRun) -> None:
+def _find_ranges(sources: Sequence[BuildSource], run: BuildRun) -> None:
     """Ranges for films that have no captions with times."""
     signature = str(build("detector", DETECTOR).spec.signature.with_parts(_decoder()))
-    keys: list[tuple[Source, RecordKey]] = []
+    keys: list[tuple[BuildSource, RecordKey]] = []
     tasks = []
     for source in sources:
         if source.item.script is not None and source.item.script.timed:
@@ -199,7 +199,7 @@ def _find_ranges(sources: Sequence[Source], run: BuildRun) -> None:
             source.item = replace(source.item, prompt=text, script=found.unwrap())
 
 
-def _write_captions(sources: Sequence[Source], run: BuildRun, chat: Settings) -> None:
+def _write_captions(sources: Sequence[BuildSource], run: BuildRun, chat: Settings) -> None:
     """Captions for films none of whose clips has one."""
     silent = [
         source for source in sources if not any(clip.caption.strip() for clip in source.clips)
@@ -215,7 +215,7 @@ def _write_captions(sources: Sequence[Source], run: BuildRun, chat: Settings) ->
         source.item = replace(source.item, script=Script(clips))
 
 
-def _read_captions(sources: Sequence[Source], run: BuildRun, chat: Settings) -> None:
+def _read_captions(sources: Sequence[BuildSource], run: BuildRun, chat: Settings) -> None:
     """What captions say, by the chat model. A failure is no facts, never empty ones."""
     answers = _asked(sources, run, chat, "facts", read_captions, str(facts_signature(chat)))
     for source, said in answers:
@@ -225,7 +225,7 @@ def _read_captions(sources: Sequence[Source], run: BuildRun, chat: Settings) -> 
 
 
 def _categorise(
-    sources: Sequence[Source], run: BuildRun, chat: Settings, names: tuple[str, ...]
+    sources: Sequence[BuildSource], run: BuildRun, chat: Settings, names: tuple[str, ...]
 ) -> None:
     """Categories for sources whose metadata have none."""
     signature = str(category_signature(chat, names))
@@ -248,13 +248,13 @@ def _categorise(
 
 
 def _asked(
-    sources: Sequence[Source],
+    sources: Sequence[BuildSource],
     run: BuildRun,
     chat: Settings,
     what: str,
     function: Function,
     signature: str,
-) -> list[tuple[Source, list[Outcome[Any]]]]:
+) -> list[tuple[BuildSource, list[Outcome[Any]]]]:
     """For each source that was asked about: an outcome for every clip, in order."""
     keys = [(source, _key(source, what, signature, run)) for source in sources]
     tasks = [_task(source, key, function, FilmTask(chat, source.item)) for source, key in keys]
@@ -271,7 +271,7 @@ def _asked(
     return answers
 
 
-def _key(source: Source, what: str, signature: str, run: BuildRun | None = None) -> RecordKey:
+def _key(source: BuildSource, what: str, signature: str, run: BuildRun | None = None) -> RecordKey:
     """Text alone decides what is answered about text; pictures matter for captions."""
     parts = {"text": source.item.text, "script": to_json(source.item.script, Script | None)}
     if run is not None and what == "captions":
@@ -279,11 +279,11 @@ def _key(source: Source, what: str, signature: str, run: BuildRun | None = None)
     return RecordKey(source.item.id, what, signature=signature, inputs=hash_parts(parts))
 
 
-def _task(source: Source, key: RecordKey, function: Function, payload: object) -> Task:
+def _task(source: BuildSource, key: RecordKey, function: Function, payload: object) -> Task:
     return Task((key,), function, payload, files=source.stamps, on_death=Reason.DECODER_CRASHED)
 
 
-def _note(source: Source, outcomes: Sequence[Outcome[Any]], what: str) -> None:
+def _note(source: BuildSource, outcomes: Sequence[Outcome[Any]], what: str) -> None:
     failed = Counter(one.failure.reason.value for one in outcomes if one.failure is not None)
     if failed:
         why = ", ".join(f"{reason} {count}" for reason, count in sorted(failed.items()))

@@ -1,4 +1,4 @@
-"""Drawing the clips that are harmed.
+"""Selection: the clips that are harmed.
 
 Clips are drawn in an order that only the seed decides; those that turn out unfit are passed
 over. A larger number of clips holds the smaller one, so that rungs of a ladder are nested;
@@ -22,7 +22,7 @@ from screentest.testbeds.contract import (
 )
 
 
-class Drawing:
+class ClipDraw:
     """The clips of one film for one degradation, drawn as they are asked for."""
 
     def __init__(self, degradation: Degradation, context: Context, look: Look) -> None:

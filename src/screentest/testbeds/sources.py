@@ -34,7 +34,7 @@ def by_rules() -> Extractor:
 
 
 @dataclass(slots=True)
-class Source:
+class BuildSource:
     """An item on its way to a testbed."""
 
     item: Item
@@ -70,11 +70,14 @@ class Source:
         return tuple(number for number, facts in enumerate(self.facts) if facts is None)
 
 
-def sources_of(items: Iterable[Item], lost: Mapping[str, Failure], home: Path) -> list[Source]:
+def sources_of(items: Iterable[Item], lost: Mapping[str, Failure], home: Path) -> list[BuildSource]:
     """Items as sources, and with them those that were lost before they came here."""
     # The stamp is taken before anything is hashed: a file swapped in between is noticed.
-    found = [Source(item, _stamps(item.video)) for item in items]
-    return [*found, *(Source(Item(name, home), lost=failure) for name, failure in lost.items())]
+    found = [BuildSource(item, _stamps(item.video)) for item in items]
+    return [
+        *found,
+        *(BuildSource(Item(name, home), lost=failure) for name, failure in lost.items()),
+    ]
 
 
 def _stamps(path: Path) -> tuple[Stamp, ...]:

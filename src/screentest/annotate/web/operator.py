@@ -14,7 +14,7 @@ from screentest.annotate.plan import progress_of
 from screentest.annotate.quality import agreement, review, rules_for
 from screentest.annotate.records import read_records
 from screentest.annotate.store.schema import log, workers
-from screentest.annotate.web.rendering import page
+from screentest.annotate.web.screens import page
 from screentest.annotate.web.visitor import NeedOperator, check_csrf, site_of
 from screentest.core import UserError
 from screentest.judges.votes import VoteRecord

@@ -13,7 +13,7 @@ from screentest.annotate import people
 from screentest.annotate.assignment import current_sitting, left_for, next_sitting, skip
 from screentest.annotate.store.schema import sittings, units
 from screentest.annotate.web.guard import Throttle
-from screentest.annotate.web.rendering import page, screen_of, static_files
+from screentest.annotate.web.screens import page, screen_of, static_files
 from screentest.annotate.web.visitor import (
     NeedWorker,
     Site,

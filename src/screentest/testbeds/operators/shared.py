@@ -1,4 +1,4 @@
-"""Finding a named thing in the pictures of a clip, first to settle, then frame by frame."""
+"""What operators share: a named thing found in pictures, clips replaced frame by frame."""
 
 from __future__ import annotations
 

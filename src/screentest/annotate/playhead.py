@@ -1,4 +1,4 @@
-"""Viewing: where the playhead has been, as far as the server's own clock allows.
+"""Playhead: where the playhead has been, as far as the server's own clock allows.
 
 A page reports stretches that were played and moments at which the playhead rested. Nobody can
 watch faster than the clock: what a page claims is held against the time that has passed here.

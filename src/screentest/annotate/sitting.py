@@ -1,4 +1,4 @@
-"""Voting: one answer per click, whatever happens to the network or the server in between.
+"""Sitting: one answer per click, whatever happens to the network or the server in between.
 
 A page makes an id for every click and sends it until it is acknowledged. The same id again is
 the same vote; another id for a step that is already answered changes nothing.
@@ -23,9 +23,9 @@ from screentest.annotate.answers import (
     step_after,
 )
 from screentest.annotate.assignment import Rules, has_room, keep_alive
+from screentest.annotate.playhead import Viewing, take_reports
 from screentest.annotate.store.database import Database
 from screentest.annotate.store.schema import files, media, sittings, texts, units, views, votes
-from screentest.annotate.viewing import Viewing, take_reports
 from screentest.judges.votes import VoteTask
 
 VOTE_ID: Final = re.compile(r"[A-Za-z0-9_-]{16,64}", re.ASCII)

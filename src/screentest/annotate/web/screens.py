@@ -1,4 +1,4 @@
-"""Rendering: templates with every value escaped."""
+"""Screens: templates with every value escaped."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ from sqlalchemy import Connection, Row, select
 
 from screentest.annotate.answers import Step
 from screentest.annotate.language import Language, passage_hash
+from screentest.annotate.sitting import seen_marks, side_of
 from screentest.annotate.store.schema import media, texts, translations, units, votes
-from screentest.annotate.voting import seen_marks, side_of
 from screentest.annotate.web.visitor import Visitor, language_of, site_of
 from screentest.judges.votes import VoteTask, of_two
 
