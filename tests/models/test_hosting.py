@@ -13,7 +13,7 @@ import pytest
 from screentest.core import NoValue, Reason
 from screentest.core.registry import registry
 from screentest.models import Choice, Models
-from screentest.models.remote import ModelHost, lent_by
+from screentest.models.remote import ModelHost, using_remote
 from screentest.models.roles import Role
 
 
@@ -104,17 +104,17 @@ def test_a_joined_call_is_bounded(backend: Counting) -> None:
     assert max(backend.calls) == 300  # two of them would be more than 512
 
 
-def test_models_borrow_what_has_a_device(backend: Counting) -> None:
+def test_remote_models_are_used_for_what_has_a_device(backend: Counting) -> None:
     backend.open.set()
     choice = Choice(Role.IMAGE_FEATURES, "counting")
     loaded = Models([choice])
-    with lent_by(ModelHost()):
+    with using_remote(ModelHost()):
         models = Models([choice, Choice(Role.FLOW, "dis")])
-        lent = models.role("image_features")
-        assert lent is not backend
-        assert lent.features([picture(7)]).tolist() == [[7.0]]
+        remote = models.role("image_features")
+        assert remote is not backend
+        assert remote.features([picture(7)]).tolist() == [[7.0]]
         assert models.signature("image_features") == loaded.signature("image_features")
         assert type(models.role("flow")).__module__ == "screentest.models.backends.flow"
         with pytest.raises(AttributeError):
-            _ = lent.attach
+            _ = remote.attach
     assert Models([choice]).role("image_features") is backend

@@ -37,7 +37,7 @@ def engine_of(
 ) -> Iterator[tuple[Engine, Settings]]:
     """The engine of that name, open, and the settings as they are on it.
 
-    A cluster's models are lent to this process meanwhile. Where it has no GPU, none is used here
+    This process uses the cluster's models meanwhile. Where it has no GPU, none is used here
     either: a signature must not tell of a GPU that only the machine of the driver has.
     """
     from dataclasses import replace

@@ -24,7 +24,7 @@ from screentest.core.options import read_options, split_options, write_options
 from screentest.core.registry import Built, Entry, registry
 from screentest.core.signature import Signature
 from screentest.models import weights
-from screentest.models.remote import borrowed
+from screentest.models.remote import remote_backend
 from screentest.models.roles import Role
 
 if TYPE_CHECKING:
@@ -180,7 +180,7 @@ class Models:
             if "device" in entry.parameters:
                 options.setdefault("device", self._device)
             spec = entry.spec(options)
-            thing = borrowed(role, entry, dict(spec.options))
+            thing = remote_backend(role, entry, dict(spec.options))
             if thing is None:
                 thing = entry.factory(**dict(spec.options))
             self._built[place] = Built(spec, thing)

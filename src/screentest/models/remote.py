@@ -1,6 +1,6 @@
-"""Models that are loaded elsewhere and lent: a process without a GPU uses those of one that has.
+"""Models that are loaded in another process: one without a GPU uses those of one that has it.
 
-Whoever lends is told to ``Models`` by ``lend_from``; metrics and judges see the role they asked
+``use_remote`` says which process has them; metrics and judges see the role they asked
 for and not where it is filled. What a model says of itself is said by the one that is loaded.
 """
 
@@ -35,7 +35,7 @@ _PROTOCOLS: Final[Mapping[Role, type]] = {
     Role.INPAINTING: roles.Inpainting,
     Role.IMAGE_EDIT: roles.ImageEdit,
 }
-"""What can be lent. A chat model pays for its calls, which are written down where they are made."""
+"""What can be remote. A chat model pays for its calls, which are noted where they are made."""
 
 
 def _named(protocol: type, kind: type) -> frozenset[str]:
@@ -52,50 +52,50 @@ FACTS: Final = frozenset().union(*(_named(one, property) for one in _PROTOCOLS.v
 """What a backend says of itself; asked for once."""
 
 
-class Lender(Protocol):
-    """Somebody who has models loaded."""
+class RemoteModels(Protocol):
+    """A process that has models loaded."""
 
     def ask(self, role: Role, backend: str, options: Mapping[str, Any], *call: Any) -> Any:
         """What a backend with these options says; ``call`` is its attribute and arguments."""
 
 
-_lender: Lender | None = None
+_remote: RemoteModels | None = None
 
 
-def lend_from(lender: Lender | None) -> None:
-    """From now on, this process borrows what can be borrowed."""
-    global _lender
-    _lender = lender
+def use_remote(remote: RemoteModels | None) -> None:
+    """From now on, this process uses remote models where it can."""
+    global _remote
+    _remote = remote
 
 
 @contextmanager
-def lent_by(lender: Lender) -> Iterator[None]:
-    """Meanwhile, this process borrows what can be borrowed."""
-    before = _lender
-    lend_from(lender)
+def using_remote(remote: RemoteModels) -> Iterator[None]:
+    """Meanwhile, this process uses remote models where it can."""
+    before = _remote
+    use_remote(remote)
     try:
         yield
     finally:
-        lend_from(before)
+        use_remote(before)
 
 
-def borrowed(role: Role, entry: Entry, options: Mapping[str, Any]) -> Any:
-    """The backend from whoever lends; None where it is to be loaded here.
+def remote_backend(role: Role, entry: Entry, options: Mapping[str, Any]) -> Any:
+    """The backend in the remote process; None where it is to be loaded here.
 
-    Only what runs on a device of the user's choice is lent: the others need no GPU.
+    Only what runs on a device of the user's choice is remote: the others need no GPU.
     """
-    if _lender is None or role not in ACTS or "device" not in entry.parameters:
+    if _remote is None or role not in ACTS or "device" not in entry.parameters:
         return None
-    return Borrowed(_lender, role, entry.name, options)
+    return RemoteBackend(_remote, role, entry.name, options)
 
 
-class Borrowed:
+class RemoteBackend:
     """Fills any role but chat with a backend that is loaded elsewhere."""
 
     def __init__(
-        self, lender: Lender, role: Role, backend: str, options: Mapping[str, Any]
+        self, remote: RemoteModels, role: Role, backend: str, options: Mapping[str, Any]
     ) -> None:
-        self._lender = lender
+        self._remote = remote
         self._role = role
         self._backend = backend
         self._options = dict(options)
@@ -117,7 +117,7 @@ class Borrowed:
         return do
 
     def _ask(self, *call: Any) -> Any:
-        return self._lender.ask(self._role, self._backend, self._options, *call)
+        return self._remote.ask(self._role, self._backend, self._options, *call)
 
 
 # A host of models: loads each once and answers many at a time, what waits together together.

@@ -18,9 +18,9 @@ from types import TracebackType
 from typing import Any, Final, Self
 
 from screentest.core import BadOption, LedgerClient, RunError, ServiceError
-from screentest.models.remote import lend_from
+from screentest.models.remote import use_remote
 from screentest.run.ray_pool import Needs, RayPool
-from screentest.run.ray_worker import RayLender, replicas_of, start_hosts
+from screentest.run.ray_worker import RayModels, replicas_of, start_hosts
 from screentest.run.schedule import Patience, work_through
 from screentest.run.tasks import Ends, Stop, Task
 from screentest.run.worker import shares
@@ -33,9 +33,9 @@ class RayEngine:
     """Maps tasks over workers on all nodes of a Ray cluster. Use it as a context manager.
 
     Files are found by path: they are on storage that every node has in the same place. Models
-    that can use a GPU are loaded by hosts, one for each GPU, and lent to the workers, which
+    that can use a GPU are loaded by hosts, one for each GPU, and used by the workers, which
     decode; what several workers ask at the same moment is one batch. While the engine is open
-    this process borrows them too, so that signatures tell of the models that are used.
+    this process uses them too, so that signatures name the models that are used.
     """
 
     address: str | None = None
@@ -73,7 +73,7 @@ class RayEngine:
         replicas = replicas_of(ray.nodes(), self.gpus) if self.gpus else 0
         self._hosts = start_hosts(ray, replicas, self.gpus)
         if self._hosts:
-            lend_from(RayLender(self._hosts))
+            use_remote(RayModels(self._hosts))
         self._open = True
         return self
 
@@ -85,7 +85,7 @@ class RayEngine:
     ) -> None:
         self._open = False
         if self._hosts:
-            lend_from(None)
+            use_remote(None)
         ray = _connected(self.address)
         for host in self._hosts:
             ray.kill(host)

@@ -32,7 +32,7 @@ from screentest.core import (
     ScreentestError,
     StorageError,
 )
-from screentest.models.remote import ModelHost, lend_from
+from screentest.models.remote import ModelHost, use_remote
 from screentest.models.roles import Role
 from screentest.run.channel import LedgerServer, RemoteLedger, as_error, error_message
 from screentest.run.inputs import Stamp
@@ -61,8 +61,8 @@ class RayHost:
             return "error", error_message(error)
 
 
-class RayLender:
-    """Asks one host after the other, so that all have about the same to do. A Lender."""
+class RayModels:
+    """Asks one host after the other, so that all have about the same to do. A RemoteModels."""
 
     def __init__(self, hosts: Sequence[Any]) -> None:
         self._hosts = tuple(hosts)
@@ -175,7 +175,7 @@ class RayWorker:
         take(threads)
         keep_to_processors()
         if hosts:
-            lend_from(RayLender(hosts))
+            use_remote(RayModels(hosts))
         with suppress(OSError):  # where all paths are absolute, another folder does as well
             os.chdir(folder)
         self._ledger = DriverLedger(address)
