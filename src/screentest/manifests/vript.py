@@ -166,7 +166,7 @@ def read_vript(
     if not known and not problems:
         raise ManifestError(
             f"there are no Vript captions in {place}",
-            advice="Films with captions are a manifest; `suite univ caption` writes one for a"
+            advice="Films with captions are a manifest; docs/caption.md says how to write one for a"
             ' folder of videos. Vript has JSON files with "meta" and "data".',
         )
     for name in sorted(found.keys() - known.keys()):

@@ -165,11 +165,11 @@ def certificates_of(
 def tested(judge: str, aspect: Aspect, names: Sequence[str]) -> str:
     """The name of the value that a judge goes by; empty where none is known by that name.
 
-    >>> names = ["contrast", "contrast.exposure", "etva.score", "etva.color", "noise:rate=2"]
+    >>> names = ["contrast", "contrast.exposure", "seen.score", "seen.color", "noise:rate=2"]
     >>> tested("contrast", Aspect.COLOR, names), tested("contrast.exposure", Aspect.COLOR, names)
     ('contrast', 'contrast.exposure')
-    >>> tested("etva", Aspect.COLOR, names), tested("etva", Aspect.AESTHETICS, names)
-    ('etva.color', 'etva.score')
+    >>> tested("seen", Aspect.COLOR, names), tested("seen", Aspect.AESTHETICS, names)
+    ('seen.color', 'seen.score')
     >>> tested("noise:rate=2", Aspect.COLOR, names), tested("core", Aspect.COLOR, names)
     ('noise:rate=2', '')
     """

@@ -17,8 +17,11 @@ from screentest.core import Item
 from screentest.judges.votes import VoteRecord, VoteTask, as_json
 from screentest.manifests.manifest import write_manifest
 from screentest.models import Choice
-from screentest.run import InlineEngine, RunStore
+from screentest.run import InlineEngine, RunReader, RunStore
 from screentest.run.session import Settings, close_tools
+from screentest.scores.results import read_results
+from screentest.scores.standings import standings
+from screentest.scores.suite import read_suite
 from screentest.scores.tasks import score_items
 from screentest.suites.etva.questions import read_question_sets
 from screentest.testing.chat_answers import Act, Answer, Asked
@@ -269,6 +272,24 @@ def test_a_run_is_replayed(scored: Path) -> None:
     assert means == pytest.approx({"good": 1.0, "fair": 4 / 5, "poor": 2 / 5})
     table = invoke(*ETVA, "replay", scored).stdout.partition("Side by side")[2]
     assert table.split("all questions")[1].split()[:3] == ["0.800", "1.000", "0.400"]
+
+
+def test_the_suite_adds_up_as_a_replay_does(scored: Path) -> None:
+    with RunReader(scored) as run:
+        results = read_results(run)
+    (metric,) = {value.metric for value in results.values}
+    suite = read_suite(f"etva:metric={json.dumps(metric)}")
+    found = standings(results, suite, "model")
+    assert [(one.group, one.top.value) for one in found] == [
+        ("good", 1.0),
+        ("fair", pytest.approx(4 / 5)),
+        ("poor", pytest.approx(2 / 5)),
+    ]
+    poor = {level.path[-1]: level.value for level in found[-1].levels}
+    # The mean of prompts: of the fox's three questions one, of the dog's two one.
+    assert poor["mean of prompts"] == pytest.approx((1 / 3 + 1 / 2) / 2)
+    assert poor["existence"] == 1.0
+    assert poor["color"] == 0.0
 
 
 def test_the_answers_of_a_run(scored: Path) -> None:

@@ -7,7 +7,9 @@ from pathlib import Path
 from typing import Any
 
 from screentest.core import Outcome, Reason, Score, UserError
+from screentest.core.options import value_name
 from screentest.run import RunReader
+from screentest.scores.results import Results, plain_name
 from screentest.suites.etva.answers import Compat, read_answer
 from screentest.suites.etva.data import Transcript
 from screentest.suites.etva.graph import read_category
@@ -38,6 +40,20 @@ def judge_run(folder: Path, *, compat: Compat = Compat.STRICT) -> list[JudgedQue
             advice="Make some: screentest score ITEMS --suite etva --out DIR",
         )
     return judged
+
+
+def judge_results(results: Results, metric: str) -> list[JudgedQuestion]:
+    """Every answer that one metric has in these results, as it was read then."""
+    wanted = plain_name(value_name(metric, SCORE))
+    found: dict[str, dict[str, Outcome[Score]]] = {}
+    for value in results.values:
+        if plain_name(value_name(value.metric, SCORE)) == wanted:
+            found.setdefault(value.item, {})[value.output] = value.outcome
+    return [
+        JudgedQuestion(item, read_category(one["category"]), _recorded(one), one["question"])
+        for item, outcomes in found.items()
+        for one in _questions(outcomes)
+    ]
 
 
 def evidence_of_run(folder: Path) -> dict[str, list[dict[str, Any]]]:
@@ -102,6 +118,10 @@ def _questions(outcomes: Mapping[str, Outcome[Any]]) -> Iterator[dict[str, Any]]
 def _answer(question: Mapping[str, Any], name: str, compat: Compat) -> Outcome[bool]:
     if name == _CHAT and not question.get("gated") and question["said"]:
         return read_answer(question["said"], compat)
+    return _recorded(question)
+
+
+def _recorded(question: Mapping[str, Any]) -> Outcome[bool]:
     if question["answer"] is None:
         return Outcome.failed(Reason.NOT_APPLICABLE, str(question.get("reason", "")))
     return Outcome.of(question["answer"] == "yes")

@@ -2,9 +2,17 @@
 
 from __future__ import annotations
 
-from screentest.core import register
+from dataclasses import replace
+
+from screentest.core import Outcome, Summary, register
 from screentest.core.options import value_name
+from screentest.scores.results import Results
+from screentest.scores.standings import Level, add_up
 from screentest.scores.suite import Dimension, Suite
+from screentest.stats import Interval
+from screentest.suites.etva.metric import SCORE
+from screentest.suites.etva.runs import judge_results
+from screentest.suites.etva.tables import MACRO, averages
 
 GROUPS = ("model",)
 
@@ -29,7 +37,43 @@ def etva_builtin(*, metric: str = "etva_builtin") -> Suite:
 
 
 def _suite(name: str, metric: str) -> Suite:
-    # Categories stand side by side: their mean is nobody's average (see docs/etva.md).
     return Suite(
-        name, (metric,), (Dimension("alignment", values=(value_name(metric, "score"),)),), GROUPS
+        name,
+        (metric,),
+        (Dimension("alignment", values=(value_name(metric, SCORE),)),),
+        GROUPS,
+        title="ETVA" if name == "etva" else "ETVA's idea without a chat model",
+        note="The alignment is over all questions of all prompts, as published tables have it.",
+        add_up=micro_average,
     )
+
+
+def micro_average(results: Results, suite: Suite) -> list[Level]:
+    """All questions in one pool, as the paper averages; beside it the mean of prompts.
+
+    Categories are side by side: their mean is nobody's average (see docs/etva.md).
+    """
+    (mean,) = add_up(results, suite)
+    judged = judge_results(results, suite.metrics[0])
+    if not judged:  # nothing is known of single questions
+        return [mean]
+    found = averages(judged)
+    parts = {kind.value: outcome for kind, outcome in found.categories.items() if outcome.ok}
+    return [
+        _level(replace(mean, title="Alignment"), found.micro),
+        _level(replace(mean, path=(*mean.path, MACRO), title=MACRO, ends=None), found.macro),
+        *(
+            _level(replace(mean, path=(*mean.path, name), title=name), outcome)
+            for name, outcome in parts.items()
+        ),
+    ]
+
+
+def _level(level: Level, outcome: Outcome[Summary]) -> Level:
+    found = outcome.value
+    if found is None:
+        return replace(level, value=None, interval=None)
+    ends = None
+    if found.low is not None and found.high is not None:
+        ends = Interval(found.low, found.high)
+    return replace(level, value=found.value, interval=ends)

@@ -12,6 +12,8 @@ import math
 import re
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import partial
+from pathlib import Path
 from typing import Literal
 
 from screentest.core import BadOption, Cell, Column, Reason, Table, register
@@ -20,7 +22,8 @@ from screentest.scores.results import Results
 from screentest.scores.standings import Level as StandingLevel
 from screentest.scores.standings import add_up
 from screentest.scores.suite import Dimension as Node
-from screentest.scores.suite import Suite
+from screentest.scores.suite import Suite, SuiteItems
+from screentest.suites.univ.data import read_univbench
 from screentest.suites.univ.pieces import Level, UnivTask
 from screentest.suites.univ.vocabulary import ALL_SUBDIMENSIONS, OWNER, TITLES, Dimension
 
@@ -66,9 +69,20 @@ def suite_of(spec: str) -> Suite:
         GROUPS,
         title=f"UniVBench, {task_name(spec).upper()}, per cent",
         scale=100.0 if task is UnivTask.V2T else 10.0,
+        read=partial(read_items, task),
         add_up=average_of_all,
         tables=subdimension_tables if task is UnivTask.V2T else None,
     )
+
+
+def read_items(task: UnivTask, folder: Path, videos: Path | None, model: str) -> SuiteItems:
+    """A model's results at one task; ``folder`` is the benchmark's."""
+    bench = read_univbench(folder)
+    problems = tuple(str(problem) for problem in bench.problems)
+    if videos is None:
+        return SuiteItems((), problems=problems)
+    items = bench.items(task.value, videos, model=model)
+    return SuiteItems(tuple(items), tuple(bench.missing(task.value, videos)), problems)
 
 
 def task_of(metric: str) -> UnivTask | None:

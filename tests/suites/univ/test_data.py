@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from screentest.core import Item, ManifestError
+from screentest.scores.suite import read_suite
 from screentest.suites.univ.data import read_truth, read_univbench
 from tests.terminal import invoke
 
@@ -96,11 +97,16 @@ def test_results_that_are_missing_are_told(bench: Path, tmp_path: Path) -> None:
     out = tmp_path / "manifest.jsonl"
     done = invoke("suite", "univ", "import", bench, made, "--task", "v2v", "--out", out)
     assert done.exit_code == 0, done.output
-    assert "Missing: 1\n  3\n" in done.stdout
+    assert "Missing: 1" in done.stdout
     listed = invoke("suite", "univ", "import", bench, made, "--task", "v2v", "--out", out, "--json")
     found = json.loads(listed.stdout)
-    assert (found["items"], found["missing"]) == (1, ["3"])
-    assert any("4" in problem for problem in found["problems"])
+    assert (found["items"], found["missing"]) == (1, [{"result": "3"}])
+    assert any("4" in row["problem"] for row in found["problems"])
+    suite = read_suite("univ:task=v2v")
+    assert suite.read is not None
+    given = suite.read(bench, made, "m")
+    assert [item.groups["model"] for item in given.items] == ["m"]
+    assert given.missing == ("3",)
     for wrong in (("--task", "t2v"), ("--task", "x2y"), ("--task", "v2v", "--language", "de")):
         assert invoke("suite", "univ", "import", bench, made, *wrong, "--out", out).exit_code == 2
 
