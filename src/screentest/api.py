@@ -25,9 +25,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from decimal import Decimal
+from difflib import get_close_matches
 from os import PathLike
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeAlias, TypedDict, Unpack
+from typing import TYPE_CHECKING, BinaryIO, TypeAlias, TypedDict, Unpack
 
 from screentest.core import (
     BUILTIN_ASPECTS,
@@ -38,6 +39,7 @@ from screentest.core import (
     Progress,
     Script,
     Stopped,
+    UnknownName,
     all_aspects,
     registry,
 )
@@ -48,6 +50,7 @@ from screentest.results import (
     BuiltTestbed,
     Certificates,
     Comparison,
+    ItemScores,
     Page,
     Scores,
     Verdicts,
@@ -66,6 +69,7 @@ if TYPE_CHECKING:
     from screentest.certificates.prompt_changes import PromptChange
     from screentest.judges.cases import Case
     from screentest.models import Choice
+    from screentest.run import Coverage
     from screentest.testbeds.options import BuildOptions
 
 __all__ = ["build", "certify", "compare", "report", "score"]
@@ -210,7 +214,10 @@ def build(
     from screentest.testbeds.builder import build_testbed
     from screentest.testbeds.options import BuildOptions, frame_rate, read_models, specs_of
 
-    chosen = read_models(preset, work.get("models") or ())
+    named = work.get("settings") or read_settings(
+        work.get("models") or (), _path(work.get("profile"))
+    )
+    chosen = read_models(preset, [str(one) for one in named.models])
     options = BuildOptions(
         degradations=_with_backgrounds(specs_of("degradation", aspects or "all"), backgrounds),
         placebos=specs_of("placebo", placebos or "none"),
@@ -401,10 +408,58 @@ def report(
     return Page(page, tuple(written))
 
 
-def read_scores(run: File) -> Scores:
-    """The scores that a run holds."""
+def read_item(run: File, item: str = "", *, worst: int = 3) -> ItemScores:
+    """What one video of a run got: ``item`` is its id, or how the id begins.
+
+    ``worst`` is how many of the worst moments are wanted.
+    """
+    from screentest.reports.data import read_report
+    from screentest.reports.drilldown import worst_moments
+
+    read = read_report([Path(run)])
+    chosen = _item_named(item, list(read.results.items))
+    values = list(read.results.of_item(chosen).values())
+    moments = tuple(worst_moments(read, values, worst))
+    return ItemScores(read.results, read.results.items[chosen], moments)
+
+
+def _item_named(text: str, known: Sequence[str]) -> str:
+    """The item of that id, or the only one whose id begins so."""
+    if text in known:
+        return text
+    found = [name for name in known if name.startswith(text)]
+    if len(found) == 1:
+        return found[0]
+    near = found or get_close_matches(text, known, n=5, cutoff=0.5) or known
+    more = f" and {len(near) - 5:,} more" if len(near) > 5 else ""
+    what = f"{len(found):,} items begin with {text!r}" if found else f"there is no item {text!r}"
+    if not text:
+        what = "which item?"
+    raise UnknownName(what, advice=f"Items: {', '.join(near[:5])}{more}.")
+
+
+def export(
+    run: File, target: File | BinaryIO, *, kind: str = "csv", partition: str = ""
+) -> Coverage:
+    """Write the records of a run as csv, json or parquet; ``partition`` makes a folder of parts."""
+    from screentest.run.export import export as write
+    from screentest.run.export import export_partitioned
+
     with RunReader(Path(run)) as reader:
-        return Scores(Path(run), read_results(reader))
+        if not isinstance(target, str | PathLike):
+            write(reader, kind, target)
+        elif partition:
+            export_partitioned(reader, partition, Path(target))
+        else:
+            write(reader, kind, Path(target))
+        return reader.coverage()
+
+
+def sample_films() -> list[Item]:
+    """The films that come with the package."""
+    from screentest.sample import sample_videos
+
+    return [video.item for video in sample_videos()]
 
 
 # ---- what the jobs share

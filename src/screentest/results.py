@@ -14,12 +14,15 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 from screentest.core import (
     Aspect,
     Cell,
+    Item,
     Outcome,
     Point,
     Table,
+    Time,
     UnknownName,
     UserError,
     Verdict,
+    timecode,
     to_json,
 )
 from screentest.core.table import Column
@@ -117,6 +120,112 @@ class Scores(_Tabular):
 
 
 @dataclass(frozen=True, slots=True)
+class ItemScores:
+    """What one video got, over time."""
+
+    results: Results
+    item: Item
+    moments: tuple[Time, ...] = ()
+    """Where the curves together are lowest, the worst first."""
+
+    @property
+    def values(self) -> list[Value]:
+        """All its values, scored or not."""
+        return list(self.results.of_item(self.item.id).values())
+
+    @property
+    def pending(self) -> list[str]:
+        """The names of values that are still to come."""
+        return [name for owner, name in self.results.pending if owner == self.item.id]
+
+    def about(self) -> dict[str, Any]:
+        """What is known besides its values."""
+        return {
+            "item": self.item.id,
+            "video": str(self.item.video),
+            "prompt": self.item.text,
+            "groups": dict(self.item.groups),
+            "pending": self.pending,
+            "worst_moments": [str(moment) for moment in self.moments],
+        }
+
+    def table(self) -> Table:
+        """Every value with its curve; one that is missing has a reason."""
+        columns = ("name", "value", "higher_is_better", "signature", "curve", "details", "failed")
+        rows: list[tuple[Cell, ...]] = []
+        for one in self.values:
+            score, failure = one.outcome.value, one.outcome.failure
+            higher = self.results.outputs[one.name].higher_is_better
+            failed: dict[str, Any] | None = None
+            if failure is not None:
+                failed = {
+                    "reason": failure.reason.value,
+                    "detail": failure.detail,
+                    "advice": failure.advice,
+                }
+            curve: list[Any] = [_exact_moment(point) for point in score.curve] if score else []
+            details = dict(score.details) if score else {}
+            value = score.value if score else None
+            rows.append((one.name, value, higher, one.signature, curve, details, failed))
+        return Table("values", "Values", columns, rows)
+
+    def scored(self, width: int = 22, *, blocks: bool = True) -> Table:
+        """The values there are, each with its curve as a line of letters on its own scale."""
+        from screentest.reports.drilldown import BLOCKS, PLAIN, sparkline
+
+        rows: list[tuple[Cell, ...]] = []
+        for one in self.values:
+            score = one.outcome.value
+            if score is None:
+                continue
+            higher = self.results.outputs[one.name].higher_is_better
+            line = worst = ""
+            if len(score.curve) > 1:
+                line = sparkline(score.curve, width, BLOCKS if blocks else PLAIN)
+                low = min(score.curve, key=lambda point: point.value if higher else -point.value)
+                if len({point.value for point in score.curve}) > 1:
+                    worst = f"{number(low.value)} at {timecode(low.span.start)[:-2]}"
+            rows.append((one.name, score.value, "↑" if higher else "↓", line, worst))
+        columns = (
+            Column("value", "Value"),
+            Column("score", "Score", show=number, align="right"),
+            Column("better", " "),
+            Column("curve", "Over time"),
+            Column("worst", "Worst"),
+        )
+        return Table("scored", "Scored", columns, rows)
+
+    def low_at(self, moment: Time) -> str:
+        """What is low at a moment, each curve by its own scale, with the note."""
+        found = []
+        for one in self.values:
+            curve = one.outcome.value.curve if one.outcome.value else ()
+            numbers = [point.value for point in curve]
+            higher = self.results.outputs[one.name].higher_is_better
+            for point in curve:
+                middle = (min(numbers) + max(numbers)) / 2
+                low = point.value < middle if higher else point.value > middle
+                if moment in point.span and low:
+                    note = f" ({' '.join(point.note.split())[:200]})" if point.note else ""
+                    found.append(f"{one.name} {number(point.value)}{note}")
+        return ", ".join(found)
+
+
+def number(value: float) -> str:
+    """A value as people read it."""
+    return f"{value:.3f}" if abs(value) < 100 else f"{value:,.1f}"
+
+
+def _exact_moment(point: Point) -> dict[str, Any]:
+    return {
+        "start": str(point.span.start),
+        "end": str(point.span.end),
+        "value": point.value,
+        "note": point.note,
+    }
+
+
+@dataclass(frozen=True, slots=True)
 class BuiltTestbed(_Tabular):
     """A testbed in its folder."""
 
@@ -130,6 +239,13 @@ class BuiltTestbed(_Tabular):
     """Records that were there already."""
     changed: int = 0
     """Results thrown away, since their source changed meanwhile."""
+
+    @property
+    def page(self) -> Path:
+        """The page that shows its pairs side by side."""
+        from screentest.testbeds.page import PAGE
+
+        return self.folder / PAGE
 
     @property
     def counts(self) -> Table:

@@ -2,12 +2,23 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
+import screentest
+from screentest.cli.console import err, plural, shown
+from screentest.cli.errors import until_stopped
+from screentest.cli.options import MODELS, WORKERS, JsonOption, numbers_in, shares
+from screentest.cli.progress import watched
+from screentest.cli.tables import print_heading, print_indented, show
+from screentest.core import BadOption
+from screentest.results import BuiltTestbed
 
+
+@shares(MODELS, WORKERS)
 def build(
     corpus: Annotated[
         Path,
@@ -24,7 +35,7 @@ def build(
         list[str] | None,
         typer.Option(
             metavar="NAMES",
-            help="all, none, or some, with commas; or one with options: "
+            help="all (ours), none, or some, with commas; or one with options: "
             "appearance_style:style=cartoon.",
             show_default="all",
         ),
@@ -64,11 +75,6 @@ def build(
     preset: Annotated[
         str | None, typer.Option(metavar="paper", help="Take the models that the paper names.")
     ] = None,
-    model: Annotated[
-        list[str] | None,
-        typer.Option("--model", metavar="ROLE=BACKEND:MODEL", help="The model for a role."),
-    ] = None,
-    device: Annotated[str, typer.Option(help="Where models run.")] = "auto",
     extract: Annotated[
         str, typer.Option(metavar="rules|chat", help="Who reads the captions.")
     ] = "rules",
@@ -78,15 +84,6 @@ def build(
             metavar="FILE|A,B…", help="Let the chat model sort sources into these categories."
         ),
     ] = None,
-    prompts: Annotated[
-        Path | None, typer.Option(metavar="DIR", help="Templates that replace ours.")
-    ] = None,
-    prices: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="A price list in TOML.")
-    ] = None,
-    max_cost: Annotated[
-        str, typer.Option(metavar="AMOUNT", help="Never spend more than this.")
-    ] = "",
     join: Annotated[int, typer.Option(metavar="K", help="Make one source of every K videos.")] = 1,
     form: Annotated[
         str | None,
@@ -99,10 +96,8 @@ def build(
     timeout: Annotated[
         float, typer.Option(metavar="SECONDS", help="For one film and aspect.")
     ] = 14400,
-    workers: Annotated[
-        int | None, typer.Option(help="Processes; one per processor if not given.")
-    ] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+    as_json: JsonOption = False,
+    **work: Any,
 ) -> None:
     """Build pairs of intact and degraded videos from captioned films.
 
@@ -119,77 +114,92 @@ def build(
       screentest build Vript/ --out testbed/ --extract chat \\
           --model chat=openai:qwen3-8b,base_url=http://127.0.0.1:8000/v1
     """
-    from screentest.cli._build_inputs import (
-        category_names,
-        chat_use,
-        clip_counts,
-        cost_cap,
-        degradation_specs,
-        frame_rate,
-        joined_sources,
-        left_over,
-        severity_list,
-        specs_of,
-        task_seconds,
-    )
-    from screentest.cli._build_report import as_object, print_building
-    from screentest.cli.console import err, print_json, shown
-    from screentest.cli.progress import watched
-    from screentest.manifests.importers import read_corpus
-    from screentest.run import LocalEngine
-    from screentest.testbeds.builder import build_testbed
-    from screentest.testbeds.options import BuildOptions, read_models
-
-    models = read_models(preset, model or [])
-    options = BuildOptions(
-        degradations=degradation_specs(aspects or ["all"], backgrounds),
-        placebos=specs_of("placebo", [placebos]),
+    job = partial(
+        screentest.build,
+        corpus,
+        out=out,
+        aspects=aspects or "all",
+        placebos=placebos,
         seed=seed,
-        clips=clip_counts(clips),
-        least_clips=min_clips,
-        severities=severity_list(ladder) if ladder is not None else (severity,),
-        long_side=long_side or None,
-        rate=frame_rate(fps),
+        clips=numbers_in(clips, int, "--clips", "5 or 1,3,5"),
+        min_clips=min_clips,
+        severities=(severity,)
+        if ladder is None
+        else numbers_in(ladder, float, "--ladder", "0.25,0.5,1"),
+        backgrounds=backgrounds,
+        long_side=long_side,
+        fps=fps,
+        preset=preset,
         extract=extract,
-        models=tuple(choice for choice in models if choice.role.value != "chat"),
-        device=device,
+        categories=_categories(categories),
+        join=join,
+        form=form,
+        timeout=timeout,
+        **work,
     )
-    engine = LocalEngine(workers=workers, timeout=task_seconds(timeout))
-    chat = chat_use(models, device, prompts, prices)
-    cap = cost_cap(max_cost, chat)
-    names = category_names(categories)
-    found = read_corpus(corpus, form)
     with watched() as progress:
-        sources = joined_sources(found, join, out, options, workers, timeout, progress)
-        done = build_testbed(
-            sources.items,
-            out,
-            options,
-            chat=chat,
-            categories=names,
-            max_cost=cap,
-            engine=engine,
-            progress=progress,
-            lost=sources.failed,
-        )
-    remarks = [
-        *(str(problem) for problem in found.problems),
-        *sources.faults,
-        *left_over(found, join),
-        *done.remarks,
-    ]
-    if done.changed:
-        remarks.append(f"{done.changed} results thrown away: their source changed meanwhile")
+        made, exit_code = until_stopped(partial(job, progress=progress))
     if as_json:
-        print_json(as_object(done, out, remarks))
+        testbed = made.testbed
+        show(
+            made.skips,
+            as_json=True,
+            testbed=str(out),
+            sources=len(testbed.sources),
+            pairs=len(testbed.pairs),
+            pending=testbed.pending,
+            made=made.made,
+            reused=made.reused,
+            remarks=list(made.remarks),
+        )
     else:
-        print_building(done, out)
-        for remark in remarks:
-            err().print(shown(remark), soft_wrap=True)
-    if done.exit_code:
-        raise typer.Exit(done.exit_code)
-    if not done.testbed.pairs or done.changed:
-        raise typer.Exit(1)
+        _print(made)
+    if exit_code or not made.testbed.pairs or made.changed:
+        raise typer.Exit(exit_code or 1)
+
+
+def _categories(text: str | None) -> tuple[str, ...]:
+    """Names from a file with one on each line, or from a list with commas."""
+    if text is None:
+        return ()
+    path = Path(text)
+    if path.is_file():
+        try:
+            names = path.read_text(encoding="utf-8-sig").splitlines()
+        except (OSError, UnicodeDecodeError):
+            raise BadOption(f"{path} is not a list of categories", advice="One a line.") from None
+    else:
+        names = text.split(",")
+    found = tuple(dict.fromkeys(name.strip() for name in names if name.strip()))
+    if len(found) < 2:
+        raise BadOption(
+            "a choice needs two categories or more",
+            advice="Give a file with one on each line, or names with commas.",
+        )
+    return found
+
+
+def _print(made: BuiltTestbed) -> None:
+    """A table of pairs, what was skipped and why, the same words only once."""
+    testbed = made.testbed
+    show(made.counts)
+    reasons: dict[tuple[str, str], list[str]] = {}
+    for skip in testbed.skips:
+        place = (skip.source, skip.failure.detail.splitlines()[-1])
+        reasons.setdefault(place, []).append(skip.name)
+    if reasons:
+        print_heading("Skipped")
+    for (source, detail), names in reasons.items():
+        which = ", ".join(dict.fromkeys(names)) if len(set(names)) < 4 else f"{len(names)} pairs"
+        print_indented(f"{source}: {which}: {detail}")
+    words = f"{plural(len(testbed.pairs), 'pair')} of {plural(len(testbed.sources), 'source')}"
+    if testbed.pending:
+        words += f"; {testbed.pending:,} still to be made: start the same command again"
+    print_indented(f"{words}, in {made.folder}", indent=0)
+    if testbed.pairs:
+        print_indented(f"Look at them side by side: {made.page}", indent=0)
+    for remark in made.remarks:
+        err().print(shown(remark), soft_wrap=True)
 
 
 COMMANDS = {"build": build}

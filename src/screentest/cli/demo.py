@@ -2,28 +2,24 @@
 
 from __future__ import annotations
 
-from fractions import Fraction
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
+import screentest
+from screentest import api
+from screentest.cli.console import err
+from screentest.cli.console import out as console
 from screentest.cli.options import JsonOption, WorkersOption
-
-if TYPE_CHECKING:
-    from screentest.certificates.certificate import Certificate
-    from screentest.scores.results import Results
-    from screentest.testbeds.testbed import Testbed
+from screentest.cli.progress import watched
+from screentest.cli.tables import print_indented, show
+from screentest.core import Stopped, build, registry
+from screentest.core.table import Cell, Column, Table
+from screentest.results import BuiltTestbed, Certificates, Scores
 
 JUDGES = ("core", "sharpness", "contrast", "frozen", "flicker")
 """What is put to the test: the judge of the base install, and four of its metrics alone."""
-ETVA = "etva_builtin"
-LOCOT2V = (
-    "locot2v_temporal_flickering",
-    "locot2v_semantic_consistency",
-    "locot2v_aesthetic_quality",
-)
-"""Parts of the suites that run on what the base install brings."""
 PLACEBOS = ("reencode", "container", "trim")
 
 
@@ -42,93 +38,28 @@ def demo(
       screentest demo
       screentest demo --out /tmp/demo --workers 2
     """
-    from screentest.certificates.cases import read_cases
-    from screentest.certificates.plan import Plan, certify
-    from screentest.cli.console import err, print_json
-    from screentest.cli.progress import watched
-    from screentest.reports.data import read_report
-    from screentest.reports.html import PageOptions, write_html
-    from screentest.run import LocalEngine, RunStore
-    from screentest.sample import sample_videos
-    from screentest.scores.results import read_results
-    from screentest.scores.suite import read_suite
-    from screentest.scores.tasks import score_items
-    from screentest.testbeds.builder import build_testbed
-    from screentest.testbeds.options import BuildOptions
-
-    engine = LocalEngine(workers=workers)
-    items = [video.item for video in sample_videos()]
-    options = BuildOptions(
-        placebos=PLACEBOS, clips=(2,), least_clips=1, long_side=256, rate=Fraction(8)
-    )
-    _say("1/4  Harming clips of four films in ten aspects")
-    with watched() as progress:
-        built = build_testbed(items, out / "testbed", options, engine=engine, progress=progress)
-    if built.exit_code:
-        raise typer.Exit(built.exit_code)
-    _say("2/4  Asking judges which video of each pair is intact")
-    plan = Plan(tuple(read_cases([out / "testbed"])), JUDGES)
-    with RunStore(out / "certificates", command="certify") as store:
-        done = certify(store, plan, engine=engine, progress=watched())
-    if done.exit_code:
-        raise typer.Exit(done.exit_code)
-    _say("3/4  Scoring the films")
-    metrics = [*read_suite("core").metrics, ETVA, *LOCOT2V]
-    with RunStore(out / "scores", command="score") as store:
-        scored = score_items(store, items, metrics, engine=engine, progress=watched())
-        results = read_results(store)
-    if scored.exit_code:
-        raise typer.Exit(scored.exit_code)
-    _say("4/4  Writing the report")
-    page = out / "report.html"
-    report = read_report([out / "scores", out / "certificates"])
-    write_html(report, page, PageOptions("screentest demo"), progress=watched())
+    try:
+        built, made, scores, page = _run(out, workers)
+    except Stopped as stop:
+        raise typer.Exit(stop.exit_code) from None
+    tables = [_judges_table(built, made), _means(scores)]
     if as_json:
-        print_json(_object(built.testbed, done.certificates, results, page))
-    else:
-        _print(built.testbed, done.certificates, results, page)
-        err().print()
-
-
-def _say(words: str) -> None:
-    from screentest.cli.console import err
-
-    err().print(words, style="bold")
-
-
-def _print(
-    testbed: Testbed, certificates: tuple[Certificate, ...], results: Results, page: Path
-) -> None:
-    from screentest.cli.console import out
-    from screentest.cli.tables import print_heading, print_indented, table
-
-    print_heading("How often each judge prefers the intact video, % (chance 50)")
-    judges = [certificate.judge for certificate in certificates]
-    rows = []
-    for aspect in dict.fromkeys(one.aspect for cert in certificates for one in cert.aspects):
-        cells = [_cell(certificate, aspect) for certificate in certificates]
-        pairs = sum(pair.aspect is aspect for pair in testbed.pairs)
-        rows.append((aspect.value.replace("_", " "), f"{pairs}", *cells))
-    rows.append(("all", "", *(_overall(certificate) for certificate in certificates)))
-    out().print(table(["Aspect", ">Pairs", *(f">{name}" for name in judges)], rows))
-    if any("–" in row for row in rows):
-        print_indented("–: no answer from that judge; the report says why.", indent=0)
-    print_heading("What the films got")
-    lines = []
-    for total in results.totals():
-        if total.summary is not None and "." not in total.name:
-            better = "↑" if total.info.higher_is_better else "↓"
-            mean = f"{total.summary.value:.3f} {better}"
-            lines.append((total.name, mean, f"{total.scored}/{total.total}"))
-    out().print(table(["Metric", ">Mean", ">Scored"], lines))
-    skipped = len(testbed.skips)
+        show(
+            *tables,
+            as_json=True,
+            report=str(page),
+            pairs=len(built.testbed.pairs),
+            skipped=len(built.testbed.skips),
+        )
+        return
+    show(*tables)
     print_indented(
-        f"{len(testbed.pairs)} pairs were built; {skipped} could not be, each with its reason in "
-        f"{page.parent / 'testbed' / 'testbed.json'}. Few pairs make wide intervals: see the "
-        "report.",
+        f"{len(built.testbed.pairs)} pairs were built; {len(built.testbed.skips)} could not be, "
+        f"each with its reason in {built.folder / 'testbed.json'}. Few pairs make wide "
+        "intervals: see the report.",
         indent=0,
     )
-    out().print()
+    console().print()
     print_indented(f"Open {page}", indent=0, style="bold")
     for line in (
         "",
@@ -136,38 +67,86 @@ def _print(
         "  screentest score videos/ --out scores/",
         "  screentest report scores/",
     ):
-        out().print(line, style="dim")
+        console().print(line, style="dim")
+    err().print()
 
 
-def _cell(certificate: Certificate, aspect: object) -> str:
-    for one in certificate.aspects:
-        if one.aspect is aspect:
-            found = one.accuracy.value
-            return f"{100 * found.value:.0f}" if found is not None else "–"
-    return ""
+def _run(out: Path, workers: int | None) -> tuple[BuiltTestbed, Certificates, Scores, Path]:
+    films = api.sample_films()
+    _say("1/4  Harming clips of four films in ten aspects")
+    with watched() as progress:
+        built = screentest.build(
+            films,
+            out=out / "testbed",
+            placebos=PLACEBOS,
+            clips=2,
+            min_clips=1,
+            long_side=256,
+            fps=8,
+            workers=workers,
+            progress=progress,
+        )
+    _say("2/4  Asking judges which video of each pair is intact")
+    made = screentest.certify(
+        JUDGES, built, out=out / "certificates", workers=workers, progress=watched()
+    )
+    _say("3/4  Scoring the films")
+    # The core suite, and what other suites have that runs on what the base install brings.
+    more = [name for one in registry.entries("suite") for name in one.info.get("demo", ())]
+    scores = screentest.score(
+        films,
+        metrics=[*build("suite", "core").thing.metrics, *more],
+        out=out / "scores",
+        workers=workers,
+        progress=watched(),
+    )
+    _say("4/4  Writing the report")
+    page = out / "report.html"
+    screentest.report(scores, made, out=page, title="screentest demo", progress=watched())
+    return built, made, scores, page
 
 
-def _overall(certificate: Certificate) -> str:
-    found = certificate.overall.value
-    return f"{100 * found.value:.0f}" if found is not None else "–"
+def _say(words: str) -> None:
+    err().print(words, style="bold")
 
 
-def _object(
-    testbed: Testbed, certificates: tuple[Certificate, ...], results: Results, page: Path
-) -> dict[str, object]:
-    return {
-        "report": str(page),
-        "pairs": len(testbed.pairs),
-        "skipped": len(testbed.skips),
-        "certificates": {
-            one.judge: one.overall.value.value if one.overall.value is not None else None
-            for one in certificates
-        },
-        "scores": {
-            total.name: total.summary.value if total.summary is not None else None
-            for total in results.totals()
-        },
-    }
+def _judges_table(built: BuiltTestbed, made: Certificates) -> Table:
+    shares = {(row["judge"], row["aspect"]): row["right"] for row in made.records()}
+    aspects = list(dict.fromkeys(row["aspect"] for row in made.records()))
+    pairs = [pair.aspect.value for pair in built.testbed.pairs if pair.aspect is not None]
+    judges = [one.judge for one in made.certificates]
+    rows: list[tuple[Cell, ...]] = [
+        (aspect, pairs.count(str(aspect)) or None, *(shares.get((one, aspect)) for one in judges))
+        for aspect in aspects
+    ]
+    columns = (
+        Column("aspect", "Aspect", show=lambda name: name.replace("_", " ")),
+        Column("pairs", "Pairs"),
+        *(Column(one, show=lambda share: f"{100 * share:.0f}", align="right") for one in judges),
+    )
+    note = "–: no answer from that judge; the report says why." if None in shares.values() else ""
+    title = "How often each judge prefers the intact video, % (chance 50)"
+    return Table("certificates", title, columns, rows, note)
+
+
+def _means(scores: Scores) -> Table:
+    rows = [
+        (
+            total.name,
+            total.summary.value,
+            "↑" if total.info.higher_is_better else "↓",
+            f"{total.scored}/{total.total}",
+        )
+        for total in scores.totals
+        if total.summary is not None and "." not in total.name
+    ]
+    columns = (
+        Column("metric", "Metric"),
+        Column("mean", "Mean"),
+        Column("better", " "),
+        Column("scored", "Scored", align="right"),
+    )
+    return Table("scores", "What the films got", columns, rows)
 
 
 COMMANDS = {"demo": demo}

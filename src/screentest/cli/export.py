@@ -9,6 +9,10 @@ from typing import Annotated
 
 import typer
 
+from screentest import api
+from screentest.cli.console import err, plural
+from screentest.core import BadOption
+
 
 class Kind(StrEnum):
     """What a table can be written as."""
@@ -48,23 +52,15 @@ def export(
       screentest export results/tuesday --to parquet --partition evaluator
       screentest export results/tuesday --to json --out - | jq .coverage
     """
-    from screentest.cli.console import err, plural
-    from screentest.core import BadOption
-    from screentest.run import RunReader
-    from screentest.run import export as write
-    from screentest.run.export import export_partitioned
-
     path = target or run / f"records.{kind}"
-    if partition and (kind is not Kind.PARQUET or path == Path("-")):
+    printed = path == Path("-")
+    if partition and (kind is not Kind.PARQUET or printed):
         raise BadOption("only Parquet in a folder comes in parts", advice="Add --to parquet.")
-    with RunReader(run) as reader:
-        if partition:
-            export_partitioned(reader, partition, path)
-        else:
-            write(reader, kind, sys.stdout.buffer if path == Path("-") else path)
-        coverage = reader.coverage()
-    told = f"{coverage.scored:,} of {plural(coverage.total, 'record')} scored"
-    err().print(f"{path}: {told}")
+    coverage = api.export(
+        run, sys.stdout.buffer if printed else path, kind=kind.value, partition=partition
+    )
+    words = f"{coverage.scored:,} of {plural(coverage.total, 'record')} scored"
+    err().print(f"{path}: {words}")
 
 
 COMMANDS = {"export": export}

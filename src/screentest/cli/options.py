@@ -17,6 +17,8 @@ from typing import TYPE_CHECKING, Annotated, Any, TypeAlias, TypeVar
 
 import typer
 
+from screentest.core import BadOption
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from decimal import Decimal
@@ -102,6 +104,7 @@ ENGINE: OptionSet = {
 }
 
 F = TypeVar("F", bound=Callable[..., None])
+N = TypeVar("N", int, float)
 
 
 def shares(*sets: OptionSet) -> Callable[[F], F]:
@@ -121,6 +124,18 @@ def shares(*sets: OptionSet) -> Callable[[F], F]:
         return function
 
     return decorate
+
+
+def numbers_in(text: str, kind: Callable[[str], N], option: str, example: str) -> tuple[N, ...]:
+    """Numbers with commas.
+
+    >>> numbers_in("1,3", int, "--clips", "5 or 1,3,5")
+    (1, 3)
+    """
+    try:
+        return tuple(kind(part) for part in text.split(","))
+    except ValueError:
+        raise BadOption(f"invalid {option} {text!r}", advice=f"Write {example}.") from None
 
 
 def names_in(text: str, *, every: str = "all") -> tuple[str, ...]:

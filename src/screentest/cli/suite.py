@@ -8,14 +8,14 @@ Examples:
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import typer
 
 from screentest.cli.options import JsonOption
-
-if TYPE_CHECKING:
-    from screentest.scores.suite import Dimension, Suite
+from screentest.cli.tables import print_heading, print_indented, show
+from screentest.core import build, registry
+from screentest.core.table import Column, Table
 
 
 def list_suites(as_json: JsonOption = False) -> None:
@@ -25,20 +25,15 @@ def list_suites(as_json: JsonOption = False) -> None:
     Examples:
       screentest suite list
     """
-    from screentest.cli.console import out, print_json
-    from screentest.cli.tables import table
-    from screentest.core import registry
-
-    found = [
-        (entry.name, str(entry.info.get("summary", ""))) for entry in registry.entries("suite")
+    columns = (Column("name", "Suite"), Column("summary", "What it is"), Column("origin", "From"))
+    rows = [
+        (entry.name, str(entry.info.get("summary", "")), entry.origin)
+        for entry in registry.entries("suite")
     ]
-    if as_json:
-        print_json([{"name": name, "summary": summary} for name, summary in found])
-    else:
-        out().print(table(["Suite", "What it is"], found))
+    show(Table("suites", "Suites", columns, rows), as_json=as_json)
 
 
-def show(
+def show_suite(
     name: Annotated[
         str, typer.Argument(metavar="SUITE", help="A suite: NAME or NAME:option=value,…")
     ],
@@ -48,55 +43,57 @@ def show(
 
     \b
     Examples:
-      screentest suite show locot2v
-      screentest suite show locot2v:compat=upstream --json
+      screentest suite show core
+      screentest suite show NAME:option=value --json
     """
-    from screentest.cli.console import print_json
-    from screentest.scores.suite import read_suite
-
-    suite = read_suite(name)
+    suite = build("suite", name).thing
+    facts = {"name": suite.name, "groups": list(suite.groups)}
+    metrics, dimensions = _metrics(suite), _dimensions(suite)
     if as_json:
-        print_json(
-            {
-                "name": suite.name,
-                "metrics": list(suite.metrics),
-                "dimensions": [_object(one) for one in suite.dimensions],
-                "groups": list(suite.groups),
-            }
-        )
-    else:
-        _print(suite)
-
-
-def _object(dimension: Dimension) -> dict[str, Any]:
-    inner = {"values": list(dimension.values)} if dimension.values else {}
-    parts = {"parts": [_object(one) for one in dimension.parts]} if dimension.parts else {}
-    return {"name": dimension.name, **inner, **parts}
-
-
-def _print(suite: Suite) -> None:
-    from screentest.cli.tables import print_heading, print_indented
-    from screentest.core import build, registry
-
+        show(metrics, dimensions, as_json=True, **facts)
+        return
     print_heading(f"{suite.name}: metrics")
+    for row in metrics.records():
+        print_indented(f"{row['metric']}: {row['summary']} ({row['roles'] or 'no models'})")
+    for path, node, parts, value in dimensions.rows:
+        assert isinstance(path, list)
+        depth = len(path) - 1
+        words = f"{node}, the mean of" if parts else f"{node}: {value}"
+        words = str(node) if node == value else words
+        if depth:
+            print_indented(words, indent=2 * depth)
+        else:
+            print_heading(words)
+
+
+def _metrics(suite: Any) -> Table:
+    columns = (Column("metric"), Column("summary"), Column("roles"))
+    rows = []
     for spec in suite.metrics:
         entry = registry.entry("metric", spec.partition(":")[0])
-        needs = ", ".join(build("metric", entry.name).thing.info.roles)
-        print_indented(f"{spec}: {entry.info.get('summary', '')} ({needs or 'no models'})")
-    for dimension in suite.dimensions:
-        print_heading(f"{dimension.name}: the mean of")
-        _print_parts(dimension, 2)
+        roles = build("metric", spec).thing.info.roles
+        rows.append((spec, str(entry.info.get("summary", "")), ", ".join(roles)))
+    return Table("metrics", "Metrics", columns, rows)
 
 
-def _print_parts(dimension: Dimension, indent: int) -> None:
-    from screentest.cli.tables import print_indented
+def _dimensions(suite: Any) -> Table:
+    """Every node of the tree after the one it is a part of; those without parts are values."""
+    rows: list[tuple[list[str], str, int, str]] = []
 
-    for value in dimension.values:
-        print_indented(value, indent=indent)
-    for part in dimension.parts:
-        print_indented(f"{part.name}, the mean of", indent=indent)
-        _print_parts(part, indent + 2)
+    def walk(dimension: Any, above: list[str]) -> None:
+        path = [*above, dimension.name]
+        if len(dimension.values) == 1:  # a dimension of one value is that value
+            rows.append((path, dimension.name, 0, dimension.values[0]))
+            return
+        rows.append((path, dimension.name, len(dimension.parts) + len(dimension.values), ""))
+        for part in dimension.parts:
+            walk(part, path)
+        rows.extend(([*path, value], value, 0, value) for value in dimension.values)
+
+    for root in suite.dimensions:
+        walk(root, [])
+    return Table("dimensions", "Dimensions", ("path", "name", "parts", "value"), rows)
 
 
 GROUP = "suite"
-COMMANDS = {"list": list_suites, "show": show}
+COMMANDS = {"list": list_suites, "show": show_suite}

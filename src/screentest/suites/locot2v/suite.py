@@ -32,6 +32,11 @@ _READ_RECORDS = (
     "locot2v",
     version=1,
     summary="LoCoT2V-Bench: 26 sub-dimensions of long video in five dimensions",
+    demo=(
+        "locot2v_temporal_flickering",
+        "locot2v_semantic_consistency",
+        "locot2v_aesthetic_quality",
+    ),
 )
 def locot2v(
     *,
