@@ -633,13 +633,13 @@ def _chat_settings(
     from screentest.models.templates import Prompts
 
     chats = tuple(choice for choice in chosen if choice.role.value == "chat")
+    if not chats and (work.get("prompts") is not None or work.get("prices") is not None):
+        raise BadOption(
+            "--prompts and --prices are for a chat model, and there is none",
+            advice="Add --model chat=openai:NAME.",
+        )
     settings = _settings({**work, "models": [str(choice) for choice in chats]})
     if not chats:
-        if work.get("prompts") is not None or work.get("prices") is not None:
-            raise BadOption(
-                "--prompts and --prices are for a chat model, and there is none",
-                advice="Add --model chat=openai:NAME.",
-            )
         return None, _cap(work, settings)
     Prompts(settings.prompts)  # a folder that replaces nothing is told now
     return settings, _cap(work, settings)
