@@ -52,7 +52,7 @@ def main() -> None:
         cut(film, videos, [int(one) for one in starts] if len(starts) > 2 else [], each)
         runs.append(given.out / f"run_{maker}")
         screentest(
-            *("score", "--suite", "locot2v", "--videos", videos, "--prompts", suite),
+            *("score", "--suite", "locot2v", "--videos", videos, "--data", suite),
             *("--model-name", maker, "--out", runs[-1], *more),
         )
     screentest("suite", "locot2v", "analyse", *runs, "--charts", given.out / "charts")

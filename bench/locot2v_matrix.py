@@ -2,7 +2,7 @@
 
     python bench/locot2v_matrix.py TESTBED [--out RUN] [--chart matrix.svg] …
 
-The figures of docs/locot2v.md; it is `screentest suite locot2v matrix`, which has all options.
+It is `screentest certify --suite locot2v`, which has all options.
 """
 
 from __future__ import annotations
@@ -12,4 +12,4 @@ import sys
 from screentest.cli import app
 
 if __name__ == "__main__":
-    app(["suite", "locot2v", "matrix", *sys.argv[1:]])
+    app(["certify", "--suite", "locot2v", "--testbed", *sys.argv[1:]])
