@@ -45,6 +45,8 @@ class OutputInfo:
     high: float = 1.0
     higher_is_better: bool = True
     unit: str = ""
+    bounded: bool = True
+    """Whether a value outside the range is a fault of the metric; else the range is the usual."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -169,7 +169,8 @@ def in_range(name: str, value: float, info: OutputInfo) -> float:
     """
     number = float(value)
     reach = _ROUNDING * max(1.0, abs(number))
-    if math.isfinite(number) and info.low - reach <= number <= info.high + reach:
+    inside = info.low - reach <= number <= info.high + reach
+    if math.isfinite(number) and (inside or not info.bounded):
         return number
     raise NoValue(
         Reason.CRASHED,

@@ -114,6 +114,7 @@ def metric(
     roles: Sequence[str] = (),
     needs: Sequence[str] = (),
     shots: bool = False,
+    level: Level | None = None,
     nothing: str = "no frame shows anything to measure",
     neutral: Sequence[str] = (),
 ) -> Callable[[F], F]:
@@ -140,7 +141,7 @@ def metric(
         }
         info = MetricInfo(
             {key: one.info for key, one in whole.items()},
-            _LEVELS.get(form[0], Level.VIDEO),
+            level or _LEVELS.get(form[0], Level.VIDEO),
             tuple(roles),
             (*needs, *(("text",) if "prompt" in besides else ())),
             shots=shots or form[0] in _LEVELS,

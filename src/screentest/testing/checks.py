@@ -174,7 +174,8 @@ def _value(where: str, output: str, outcome: Outcome[Score], info: MetricInfo) -
         return
     score, declared = outcome.unwrap(), info.outputs[output]
     reach = _ROUNDING * max(1.0, abs(score.value))
-    if not declared.low - reach <= score.value <= declared.high + reach:
+    inside = declared.low - reach <= score.value <= declared.high + reach
+    if declared.bounded and not inside:
         yield (
             f"{where}, output {output}: {score.value:g} is not in"
             f" [{declared.low:g}, {declared.high:g}]"

@@ -1,6 +1,12 @@
 """The centre pictures of a film's shots beside the captions of its script, matched once.
 
 Several metrics ask for the same table; it is made by the first of them in a measurement.
+
+Each caption belongs to one shot, in order, as a whole. Similarities of pictures and texts are weak
+and lopsided: one caption is near to every picture, one picture far from every caption. So what
+counts is how far a pair stands out of its row and its column. The best one-to-one assignment that
+keeps the order is found by dynamic programming (Needleman and Wunsch, 1970); leaving a shot or a
+caption out costs so much that it is done only where their numbers differ.
 """
 
 from __future__ import annotations
@@ -8,7 +14,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 from weakref import WeakKeyDictionary
 
 import numpy as np
@@ -18,31 +24,23 @@ from screentest.core import (
     Item,
     Layout,
     NoValue,
+    Point,
     Reason,
     Resources,
     Shot,
     Size,
+    build,
 )
-from screentest.models.backends.image_text import ColourWords
 from screentest.models.runtimes import batches
-
-if TYPE_CHECKING:
-    from screentest.core.frames import Image
-    from screentest.models.roles import ImageText
-
-
-# Which caption of a script belongs to which shot: one to one, in order, as a whole.
-#
-# Similarities of pictures and texts are weak and lopsided: one caption is near to every picture,
-# one picture far from every caption. So what counts is how far a pair stands out of its row and
-# its column. The best one-to-one assignment that keeps the order is found by dynamic
-# programming (Needleman and Wunsch, 1970); leaving a shot or a caption out costs so much that
-# it is done only where their numbers differ.
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    Table = NDArray[np.float64]
+    from screentest.core.frames import Image
+    from screentest.models.roles import ImageText
+
+    Similarities: TypeAlias = NDArray[np.float64]
+
 
 MATCH, SKIP = 3.0, 2.0
 """What a pair earns besides its similarity, and what an unmatched one costs, in deviations."""
@@ -57,7 +55,7 @@ class Matching:
     """The sum of the pairs' values."""
 
 
-def standing_out(similarity: Table) -> Table:
+def standing_out(similarity: Similarities) -> Similarities:
     """How far each value stands out of its row and column, in deviations of all.
 
     Where nothing does, all are 0: what rounding leaves is no deviation.
@@ -71,7 +69,7 @@ def standing_out(similarity: Table) -> Table:
     return np.asarray(both / deviation) if deviation > 1e-12 else np.zeros_like(both)
 
 
-def in_order(values: Table, match: float = MATCH, skip: float = SKIP) -> Matching:
+def in_order(values: Similarities, match: float = MATCH, skip: float = SKIP) -> Matching:
     """The best pairs (row, column) in which neither goes back.
 
     >>> in_order(np.array([[1.0, 0.0, 0.0], [0.0, 0.0, 1.0]])).pairs
@@ -90,7 +88,7 @@ def in_order(values: Table, match: float = MATCH, skip: float = SKIP) -> Matchin
     return _traced(best, values, match, skip)
 
 
-def _traced(best: Table, values: Table, match: float, skip: float) -> Matching:
+def _traced(best: Similarities, values: Similarities, match: float, skip: float) -> Matching:
     shot, caption = values.shape
     pairs: list[tuple[int, int]] = []
     while shot and caption:
@@ -106,7 +104,7 @@ def _traced(best: Table, values: Table, match: float, skip: float) -> Matching:
     return Matching(tuple(pairs), float(sum(values[one] for one in pairs)))
 
 
-def in_any_order(values: Table) -> Matching:
+def in_any_order(values: Similarities) -> Matching:
     """The best pairs, whatever their order.
 
     >>> in_any_order(np.array([[0.0, 1.0], [1.0, 0.0]])).pairs
@@ -119,6 +117,8 @@ def in_any_order(values: Table) -> Matching:
     return Matching(pairs, float(sum(values[one] for one in pairs)))
 
 
+COLOUR_WORDS = "colour_words"
+"""The backend that counts beside the chosen one: colours are what either sees least."""
 PICTURE = FrameRequest(size=Size(long_side=448), layout=Layout.RGB)
 SEES = "Choose a model that sees more: --model image_text=hf:NAME."
 _AT_ONCE = 16
@@ -132,9 +132,9 @@ class ShotCaptions:
     shots: tuple[Shot, ...]
     """Those that have a picture."""
     captions: tuple[str, ...]
-    similarity: Table
+    similarity: Similarities
     """Shots × captions: cosines of the role image_text."""
-    values: Table
+    values: Similarities
     """How far each pair stands out."""
     matching: Matching
     thumbnails: tuple[Image, ...]
@@ -149,6 +149,15 @@ class ShotCaptions:
         """Raise NoValue where the captions say nothing that the model looks for."""
         if not self.similarity.any():
             raise sees_nothing()
+
+    def points(self, values: Similarities) -> tuple[Point, ...]:
+        """The value of each pair, at its shot, with its caption."""
+        return tuple(
+            Point(
+                self.shots[shot].span, float(values[shot, caption]), noted(self.captions, caption)
+            )
+            for shot, caption in self.matching.pairs
+        )
 
 
 _known: WeakKeyDictionary[Resources, dict[tuple[Path, float], ShotCaptions]] = WeakKeyDictionary()
@@ -170,7 +179,7 @@ def _made(item: Item, resources: Resources, colours: float) -> ShotCaptions:
         raise NoValue(Reason.NOT_APPLICABLE, "a script of fewer than two captions has no order")
     shots = resources.shots(item.video)
     model: ImageText = resources.role("image_text")
-    words = ColourWords()
+    words: ImageText = build("image_text", COLOUR_WORDS).thing
     seen, hues, thumbnails = [], [], []
     moments = [shot.span.centre for shot in shots]
     for some in batches(moments, _AT_ONCE):
@@ -197,7 +206,7 @@ def sees_nothing() -> NoValue:
     )
 
 
-def _cosines(pictures: np.ndarray, texts: np.ndarray) -> Table:
+def _cosines(pictures: np.ndarray, texts: np.ndarray) -> Similarities:
     return np.asarray(pictures @ texts.T, np.float64)
 
 

@@ -17,7 +17,9 @@ if TYPE_CHECKING:
 @metric(
     summary="noise in the smooth parts of each shot",
     outputs={
-        "noise": OutputInfo("deviation of noise", high=50.0, higher_is_better=False, unit="levels")
+        "noise": OutputInfo(
+            "deviation of noise", high=50.0, higher_is_better=False, unit="levels", bounded=False
+        )
     },
     request=DETAIL,
 )
@@ -30,7 +32,11 @@ def noise(image: Image) -> float | None:
 
 @metric(
     summary="visible blocks of the encoder",
-    outputs={"blockiness": OutputInfo("0 none, 1 strong", high=4.0, higher_is_better=False)},
+    outputs={
+        "blockiness": OutputInfo(
+            "0 none, 1 strong", high=4.0, higher_is_better=False, bounded=False
+        )
+    },
     rate=1.0,
     request=DETAIL,
 )
@@ -44,7 +50,11 @@ def blockiness(image: Image) -> float | None:
     summary="distance from natural-scene statistics",
     outputs={
         "unnaturalness": OutputInfo(
-            "distance from good pictures", high=20.0, higher_is_better=False, unit="deviations"
+            "distance from good pictures",
+            high=20.0,
+            higher_is_better=False,
+            unit="deviations",
+            bounded=False,
         )
     },
     rate=1.0,

@@ -54,7 +54,7 @@ def contrast(image: Image) -> tuple[float, float, float]:
     summary="how colourful each shot is",
     outputs={
         "colourfulness": OutputInfo(
-            "0 grey, 15 slightly, 45 averagely, 82 highly colourful", high=150.0
+            "0 grey, 15 slightly, 45 averagely, 82 highly colourful", high=150.0, bounded=False
         )
     },
     request=COLOUR,

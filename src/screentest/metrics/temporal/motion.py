@@ -24,9 +24,12 @@ SMALLEST = 16
 @metric(
     summary="how fast things move, by optical flow",
     outputs={
-        "motion": OutputInfo("mean speed", high=10.0, unit="diagonals/s"),
+        "motion": OutputInfo("mean speed", high=10.0, unit="diagonals/s", bounded=False),
         "fastest": OutputInfo(
-            "speed of the fastest twentieth of the picture", high=10.0, unit="diagonals/s"
+            "speed of the fastest twentieth of the picture",
+            high=10.0,
+            unit="diagonals/s",
+            bounded=False,
         ),
     },
     request=GREY,

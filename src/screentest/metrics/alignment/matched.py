@@ -1,0 +1,184 @@
+"""Metrics of shots beside their captions: agreement, aligned CLIP, colours that captions name.
+
+Every caption is given a shot of its own, in order (see ``captions``). With the built-in backend
+of the role image_text they know little; with CLIP they know what CLIP knows.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from screentest.core import (
+    Item,
+    Level,
+    NoValue,
+    Outcome,
+    OutputInfo,
+    Point,
+    Reason,
+    Resources,
+    Score,
+    attempt,
+)
+from screentest.metrics.alignment.captions import in_any_order, shot_captions
+from screentest.metrics.curve import curve_score
+from screentest.metrics.functions import metric
+from screentest.models.colours import BASIC_COLOURS, basic_colour, name_pixels
+
+if TYPE_CHECKING:
+    from screentest.core.frames import Image
+    from screentest.metrics.alignment.captions import Similarities
+
+AGREEMENT = OutputInfo(
+    "how far shots and their captions stand out",
+    low=-5.0,
+    high=5.0,
+    unit="deviations",
+    bounded=False,
+)
+SIMILARITY = OutputInfo("cosine of shots with their captions", low=-1.0)
+
+
+@metric(
+    version=2,
+    summary="shots against captions, in order",
+    outputs={
+        "caption_agreement": AGREEMENT,
+        "caption_similarity": SIMILARITY,
+        "caption_order": OutputInfo("agreement in order over that in any order", low=-1.0),
+        "caption_coverage": OutputInfo("share of captions with a shot of their own"),
+    },
+    level=Level.CLIP,
+    roles=("image_text",),
+    needs=("script",),
+    shots=True,
+)
+def caption_agreement(
+    item: Item, resources: Resources, *, colours: float = 1.0
+) -> Mapping[str, Outcome[Score]]:
+    """Does each shot show what its place in the script says?
+
+    ``colours``: what colour words weigh beside the similarity of the role image_text.
+    """
+    table = shot_captions(item, resources, colours)
+    pairs, shots = table.matching.pairs, len(table.shots)
+    details = {"shots": shots, "captions": len(table.captions), "pairs": len(pairs)}
+
+    def agreement() -> Score:
+        table.must_tell_apart()
+        return curve_score(table.points(table.values), AGREEMENT, shots=shots)
+
+    def similarity() -> Score:
+        table.must_see()
+        return curve_score(table.points(table.similarity), SIMILARITY, shots=shots)
+
+    def order() -> Score:
+        table.must_tell_apart()
+        ordered = table.matching.total / in_any_order(table.values).total
+        return Score(max(-1.0, ordered), table.points(table.values), details)
+
+    return {
+        "caption_agreement": attempt(agreement),
+        "caption_similarity": attempt(similarity),
+        "caption_order": attempt(order),
+        "caption_coverage": Outcome.of(Score(len(pairs) / len(table.captions), (), details)),
+    }
+
+
+@metric(
+    version=2,
+    summary="each shot against its own caption",
+    outputs={
+        "clip_aligned": OutputInfo("mean cosine of captions and their shots", low=-1.0),
+        "standing_out": OutputInfo(
+            "how far these pairs stand out, on average",
+            low=-5.0,
+            high=5.0,
+            unit="deviations",
+            bounded=False,
+        ),
+    },
+    level=Level.CLIP,
+    roles=("image_text",),
+    needs=("script",),
+    shots=True,
+)
+def clip_aligned(item: Item, resources: Resources) -> Mapping[str, Score]:
+    """Mean cosine over the captions of the script.
+
+    A caption without a shot counts 0, so that what is missing or out of place lowers the score
+    as well as what looks wrong.
+    """
+    table = shot_captions(item, resources, colours=0.0)
+    table.must_see()
+    captions = len(table.captions)
+
+    def mean(values: Similarities) -> Score:
+        curve = table.points(values)
+        total = sum(point.value for point in curve)
+        return Score(total / captions, curve, {"captions": captions, "pairs": len(curve)})
+
+    return {"clip_aligned": mean(table.similarity), "standing_out": mean(table.values)}
+
+
+PRESENCE = OutputInfo("how clearly the named colours are seen")
+ENOUGH = 0.02
+"""The share of the picture at which a colour is half seen: a scarf, not a scene."""
+_WORD = re.compile(r"[^\W\d_]+")
+
+
+@metric(
+    summary="colours of the caption in its shot",
+    outputs={"named_colours": PRESENCE},
+    level=Level.CLIP,
+    roles=("image_text",),
+    needs=("script",),
+    shots=True,
+)
+def named_colours(item: Item, resources: Resources, *, colours: float = 1.0) -> Score:
+    """Are the colours that a caption names in the shot that belongs to it?
+
+    ``colours`` as in ``caption_agreement``, with which it shares the matching.
+    """
+    table = shot_captions(item, resources, colours)
+    points = []
+    for shot, caption in table.matching.pairs:
+        named = colours_in(table.captions[caption])
+        if named:
+            found = colour_shares(table.thumbnails[shot])
+            shares = {name: found[BASIC_COLOURS.index(name)] for name in named}
+            seen = [presence(share) for share in shares.values()]
+            note = ", ".join(f"{name} {share:.0%}" for name, share in shares.items())
+            points.append(Point(table.shots[shot].span, float(np.mean(seen)), note))
+    if not points:
+        raise NoValue(Reason.NOT_APPLICABLE, "no caption of a shot names a colour")
+    return curve_score(points, PRESENCE, shots=len(table.shots))
+
+
+def colours_in(caption: str) -> tuple[str, ...]:
+    """The basic colours that a caption names, each once.
+
+    >>> colours_in("Three red cups and a grey-blue mug on a red cloth")
+    ('red', 'grey', 'blue')
+    """
+    named = (basic_colour(word) for word in _WORD.findall(caption.casefold()))
+    return tuple(dict.fromkeys(name for name in named if name is not None))
+
+
+def colour_shares(picture: Image) -> list[float]:
+    """The share of each of the eleven basic colours."""
+    counts = np.bincount(name_pixels(picture).ravel(), minlength=len(BASIC_COLOURS))
+    return [float(count) for count in counts / counts.sum()]
+
+
+def presence(share: float) -> float:
+    """0 where a colour is not there, ½ at ``ENOUGH``, towards 1 beyond.
+
+    >>> presence(0.0), presence(ENOUGH)
+    (0.0, 0.5)
+    """
+    return share / (share + ENOUGH)
