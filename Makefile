@@ -41,11 +41,13 @@ bench: $(VENV)/tested  ## figures and ratios, each against a reference measured 
 
 DATA ?= $(or $(SCREENTEST_DATA),../shared/data)
 TESTBED ?= testbed
+PROFILE ?= builtin
 testbed: $(VENV)/tested  ## a testbed of the real films in DATA: all aspects, all placebos
 	@test -d $(DATA)/video || { echo "no films in $(DATA): make testbed DATA=FOLDER"; exit 1; }
 	$(VENV)/bin/python -m tests.testbeds.real_films $(DATA) $(TESTBED)/films.jsonl
 	$(VENV)/bin/screentest build $(TESTBED)/films.jsonl --out $(TESTBED) \
-	  --clips 5 --min-clips 1 --placebos all --backgrounds $(DATA)/video/backgrounds
+	  --clips 5 --min-clips 1 --placebos all --backgrounds $(DATA)/video/backgrounds \
+	  --models $(PROFILE)
 	$(VENV)/bin/screentest testbed stats $(TESTBED)
 
 $(VENV)/installed: pyproject.toml

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from screentest.core import Item, Reason
-from screentest.run.session import Settings, Tools
+from screentest.run.session import Tools, read_settings
 from screentest.scores.evaluators import resolve, sign
 from screentest.scores.measure import measure
 
@@ -29,7 +29,7 @@ def films(data: Path) -> list[tuple[Path, str]]:
 
 def main() -> None:
     data = Path(os.environ.get("SCREENTEST_DATA", ROOT.parent / "shared" / "data")) / "video"
-    tools = Tools(Settings(allow_damaged=True))
+    tools = Tools(read_settings("light", allow_damaged=True))
     metric = resolve("etva_builtin")
     print(sign(metric, tools).signature)
     known = films(data)

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import atexit
 import os
 import shutil
 import subprocess
 import sys
+import tempfile
 from collections.abc import Iterator
 from importlib.resources import files
 from pathlib import Path
@@ -15,7 +17,13 @@ from typing import TYPE_CHECKING
 import pytest
 from hypothesis import settings
 
-from tests.terminal import CLEAN, Screentest
+# Before anything is imported that could look: no test reads what its user has in a cache.
+CACHES = Path(tempfile.mkdtemp(prefix="screentest-caches-"))
+atexit.register(shutil.rmtree, CACHES, ignore_errors=True)
+for _name in ("SCREENTEST_CACHE", "XDG_CACHE_HOME", "HF_HOME", "TORCH_HOME", "U2NET_HOME"):
+    os.environ[_name] = str(CACHES / _name.lower())
+
+from tests.terminal import CLEAN, Screentest  # noqa: E402
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser

@@ -19,6 +19,7 @@ CLEAN = {
     for name, value in os.environ.items()
     if not name.startswith("SCREENTEST_") and name not in {"FORCE_COLOR", "COLUMNS", "NO_COLOR"}
 } | {
+    "SCREENTEST_CACHE": os.environ["SCREENTEST_CACHE"],
     "COLUMNS": "80",
     "PYTHONUTF8": "1",
     # A process tests the source that this one tests, wherever it is started.

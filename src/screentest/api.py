@@ -41,10 +41,10 @@ from screentest.core import (
     Stopped,
     UnknownName,
     all_aspects,
-    registry,
 )
 from screentest.core.options import parse, write_options
 from screentest.manifests.importers import read_inputs
+from screentest.models import read_models
 from screentest.models.weights import cache_folder
 from screentest.results import (
     BuiltTestbed,
@@ -56,7 +56,7 @@ from screentest.results import (
     Verdicts,
 )
 from screentest.run import Engine, Retry, RunReader, RunStore
-from screentest.run.session import Settings, open_engine, read_settings
+from screentest.run.session import MODELS, Settings, open_engine, read_settings
 from screentest.scores.evaluators import metric_names, resolve
 from screentest.scores.remote import Cache
 from screentest.scores.results import read_results
@@ -83,10 +83,11 @@ Money: TypeAlias = str | float | Decimal
 class ModelOptions(TypedDict, total=False):
     """Which models answer and what they may cost, of every job that can ask one."""
 
-    models: Sequence[str] | None
-    """As on the command line: ``chat=openai:NAME``, ``flow=raft``."""
-    profile: File | None
-    """A TOML file with models for all roles; what ``models`` chooses comes before it."""
+    models: str | Sequence[str]
+    """A profile (builtin, light, paper, or a TOML file), choices as on the command line
+    (``chat=openai:NAME``, ``flow=raft``), or a list of both: choices come before the profile."""
+    model: Sequence[str] | None
+    """More choices."""
     prompts: File | None
     """A folder of templates that replace the built-in ones."""
     prices: File | None
@@ -170,6 +171,7 @@ def score(
             else None,
         )
         results = read_results(store)
+        used = store.note(MODELS)
     scores = Scores(
         folder,
         results,
@@ -177,7 +179,7 @@ def score(
         changed=done.changed,
         missing=read.missing,
         problems=read.problems,
-        stand_ins=_stand_ins(names, settings),
+        models=used["summary"],
     )
     return Stopped.unless_done(scores, done.exit_code)
 
@@ -195,7 +197,6 @@ def build(
     backgrounds: File | None = None,
     long_side: int | None = 512,
     fps: str | int | float | Fraction | None = None,
-    preset: str | None = None,
     extract: str = "rules",
     categories: Sequence[str] = (),
     join: int = 1,
@@ -212,12 +213,10 @@ def build(
     captions: rules, or chat, which also sorts sources into ``categories``.
     """
     from screentest.testbeds.builder import build_testbed
-    from screentest.testbeds.options import BuildOptions, frame_rate, read_models, specs_of
+    from screentest.testbeds.options import BuildOptions, frame_rate, specs_of
 
-    named = work.get("settings") or read_settings(
-        work.get("models") or (), _path(work.get("profile"))
-    )
-    chosen = read_models(preset, [str(one) for one in named.models])
+    given = work.get("settings")
+    chosen = given.models if given is not None else read_models(_chosen(work))
     options = BuildOptions(
         degradations=_with_backgrounds(specs_of("degradation", aspects or "all"), backgrounds),
         placebos=specs_of("placebo", placebos or "none"),
@@ -228,7 +227,7 @@ def build(
         long_side=long_side or None,
         rate=frame_rate(fps),
         extract=extract,
-        models=tuple(choice for choice in chosen if choice.role.value != "chat"),
+        models=tuple(choice for choice in chosen if choice.role != "chat"),
         device=work.get("device", "auto"),
     )
     if not 1 <= timeout <= 10**7:  # NaN is neither
@@ -323,9 +322,10 @@ def certify(
         RunStore(folder, command="certify", arguments=arguments, max_cost=cap) as store,
     ):
         done = run_certify(store, plan, settings, engine=engine, progress=work.get("progress"))
+        used = store.note(MODELS)
     if chart is not None:
         save(matrix_chart(matrix(done.certificates)), Path(chart))
-    made = Certificates(folder, done.certificates, done.pending)
+    made = Certificates(folder, done.certificates, done.pending, used["summary"])
     return Stopped.unless_done(made, done.exit_code)
 
 
@@ -364,7 +364,8 @@ def judge_videos(
         found = verdicts_of(
             store, cases, judge, settings, engine=engine, progress=work.get("progress")
         )
-    return Verdicts(Path(out), found)
+        used = store.note(MODELS)
+    return Verdicts(Path(out), found, used["summary"])
 
 
 def compare(
@@ -468,16 +469,19 @@ def sample_films() -> list[Item]:
 def _settings(
     work: ModelOptions, *, detector: str = "default", allow_damaged: bool = False
 ) -> Settings:
-    """What was chosen one by one comes before the profile."""
     return work.get("settings") or read_settings(
-        work.get("models") or (),
-        _path(work.get("profile")),
+        _chosen(work),
         _path(work.get("prompts")),
         _path(work.get("prices")),
         device=work.get("device", "auto"),
         allow_damaged=allow_damaged,
         detector=detector,
     )
+
+
+def _chosen(work: ModelOptions) -> list[str]:
+    models = work.get("models", ())
+    return [*([models] if isinstance(models, str) else models), *(work.get("model") or ())]
 
 
 def _cap(work: ModelOptions, settings: Settings) -> Decimal | None:
@@ -554,18 +558,6 @@ def _with_options(spec: str, options: Mapping[str, str]) -> str:
     return f"{name}:{write_options({**given, **options})}"
 
 
-def _stand_ins(metrics: Sequence[str], settings: Settings) -> dict[str, str]:
-    """The built-in backend of each role that these metrics ask for and that one fills."""
-    roles = tuple(dict.fromkeys(role for name in metrics for role in resolve(name).info.roles))
-    asked = {role.partition(".")[0] for role in roles}
-    return {
-        choice.role.value: choice.backend
-        for choice in settings.pinned(roles).models
-        if choice.role.value in asked
-        and "builtin" in registry.entry(choice.role.value, choice.backend).info
-    }
-
-
 # ---- build
 
 
@@ -632,13 +624,13 @@ def _chat_settings(
     """The chat models that were chosen, if any was, and the most that may be spent."""
     from screentest.models.templates import Prompts
 
-    chats = tuple(choice for choice in chosen if choice.role.value == "chat")
+    chats = tuple(choice for choice in chosen if choice.role == "chat")
     if not chats and (work.get("prompts") is not None or work.get("prices") is not None):
         raise BadOption(
             "--prompts and --prices are for a chat model, and there is none",
             advice="Add --model chat=openai:NAME.",
         )
-    settings = _settings({**work, "models": [str(choice) for choice in chats]})
+    settings = _settings({**work, "models": [str(choice) for choice in chats], "model": None})
     if not chats:
         return None, _cap(work, settings)
     Prompts(settings.prompts)  # a folder that replaces nothing is told now

@@ -6,7 +6,7 @@ import importlib
 import json
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
@@ -71,8 +71,8 @@ class Scores(_Tabular):
     """Prompts of the suite without a video: they are listed, and never zeros."""
     problems: Sequence[str] = ()
     """What could not be read of the suite's files."""
-    stand_ins: Mapping[str, str] = field(default_factory=dict)
-    """Roles that a built-in backend filled, not the model that a paper names."""
+    models: str = ""
+    """One line that says which backends were used."""
 
     @property
     def totals(self) -> list[Total]:
@@ -299,6 +299,8 @@ class Certificates(_Tabular):
     certificates: tuple[Certificate, ...]
     pending: int = 0
     """Judgements still to be made."""
+    models: str = ""
+    """One line that says which backends were used."""
 
     def of(self, judge: str) -> Certificate:
         """The certificate of one judge."""
@@ -393,6 +395,8 @@ class Verdicts:
 
     run: Path
     outcomes: Mapping[Aspect, tuple[Outcome[Verdict] | None, Outcome[Verdict] | None]]
+    models: str = ""
+    """One line that says which backends were used."""
 
     def table(self) -> Table:
         """Which is better in each aspect, and why; no choice where the order decides."""

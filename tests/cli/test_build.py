@@ -50,7 +50,7 @@ def test_builds_says_what_was_skipped_and_goes_on(
         (["--clips", "few"], "invalid --clips"),
         (["--clips", "0"], "invalid number of clips 0: must be 1 to"),
         (["--aspects", "none"], "there is nothing to build"),
-        (["--preset", "mine"], "there is no preset"),
+        (["--models", "mine"], "there is no profile"),
         (["--aspects", "color,color"], "asked for twice"),
         (["--aspects", "color", "--backgrounds", "."], "which is not asked for"),
         (["--model", "matting"], "does not choose a model"),

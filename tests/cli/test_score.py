@@ -26,7 +26,7 @@ def manifest(tmp_path: Path) -> Path:
     return path
 
 
-def test_coverage_reasons_and_stand_ins_stand_beside_the_numbers(
+def test_coverage_reasons_and_models_are_beside_the_numbers(
     screentest: Screentest, manifest: Path
 ) -> None:
     asked = ("score", manifest, "--metrics", "clipscore,sharpness", *STAND_IN, "--workers", "1")
@@ -36,7 +36,7 @@ def test_coverage_reasons_and_stand_ins_stand_beside_the_numbers(
     assert done.stdout.count("1/3") == 2
     assert "gone: clipscore, sharpness: missing_file" in done.stdout
     assert "half: clipscore, sharpness: undecodable" in done.stdout
-    assert "not the models of the papers: image_text=colour_words" in done.stdout
+    assert "models: image_text=colour_words (chosen)" in done.stdout
     again = json.loads(screentest(*asked, "--json").stdout)
     assert again["pending"] == 0
     for row in again["summary"]:

@@ -11,7 +11,6 @@ from hypothesis import strategies as st
 from screentest.core import BadOption
 from screentest.core.options import parse, read_options, split_options, write_options
 from screentest.models import Choice
-from screentest.models.roles import Role
 
 names = st.from_regex(r"[a-z][a-z_]{0,8}", fullmatch=True)
 values = st.recursive(
@@ -30,7 +29,7 @@ def test_options_come_back(options: dict[str, Any]) -> None:
 
 @given(st.dictionaries(names, values, max_size=4))
 def test_a_choice_comes_back(options: dict[str, Any]) -> None:
-    choice = Choice(Role.CHAT, "openai", "gpt-5", options, "caption")
+    choice = Choice("chat", "openai", "gpt-5", options, "caption")
     assert Choice.parse(str(choice)) == choice
 
 

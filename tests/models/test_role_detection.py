@@ -8,13 +8,12 @@ import numpy as np
 import pytest
 
 from screentest.core import registry
-from screentest.models import Models, Role, weights
+from screentest.models import Models, weights
 from screentest.models.backends.coco import FURTHER_NAMES, ClassMatcher
 from screentest.models.backends.detection import EfficientDet
-from screentest.models.choice import best_builtin
 from screentest.models.roles import Detector
 from tests.models import phrase_words
-from tests.models.pulled import pulled
+from tests.models.pulled import pulled, small_backends
 from tests.models.real_frames import Image, frame
 from tests.models.tiny_backend import MARKS, tiny_backend
 
@@ -64,9 +63,7 @@ def scaled(box: Box, picture: Image) -> Box:
 
 
 def test_all_built_in_backends_are_tested() -> None:
-    entries = registry.entries("detection")
-    builtin = {entry.name for entry in entries if "builtin" in entry.info}
-    assert builtin == {name.partition(":")[0] for name in BACKENDS}
+    assert small_backends("detection") == {name.partition(":")[0] for name in BACKENDS}
 
 
 @pytest.mark.parametrize("shape", [(7, 300), (200, 9), (48, 64), (720, 1280)])
@@ -255,4 +252,4 @@ def test_phrases_find_their_classes(text: str, right: float, invented: float) ->
 
 @pytest.mark.usefixtures("cache")
 def test_without_weights_the_stand_in_is_taken() -> None:
-    assert best_builtin(Role.DETECTION) == "saliency"
+    assert Models().used(["detection"])["detection"] == "saliency"

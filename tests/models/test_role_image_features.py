@@ -8,11 +8,10 @@ import numpy as np
 import pytest
 
 from screentest.core import registry
-from screentest.models import Role, weights
+from screentest.models import Models, weights
 from screentest.models.backends.image_features import MobileNet
-from screentest.models.choice import best_builtin
 from screentest.models.roles import ImageFeatures
-from tests.models.pulled import pulled
+from tests.models.pulled import pulled, small_backends
 from tests.models.real_frames import Image, frame
 from tests.models.tiny_backend import MARKS, tiny_backend
 
@@ -51,8 +50,7 @@ def five_shots(sample: Path) -> list[tuple[Image, Image]]:
 
 
 def test_all_built_in_backends_are_tested() -> None:
-    entries = registry.entries("image_features")
-    assert {entry.name for entry in entries if "builtin" in entry.info} == set(BACKENDS)
+    assert small_backends("image_features") == set(BACKENDS)
 
 
 @pytest.mark.parametrize("shape", [(1, 1), (7, 300), (64, 48), (720, 1280)])
@@ -137,4 +135,4 @@ def test_a_flicker_of_light_moves_a_row_little(
 
 @pytest.mark.usefixtures("cache")
 def test_without_weights_the_stand_in_is_taken() -> None:
-    assert best_builtin(Role.IMAGE_FEATURES) == "colour_gradient"
+    assert Models().used(["image_features"])["image_features"] == "colour_gradient"

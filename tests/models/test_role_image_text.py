@@ -11,11 +11,10 @@ import numpy as np
 import pytest
 
 from screentest.core import registry
-from screentest.models import Models, Role, weights
+from screentest.models import Models, weights
 from screentest.models.backends.image_text import ColourWords, LabelText
-from screentest.models.choice import best_builtin
 from screentest.models.roles import ImageText
-from tests.models.pulled import pulled
+from tests.models.pulled import pulled, small_backends
 from tests.models.real_frames import Image, frame
 from tests.models.tiny_backend import MARKS, tiny_backend
 
@@ -61,8 +60,7 @@ def pictures(sample: Path) -> list[Image]:
 
 
 def test_all_built_in_backends_are_tested() -> None:
-    entries = registry.entries("image_text")
-    assert {entry.name for entry in entries if "builtin" in entry.info} == NEEDS.keys()
+    assert small_backends("image_text") == NEEDS.keys()
 
 
 @pytest.mark.parametrize("shape", [(1, 1), (7, 300), (64, 48), (720, 1280)])
@@ -211,5 +209,5 @@ def test_identity_names_all_that_numbers_depend_on(label_text: ImageText) -> Non
 
 @pytest.mark.usefixtures("cache")
 def test_without_weights_the_stand_in_is_taken_under_its_own_name() -> None:
-    assert best_builtin(Role.IMAGE_TEXT) == "colour_words"
+    assert Models().used(["image_text"])["image_text"] == "colour_words"
     assert str(Models().signature("image_text")).startswith("colour_words|")

@@ -9,7 +9,7 @@ import pytest
 from numpy.typing import NDArray
 
 from screentest.core import NoValue, Reason, registry
-from screentest.models import Models
+from screentest.models import Models, read_models
 from screentest.models.roles import Inpainting
 from tests.models.pulled import pulled
 from tests.models.real_frames import Image, frame, psnr
@@ -160,7 +160,8 @@ def test_the_stand_in_fills_the_role_where_no_weights_are(
     assert caught.value.reason is Reason.MISSING_MODEL
 
 
-def test_migan_fills_the_role_where_its_weights_are():
+def test_weights_in_the_cache_change_nothing_unless_they_are_asked_for():
     pytest.importorskip("onnxruntime")
     pulled("migan")
-    assert Models().signature("inpainting").name == "migan"
+    assert Models().signature("inpainting").name == "telea"
+    assert Models(read_models("light")).signature("inpainting").name == "migan"

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from screentest.core import NoValue, Reason, registry
-from screentest.models import Models
+from screentest.models import Models, read_models
 from screentest.models.roles import Matting
 from screentest.models.saliency import saliency
 from tests.models.pulled import pulled
@@ -185,7 +185,8 @@ def test_the_stand_in_fills_the_role_where_no_weights_are(
     assert "screentest models pull u2netp" in caught.value.advice
 
 
-def test_the_network_fills_the_role_where_its_weights_are():
+def test_weights_in_the_cache_change_nothing_unless_they_are_asked_for():
     pytest.importorskip("onnxruntime")
     pulled("u2netp")
-    assert Models().signature("matting").name == "u2net"
+    assert Models().signature("matting").name == "grabcut"
+    assert Models(read_models("light")).signature("matting").name == "u2net"

@@ -10,12 +10,11 @@ import numpy as np
 import pytest
 
 from screentest.core import registry
-from screentest.models import Models, Role, weights
+from screentest.models import Models, read_models, weights
 from screentest.models.backends.text_embedding import MiniLM, SharedWords
-from screentest.models.choice import best_builtin
 from screentest.models.roles import TextEmbedding
 from tests.models.minilm_reference import FIRST_NUMBERS, SIMILARITIES, TEXTS
-from tests.models.pulled import pulled
+from tests.models.pulled import pulled, small_backends
 from tests.models.tiny_backend import MARKS, tiny_backend
 
 WEIGHTS = {"minilm": "minilm", "minilm_int8": "minilm-int8", "shared_words": None}
@@ -55,8 +54,7 @@ def minilm() -> TextEmbedding:
 
 
 def test_all_built_in_backends_are_tested() -> None:
-    entries = registry.entries("text_embedding")
-    assert {entry.name for entry in entries if "builtin" in entry.info} == WEIGHTS.keys()
+    assert small_backends("text_embedding") == WEIGHTS.keys()
 
 
 def test_rows_have_length_one_whatever_the_text(backend: TextEmbedding) -> None:
@@ -217,9 +215,11 @@ def test_words_that_are_not_shared_do_not_collide_in_the_stand_in() -> None:
 
 def test_the_best_that_is_here_is_taken(cache: object, monkeypatch: pytest.MonkeyPatch) -> None:
     # The cache of this test is empty, so only the stand-in is left.
-    assert best_builtin(Role.TEXT_EMBEDDING) == "shared_words"
+    assert Models().used(["text_embedding"])["text_embedding"] == "shared_words"
     assert str(Models().signature("text_embedding")).startswith("shared_words|v:1")
     monkeypatch.undo()
     pulled("minilm")
     pytest.importorskip("tokenizers")
-    assert best_builtin(Role.TEXT_EMBEDDING) == "minilm"
+    assert Models().used(["text_embedding"])["text_embedding"] == "shared_words"
+    light = Models(read_models("light"))
+    assert light.used(["text_embedding"])["text_embedding"] == "minilm"

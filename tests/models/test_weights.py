@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import sys
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
 
 from screentest.core import NoValue, Reason, UnknownName
 from screentest.core.registry import registry
-from screentest.models import Choice, Role, weights
+from screentest.models import Choice, weights
 from screentest.models.catalogue import CATALOGUE, Weights
+from screentest.models.choice import profile_choice
+from screentest.models.roles import role_names
 from tests.models.conftest import TOY_FILES
 
 
@@ -93,10 +96,17 @@ def test_the_cache_is_the_users(monkeypatch: pytest.MonkeyPatch, tmp_path: Path)
 
 
 def test_sets_mean_their_members() -> None:
-    names = [one.name for one in weights.expand(["builtin"])]
+    names = [one.name for one in weights.expand(["light"])]
 
     assert {"minilm", "u2netp", "efficientdet-lite0"} <= set(names)
     assert "sam2-tiny" not in names
+    needed = set()
+    for role in role_names():
+        with suppress(NoValue):
+            entry = registry.entry(role, profile_choice("light", role).backend)
+            needed |= set(entry.info.get("weights", ()))
+    # EfficientDet has a larger network too; only the smaller one is the profile's.
+    assert set(names) == needed - {"efficientdet-lite2"}
     small = weights.expand(["small", "u2netp"])
     assert len({one.name for one in small}) == len(small)
     assert all(one.package.bytes <= 20_000_000 for one in small)
@@ -112,20 +122,25 @@ def test_every_entry_is_complete(entry: Weights) -> None:
     for file in entry.files:
         assert file.bytes > 0
         assert len(bytes.fromhex(file.sha256)) == 32
-    assert "://" not in repr(entry), "no server may be written down"
+    assert entry.official.what
+    urls = entry.official.urls
+    assert len(urls) in (0, len(entry.files))
+    assert all(url.startswith("https://") for url in urls)
+    assert entry.official.same or not urls, "what is fetched is what was published"
+    assert ("same bytes" in entry.mirror) == entry.official.same
 
 
 @pytest.mark.parametrize("entry", CATALOGUE.values(), ids=CATALOGUE)
 def test_what_is_advised_instead_is_a_backend_that_exists(entry: Weights) -> None:
     if entry.instead:
         choice = Choice.parse(entry.instead)
-        assert "model" in registry.entry(choice.role.value, choice.backend).parameters
+        assert "model" in registry.entry(choice.role, choice.backend).parameters
 
 
 def test_backends_name_weights_that_exist() -> None:
     named = 0
-    for role in Role:
-        for entry in registry.entries(role.value):
+    for role in role_names():
+        for entry in registry.entries(role):
             for name in entry.info.get("weights", ()):
                 assert name in CATALOGUE
                 named += 1

@@ -13,7 +13,7 @@ from screentest.cli.console import err, plural, shown
 from screentest.cli.errors import until_stopped
 from screentest.cli.options import MODELS, WORKERS, JsonOption, numbers_in, shares
 from screentest.cli.progress import watched
-from screentest.cli.tables import print_heading, print_indented, show
+from screentest.cli.tables import print_heading, print_indented, print_models, show
 from screentest.core import BadOption
 from screentest.results import BuiltTestbed
 
@@ -72,9 +72,6 @@ def build(
     fps: Annotated[
         str | None, typer.Option(metavar="K", help="Frames per second; the source's if not given.")
     ] = None,
-    preset: Annotated[
-        str | None, typer.Option(metavar="paper", help="Take the models that the paper names.")
-    ] = None,
     extract: Annotated[
         str, typer.Option(metavar="rules|chat", help="Who reads the captions.")
     ] = "rules",
@@ -129,7 +126,6 @@ def build(
         backgrounds=backgrounds,
         long_side=long_side,
         fps=fps,
-        preset=preset,
         extract=extract,
         categories=_categories(categories),
         join=join,
@@ -196,6 +192,7 @@ def _print(made: BuiltTestbed) -> None:
     if testbed.pending:
         words += f"; {testbed.pending:,} still to be made: start the same command again"
     print_indented(f"{words}, in {made.folder}", indent=0)
+    print_models(testbed.recipe.get("models", ""))
     if testbed.pairs:
         print_indented(f"Look at them side by side: {made.page}", indent=0)
     for remark in made.remarks:

@@ -24,7 +24,14 @@ from screentest.cli.options import (
     shares,
 )
 from screentest.cli.progress import watched
-from screentest.cli.tables import print_facts, print_heading, print_indented, rendered, show
+from screentest.cli.tables import (
+    print_facts,
+    print_heading,
+    print_indented,
+    print_models,
+    rendered,
+    show,
+)
 from screentest.core.signature import short_signature
 from screentest.results import Certificates
 
@@ -114,6 +121,7 @@ def certify(
             _print_lost(made)
         else:
             _print_certificates(made, full=signature == "full")
+        print_models(made.models)
         words = f"The certificates are in {out}"
         if made.pending:
             words = f"{plural(made.pending, 'judgement')} still to be made: start the same command"

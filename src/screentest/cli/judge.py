@@ -18,7 +18,7 @@ from screentest.cli.options import (
     shares,
 )
 from screentest.cli.progress import watched
-from screentest.cli.tables import print_indented, show
+from screentest.cli.tables import print_indented, print_models, show
 
 
 @shares(MODELS, ENGINE)
@@ -61,6 +61,7 @@ def judge(
     show(verdicts.table(), as_json=as_json)
     if not as_json:
         print_indented(f"First: {first}. Second: {second}.", indent=0)
+        print_models(verdicts.models)
     if not verdicts.answered:
         raise typer.Exit(1)
 

@@ -30,8 +30,13 @@ ModelOption = Annotated[
     list[str] | None,
     typer.Option("--model", metavar="ROLE=BACKEND:MODEL", help="The model for a role."),
 ]
-ProfileOption = Annotated[
-    Path | None, typer.Option("--profile", metavar="FILE", help="Models for all roles, in TOML.")
+ModelsOption = Annotated[
+    str,
+    typer.Option(
+        "--models",
+        metavar="PROFILE",
+        help="Models for all roles: builtin, light, paper, or a .toml file.",
+    ),
 ]
 PromptsOption = Annotated[
     Path | None,
@@ -65,8 +70,8 @@ OptionSet: TypeAlias = Mapping[str, tuple[Any, Any]]
 """Options by the keyword of the Python API: annotation and default."""
 
 MODELS: OptionSet = {
-    "models": (ModelOption, None),
-    "profile": (ProfileOption, None),
+    "models": (ModelsOption, "builtin"),
+    "model": (ModelOption, None),
     "prompts": (PromptsOption, None),
     "prices": (PricesOption, None),
     "max_cost": (MaxCostOption, ""),
@@ -149,7 +154,7 @@ def names_in(text: str, *, every: str = "all") -> tuple[str, ...]:
 
 def settings_of(
     model: Sequence[str] | None,
-    profile: Path | None = None,
+    models: str = "builtin",
     prompts: Path | None = None,
     prices: Path | None = None,
     *,
@@ -161,8 +166,7 @@ def settings_of(
     from screentest.run.session import read_settings
 
     return read_settings(
-        model or (),
-        profile,
+        [models, *(model or ())],
         prompts,
         prices,
         device=device,

@@ -23,7 +23,7 @@ from screentest.cli.options import (
     shares,
 )
 from screentest.cli.progress import watched
-from screentest.cli.tables import print_heading, print_indented, print_lines, show
+from screentest.cli.tables import print_heading, print_indented, print_lines, print_models, show
 from screentest.core import BadOption
 from screentest.results import Scores
 
@@ -142,13 +142,7 @@ def _print(scores: Scores, by: str, *, full: bool) -> None:
     if scores.changed:
         words += f"; {plural(scores.changed, 'record')} not kept, since a file changed meanwhile"
     print_indented(words, indent=0)
-    if scores.stand_ins:
-        named = ", ".join(f"{role}={name}" for role, name in sorted(scores.stand_ins.items()))
-        print_indented(
-            f"With built-in backends, not the models of the papers: {named}. "
-            "`screentest models` shows others.",
-            indent=0,
-        )
+    print_models(scores.models)
     print_lines("Missing", scores.missing)
     print_lines("Problems", scores.problems)
 

@@ -144,3 +144,9 @@ def _print_grid(rows: Sequence[Sequence[tuple[str, str]]]) -> None:
     for row in rows:
         grid.add_row(*(Text(*row[n]) for n in columns))
     out().print(Padding(grid, (0, 0, 0, 2), expand=False))
+
+
+def print_models(summary: str) -> None:
+    """The line that says which backends were used; nothing where none were."""
+    if summary:
+        print_indented(summary, indent=0)

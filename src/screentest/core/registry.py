@@ -47,16 +47,10 @@ HOMES: dict[str, tuple[str, ...]] = {
     "placebo": ("screentest.testbeds.placebos",),
     "importer": ("screentest.manifests",),
     "section": (),
-    "chat": ("screentest.models.chat",),
-    # One kind per model role; its backends are in the module of that name.
-    **{
-        role: (f"screentest.models.backends.{role}",)
-        for role in (
-            *("text_embedding", "image_text", "image_features", "flow"),
-            *("interpolation", "aesthetic", "technical", "videoscore", "matting"),
-            *("detection", "segmentation", "inpainting", "image_edit"),
-        )
-    },
+    "chat": ("screentest.models.roles", "screentest.models.chat"),
+    "role": ("screentest.models.roles",),
+    # Any other kind is a role that models fill; its backends are in the module of that name.
+    "*": ("screentest.models.roles", "screentest.models.backends.{kind}"),
 }
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -216,7 +210,7 @@ class Registry:
 
     def entries(self, kind: str) -> Iterator[Entry]:
         """All entries of a kind, by name; imports every module of the kind's homes."""
-        for home in self._homes.get(kind, ()):
+        for home in self._homes_of(kind):
             for module in _modules(home):
                 importlib.import_module(module)
         for name in self.names(kind):
@@ -235,12 +229,16 @@ class Registry:
                 raise  # nothing was chosen that the user could choose otherwise
             raise BadOption(f"invalid {kind} {spec}: {error}") from error
 
+    def _homes_of(self, kind: str) -> list[str]:
+        homes = self._homes[kind] if kind in self._homes else self._homes.get("*", ())
+        return [home.format(kind=kind) for home in homes]
+
     def _index(self, kind: str) -> Mapping[str, str]:
         """The modules that register a name of this kind, by the name, as their text has it."""
         if kind not in self._indexes:
             self._indexes[kind] = {
                 name: module
-                for home in self._homes.get(kind, ())
+                for home in self._homes_of(kind)
                 for module, path in _modules(home).items()
                 for found_kind, name in registered_in(path.read_text(encoding="utf-8"))
                 if found_kind == kind
@@ -249,7 +247,7 @@ class Registry:
 
     def _import_single_homes(self, kind: str) -> None:
         """Import homes that are one module: what they register in a loop has no text to read."""
-        for home in self._homes.get(kind, ()):
+        for home in self._homes_of(kind):
             if home in _modules(home):
                 importlib.import_module(home)
 

@@ -48,7 +48,7 @@ from screentest.run.records import encode
 from screentest.run.session import Settings, Tools, open_tools
 from screentest.scores.evaluators import Evaluator, Signed, known, resolve, sign
 from screentest.scores.measure import guarded, must_be_outcome, refuse_faults
-from screentest.scores.tasks import score_tasks, signed_metrics
+from screentest.scores.tasks import keep_models, roles_of, score_tasks, signed_metrics
 
 _EVIDENCE = 5
 """Points of a curve that go into a verdict; all of it is in the record of the metric."""
@@ -99,11 +99,11 @@ def judge_pairs(
 ) -> JudgedPairs:
     """Have every judge decide its cases, or go on with it; the verdicts are in the run."""
     named = [judge_of(text) for text in dict.fromkeys(judges)]
-    roles = tuple(dict.fromkeys(role for one in named for role in one.info.roles))
     specs = list(dict.fromkeys(spec for one in named for spec in metrics_of(one)))
-    metrics, settings = signed_metrics(specs, (settings or Settings()).pinned(roles))
+    metrics, settings = signed_metrics(specs, settings or Settings())
     by_spec = {one.evaluator.text: one for one in metrics}
     tools = Tools(settings)
+    tools.models.must_be_here(roles_of(named))
     signed = [_signed(one, by_spec, tools) for one in named]
     tools.models.close()
     cases = {one.evaluator.name: cases_for(one.evaluator) for one in signed}
@@ -111,6 +111,8 @@ def judge_pairs(
     asked = [one for one in signed if one not in rating]
     store.keep_items(_items(signed, cases))
     store.keep_evaluators([one.note for one in (*metrics, *signed)])
+    asking = [one.evaluator for one in (*metrics, *signed)]
+    keep_models(store, settings, roles_of(asking))
     questions = [
         task
         for one in asked

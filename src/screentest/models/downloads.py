@@ -25,6 +25,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, Final
+from urllib.parse import urlsplit
 
 from screentest.core import NoValue, Reason, UserError
 from screentest.models.catalogue import Client, Package
@@ -45,6 +46,7 @@ _UNREACHABLE = re.compile(
 )
 _SECRET = re.compile(r"//[^/\s@]+@")
 _LONGEST_TEXT = 300
+_SILENCE = 30.0
 
 
 def download(package: Package, into: Path, *, timeout: float) -> Path:
@@ -59,6 +61,28 @@ def download(package: Package, into: Path, *, timeout: float) -> Path:
     if len(archives) != 1:
         raise _failed(package, f"{package.client.value} left no package: {_gist(said)}")
     return archives[0]
+
+
+def fetch(url: str, sha256: str, to: Path, *, timeout: float) -> Path:
+    """Fetch one published file; it is there when its sha256 is right, and not at all otherwise.
+
+    Raises NoValue(MISSING_MODEL) that says what went wrong.
+    """
+    import pooch
+    import requests
+
+    pooch.get_logger().setLevel("WARNING")
+    # A server that answers no more is given up long before the whole may take its time.
+    downloader = pooch.HTTPDownloader(timeout=min(timeout, _SILENCE))
+    try:
+        pooch.retrieve(
+            url, f"sha256:{sha256}", fname=to.name, path=to.parent, downloader=downloader
+        )
+    except (requests.RequestException, ValueError, OSError) as error:
+        host = urlsplit(url).netloc
+        detail = " ".join(str(error).split())[:_LONGEST_TEXT]
+        raise NoValue(Reason.MISSING_MODEL, f"{host} did not give {to.name}: {detail}") from None
+    return to
 
 
 def pip_command() -> list[str] | None:

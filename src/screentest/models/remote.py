@@ -12,50 +12,37 @@ from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from functools import partial
+from functools import cache, partial
 from types import FunctionType
 from typing import Any, Final, Protocol
 
 from screentest.core.registry import Entry, registry
-from screentest.models import roles
-from screentest.models.roles import Role
-
-_PROTOCOLS: Final[Mapping[Role, type]] = {
-    Role.TEXT_EMBEDDING: roles.TextEmbedding,
-    Role.IMAGE_TEXT: roles.ImageText,
-    Role.IMAGE_FEATURES: roles.ImageFeatures,
-    Role.FLOW: roles.Flow,
-    Role.INTERPOLATION: roles.Interpolation,
-    Role.AESTHETIC: roles.Aesthetic,
-    Role.TECHNICAL: roles.Technical,
-    Role.VIDEOSCORE: roles.VideoScore,
-    Role.MATTING: roles.Matting,
-    Role.DETECTION: roles.Detector,
-    Role.SEGMENTATION: roles.Segmentation,
-    Role.INPAINTING: roles.Inpainting,
-    Role.IMAGE_EDIT: roles.ImageEdit,
-}
-"""What can be remote. A chat model pays for its calls, which are noted where they are made."""
+from screentest.models.roles import CHAT, Backend, role_entry
 
 
-def _named(protocol: type, kind: type) -> frozenset[str]:
-    found = {**vars(roles.Backend), **vars(protocol)}
+@cache
+def acts(role: str) -> frozenset[str]:
+    """What a backend of a role does."""
+    return _named(role, FunctionType)
+
+
+@cache
+def facts(role: str) -> frozenset[str]:
+    """What a backend of a role says of itself; asked for once."""
+    return _named(role, property)
+
+
+def _named(role: str, kind: type) -> frozenset[str]:
+    found = {**vars(Backend), **vars(role_entry(role).factory)}
     return frozenset(
         name for name, value in found.items() if isinstance(value, kind) and name[0] != "_"
     )
 
 
-ACTS: Final = {role: _named(protocol, FunctionType) for role, protocol in _PROTOCOLS.items()}
-"""What a backend does, by its role."""
-
-FACTS: Final = frozenset().union(*(_named(one, property) for one in _PROTOCOLS.values()))
-"""What a backend says of itself; asked for once."""
-
-
 class RemoteModels(Protocol):
     """A process that has models loaded."""
 
-    def ask(self, role: Role, backend: str, options: Mapping[str, Any], *call: Any) -> Any:
+    def ask(self, role: str, backend: str, options: Mapping[str, Any], *call: Any) -> Any:
         """What a backend with these options says; ``call`` is its attribute and arguments."""
 
 
@@ -79,12 +66,13 @@ def using_remote(remote: RemoteModels) -> Iterator[None]:
         use_remote(before)
 
 
-def remote_backend(role: Role, entry: Entry, options: Mapping[str, Any]) -> Any:
+def remote_backend(role: str, entry: Entry, options: Mapping[str, Any]) -> Any:
     """The backend in the remote process; None where it is to be loaded here.
 
-    Only what runs on a device of the user's choice is remote: the others need no GPU.
+    Only what runs on a device of the user's choice is remote: the others need no GPU. A chat
+    model pays for its calls, which are noted where they are made.
     """
-    if _remote is None or role not in ACTS or "device" not in entry.parameters:
+    if _remote is None or role == CHAT or "device" not in entry.parameters:
         return None
     return RemoteBackend(_remote, role, entry.name, options)
 
@@ -93,7 +81,7 @@ class RemoteBackend:
     """Fills any role but chat with a backend that is loaded elsewhere."""
 
     def __init__(
-        self, remote: RemoteModels, role: Role, backend: str, options: Mapping[str, Any]
+        self, remote: RemoteModels, role: str, backend: str, options: Mapping[str, Any]
     ) -> None:
         self._remote = remote
         self._role = role
@@ -102,11 +90,11 @@ class RemoteBackend:
         self._known: dict[str, Any] = {}
 
     def __getattr__(self, name: str) -> Any:
-        if name in FACTS:
+        if name in facts(self._role):
             if name not in self._known:
                 self._known[name] = self._ask(name)
             return self._known[name]
-        if name in ACTS[self._role]:
+        if name in acts(self._role):
             return self._doing(name)
         raise AttributeError(name)
 
@@ -125,20 +113,6 @@ class RemoteBackend:
 # Calls of several callers that ask the same model the same are joined into one, so that a GPU
 # gets large batches although each caller has few pictures.
 
-_JOINED: Final = frozenset(
-    {
-        (Role.TEXT_EMBEDDING, "embed"),
-        (Role.IMAGE_TEXT, "embed_images"),
-        (Role.IMAGE_TEXT, "embed_texts"),
-        (Role.IMAGE_FEATURES, "features"),
-        (Role.FLOW, "flow"),
-        (Role.INTERPOLATION, "midpoint"),
-        (Role.AESTHETIC, "score"),
-        (Role.MATTING, "matte"),
-    }
-)
-"""What takes a sequence and gives one thing for each: such sequences can be joined."""
-
 _MOST: Final = 512  # things in one joined call; the memory they take is bounded with it
 
 
@@ -153,7 +127,7 @@ class ModelHost:
 
     def ask(
         self,
-        role: Role,
+        role: str,
         backend: str,
         options: Mapping[str, Any],
         name: str,
@@ -162,12 +136,13 @@ class ModelHost:
     ) -> Any:
         """What a backend says of itself, or gives for some arguments."""
         named = named or {}
-        which = json.dumps([role.value, backend, dict(options)], sort_keys=True, default=str)
-        joins = (role, name) in _JOINED and len(arguments) == 1 and len(arguments[0]) > 0
+        which = json.dumps([role, backend, dict(options)], sort_keys=True, default=str)
+        joinable = name in role_entry(role).info["joined"]
+        joins = joinable and len(arguments) == 1 and len(arguments[0]) > 0
         if not joins:
             with self._turn:
                 said = getattr(self._backend(which, role, backend, options), name)
-                return said if name in FACTS else said(*arguments, **named)
+                return said if name in facts(role) else said(*arguments, **named)
         mine = _Call(arguments[0])
         place = f"{which}.{name}({json.dumps(dict(named), sort_keys=True)})"
         with self._listing:
@@ -190,9 +165,9 @@ class ModelHost:
                 together.append(waiting.popleft())
             return together
 
-    def _backend(self, which: str, role: Role, name: str, options: Mapping[str, Any]) -> Any:
+    def _backend(self, which: str, role: str, name: str, options: Mapping[str, Any]) -> Any:
         if which not in self._loaded:
-            entry = registry.entry(role.value, name)
+            entry = registry.entry(role, name)
             self._loaded[which] = entry.factory(**dict(entry.spec(options).options))
         return self._loaded[which]
 

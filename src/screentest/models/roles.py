@@ -2,16 +2,26 @@
 
 Images are height × width × 3 uint8 arrays in RGB, masks height × width; embeddings are
 float32 rows of length one. A backend that cannot answer raises NoValue with its reason.
+
+A role is declared once, with the backend that each profile takes for it. So is one of a plugin:
+
+    @role("depth", builtin="gradient", joined=("depth",))
+    class Depth(Backend, Protocol):
+        def depth(self, images): ...
+
+    @register("depth", "gradient", version=1, summary="…")
+    def gradient(): ...
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from enum import StrEnum
-from typing import TYPE_CHECKING, Protocol, TypeAlias
+from typing import TYPE_CHECKING, Any, Protocol, TypeAlias, TypeVar
 
+from screentest.core.errors import BadOption
 from screentest.core.outcome import Outcome
+from screentest.core.registry import Entry, register, registry
 
 if TYPE_CHECKING:
     import numpy as np
@@ -24,24 +34,82 @@ if TYPE_CHECKING:
     Mask: TypeAlias = NDArray[np.float32]
     FlowField: TypeAlias = NDArray[np.float32]
 
+ROLE = "role"
+"""The kind under which roles are registered."""
+CHAT = "chat"
 
-class Role(StrEnum):
-    """Every role a metric, judge or degradation can ask for."""
+P = TypeVar("P", bound=type)
 
-    CHAT = "chat"
-    TEXT_EMBEDDING = "text_embedding"
-    IMAGE_TEXT = "image_text"
-    IMAGE_FEATURES = "image_features"
-    FLOW = "flow"
-    INTERPOLATION = "interpolation"
-    AESTHETIC = "aesthetic"
-    TECHNICAL = "technical"
-    VIDEOSCORE = "videoscore"
-    MATTING = "matting"
-    DETECTION = "detection"
-    SEGMENTATION = "segmentation"
-    INPAINTING = "inpainting"
-    IMAGE_EDIT = "image_edit"
+
+def role(
+    name: str,
+    *,
+    builtin: str = "",
+    light: str = "",
+    paper: str = "",
+    by_hand: tuple[str, str] | None = None,
+    joined: Iterable[str] = (),
+) -> Callable[[P], P]:
+    """Declare a role by the protocol of its backends.
+
+    ``builtin`` is a backend that needs no weights, ``light`` one with small open weights (else
+    the same), ``paper`` the one that papers name; each is written as after ``--model ROLE=``.
+    ``by_hand`` says what papers take where that is the user's to give, and how it is given.
+    ``joined`` names methods that take a sequence and give one thing for each: such calls of
+    several callers are answered together.
+    """
+
+    def keep(protocol: P) -> P:
+        light_or_less = light or builtin
+        chosen = {
+            "builtin": builtin,
+            "light": light_or_less,
+            "paper": paper or ("" if by_hand else light_or_less),
+        }
+        register(ROLE, name, profiles=chosen, by_hand=by_hand, joined=frozenset(joined))(protocol)
+        if name != CHAT:  # a chat worker is a server: it has an address
+            register(
+                name,
+                "external",
+                version=1,
+                summary="a worker command of yours, in its own environment, speaking JSON lines",
+                # The command stays in the signature: its arguments may change the numbers.
+                neutral=("timeout", "start_timeout", "restarts", "device"),
+            )(_external(name))
+        return protocol
+
+    return keep
+
+
+def _external(name: str) -> Callable[..., Any]:
+    def external(
+        *,
+        model: str,
+        timeout: float = 600.0,
+        start_timeout: float = 600.0,
+        restarts: int = 3,
+        device: str = "auto",
+    ) -> Any:
+        """``model`` is the command; it is started without a shell, on first use."""
+        # Late: this module is imported wherever a role is named.
+        from screentest.models.external import Terms, Worker, filled_by, split_command
+
+        terms = Terms(split_command(model), timeout, start_timeout, restarts, device)
+        return filled_by(name, Worker.shared(terms))
+
+    return external
+
+
+def role_names() -> list[str]:
+    """All roles, those of plugins included."""
+    return registry.names(ROLE)
+
+
+def role_entry(name: str) -> Entry:
+    """The declaration of a role; BadOption where there is no such role."""
+    if name not in role_names():
+        raise BadOption(f"there is no role {name!r}", advice=f"Roles: {', '.join(role_names())}.")
+    return registry.entry(ROLE, name)
 
 
 class Backend(Protocol):
@@ -52,6 +120,7 @@ class Backend(Protocol):
         """What its numbers depend on beyond its options: weights hash, revision, versions."""
 
 
+@role(CHAT)
 class Chat(Backend, Protocol):
     """Answers a request of text and images with text or an object of a schema."""
 
@@ -59,6 +128,7 @@ class Chat(Backend, Protocol):
         """One outcome per request, in their order; they may be asked at the same time."""
 
 
+@role("text_embedding", builtin="shared_words", light="minilm", joined=("embed",))
 class TextEmbedding(Backend, Protocol):
     """Texts as vectors whose dot product is their similarity."""
 
@@ -66,6 +136,13 @@ class TextEmbedding(Backend, Protocol):
         """One row per text."""
 
 
+@role(
+    "image_text",
+    builtin="colour_words",
+    light="label_text",
+    paper="hf:openai/clip-vit-base-patch32",
+    joined=("embed_images", "embed_texts"),
+)
 class ImageText(Backend, Protocol):
     """Images and texts as vectors in one space."""
 
@@ -83,6 +160,13 @@ class ImageText(Backend, Protocol):
         """One row per text; ``truncate=False`` reads beyond ``max_tokens`` where it can."""
 
 
+@role(
+    "image_features",
+    builtin="colour_gradient",
+    light="mobilenet",
+    paper="hf:google/siglip2-so400m-patch14-384",
+    joined=("features",),
+)
 class ImageFeatures(Backend, Protocol):
     """Images as vectors that are near where the pictures look alike."""
 
@@ -90,6 +174,7 @@ class ImageFeatures(Backend, Protocol):
         """One row per image."""
 
 
+@role("flow", builtin="dis", paper="raft", joined=("flow",))
 class Flow(Backend, Protocol):
     """Optical flow between two pictures of one size."""
 
@@ -101,6 +186,12 @@ class Flow(Backend, Protocol):
         """
 
 
+@role(
+    "interpolation",
+    builtin="flow_midpoint",
+    by_hand=("AMT-S", "external:COMMAND"),
+    joined=("midpoint",),
+)
 class Interpolation(Backend, Protocol):
     """The picture half-way between two."""
 
@@ -108,6 +199,12 @@ class Interpolation(Backend, Protocol):
         """One picture per pair."""
 
 
+@role(
+    "aesthetic",
+    builtin="image_statistics",
+    by_hand=("Aesthetic Predictor V2.5", "siglip,head=FILE"),
+    joined=("score",),
+)
 class Aesthetic(Backend, Protocol):
     """How beautiful a picture is."""
 
@@ -119,6 +216,7 @@ class Aesthetic(Backend, Protocol):
         """One number per image."""
 
 
+@role("technical", builtin="scene_statistics", by_hand=("DOVER++", "external:COMMAND"))
 class Technical(Backend, Protocol):
     """How well a short piece of video was made, technically: 0 worst, 1 best."""
 
@@ -126,6 +224,7 @@ class Technical(Backend, Protocol):
         """One number for the frames of one piece, in order."""
 
 
+@role("videoscore", paper="hf:TIGER-Lab/VideoScore")
 class VideoScore(Backend, Protocol):
     """VideoScore's five regression heads."""
 
@@ -139,6 +238,13 @@ class VideoScore(Backend, Protocol):
         """
 
 
+@role(
+    "matting",
+    builtin="grabcut",
+    light="u2net",
+    by_hand=("U²-Net as rembg has it", "u2net:u2net.onnx"),
+    joined=("matte",),
+)
 class Matting(Backend, Protocol):
     """What stands in front."""
 
@@ -156,6 +262,12 @@ class Detection:
     """Left, top, right, bottom, in pixels."""
 
 
+@role(
+    "detection",
+    builtin="saliency",
+    light="efficientdet,text=minilm",
+    paper="grounding_dino",
+)
 class Detector(Backend, Protocol):
     """Finds the things that phrases name."""
 
@@ -163,6 +275,7 @@ class Detector(Backend, Protocol):
         """What was found, best first; the label is the phrase it answers."""
 
 
+@role("segmentation", builtin="grabcut", paper="sam2")
 class Segmentation(Backend, Protocol):
     """The exact shape of what lies in a box."""
 
@@ -172,6 +285,7 @@ class Segmentation(Backend, Protocol):
         """One mask per box."""
 
 
+@role("inpainting", builtin="telea", light="migan", paper="stable_diffusion")
 class Inpainting(Backend, Protocol):
     """Fills a hole in a picture with what could be behind it."""
 
@@ -179,6 +293,7 @@ class Inpainting(Backend, Protocol):
         """The picture with the masked part made new; the rest is untouched."""
 
 
+@role("image_edit", builtin="masked_hue", light="masked_hue,matting=u2net", paper="qwen")
 class ImageEdit(Backend, Protocol):
     """Changes the colour of one thing in a picture."""
 

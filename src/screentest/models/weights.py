@@ -15,11 +15,11 @@ from functools import lru_cache
 from pathlib import Path
 
 from screentest.core import NoValue, Reason, UnknownName
-from screentest.models.catalogue import BUILTIN, CATALOGUE, SMALL, Weights, WeightsFile
+from screentest.models.catalogue import CATALOGUE, LIGHT, SMALL, Weights, WeightsFile
 
 __all__ = [
-    "BUILTIN",
     "CATALOGUE",
+    "LIGHT",
     "SMALL",
     "available",
     "cache_folder",

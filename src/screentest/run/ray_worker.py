@@ -33,7 +33,6 @@ from screentest.core import (
     StorageError,
 )
 from screentest.models.remote import ModelHost, use_remote
-from screentest.models.roles import Role
 from screentest.run.channel import LedgerServer, RemoteLedger, as_error, error_message
 from screentest.run.inputs import Stamp
 from screentest.run.worker import do, take
@@ -69,7 +68,7 @@ class RayModels:
         # Workers start at different hosts; any start will do.
         self._turns = count(random.randrange(len(self._hosts)))
 
-    def ask(self, role: Role, backend: str, options: Mapping[str, Any], *call: Any) -> Any:
+    def ask(self, role: str, backend: str, options: Mapping[str, Any], *call: Any) -> Any:
         """What a backend with these options says, on whichever host it is."""
         ray: Any = importlib.import_module("ray")
         host = self._hosts[next(self._turns) % len(self._hosts)]

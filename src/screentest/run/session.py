@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from decimal import Decimal, InvalidOperation
@@ -20,13 +20,16 @@ from screentest.core import (
     VideoInfo,
     to_json,
 )
-from screentest.models import Choice, Models, read_profile
+from screentest.models import Choice, Models, read_models
 from screentest.models.chat.costs import Prices, read_prices
-from screentest.models.roles import Role
+from screentest.models.roles import CHAT
 from screentest.models.templates import Prompts
 from screentest.run import Engine, LocalEngine, Stamp
 from screentest.video import DEFAULT_LIMITS, Limits, find_shots, probe, sample_frames
 from screentest.video.survey import Survey, survey
+
+MODELS = "models"
+"""The note of a run that says which backends it used."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,10 +47,13 @@ class Settings:
     allow_damaged: bool = False
     """Score what can be decoded of a damaged film; else it has no score."""
 
-    def pinned(self, roles: tuple[str, ...]) -> Settings:
-        """The same with ``builtin`` replaced by what it stands for on this machine."""
-        models = Models(self.models, device=self.device)
-        return replace(self, models=models.pinned(roles))
+    def used(self, roles: Iterable[str]) -> dict[str, str]:
+        """The backend of each of these roles, where it has one."""
+        return Models(self.models).used(roles)
+
+    def summary(self, roles: Iterable[str]) -> str:
+        """One line about them: ``models: flow=dis, image_text=colour_words (builtin)``."""
+        return Models(self.models).summary(roles)
 
     def cap(self, most: str | float | Decimal) -> Decimal:
         """The most that may be spent. Without a price for each model it could not be kept."""
@@ -56,14 +62,13 @@ class Settings:
         except InvalidOperation:
             raise BadOption(f"invalid cost cap {most!r}: must be a number of 0 or more") from None
         for choice in self.models:
-            if choice.role is Role.CHAT and choice.backend == "openai":
+            if choice.role == CHAT and choice.backend == "openai":
                 self.prices.require(choice.model)
         return cap
 
 
 def read_settings(
-    models: Sequence[str] = (),
-    profile: Path | None = None,
+    models: str | Sequence[str] = (),
     prompts: Path | None = None,
     prices: Path | None = None,
     *,
@@ -71,12 +76,9 @@ def read_settings(
     allow_damaged: bool = False,
     detector: str = "default",
 ) -> Settings:
-    """Settings from texts and files; what ``models`` chooses comes before the profile."""
-    chosen = [Choice.parse(text) for text in models]
-    named = read_profile(profile) if profile else []
-    places = {(choice.role, choice.use) for choice in chosen}
+    """Settings from texts and files; ``models`` are a profile and choices one by one."""
     return Settings(
-        models=(*chosen, *(one for one in named if (one.role, one.use) not in places)),
+        models=read_models(models),
         device=device,
         prompts=prompts.absolute() if prompts else None,
         detector=detector,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass
 
@@ -20,7 +20,7 @@ from screentest.run import (
     execute,
     hash_item,
 )
-from screentest.run.session import Settings, Tools, open_tools
+from screentest.run.session import MODELS, Settings, Tools, open_tools
 from screentest.scores.evaluators import Evaluator, Signed, resolve, sign
 from screentest.scores.measure import measure
 from screentest.scores.remote import Cache, Fetching, localized
@@ -55,17 +55,26 @@ def _measure_item(job: Job, task: ItemTask) -> TaskResults:
 
 
 def signed_metrics(texts: Sequence[str], settings: Settings) -> tuple[list[Signed], Settings]:
-    """The metrics with their signatures, and the settings with every model pinned."""
+    """The metrics with their signatures, and the settings they hold for."""
     evaluators = [resolve(text) for text in texts]
     return sign_all(evaluators, settings)
 
 
 def sign_all(evaluators: Sequence[Evaluator], settings: Settings) -> tuple[list[Signed], Settings]:
-    """Signatures under pinned settings: a worker takes the same models or fails."""
-    roles = tuple(dict.fromkeys(role for one in evaluators for role in one.info.roles))
-    pinned = settings.pinned(roles)
-    tools = Tools(pinned)
-    return [sign(one, tools) for one in evaluators], pinned
+    """Signatures; stops where a profile of models was chosen and its weights are not here."""
+    tools = Tools(settings)
+    tools.models.must_be_here(roles_of(evaluators))
+    return [sign(one, tools) for one in evaluators], settings
+
+
+def roles_of(evaluators: Iterable[Evaluator]) -> list[str]:
+    """The roles that these metrics or judges ask for."""
+    return sorted({role for one in evaluators for role in one.info.roles})
+
+
+def keep_models(store: RunStore, settings: Settings, roles: Sequence[str]) -> None:
+    """Write down which backends a run uses."""
+    store.keep_note(MODELS, {"summary": settings.summary(roles), "roles": {**settings.used(roles)}})
 
 
 def score_tasks(
@@ -119,10 +128,11 @@ def score_items(
 
     With a ``cache``, videos may have addresses on other machines.
     """
-    signed, pinned = signed_metrics(metrics, settings or Settings())
+    signed, chosen = signed_metrics(metrics, settings or Settings())
     store.keep_items(items)
     store.keep_evaluators([one.note for one in signed])
-    tasks = score_tasks(store, items, signed, pinned, cache=cache)
+    keep_models(store, chosen, roles_of(one.evaluator for one in signed))
+    tasks = score_tasks(store, items, signed, chosen, cache=cache)
     return execute(store, tasks, engine=engine, retry=retry, progress=progress)
 
 

@@ -15,6 +15,7 @@ from pathlib import Path
 from screentest._util.version import VERSION
 from screentest.core import BadOption, Failure, Item, Outcome, Progress, Reason, to_json
 from screentest.core.options import parse
+from screentest.models import Models
 from screentest.run import Engine, Function, LocalEngine, RecordKey, RunStore, Task, hash_parts
 from screentest.run.session import Settings
 from screentest.testbeds.captions.facts import CaptionFacts
@@ -31,6 +32,7 @@ from screentest.testbeds.sources import (
     by_rules,
     changes,
     film_signature,
+    roles_of,
     sources_of,
 )
 from screentest.testbeds.testbed import SCHEMA, Pair, Skip, Testbed, portable, write_testbed
@@ -298,6 +300,6 @@ def _recipe(options: BuildOptions, extractor: str, chat: Settings | None) -> Map
         "film": str(film_signature(options, options.long_side)),
         "captions": extractor,
         "captioner": str(caption_signature(chat)) if chat is not None else "",
-        "models": " ".join(map(str, options.models)),
+        "models": Models(options.models).summary(roles_of(options)),
         "options": to_json(options),
     }

@@ -27,7 +27,7 @@ from screentest.core import (
     attempt,
     to_json,
 )
-from screentest.models import Models, Role
+from screentest.models import Models
 from screentest.models.ask import Frames, Query, send
 from screentest.models.chat.messages import ChatRequest
 from screentest.models.templates import Prompts
@@ -151,7 +151,7 @@ def _caption(answer: Outcome[CaptionText]) -> dict[str, str]:
 
 def _model(settings: Settings, use: str) -> str:
     """The model for a use, without loading it."""
-    return str(Models(settings.models).choice(Role.CHAT, use))
+    return str(Models(settings.models).choice("chat", use))
 
 
 def _signature(settings: Settings, use: str, *templates: str, **more: object) -> Signature:

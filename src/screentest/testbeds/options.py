@@ -12,14 +12,6 @@ from screentest.core.registry import BUILTIN, registry
 from screentest.models import Choice
 from screentest.video import EncoderSettings
 
-PAPER_MODELS = (
-    "detection=grounding_dino:IDEA-Research/grounding-dino-base",
-    "inpainting=stable_diffusion:stable-diffusion-v1-5/stable-diffusion-inpainting",
-    "image_edit=qwen:Qwen/Qwen-Image-Edit-2509",
-)
-"""The models that SLVMEval names. Its matting is U²-Net by rembg; the path of that file has to
-be given (matting=u2net:FILE), since it has no name under which it could be pulled."""
-
 EXTRACTORS = ("rules", "chat")
 MOST_CLIPS, MOST_RUNGS = 1000, 100
 SMALLEST, LARGEST = 16, 8192
@@ -151,16 +143,3 @@ def frame_rate(given: str | float | Fraction | None) -> Fraction | None:
         raise BadOption(
             f"{given!r} is not a frame rate", advice="Write 24, 29.97 or 30000/1001."
         ) from None
-
-
-def read_models(preset: str | None, choices: Sequence[str]) -> tuple[Choice, ...]:
-    """The models of a preset, with those that were chosen one by one in their place.
-
-    >>> [str(choice) for choice in read_models("paper", ["detection=saliency"])][0]
-    'detection=saliency'
-    """
-    if preset not in (None, "paper"):
-        raise BadOption(f"there is no preset {preset!r}", advice="Known: paper.")
-    chosen = [Choice.parse(text) for text in choices]
-    named = [Choice.parse(text) for text in PAPER_MODELS] if preset else []
-    return (*chosen, *(one for one in named if one.role not in {mine.role for mine in chosen}))

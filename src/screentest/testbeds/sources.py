@@ -8,8 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from screentest.core import Built, Clip, Failure, Item, NoValue, Outcome, PairKind, Signature, build
-from screentest.models import Models, Role
-from screentest.models.choice import BUILTIN, best_builtin
+from screentest.models import Models
 from screentest.run import RecordKey, Stamp
 from screentest.testbeds.captions.facts import CaptionFacts
 from screentest.testbeds.contract import Degradation
@@ -109,7 +108,14 @@ class Change:
 def changes(options: BuildOptions, extractor: str) -> list[Change]:
     """All operators of a build, in the order asked for."""
     models = Models(options.models, device=options.device)
+    models.must_be_here(roles_of(options))
     return [*_degradations(options, models, extractor), *_placebos(options)]
+
+
+def roles_of(options: BuildOptions) -> list[str]:
+    """The roles that the operators of a build ask for."""
+    operators = [build(PairKind.DEGRADATION.value, spec).thing for spec in options.degradations]
+    return sorted({role for one in operators for role in one.info.roles})
 
 
 def _degradations(options: BuildOptions, models: Models, extractor: str) -> Iterator[Change]:
@@ -182,10 +188,7 @@ def smaller(*sides: int | None) -> int | None:
 
 def _backend(models: Models, role: str) -> str:
     """The backend of a role by name and options, without loading it."""
-    choice = models.choice(Role(role))
-    if choice.backend != BUILTIN:
-        return str(choice)
     try:
-        return f"{role}={best_builtin(Role(role))}"
+        return str(models.choice(role))
     except NoValue:
-        return f"{role}={BUILTIN}"
+        return f"{role}="

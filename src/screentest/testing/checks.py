@@ -117,7 +117,7 @@ def _declarations(one: Evaluator) -> Iterator[str]:
 
 def _signature(one: Evaluator, settings: Settings) -> Iterator[str]:
     """Version and options are in it; so are shots, templates and models, where declared."""
-    tools = Tools(settings.pinned(one.info.roles))
+    tools = Tools(settings)
     parts = dict(sign(one, tools).signature.parts)
     tools.models.close()
     wanted = {"v", "screentest", "decoder", *(f"model.{role}" for role in one.info.roles)}
@@ -147,9 +147,8 @@ class _Watched(Tools):
 def _measured(
     metrics: Sequence[Evaluator], films: Sequence[Item], settings: Settings, problems: list[str]
 ) -> Found:
-    roles = tuple(role for one in metrics for role in one.info.roles)
     found: dict[tuple[str, str, str], Outcome[Score]] = {}
-    tools = _Watched(settings.pinned(roles))
+    tools = _Watched(settings)
     try:
         for film in films:
             # Built anew for each film, as a worker may: nothing is carried from one to the next.

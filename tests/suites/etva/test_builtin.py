@@ -165,7 +165,9 @@ def test_a_real_dog(shared_data: Path) -> None:
     pulled("efficientdet-lite0")
     # Seen by eye: a woman plays with a dog; there is no elephant.
     film = shared_data / "video" / "singleshot" / "sam2_dog.mp4"
-    outcomes = score(Item("dog", film, "A woman and a dog. An elephant sings."))
+    outcomes = score(
+        Item("dog", film, "A woman and a dog. An elephant sings."), "detection=efficientdet"
+    )
     scenes: Any = outcomes["score"].unwrap().details["scenes"]
     told = {one["question"]: one["answer"] for one in scenes[0]["questions"]}
     assert told["Is there a woman shown in the video?"] == "yes"

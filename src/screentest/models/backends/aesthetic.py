@@ -17,7 +17,6 @@ import numpy as np
 
 from screentest.core import NoValue, Reason, register
 from screentest.models.colours import to_oklab
-from screentest.models.external.roles import ExternalAesthetic, fills
 from screentest.models.optional import optional
 from screentest.models.pictures import check_picture, limit_long_side, opencv_identity
 from screentest.models.pretrained import (
@@ -72,7 +71,6 @@ WEIGHTS = (0.30, 0.30, 0.15, 0.05, 0.15, 0.05)
     "image_statistics",
     version=1,
     summary="contrast, sharpness, colour, exposure and thirds; needs no weights, knows no taste",
-    builtin=9,
 )
 def image_statistics() -> ImageStatistics:
     """Photographic statistics as one number from 0 to 1."""
@@ -285,8 +283,3 @@ def _digest(*arrays: NDArray[np.float64]) -> str:
     import hashlib
 
     return hashlib.sha256(b"".join(array.tobytes() for array in arrays)).hexdigest()[:16]
-
-
-# The role aesthetic filled by a worker of the user's.
-
-external = fills(ExternalAesthetic)

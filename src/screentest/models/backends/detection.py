@@ -16,12 +16,10 @@ import numpy as np
 from screentest.core import build, register
 from screentest.models import weights
 from screentest.models.backends.coco import ClassMatcher
-from screentest.models.choice import BUILTIN, best_builtin
-from screentest.models.external.roles import ExternalDetection, fills
 from screentest.models.optional import optional
 from screentest.models.pictures import check_picture, limit_long_side, opencv_identity, readable
 from screentest.models.pretrained import EXTRA, NEUTRAL, Origin, Place, ready
-from screentest.models.roles import Detection, Role
+from screentest.models.roles import Detection
 from screentest.models.runtimes import LITERT, litert_model, runs, versions
 from screentest.models.saliency import saliency as salience_of
 
@@ -44,7 +42,6 @@ _GREY = 127
     "efficientdet",
     version=1,
     summary="EfficientDet-Lite, the 80 classes of COCO; phrases matched to them by text similarity",
-    builtin=1,
     ready=lambda: runs(LITERT) and weights.available("efficientdet-lite0"),
     weights=("efficientdet-lite0", "efficientdet-lite2"),
     neutral=("threads",),
@@ -55,7 +52,7 @@ def efficientdet(
     model: Model = "lite0",
     score: float = 0.3,
     similarity: float = 0.65,
-    text: str = BUILTIN,
+    text: str = "shared_words",
     threads: int = 0,
 ) -> EfficientDet:
     """EfficientDet-Lite0 (or the larger lite2).
@@ -74,7 +71,7 @@ class EfficientDet:
         model: Model = "lite0",
         score: float = 0.3,
         similarity: float = 0.65,
-        text: str = BUILTIN,
+        text: str = "shared_words",
         threads: int = 0,
     ) -> None:
         self._weights = f"efficientdet-{model}"
@@ -88,7 +85,7 @@ class EfficientDet:
             self._classes = inside.read("labelmap.txt").decode().splitlines()
         self._score = score
         self._similarity = similarity
-        self._text = best_builtin(Role.TEXT_EMBEDDING) if text == BUILTIN else text
+        self._text = text
         self._matcher: ClassMatcher | None = None
 
     @property
@@ -146,7 +143,7 @@ class EfficientDet:
 
     def _meanings(self, phrases: Sequence[str]) -> list[tuple[str, float] | None]:
         if self._matcher is None:
-            text = build(Role.TEXT_EMBEDDING.value, self._text).thing
+            text = build("text_embedding", self._text).thing
             self._matcher = ClassMatcher(self.classes, text, self._similarity)
         return self._matcher.meanings(phrases)
 
@@ -271,7 +268,6 @@ _SMALLEST = 0.005
     "saliency",
     version=1,
     summary="one box around what stands out from the edge of the picture; reads no phrases",
-    builtin=9,
 )
 def saliency() -> Saliency:
     """The most salient part."""
@@ -314,8 +310,3 @@ def _salient_part(salience: Plane) -> tuple[tuple[float, float, float, float], f
         return None
     box = (float(left), float(top), float(left + across), float(top + down))
     return box, float(weights[best] / area)
-
-
-# The role detection filled by a worker of the user's.
-
-external = fills(ExternalDetection)

@@ -16,7 +16,6 @@ import numpy as np
 
 from screentest.core import NoValue, Reason, register
 from screentest.models import weights
-from screentest.models.external.roles import ExternalFlow, fills
 from screentest.models.optional import optional
 from screentest.models.pictures import brightened, check_pair, opencv_identity
 from screentest.models.pretrained import EXTRA, NEUTRAL, Place, read_tensors, ready
@@ -33,7 +32,7 @@ SMALLEST_SIDE = 32
 """Smaller pictures are mirrored outwards to this: DIS fails on some of them."""
 
 
-@register("flow", "dis", version=1, summary="OpenCV DIS optical flow; needs no weights", builtin=1)
+@register("flow", "dis", version=1, summary="OpenCV DIS optical flow; needs no weights")
 def dis(*, preset: Preset = "medium") -> DisFlow:
     """Dense inverse search; ``preset`` trades speed for accuracy."""
     return DisFlow(preset)
@@ -188,8 +187,3 @@ class Raft:
         below = max(RAFT_SMALLEST_SIDE, -(-height // 8) * 8) - height
         beside = max(RAFT_SMALLEST_SIDE, -(-width // 8) * 8) - width
         return self._torch.nn.functional.pad(scaled, (0, beside, 0, below), mode="replicate")
-
-
-# The role flow filled by a worker of the user's.
-
-external = fills(ExternalFlow)

@@ -17,7 +17,6 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from screentest.core import NoValue, Reason, build, register
-from screentest.models.choice import best_builtin
 from screentest.models.colours import (
     BASIC_COLOURS,
     basic_colour,
@@ -27,7 +26,6 @@ from screentest.models.colours import (
     name_pixels,
     to_oklab,
 )
-from screentest.models.external.roles import ExternalImageEdit, fills
 from screentest.models.optional import optional
 from screentest.models.pictures import (
     check_mask,
@@ -37,7 +35,6 @@ from screentest.models.pictures import (
     to_pillow,
 )
 from screentest.models.pretrained import EXTRA, NEUTRAL, Origin, Place, ready
-from screentest.models.roles import Role
 
 if TYPE_CHECKING:
     from screentest.core.frames import Image
@@ -62,25 +59,29 @@ LOOKED_AT = 20_000
     "masked_hue",
     version=1,
     summary="another hue, chroma and lightness under the mask, same shading; needs no weights",
-    builtin=1,
+    neutral=("matting",),  # where it has a say, it is in the identity
 )
-def masked_hue(*, without_mask: WithoutMask = "refuse") -> MaskedHue:
-    """Recolouring in OKLab, to one of the eleven basic colours."""
-    return MaskedHue(without_mask)
+def masked_hue(*, without_mask: WithoutMask = "refuse", matting: str = "grabcut") -> MaskedHue:
+    """Recolouring in OKLab, to one of the eleven basic colours.
+
+    ``matting`` is the backend that finds the foreground with ``without_mask=salient``.
+    """
+    return MaskedHue(without_mask, matting)
 
 
 class MaskedHue:
     """Fills the role image_edit."""
 
-    def __init__(self, without_mask: WithoutMask = "refuse") -> None:
+    def __init__(self, without_mask: WithoutMask = "refuse", matting: str = "grabcut") -> None:
         self._without_mask = without_mask
+        self._matting = matting
 
     @property
     def identity(self) -> Mapping[str, str]:
         """What finds the foreground where there is no mask; else nothing can vary."""
         if self._without_mask == "refuse":
             return {}
-        return {"matting": best_builtin(Role.MATTING), **opencv_identity()}
+        return {"matting": self._matting, **opencv_identity()}
 
     def recolour(self, image: Image, mask: Mask | None, thing: str, colour: str) -> Image:
         """The picture with the masked part in ``colour``; the rest is untouched."""
@@ -114,7 +115,7 @@ class MaskedHue:
                 advice="Find it first (roles detection and segmentation), or use "
                 "--model image_edit=masked_hue,without_mask=salient.",
             )
-        matting = build(Role.MATTING.value, best_builtin(Role.MATTING)).thing
+        matting = build("matting", self._matting).thing
         found: Mask = matting.matte([image])[0]
         return found
 
@@ -237,8 +238,3 @@ class QwenImageEdit:
         """The picture's shape at about the wanted number of pixels, on the model's grid of 32."""
         scale = math.sqrt(self._pixels / (width * height))
         return max(32, round(width * scale / 32) * 32), max(32, round(height * scale / 32) * 32)
-
-
-# The role image_edit filled by a worker of the user's.
-
-external = fills(ExternalImageEdit)

@@ -14,7 +14,6 @@ import numpy as np
 from screentest.core import register
 from screentest.models import weights
 from screentest.models.downloads import AUTOMATIC, Stream
-from screentest.models.external.roles import ExternalImageFeatures, fills
 from screentest.models.optimize import quicken
 from screentest.models.optional import optional
 from screentest.models.pictures import check_picture, opencv_identity
@@ -48,7 +47,6 @@ _WIDTH = 4 * _CELLS**2 + _LIGHTNESS_BINS * _COLOUR_BINS**2 + _DIRECTIONS * _CELL
     "colour_gradient",
     version=1,
     summary="colours, their places and the directions of edges; needs no weights",
-    builtin=9,
 )
 def colour_gradient() -> ColourGradient:
     """Statistics of colour and gradient."""
@@ -218,7 +216,6 @@ _DEVIATION = np.array([0.229, 0.224, 0.225], np.float32) * 255
     "mobilenet",
     version=1,
     summary="MobileNetV3-small, 576 numbers per picture",
-    builtin=1,
     ready=lambda: runs(ONNX) and weights.available(WEIGHTS),
     weights=(WEIGHTS,),
     neutral=("threads",),
@@ -257,8 +254,3 @@ def _prepared(image: Image) -> NDArray[np.float32]:
     small = cv2.resize(check_picture(image), (SIDE, SIDE), interpolation=cv2.INTER_AREA)
     scaled = (small.astype(np.float32) - _MEAN) / _DEVIATION
     return np.ascontiguousarray(scaled.transpose(2, 0, 1))
-
-
-# The role image_features filled by a worker of the user's.
-
-external = fills(ExternalImageFeatures)

@@ -23,7 +23,6 @@ from screentest.models.backends.text_embedding import LONGEST, WIDTH, MiniLM
 from screentest.models.backends.text_embedding import WEIGHTS as TEXT
 from screentest.models.colours import BASIC_COLOURS, basic_colour, name_pixels
 from screentest.models.downloads import AUTOMATIC, Stream
-from screentest.models.external.roles import ExternalImageText, fills
 from screentest.models.optimize import quicken
 from screentest.models.optional import optional
 from screentest.models.pictures import check_picture, opencv_identity, readable
@@ -85,7 +84,6 @@ _SILENT = len(BASIC_COLOURS)
     "colour_words",
     version=1,
     summary="colours in the picture against colours in the text; needs no weights",
-    builtin=9,
 )
 def colour_words() -> ColourWords:
     """Colours alone."""
@@ -310,7 +308,6 @@ _NEEDS = (TEXT, LABELS, THINGS)
     "label_text",
     version=1,
     summary="names of the labels that fit a picture, compared with the text; a stand-in for CLIP",
-    builtin=1,
     ready=lambda: runs(LITERT, TOKENIZERS) and all(weights.available(name) for name in _NEEDS),
     weights=_NEEDS,
     neutral=("threads",),
@@ -387,8 +384,3 @@ class LabelText:
         for one in self._detector.everything(image):
             best.setdefault(one.label, one.score)
         return best
-
-
-# The role image_text filled by a worker of the user's.
-
-external = fills(ExternalImageText)

@@ -13,7 +13,6 @@ import numpy as np
 
 from screentest.core import NoValue, Reason, register
 from screentest.models import weights
-from screentest.models.external.roles import ExternalInpainting, fills
 from screentest.models.optional import optional
 from screentest.models.pictures import (
     check_mask,
@@ -37,7 +36,6 @@ if TYPE_CHECKING:
     "telea",
     version=1,
     summary="Telea's fast marching by OpenCV; needs no weights",
-    builtin=9,
 )
 def telea(*, radius: float = 5.0) -> Telea:
     """Telea's method; ``radius`` is how far around each pixel it looks, in pixels."""
@@ -107,7 +105,6 @@ _KEPT = 255
     "migan",
     version=1,
     summary="MI-GAN: continues textures, knows no prompt",
-    builtin=1,
     ready=lambda: runs(ONNX) and weights.available(WEIGHTS),
     weights=(WEIGHTS,),
     neutral=("threads",),
@@ -218,8 +215,3 @@ class StableDiffusionInpainting:
         pixels = np.rint(np.clip(result, 0, 1) * 255).astype(np.uint8)
         full = cv2.resize(pixels, image.shape[1::-1], interpolation=cv2.INTER_CUBIC)
         return np.where(hole[..., None], full, image).astype(np.uint8)
-
-
-# The role inpainting filled by a worker of the user's.
-
-external = fills(ExternalInpainting)

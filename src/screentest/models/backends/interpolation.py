@@ -18,7 +18,6 @@ import numpy as np
 from screentest.core import NoValue, Reason, register
 from screentest.models import weights
 from screentest.models.backends.flow import DisFlow, Preset
-from screentest.models.external.roles import ExternalInterpolation, fills
 from screentest.models.optional import installed, optional
 from screentest.models.pictures import check_pair, to_bytes
 from screentest.models.pretrained import EXTRA, NEUTRAL, Place, read_tensors
@@ -40,7 +39,6 @@ AGREEMENT_WINDOW = 15
     "flow_midpoint",
     version=1,
     summary="both pictures moved half-way by DIS flow and blended; needs no weights",
-    builtin=1,
 )
 def flow_midpoint(*, preset: Preset = "medium") -> FlowMidpoint:
     """Interpolation by flow; ``preset`` is that of the flow backend ``dis``."""
@@ -342,8 +340,3 @@ def _parameters(state: Mapping[str, Any], file: Path) -> dict[str, Any]:
             advice=f"Get the right file: screentest models pull {WEIGHTS}",
         ) from None
     return parameters
-
-
-# The role interpolation filled by a worker of the user's.
-
-external = fills(ExternalInterpolation)

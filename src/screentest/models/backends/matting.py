@@ -14,7 +14,6 @@ import numpy as np
 
 from screentest.core import NoValue, Reason, register
 from screentest.models import weights
-from screentest.models.external.roles import ExternalMatting, fills
 from screentest.models.pictures import check_picture, limit_long_side, opencv_identity, to_bytes
 from screentest.models.runtimes import ONNX, onnx_session, runs, versions
 from screentest.models.saliency import Guess, cut, saliency
@@ -39,7 +38,6 @@ SURELY_BEHIND = 0.35
     "grabcut",
     version=1,
     summary="GrabCut from a saliency map; needs no weights",
-    builtin=9,
 )
 def grabcut() -> GrabCutMatting:
     """GrabCut on what stands out."""
@@ -100,7 +98,6 @@ FLAT = 1e-6
     "u2net",
     version=1,
     summary="U²-Net: the small u2netp, or a model file of rembg by its path",
-    builtin=1,
     ready=lambda: runs(ONNX) and weights.available(WEIGHTS),
     weights=(WEIGHTS,),
     neutral=("model", "threads"),  # where the file lies; its hash is in the identity
@@ -180,8 +177,3 @@ def stretched(found: Plane) -> Plane:
     if high - low < FLAT:
         return np.zeros_like(found)
     return np.asarray((found - low) / (high - low))
-
-
-# The role matting filled by a worker of the user's.
-
-external = fills(ExternalMatting)

@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import numpy as np
 
 from screentest.core import register
-from screentest.models.external.roles import ExternalSegmentation, fills
 from screentest.models.optional import optional
 from screentest.models.pictures import check_picture, limit_long_side, opencv_identity
 from screentest.models.pretrained import EXTRA, NEUTRAL, Origin, Place, ready
@@ -40,7 +39,6 @@ LEAST = 0.1
     "grabcut",
     version=1,
     summary="GrabCut in the box; needs no weights",
-    builtin=9,
 )
 def grabcut() -> GrabCutSegmentation:
     """GrabCut, started from each box."""
@@ -159,8 +157,3 @@ class Sam2:
             outputs = self._model(**inputs, multimask_output=False)
         masks = self._processor.post_process_masks(outputs.pred_masks.float().cpu(), sizes.cpu())[0]
         return [np.asarray(mask[0].numpy(), np.float32) for mask in masks]
-
-
-# The role segmentation filled by a worker of the user's.
-
-external = fills(ExternalSegmentation)

@@ -18,7 +18,6 @@ import numpy as np
 from screentest.core import NoValue, Reason, register
 from screentest.models import distortions
 from screentest.models import distortions as natural
-from screentest.models.external.roles import ExternalTechnical, fills
 from screentest.models.pictures import check_picture, opencv_identity
 
 if TYPE_CHECKING:
@@ -36,7 +35,6 @@ LEAST_DETAIL = 2.0
     "scene_statistics",
     version=1,
     summary="blur, blockiness, noise and natural-scene statistics; needs no weights",
-    builtin=9,
 )
 def scene_statistics() -> SceneStatistics:
     """Plain measurements as one number from 0 to 1."""
@@ -117,8 +115,3 @@ def _grey(image: Image) -> Plane:
             advice=f"It takes {SMALLEST_SIDE} pixels a side.",
         )
     return cv2.cvtColor(image, cv2.COLOR_RGB2GRAY).astype(np.float64)
-
-
-# The role technical filled by a worker of the user's.
-
-external = fills(ExternalTechnical)

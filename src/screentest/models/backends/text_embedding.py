@@ -24,7 +24,6 @@ import numpy as np
 from screentest.core import register
 from screentest.models import weights
 from screentest.models.backends.bert import Bert
-from screentest.models.external.roles import ExternalTextEmbedding, fills
 from screentest.models.optional import optional
 from screentest.models.pictures import readable
 from screentest.models.pretrained import EXTRA, NEUTRAL, Origin, Place, ready
@@ -55,7 +54,6 @@ _EMPTY = 0
     "shared_words",
     version=1,
     summary="hashed words and letter triples: sees shared words, not meaning; needs no weights",
-    builtin=9,
 )
 def shared_words(*, width: int = 2048) -> SharedWords:
     """Words hashed into ``width`` places."""
@@ -212,7 +210,6 @@ _SIDE_BY_SIDE = 32
     "minilm",
     version=1,
     summary="all-MiniLM-L6-v2 in full precision, equal to sentence-transformers",
-    builtin=1,
     ready=lambda: runs(ONNX, TOKENIZERS) and weights.available(WEIGHTS),
     weights=(WEIGHTS,),
     neutral=("threads",),
@@ -297,7 +294,6 @@ _MINILM_INT8_REMEMBERED = 4096
     "minilm_int8",
     version=1,
     summary="all-MiniLM-L6-v2 in 8 bits: quick, less exact",
-    builtin=2,
     ready=lambda: runs(ONNX, TOKENIZERS) and weights.available(INT8_WEIGHTS),
     weights=(INT8_WEIGHTS,),
     neutral=("threads",),
@@ -337,8 +333,3 @@ class MiniLMInt8:
             "token_type_ids": np.zeros_like(ids),
         }
         return mean_direction(self._session.run(None, inputs)[0][0])
-
-
-# The role text_embedding filled by a worker of the user's.
-
-external = fills(ExternalTextEmbedding)

@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from screentest.core import BadOption, NoValue, Reason, register
-from screentest.models.external.roles import ExternalVideoScore, fills
 from screentest.models.optional import optional
 from screentest.models.pictures import to_pillow
 from screentest.models.pretrained import EXTRA, NEUTRAL, Origin, Place, ready
@@ -139,8 +138,3 @@ def regression_class() -> Any:
             return self.score(states[rows, last])
 
     return Idefics2ForRegression
-
-
-# The role videoscore filled by a worker of the user's.
-
-external = fills(ExternalVideoScore)

@@ -5,6 +5,6 @@ For official code that cannot live beside ours. ``docs/external.md`` has the pro
 
 from screentest.models.external.client import Terms, Worker, split_command
 from screentest.models.external.protocol import PROTOCOL, Hello
-from screentest.models.external.roles import fills
+from screentest.models.external.roles import filled_by
 
-__all__ = ["PROTOCOL", "Hello", "Terms", "Worker", "fills", "split_command"]
+__all__ = ["PROTOCOL", "Hello", "Terms", "Worker", "filled_by", "split_command"]

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
+import inspect
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
-from screentest.core import NoValue, Reason, register
-from screentest.models.external.client import Terms, Worker, split_command
+from screentest.core import NoValue, Reason
+from screentest.models.external.client import Worker
 from screentest.models.external.protocol import (
     detection,
     mask_over,
@@ -22,7 +23,8 @@ from screentest.models.external.protocol import (
     whole_number,
 )
 from screentest.models.pictures import brightened, check_mask, check_pair, check_picture
-from screentest.models.roles import Detection
+from screentest.models.remote import acts, facts
+from screentest.models.roles import Detection, role_entry
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -270,32 +272,40 @@ def _checked(images: Sequence[Image]) -> list[Image]:
     return [check_picture(image) for image in images]
 
 
-# Registers the backend ``external`` for a role. Each role's folder has a file that calls it.
+class ExternalAny(External):
+    """Fills a role of a plugin: what its protocol names is asked for as it is."""
 
-Filled = TypeVar("Filled", bound=External)
+    def __init__(self, role: str, worker: Worker) -> None:
+        super().__init__(worker)
+        self.role = role
+
+    def __getattr__(self, name: str) -> Any:
+        if name in facts(self.role):
+            return self._property(name)
+        if name not in acts(self.role):
+            raise AttributeError(name)
+        call = inspect.signature(getattr(role_entry(self.role).factory, name))
+
+        def ask(*arguments: Any, **named: Any) -> Any:
+            given = call.bind(self, *arguments, **named).arguments
+            return self._ask(name, **dict(list(given.items())[1:]))
+
+        return ask
 
 
-def fills(kind: type[Filled]) -> Callable[..., Filled]:
-    """The factory of ``external`` for the role of ``kind``, registered."""
-
-    @register(
-        kind.role,
-        "external",
-        version=1,
-        summary="a worker command of yours, in its own environment, speaking JSON lines",
-        # The command stays in the signature: its arguments may change the numbers.
-        neutral=("timeout", "start_timeout", "restarts", "device"),
+_KINDS: dict[str, type[External]] = {
+    kind.role: kind
+    for kind in (
+        *(ExternalTextEmbedding, ExternalImageText, ExternalImageFeatures, ExternalFlow),
+        *(ExternalInterpolation, ExternalAesthetic, ExternalTechnical, ExternalVideoScore),
+        *(ExternalMatting, ExternalDetection, ExternalSegmentation, ExternalInpainting),
+        ExternalImageEdit,
     )
-    def external(
-        *,
-        model: str,
-        timeout: float = 600.0,
-        start_timeout: float = 600.0,
-        restarts: int = 3,
-        device: str = "auto",
-    ) -> Filled:
-        """``model`` is the command; it is started without a shell, on first use."""
-        terms = Terms(split_command(model), timeout, start_timeout, restarts, device)
-        return kind(Worker.shared(terms))
+}
+"""Whose answers are checked for what the role promises."""
 
-    return external
+
+def filled_by(role: str, worker: Worker) -> External:
+    """The backend of a role that a worker fills."""
+    kind = _KINDS.get(role)
+    return ExternalAny(role, worker) if kind is None else kind(worker)

@@ -23,8 +23,8 @@ from screentest.cli.options import (
     JsonOption,
     MaxCostOption,
     ModelOption,
+    ModelsOption,
     PricesOption,
-    ProfileOption,
     PromptsOption,
     cap_of,
     settings_of,
@@ -33,7 +33,7 @@ from screentest.cli.progress import watched
 from screentest.cli.tables import print_heading, print_indented, show
 from screentest.core import BadOption, Column, Outcome, Table, UserError
 from screentest.manifests.manifest import read_manifest
-from screentest.models.roles import Role
+from screentest.models.roles import CHAT
 from screentest.run import RunStore
 from screentest.run.session import Tools
 from screentest.suites.etva.agents import add_knowledge, write_by_chat
@@ -86,7 +86,7 @@ def questions(
     ] = "chat",
     knowledge: Annotated[bool, typer.Option(help="Also ask what the prompt leaves unsaid.")] = True,
     model: ModelOption = None,
-    profile: ProfileOption = None,
+    models: ModelsOption = "builtin",
     prompts: PromptsOption = None,
     prices: PricesOption = None,
     max_cost: MaxCostOption = "",
@@ -110,8 +110,8 @@ def questions(
     if writer == "rules" and not knowledge:
         written = write_missing(texts, out, _by_rules, progress=watched())
     else:
-        settings = settings_of(model, profile, prompts, prices)
-        if not any(choice.role is Role.CHAT for choice in settings.models):
+        settings = settings_of(model, models, prompts, prices)
+        if not any(choice.role == CHAT for choice in settings.models):
             raise BadOption(
                 "no chat model was chosen",
                 advice="Add --model chat=openai:NAME; `--writer rules --no-knowledge` needs none.",

@@ -14,8 +14,8 @@ from screentest.cli.options import (
     JsonOption,
     MaxCostOption,
     ModelOption,
+    ModelsOption,
     PricesOption,
-    ProfileOption,
     PromptsOption,
     cap_of,
     settings_of,
@@ -49,7 +49,7 @@ def build(
     ] = 2,
     frames: Annotated[int, typer.Option(min=1, max=512, help="Frames a model is shown.")] = 32,
     model: ModelOption = None,
-    profile: ProfileOption = None,
+    models: ModelsOption = "builtin",
     prompts: PromptsOption = None,
     prices: PricesOption = None,
     max_cost: MaxCostOption = "",
@@ -72,7 +72,7 @@ def build(
     """
     if (videos is None) == (urls is None):
         raise BadOption("give either --videos or --urls")
-    settings = settings_of(model, profile, prompts, prices, device=device)
+    settings = settings_of(model, models, prompts, prices, device=device)
     cap = cap_of(max_cost, settings)
     if urls is not None:
         videos = out / "videos"

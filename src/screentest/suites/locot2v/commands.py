@@ -24,7 +24,7 @@ from screentest.cli.options import (
     DeviceOption,
     JsonOption,
     ModelOption,
-    ProfileOption,
+    ModelsOption,
     settings_of,
 )
 from screentest.cli.tables import print_indented, show
@@ -51,7 +51,7 @@ _PICTURES = {".jpg", ".jpeg", ".png", ".webp", ".bmp", ".tif", ".tiff"}
 def upper_bound(
     folder: Annotated[Path, typer.Argument(metavar="DIR", help="Good pictures.")],
     model: ModelOption = None,
-    profile: ProfileOption = None,
+    models: ModelsOption = "builtin",
     device: DeviceOption = "auto",
     as_json: JsonOption = False,
 ) -> None:
@@ -67,7 +67,7 @@ def upper_bound(
     """
     if not folder.is_dir():
         raise BadOption(f"{folder} is not a folder of pictures")
-    tools = Tools(settings_of(model, profile, device=device))
+    tools = Tools(settings_of(model, models, device=device))
     backend = tools.role("aesthetic")
     scores, unread = [], []
     for path, picture in _pictures(folder):

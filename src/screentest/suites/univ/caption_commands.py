@@ -15,8 +15,8 @@ from screentest.cli.options import (
     JsonOption,
     MaxCostOption,
     ModelOption,
+    ModelsOption,
     PricesOption,
-    ProfileOption,
     PromptsOption,
     WorkersOption,
     cap_of,
@@ -26,7 +26,6 @@ from screentest.cli.options import (
 from screentest.cli.progress import watched
 from screentest.cli.tables import print_heading, print_indented
 from screentest.core import BadOption
-from screentest.models.roles import Role
 from screentest.run import Execution, LocalEngine, RunStore
 from screentest.run.session import Settings
 from screentest.scores.results import read_results
@@ -56,7 +55,7 @@ def caption(
         bool, typer.Option("--whole", help="Describe each video as one piece, not by shot.")
     ] = False,
     model: ModelOption = None,
-    profile: ProfileOption = None,
+    models: ModelsOption = "builtin",
     prompts: PromptsOption = None,
     prices: PricesOption = None,
     max_cost: MaxCostOption = "",
@@ -81,7 +80,7 @@ def caption(
     """
     settings = settings_of(
         model,
-        profile,
+        models,
         prompts,
         prices,
         device=device,
@@ -114,7 +113,7 @@ def caption(
 
 
 def _metric(by: By, settings: Settings, fps: float, whole: bool) -> str:
-    chosen = any(choice.role is Role.CHAT for choice in settings.models)
+    chosen = any(choice.role == "chat" for choice in settings.models)
     if by == "chat" and not chosen:
         raise BadOption("no chat model is chosen", advice="Add --model chat=openai:NAME.")
     if by == "builtin" or not chosen:

@@ -1,0 +1,122 @@
+"""Which backend fills a role: the same on every machine, whatever weights are there."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from screentest.core import BadOption, Item, NoValue, Reason, UserError
+from screentest.models import PROFILES, Choice, Models, read_models, weights
+from screentest.models.choice import profile_choice
+from screentest.models.roles import role_entry, role_names
+from screentest.run import InlineEngine, RunReader, RunStore
+from screentest.run.session import MODELS, Settings, read_settings
+from screentest.scores.tasks import score_items
+from tests.models.pulled import pulled
+
+WITHOUT_BUILTIN = {"chat", "videoscore"}
+
+
+def test_the_default_of_every_role_needs_nothing(cache: Path) -> None:
+    for role in role_names():
+        if role in WITHOUT_BUILTIN:
+            with pytest.raises(NoValue):
+                Models().choice(role)
+        else:
+            assert Models().signature(role), role
+    assert not cache.exists()
+
+
+def test_weights_in_the_cache_change_no_choice() -> None:
+    roles = set(role_names()) - WITHOUT_BUILTIN
+    before = {role: str(Models().choice(role)) for role in roles}
+    pulled("u2netp")
+    assert weights.available("u2netp")
+    assert {role: str(Models().choice(role)) for role in roles} == before
+
+
+def test_every_profile_names_backends_that_exist() -> None:
+    from screentest.core import registry
+
+    for profile in PROFILES:
+        for role in set(role_names()) - WITHOUT_BUILTIN:
+            if profile == "paper" and role_entry(role).info["by_hand"]:
+                with pytest.raises(NoValue, match="yours to give"):
+                    profile_choice(profile, role)
+                continue
+            choice = profile_choice(profile, role)
+            entry = registry.entry(role, choice.backend)
+            given = {**choice.options, **({"model": choice.model} if choice.model else {})}
+            entry.spec(given)
+
+
+def test_what_is_chosen_one_by_one_wins() -> None:
+    for texts in (["light", "matting=grabcut"], ["matting=grabcut", "light"]):
+        models = Models(read_models(texts))
+        assert models.used(["matting", "inpainting"]) == {
+            "inpainting": "migan",
+            "matting": "grabcut",
+        }
+    assert read_models("builtin") == read_models([]) == ()
+
+
+def test_a_file_is_a_profile_too(tmp_path: Path) -> None:
+    path = tmp_path / "mine.toml"
+    path.write_text('[models]\nchat = "openai:gpt-5"\nmatting = "u2net"\n')
+    models = Models(read_models([str(path), "matting=grabcut"]))
+    assert models.used(["chat.judge", "matting"]) == {
+        "chat.judge": "openai:gpt-5",
+        "matting": "grabcut",
+    }
+
+
+@pytest.mark.parametrize("wrong", ["best", "papers", "light.tml", "flow"])
+def test_there_are_no_other_profiles(wrong: str) -> None:
+    with pytest.raises(BadOption, match="there is no profile"):
+        read_models(wrong)
+
+
+def test_missing_weights_of_a_profile_stop_at_once(cache: Path) -> None:
+    models = Models(read_models("light"))
+    with pytest.raises(UserError, match="matting=u2net") as caught:
+        models.must_be_here(["flow", "matting"])
+    assert "screentest models pull light" in caught.value.advice
+    models.must_be_here(["flow"])  # DIS needs none
+    # Chosen by name, they are missed where they are used.
+    chosen = Models([Choice.parse("matting=u2net")])
+    chosen.must_be_here(["matting"])
+    with pytest.raises(NoValue) as missing:
+        chosen.role("matting")
+    assert missing.value.reason is Reason.MISSING_MODEL
+
+
+def test_a_line_says_who_answered() -> None:
+    roles = ["flow", "image_text"]
+    assert Models().summary(roles) == "models: flow=dis, image_text=colour_words (builtin)"
+    mixed = Models(read_models(["light", "flow=raft"])).summary(roles)
+    assert mixed == "models: flow=raft (chosen), image_text=label_text (light)"
+    assert Models().summary([]) == ""
+    assert Models().summary(["chat"]) == ""
+
+
+def test_a_run_keeps_it(sample: Path, tmp_path: Path) -> None:
+    item = Item("one", sample / "frenchgp_1906_214x160.mp4", "A race.")
+    with RunStore(tmp_path / "run", command="score") as store:
+        score_items(store, [item], ["clipscore"], Settings(), engine=InlineEngine())
+    with RunReader(tmp_path / "run") as run:
+        assert run.note(MODELS) == {
+            "summary": "models: image_text=colour_words (builtin)",
+            "roles": {"image_text": "colour_words"},
+        }
+
+
+def test_a_run_with_a_profile_that_is_not_here_does_not_begin(
+    sample: Path, tmp_path: Path, cache: Path
+) -> None:
+    item = Item("one", sample / "frenchgp_1906_214x160.mp4", "A race.")
+    with (
+        RunStore(tmp_path / "run", command="score") as store,
+        pytest.raises(UserError, match="label_text, which cannot load here"),
+    ):
+        score_items(store, [item], ["clipscore"], read_settings("light"), engine=InlineEngine())
