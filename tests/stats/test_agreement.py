@@ -115,5 +115,5 @@ def test_words_have_no_order() -> None:
         krippendorff([["A", "B"], ["A", "A"]], level="ordinal")
     with pytest.raises(ValueError, match="finite numbers"):
         krippendorff([[1.0, float("nan")], [1.0, 2.0]], level="interval")
-    with pytest.raises(ValueError, match="paired"):
+    with pytest.raises(ValueError, match="cannot pair"):
         cohen([1], [1, 2])

@@ -103,7 +103,7 @@ def test_equal_systems_do_not_differ() -> None:
 
 
 def test_unpaired_or_no_input_is_refused() -> None:
-    with pytest.raises(ValueError, match="paired"):
+    with pytest.raises(ValueError, match="cannot pair"):
         mcnemar([1, 0], [1])
     with pytest.raises(NoValue):
         paired_bootstrap([], [])
