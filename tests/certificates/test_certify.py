@@ -16,11 +16,12 @@ from screentest.certificates.plan import Certification, Plan, read_certificates
 from screentest.certificates.prompt_changes import PromptChange
 from screentest.core import Aspect, BadOption, Choice, PairKind, Reason, Verdict
 from screentest.judges.cases import Case, Order, one_aspect_per_placebo
-from screentest.run import RunReader, canonical
+from screentest.run import RunReader
 from screentest.testbeds.testbed import read_testbed
 from screentest.testing.chat_answers import Answer, Asked, Status
 from screentest.testing.chat_server import FakeChatServer
 from tests.certificates.stage import answer, certified, few_of, plan_of, settings
+from tests.run.canonical import canonical
 
 pytestmark = pytest.mark.usefixtures("clean_tools")
 

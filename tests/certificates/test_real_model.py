@@ -15,11 +15,12 @@ import pytest
 
 from screentest.core import BUILTIN_ASPECTS
 from screentest.models import Choice as ModelChoice
-from screentest.run import Record, RunReader, canonical
+from screentest.run import Record, RunReader
 from screentest.run.session import Settings
 from tests.certificates.speaking import speaking_model
 from tests.certificates.stage import certified, few_of
 from tests.models.torchvision_here import make_importable
+from tests.run.canonical import canonical
 
 pytestmark = [pytest.mark.models, pytest.mark.usefixtures("clean_tools")]
 

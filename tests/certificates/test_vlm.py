@@ -17,10 +17,11 @@ import pytest
 
 from screentest.core import BUILTIN_ASPECTS, Aspect, Choice, Reason, Verdict
 from screentest.models import Choice as ModelChoice
-from screentest.run import RunReader, canonical
+from screentest.run import RunReader
 from screentest.testing.chat_answers import Answer, Asked, plausible
 from screentest.testing.chat_server import FakeChatServer
 from tests.certificates.stage import answer, certified, few_of, plan_of, settings
+from tests.run.canonical import canonical
 
 pytestmark = pytest.mark.usefixtures("clean_tools")
 

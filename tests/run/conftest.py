@@ -14,8 +14,9 @@ from typing import Any
 
 import pytest
 
-from screentest.run import RunReader, RunStore, canonical
+from screentest.run import RunReader, RunStore
 from tests.conftest import ROOT
+from tests.run.canonical import canonical
 
 PATIENCE = 300.0
 """Seconds to wait for what must happen soon, on a machine that is busy."""

@@ -34,7 +34,6 @@ from screentest.run import (
     RunStore,
     Stamp,
     Task,
-    canonical,
     execute,
 )
 from screentest.run import engine as engine_module
@@ -43,6 +42,7 @@ from screentest.run import (
 )
 from screentest.run.tasks import Engine
 from tests.conftest import ROOT
+from tests.run.canonical import canonical
 from tests.run.conftest import PATIENCE, Children
 from tests.run.work import key, measure, pays_for_each, task, value_of
 

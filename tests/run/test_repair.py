@@ -18,10 +18,10 @@ from screentest.run import (
     RunReader,
     RunStore,
     Task,
-    canonical,
     execute,
     repair,
 )
+from tests.run.canonical import canonical
 from tests.run.conftest import Children, dump, read_lines
 from tests.run.work import item, task
 

@@ -214,7 +214,6 @@ class ProcessPool(WorkerPool[ProcessWorker[T], T]):
         return nullcontext(())
 
     def ensure(self, count: int) -> None:
-        """Have at least so many workers."""
         while len(self._workers) < count:
             try:
                 self._workers.append(self._start())
@@ -243,7 +242,6 @@ class ProcessPool(WorkerPool[ProcessWorker[T], T]):
         return ProcessWorker(process, ours)
 
     def give(self, task: T, parcel: bytes, timeout: float | None) -> bool:
-        """Hand a task to an idle worker; False where there is none."""
         for worker in self._idle():
             try:
                 worker.pipe.send_bytes(parcel)
@@ -258,7 +256,6 @@ class ProcessPool(WorkerPool[ProcessWorker[T], T]):
     def wait(
         self, wake: Connection | None, patience: float | None = None
     ) -> list[Done[T] | Lost[T]]:
-        """Wait until something happens, to a worker or to ``wake``, and say what."""
         return list(self._wait(wake, patience))
 
     def _wait(self, wake: Connection | None, patience: float | None) -> Iterator[Done[T] | Lost[T]]:

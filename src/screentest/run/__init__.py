@@ -2,7 +2,7 @@
 
 from screentest.run.engine import InlineEngine, LocalEngine
 from screentest.run.execute import Execution, Retry, execute
-from screentest.run.export import canonical, export, rows
+from screentest.run.export import export, rows
 from screentest.run.inputs import ABSENT, InputHashes, Stamp, hash_file, hash_item, hash_parts
 from screentest.run.lease import Holder, holder
 from screentest.run.ledger import Call, Ledger, Spending
@@ -42,7 +42,6 @@ __all__ = [
     "Stop",
     "Task",
     "TaskResults",
-    "canonical",
     "execute",
     "export",
     "find_runs",

@@ -71,20 +71,17 @@ class NotingLedger:
         return tuple(sorted(self._requests[key]))
 
     def recall(self, request: str) -> CallReceipt | None:
-        """The latest answer to this very request, where one was paid for already."""
         found = self._ledger.recall(request)
         if found is not None:
             self._note(request)
         return found
 
     def intend(self, intent: CallIntent) -> str:
-        """Write the intent down and return its id."""
         call = self._ledger.intend(intent)
         self._note(intent.request)
         return call
 
     def settle(self, call: str, receipt: CallReceipt) -> None:
-        """Write down what came of a call."""
         self._ledger.settle(call, receipt)
 
     def _note(self, request: str) -> None:
@@ -99,7 +96,7 @@ class NotingLedger:
 
 
 def send(connection: Connection, **message: Any) -> None:
-    """One message."""
+    """Send a message as JSON."""
     connection.send_bytes(as_bytes(message))
 
 
@@ -151,17 +148,14 @@ class RemoteLedger:
         self._listener: threading.Thread | None = None
 
     def recall(self, request: str) -> CallReceipt | None:
-        """The latest answer to this very request, where one was paid for already."""
         found = self._ask("recall", request)
         return None if found is None else from_json(CallReceipt, found)
 
     def intend(self, intent: CallIntent) -> str:
-        """Write the intent down and return its id."""
         call: str = self._ask("intend", to_json(intent))
         return call
 
     def settle(self, call: str, receipt: CallReceipt) -> None:
-        """Write down what came of a call."""
         self._ask("settle", call, to_json(receipt))
 
     def _ask(self, what: str, *arguments: str) -> Any:

@@ -12,7 +12,7 @@ import io
 import json
 import os
 import shutil
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from decimal import Decimal
 from itertools import islice
 from pathlib import Path
@@ -21,7 +21,7 @@ from typing import IO, Any, Final, TypeAlias
 from screentest._util.atomic import atomic_output
 from screentest.core import BadOption, Outcome, Score, StorageError, Verdict
 from screentest.run.reader import RunReader
-from screentest.run.records import Record, RecordKey, RecordValue, encode
+from screentest.run.records import RecordKey, RecordValue, encode
 
 ExportCell: TypeAlias = str | int | float | None
 
@@ -94,13 +94,6 @@ def _cells(outcome: Outcome[RecordValue]) -> dict[str, ExportCell]:
     else:
         rest = whole["data"]
     return cells | {"details": _json(rest) if rest else None}
-
-
-def canonical(records: Iterable[Record]) -> Iterator[str]:
-    """One line for each record with all that may not depend on when or where it was made."""
-    for record in sorted(records, key=lambda record: record.key):
-        outcomes = json.loads(encode(record.outcomes).text)
-        yield _json({**record.key.row, "outcomes": outcomes, "requests": list(record.requests)})
 
 
 def export(run: RunReader, kind: str, target: Path | IO[bytes]) -> None:

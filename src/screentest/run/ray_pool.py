@@ -83,7 +83,6 @@ class RayPool(WorkerPool[ActorWorker, Task]):
             self._await(worker, worker.actor.hello.remote())
 
     def give(self, task: Task, parcel: bytes, timeout: float | None) -> bool:
-        """Hand a task to an idle worker; False where there is none."""
         for worker in self._idle():
             worker.begin(task, timeout)
             self._await(worker, worker.actor.do.remote(parcel, task.files))
@@ -93,7 +92,6 @@ class RayPool(WorkerPool[ActorWorker, Task]):
     def wait(
         self, wake: Connection | None, patience: float | None = None
     ) -> list[Done[Task] | Lost[Task]]:
-        """Wait until something happens, to a worker or to ``wake``, and say what."""
         left = [*self._patience(), *([] if patience is None else [patience])]
         bells = [self._heard, *([] if wake is None else [wake])]
         for pipe in wait(bells, min(left) if left else None):

@@ -132,15 +132,12 @@ class DriverLedger:
         self._opening = threading.Lock()
 
     def recall(self, request: str) -> CallReceipt | None:
-        """The latest answer to this very request, where one was paid for already."""
         return self._opened().recall(request)
 
     def intend(self, intent: CallIntent) -> str:
-        """Write the intent down on the driver's disk and return its id."""
         return self._opened().intend(intent)
 
     def settle(self, call: str, receipt: CallReceipt) -> None:
-        """Write down what came of a call."""
         self._opened().settle(call, receipt)
 
     def _opened(self) -> RemoteLedger:

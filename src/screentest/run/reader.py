@@ -80,7 +80,6 @@ class RunReader:
         self.close()
 
     def close(self) -> None:
-        """Give the database back."""
         self._reading.close()
 
     def starts(self) -> list[Start]:

@@ -110,7 +110,6 @@ class Tools:
 
     @property
     def prompts(self) -> Prompts:
-        """The templates."""
         return self._prompts
 
     def role(self, name: str) -> Any:
@@ -118,11 +117,9 @@ class Tools:
         return self.models.role(name)
 
     def info(self, video: Path) -> VideoInfo:
-        """A video's probe."""
         return self._info(video, Stamp.of(video))
 
     def shots(self, video: Path, detector: str = "") -> Sequence[Shot]:
-        """A video's shots."""
         return self._shots(video, Stamp.of(video), detector or self.settings.detector)
 
     def frames(

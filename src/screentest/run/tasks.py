@@ -55,7 +55,6 @@ class Stop:
         self._bell.send_bytes(b"!")
 
     def close(self) -> None:
-        """Give back the pipe."""
         self.wake.close()
         self._bell.close()
 

@@ -133,7 +133,6 @@ class PlainFile:
         return os.lseek(self._descriptor, 0, os.SEEK_CUR)
 
     def close(self) -> None:
-        """Give the descriptor back."""
         descriptor, self._descriptor = self._descriptor, -1
         if descriptor >= 0:
             os.close(descriptor)

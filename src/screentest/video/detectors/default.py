@@ -80,7 +80,6 @@ class AbruptDetector(BaseConsumer):
         self.boundaries: list[Boundary] = []
 
     def take(self, frame: Frame) -> None:
-        """Measure its change; judge the frame that now has enough frames after it."""
         picture = self._same_size.of(frame.image)
         change = _difference(picture, self._recent[-1].picture) if self._recent else 0.0
         self._recent.append(_Seen(frame.time, frame.index, picture, change))
@@ -174,12 +173,10 @@ class DefaultDetector:
         self.boundaries: list[Boundary] = []
 
     def open(self, info: VideoInfo) -> None:
-        """Both prepare."""
         self._cuts.open(info)
         self._blends.open(info)
 
     def take(self, frame: Frame) -> None:
-        """Both look."""
         self._cuts.take(frame)
         self._blends.take(frame)
 

@@ -154,7 +154,6 @@ class _Boxed:
         self._fit = Fitter(*self._inner, form.matrix)
 
     def __call__(self, frame: VideoFrame) -> Image:
-        """The picture."""
         picture = self._fit(frame)
         if self._inner == (self._width, self._height):
             return picture
