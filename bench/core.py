@@ -1,7 +1,7 @@
 """The base install's metrics: how fast they are together, and how well their judge judges.
 
     python bench/core.py                      speed, against bare decode and one by one
-    python bench/core.py --testbed DIR …      accuracy of the judge `core` per aspect
+    python bench/core.py --testbed DIR …      accuracy of the judge `baseline` per aspect
 
 The films of the test data are split by name. Everything in the judge that has a value was
 chosen on the films in TUNED_ON; accuracy on those in HELD_OUT is what counts. Films of the same
@@ -20,7 +20,7 @@ from pathlib import Path
 from _figures import figure, long_video, ratio
 from scan import bare_decode
 from screentest.core import BUILTIN_ASPECTS, Aspect, Clip, Item, Metric, Outcomes, Script, build
-from screentest.judges.core import core
+from screentest.judges.baseline import baseline
 from screentest.models import Choice
 from screentest.run.session import Settings, Tools
 from screentest.scores.measure import measure
@@ -131,7 +131,7 @@ class Rated:
 
     def __init__(self, folder: Path, testbed: Testbed, tools: Tools) -> None:
         self._folder, self._tools = folder, tools
-        self._judge = core()
+        self._judge = baseline()
         self._scripts = {
             source.id: Script(tuple(Clip(clip.caption) for clip in source.clips))
             for source in testbed.sources

@@ -178,7 +178,7 @@ def test_judge_says_where_the_order_decides_or_nothing_does(videos: Path, tmp_pa
 def test_a_judge_that_is_blind_has_no_verdict(videos: Path, tmp_path: Path) -> None:
     first, second = sorted(video for video in videos.iterdir() if video.stem != "broken")
     done = invoke(
-        *("judge", "core", first, second, "--aspects", "spatial_relationship"),
+        *("judge", "baseline", first, second, "--aspects", "spatial_relationship"),
         *("--out", tmp_path / "j"),
     )
     assert done.exit_code == 1

@@ -79,7 +79,7 @@ def test_judges_annotators_and_certificates_know_a_plugin_s_aspect(rhythm: Aspec
         assert language.text("aspect.rhythm.name") == "Rhythm"
         assert language.text("aspect.rhythm.text") == rhythm.info.definition
     # Of the built-in judges, those with a rule for each aspect have no answer, and say why.
-    for name in ("core", "videoscore"):
+    for name in ("baseline", "videoscore"):
         found = build("judge", name).thing.rate(rhythm, {})
         assert found.failure is not None
         assert found.failure.reason is Reason.NOT_APPLICABLE

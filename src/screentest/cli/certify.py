@@ -88,7 +88,7 @@ def certify(
 
     \b
     Examples:
-      screentest certify core --testbed testbed/
+      screentest certify baseline --testbed testbed/
       screentest certify sharpness flicker --testbed testbed/ --aspects aesthetics
       screentest certify --suite core --testbed testbed/ --chart matrix.svg
       screentest certify vlm_video --testbed testbed/ --probes all \\

@@ -35,9 +35,9 @@ def compare(
 
     \b
     Examples:
-      screentest compare certificates/ --judges core,sharpness
-      screentest compare certificates/ --judges core,sharpness,flicker
-      screentest compare monday/ tuesday/ --judges core
+      screentest compare certificates/ --judges baseline,sharpness
+      screentest compare certificates/ --judges baseline,sharpness,flicker
+      screentest compare monday/ tuesday/ --judges baseline
       screentest compare scores/ --by model=ours,theirs
     """
     found = screentest.compare(*runs, judges=judges or (), by=by)

@@ -18,7 +18,7 @@ from screentest.core import Stopped, build, registry
 from screentest.core.table import Cell, Column, Table
 from screentest.results import BuiltTestbed, Certificates, Scores
 
-JUDGES = ("core", "sharpness", "contrast", "frozen", "flicker")
+JUDGES = ("baseline", "sharpness", "contrast", "frozen", "flicker")
 """What is put to the test: the judge of the base install, and four of its metrics alone."""
 PLACEBOS = ("reencode", "container", "trim")
 

@@ -42,7 +42,7 @@ def judge(
 
     \b
     Examples:
-      screentest judge core one.mp4 two.mp4
+      screentest judge baseline one.mp4 two.mp4
       screentest judge sharpness one.mp4 two.mp4 --aspects technical_quality
       screentest judge vlm_video one.mp4 two.mp4 --prompt "A red kite rises" \\
           --model chat=openai:gpt-5

@@ -170,7 +170,7 @@ def tested(judge: str, aspect: Aspect, names: Sequence[str]) -> str:
     ('contrast', 'contrast.exposure')
     >>> tested("seen", Aspect.COLOR, names), tested("seen", Aspect.AESTHETICS, names)
     ('seen.color', 'seen.score')
-    >>> tested("noise:rate=2", Aspect.COLOR, names), tested("core", Aspect.COLOR, names)
+    >>> tested("noise:rate=2", Aspect.COLOR, names), tested("baseline", Aspect.COLOR, names)
     ('noise:rate=2', '')
     """
     if "." in judge.partition(":")[0]:

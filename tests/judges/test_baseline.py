@@ -1,4 +1,4 @@
-"""The judge `core`: it sees harm in each video alone, and says where it sees nothing."""
+"""The judge `baseline`: it sees harm in each video alone, and says where it sees nothing."""
 
 from __future__ import annotations
 
@@ -27,13 +27,13 @@ from screentest.core import (
     Span,
     build,
 )
-from screentest.judges.core import core, tails
+from screentest.judges.baseline import baseline, tails
 from screentest.judges.verdicts import verdict
 from screentest.models import Choice as ModelChoice
 from screentest.run.session import Settings, Tools
 from screentest.scores.measure import measure
 
-JUDGE = core()
+JUDGE = baseline()
 SETTINGS = Settings(models=(ModelChoice.parse("image_text=colour_words"),))
 CAPTIONS = (
     "Turquoise windows of black towers at night.",

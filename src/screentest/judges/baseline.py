@@ -1,4 +1,4 @@
-"""core: a judge that needs nothing but the base install, and looks at each video alone.
+"""baseline: a judge that needs nothing but the base install, and looks at each video alone.
 
 For each aspect a few measurements say how good every shot is. A shot's points are brought to
 one scale, and the film's rating is the mean of its lower tails: of its worst tenth, quarter and
@@ -108,13 +108,13 @@ RULES: Mapping[Aspect, Rule] = {
 """Left and right are not here: no measurement of the base install tells them apart."""
 
 
-@register("judge", "core", version=1, summary="plain measurements, each video alone; no model")
-def core() -> CoreJudge:
+@register("judge", "baseline", version=1, summary="plain measurements, each video alone; no model")
+def baseline() -> BaselineJudge:
     """Rates by what the base install can measure."""
-    return CoreJudge(RULES)
+    return BaselineJudge(RULES)
 
 
-class CoreJudge:
+class BaselineJudge:
     """Rates each video from the curves of the core metrics."""
 
     info = JudgeInfo("plain measurements of each video alone, by its worst shots")
