@@ -23,7 +23,6 @@ from multiprocessing.connection import Connection, wait
 from multiprocessing.process import BaseProcess
 from multiprocessing.util import get_temp_dir
 from pathlib import Path
-from types import TracebackType
 from typing import Any, Final, Generic, Self, TypeVar
 
 from screentest._util.machine import can_be_watched, held_by
@@ -94,12 +93,7 @@ class WorkerPool(ABC, Generic[W, T]):
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.close()
 
     @property

@@ -14,7 +14,6 @@ import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from types import TracebackType
 from typing import Any, Final, Self
 
 from screentest.core import BadOption, LedgerClient, RunError, ServiceError
@@ -77,12 +76,7 @@ class RayEngine:
         self._open = True
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self._open = False
         if self._hosts:
             use_remote(None)

@@ -19,7 +19,6 @@ from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import CancelledError, ThreadPoolExecutor
 from pathlib import Path
 from queue import LifoQueue
-from types import TracebackType
 from typing import Any, Self, TypeVar, TypeVarTuple
 
 from screentest._util.workers import Done, Lost, ProcessPool, is_main_needed
@@ -65,12 +64,7 @@ class Supervisor:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.close()
 
     def run(

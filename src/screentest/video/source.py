@@ -10,7 +10,6 @@ import os
 from collections.abc import Container, Iterator
 from fractions import Fraction
 from pathlib import Path
-from types import TracebackType
 from typing import TYPE_CHECKING, Self
 
 import av
@@ -60,12 +59,7 @@ class VideoSource:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.close()
 
     def close(self) -> None:

@@ -8,7 +8,6 @@ from collections.abc import Iterator
 from fractions import Fraction
 from itertools import chain
 from pathlib import Path
-from types import TracebackType
 from typing import TYPE_CHECKING, Self
 
 import numpy as np
@@ -107,12 +106,7 @@ class PacketFile:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self._source.close()
 
     @property
