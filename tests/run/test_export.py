@@ -92,22 +92,22 @@ def read_json(run: RunReader) -> dict[str, Any]:
 def test_one_row_for_each_value_and_each_missing_one(run: RunStore) -> None:
     found = {(row["item"], row["name"]): row for row in rows(run)}
     assert {place: row["status"] for place, row in found.items()} == {
-        ("film-score", "flicker"): "value",
-        ("film-verdict", "judge"): "value",
-        ("film-object", "pair"): "value",
-        ("film-several", "sharp"): "value",
-        ("film-several", "noise"): "timed_out",
+        ("film-score", "brightness.flicker"): "value",
+        ("film-verdict", "brightness.judge"): "value",
+        ("film-object", "brightness.pair"): "value",
+        ("film-several", "brightness.sharp"): "value",
+        ("film-several", "brightness.noise"): "timed_out",
         ("film-late", "brightness"): "pending",
     }
-    assert found["film-score", "flicker"]["value"] == 0.1
-    assert json.loads(str(found["film-score", "flicker"]["details"])) == {
+    assert found["film-score", "brightness.flicker"]["value"] == 0.1
+    assert json.loads(str(found["film-score", "brightness.flicker"]["details"])) == {
         "curve": [{"note": "dark", "span": {"start": "0", "end": "1/3"}, "value": 0.25}],
         "details": {"frames": 3},
     }
-    verdict = found["film-verdict", "judge"]
+    verdict = found["film-verdict", "brightness.judge"]
     assert (verdict["choice"], verdict["first"], verdict["second"]) == ("tie", 0.5, None)
     assert verdict["text"] == "both blur"
-    lost = found["film-several", "noise"]
+    lost = found["film-several", "brightness.noise"]
     assert (lost["value"], lost["text"], lost["advice"]) == (None, "too slow", "Wait.")
 
 
@@ -186,7 +186,7 @@ def test_formulas_are_harmless_in_csv_and_exact_elsewhere(store: RunStore, tmp_p
 
 
 def test_numbers_stay_numbers_in_csv(run: RunStore) -> None:
-    (row,) = [row for row in read_csv(run) if row["name"] == "sharp"]
+    (row,) = [row for row in read_csv(run) if row["name"] == "brightness.sharp"]
     assert row["value"] == "-0.0"
 
 

@@ -20,6 +20,7 @@ from typing import IO, Any, Final, TypeAlias
 
 from screentest._util.atomic import atomic_output
 from screentest.core import BadOption, Outcome, Score, StorageError, Verdict
+from screentest.core.options import value_name
 from screentest.run.reader import RunReader
 from screentest.run.records import RecordKey, RecordValue, encode
 
@@ -69,7 +70,10 @@ def rows(run: RunReader) -> Iterator[dict[str, ExportCell]]:
             )
 
 
-def _row(key: RecordKey, name: str, **cells: ExportCell) -> dict[str, ExportCell]:
+def _row(key: RecordKey, output: str, **cells: ExportCell) -> dict[str, ExportCell]:
+    # A judge has one value, which is named like it; so has a task that failed as a whole.
+    whole = bool(key.aspect) or output == key.evaluator
+    name = key.evaluator if whole else value_name(key.evaluator, output)
     return dict.fromkeys(COLUMNS) | key.row | {"name": name} | cells
 
 
