@@ -1,4 +1,4 @@
-"""The processors that this process may use: fewer than there are, where somebody set a limit."""
+"""The processors and the memory that this process may use: less than there is, where limited."""
 
 from __future__ import annotations
 
@@ -20,8 +20,6 @@ def processors() -> int:
             allowed = min(allowed, max(1, round(int(quota) / int(period))))
     return allowed
 
-
-# The memory that this process may use: less than there is, where a container has a limit.
 
 _LIMIT = Path("/sys/fs/cgroup/memory.max")
 _STATM = Path("/proc/self/statm")

@@ -2,6 +2,7 @@
 
 A worker that is about to make a paid call waits until its intent is on the disk. Each worker
 has a pipe of its own, so that one that dies in the middle of a message harms nobody else's.
+NotingLedger notes which calls each record rests on.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""SQLite as a run uses it: durable, checked, and with errors that say what to do."""
+"""The database of a run: its schema and migrations; SQLite durable, checked, with clear errors."""
 
 from __future__ import annotations
 

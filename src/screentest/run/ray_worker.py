@@ -1,6 +1,7 @@
-"""A worker on some node of a Ray cluster, and its connection to the ledger.
+"""What runs on the nodes of a Ray cluster: hosts of models, workers, their way to the ledger.
 
-Nothing here imports Ray: the driver makes an actor of the class. What a worker says is JSON.
+Nothing here imports Ray before it is used: the driver makes actors of the classes. What a worker
+says is JSON.
 """
 
 from __future__ import annotations
@@ -39,8 +40,8 @@ from screentest.run.worker import do, take
 
 # Hosts of models on the GPUs of a Ray cluster, and how workers reach them.
 #
-# Nothing here imports Ray before it is used. A host that is lost with its node is started again by
-# Ray where there is room; what it was asked is asked again, since asking twice changes nothing.
+# A host that is lost with its node is started again by Ray where there is room; what it was asked
+# is asked again, since asking twice changes nothing.
 
 _CALLS_AT_ONCE: Final = 64  # more only wait, and the pictures of all that wait are held
 _TRIES: Final = 3

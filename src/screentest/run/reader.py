@@ -1,6 +1,6 @@
-"""RunReader: what it is about, its records, plan, coverage and cost.
+"""RunReader: what a run is about, its records, plan, coverage and cost, also while it is written.
 
-Works while another process writes.
+``find_runs`` lists the runs under a folder.
 """
 
 from __future__ import annotations

@@ -2,6 +2,7 @@
 
 The function of a task gets a Job and returns the outcomes of each key it was asked for. It
 may be called in any process, in any order, again after a crash, and for some of the keys only.
+Stop tells an engine to begin no more, or to end at once.
 """
 
 from __future__ import annotations

@@ -1,4 +1,7 @@
-"""What a worker of a run does: take a task, do it, say what came of it, until the run ends."""
+"""What a worker of a run does: take a task, do it, say what came of it, until the run ends.
+
+In whichever process, whatever the function of a task does, outcomes come back.
+"""
 
 from __future__ import annotations
 
@@ -29,8 +32,6 @@ from screentest.core.errors import STOPPING
 from screentest.run.channel import NotingLedger, RemoteLedger, as_bytes, error_message
 from screentest.run.records import Encoded, RecordKey, RecordOutcomes, decode, encode
 from screentest.run.tasks import Function, Job
-
-# Carrying out one task, in whichever process: whatever the function does, outcomes come back.
 
 _LONGEST_DETAIL: Final = 20_000
 

@@ -2,6 +2,7 @@
 
 Changes that wait at the same moment share one commit, so that a slow disk is waited for once
 and not once for each. Each change is a savepoint of its own: one that fails undoes only itself.
+Reserve keeps room for the moment the disk is full; ``cleared`` keeps secrets out of the text.
 """
 
 from __future__ import annotations

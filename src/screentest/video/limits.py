@@ -1,4 +1,4 @@
-"""Limits: how much of this machine one video may take.
+"""Limits: how much of this machine one video may take. PlainFile: what is opened at all.
 
 >>> DEFAULT_LIMITS.check_size(1920, 1080)
 >>> DEFAULT_LIMITS.check_size(30000, 30000)

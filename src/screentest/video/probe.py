@@ -1,4 +1,7 @@
-"""Probe: what a file holds, from its header, its packets and its first picture."""
+"""Probe: what a file holds, from its header, its packets and its first picture.
+
+Converter makes arrays of decoded frames, here and wherever frames are used.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Shots: what a detector found, as a list of ranges that cover the whole video."""
+"""Shots: what a detector found, as ranges that cover the whole video, and cut lists of them."""
 
 from __future__ import annotations
 

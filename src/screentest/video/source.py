@@ -1,7 +1,8 @@
 """VideoSource: one open video. Gives its packets and its frames with exact times.
 
 Times are the stream's own presentation timestamps as rationals. A decoding error costs the
-packets it hits and is kept as a Fault; the frames around it still come.
+packets it hits and is kept as a Fault; the frames around it still come. ``cut_short`` says whether
+a file ends before its own structure does.
 """
 
 from __future__ import annotations

@@ -1,4 +1,7 @@
-"""Boundary: where a detector sees a new shot begin. ShotDetector: what finds them."""
+"""Boundary: where a detector sees a new shot begin. ShotDetector: what finds them.
+
+Also what several detectors measure: small frames, straight runs of pictures, change of colour.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""PacketFile: the packets of a normalised file by number, to be copied without decoding."""
+"""PacketFile: the packets of a normalised file by number, to be copied without decoding.
+
+With the little of H.264 that this needs.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""Parts: what a changed copy is made of. The list of parts is the recipe."""
+"""Parts: what a changed copy is made of. The list of parts is the recipe.
+
+ClipWriter encodes pictures clip by clip; Originals are the pictures that a clip was encoded from.
+"""
 
 from __future__ import annotations
 
