@@ -166,3 +166,32 @@ def test_an_importer(installed: Path, folder: Path, tmp_path: Path) -> None:
     (tmp_path / "list.txt").write_text("one.mkv\n")
     scored = as_json(installed, tmp_path, "score", str(tmp_path), "--metrics", "light")
     assert [one["item"] for one in scored["values"]] == ["one"]
+
+
+def test_a_role_with_its_backend(installed: Path, folder: Path) -> None:
+    """Asked by a metric, chosen like any other, and in the signature."""
+
+    def cosiness(*options: str) -> dict[str, Any]:
+        scored = as_json(
+            *(
+                installed,
+                folder,
+                "score",
+                "one.mkv",
+                "--metrics",
+                "cosiness",
+                "--signature",
+                "full",
+            ),
+            *("--out", f"cosy{len(options)}", *options),
+        )
+        (total,) = scored["summary"]
+        return dict(total)
+
+    plain, doubled = cosiness(), cosiness("--model", "warmth=red_over_blue,gain=2")
+    assert 0.2 < plain["mean"] < 0.8
+    assert doubled["mean"] > plain["mean"]
+    assert "model.warmth:red_over_blue" in plain["signature"]
+    assert plain["signature"] != doubled["signature"]
+    listed = as_json(installed, folder, "models")
+    assert "warmth" in json.dumps(listed)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
@@ -251,3 +252,13 @@ def test_a_factory_is_registered_as_it_is() -> None:
         return object()
 
     assert str(build("metric", "mine").spec.signature) == "mine|v:3|level:1.0"
+
+
+def test_the_page_on_plugins(video: Path) -> None:
+    """What it shows works as it stands there."""
+    text = (Path(__file__).parents[2] / "docs" / "plugins.md").read_text(encoding="utf-8")
+    code = "".join(re.findall(r"^```python\n(.*?)^```$", text, re.M | re.S))
+    exec(compile(code, "plugins.md", "exec"), {"__name__": __name__})
+    assert value("saturation:rate=4", video).value == 0  # the film is grey
+    assert build("judge", "more_vivid").thing.info.summary == "The video with more colour wins"
+    assert build("degradation", "fading:left=0.5").thing.info.aspect == "aesthetics"

@@ -55,6 +55,23 @@ class Reason(StrEnum):
     CRASHED = "crashed"
     """An error in the metric or judge itself: a bug, with its traceback kept."""
 
+    @property
+    def transient(self) -> bool:
+        """Whether it may be gone next time; else it stands until an input or signature changes."""
+        return self in _TRANSIENT
+
+
+_TRANSIENT = frozenset(
+    {
+        Reason.TIMED_OUT,
+        Reason.SERVICE_FAILED,
+        Reason.OVER_BUDGET,
+        Reason.MISSING_MODEL,
+        Reason.DECODER_CRASHED,
+        Reason.CRASHED,
+    }
+)
+
 
 @dataclass(frozen=True, slots=True)
 class Failure:

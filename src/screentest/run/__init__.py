@@ -8,14 +8,13 @@ from screentest.run.lease import Holder, holder
 from screentest.run.ledger import Call, Ledger, Spending
 from screentest.run.notes import EvaluatorNote
 from screentest.run.reader import Coverage, RunReader, RunSummary, Start, find_runs, summarize
-from screentest.run.records import TRANSIENT, Record, RecordKey
+from screentest.run.records import Record, RecordKey
 from screentest.run.repair import Repair, repair
 from screentest.run.store import RunStore
 from screentest.run.tasks import Engine, Finished, Function, Job, Stop, Task, TaskResults
 
 __all__ = [
     "ABSENT",
-    "TRANSIENT",
     "Call",
     "Coverage",
     "Engine",

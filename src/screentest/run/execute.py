@@ -14,7 +14,7 @@ from enum import StrEnum
 
 from screentest.core import Progress, Reason, Silent, StorageError
 from screentest.run.engine import LocalEngine
-from screentest.run.records import TRANSIENT, RecordKey
+from screentest.run.records import RecordKey
 from screentest.run.store import RunStore
 from screentest.run.tasks import Engine, Finished, Stop, Task
 
@@ -102,7 +102,7 @@ def _missing(store: RunStore, tasks: Sequence[Task], retry: Retry) -> list[Task]
             return True
         if retry is Retry.ALL:
             return bool(reasons)
-        return retry is Retry.TRANSIENT and not TRANSIENT.isdisjoint(reasons)
+        return retry is Retry.TRANSIENT and any(one.transient for one in reasons)
 
     left = [(task, [key for key in task.keys if is_missing(key)]) for task in tasks]
     return [task.only(keys) for task, keys in left if keys]

@@ -97,18 +97,6 @@ RecordValue: TypeAlias = Score | Verdict | dict[str, Any]
 RecordOutcomes: TypeAlias = Mapping[str, Outcome[Any]]
 """By name of the sub-dimension; an evaluator with one value uses its own name."""
 
-TRANSIENT: Final = frozenset(
-    {
-        Reason.TIMED_OUT,
-        Reason.SERVICE_FAILED,
-        Reason.OVER_BUDGET,
-        Reason.MISSING_MODEL,
-        Reason.DECODER_CRASHED,
-        Reason.CRASHED,
-    }
-)
-"""Reasons that may be gone next time. The others stand until an input or signature changes."""
-
 
 @dataclass(frozen=True, slots=True, order=True)
 class RecordKey:

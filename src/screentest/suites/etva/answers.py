@@ -15,7 +15,6 @@ from screentest.models.chat.messages import ChatRequest, Encoding, Part, Samplin
 from screentest.models.chat.parsing import spoken
 from screentest.models.roles import Chat
 from screentest.models.templates import Pictures, Prompts, Slot
-from screentest.run.records import TRANSIENT
 from screentest.suites.etva.graph import AnswersAnswer
 from screentest.suites.etva.questions import PromptQuestion, QuestionSet
 
@@ -211,7 +210,7 @@ def must_be_whole(outcomes: Iterable[Outcome[Any]]) -> None:
     Those that came are in the ledger, so that trying again costs only what is missing.
     """
     for outcome in outcomes:
-        if outcome.failure is not None and outcome.failure.reason in TRANSIENT:
+        if outcome.failure is not None and outcome.failure.reason.transient:
             outcome.unwrap()
 
 

@@ -33,7 +33,6 @@ from screentest.core import Level as Looks
 from screentest.models.ask import Frames, send
 from screentest.models.chat.messages import ChatRequest
 from screentest.models.templates import Slot
-from screentest.run.records import TRANSIENT
 from screentest.suites.univ.builtin.describer import DescriptionConsumer
 from screentest.suites.univ.requests import AT_ONCE, CAPTION, request, shown
 from screentest.suites.univ.schema import (
@@ -135,7 +134,7 @@ class Describer:
         answers = send(self.resources.role(CAPTION), requests, together=AT_ONCE)
         for answer in answers:
             # What the next try could mend is not a missing shot; the ledger has the others.
-            if answer.failure is not None and answer.failure.reason in TRANSIENT:
+            if answer.failure is not None and answer.failure.reason.transient:
                 answer.unwrap()
         return answers
 

@@ -27,7 +27,6 @@ from screentest.core import (
 from screentest.models.ask import Frames, send
 from screentest.models.chat.messages import ChatRequest
 from screentest.models.templates import Slot
-from screentest.run.records import TRANSIENT
 from screentest.suites.univ.pieces import Piece, UnivTask, show_references
 from screentest.suites.univ.requests import AT_ONCE, JUDGE, request
 from screentest.suites.univ.schema import MOST, Finding, Inspection, Mark, Marks
@@ -141,7 +140,7 @@ def _inspecting_told(finding: Finding) -> dict[str, Slot]:
 def _must_be_whole(judged: Sequence[JudgedPiece]) -> None:
     """Raise what the next try could mend; what was answered is in the ledger by then."""
     for one in judged:
-        if one.failure is not None and one.failure.reason in TRANSIENT:
+        if one.failure is not None and one.failure.reason.transient:
             Outcome[Marks](failure=one.failure).unwrap()
 
 

@@ -1,15 +1,17 @@
-"""A suite, a section of the report, an importer, an aspect with what harms it and what sees it."""
+"""A suite, a section of the report, an importer, an aspect with what harms it, a role."""
 
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 
 import screentest
-from screentest.core import AspectInfo, Item, Table, register
+from screentest.core import AspectInfo, Item, Resources, Table, register
 from screentest.manifests.importers import Corpus
+from screentest.models import Backend
+from screentest.models.roles import role
 from screentest.scores.suite import Dimension, Suite
 
 
@@ -68,3 +70,35 @@ def daytime() -> AspectInfo:
 def nightfall(image: np.ndarray, severity: float) -> np.ndarray:
     """Night falls over some clips."""
     return (image * (1 - 0.9 * severity)).astype(np.uint8)
+
+
+@role("warmth", builtin="red_over_blue")
+class Warmth(Backend, Protocol):
+    """How warm a picture feels."""
+
+    def warmth(self, images: list[np.ndarray]) -> list[float]:
+        """One number per picture, from 0 to 1."""
+
+
+@screentest.backend("warmth", summary="red against blue")
+class red_over_blue:
+    """The backend that needs no weights; ``gain`` is an option of it."""
+
+    def __init__(self, *, gain: float = 1.0) -> None:
+        self._gain = gain
+
+    @property
+    def identity(self) -> dict[str, str]:
+        """Nothing but its options."""
+        return {}
+
+    def warmth(self, images: list[np.ndarray]) -> list[float]:
+        """The share of red in red and blue."""
+        means = [image.reshape(-1, 3).mean(axis=0) + 1 for image in images]
+        return [float(min(1, self._gain * red / (red + blue))) for red, _, blue in means]
+
+
+@screentest.metric(frames=4, roles=("warmth",))
+def cosiness(frames: list[np.ndarray], resources: Resources) -> float:
+    """How warm the pictures are, by the role warmth."""
+    return float(np.mean(resources.role("warmth").warmth(frames)))
