@@ -9,24 +9,23 @@ from __future__ import annotations
 import importlib
 from typing import TYPE_CHECKING, Any
 
-from screentest._util.version import VERSION
-
 if TYPE_CHECKING:
     from screentest.api import build, certify, compare, report, score
-    from screentest.core import Item, Outcome, Score, Verdict
+    from screentest.core import Item, Outcome, Score, Table, Verdict
     from screentest.core.functions import backend, suite
     from screentest.judges.functions import judge
     from screentest.metrics.functions import metric
     from screentest.run.session import Settings
     from screentest.testbeds.functions import degradation, placebo
 
-__version__ = VERSION
+    __version__: str
 
 __all__ = [
     "Item",
     "Outcome",
     "Score",
     "Settings",
+    "Table",
     "Verdict",
     "__version__",
     "backend",
@@ -43,9 +42,11 @@ __all__ = [
 ]
 
 _HOMES = {
+    "VERSION": "screentest._util.version",
     "Item": "screentest.core",
     "Outcome": "screentest.core",
     "Score": "screentest.core",
+    "Table": "screentest.core",
     "Verdict": "screentest.core",
     "backend": "screentest.core.functions",
     "degradation": "screentest.testbeds.functions",
@@ -63,6 +64,7 @@ _HOMES = {
 
 
 def __getattr__(name: str) -> Any:
+    name = "VERSION" if name == "__version__" else name
     if name in _HOMES:
         return getattr(importlib.import_module(_HOMES[name]), name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -12,8 +12,7 @@ import typer
 from typer.testing import CliRunner
 
 import screentest as package
-from screentest.cli import app
-from screentest.cli.errors import Commands
+from screentest.cli import Commands, app
 from screentest.cli.loader import PACKAGE, Group, own_groups, read_module, suite_groups
 from screentest.core import BadOption, NoValue, Reason, StorageError
 from tests.terminal import CLEAN, Screentest, fits

@@ -5,21 +5,27 @@ The verbs of the Python API have their commands here, all others in the packages
 
 from __future__ import annotations
 
+import importlib
 import sys
 from collections.abc import Mapping
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
 import screentest
-from screentest.cli.errors import Commands
-from screentest.cli.loader import Found, found_groups, own_groups, plugin_commands
+from screentest.cli.loader import CommandGroup, Found, found_groups, own_groups, plugin_commands
 
 __all__ = ["app", "main"]
 
 
-class Everything(Commands):
+class Commands(CommandGroup):
     """All commands: our own, and those of other installed packages."""
+
+    def invoke(self, ctx: Any) -> Any:
+        """Run a command; what it raises becomes a message and an exit code."""
+        # Imported now: `--help` comes without it, and without all that errors are made of.
+        errors = importlib.import_module("screentest.cli.errors")
+        return errors.run(ctx, super().invoke)
 
     def found(self) -> Mapping[str, Found]:
         """Our own come before a plugin's of the same name."""
@@ -29,7 +35,7 @@ class Everything(Commands):
 
 app = typer.Typer(
     name="screentest",
-    cls=Everything,
+    cls=Commands,
     add_completion=False,
     no_args_is_help=True,
     pretty_exceptions_enable=False,

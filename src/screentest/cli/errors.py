@@ -13,7 +13,6 @@ from typing import Any, TypeVar
 import typer
 
 from screentest.cli.console import shown
-from screentest.cli.loader import CommandGroup
 from screentest.core import NoValue, Reason, ScreentestError, Stopped, StorageError
 
 EXIT_INTERRUPTED = 130  # 128 + SIGINT, as shells have it
@@ -32,46 +31,43 @@ def until_stopped(job: Callable[[], R]) -> tuple[R, int]:
         return stop.result, stop.exit_code
 
 
-class Commands(CommandGroup):
-    """Runs a command and turns whatever it raises into a message and an exit code."""
-
-    def invoke(self, ctx: Any) -> Any:
-        """Run the command that was asked for."""
-        try:
-            result = super().invoke(ctx)
-            # Where the reader has gone, say so now and not when the interpreter shuts down.
-            sys.stdout.flush()
-            return result
-        except ScreentestError as error:
-            if _debugging(ctx):
-                traceback.print_exc()
-            elif isinstance(error, NoValue) and error.reason is Reason.CRASHED:
-                # A worker met the bug; its message is the traceback.
-                _report_bug(error.message.splitlines()[-1], error.message)
-                raise typer.Exit(EXIT_BUG) from None
-            else:
-                _say(f"error: {error.message}", error.advice)
-            raise typer.Exit(error.exit_code) from None
-        except BrokenPipeError:
-            _mute(sys.stdout)
-            raise typer.Exit(EXIT_BROKEN_PIPE) from None
-        except KeyboardInterrupt:
-            _say("stopped")
-            raise typer.Exit(EXIT_INTERRUPTED) from None
-        except OSError as error:
-            if _debugging(ctx):
-                traceback.print_exc()
-            else:
-                _say(f"error: {_message(error)}")
-            raise typer.Exit(StorageError.exit_code) from None
-        except Exception as error:
-            if _is_typers(error):
-                raise
-            if _debugging(ctx):
-                traceback.print_exc()
-            else:
-                _report_bug(f"{type(error).__name__}: {error}", traceback.format_exc())
+def run(ctx: Any, command: Callable[[Any], Any]) -> Any:
+    """Run a command and turn whatever it raises into a message and an exit code."""
+    try:
+        result = command(ctx)
+        # Where the reader has gone, say so now and not when the interpreter shuts down.
+        sys.stdout.flush()
+        return result
+    except ScreentestError as error:
+        if _debugging(ctx):
+            traceback.print_exc()
+        elif isinstance(error, NoValue) and error.reason is Reason.CRASHED:
+            # A worker met the bug; its message is the traceback.
+            _report_bug(error.message.splitlines()[-1], error.message)
             raise typer.Exit(EXIT_BUG) from None
+        else:
+            _say(f"error: {error.message}", error.advice)
+        raise typer.Exit(error.exit_code) from None
+    except BrokenPipeError:
+        _mute(sys.stdout)
+        raise typer.Exit(EXIT_BROKEN_PIPE) from None
+    except KeyboardInterrupt:
+        _say("stopped")
+        raise typer.Exit(EXIT_INTERRUPTED) from None
+    except OSError as error:
+        if _debugging(ctx):
+            traceback.print_exc()
+        else:
+            _say(f"error: {_message(error)}")
+        raise typer.Exit(StorageError.exit_code) from None
+    except Exception as error:
+        if _is_typers(error):
+            raise
+        if _debugging(ctx):
+            traceback.print_exc()
+        else:
+            _report_bug(f"{type(error).__name__}: {error}", traceback.format_exc())
+        raise typer.Exit(EXIT_BUG) from None
 
 
 def _is_typers(error: Exception) -> bool:

@@ -239,5 +239,19 @@ def found_groups(groups: Mapping[str, Group]) -> dict[str, Found]:
 def load_group(name: str, group: Group) -> FoundGroup:
     """A group with its commands."""
     if name == "suite":
-        group = Group(group.help, {**found_groups(suite_groups()), **group.commands})
+        suites = {**plugin_suites(), **found_groups(suite_groups())}
+        group = Group(group.help, {**suites, **group.commands})
     return FoundGroup(name, group)
+
+
+def plugin_suites() -> dict[str, Found]:
+    """The suites of other packages that have commands: ``Suite.commands`` is ``module:app``."""
+    registry = importlib.import_module("screentest.core").registry  # not for `--help` alone
+    found = {}
+    for entry in registry.entries("suite", builtin=False):
+        commands = registry.build("suite", entry.name).thing.commands
+        if commands:
+            point = importlib.metadata.EntryPoint(entry.name, commands, ENTRY_POINTS)
+            summary = str(entry.info.get("summary", ""))
+            found[entry.name] = Found(summary or _plugin_help(point), point.load)
+    return found

@@ -13,18 +13,11 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, TypeAlias, TypeVar
+from typing import Annotated, Any, TypeAlias, TypeVar
 
 import typer
 
 from screentest.core import BadOption
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from decimal import Decimal
-
-    from screentest.core import Aspect, Item
-    from screentest.run.session import Settings
 
 ModelOption = Annotated[
     list[str] | None,
@@ -150,51 +143,3 @@ def names_in(text: str, *, every: str = "all") -> tuple[str, ...]:
     (('color', 'dynamics_degree'), ())
     """
     return () if text == every else tuple(name.strip() for name in text.split(",") if name.strip())
-
-
-def settings_of(
-    model: Sequence[str] | None,
-    models: str = "builtin",
-    prompts: Path | None = None,
-    prices: Path | None = None,
-    *,
-    device: str = "auto",
-    allow_damaged: bool = False,
-    detector: str = "default",
-) -> Settings:
-    """The settings of an evaluation; what was chosen one by one comes before the profile."""
-    from screentest.run.session import read_settings
-
-    return read_settings(
-        [models, *(model or ())],
-        prompts,
-        prices,
-        device=device,
-        allow_damaged=allow_damaged,
-        detector=detector,
-    )
-
-
-def cap_of(max_cost: str, settings: Settings) -> Decimal | None:
-    """The cap; a cap without a price for each chat model cannot be kept, and is refused."""
-    return settings.cap(max_cost) if max_cost else None
-
-
-def read_aspects(text: str) -> list[Aspect] | None:
-    """Aspects by name, with commas; None for all."""
-    from screentest.core import Aspect, BadOption, all_aspects
-
-    if text == "all":
-        return None
-    try:
-        return [Aspect(name.strip()) for name in text.split(",")]
-    except ValueError:
-        known = ", ".join(aspect.value for aspect in all_aspects())
-        raise BadOption(f"{text!r} names no aspects", advice=f"Aspects: {known}.") from None
-
-
-def items_of(inputs: Sequence[Path], prompt: str = "") -> list[Item]:
-    """Items from manifests, videos and folders of videos."""
-    from screentest.manifests.importers import read_inputs
-
-    return read_inputs(inputs, prompt)

@@ -86,10 +86,10 @@ def score(
     Examples:
       screentest score film.mp4
       screentest score videos/ --metrics sharpness,flicker --out sharp/
-      screentest score --suite locot2v --videos out/ --data suite.json \\
-          --model-name X --model chat=openai:NAME
-      screentest score manifest.jsonl --suite etva --by model \\
+      screentest score manifest.jsonl --suite NAME:option=value --by model \\
           --model chat=openai:gpt-5 --prices prices.toml --max-cost 20
+      screentest score --suite NAME --data prompts.json --videos out/ \\
+          --model-name X
     """
     if signature not in ("short", "full"):
         raise BadOption(f"invalid --signature {signature!r}: must be short or full")

@@ -208,13 +208,20 @@ class Registry:
         packages = {name.partition(".")[0] for name in found}
         return sorted(name for name in self.modules if name.partition(".")[0] not in packages)
 
-    def entries(self, kind: str) -> Iterator[Entry]:
-        """All entries of a kind, by name; imports every module of the kind's homes."""
-        for home in self._homes_of(kind):
+    def entries(self, kind: str, *, builtin: bool = True) -> Iterator[Entry]:
+        """All entries of a kind, by name; imports every module of the kind's homes.
+
+        Without the built-in ones only plugins are imported.
+        """
+        self._load_plugins()
+        for home in self._homes_of(kind) if builtin else ():
             for module in _modules(home):
                 importlib.import_module(module)
-        for name in self.names(kind):
-            yield self.entry(kind, name)
+        known = self.names(kind) if builtin else []
+        others = {name for of, name in self._entries if of == kind}
+        for name in sorted(others.union(known)):
+            if builtin or self._entries[kind, name].origin != BUILTIN:
+                yield self.entry(kind, name)
 
     def build(self, kind: str, text: str, **options: Any) -> Built[Any]:
         """Make what ``text`` names: ``name`` or ``name:option=value,…``."""

@@ -26,8 +26,6 @@ from screentest.cli.options import (
     ModelsOption,
     PricesOption,
     PromptsOption,
-    cap_of,
-    settings_of,
 )
 from screentest.cli.progress import watched
 from screentest.cli.tables import print_heading, print_indented, show
@@ -35,7 +33,7 @@ from screentest.core import BadOption, Column, Outcome, Table, UserError
 from screentest.manifests.manifest import read_manifest
 from screentest.models.roles import CHAT
 from screentest.run import RunStore
-from screentest.run.session import Tools
+from screentest.run.session import Tools, read_settings
 from screentest.suites.etva.agents import add_knowledge, write_by_chat
 from screentest.suites.etva.benchmark import (
     distance,
@@ -110,14 +108,14 @@ def questions(
     if writer == "rules" and not knowledge:
         written = write_missing(texts, out, _by_rules, progress=watched())
     else:
-        settings = settings_of(model, models, prompts, prices)
+        settings = read_settings([models, *(model or ())], prompts, prices)
         if not any(choice.role == CHAT for choice in settings.models):
             raise BadOption(
                 "no chat model was chosen",
                 advice="Add --model chat=openai:NAME; `--writer rules --no-knowledge` needs none.",
             )
         tools = Tools(settings)
-        cap = cap_of(max_cost, settings)
+        cap = settings.cap(max_cost) if max_cost else None
         arguments = {"writer": writer, "models": settings.models}
         with (
             closing(tools.models),

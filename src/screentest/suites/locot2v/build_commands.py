@@ -17,13 +17,11 @@ from screentest.cli.options import (
     ModelsOption,
     PricesOption,
     PromptsOption,
-    cap_of,
-    settings_of,
 )
 from screentest.cli.tables import print_indented, show
 from screentest.core import BadOption, Table
 from screentest.run import RunStore
-from screentest.run.session import Tools
+from screentest.run.session import Tools, read_settings
 from screentest.suites.locot2v.building.build import SuiteBuild, build_suite
 from screentest.suites.locot2v.building.sources import download, sources_in
 from screentest.suites.locot2v.building.stages import Choices
@@ -72,8 +70,8 @@ def build(
     """
     if (videos is None) == (urls is None):
         raise BadOption("give either --videos or --urls")
-    settings = settings_of(model, models, prompts, prices, device=device)
-    cap = cap_of(max_cost, settings)
+    settings = read_settings([models, *(model or ())], prompts, prices, device=device)
+    cap = settings.cap(max_cost) if max_cost else None
     if urls is not None:
         videos = out / "videos"
         for lost in download(urls, videos, shortest=shortest, longest=longest):

@@ -25,7 +25,6 @@ from screentest.cli.options import (
     JsonOption,
     ModelOption,
     ModelsOption,
-    settings_of,
 )
 from screentest.cli.tables import print_indented, show
 from screentest.core import BadOption, Column, Table
@@ -33,7 +32,7 @@ from screentest.judges.votes import VoteTask, read_votes
 from screentest.manifests.manifest import write_manifest
 from screentest.reports.charts import save
 from screentest.reports.data import read_report
-from screentest.run.session import Tools
+from screentest.run.session import Tools, read_settings
 from screentest.scores.tables import suite_tables
 from screentest.suites.locot2v.building.documents import correct_stage
 from screentest.suites.locot2v.charts import drawings
@@ -67,7 +66,7 @@ def upper_bound(
     """
     if not folder.is_dir():
         raise BadOption(f"{folder} is not a folder of pictures")
-    tools = Tools(settings_of(model, models, device=device))
+    tools = Tools(read_settings([models, *(model or ())], device=device))
     backend = tools.role("aesthetic")
     scores, unread = [], []
     for path, picture in _pictures(folder):

@@ -19,15 +19,13 @@ from screentest.cli.options import (
     PricesOption,
     PromptsOption,
     WorkersOption,
-    cap_of,
-    items_of,
-    settings_of,
 )
 from screentest.cli.progress import watched
 from screentest.cli.tables import print_heading, print_indented
 from screentest.core import BadOption
+from screentest.manifests.importers import read_inputs
 from screentest.run import Execution, LocalEngine, RunStore
-from screentest.run.session import Settings
+from screentest.run.session import Settings, read_settings
 from screentest.scores.results import read_results
 from screentest.scores.tasks import score_items
 from screentest.suites.univ.caption_files import Captioned, captions_of, write_captions
@@ -78,9 +76,8 @@ def caption(
           --model chat=openai:gpt-5
       screentest build described/manifest.jsonl --out testbed/
     """
-    settings = settings_of(
-        model,
-        models,
+    settings = read_settings(
+        [models, *(model or ())],
         prompts,
         prices,
         device=device,
@@ -88,8 +85,8 @@ def caption(
         detector=detector,
     )
     metric = _metric(by, settings, fps, whole)
-    items = items_of(inputs)
-    cap = cap_of(max_cost, settings)
+    items = read_inputs(inputs)
+    cap = settings.cap(max_cost) if max_cost else None
     arguments = {"metric": metric, "models": settings.models}
     with RunStore(out, command="caption", arguments=arguments, max_cost=cap) as store:
         done = score_items(

@@ -22,15 +22,14 @@ from screentest.cli.options import (
     JsonOption,
     PricesOption,
     PromptsOption,
-    items_of,
-    settings_of,
 )
 from screentest.cli.tables import show
 from screentest.core import BadOption, Column, Table, UserError
+from screentest.manifests.importers import read_inputs
 from screentest.manifests.manifest import write_manifest
 from screentest.reports.charts import save
 from screentest.run import RunReader
-from screentest.run.session import Tools
+from screentest.run.session import Tools, read_settings
 from screentest.scores.results import read_results
 from screentest.suites.univ.caption_files import read_shots
 from screentest.suites.univ.data import read_univbench
@@ -141,12 +140,12 @@ def estimate(
         raise BadOption("the task v2t, and no other, needs --truth")
     if bool(model) != (prices is not None):
         raise BadOption("--model-name and --prices go together")
-    settings = settings_of(None, prompts=prompts, prices=prices)
+    settings = read_settings((), prompts=prompts, prices=prices)
     price = settings.prices.of(model)
     if model and price is None:
         raise BadOption(f"{prices} has no price for {model!r}")
     found = estimate_judging(
-        items_of(inputs),
+        read_inputs(inputs),
         task,
         Tools(settings),
         level=level,
