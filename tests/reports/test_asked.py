@@ -6,10 +6,10 @@ import doctest
 from fractions import Fraction
 from pathlib import Path
 
-import screentest.reports.cards as asked_module
+import screentest.reports.drilldown as asked_module
 from screentest.core import Failure, Item, Outcome, OutputInfo, Reason, Span
-from screentest.reports.cards import LONGEST, questions_asked
 from screentest.reports.data import read_report
+from screentest.reports.drilldown import LONGEST, questions_asked
 from screentest.reports.html import PageOptions, write_html
 from screentest.suites.etva.answers import Answered
 from screentest.suites.etva.graph import Category

@@ -1,4 +1,4 @@
-"""What the page says at a glance: totals with trust beside them, systems, charts."""
+"""The parts of the page: totals with trust beside them, systems, charts, suites and plugins."""
 
 from __future__ import annotations
 

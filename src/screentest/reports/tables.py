@@ -1,4 +1,4 @@
-"""The tables of a report: which there are, and what stands in them."""
+"""The tables of a report, as the page shows them and files hold them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Intervals of a share and of a mean, by formula. For resampling see ``bootstrap``.
+"""Intervals of a share and of a mean, by formula and by resampling whole sources.
 
 >>> print(wilson(90, 100))
 [0.826, 0.945]

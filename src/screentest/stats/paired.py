@@ -183,11 +183,6 @@ def holm(p_values: Sequence[float]) -> list[float]:
 
 
 # Does the answer depend on which video is shown first?
-#
-# >>> both = [(Choice.FIRST, Choice.SECOND)] * 6 + [(Choice.FIRST, Choice.FIRST)] * 4
-# >>> effect = order_effect(both).unwrap()
-# >>> effect.first_share, effect.consistent_share
-# (0.7, 0.6)
 
 
 @dataclass(frozen=True, slots=True)
@@ -213,6 +208,11 @@ def order_effect(verdicts: Iterable[tuple[Choice, Choice]]) -> Outcome[OrderEffe
 
     Both are as presented: FIRST is the video that was shown first in that presentation. The
     interval of the first share counts pairs, not answers, since the two are not independent.
+
+    >>> both = [(Choice.FIRST, Choice.SECOND)] * 6 + [(Choice.FIRST, Choice.FIRST)] * 4
+    >>> effect = order_effect(both).unwrap()
+    >>> effect.first_share, effect.consistent_share
+    (0.7, 0.6)
     """
     both = list(verdicts)
     if not both:

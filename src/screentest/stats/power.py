@@ -1,4 +1,4 @@
-"""How many pairs a difference takes, and how small a difference so many pairs can show.
+"""How many pairs a difference takes, how small a difference pairs can show, which pairs stay.
 
 Two systems on the same pairs differ only through the pairs on which one is right and the
 other wrong. Their share is the discordance ψ; the difference of accuracies δ is what is left
@@ -120,12 +120,6 @@ def _pairs(difference: float, discordance: float, power: float, level: float) ->
 
 
 # Which degraded pairs people confirm, by the filter of the SLVMEval paper's appendix A.5.
-#
-# >>> kept = filter_pairs({"p1": "AAAAB", "p2": "AAAAC", "p3": "ABBBA"})
-# >>> kept.kept, kept.failed, kept.weak
-# (('p1',), ('p2',), ('p3',))
-# >>> print(kept.retention)
-# 1 of 3 kept (33.3%)
 
 CLEAR, WEAK, FAILED = "A", "B", "C"
 """The degradation succeeded in all chosen clips; in some, or weakly; in none."""
@@ -186,6 +180,12 @@ def filter_pairs(answers: Mapping[str, Iterable[str]]) -> FilteredPairs:
     """Keep a pair iff nobody said C and more said A than B.
 
     A pair that nobody rated is not confirmed, so it counts as weak.
+
+    >>> kept = filter_pairs({"p1": "AAAAB", "p2": "AAAAC", "p3": "ABBBA"})
+    >>> kept.kept, kept.failed, kept.weak
+    (('p1',), ('p2',), ('p3',))
+    >>> print(kept.retention)
+    1 of 3 kept (33.3%)
     """
     places: dict[str, list[str]] = {CLEAR: [], WEAK: [], FAILED: []}
     for pair in sorted(answers):

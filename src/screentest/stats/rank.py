@@ -1,4 +1,6 @@
-"""Correlation with its p-value, or the reason why there is none. Never NaN.
+"""Correlations with p-values, rankings of many systems, and whether two rankings agree.
+
+What has no value has a reason, never NaN.
 
 >>> print(spearman([1, 2, 3, 4], [1, 3, 2, 4]).unwrap())
 0.800 (p = 0.200, n = 4)
@@ -176,10 +178,6 @@ def _exact_p(left: Floats, right: Floats) -> float:
 
 
 # Many systems on the same pairs: a ranking, and the sets that cannot be told apart.
-#
-# >>> points = {"a": [1] * 40, "b": [1] * 38 + [0] * 2, "c": [1] * 10 + [0] * 30}
-# >>> [" ".join(tied) for tied in compare_systems(points).tied_sets]
-# ['a b', 'c']
 
 LEVEL = 0.05
 
@@ -219,7 +217,12 @@ def compare_systems(
     level: float = LEVEL,
     seed: int = 0,
 ) -> Ranking:
-    """Rank systems by their mean points on the same pairs, listed in the same order."""
+    """Rank systems by their mean points on the same pairs, listed in the same order.
+
+    >>> points = {"a": [1] * 40, "b": [1] * 38 + [0] * 2, "c": [1] * 10 + [0] * 30}
+    >>> [" ".join(tied) for tied in compare_systems(points).tied_sets]
+    ['a b', 'c']
+    """
     if not points:
         raise ValueError("there are no systems to compare")
     mean = {name: float(np.mean(np.asarray(row, float))) for name, row in points.items()}

@@ -1,4 +1,4 @@
-"""Does accuracy change with duration? Equal-count bins and Spearman's ρ, as in SLVMEval.
+"""Accuracy over duration (equal-count bins and Spearman's ρ, as in SLVMEval) and over severity.
 
 >>> trend = duration_trend([10, 20, 30, 40, 50, 60], [1, 1, 1, 0, 0, 0], bins=3).unwrap()
 >>> [one.accuracy for one in trend.bins], trend.correlation.value
@@ -90,10 +90,6 @@ def _bin(times: Floats, points: Floats) -> Bin:
 
 
 # Dose and response: is more harm found more often, and how much is needed?
-#
-# >>> found = dose_response([1, 2, 3, 4], [52, 60, 80, 96], [100, 100, 100, 100]).unwrap()
-# >>> found.monotone, round(found.threshold.unwrap(), 2)
-# (True, 2.75)
 
 TARGET = 0.75
 """Half-way between chance and always right: the usual threshold of a two-way choice."""
@@ -143,6 +139,10 @@ def dose_response(
 
     ``harmless`` is the severity that changes nothing, such as 0: there accuracy is a half by
     symmetry, and the threshold may be between it and the first step that was tested.
+
+    >>> found = dose_response([1, 2, 3, 4], [52, 60, 80, 96], [100, 100, 100, 100]).unwrap()
+    >>> found.monotone, round(found.threshold.unwrap(), 2)
+    (True, 2.75)
     """
     if not len(severities) == len(points) == len(counts):
         raise ValueError("severities, points and counts must be equally many")
