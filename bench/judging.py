@@ -22,7 +22,7 @@ from _figures import figure, ratio
 from screentest.core import BUILTIN_ASPECTS, Outcome, Question
 from screentest.judges.cases import Case, Order
 from screentest.judges.verdicts import judge_pairs
-from screentest.judges.vlm_video import vlm_video
+from screentest.judges.vlm import vlm_video
 from screentest.models import Choice
 from screentest.models.chat.messages import ChatAnswer, ChatRequest
 from screentest.run import InlineEngine, RunStore

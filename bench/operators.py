@@ -23,8 +23,7 @@ from screentest.core import Clip, Frame, Script, Size, Span, build
 from screentest.models import Choice, Models
 from screentest.testbeds.captions.facts import Action, CaptionFacts, Coloured, Placed
 from screentest.testbeds.contract import Chosen, Context, Film, FilmLook, Rng, boundaries, film_of
-from screentest.testbeds.operators.aesthetics import contrast_table
-from screentest.testbeds.operators.appearance_style import STYLES
+from screentest.testbeds.operators.pictures import STYLES, contrast_table
 from screentest.video import Reencode, normalize
 from screentest.video.edit.pictures import PixelConverter
 

@@ -11,7 +11,7 @@ import pytest
 from pydantic import BaseModel
 
 from screentest.core import BadOption, NoValue, Outcome, Reason, Size, Span
-from screentest.judges.vlm_video import COMPARE
+from screentest.judges.vlm import COMPARE
 from screentest.metrics.narrative.dense import CLIP
 from screentest.models.ask import GREEDY, Frames, Placing, Query, send
 from screentest.models.chat.messages import ChatAnswer, ChatRequest, Picture, Sampling, Text

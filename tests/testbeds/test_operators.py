@@ -16,10 +16,8 @@ from numpy.typing import NDArray
 from screentest.core import BUILTIN_ASPECTS, build
 from screentest.models.colours import name_colour
 from screentest.testbeds.contract import Chosen, FilmClip, Rng
-from screentest.testbeds.operators.aesthetics import contrast_table
-from screentest.testbeds.operators.appearance_style import STYLES
-from screentest.testbeds.operators.dynamics_degree import held
-from screentest.testbeds.operators.temporal_flow import another_order
+from screentest.testbeds.operators.pictures import STYLES, contrast_table
+from screentest.testbeds.operators.scenes import another_order, held
 from screentest.video import Reencode
 from tests.testbeds.stage import BOX, Stage, box_mask, packets_of
 from tests.video.outside import Outside

@@ -102,7 +102,7 @@ def test_shuffled_clips_follow_each_other_and_are_captioned(stage: Stage) -> Non
 
 def test_a_film_that_stands_still_cannot_be_stopped(stage: Stage) -> None:
     from screentest.testbeds.contract import Unfit
-    from screentest.testbeds.operators.dynamics_degree import dynamics_degree
+    from screentest.testbeds.operators.scenes import dynamics_degree
 
     class Still:
         models = PlainBackends()

@@ -1,0 +1,214 @@
+"""Judges that ask a vision-language model: vlm_video, vlm_text, vlm_hybrid."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from screentest.core import (
+    BadOption,
+    Choice,
+    JudgeInfo,
+    Outcome,
+    Question,
+    Resources,
+    Verdict,
+    attempt,
+    register,
+)
+from screentest.models.ask import Frames, Placing, Query, send
+from screentest.models.chat.messages import Sampling
+from screentest.models.templates import Pictures, Slot, Trusted
+
+# What vision-language judges answer, as schemas, and how an answer becomes a verdict.
+
+
+class Preference(BaseModel):
+    """Which of two videos is better."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    reason: str = Field(description="What decided, in one or two sentences.")
+    better: Literal["first", "second"] = Field(description="The better video.")
+
+
+class Observation(BaseModel):
+    """Something seen at a certain time."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    seconds: float = Field(description="When it is seen.")
+    seen: str = Field(description="What is seen, in one sentence.")
+
+
+class Description(BaseModel):
+    """What a video shows, with an eye to one aspect."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    observations: list[Observation] = Field(description="In order of time.")
+    overall: str = Field(description="The whole video with regard to the aspect.")
+
+
+def as_verdict(answer: Preference) -> Verdict:
+    """The verdict that an answer holds."""
+    return Verdict(Choice(answer.better), rationale=answer.reason)
+
+
+# The frames a judge is shown: the middle of each clip, drawn down to what the model takes.
+
+FFMPEG = "scdet"
+"""The detector that works as FFmpeg's own, which the paper uses."""
+
+
+def clip_centres(budget: int, long_side: int, detector: str) -> Frames:
+    """The middle of each clip, ``budget`` of them at most."""
+    if budget < 1:
+        raise BadOption(f"invalid number of frames {budget}: must be 1 or more")
+    return Frames(placing=Placing.SHOTS, most=budget, long_side=long_side, detector=detector)
+
+
+# SLVMEval, appendix G.1: Qwen3-VL. GPT-5 takes no sampling settings; the client leaves them out.
+# The token limit is ours: room for a model that thinks aloud.
+SAMPLING = Sampling(temperature=0.7, top_p=0.8, top_k=20, min_p=0.0, max_tokens=8192)
+COMPARE_FRAMES = Query("judges/judge_video", Preference, "chat.judge", "slvm.judge", SAMPLING)
+
+
+def _aspect(question: Question) -> dict[str, Slot]:
+    """What every question says of the aspect."""
+    aspect = question.aspect
+    return {"aspect": Trusted(aspect.title), "description": Trusted(aspect.info.definition)}
+
+
+# vlm_video: a vision-language model looks at frames of both videos and names the better one.
+#
+# SLVMEval's Algorithm 2: clips as FFmpeg cuts them, their centre frames, a random draw down to
+# the model's budget, one structured question.
+
+
+@dataclass(frozen=True, slots=True)
+class VlmVideo:
+    """Asks one question with the frames of both videos."""
+
+    frames: Frames
+    seed: int
+
+    info = JudgeInfo(
+        "a vision-language model compares frames of both videos",
+        roles=("chat.judge",),
+        prompts=(COMPARE_FRAMES.template,),
+    )
+
+    def judge(self, question: Question, resources: Resources) -> Outcome[Verdict]:
+        """One call."""
+        seed = self.seed + question.repeat
+        slots: dict[str, Slot] = {
+            **_aspect(question),
+            "prompt": question.prompt,
+            "first_frames": self.frames.show(resources, question.first.video, seed=seed),
+            "second_frames": self.frames.show(resources, question.second.video, seed=seed),
+        }
+        request = COMPARE_FRAMES.request(resources.prompts, slots, repeat=question.repeat)
+        (answer,) = send(resources.role(COMPARE_FRAMES.role), [request])
+        return answer.map(as_verdict)
+
+
+@register("judge", "vlm_video", version=1, summary="a vision-language model on frames of both")
+def vlm_video(
+    *, frames: int = 64, long_side: int = 512, detector: str = FFMPEG, seed: int = 0
+) -> VlmVideo:
+    """``frames`` is the most that is shown of one video."""
+    return VlmVideo(clip_centres(frames, long_side, detector), seed)
+
+
+# vlm_text and vlm_hybrid: each video is described for the aspect, then the two are compared.
+#
+# SLVMEval's Algorithm 3. The captioner sees one video at a time and never the prompt; its
+# description of a video is asked for once, however many pairs the video is in. vlm_hybrid shows
+# the comparing model the frames as well.
+
+DESCRIBE = Query("judges/describe", Description, "chat.caption", "slvm.describe")
+COMPARE_TEXTS = Query("judges/judge_text", Preference, "chat.judge", "slvm.judge", SAMPLING)
+COMPARE_BOTH = Query("judges/judge_hybrid", Preference, "chat.judge", "slvm.judge", SAMPLING)
+_ROLES = (DESCRIBE.role, COMPARE_TEXTS.role)
+
+
+@dataclass(frozen=True, slots=True)
+class VlmText:
+    """Describes, then compares; captioner and comparer may be different models."""
+
+    frames: Frames
+    seed: int
+    hybrid: bool = False
+
+    @property
+    def info(self) -> JudgeInfo:
+        """What it needs."""
+        if self.hybrid:
+            summary = "both videos are described, then compared with their frames in sight"
+            return JudgeInfo(summary, _ROLES, (DESCRIBE.template, COMPARE_BOTH.template))
+        return JudgeInfo(
+            "both videos are described, then the descriptions compared",
+            _ROLES,
+            (DESCRIBE.template, COMPARE_TEXTS.template),
+        )
+
+    def judge(self, question: Question, resources: Resources) -> Outcome[Verdict]:
+        """Two descriptions, which may be known already, and one comparison."""
+        return attempt(lambda: self._judge(question, resources))
+
+    def _judge(self, question: Question, resources: Resources) -> Verdict:
+        seed = self.seed + question.repeat
+        shown = [
+            self.frames.show(resources, item.video, seed=seed)
+            for item in (question.first, question.second)
+        ]
+        first, second = _describe(question, shown, resources)
+        slots: dict[str, Slot] = {
+            **_aspect(question),
+            "prompt": question.prompt,
+            "first_video": first,
+            "second_video": second,
+        }
+        if self.hybrid:
+            slots |= {"first_frames": shown[0], "second_frames": shown[1]}
+        query = COMPARE_BOTH if self.hybrid else COMPARE_TEXTS
+        return as_verdict(query.one(resources, slots, repeat=question.repeat))
+
+
+def _describe(question: Question, shown: list[Pictures], resources: Resources) -> list[str]:
+    """A description of each video; what shows the same frames is described, and paid, once."""
+    requests = []
+    for frames in shown:
+        slots: dict[str, Slot] = {
+            **_aspect(question),
+            "frames": frames,
+        }
+        requests.append(DESCRIBE.request(resources.prompts, slots, repeat=question.repeat))
+    distinct = {request.key: request for request in requests}
+    answers = send(resources.role(DESCRIBE.role), distinct.values())
+    by_key = dict(zip(distinct, answers, strict=True))
+    return [_text(by_key[request.key].unwrap()) for request in requests]
+
+
+def _text(description: Description) -> str:
+    lines = [f"[{one.seconds:.1f} s] {one.seen}" for one in description.observations]
+    return "\n".join([*lines, f"Overall: {description.overall}"])
+
+
+@register("judge", "vlm_text", version=1, summary="descriptions of both videos, compared as text")
+def vlm_text(
+    *, frames: int = 64, long_side: int = 512, detector: str = FFMPEG, seed: int = 0
+) -> VlmText:
+    """``frames`` is the most that the captioner is shown of one video."""
+    return VlmText(clip_centres(frames, long_side, detector), seed)
+
+
+@register("judge", "vlm_hybrid", version=1, summary="descriptions and frames of both, compared")
+def vlm_hybrid(
+    *, frames: int = 32, long_side: int = 512, detector: str = FFMPEG, seed: int = 0
+) -> VlmText:
+    """``frames`` is the most that is shown of one video."""
+    return VlmText(clip_centres(frames, long_side, detector), seed, hybrid=True)

@@ -1,0 +1,205 @@
+"""How pictures look: aesthetics, technical quality, appearance style."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from screentest.core import Aspect, BadOption, register
+from screentest.testbeds.contract import (
+    Chosen,
+    Context,
+    DegradationInfo,
+    Details,
+    FilmClip,
+    Look,
+    Rng,
+)
+from screentest.testbeds.operators.shared import AnyClip, blended, changed_clips
+from screentest.video import Pixels, VideoPart, frame_by_frame
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from screentest.core.frames import Image
+
+
+# Aesthetics: dull, flat, with light and dark exchanged.
+#
+# SLVMEval applies FFmpeg's ``eq`` filter with contrast −0.8: luma is inverted and its range
+# compressed to 80%. Here it is the same lookup on the luma plane; chroma is not touched.
+
+
+@register("degradation", "aesthetics", version=1, summary="contrast turned round and made flat")
+def aesthetics(*, contrast: float = -0.8) -> Aesthetics:
+    """``contrast`` as FFmpeg's eq takes it."""
+    return Aesthetics(contrast)
+
+
+class Aesthetics(AnyClip):
+    """Severity goes from contrast 1, which changes nothing, to the full one."""
+
+    info = DegradationInfo(Aspect.AESTHETICS)
+
+    def __init__(self, contrast: float) -> None:
+        self._contrast = contrast
+
+    def parts(self, context: Context, chosen: Sequence[Chosen], severity: float) -> list[VideoPart]:
+        """The film with the contrast of the chosen clips changed."""
+        table = contrast_table(1 + (self._contrast - 1) * severity)
+        change = frame_by_frame(lambda picture: _with_luma(picture, table))
+        return changed_clips(context, chosen, lambda _: change, Pixels.I420)
+
+
+def contrast_table(contrast: float) -> NDArray[np.uint8]:
+    """For every level of luma the one that FFmpeg's ``eq=contrast=…`` makes of it.
+
+    FFmpeg's own fixed-point arithmetic, so that no level is off by one.
+
+    >>> contrast_table(-0.8)[[16, 60, 126, 200, 235]].tolist()
+    [216, 181, 128, 69, 41]
+    """
+    slope = int(contrast * 256 * 16)
+    offset = 255 - 128 - int(slope / 32)  # C's division: towards zero
+    levels = (np.arange(256) * slope >> 12) + offset
+    return np.asarray(np.clip(levels, 0, 255), np.uint8)
+
+
+def _with_luma(picture: Image, table: NDArray[np.uint8]) -> Image:
+    rows = picture.shape[0] * 2 // 3
+    result = picture.copy()
+    result[:rows] = table[picture[:rows]]
+    return result
+
+
+# Technical quality: fine detail lost.
+#
+# SLVMEval brings the whole film to a long side of 512 pixels, and the chosen clips down to 256
+# by Lanczos and up again. A film smaller than 512 keeps its size; its clips go to half of it.
+
+
+@register("degradation", "technical_quality", version=1, summary="half the resolution")
+def technical_quality(*, base: int = 512, low: int = 256) -> TechnicalQuality:
+    """Long sides, in pixels, of the film and of what the chosen clips are reduced to."""
+    if not 16 <= low < base:
+        raise BadOption(f"technical_quality cannot go from {base} pixels down to {low}")
+    return TechnicalQuality(base, low)
+
+
+class TechnicalQuality(AnyClip):
+    """Severity is the share of the way down, in octaves: at one half the sides are 1/√2."""
+
+    def __init__(self, base: int, low: int) -> None:
+        self.info = DegradationInfo(Aspect.TECHNICAL_QUALITY, long_side=base)
+        self._factor = low / base
+
+    def parts(self, context: Context, chosen: Sequence[Chosen], severity: float) -> list[VideoPart]:
+        """The film with the chosen clips made small and large again."""
+        factor = self._factor**severity
+        change = frame_by_frame(lambda image: reduced(image, factor))
+        return changed_clips(context, chosen, lambda _: change, Pixels.RGB)
+
+
+def reduced(image: Image, factor: float) -> Image:
+    """The picture scaled by ``factor`` and back, both by Lanczos."""
+    from PIL import Image as Pictures
+
+    height, width = image.shape[:2]
+    small = max(1, round(width * factor)), max(1, round(height * factor))
+    lanczos = Pictures.Resampling.LANCZOS
+    shrunk = Pictures.fromarray(image).resize(small, lanczos)
+    return np.asarray(shrunk.resize((width, height), lanczos), np.uint8)
+
+
+# Appearance style: the chosen clips look drawn or painted, all in the same of five styles.
+#
+# The OpenCV calls and their parameters are those of SLVMEval's appendix E.2.
+
+
+@register("degradation", "appearance_style", version=1, summary="drawn or painted, in one style")
+def appearance_style(*, style: str = "any") -> AppearanceStyle:
+    """``style`` is one of the five, or ``any``: one is drawn for each film."""
+    if style != "any" and style not in STYLES:
+        raise BadOption(f"there is no style {style!r}", advice=f"Known: {', '.join(STYLES)}.")
+    return AppearanceStyle(style)
+
+
+class AppearanceStyle:
+    """Severity mixes the styled picture with the one it was made of."""
+
+    info = DegradationInfo(Aspect.APPEARANCE_STYLE)
+
+    def __init__(self, style: str) -> None:
+        self._style = style
+
+    def eligible(self, clip: FilmClip) -> bool:
+        """Any clip is."""
+        return True
+
+    def settle(self, clip: FilmClip, look: Look, rng: Rng, film_rng: Rng) -> Details:
+        """The style, which is the film's."""
+        if self._style != "any":
+            return {"style": self._style}
+        return {"style": film_rng.pick(tuple(STYLES), "style")}
+
+    def parts(self, context: Context, chosen: Sequence[Chosen], severity: float) -> list[VideoPart]:
+        """The film with the chosen clips in their style."""
+
+        def change(one: Chosen) -> Callable[[Image], Image]:
+            style = STYLES[str(one.details["style"])]
+            return lambda image: blended(image, style(image), severity)
+
+        return changed_clips(context, chosen, lambda one: frame_by_frame(change(one)), Pixels.BGR)
+
+
+def cartoon(image: Image) -> Image:
+    """Smooth areas with dark outlines."""
+    import cv2
+
+    smooth = cv2.edgePreservingFilter(image, flags=1, sigma_s=40, sigma_r=0.20)
+    grey = cv2.medianBlur(cv2.cvtColor(image, cv2.COLOR_BGR2GRAY), 5)
+    edges = cv2.adaptiveThreshold(
+        grey, 255, cv2.ADAPTIVE_THRESH_MEAN_C, cv2.THRESH_BINARY, blockSize=11, C=3
+    )
+    edges = cv2.medianBlur(edges, 5)
+    return np.asarray(cv2.bitwise_and(smooth, smooth, mask=edges), np.uint8)
+
+
+def detail_enhancement(image: Image) -> Image:
+    """Fine structure exaggerated."""
+    import cv2
+
+    return np.asarray(cv2.detailEnhance(image, sigma_s=5, sigma_r=0.08), np.uint8)
+
+
+def oil_painting(image: Image) -> Image:
+    """Broad strokes."""
+    import cv2
+
+    return np.asarray(cv2.xphoto.oilPainting(image, size=5, dynRatio=1), np.uint8)
+
+
+def coloured_pencil(image: Image) -> Image:
+    """A pencil sketch in colour."""
+    import cv2
+
+    _, coloured = cv2.pencilSketch(image, sigma_s=40, sigma_r=0.05, shade_factor=0.015)
+    return np.asarray(coloured, np.uint8)
+
+
+def watercolour(image: Image) -> Image:
+    """Washed areas."""
+    import cv2
+
+    return np.asarray(cv2.stylization(image, sigma_s=40, sigma_r=0.25), np.uint8)
+
+
+STYLES: Mapping[str, Callable[[Image], Image]] = {
+    "cartoon": cartoon,
+    "detail_enhancement": detail_enhancement,
+    "oil_painting": oil_painting,
+    "coloured_pencil": coloured_pencil,
+    "watercolour": watercolour,
+}

@@ -1,0 +1,167 @@
+"""What happens, and when: movement, scenes that are missing, their order."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from itertools import islice
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from screentest.core import Aspect, register
+from screentest.testbeds.contract import (
+    Chosen,
+    Context,
+    DegradationInfo,
+    Details,
+    FilmClip,
+    Look,
+    Rng,
+    Unfit,
+    pieces,
+    share_of,
+)
+from screentest.testbeds.operators.shared import changed_clips
+from screentest.video import FrameFunction, Keep, Pixels, VideoPart
+
+if TYPE_CHECKING:
+    from screentest.core import Frame
+    from screentest.core.frames import Image
+
+
+# Dynamics degree: clips in which something moves become their middle frame, held.
+
+STILL = 0.5
+"""Mean difference of two pictures, in levels, below which nothing is seen to move."""
+
+
+@register("degradation", "dynamics_degree", version=1, summary="the middle frame, held")
+def dynamics_degree() -> DynamicsDegree:
+    """The middle frame for all of the clip."""
+    return DynamicsDegree()
+
+
+class DynamicsDegree:
+    """Severity is the share of the clip, around its middle, over which the frame is held."""
+
+    info = DegradationInfo(Aspect.DYNAMICS_DEGREE, mentions="something that moves")
+
+    def eligible(self, clip: FilmClip) -> bool:
+        """The caption tells of motion."""
+        return bool(clip.facts.dynamic_degree)
+
+    def settle(self, clip: FilmClip, look: Look, rng: Rng, film_rng: Rng) -> Details:
+        """A clip that stands still anyway cannot be stopped."""
+        if clip.frames < 2:
+            raise Unfit("have a single frame")
+        pictures = [image.astype(np.int16) for image in look.pictures(clip)]
+        motion = max((float(np.abs(one - pictures[0]).mean()) for one in pictures), default=0.0)
+        if motion < STILL:
+            raise Unfit("stand still")
+        mover = clip.facts.dynamic_degree[0]
+        return {"motion": f"{mover.agent} {mover.action}".strip()}
+
+    def parts(self, context: Context, chosen: Sequence[Chosen], severity: float) -> list[VideoPart]:
+        """The film with the chosen clips held."""
+        return changed_clips(
+            context, chosen, lambda one: held(one.clip.frames, severity), Pixels.I420
+        )
+
+
+def held(count: int, share: float) -> FrameFunction:
+    """A frame function that shows the middle one of ``count`` frames for ``share`` of them.
+
+    Frames are passed on or let go as they come: however long the clip, one is kept.
+    """
+    middle = count // 2
+    length = max(1, min(count, round(count * share)))
+    first = min(max(0, middle - length // 2), count - length)
+
+    def run(frames: Iterator[Frame]) -> Iterator[Image]:
+        for frame in islice(frames, first):
+            yield frame.image
+        still = next(islice(frames, middle - first, None)).image
+        for _ in range(length):
+            yield still
+        if first + length == count:
+            return  # the rest need not even be decoded
+        for frame in islice(frames, first + length - middle - 1, None):
+            yield frame.image
+
+    return run
+
+
+# Comprehensiveness: scenes that the prompt asks for are missing. The chosen clips are deleted.
+
+
+@register("degradation", "comprehensiveness", version=1, summary="clips deleted")
+def comprehensiveness() -> Comprehensiveness:
+    """The clips are gone, and what follows moves up."""
+    return Comprehensiveness()
+
+
+class Comprehensiveness:
+    """Severity is the share of the chosen clips that are deleted: at least one."""
+
+    info = DegradationInfo(Aspect.COMPREHENSIVENESS, mentions="anything", leaves=1)
+
+    def eligible(self, clip: FilmClip) -> bool:
+        """What no caption tells of is not missed."""
+        return bool(clip.caption.strip())
+
+    def settle(self, clip: FilmClip, look: Look, rng: Rng, film_rng: Rng) -> Details:
+        """Nothing to settle."""
+        return {}
+
+    def parts(self, context: Context, chosen: Sequence[Chosen], severity: float) -> list[VideoPart]:
+        """The film without the chosen clips."""
+        gone = chosen[: share_of(len(chosen), severity)]
+        return list(pieces(context.film, {one.clip.number: None for one in gone}))
+
+
+# Temporal flow: the story in another order. Consecutive clips are shuffled.
+
+
+@register("degradation", "temporal_flow", version=1, summary="consecutive clips shuffled")
+def temporal_flow() -> TemporalFlow:
+    """Never the order they had."""
+    return TemporalFlow()
+
+
+class TemporalFlow:
+    """Severity is the share of the consecutive clips, from the first on, that are shuffled."""
+
+    info = DegradationInfo(Aspect.TEMPORAL_FLOW, mentions="anything", consecutive=True)
+
+    def eligible(self, clip: FilmClip) -> bool:
+        """What no caption tells of has no place in the story."""
+        return bool(clip.caption.strip())
+
+    def settle(self, clip: FilmClip, look: Look, rng: Rng, film_rng: Rng) -> Details:
+        """Nothing to settle."""
+        return {}
+
+    def parts(self, context: Context, chosen: Sequence[Chosen], severity: float) -> list[VideoPart]:
+        """The film with the chosen clips in each other's places."""
+        some = sorted(chosen, key=lambda one: one.clip.number)
+        some = some[: share_of(len(some), severity, least=2)]
+        order = another_order(len(some), context.rng)
+        moved: dict[int, VideoPart | None] = {
+            place.clip.number: Keep(some[number].clip.span)
+            for place, number in zip(some, order, strict=True)
+        }
+        return list(pieces(context.film, moved))
+
+
+def another_order(count: int, rng: Rng) -> list[int]:
+    """The numbers below ``count`` in any order but their own.
+
+    >>> another_order(2, Rng.of("film"))
+    [1, 0]
+    """
+    if count < 2:
+        raise ValueError(f"{count} clips have only one order")
+    attempt = 0
+    while (order := rng.order(count, "shuffle", attempt)) == list(range(count)):
+        attempt += 1
+    return order
