@@ -29,9 +29,9 @@ def compare(
     """Compare judges, or systems, on what all of them have.
 
     Every difference has an interval over whole sources and a p-value corrected for
-    the number of rows (Holm). More than two are ranked, with the sets that cannot
-    be told apart. Items of two systems are matched by their prompt. Two runs with
-    three judges or more are held side by side: do both testbeds rank them alike?
+    the number of rows (Holm). More than two are ranked, with the sets that are
+    tied. Items of two systems are matched by their prompt. Two runs with three
+    judges or more are compared by rank: do both testbeds rank them alike?
 
     \b
     Examples:

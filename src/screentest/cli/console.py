@@ -32,7 +32,7 @@ def _console(stderr: bool) -> Console:
         def on_broken_pipe(self) -> NoReturn:
             raise BrokenPipeError  # `Commands` ends quietly; rich would exit on its own
 
-    # Names and prompts are strangers' text: nothing in them is markup or an emoji code.
+    # Names and prompts are untrusted text: nothing in them is markup or an emoji code.
     return Plain(stderr=stderr, markup=False, emoji=False, highlight=False)
 
 

@@ -67,7 +67,7 @@ class Bar:
             console=self._console,
             transient=True,
         )
-        # What an earlier start did is no measure of this one's speed: it is set, not advanced.
+        # What an earlier start did says nothing about this one's speed: it is set, not advanced.
         self._line.add_task(
             shown(what),
             total=total,

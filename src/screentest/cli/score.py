@@ -78,9 +78,9 @@ def score(
 ) -> None:
     """Score videos with a suite or with single metrics.
 
-    All metrics of a video share one decode. A value that cannot be had has a
-    reason instead; how many were scored stands beside every mean. Start the same
-    command again to go on where it stopped.
+    All metrics of a video share one decode. A missing value has a
+    reason instead; how many were scored is printed beside every mean. Start the
+    same command again to continue where it stopped.
 
     \b
     Examples:

@@ -151,7 +151,7 @@ def _categories(path: Path | None) -> dict[str, str]:
     try:
         content = json.loads(path.read_text(encoding="utf-8"))
     except (OSError, ValueError) as error:
-        raise BadOption(f"{path} cannot be read: {error}") from None
+        raise BadOption(f"cannot read {path}: {error}") from None
     if not isinstance(content, dict) or not all(isinstance(one, str) for one in content.values()):
         raise BadOption(f"{path} is not an object of themes", advice='Write {"food": "…"}.')
     return content
@@ -176,7 +176,7 @@ def analyse(
 ) -> None:
     """Show standings and correlations of runs, and draw the paper's charts.
 
-    Generators are told apart by the group "model" of their items. Beside each mean
+    Generators are distinguished by the group "model" of their items. Beside each mean
     is how many videos it is of.
 
     \b

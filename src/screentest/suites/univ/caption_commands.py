@@ -125,7 +125,7 @@ def _print(captioned: Captioned, written: list[Path], done: Execution) -> None:
         lost = captioned.missing.get(name, 0)
         gaps = f", {plural(lost, 'shot')} missing" if lost else ""
         print_heading(f"{name} ({plural(len(video.shots), 'shot')}{gaps})")
-        print_indented(" ".join(video.script.split()) or "Nothing could be told.")
+        print_indented(" ".join(video.script.split()) or "Nothing was recognised.")
     if captioned.failures:
         print_heading("Not described")
     for name, failure in captioned.failures.items():
