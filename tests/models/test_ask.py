@@ -11,7 +11,7 @@ import pytest
 from pydantic import BaseModel
 
 from screentest.core import BadOption, NoValue, Outcome, Reason, Size, Span
-from screentest.judges.vlm import COMPARE
+from screentest.judges.vlm import COMPARE_FRAMES
 from screentest.metrics.narrative.dense import CLIP
 from screentest.models.ask import GREEDY, Frames, Placing, Query, send
 from screentest.models.chat.messages import ChatAnswer, ChatRequest, Picture, Sampling, Text
@@ -41,7 +41,7 @@ class Echo:
 
 def test_sampled_as_in_slvmeval() -> None:
     # Appendices E.1 (Qwen3-8B reads captions) and G.1 (Qwen3-VL judges).
-    extract, judge = READ.sampling, COMPARE.sampling
+    extract, judge = READ.sampling, COMPARE_FRAMES.sampling
     assert (extract.top_p, extract.top_k, extract.temperature) == (0.95, 20, 0.6)
     assert (extract.min_p, extract.repetition_penalty) == (0.0, 1.2)
     assert (judge.top_p, judge.top_k, judge.temperature, judge.min_p) == (0.8, 20, 0.7, 0.0)
