@@ -388,6 +388,7 @@ def report(
     tables: File | None = None,
     formats: Sequence[str] = ("md", "tex", "csv", "parquet"),
     by: str = "",
+    suites: Sequence[str] = (),
     title: str = "screentest report",
     pictures: int = 200,
     embed: bool = False,
@@ -395,14 +396,15 @@ def report(
 ) -> Page:
     """Write one page of one or several runs, and where ``tables`` is given every table.
 
-    ``by`` is the group that the leaderboard compares, ``pictures`` for how many videos the worst
-    moments are pictured; ``embed`` puts the videos into the page.
+    ``by`` is the group that the leaderboard compares; ``suites`` are added up besides those that
+    the runs were made with. ``pictures`` says for how many videos the worst moments are pictured;
+    ``embed`` puts the videos into the page.
     """
     from screentest.reports.data import read_report
     from screentest.reports.formats import write_tables
     from screentest.reports.html import PageOptions, write_html
 
-    read = read_report(_folders(runs), by=by)
+    read = read_report(_folders(runs), by=by, suites=suites)
     page = Path(out)
     write_html(read, page, PageOptions(title, pictures, embed), progress=progress)
     written = write_tables(read, Path(tables), formats) if tables is not None else ()

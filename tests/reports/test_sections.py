@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from screentest.core import OutputInfo, Table, registry
+from screentest.core import OutputInfo, Table, UnknownName, registry
 from screentest.reports.data import Report, read_report
 from screentest.reports.html import write_html
 from screentest.reports.sections import Part, sections
@@ -68,6 +68,8 @@ def test_a_run_of_metrics_alone_is_added_up_on_request(report: Report, tmp_path:
     assert sections(read_report([run])) == []
     (found,) = sections(read_report([run], suites=["toy_tree"]))
     assert found.tables[0].records()[0]["mean"] == pytest.approx(50.0)
+    with pytest.raises(UnknownName, match="no suite 'unheard'"):
+        read_report([run], suites=["unheard"])
 
 
 def test_a_suite_that_is_not_installed_leaves_its_values(tmp_path: Path) -> None:

@@ -102,7 +102,10 @@ def _run(out: Path, workers: int | None) -> tuple[BuiltTestbed, Certificates, Sc
     )
     _say("4/4  Writing the report")
     page = out / "report.html"
-    screentest.report(scores, made, out=page, title="screentest demo", progress=watched())
+    suites = [one.name for one in registry.entries("suite") if one.info.get("demo")]
+    screentest.report(
+        *(scores, made), out=page, suites=suites, title="screentest demo", progress=watched()
+    )
     return built, made, scores, page
 
 

@@ -26,6 +26,10 @@ def report(
     by: Annotated[
         str, typer.Option(metavar="GROUP", help="What the leaderboard compares: model.")
     ] = "",
+    suite: Annotated[
+        list[str] | None,
+        typer.Option(metavar="NAME", help="Add up by this suite, too; may be repeated."),
+    ] = None,
     title: Annotated[str, typer.Option(metavar="TEXT", help="The page's title.")] = "",
     pictures: Annotated[
         int, typer.Option(min=0, help="For how many videos the worst moments are pictured.")
@@ -36,7 +40,7 @@ def report(
 ) -> None:
     """Make one page of one or several runs. It opens from disk, with no network.
 
-    Certificates stand beside the metrics they speak of. Videos play where they lie
+    Certificates are beside the metrics they are about. Videos play while they are
     at the same place relative to the page.
 
     \b
@@ -51,6 +55,7 @@ def report(
         tables=tables,
         formats=names_in(formats),
         by=by,
+        suites=suite or (),
         title=title or "screentest report",
         pictures=pictures,
         embed=embed,

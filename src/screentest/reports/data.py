@@ -13,6 +13,7 @@ from screentest.core.score import Json
 from screentest.reports.cards import certificates_of
 from screentest.run import Coverage, EvaluatorNote, RunReader, Spending, Start
 from screentest.scores.results import Results, Total, Value, read_results
+from screentest.scores.suite import read_suite
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,6 +144,8 @@ def _together(results: Sequence[Results], suites: Sequence[str]) -> Results:
         values |= {(value.item, value.name): value for value in one.values}
         pending |= dict.fromkeys(one.pending)
     waiting = tuple(place for place in pending if place not in values)
+    for suite in suites:
+        read_suite(suite)  # a suite that was asked for by name must exist
     asked = dict.fromkeys([*(suite for one in results for suite in one.suites), *suites])
     return Results(items, tuple(values.values()), outputs, waiting, tuple(asked))
 
