@@ -70,22 +70,6 @@ def print_record(given: core.Table) -> None:
     )
 
 
-def table(columns: Sequence[str], rows: Iterable[Sequence[str]]) -> Table:
-    """A table; a column whose name starts with ``>`` is a number and stands to the right.
-
-    A cell that is too wide goes on in the next line: nothing is cut off.
-    """
-    result = Table(box=SIMPLE_HEAD, show_edge=False, padding=(0, 1, 0, 0), header_style="bold")
-    for name in columns:
-        right = name.startswith(">")
-        result.add_column(
-            name.removeprefix(">"), justify="right" if right else "left", overflow="fold"
-        )
-    for row in rows:
-        result.add_row(*(Text(shown(cell)) for cell in row))
-    return result
-
-
 def as_text(given: core.Table) -> str:
     """A table for a file: plain text, as wide as it needs to be."""
     page = io.StringIO()
