@@ -18,8 +18,7 @@ import screentest
 from screentest.core import BadOption, CallIntent, CallReceipt, CallStatus, RunError, StorageError
 from screentest.models.chat.costs import MemoryLedger
 from screentest.run import Stamp
-from screentest.run.ray_engine import RayEngine
-from screentest.run.ray_pool import RayPool, _refuse_other_version
+from screentest.run.ray_engine import RayEngine, RayPool, _refuse_other_version
 from screentest.run.ray_worker import DriverLedger, LedgerAddress, LedgerListener, RayWorker
 from tests.run.work import key, measure, task
 

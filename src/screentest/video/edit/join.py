@@ -18,8 +18,7 @@ import numpy as np
 from screentest._util.atomic import atomic_output
 from screentest._util.text import shown_path
 from screentest.core import NATIVE, BadOption, Fault, Reason, Size, Span, VideoError, VideoInfo
-from screentest.video.edit.encode import EncoderSettings, StreamFormat
-from screentest.video.edit.mp4 import Mp4Writer
+from screentest.video.edit.encode import EncoderSettings, Mp4Writer, StreamFormat
 from screentest.video.edit.normalize import refuse_to_replace
 from screentest.video.edit.parts import ClipWriter
 from screentest.video.edit.pictures import UNSAID, Fitter, even_size, matrix_of

@@ -31,8 +31,7 @@ from screentest.core import (
     VideoError,
     VideoInfo,
 )
-from screentest.video.edit.encode import EncoderSettings, StreamFormat
-from screentest.video.edit.mp4 import Mp4Writer
+from screentest.video.edit.encode import EncoderSettings, Mp4Writer, StreamFormat
 from screentest.video.edit.parts import ClipWriter
 from screentest.video.edit.pictures import (
     UNSAID,

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from av.stream import Stream
 
     from screentest.core.frames import Image
-    from screentest.video.edit.mp4 import Mp4Writer
+    from screentest.video.edit.encode import Mp4Writer
     from screentest.video.edit.normalize import NormalizedVideo
 
 

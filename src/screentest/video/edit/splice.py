@@ -20,7 +20,7 @@ import numpy as np
 from screentest._util.atomic import atomic_output
 from screentest._util.text import shown_path
 from screentest.core import BadOption, Frame, Progress, Silent, Span, Time
-from screentest.video.edit.mp4 import Mp4Writer
+from screentest.video.edit.encode import Mp4Writer
 from screentest.video.edit.normalize import NormalizedVideo, refuse_to_replace
 from screentest.video.edit.packets import PacketFile
 from screentest.video.edit.parts import (
