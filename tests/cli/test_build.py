@@ -71,7 +71,7 @@ def test_builds_says_what_was_skipped_and_goes_on(
         (["--timeout", "0"], "invalid timeout 0"),
         (["--timeout", "nan"], "invalid timeout nan"),
         (["--workers", "0"], "invalid number of workers 0"),
-        (["--join", "0"], "0 videos cannot be joined"),
+        (["--join", "0"], "invalid join 0: must be from 2 to 1,000"),
         (["--extract", "guess"], "invalid reader of captions 'guess': must be rules or chat"),
         (["--extract", "chat"], "and there is none"),
         (["--categories", "A,B"], "and there is none"),

@@ -13,8 +13,8 @@ from typing import Any
 import pytest
 
 from screentest.core import BadOption
-from screentest.manifests.check import Report, check_manifest
-from screentest.manifests.fields import Kind
+from screentest.manifests.check import ManifestReport, check_manifest
+from screentest.manifests.fields import ProblemKind
 
 
 class Recorder:
@@ -47,7 +47,7 @@ def manifest(folder: Path, rows: Iterable[dict[str, Any]]) -> Path:
     return path
 
 
-def found(report: Report) -> list[tuple[Kind, int | None]]:
+def found(report: ManifestReport) -> list[tuple[ProblemKind, int | None]]:
     return [(problem.kind, problem.line) for problem in report.problems]
 
 
@@ -104,22 +104,22 @@ def test_everything_wrong_is_found_at_once(film: Path, tmp_path: Path, sample: P
     report = check_manifest(manifest(tmp_path, rows))
 
     assert found(report) == [
-        (Kind.DUPLICATE_VIDEO, 2),
-        (Kind.MISSING, 3),
-        (Kind.UNREADABLE, 4),
-        (Kind.UNREADABLE, 5),
-        (Kind.UNREADABLE, 6),
-        (Kind.UNREADABLE, 7),
-        (Kind.MISSING, 8),
-        (Kind.UNREADABLE, 9),
-        (Kind.DUPLICATE_ID, 10),
-        (Kind.BAD_ROW, 11),
-        (Kind.DUPLICATE_VIDEO, 12),
-        (Kind.MISSING, 12),
-        (Kind.UNREADABLE, 12),
-        (Kind.DUPLICATE_VIDEO, 13),
-        (Kind.MISSING, 13),
-        (Kind.UNLISTED, None),
+        (ProblemKind.DUPLICATE_VIDEO, 2),
+        (ProblemKind.MISSING, 3),
+        (ProblemKind.UNREADABLE, 4),
+        (ProblemKind.UNREADABLE, 5),
+        (ProblemKind.UNREADABLE, 6),
+        (ProblemKind.UNREADABLE, 7),
+        (ProblemKind.MISSING, 8),
+        (ProblemKind.UNREADABLE, 9),
+        (ProblemKind.DUPLICATE_ID, 10),
+        (ProblemKind.BAD_ROW, 11),
+        (ProblemKind.DUPLICATE_VIDEO, 12),
+        (ProblemKind.MISSING, 12),
+        (ProblemKind.UNREADABLE, 12),
+        (ProblemKind.DUPLICATE_VIDEO, 13),
+        (ProblemKind.MISSING, 13),
+        (ProblemKind.UNLISTED, None),
     ]
     assert report.problems[1].advice == "There is 'film.mp4'."
     assert report.problems[-1].path == extra
@@ -149,7 +149,7 @@ def test_a_name_that_is_nearly_right_is_suggested(
         manifest(tmp_path, [{"id": "a", "video": in_row}]), partial=True
     ).problems
 
-    assert problem.kind is Kind.MISSING
+    assert problem.kind is ProblemKind.MISSING
     assert advice in problem.advice
     assert bool(advice) == bool(problem.advice)
 
@@ -160,7 +160,7 @@ def test_videos_are_searched_for_where_told(tmp_path: Path, film: Path) -> None:
     shutil.copy(film, tmp_path / "other.mp4")
 
     assert check_manifest(path).ok
-    assert found(check_manifest(path, videos=tmp_path)) == [(Kind.UNLISTED, None)]
+    assert found(check_manifest(path, videos=tmp_path)) == [(ProblemKind.UNLISTED, None)]
     assert check_manifest(path, videos=tmp_path, partial=True).ok
     with pytest.raises(BadOption, match="is not a folder"):
         check_manifest(path, videos=film)
@@ -172,7 +172,7 @@ def test_a_script_that_runs_past_its_video(tmp_path: Path, film: Path) -> None:
     path = manifest(tmp_path, [{"id": "a", "video": "film.mp4", "script": clips}])
 
     (problem,) = check_manifest(path).problems
-    assert problem.kind is Kind.MISMATCH
+    assert problem.kind is ProblemKind.MISMATCH
     assert problem.message == (
         "1 of 3 clips of the script begin after the video ends (0:00:19.200)"
     )
@@ -187,7 +187,7 @@ def test_damage_inside_a_video_is_found_by_looking_deep(tmp_path: Path, film: Pa
 
     assert check_manifest(path).ok
     (problem,) = check_manifest(path, deep=True).problems
-    assert problem.kind is Kind.DAMAGED
+    assert problem.kind is ProblemKind.DAMAGED
 
 
 def test_a_video_cut_at_its_end_is_found_without_decoding(tmp_path: Path, film: Path) -> None:
@@ -195,7 +195,7 @@ def test_a_video_cut_at_its_end_is_found_without_decoding(tmp_path: Path, film: 
     path = manifest(tmp_path, [{"id": "a", "video": "film.mp4"}])
 
     (problem,) = check_manifest(path).problems
-    assert problem.kind is Kind.DAMAGED
+    assert problem.kind is ProblemKind.DAMAGED
     assert "the file ends 84,442 bytes before it should" in problem.message
 
 

@@ -14,7 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from screentest.core import Clip, Item, ManifestError, Script, Span, StorageError
-from screentest.manifests.fields import Kind
+from screentest.manifests.fields import ProblemKind
 from screentest.manifests.manifest import examine_manifest, read_manifest, write_manifest
 from screentest.manifests.records import LONGEST_LINE
 
@@ -164,7 +164,7 @@ def test_all_bad_json_rows_are_listed_and_the_good_ones_kept(tmp_path: Path) -> 
         (10, "prompt: is a list, not text"),
     ]
     assert reading.problems[0].advice == "Did you mean 'prompt'?"
-    assert reading.problems[5].kind is Kind.DUPLICATE_ID
+    assert reading.problems[5].kind is ProblemKind.DUPLICATE_ID
     with pytest.raises(ManifestError) as error:
         read_manifest(path)
     assert "10 problems" in error.value.message
@@ -216,7 +216,7 @@ def test_all_bad_csv_rows_are_listed_with_the_line_they_begin_on(tmp_path: Path)
         ({"video": "\ud800.mp4"}, "video: has a character that no file name can have"),
         ({"prompt": "a\0b"}, "prompt: has the control character U+0000 at character 2"),
         ({"prompt": "\x1b[2J"}, "prompt: has the control character U+001B at character 1"),
-        ({"prompt": "\ud800"}, "prompt: has half of a surrogate pair, which is no character"),
+        ({"prompt": "\ud800"}, "prompt: has half of a surrogate pair, which is not a character"),
         ({"prompt": 3.5}, "prompt: is the number 3.5, not text"),
         ({"groups": ["x"]}, "groups: is a list, not an object"),
         ({"groups": {"": "x"}}, "groups: has a group without a name"),
@@ -233,7 +233,7 @@ def test_all_bad_csv_rows_are_listed_with_the_line_they_begin_on(tmp_path: Path)
         ({"script": [{"start": 1, "end": 1}]}, "script: clip 1 ends before it starts"),
         ({"script": [{"start": "x", "end": 1}]}, "script: clip 1: 'x' is not a time"),
         ({"script": [{"start": 0, "end": "1e999999999"}]}, "script: clip 1: '1e999999999' is not"),
-        ({"script": [{"start": True, "end": 1}]}, "script: clip 1: a time cannot be true"),
+        ({"script": [{"start": True, "end": 1}]}, "script: clip 1: invalid time: is true, not a"),
         (
             {"script": [{"start": 0, "end": 2}, {"start": 1, "end": 3}]},
             "script: clip 2 (0:00:01.000–0:00:03.000) starts before clip 1",
@@ -397,7 +397,7 @@ def test_nothing_is_written_that_would_not_come_back(
 def test_a_folder_that_cannot_be_written_is_said_so(tmp_path: Path) -> None:
     with pytest.raises(StorageError, match="cannot be written"):
         write_manifest(tmp_path / "missing" / "m.csv", [Item("a", Path("/a.mp4"))])
-    with pytest.raises(ManifestError, match=r"is no name for a manifest"):
+    with pytest.raises(ManifestError, match=r"is not a name for a manifest"):
         write_manifest(tmp_path / "m.txt", [])
 
 

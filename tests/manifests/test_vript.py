@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from screentest.core import BadOption, Item, ManifestError, VideoError
-from screentest.manifests.fields import Kind
+from screentest.manifests.fields import ProblemKind
 from screentest.manifests.vript import PartedSource, SourcePart, in_groups_of, joined, read_vript
 from screentest.video import probe
 
@@ -66,10 +66,10 @@ def test_gaps_are_told_and_tolerated(tmp_path: Path) -> None:
     assert [part.caption for part in source.parts] == ["One.", "", ""]  # 1, 2 and 4
     told = {problem.kind: problem.message for problem in reading.problems}
     assert told == {
-        Kind.MISSING: "3 of 7 clips are not there: 003, 006, 007",
-        Kind.UNREADABLE: "1 of 7 clips cannot be read: 005",
-        Kind.MISMATCH: "2 of 7 clips have no caption: 002, 004",
-        Kind.UNLISTED: "1 clips have no captions file",
+        ProblemKind.MISSING: "3 of 7 clips are not there: 003, 006, 007",
+        ProblemKind.UNREADABLE: "1 of 7 clips cannot be read: 005",
+        ProblemKind.MISMATCH: "2 of 7 clips have no caption: 002, 004",
+        ProblemKind.UNLISTED: "1 clips have no captions file",
     }
 
 
@@ -100,14 +100,14 @@ def test_a_bad_file_harms_only_itself(content: bytes, tmp_path: Path) -> None:
     clip(tmp_path, "good", 1)
     reading = read_vript(tmp_path)
     assert [source.id for source in reading.sources] == ["good"]
-    assert [problem.kind for problem in reading.problems] == [Kind.BAD_FILE]
+    assert [problem.kind for problem in reading.problems] == [ProblemKind.BAD_FILE]
 
 
 def test_no_clips_no_source(tmp_path: Path) -> None:
     (tmp_path / "v.json").write_text(captions("v", {1: "A cat."}))
     reading = read_vript(tmp_path / "v.json")
     assert not reading.sources
-    assert {problem.kind for problem in reading.problems} == {Kind.MISSING}
+    assert {problem.kind for problem in reading.problems} == {ProblemKind.MISSING}
 
 
 def test_twins_are_told(tmp_path: Path) -> None:
@@ -117,7 +117,7 @@ def test_twins_are_told(tmp_path: Path) -> None:
     reading = read_vript(tmp_path)
     assert len(reading.sources) == 1
     kinds = [problem.kind for problem in reading.problems]
-    assert sorted(kinds) == [Kind.DUPLICATE_ID, Kind.DUPLICATE_VIDEO]
+    assert sorted(kinds) == [ProblemKind.DUPLICATE_ID, ProblemKind.DUPLICATE_VIDEO]
 
 
 def test_nothing_there(tmp_path: Path) -> None:

@@ -166,11 +166,9 @@ def test_more_lost_clips_than_allowed_leave_no_score(
 
 def test_a_caption_that_was_not_offered_is_no_answer() -> None:
     from screentest.core import Outcome
-    from screentest.models.chat.messages import ChatAnswer
 
-    def given(caption: int) -> Outcome[ChatAnswer]:
-        value = ClipAnswer.model_validate(marks(caption))
-        return Outcome.of(ChatAnswer(text="", value=value))
+    def given(caption: int) -> Outcome[ClipAnswer]:
+        return Outcome.of(ClipAnswer.model_validate(marks(caption)))
 
     assert read_clip(given(3), frozenset({2, 3})).ok
     assert read_clip(given(0), frozenset()).ok

@@ -12,33 +12,33 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from screentest.core import BadOption, Outcome, Progress, Silent, timecode
-from screentest.manifests.fields import Kind, Problem, quoted
+from screentest.manifests.fields import Problem, ProblemKind, quoted
 from screentest.manifests.files import (
-    Glance,
-    How,
-    Look,
+    Depth,
+    FileState,
+    Inspection,
     Neighbours,
     fault_of,
     identity,
-    looks,
+    inspect_files,
     unlisted,
 )
-from screentest.manifests.manifest import Reading, Row, examine_manifest
+from screentest.manifests.manifest import ManifestReading, ManifestRow, examine_manifest
 
 
 @dataclass(frozen=True, slots=True)
-class Report:
+class ManifestReport:
     """What a check found."""
 
-    reading: Reading
+    reading: ManifestReading
     problems: tuple[Problem, ...]
     """All of them: rows in their order, then videos without a row."""
     opened: int
-    """How many files were opened."""
+    """Depth many files were opened."""
 
     @property
     def ok(self) -> bool:
-        """Whether there is nothing to mend."""
+        """Whether there is nothing to fix."""
         return not self.problems
 
 
@@ -46,7 +46,7 @@ class Report:
 class _Use:
     """A file that a row names, and as what."""
 
-    row: Row
+    row: ManifestRow
     field: str
     path: Path
 
@@ -58,7 +58,7 @@ def check_manifest(
     partial: bool = False,
     deep: bool = False,
     progress: Progress | None = None,
-) -> Report:
+) -> ManifestReport:
     """Check ``path`` and the videos beside it.
 
     ``videos`` is the folder to search for videos without a row, the manifest's own by
@@ -83,10 +83,10 @@ def check_manifest(
     problems.sort(key=lambda problem: problem.line or 0)
     if not partial:
         problems += _without_row(folder, reading)
-    return Report(reading, tuple(problems), opened)
+    return ManifestReport(reading, tuple(problems), opened)
 
 
-def _uses(row: Row) -> Iterator[_Use]:
+def _uses(row: ManifestRow) -> Iterator[_Use]:
     yield _Use(row, "video", row.item.video)
     if row.item.source is not None:
         yield _Use(row, "source", row.item.source)
@@ -94,11 +94,11 @@ def _uses(row: Row) -> Iterator[_Use]:
         yield _Use(row, "reference", reference)
 
 
-def _problem(use: _Use, kind: Kind, message: str, advice: str = "") -> Problem:
+def _problem(use: _Use, kind: ProblemKind, message: str, advice: str = "") -> Problem:
     return Problem(kind, message, advice, use.row.line, use.row.item.id, use.path)
 
 
-def _same_videos(rows: Sequence[Row]) -> Iterator[Problem]:
+def _same_videos(rows: Sequence[ManifestRow]) -> Iterator[Problem]:
     first: dict[tuple[int, int], int] = {}
     for row in rows:
         file = identity(row.item.video)
@@ -108,7 +108,7 @@ def _same_videos(rows: Sequence[Row]) -> Iterator[Problem]:
         if earlier != row.line:
             yield _problem(
                 _Use(row, "video", row.item.video),
-                Kind.DUPLICATE_VIDEO,
+                ProblemKind.DUPLICATE_VIDEO,
                 f"the same video as line {earlier}",
                 "Keep one of the rows, or give each its own video.",
             )
@@ -118,41 +118,41 @@ def _absence(use: _Use, neighbours: Neighbours) -> Problem | None:
     there, fault = fault_of(use.path)
     if not fault:
         return None
-    kind = Kind.UNREADABLE if there else Kind.MISSING
+    kind = ProblemKind.UNREADABLE if there else ProblemKind.MISSING
     advice = "" if there else neighbours.advice(use.path)
     return _problem(use, kind, f"the {use.field} {quoted(str(use.path))} {fault}", advice)
 
 
 def _contents(uses: Sequence[_Use], deep: bool, progress: Progress) -> tuple[int, list[Problem]]:
-    """Look into each file once, however many rows name it."""
-    users: dict[Glance, list[_Use]] = {}
+    """FileState into each file once, however many rows name it."""
+    users: dict[Inspection, list[_Use]] = {}
     for use in uses:
-        how = How.EVERY_FRAME if deep else How.HEADER
+        how = Depth.EVERY_FRAME if deep else Depth.HEADER
         if use.field == "reference":
-            how = How.PICTURE
+            how = Depth.PICTURE
         users.setdefault((how, use.path), []).append(use)
     problems: list[Problem] = []
     with progress:
         progress.begin("checking", len(users), "files")
-        for glance, outcome in zip(users, looks(list(users)), strict=True):
-            for use in users[glance]:
+        for inspection, outcome in zip(users, inspect_files(list(users)), strict=True):
+            for use in users[inspection]:
                 problems += _seen(use, outcome)
             progress.advance(note=use.path.name)
     return len(users), problems
 
 
-def _seen(use: _Use, outcome: Outcome[Look]) -> Iterator[Problem]:
+def _seen(use: _Use, outcome: Outcome[FileState]) -> Iterator[Problem]:
     name = quoted(str(use.path))
     if outcome.failure is not None:
         detail = outcome.failure.detail.removeprefix(f"{str(use.path)!r} ")
         advice = outcome.failure.advice
-        yield _problem(use, Kind.UNREADABLE, f"the {use.field} {name}: {detail}", advice)
+        yield _problem(use, ProblemKind.UNREADABLE, f"the {use.field} {name}: {detail}", advice)
         return
     look = outcome.unwrap()
     if look.damage:
         yield _problem(
             use,
-            Kind.DAMAGED,
+            ProblemKind.DAMAGED,
             f"the {use.field} {name} is damaged: {look.damage}",
             "Render or download it again.",
         )
@@ -163,17 +163,17 @@ def _seen(use: _Use, outcome: Outcome[Look]) -> Iterator[Problem]:
     if late:
         yield _problem(
             use,
-            Kind.MISMATCH,
+            ProblemKind.MISMATCH,
             f"{len(late)} of {len(script.clips)} clips of the script begin after the video "
             f"ends ({timecode(look.end)})",
             "Check that script and video belong together.",
         )
 
 
-def _without_row(folder: Path, reading: Reading) -> Iterator[Problem]:
+def _without_row(folder: Path, reading: ManifestReading) -> Iterator[Problem]:
     for path in unlisted(folder, reading.named):
         yield Problem(
-            Kind.UNLISTED,
+            ProblemKind.UNLISTED,
             f"{quoted(str(path))} is in no row",
             "Add a row, or leave this direction out with --partial.",
             path=path,

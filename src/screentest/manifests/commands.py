@@ -13,8 +13,8 @@ from screentest.cli.options import JsonOption
 from screentest.cli.progress import watched
 from screentest.cli.tables import print_heading, print_indented, show
 from screentest.core.table import Table
-from screentest.manifests.check import Report, check_manifest
-from screentest.manifests.fields import Kind, Problem
+from screentest.manifests.check import ManifestReport, check_manifest
+from screentest.manifests.fields import Problem, ProblemKind
 
 _HEADINGS = {
     "bad_file": "The manifest cannot be read",
@@ -75,7 +75,7 @@ def validate(
         raise typer.Exit(1)
 
 
-def _problems_table(report: Report) -> Table:
+def _problems_table(report: ManifestReport) -> Table:
     rows = [
         (
             problem.kind.value,
@@ -91,9 +91,9 @@ def _problems_table(report: Report) -> Table:
     return Table("problems", "Problems", columns, rows)
 
 
-def _print(report: Report) -> None:
+def _print(report: ManifestReport) -> None:
     """Sentences instead of a table: messages and paths are too long for columns."""
-    for kind in Kind:
+    for kind in ProblemKind:
         problems = [problem for problem in report.problems if problem.kind is kind]
         if problems:
             print_heading(f"{_HEADINGS[kind]} ({len(problems):,})")

@@ -31,7 +31,7 @@ class Complaint(Exception):
 
 
 def quoted(text: str) -> str:
-    """Text of a stranger in quotes, on one line, without anything a terminal would act on."""
+    """Untrusted text in quotes, on one line, without anything a terminal would act on."""
     return repr(text) if text.isprintable() else ascii(text)
 
 
@@ -167,7 +167,7 @@ def _string(value: Any) -> str:
     if not isinstance(value, str):
         raise Complaint(f"is {_spoken(value)}, not text")
     if any("\ud800" <= letter <= "\udfff" for letter in value):
-        raise Complaint("has half of a surrogate pair, which is no character")
+        raise Complaint("has half of a surrogate pair, which is not a character")
     return value
 
 
@@ -268,7 +268,7 @@ def _time(value: Any) -> Time | None:
     if value is None:
         return None
     if isinstance(value, bool) or not isinstance(value, str | int | float):
-        raise Complaint(f"a time cannot be {_spoken(value)}")
+        raise Complaint(f"invalid time: is {_spoken(value)}, not a number or text")
     try:
         return seconds(value)
     except BadOption as error:
@@ -295,7 +295,7 @@ def _spoken(value: Any) -> str:
 # What can be wrong with a manifest, each with its line and what to do about it.
 
 
-class Kind(StrEnum):
+class ProblemKind(StrEnum):
     """What is wrong, for machines. The order is the one reports use."""
 
     BAD_FILE = "bad_file"
@@ -322,11 +322,11 @@ class Kind(StrEnum):
 class Problem:
     """One thing wrong.
 
-    >>> print(Problem(Kind.BAD_ROW, "no video", line=3, id="cat"))
+    >>> print(Problem(ProblemKind.BAD_ROW, "no video", line=3, id="cat"))
     line 3 (cat): no video
     """
 
-    kind: Kind
+    kind: ProblemKind
     message: str
     advice: str = ""
     line: int | None = None

@@ -74,7 +74,7 @@ def videos_under(folder: Path) -> Iterator[Path]:
 
 
 class Neighbours:
-    """Names near one that is missing: another case, another Unicode form, a slip of the pen."""
+    """Names near one that is missing: another case, another Unicode form, a typing error."""
 
     MOST = 20
     """Near names are searched for this often only: thousands of rows would take minutes."""
@@ -126,16 +126,16 @@ _DAMAGE = {"cut_short", "unreadable", "undecodable_packet", "corrupt_frame", "ga
 
 
 @dataclass(frozen=True, slots=True)
-class Look:
-    """What was seen of one file: how long it is, and what is damaged in it."""
+class FileState:
+    """How long a file is, and what is damaged in it."""
 
     end: Time | None = None
     """Where a video ends on its own clock; None for a picture."""
     damage: str = ""
 
 
-class How(StrEnum):
-    """How closely to look."""
+class Depth(StrEnum):
+    """Depth closely to look."""
 
     HEADER = "header"
     """Probe: header, packets, first picture."""
@@ -145,49 +145,49 @@ class How(StrEnum):
     """A reference image: header and checksums."""
 
 
-Glance = tuple[How, Path]
+Inspection = tuple[Depth, Path]
 
 
-def looks(glances: Sequence[Glance]) -> Iterator[Outcome[Look]]:
-    """Look from supervised processes, as many as there are cores; in the order asked."""
-    if not glances:
+def inspect_files(inspections: Sequence[Inspection]) -> Iterator[Outcome[FileState]]:
+    """FileState from supervised processes, as many as there are cores; in the order asked."""
+    if not inspections:
         return
     from screentest.video.sandbox import Supervisor  # loads the engine: only where it is needed
 
-    with Supervisor(min(len(glances), processors())) as workers:
-        yield from workers.map(_look, glances)
+    with Supervisor(min(len(inspections), processors())) as workers:
+        yield from workers.map(_inspect, inspections)
 
 
-def _look(glance: Glance) -> Look:
-    how, path = glance
+def _inspect(inspection: Inspection) -> FileState:
+    how, path = inspection
     match how:
-        case How.HEADER:
-            return _look_at_header(path)
-        case How.EVERY_FRAME:
-            return _look_at_every_frame(path)
-        case How.PICTURE:
-            return _look_at_picture(path)
+        case Depth.HEADER:
+            return _header_state(path)
+        case Depth.EVERY_FRAME:
+            return _decoded_state(path)
+        case Depth.PICTURE:
+            return _picture_state(path)
 
 
-def _look_at_header(path: Path) -> Look:
+def _header_state(path: Path) -> FileState:
     from screentest.video import probe
 
     info = probe(path)
-    return Look(info.span.end, _told(info.faults))
+    return FileState(info.span.end, _damage(info.faults))
 
 
-def _look_at_every_frame(path: Path) -> Look:
+def _decoded_state(path: Path) -> FileState:
     from screentest.video import scan
 
     # One thread each: as many files as there are cores are decoded at the same time.
     report = scan(path, [], threads=1)
-    damage = _told(report.faults)
+    damage = _damage(report.faults)
     if not damage and report.decoded < report.info.frames:
         damage = f"{report.decoded:,} of {report.info.frames:,} frames decode"
-    return Look(report.end, damage)
+    return FileState(report.end, damage)
 
 
-def _look_at_picture(path: Path) -> Look:
+def _picture_state(path: Path) -> FileState:
     from PIL import Image, UnidentifiedImageError
 
     try:
@@ -196,13 +196,13 @@ def _look_at_picture(path: Path) -> Look:
     except (UnidentifiedImageError, OSError, SyntaxError, Image.DecompressionBombError) as error:
         raise VideoError(
             Reason.UNDECODABLE,
-            f"is no picture that can be read: {type(error).__name__}",
+            f"is not a picture that can be read: {type(error).__name__}",
             advice="Give a PNG or JPEG file.",
         ) from None
-    return Look()
+    return FileState()
 
 
-def _told(faults: Iterable[Fault]) -> str:
+def _damage(faults: Iterable[Fault]) -> str:
     damage = [fault for fault in dict.fromkeys(faults) if fault.kind in _DAMAGE]
     if not damage:
         return ""

@@ -1,4 +1,4 @@
-"""Importers: what films and videos can be read from, told apart by content.
+"""Importers: what films and videos can be read from, chosen by content.
 
 A corpus for ``build`` is films with captions; inputs for ``score`` are videos. Each layout has an
 importer: a manifest, a Vript download, videos and folders of videos, and whatever a plugin
@@ -16,7 +16,7 @@ from typing import Protocol
 
 from screentest.core import BadOption, Item, ManifestError, UnknownName, build, register, registry
 from screentest.core.registry import BUILTIN
-from screentest.manifests.fields import Complaint, Kind, Problem, load_json
+from screentest.manifests.fields import Complaint, Problem, ProblemKind, load_json
 from screentest.manifests.manifest import examine_manifest, problems_in, read_manifest
 from screentest.manifests.vript import LONGEST_FILE, PartedSource, read_vript
 
@@ -167,7 +167,7 @@ class ManifestImporter:
     def read(self, path: Path) -> Corpus:
         """The good rows; a file that is cut short, or has none, raises with every problem."""
         rows = examine_manifest(path)
-        cut_short = any(problem.kind is Kind.BAD_FILE for problem in rows.problems)
+        cut_short = any(problem.kind is ProblemKind.BAD_FILE for problem in rows.problems)
         if cut_short or not rows.items:
             return Corpus("manifest", tuple(read_manifest(path)))  # which raises
         return Corpus("manifest", tuple(rows.items), problems=rows.problems)

@@ -24,14 +24,14 @@ from screentest.manifests.fields import (
     FIELDS,
     GROUP_PREFIX,
     LIST_FIELDS,
-    Kind,
     Problem,
+    ProblemKind,
     files_of,
     id_of,
     item_of,
     listed,
 )
-from screentest.manifests.records import NotAManifest, Record, records
+from screentest.manifests.records import ManifestRecord, NotAManifest, records
 
 # Items as rows: the fields to write, in JSON lines or CSV.
 
@@ -52,7 +52,7 @@ def fields_of(item: Item, folder: Path) -> dict[str, Any]:
 
 
 def written_path(path: Path, folder: Path) -> str:
-    """Relative to the manifest's folder where it lies inside, absolute where not."""
+    """Relative to the manifest's folder where it is inside, absolute where not."""
     for inside, outer in ((path, folder), (_absolute(path), _absolute(folder))):
         if inside.is_relative_to(outer):
             return inside.relative_to(outer).as_posix()
@@ -124,7 +124,7 @@ def _csv_line(cells: list[str]) -> bytes:
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class ManifestRow:
     """An item and the line its row begins on."""
 
     line: int
@@ -132,11 +132,11 @@ class Row:
 
 
 @dataclass(frozen=True, slots=True)
-class Reading:
+class ManifestReading:
     """A manifest as read: the good rows, and everything wrong with the others."""
 
     path: Path
-    rows: tuple[Row, ...]
+    rows: tuple[ManifestRow, ...]
     problems: tuple[Problem, ...]
     named: frozenset[Path] = frozenset()
     """Videos that any row names, bad rows included."""
@@ -164,7 +164,7 @@ def problems_in(path: str | os.PathLike[str], problems: Sequence[Problem]) -> st
     return f"{os.fspath(path)} has {count} problem{'s' * (count > 1)}:\n{listed(problems)}"
 
 
-def examine_manifest(path: str | os.PathLike[str]) -> Reading:
+def examine_manifest(path: str | os.PathLike[str]) -> ManifestReading:
     """Read a manifest and list what is wrong instead of raising.
 
     Raises ManifestError only where there is no file to read.
@@ -212,19 +212,21 @@ def _encoded(path: Path, rows: list[dict[str, Any]]) -> bytes:
                     f"{path}: a text or file name is not UTF-8",
                     advice="JSON lines can hold such file names: write .jsonl",
                 ) from None
-    raise ManifestError(f"{path} is no name for a manifest", advice="Name it .jsonl or .csv")
+    raise ManifestError(f"{path} is not a name for a manifest", advice="Name it .jsonl or .csv")
 
 
-def _examine(file: BufferedReader, path: Path) -> Reading:
+def _examine(file: BufferedReader, path: Path) -> ManifestReading:
     found = _Findings()
     try:
         for record in records(file, path.suffix):
             found.add(record, path.parent)
     except NotAManifest as error:
-        found.problems.append(Problem(Kind.BAD_FILE, error.message, error.advice, error.line))
+        found.problems.append(
+            Problem(ProblemKind.BAD_FILE, error.message, error.advice, error.line)
+        )
     if not found.rows and not found.problems:
-        found.problems.append(Problem(Kind.BAD_FILE, "the manifest has no rows"))
-    return Reading(path, tuple(found.rows), tuple(found.problems), frozenset(found.named))
+        found.problems.append(Problem(ProblemKind.BAD_FILE, "the manifest has no rows"))
+    return ManifestReading(path, tuple(found.rows), tuple(found.problems), frozenset(found.named))
 
 
 def _no_file(path: Path) -> str:
@@ -237,12 +239,12 @@ class _Findings:
     """Rows and problems as they come in, with the ids met so far."""
 
     def __init__(self) -> None:
-        self.rows: list[Row] = []
+        self.rows: list[ManifestRow] = []
         self.problems: list[Problem] = []
         self.named: set[Path] = set()
         self._line_of: dict[str, int] = {}
 
-    def add(self, record: Record, folder: Path) -> None:
+    def add(self, record: ManifestRecord, folder: Path) -> None:
         name, item, complaints = "", None, list(record.complaints)
         if record.fields is not None:
             name = id_of(record.fields)
@@ -250,14 +252,14 @@ class _Findings:
             complaints += wrong
             self.named.update(files_of(record.fields, folder))
         self.problems += [
-            Problem(Kind.BAD_ROW, each.message, each.advice, record.line, name)
+            Problem(ProblemKind.BAD_ROW, each.message, each.advice, record.line, name)
             for each in complaints
         ]
         earlier = self._line_of.setdefault(name, record.line) if name else record.line
         if earlier != record.line:
             self.problems.append(
                 Problem(
-                    Kind.DUPLICATE_ID,
+                    ProblemKind.DUPLICATE_ID,
                     f"the same id as line {earlier}",
                     "Every row needs an id of its own.",
                     record.line,
@@ -265,4 +267,4 @@ class _Findings:
                 )
             )
         elif item is not None and not complaints:
-            self.rows.append(Row(record.line, item))
+            self.rows.append(ManifestRow(record.line, item))

@@ -1,7 +1,7 @@
 """The rows of a manifest file as plain fields, with the line each begins on.
 
 Everything that can be wrong with the file as text is found here: encodings, line ends,
-quoting, JSON syntax. What the fields mean is the business of ``_fields``.
+quoting, JSON syntax. What the fields mean is in ``fields``.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ _UTF8 = "Save the manifest as UTF-8."
 
 
 @dataclass(frozen=True, slots=True)
-class Record:
+class ManifestRecord:
     """One row: its fields where it could be read, what is wrong with it where not."""
 
     line: int
@@ -45,7 +45,7 @@ class NotAManifest(Complaint):
         self.line = line
 
 
-def records(file: BufferedReader, suffix: str) -> Iterator[Record]:
+def records(file: BufferedReader, suffix: str) -> Iterator[ManifestRecord]:
     """The rows of an open manifest. ``suffix`` tells the format; unknown ones are looked into."""
     head = file.peek(4096)[:4096]
     _must_be_text(head)
@@ -60,7 +60,7 @@ def records(file: BufferedReader, suffix: str) -> Iterator[Record]:
 def _must_be_text(head: bytes) -> None:
     if head.startswith((b"\xff\xfe", b"\xfe\xff")):
         raise NotAManifest("the file is UTF-16, not UTF-8", _UTF8)
-    # A NUL in one row is that row's fault; a head full of them is no text at all.
+    # A NUL in one row is that row's fault; a head full of them is not text at all.
     if head.count(0) > 8:
         raise NotAManifest(
             "this is not a text file", "Give the manifest, a .jsonl or .csv file, not a video."
@@ -99,7 +99,7 @@ def _badly_encoded(text: str, what: str = "") -> Complaint | None:
 # ---- JSON lines
 
 
-def _json_records(file: BufferedReader) -> Iterator[Record]:
+def _json_records(file: BufferedReader) -> Iterator[ManifestRecord]:
     first = True
     for number, line in enumerate(_lines(file), start=1):
         text = line.strip(" \t\r\n")
@@ -127,28 +127,28 @@ def _must_be_one_per_line(first: str, number: int) -> None:
         )
 
 
-def _json_record(number: int, text: str) -> Record:
+def _json_record(number: int, text: str) -> ManifestRecord:
     if badly := _badly_encoded(text):
-        return Record(number, complaints=(badly,))
+        return ManifestRecord(number, complaints=(badly,))
     try:
         value = load_json(text)
     except Complaint as complaint:
-        return Record(number, complaints=(complaint,))
+        return ManifestRecord(number, complaints=(complaint,))
     if not isinstance(value, dict):
         wrong = Complaint("not a JSON object", 'A row looks like {"id": "…", "video": "…"}.')
-        return Record(number, complaints=(wrong,))
+        return ManifestRecord(number, complaints=(wrong,))
     unknown = tuple(
         Complaint(f"unknown field {one_line(name)}", did_you_mean(name, FIELDS))
         for name in value
         if name not in FIELDS
     )
-    return Record(number, {name: value[name] for name in value if name in FIELDS}, unknown)
+    return ManifestRecord(number, {name: value[name] for name in value if name in FIELDS}, unknown)
 
 
 # ---- CSV
 
 
-def _csv_records(file: BufferedReader) -> Iterator[Record]:
+def _csv_records(file: BufferedReader) -> Iterator[ManifestRecord]:
     rows = _csv_rows(file)
     header = next(rows, None)
     if header is None:
@@ -158,10 +158,10 @@ def _csv_records(file: BufferedReader) -> Iterator[Record]:
         raise NotAManifest(cells.message, cells.advice, number)
     names = _columns(number, cells)
     if unknown := _unknown_columns(names):
-        yield Record(number, complaints=unknown)
+        yield ManifestRecord(number, complaints=unknown)
     for number, cells in rows:
         if isinstance(cells, Complaint):
-            yield Record(number, complaints=(cells,))
+            yield ManifestRecord(number, complaints=(cells,))
         elif any(cell.strip() for cell in cells):
             yield _csv_record(number, names, cells)
 
@@ -233,11 +233,11 @@ def _unknown_columns(names: list[str]) -> tuple[Complaint, ...]:
     )
 
 
-def _csv_record(number: int, names: list[str], cells: list[str]) -> Record:
+def _csv_record(number: int, names: list[str], cells: list[str]) -> ManifestRecord:
     if len(cells) != len(names):
         detail = f"{len(cells)} cells where the first line has {len(names)}"
         wrong = Complaint(detail, "Put a cell that has commas in quotes.")
-        return Record(number, complaints=(wrong,))
+        return ManifestRecord(number, complaints=(wrong,))
     fields: dict[str, Any] = {}
     groups: dict[str, str] = {}
     complaints: list[Complaint] = []
@@ -255,4 +255,4 @@ def _csv_record(number: int, names: list[str], cells: list[str]) -> Record:
             fields[name] = cell
     if groups:
         fields["groups"] = groups
-    return Record(number, fields, tuple(complaints))
+    return ManifestRecord(number, fields, tuple(complaints))

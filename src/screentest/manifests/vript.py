@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from screentest.core import BadOption, Clip, Item, ManifestError, Script, Size, Span, Time
-from screentest.manifests.fields import Complaint, Kind, Problem, load_json, one_line, quoted
+from screentest.manifests.fields import Complaint, Problem, ProblemKind, load_json, one_line, quoted
 from screentest.manifests.files import VIDEO_SUFFIXES, fault_of
 
 if TYPE_CHECKING:
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from screentest.video.limits import Limits
 
 
-# A source whose film lies in several files: Vript's clips, or videos joined.
+# A source whose film is in several files: Vript's clips, or videos joined.
 
 MOST = 1000
 """Videos that are joined into one."""
@@ -39,7 +39,7 @@ class SourcePart:
     """Where it has several clips of its own: them, timed on its own clock."""
 
     def clips(self, place: Span, start: Time) -> Iterator[Clip]:
-        """Its clips in a film where it lies at ``place``; its own clock begins with ``start``."""
+        """Its clips in a film where it is at ``place``; its own clock begins with ``start``."""
         if self.script is None or not self.script.timed:
             yield Clip(self.caption, place)
             return
@@ -47,7 +47,7 @@ class SourcePart:
             assert clip.span is not None
             edges = (place.start + moment - start for moment in (clip.span.start, clip.span.end))
             first, last = (min(max(edge, place.start), place.end) for edge in edges)
-            if first < last:  # what lies beyond its end would lie in the next part
+            if first < last:  # what is beyond its end would be in the next part
                 yield Clip(clip.caption, Span(first, last))
 
 
@@ -105,7 +105,7 @@ def in_groups_of(items: Sequence[Item], count: int) -> Iterator[PartedSource]:
     What is left over at the end makes no source: all sources have as many parts.
     """
     if not 2 <= count <= MOST:
-        raise BadOption(f"{count} videos cannot be joined", advice=f"Give --join 2 to {MOST:,}.")
+        raise BadOption(f"invalid join {count}: must be from 2 to {MOST:,}")
     for first in range(0, len(items) - count + 1, count):
         some = items[first : first + count]
         parts = tuple(SourcePart(item.video, item.text, _timed(item)) for item in some)
@@ -157,7 +157,7 @@ def read_vript(
             name = video.id
             if name in known:
                 message = f"is also described in {quoted(str(known[name]))}"
-                problems.append(Problem(Kind.DUPLICATE_ID, message, id=name, path=file))
+                problems.append(Problem(ProblemKind.DUPLICATE_ID, message, id=name, path=file))
                 continue
             known[name] = file
             source = _source(video, found.get(name, {}), file, problems)
@@ -171,7 +171,7 @@ def read_vript(
         )
     for name in sorted(found.keys() - known.keys()):
         message = f"{len(found[name])} clips have no captions file"
-        problems.append(Problem(Kind.UNLISTED, message, id=name))
+        problems.append(Problem(ProblemKind.UNLISTED, message, id=name))
     return VriptReading(tuple(sources.values()), tuple(problems))
 
 
@@ -200,7 +200,9 @@ def _clips_below(folder: Path) -> tuple[Clips, list[Problem]]:
                 message = f"{quoted(str(path))} is the same clip as {quoted(str(first))}"
                 advice = "Remove one of them; the first is used."
                 problems.append(
-                    Problem(Kind.DUPLICATE_VIDEO, message, advice, id=match["video"], path=path)
+                    Problem(
+                        ProblemKind.DUPLICATE_VIDEO, message, advice, id=match["video"], path=path
+                    )
                 )
     return found, problems
 
@@ -217,16 +219,18 @@ def _videos(file: Path, problems: list[Problem], *, alone: bool) -> Iterator[_Vi
             elif alone:
                 raise Complaint("has no meta and data", "Give a captions file of Vript.")
     except UnicodeDecodeError:
-        problems.append(Problem(Kind.BAD_FILE, f"{quoted(str(file))} is not UTF-8", path=file))
+        problems.append(
+            Problem(ProblemKind.BAD_FILE, f"{quoted(str(file))} is not UTF-8", path=file)
+        )
     except OSError as error:
         message = f"{quoted(str(file))} does not open: {error.strerror}"
-        problems.append(Problem(Kind.BAD_FILE, message, path=file))
+        problems.append(Problem(ProblemKind.BAD_FILE, message, path=file))
     except RecursionError:
         message = f"{quoted(str(file))} is nested too deeply"
-        problems.append(Problem(Kind.BAD_FILE, message, path=file))
+        problems.append(Problem(ProblemKind.BAD_FILE, message, path=file))
     except Complaint as complaint:
         message = f"{quoted(str(file))}: {complaint.message}"
-        problems.append(Problem(Kind.BAD_FILE, message, complaint.advice, path=file))
+        problems.append(Problem(ProblemKind.BAD_FILE, message, complaint.advice, path=file))
 
 
 def _video(entry: Mapping[str, Any]) -> _Video:
@@ -240,7 +244,7 @@ def _video(entry: Mapping[str, Any]) -> _Video:
     for clip_id, clip in data.items():
         match = _CLIP.fullmatch(clip_id)
         if match is None or match["video"] != name:
-            raise Complaint(f"{one_line(clip_id)} is no clip of {one_line(name)}")
+            raise Complaint(f"{one_line(clip_id)} is not a clip of {one_line(name)}")
         captions[int(match["number"])] = _caption(clip)
     count, category = meta.get("num_clips"), meta.get("category")
     groups = {"category": category} if isinstance(category, str) and category.strip() else {}
@@ -266,7 +270,7 @@ def _caption(clip: Any) -> str:
 def _source(
     video: _Video, files: Mapping[int, Path], origin: Path, problems: list[Problem]
 ) -> PartedSource | None:
-    def report(kind: Kind, numbers: list[int], what: str, advice: str) -> None:
+    def report(kind: ProblemKind, numbers: list[int], what: str, advice: str) -> None:
         if numbers:
             message = f"{len(numbers)} of {total} clips {what}: {_listed(numbers)}"
             problems.append(Problem(kind, message, advice, id=video.id, path=origin))
@@ -277,12 +281,17 @@ def _source(
     unusable = [number for number in numbers if number in files and number not in usable]
     absent = [number for number in numbers if number not in files]
     silent = [number for number in usable if not video.captions.get(number)]
-    report(Kind.MISSING, absent, "are not there", "They are left out of the film.")
-    report(Kind.UNREADABLE, unusable, "cannot be read", "They are left out of the film.")
-    report(Kind.MISMATCH, silent, "have no caption", "They stay in the film and are never harmed.")
+    report(ProblemKind.MISSING, absent, "are not there", "They are left out of the film.")
+    report(ProblemKind.UNREADABLE, unusable, "cannot be read", "They are left out of the film.")
+    report(
+        ProblemKind.MISMATCH,
+        silent,
+        "have no caption",
+        "They stay in the film and are never harmed.",
+    )
     if not usable:
         message = "not one of its clips is there"
-        problems.append(Problem(Kind.MISSING, message, id=video.id, path=origin))
+        problems.append(Problem(ProblemKind.MISSING, message, id=video.id, path=origin))
         return None
     parts = tuple(SourcePart(files[number], video.captions.get(number, "")) for number in usable)
     return PartedSource(video.id, parts, video.title, video.groups)

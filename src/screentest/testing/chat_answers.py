@@ -1,4 +1,4 @@
-"""What the fake server can be told to do with one request."""
+"""What the fake server can be made to do with one request."""
 
 from __future__ import annotations
 

@@ -58,7 +58,7 @@ class Matching:
 def standing_out(similarity: Similarities) -> Similarities:
     """How far each value stands out of its row and column, in deviations of all.
 
-    Where nothing does, all are 0: what rounding leaves is no deviation.
+    Where nothing does, all are 0: what rounding leaves is not a deviation.
 
     >>> standing_out(np.array([[0.9, 0.8], [0.2, 0.3]])).round(2).tolist()
     [[1.0, -1.0], [-1.0, 1.0]]

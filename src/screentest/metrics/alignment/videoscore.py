@@ -34,7 +34,7 @@ from screentest.core import (
 )
 
 if TYPE_CHECKING:
-    from screentest.models.roles import VideoScore as Model
+    from screentest.models.roles import VideoScore
 
 QUALITIES = {
     "visual_quality": "how good the pictures look",
@@ -47,12 +47,12 @@ PICTURE = FrameRequest(filter=Filter.BICUBIC)
 
 
 @register("metric", "videoscore", version=1, summary="VideoScore's five numbers")
-def videoscore() -> VideoScore:
+def videoscore() -> VideoScoreMetric:
     """The role videoscore says which version it is and how many frames it takes."""
-    return VideoScore()
+    return VideoScoreMetric()
 
 
-class VideoScore:
+class VideoScoreMetric:
     """Asks the model once per video."""
 
     info = MetricInfo(
@@ -63,12 +63,12 @@ class VideoScore:
     )
 
     def start(self, item: Item, resources: Resources) -> _Asking:
-        """Begin on one video; a missing model is told before the video is decoded."""
+        """Begin on one video; a missing model is reported before the video is decoded."""
         return _Asking(item, resources, resources.role("videoscore"))
 
 
 class _Asking:
-    def __init__(self, item: Item, resources: Resources, model: Model) -> None:
+    def __init__(self, item: Item, resources: Resources, model: VideoScore) -> None:
         self._item, self._resources, self._model = item, resources, model
         self._ticks = _Ticks(model.max_frames)
         self.consumers = (self._ticks,)

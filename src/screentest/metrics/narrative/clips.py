@@ -123,15 +123,15 @@ def _coverage(
     What a clip without an answer may have shown is neither there nor missing.
     """
     shown = {answer.caption for _, answer in known if answer.caption}
-    told = captions - (unseen - shown)
-    if not told:
+    known_captions = captions - (unseen - shown)
+    if not known_captions:
         return Outcome.failed(Reason.NOT_APPLICABLE, "the item has no captions")
-    missing: list[int] = sorted(told - shown)
+    missing: list[int] = sorted(known_captions - shown)
     curve = tuple(
         Point(shot.span, float(answer.caption > 0), f"caption {answer.caption or 'none'}")
         for shot, answer in known
     )
-    value = 1 - len(missing) / len(told)
+    value = 1 - len(missing) / len(known_captions)
     return Outcome.of(Score(value, curve, {**details, "missing": list(missing)}))
 
 

@@ -60,11 +60,11 @@ class Dense:
 
     def start(self, item: Item, resources: Resources) -> Measurement:
         """Nothing streams: each clip is fetched when it is asked about."""
-        return _Work(self, item, resources)
+        return _DenseMeasurement(self, item, resources)
 
 
 @dataclass(slots=True)
-class _Work:
+class _DenseMeasurement:
     dense: Dense
     item: Item
     resources: Resources

@@ -1,6 +1,6 @@
 """Shot-to-shot consistency: how far the texture of a shot is from what is usual in its film.
 
-A film has a look: how hard its edges are, how much grain lies in its smooth parts, how its
+A film has a look: how hard its edges are, how much grain is in its smooth parts, how its
 levels of brightness are spread. A shot that was drawn, painted or sharpened among others that
 were not stands out in one of them, whatever it shows.
 """

@@ -17,7 +17,7 @@ from typing import Any
 
 from screentest._util.atomic import write_whole
 from screentest.core import BadOption, Item, ManifestError
-from screentest.manifests.fields import Complaint, Kind, Problem, load_json, one_line
+from screentest.manifests.fields import Complaint, Problem, ProblemKind, load_json, one_line
 from screentest.manifests.files import VIDEO_SUFFIXES
 
 LONGEST_FILE = 256 * 2**20
@@ -148,10 +148,10 @@ def read_prompt_suite(path: Path, *, categories: Mapping[str, str] | None = None
     problems: list[Problem] = []
     for theme, name, entry in _entries(content):
         if not isinstance(entry, dict) or not isinstance(entry.get("prompt"), str):
-            problems.append(Problem(Kind.BAD_ROW, "has no prompt", id=name))
+            problems.append(Problem(ProblemKind.BAD_ROW, "has no prompt", id=name))
             continue
         if name in records:
-            problems.append(Problem(Kind.DUPLICATE_ID, "is there twice", id=name))
+            problems.append(Problem(ProblemKind.DUPLICATE_ID, "is there twice", id=name))
             continue
         record = _Reading(name, entry, problems).record()
         theme = theme or name.rpartition("_")[0]
@@ -319,7 +319,7 @@ class _Reading:
         return value.strip() if isinstance(value, str) else ""
 
     def _tell(self, message: str) -> None:
-        self.problems.append(Problem(Kind.BAD_ROW, message, id=self.name))
+        self.problems.append(Problem(ProblemKind.BAD_ROW, message, id=self.name))
 
     def _events(self) -> Iterator[Event]:
         listed = self.entry.get("events_info")

@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from screentest.core import Item, ManifestError
-from screentest.manifests.fields import Complaint, Kind, Problem, load_json
+from screentest.manifests.fields import Complaint, Problem, ProblemKind, load_json
 
 TASKS = ("v2t", "t2v", "r2v", "tv2v", "rv2v", "v2v")
 LONGEST_FILE = 64 * 2**20
@@ -167,7 +167,9 @@ def _case(
         (v for v in (place / f"{number}.mp4", *sorted(place.glob("*.mp4"))) if v.is_file()), None
     )
     if video is None:
-        problems.append(Problem(Kind.MISSING, "the case has no video", id=number, path=place))
+        problems.append(
+            Problem(ProblemKind.MISSING, "the case has no video", id=number, path=place)
+        )
     caption, truth = _caption(place / "caption.json", number, problems)
     instruction = _instruction(place, "text_editing", language)
     edits = {}
@@ -179,7 +181,7 @@ def _case(
             edits[kind] = Edit(text, pictures)
         elif inside.is_dir():
             told = f"{inside.name} has no {'pictures' if text else 'instruction'}"
-            problems.append(Problem(Kind.MISSING, told, id=number, path=inside))
+            problems.append(Problem(ProblemKind.MISSING, told, id=number, path=inside))
     return BenchmarkCase(
         number,
         video,
@@ -258,11 +260,11 @@ def _caption(
         document = _object(_load(path), path)
         truth = _checklist(document)
     except ManifestError as error:
-        problems.append(Problem(Kind.UNREADABLE, error.message, id=number, path=path))
+        problems.append(Problem(ProblemKind.UNREADABLE, error.message, id=number, path=path))
         return "", None
     if truth is None:
         told = "caption.json has no checklist under `json`"
-        problems.append(Problem(Kind.BAD_FILE, told, id=number, path=path))
+        problems.append(Problem(ProblemKind.BAD_FILE, told, id=number, path=path))
     return _longest_text(document), truth
 
 
@@ -294,7 +296,7 @@ def _planning(place: Path, problems: list[Problem]) -> Edit | None:
     try:
         document = _load(path)
     except ManifestError as error:
-        problems.append(Problem(Kind.UNREADABLE, error.message, id=place.name, path=path))
+        problems.append(Problem(ProblemKind.UNREADABLE, error.message, id=place.name, path=path))
         return None
     text = document.strip() if isinstance(document, str) else ""
     if isinstance(document, dict):
@@ -302,7 +304,7 @@ def _planning(place: Path, problems: list[Problem]) -> Edit | None:
     pictures = _pictures(place)
     if not text or not pictures:
         told = f"the R2V case has no {'pictures' if text else 'text to film'}"
-        problems.append(Problem(Kind.BAD_FILE, told, id=place.name, path=path))
+        problems.append(Problem(ProblemKind.BAD_FILE, told, id=place.name, path=path))
         return None
     return Edit(text, pictures)
 
