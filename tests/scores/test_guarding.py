@@ -24,7 +24,6 @@ from screentest.core import (
     RunDamaged,
     Score,
     ServiceError,
-    Signature,
     Spec,
     StorageError,
     UnknownName,
@@ -35,7 +34,7 @@ from screentest.judges.verdicts import _answer, rate_cases
 from screentest.run import RunStore
 from screentest.run.session import Settings, Tools
 from screentest.sample import sample_videos
-from screentest.scores.evaluators import Evaluator, Signed
+from screentest.scores.evaluators import Evaluator
 from screentest.scores.measure import guarded
 
 
@@ -71,6 +70,11 @@ def test_what_every_item_would_meet_is_raised(kind: type[Exception]) -> None:
         guarded(raising(kind("everywhere")), "metric")
 
 
+def resolved(name: str, thing: object) -> Evaluator:
+    spec = Spec("judge", name, 1)
+    return Evaluator("judge", name, spec, thing, spec.signature)
+
+
 class Slipping:
     """A judge that cannot rate one aspect."""
 
@@ -89,10 +93,7 @@ def test_a_rating_that_fails_leaves_the_others(tmp_path: Path) -> None:
         Case(aspect.value, aspect, "", first, second)
         for aspect in (Aspect.COLOR, Aspect.AESTHETICS)
     ]
-    judge = Signed(
-        Evaluator("judge", "slipping", Spec("judge", "slipping", 1), Slipping()),
-        Signature.of("slipping", version=1),
-    )
+    judge = resolved("slipping", Slipping())
     scores = {
         name: {"one": {"one": Outcome.of(Score(value))}} for name, value in (("a", 1.0), ("b", 2.0))
     }
@@ -132,10 +133,7 @@ NONSENSE = [None, 0.5, "first", Score(0.5), Outcome.of("first"), Outcome.of({"ch
 @pytest.mark.parametrize("said", NONSENSE, ids=str)
 def test_a_rating_that_is_none_fails_and_ends_no_run(said: object, tmp_path: Path) -> None:
     first, second = Item("a", tmp_path / "a.mp4"), Item("b", tmp_path / "b.mp4")
-    judge = Signed(
-        Evaluator("judge", "babbling", Spec("judge", "babbling", 1), Babbling(said)),
-        Signature.of("babbling", version=1),
-    )
+    judge = resolved("babbling", Babbling(said))
     cases = [Case("pair", Aspect.COLOR, "", first, second)]
     with RunStore(tmp_path / "run", command="test") as store:
         rate_cases(store, cases, judge, {"a": {}, "b": {}}, orders=tuple(Order))

@@ -42,7 +42,7 @@ from screentest.judges.cases import (
 from screentest.judges.verdicts import judge_pairs, metrics_of
 from screentest.run import Engine, Execution, Record, RunReader, RunStore
 from screentest.run.session import Settings
-from screentest.scores.evaluators import Evaluator, Signed
+from screentest.scores.evaluators import Evaluator
 from screentest.stats.paired import order_effect
 
 # What a judge's judgements took: seconds, calls, tokens, money.
@@ -168,7 +168,7 @@ def certify(
     )
     certificates, pending = [], 0
     for judge in done.judges:
-        judgements = read_judgements(store, cases, judge.evaluator.name)
+        judgements = read_judgements(store, cases, judge.name)
         pending += sum(one.outcome is None for one in judgements)
         certificate = make_certificate(store, plan, judge, judgements)
         store.keep_note(f"{NOTE}: {certificate.judge}", json.loads(to_json(certificate)))
@@ -186,14 +186,14 @@ def read_certificates(run: RunReader) -> list[Certificate]:
 
 
 def make_certificate(
-    run: RunReader, plan: Plan, judge: Signed, judgements: list[Judgement]
+    run: RunReader, plan: Plan, judge: Evaluator, judgements: list[Judgement]
 ) -> Certificate:
     """The certificate of one judge from what the run holds."""
     own = [one for one in judgements if not one.case.change]
     top = reference(own)
     testbeds = by_testbed(top)
     return Certificate(
-        judge=judge.evaluator.name,
+        judge=judge.name,
         signature=str(judge.signature),
         testbeds=tuple(dict.fromkeys(case.testbed for case in plan.cases)),
         overall=accuracy(top),
@@ -204,8 +204,8 @@ def make_certificate(
         clip_counts=ladders(own, by="clips"),
         placebos=placebo_results(own),
         prompts=prompt_results(judgements, plan.prompt_changes),
-        cost=cost_of(run, judge.evaluator, judgements),
-        summary=getattr(judge.evaluator.info, "summary", ""),
+        cost=cost_of(run, judge, judgements),
+        summary=getattr(judge.info, "summary", ""),
         filtered=filter_result(top),
         by_testbed={name: accuracy(found) for name, found in testbeds.items()}
         if len(testbeds) > 1

@@ -8,7 +8,7 @@ measured once per video.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from screentest.core import (
@@ -46,7 +46,7 @@ from screentest.run import (
 )
 from screentest.run.records import encode
 from screentest.run.session import Settings, Tools, open_tools
-from screentest.scores.evaluators import Evaluator, Signed, known, resolve, sign
+from screentest.scores.evaluators import Evaluator, known, resolve, sign
 from screentest.scores.measure import guarded, must_be_outcome, refuse_faults
 from screentest.scores.tasks import keep_models, roles_of, score_tasks, signed_metrics
 
@@ -70,7 +70,7 @@ def judge_of(text: str) -> Evaluator:
     if known(spec) == "judge":
         return resolve(spec, "judge")
     metric = resolve(spec)
-    return Evaluator("judge", text, metric.spec, as_judge(spec, output))
+    return Evaluator("judge", text, metric.spec, as_judge(spec, output), metric.signature)
 
 
 def metrics_of(one: Evaluator) -> tuple[str, ...]:
@@ -82,7 +82,7 @@ def metrics_of(one: Evaluator) -> tuple[str, ...]:
 class JudgedPairs:
     """What one start of judging did."""
 
-    judges: tuple[Signed, ...]
+    judges: tuple[Evaluator, ...]
     executions: tuple[Execution, ...]
 
 
@@ -101,23 +101,23 @@ def judge_pairs(
     named = [judge_of(text) for text in dict.fromkeys(judges)]
     specs = list(dict.fromkeys(spec for one in named for spec in metrics_of(one)))
     metrics, settings = signed_metrics(specs, settings or Settings())
-    by_spec = {one.evaluator.text: one for one in metrics}
+    by_spec = {one.text: one for one in metrics}
     tools = Tools(settings)
     tools.models.must_be_here(roles_of(named))
     signed = [_signed(one, by_spec, tools) for one in named]
     tools.models.close()
-    cases = {one.evaluator.name: cases_for(one.evaluator) for one in signed}
-    rating = [one for one in signed if isinstance(one.evaluator.judge, RatingJudge)]
+    cases = {one.name: cases_for(one) for one in signed}
+    rating = [one for one in signed if isinstance(one.judge, RatingJudge)]
     asked = [one for one in signed if one not in rating]
     store.keep_items(_items(signed, cases))
     store.keep_evaluators([one.note for one in (*metrics, *signed)])
-    asking = [one.evaluator for one in (*metrics, *signed)]
+    asking = [*metrics, *signed]
     keep_models(store, settings, roles_of(asking))
     questions = [
         task
         for one in asked
         for task in question_tasks(
-            store, cases[one.evaluator.name], one, settings, orders=orders, repeats=repeats
+            store, cases[one.name], one, settings, orders=orders, repeats=repeats
         )
     ]
     # Also what is not come to, for want of time, is part of the plan: coverage counts it.
@@ -131,7 +131,7 @@ def judge_pairs(
         run(score_tasks(store, _items(rating, cases), metrics, settings), "measuring")
         scores = _scores(store, by_spec)
         for one in rating:
-            rate_cases(store, cases[one.evaluator.name], one, scores, orders=orders)
+            rate_cases(store, cases[one.name], one, scores, orders=orders)
     if questions and not any(one.signal for one in executions):
         run(questions, "judging")
     return JudgedPairs(tuple(signed), tuple(executions))
@@ -148,7 +148,7 @@ def verdicts_of(
 ) -> dict[Aspect, tuple[Outcome[Verdict] | None, Outcome[Verdict] | None]]:
     """The verdicts of one judge on some cases, as given and swapped, by aspect."""
     done = judge_pairs(store, lambda _: cases, [judge], settings, engine=engine, progress=progress)
-    name = done.judges[0].evaluator.name
+    name = done.judges[0].name
     found = {
         (record.key.item, record.key.aspect, record.key.order): record.outcomes[name]
         for record in store.records()
@@ -162,24 +162,24 @@ def verdicts_of(
     }
 
 
-def _items(judges: Sequence[Signed], cases: Mapping[str, Sequence[Case]]) -> list[Item]:
+def _items(judges: Sequence[Evaluator], cases: Mapping[str, Sequence[Case]]) -> list[Item]:
     """All videos that some judges look at, once each."""
-    own = [case for one in judges for case in cases[one.evaluator.name]]
+    own = [case for one in judges for case in cases[one.name]]
     return list({item.id: item for one in own for item in (one.first, one.second)}.values())
 
 
-def _signed(one: Evaluator, metrics: Mapping[str, Signed], tools: Tools) -> Signed:
+def _signed(one: Evaluator, metrics: Mapping[str, Evaluator], tools: Tools) -> Evaluator:
     own = [metrics[spec] for spec in metrics_of(one)]
-    return Signed(one, rating_signature(one, sign(one, tools).signature, own))
+    return replace(one, signature=rating_signature(one, sign(one, tools).signature, own))
 
 
-def _scores(store: RunStore, metrics: Mapping[str, Signed]) -> dict[str, dict[str, Outcomes]]:
+def _scores(store: RunStore, metrics: Mapping[str, Evaluator]) -> dict[str, dict[str, Outcomes]]:
     """By item and metric; an item is there when all its metrics are."""
     found: dict[str, dict[str, Outcomes]] = {}
     for record in store.records():
         if record.key.evaluator in metrics and not record.key.aspect:
             name = record.key.evaluator
-            info = metrics[name].evaluator.metric.info
+            info = metrics[name].metric.info
             # A task that failed as a whole has one outcome, under the metric's name.
             whole = record.outcomes.get(name)
             outcomes = {output: record.outcomes.get(output) or whole for output in info.outputs}
@@ -230,7 +230,7 @@ def _answer(judge: Judge, question: Question, tools: Tools) -> Outcome[Verdict]:
 
 
 def question_key(
-    store: RunStore, case: Case, signed: Signed, order: Order, repeat: int = 0
+    store: RunStore, case: Case, signed: Evaluator, order: Order, repeat: int = 0
 ) -> RecordKey:
     """The record of one question to one judge."""
     inputs = {
@@ -240,7 +240,7 @@ def question_key(
     }
     return RecordKey(
         case.id,
-        signed.evaluator.name,
+        signed.name,
         case.aspect,
         order.value,
         repeat,
@@ -252,7 +252,7 @@ def question_key(
 def question_tasks(
     store: RunStore,
     cases: Iterable[Case],
-    judge: Signed,
+    judge: Evaluator,
     settings: Settings,
     *,
     orders: Sequence[Order],
@@ -269,7 +269,7 @@ def question_tasks(
         for order in orders:
             for repeat in range(repeats):
                 group[question_key(store, case, judge, order, repeat)] = case
-    return [_question_task(group, judge.evaluator.text, settings) for group in groups.values()]
+    return [_question_task(group, judge.text, settings) for group in groups.values()]
 
 
 def _question_task(group: Mapping[RecordKey, Case], judge: str, settings: Settings) -> Task:
@@ -288,16 +288,18 @@ def _question_task(group: Mapping[RecordKey, Case], judge: str, settings: Settin
 # A judge that rates each video alone.
 
 
-def rating_signature(evaluator: Evaluator, base: Signature, metrics: Iterable[Signed]) -> Signature:
+def rating_signature(
+    evaluator: Evaluator, base: Signature, metrics: Iterable[Evaluator]
+) -> Signature:
     """A rating depends on all that its metrics depend on."""
-    digests = {f"metric.{one.evaluator.name}": one.signature.digest for one in metrics}
+    digests = {f"metric.{one.name}": one.signature.digest for one in metrics}
     return base.with_parts(digests)
 
 
 def rate_cases(
     store: RunStore,
     cases: Sequence[Case],
-    judge: Signed,
+    judge: Evaluator,
     scores: Mapping[str, Mapping[str, Outcomes]],
     *,
     orders: Sequence[Order],
@@ -307,7 +309,7 @@ def rate_cases(
     ``scores`` has the outcomes by item and by spec of the metric; an item that is not there
     yet leaves its cases pending.
     """
-    rating = judge.evaluator.judge
+    rating = judge.judge
     assert isinstance(rating, RatingJudge)
     known = store.reasons()
     planned: list[RecordKey] = []

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from screentest._util.version import VERSION
@@ -37,6 +37,8 @@ class Evaluator:
     """The spec as it was asked for; builds the same thing in a worker."""
     spec: Spec
     thing: Any
+    signature: Signature
+    """What its numbers depend on: by itself and its options alone until ``sign`` adds the rest."""
 
     @property
     def name(self) -> str:
@@ -61,34 +63,26 @@ class Evaluator:
         assert isinstance(self.thing, Judge | RatingJudge)
         return self.thing
 
-
-@dataclass(frozen=True, slots=True)
-class Signed:
-    """An evaluator with the signature of its numbers."""
-
-    evaluator: Evaluator
-    signature: Signature
-
     @property
     def note(self) -> EvaluatorNote:
         """What a run keeps of it."""
-        one, info = self.evaluator, self.evaluator.info
-        options = {key: str(value) for key, value in one.spec.options}
+        info = self.info
+        options = {key: str(value) for key, value in self.spec.options}
         if isinstance(info, MetricInfo):
-            return EvaluatorNote.of_metric(one.name, str(self.signature), info, options)
+            return EvaluatorNote.of_metric(self.name, str(self.signature), info, options)
         about: dict[str, Json] = {
             "summary": info.summary,
             "roles": list(info.roles),
             "reads_text": info.reads_text,
             "options": dict(options),
         }
-        return EvaluatorNote(one.name, one.kind, str(self.signature), about)
+        return EvaluatorNote(self.name, self.kind, str(self.signature), about)
 
 
 def resolve(text: str, kind: str = "metric") -> Evaluator:
     """The metric or judge that ``text`` names: ``name`` or ``name:option=value,…``."""
     built = build(kind, text)
-    return Evaluator(kind, text, built.spec, built.thing)
+    return Evaluator(kind, text, built.spec, built.thing, built.spec.signature)
 
 
 def metric_names(texts: Iterable[str]) -> list[str]:
@@ -115,8 +109,8 @@ def known(text: str) -> str:
     )
 
 
-def sign(evaluator: Evaluator, tools: Tools) -> Signed:
-    """The full signature: implementation, options, decoder, detector, models, templates.
+def sign(evaluator: Evaluator, tools: Tools) -> Evaluator:
+    """It with the full signature: implementation, options, decoder, detector, models, templates.
 
     A role whose model is missing stands there as missing: the record tells why.
     """
@@ -134,4 +128,5 @@ def sign(evaluator: Evaluator, tools: Tools) -> Signed:
     if tools.settings.allow_damaged:
         parts["damaged"] = "allowed"
     extra: Mapping[str, object] = getattr(evaluator.thing, "signature_parts", {})
-    return Signed(evaluator, evaluator.spec.signature.with_parts(parts).with_parts(extra))
+    signature = evaluator.spec.signature.with_parts(parts).with_parts(extra)
+    return replace(evaluator, signature=signature)

@@ -21,7 +21,7 @@ from screentest.run import (
     hash_item,
 )
 from screentest.run.session import MODELS, Settings, Tools, open_tools
-from screentest.scores.evaluators import Evaluator, Signed, resolve, sign
+from screentest.scores.evaluators import Evaluator, resolve, sign
 from screentest.scores.measure import measure
 from screentest.scores.remote import Cache, Fetching, localized
 
@@ -54,13 +54,15 @@ def _measure_item(job: Job, task: ItemTask) -> TaskResults:
     return {key: dict(outcomes[text]) for text, key in keys.items()}
 
 
-def signed_metrics(texts: Sequence[str], settings: Settings) -> tuple[list[Signed], Settings]:
+def signed_metrics(texts: Sequence[str], settings: Settings) -> tuple[list[Evaluator], Settings]:
     """The metrics with their signatures, and the settings they hold for."""
     evaluators = [resolve(text) for text in texts]
     return sign_all(evaluators, settings)
 
 
-def sign_all(evaluators: Sequence[Evaluator], settings: Settings) -> tuple[list[Signed], Settings]:
+def sign_all(
+    evaluators: Sequence[Evaluator], settings: Settings
+) -> tuple[list[Evaluator], Settings]:
     """Signatures; stops where a profile of models was chosen and its weights are not here."""
     tools = Tools(settings)
     tools.models.must_be_here(roles_of(evaluators))
@@ -80,7 +82,7 @@ def keep_models(store: RunStore, settings: Settings, roles: Sequence[str]) -> No
 def score_tasks(
     store: RunStore,
     items: Sequence[Item],
-    metrics: Sequence[Signed],
+    metrics: Sequence[Evaluator],
     settings: Settings,
     *,
     timeout: float | None = None,
@@ -93,9 +95,7 @@ def score_tasks(
     for item in items:
         inputs = hash_item(item, lambda path: digests.get(path) or store.inputs.of_file(path))
         keys = {
-            RecordKey(
-                item.id, one.evaluator.name, signature=str(one.signature), inputs=inputs
-            ): one.evaluator.text
+            RecordKey(item.id, one.name, signature=str(one.signature), inputs=inputs): one.text
             for one in metrics
         }
         paths = [path for path in (item.video, item.source, *item.references) if path]
@@ -131,7 +131,7 @@ def score_items(
     signed, chosen = signed_metrics(metrics, settings or Settings())
     store.keep_items(items)
     store.keep_evaluators([one.note for one in signed])
-    keep_models(store, chosen, roles_of(one.evaluator for one in signed))
+    keep_models(store, chosen, roles_of(signed))
     tasks = score_tasks(store, items, signed, chosen, cache=cache)
     return execute(store, tasks, engine=engine, retry=retry, progress=progress)
 
