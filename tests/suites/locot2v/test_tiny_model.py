@@ -18,9 +18,11 @@ from screentest.models import Choice
 from screentest.run import InlineEngine, RunStore
 from screentest.run.session import Settings
 from screentest.scores.results import Results, read_results
+from screentest.scores.standings import standings
 from screentest.scores.tasks import score_items
 from screentest.suites.locot2v.dimensions import ALL, METRICS
-from screentest.suites.locot2v.tables import leaderboard, scores_of
+from screentest.suites.locot2v.suite import suite_in
+from screentest.suites.locot2v.tables import item_scores
 from tests.suites.locot2v.answering import KINDS, event
 from tests.suites.locot2v.films import CLASSICAL
 
@@ -91,15 +93,18 @@ def test_every_sub_dimension_has_a_value(results: Results) -> None:
     failures = {value.name: str(value.outcome.failure) for value in results.values}
     failures = {name: why for name, why in failures.items() if why != "None"}
     assert failures == {}
-    (row,) = leaderboard(scores_of(results))
-    assert row.standing.subdimensions.keys() == {one.name for one in ALL}
-    assert row.standing.total is not None
-    assert (row.standing.total.had, row.standing.total.of) == (5, 5)
+    suite = suite_in(results)
+    assert suite is not None
+    (one,) = standings(results, suite)
+    assert all(level.value is not None for level in one.levels)
+    assert (one.top.parts, one.top.of_parts) == (26, 26)
 
 
 def test_answers_became_the_numbers_they_mean(results: Results) -> None:
     """Yes to all: every action and expectation is met. Points: 2 or 4 of 4 in each round."""
-    found = scores_of(results).items["film"]
+    suite = suite_in(results)
+    assert suite is not None
+    found = item_scores(suite, results)["film"]
     assert found["human_action"] == 1.0
     assert {found[one.name] for one in ALL if one.metric == "locot2v_herd"} == {1.0}
     rounds = {(a + b + c) / 12 for a in (2, 4) for b in (2, 4) for c in (2, 4)}
