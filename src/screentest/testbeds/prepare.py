@@ -39,9 +39,9 @@ from screentest.run import (
 )
 from screentest.run.records import encode
 from screentest.run.session import Settings
-from screentest.testbeds.captions.categories import GROUP
 from screentest.testbeds.captions.facts import CaptionFacts
 from screentest.testbeds.chat import (
+    GROUP,
     FilmTask,
     caption_signature,
     category_signature,

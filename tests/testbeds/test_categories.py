@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from screentest.core import BadOption, Clip, Item, Reason, Script, registry
-from screentest.testbeds.captions.categories import categorise
+from screentest.testbeds.chat import categorise
 from screentest.testing.chat_answers import Act, Answer, Asked
 from screentest.testing.chat_server import FakeChatServer
 
