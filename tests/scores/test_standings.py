@@ -10,7 +10,7 @@ import pytest
 
 from screentest.core import Item, Outcome, OutputInfo, Reason, Score
 from screentest.scores.results import Results, Value
-from screentest.scores.standings import Level, Standing, add_up, standings
+from screentest.scores.standings import Standing, StandingLevel, add_up, standings
 from screentest.scores.suite import Dimension, Suite
 from screentest.scores.tables import standing_tables, suite_tables
 from screentest.stats import mean_interval
@@ -44,7 +44,7 @@ def results(table: Table, groups: Mapping[str, str] | None = None) -> Results:
     return Results(items, tuple(values), outputs, tuple(pending), ("toy",))
 
 
-def level(standing: Standing, *path: str) -> Level:
+def level(standing: Standing, *path: str) -> StandingLevel:
     (found,) = [one for one in standing.levels if one.path == path]
     return found
 
@@ -128,10 +128,10 @@ def test_where_lower_is_better_the_lowest_comes_first() -> None:
 def test_per_cent_and_an_aggregation_of_ones_own() -> None:
     """A micro average, as a suite may have one: all values in one pool."""
 
-    def pooled(part: Results, suite: Suite) -> list[Level]:
+    def pooled(part: Results, suite: Suite) -> list[StandingLevel]:
         numbers = [value.outcome.unwrap().value for value in part.values if value.outcome.ok]
         mean = suite.scale * sum(numbers) / len(numbers)
-        pool = Level(("pool",), "Pool", mean, scored=len(numbers), total=len(part.values))
+        pool = StandingLevel(("pool",), "Pool", mean, scored=len(numbers), total=len(part.values))
         return [pool, *add_up(part, suite)]
 
     suite = Suite("toy", TOY.metrics, TOY.dimensions, scale=100, add_up=pooled)

@@ -23,7 +23,7 @@ from screentest.certificates.certificate import Certificate
 from screentest.certificates.matrix import Matrix
 from screentest.core import BadOption, PairKind
 from screentest.core.table import Chart
-from screentest.reports.leaderboard import Line
+from screentest.reports.leaderboard import SystemMean
 from screentest.scores.standings import Standing
 from screentest.testbeds.intact import folder_name
 from screentest.testbeds.statistics import BIN, Statistics
@@ -232,7 +232,7 @@ def summary_chart(lines: Sequence[tuple[str, float, float, float]]) -> Chart | N
 
 
 def radar_chart(
-    lines: Sequence[Line],
+    lines: Sequence[SystemMean],
     ranges: Mapping[str, Range],
     *,
     title: str = "Systems side by side",
@@ -266,7 +266,9 @@ def standings_chart(found: Sequence[Standing], title: str) -> Chart | None:
                 ranges[level.title] = (low, high, level.better != "lower")
                 group = standing.group or "all"
                 lines.append(
-                    Line(level.title, group, level.value, None, None, level.scored, level.total)
+                    SystemMean(
+                        level.title, group, level.value, None, None, level.scored, level.total
+                    )
                 )
     return radar_chart(lines, ranges, title=title, least=1)
 

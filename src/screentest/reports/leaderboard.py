@@ -12,7 +12,7 @@ from screentest.stats.rank import Ranking
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
+class SystemMean:
     """One system in one value."""
 
     value: str
@@ -27,7 +27,7 @@ class Line:
     tied_with: tuple[str, ...] = ()
 
 
-def leaderboard(report: Report) -> list[Line]:
+def leaderboard(report: Report) -> list[SystemMean]:
     """Lines by value, the best system first; empty where there are not two systems."""
     systems = report.systems
     if len(systems) < 2:
@@ -35,7 +35,7 @@ def leaderboard(report: Report) -> list[Line]:
     empty = Results({}, (), report.results.outputs)
     known = report.results.by_group(report.by)
     groups = {system: known.get(system, empty) for system in systems}
-    lines: list[Line] = []
+    lines: list[SystemMean] = []
     for name in report.results.names:
         info = report.results.outputs[name]
         sign = 1.0 if info.higher_is_better else -1.0
@@ -49,7 +49,7 @@ def leaderboard(report: Report) -> list[Line]:
         for system, found in sorted(own, key=lambda one: _rank(one[1], sign)):
             summary = found.summary
             lines.append(
-                Line(
+                SystemMean(
                     name,
                     system,
                     summary.value if summary else None,

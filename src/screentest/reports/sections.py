@@ -19,7 +19,7 @@ from screentest.reports.charts import (
     summary_chart,
 )
 from screentest.reports.data import Report
-from screentest.reports.leaderboard import Line, leaderboard
+from screentest.reports.leaderboard import SystemMean, leaderboard
 from screentest.scores.measure import guarded
 from screentest.scores.results import Total, plain_name
 from screentest.scores.standings import standings
@@ -155,13 +155,13 @@ def _plugin_section(report: Report, entry: Entry) -> Section:
     )
 
 
-def system_rows(report: Report) -> list[tuple[str, list[Line]]]:
+def system_rows(report: Report) -> list[tuple[str, list[SystemMean]]]:
     """The leaderboard, one row per value with the systems in the order of its columns.
 
     A value that applies to no video has no row: the summary names it.
     """
     absent = {total.name for total in report.totals if _is_absent(total)}
-    by_value: dict[str, list[Line]] = {}
+    by_value: dict[str, list[SystemMean]] = {}
     for line in leaderboard(report):
         if line.value not in absent:
             by_value.setdefault(line.value, []).append(line)

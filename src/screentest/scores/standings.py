@@ -20,7 +20,7 @@ from screentest.stats import Interval, mean_interval
 
 
 @dataclass(frozen=True, slots=True)
-class Level:
+class StandingLevel:
     """One node of the tree: a mean with its interval, and what it could be taken of."""
 
     path: tuple[str, ...]
@@ -46,10 +46,10 @@ class Standing:
     """What the items of one group add up to, from the root of the tree down."""
 
     group: str
-    levels: tuple[Level, ...]
+    levels: tuple[StandingLevel, ...]
 
     @property
-    def top(self) -> Level:
+    def top(self) -> StandingLevel:
         """What groups are ranked by."""
         return self.levels[0]
 
@@ -66,7 +66,7 @@ def standings(results: Results, suite: Suite, by: str = "") -> list[Standing]:
     return sorted((one for one in found if one.levels), key=_rank)
 
 
-def add_up(results: Results, suite: Suite) -> list[Level]:
+def add_up(results: Results, suite: Suite) -> list[StandingLevel]:
     """The tree over the items of ``results``, each dimension before its parts."""
     known = _Values.read(results, suite)
     return [level for root in suite.dimensions for level in known.levels(root, (), suite.scale)]
@@ -120,7 +120,9 @@ class _Values:
         found.items = list(touched)
         return found
 
-    def levels(self, node: Dimension, above: tuple[str, ...], scale: float) -> Iterator[Level]:
+    def levels(
+        self, node: Dimension, above: tuple[str, ...], scale: float
+    ) -> Iterator[StandingLevel]:
         """This node, then all below it; a dimension of one value is its own leaf."""
         path = (*above, node.name)
         yield self.level(path, node.title or node.name, node, scale)
@@ -130,13 +132,15 @@ class _Values:
             name = plain_name(value)
             yield self.level((*path, name), name, Dimension(name, (value,)), scale)
 
-    def level(self, path: tuple[str, ...], title: str, node: Dimension, scale: float) -> Level:
+    def level(
+        self, path: tuple[str, ...], title: str, node: Dimension, scale: float
+    ) -> StandingLevel:
         leaves = dict.fromkeys(node.leaves)
         with_values = [leaf for leaf in leaves if self.numbers[leaf]]
         found = self.sum(node)
         low, high = self.ends(found)
         interval = self.interval(found)
-        return Level(
+        return StandingLevel(
             path,
             title,
             None if found.value is None else scale * found.value,

@@ -23,9 +23,9 @@ from screentest.core.table import Chart, Table
 from screentest.scores.results import Results, plain_name
 
 if TYPE_CHECKING:
-    from screentest.scores.standings import Level
+    from screentest.scores.standings import StandingLevel
 
-AddUp: TypeAlias = "Callable[[Results, Suite], Sequence[Level]]"
+AddUp: TypeAlias = "Callable[[Results, Suite], Sequence[StandingLevel]]"
 """From the results of one group of items to levels, the one to rank by first."""
 
 

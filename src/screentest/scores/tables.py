@@ -9,7 +9,7 @@ from screentest.core import Outcome
 from screentest.core.signature import short_signature
 from screentest.core.table import Cell, Column, Table, cell_text
 from screentest.scores.results import Results, Total
-from screentest.scores.standings import Level, Standing, standings
+from screentest.scores.standings import Standing, StandingLevel, standings
 from screentest.scores.suite import Suite, suites_in
 
 WIDEST = 9
@@ -162,7 +162,7 @@ def suite_tables(results: Results, suite: Suite, by: str = "") -> list[Table]:
     return [table for table in tables if table.rows]
 
 
-def _columns(found: Sequence[Standing]) -> list[Level]:
+def _columns(found: Sequence[Standing]) -> list[StandingLevel]:
     """The root and its parts, where they are few enough to be columns."""
     levels = [level for level in found[0].levels if len(level.path) <= 2]
     return levels if len(levels) <= WIDEST else levels[:1]
@@ -227,7 +227,7 @@ def _note(found: Sequence[Standing], suite: Suite) -> str:
     return " ".join(part for part in (suite.note, words) if part)
 
 
-def _beside(level: Level, suite: Suite) -> tuple[Cell, ...]:
+def _beside(level: StandingLevel, suite: Suite) -> tuple[Cell, ...]:
     """The interval and the coverage of a level, for records and for people."""
     interval = level.interval
     low, high = (interval.low, interval.high) if interval else (None, None)

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from screentest.core import Aspect, Outcome, RatingJudge, Score, build
 from screentest.core.options import value_name
 from screentest.judges.verdicts import judge_of
-from screentest.scores.standings import Level, add_up
+from screentest.scores.standings import StandingLevel, add_up
 from screentest.scores.suite import read_suite
 from screentest.suites.locot2v.dimensions import ALL, METRICS
 from tests.suites.locot2v.made import SUITE, results_of
@@ -18,7 +18,7 @@ NAMES = [one.name for one in ALL]
 Items = st.lists(st.dictionaries(st.sampled_from(NAMES), st.floats(0, 1)), min_size=1, max_size=6)
 
 
-def levels(items: list[dict[str, float]]) -> dict[str, Level]:
+def levels(items: list[dict[str, float]]) -> dict[str, StandingLevel]:
     numbered = {str(n): values for n, values in enumerate(items)}
     return {level.path[-1]: level for level in add_up(results_of(numbered), SUITE)}
 

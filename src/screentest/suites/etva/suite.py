@@ -7,7 +7,7 @@ from dataclasses import replace
 from screentest.core import Outcome, Summary, register
 from screentest.core.options import value_name
 from screentest.scores.results import Results
-from screentest.scores.standings import Level, add_up
+from screentest.scores.standings import StandingLevel, add_up
 from screentest.scores.suite import Dimension, Suite
 from screentest.stats import Interval
 from screentest.suites.etva.metric import SCORE
@@ -49,7 +49,7 @@ def _suite(name: str, metric: str) -> Suite:
     )
 
 
-def micro_average(results: Results, suite: Suite) -> list[Level]:
+def micro_average(results: Results, suite: Suite) -> list[StandingLevel]:
     """All questions in one pool, as the paper averages; beside it the mean of prompts.
 
     Categories are side by side: their mean is nobody's average (see docs/etva.md).
@@ -70,7 +70,7 @@ def micro_average(results: Results, suite: Suite) -> list[Level]:
     ]
 
 
-def _level(level: Level, outcome: Outcome[Summary]) -> Level:
+def _level(level: StandingLevel, outcome: Outcome[Summary]) -> StandingLevel:
     found = outcome.value
     if found is None:
         return replace(level, value=None, interval=None)

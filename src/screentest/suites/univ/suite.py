@@ -19,8 +19,7 @@ from typing import Literal
 from screentest.core import BadOption, Cell, Column, Reason, Table, register
 from screentest.core.options import split_value_name, value_name
 from screentest.scores.results import Results
-from screentest.scores.standings import Level as StandingLevel
-from screentest.scores.standings import add_up
+from screentest.scores.standings import StandingLevel, add_up
 from screentest.scores.suite import Dimension as Node
 from screentest.scores.suite import Suite, SuiteItems
 from screentest.suites.univ.data import read_univbench
