@@ -53,6 +53,11 @@ Meter: TypeAlias = Callable[["Image"], Sequence[float] | None]
 """What is measured on a picture; None where it shows nothing to measure."""
 Reduce: TypeAlias = Callable[["Rows"], float]
 """The rows of one shot's frames → the value of the shot."""
+SeenShots: TypeAlias = Sequence[tuple[Shot, "Rows"]]
+"""The shots that have rows, with them."""
+SumUp: TypeAlias = Callable[[SeenShots, int], Outcomes]
+"""Of the shots that have rows, and the number of all."""
+FilmScore: TypeAlias = Callable[[SeenShots, int], Score]
 
 
 _ROUNDING = 1e-6
@@ -107,47 +112,59 @@ class ShotMetric:
         """``meter`` makes one for each video, since it may remember the frame before."""
         infos = {name: one.info for name, one in outputs.items()}
         self.info = MetricInfo(infos, Level.FRAME, shots=True)
-        self._outputs = outputs
-        self._wants = wants
-        self._meter = meter
-        self._nothing = nothing
+        self._wants, self._meter = wants, meter
+        self._sum_up = by_shot(outputs, nothing)
 
-    def start(self, item: Item, resources: Resources) -> ShotMeasurement:
+    def start(self, item: Item, resources: Resources) -> RowsMeasurement:
         """Begin on one video."""
         rows = FrameRows(self._wants, self._meter())
-        return ShotMeasurement(item, resources, rows, self._outputs, self._nothing)
+        return RowsMeasurement(item, resources, rows, self._sum_up)
 
 
-class ShotMeasurement:
-    """One such metric at work on one video."""
+class FilmMetric:
+    """Measures frames as they come, and sums up all shots of the film beside each other."""
 
     def __init__(
-        self,
-        item: Item,
-        resources: Resources,
-        rows: FrameRows,
-        outputs: Mapping[str, ShotOutput],
-        nothing: str,
+        self, name: str, output: OutputInfo, wants: FrameRequest, meter: Meter, score: FilmScore
     ) -> None:
+        self.info = MetricInfo({name: output}, Level.CLIP, shots=True)
+        self._wants, self._meter = wants, meter
+        self._sum_up: SumUp = lambda seen, shots: {name: Outcome.of(score(seen, shots))}
+
+    def start(self, item: Item, resources: Resources) -> RowsMeasurement:
+        """Begin on one video."""
+        return RowsMeasurement(item, resources, FrameRows(self._wants, self._meter), self._sum_up)
+
+
+class RowsMeasurement:
+    """One such metric at work on one video."""
+
+    def __init__(self, item: Item, resources: Resources, rows: FrameRows, sum_up: SumUp) -> None:
         self._item, self._resources = item, resources
-        self._rows, self._outputs, self._nothing = rows, outputs, nothing
+        self._rows, self._sum_up = rows, sum_up
         self.consumers = (rows,)
 
     def finish(self) -> Outcomes:
-        """One score per output, with a point for each shot that has a value."""
+        """What comes of the shots that have a row."""
         shots = self._resources.shots(self._item.video)
-        measured = [(shot, rows) for shot in shots if len(rows := self._rows.of(shot))]
-        if not measured:
-            raise NoValue(Reason.NOT_APPLICABLE, self._nothing)
+        seen = [(shot, rows) for shot in shots if len(rows := self._rows.of(shot))]
+        return self._sum_up(seen, len(shots))
+
+
+def by_shot(outputs: Mapping[str, ShotOutput], nothing: str) -> SumUp:
+    """One score per output, with a point for each shot that has a value."""
+
+    def sum_up(seen: SeenShots, shots: int) -> Outcomes:
+        if not seen:
+            raise NoValue(Reason.NOT_APPLICABLE, nothing)
         return {
             name: curve_outcome(
-                name,
-                [(shot.span, one.reduce(rows)) for shot, rows in measured],
-                one.info,
-                len(shots),
+                name, [(shot.span, one.reduce(rows)) for shot, rows in seen], one.info, shots
             )
-            for name, one in self._outputs.items()
+            for name, one in outputs.items()
         }
+
+    return sum_up
 
 
 def curve_outcome(

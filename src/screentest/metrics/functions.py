@@ -69,8 +69,9 @@ from screentest.metrics.curve import (
     SAMPLED,
     FrameRows,
     Meter,
-    ShotMeasurement,
+    RowsMeasurement,
     ShotOutput,
+    by_shot,
     curve_outcome,
     in_range,
     mean_of,
@@ -261,12 +262,12 @@ def _finite(name: str, value: Any) -> float:
 _Machine = Callable[[_Function, Item, Resources], Any]
 
 
-def _of_images(work: _Function, item: Item, resources: Resources) -> ShotMeasurement:
+def _of_images(work: _Function, item: Item, resources: Resources) -> RowsMeasurement:
     call = work.on(item, resources)
     return _streaming(work, item, resources, lambda image: work.row(call(image)))
 
 
-def _of_pairs(work: _Function, item: Item, resources: Resources) -> ShotMeasurement:
+def _of_pairs(work: _Function, item: Item, resources: Resources) -> RowsMeasurement:
     call = work.on(item, resources)
     last: list[Image] = []
 
@@ -280,9 +281,9 @@ def _of_pairs(work: _Function, item: Item, resources: Resources) -> ShotMeasurem
     return _streaming(work, item, resources, meter)
 
 
-def _streaming(work: _Function, item: Item, resources: Resources, meter: Meter) -> ShotMeasurement:
-    rows = FrameRows(work.wants, meter)
-    return ShotMeasurement(item, resources, rows, work.outputs, work.nothing)
+def _streaming(work: _Function, item: Item, resources: Resources, meter: Meter) -> RowsMeasurement:
+    sum_up = by_shot(work.outputs, work.nothing)
+    return RowsMeasurement(item, resources, FrameRows(work.wants, meter), sum_up)
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,4 +1,4 @@
-"""Shot-to-shot consistency: how far the texture of a shot is from what is usual in its film.
+"""Shots beside each other: whether they look like one film, and whether one was shown before.
 
 A film has a look: how hard its edges are, how much grain is in its smooth parts, how its
 levels of brightness are spread. A shot that was drawn, painted or sharpened among others that
@@ -9,32 +9,19 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from screentest.core import (
-    Item,
-    Level,
-    MetricInfo,
-    NoValue,
-    Outcome,
-    Outcomes,
-    OutputInfo,
-    Point,
-    Reason,
-    Resources,
-    Score,
-    register,
-    timecode,
-)
-from screentest.metrics.curve import COLOUR, DETAIL, SAMPLED, FrameRows, at_rate, curve_score
+from screentest.core import NoValue, OutputInfo, Point, Reason, Score, register, timecode
+from screentest.metrics.curve import COLOUR, DETAIL, SAMPLED, FilmMetric, at_rate, curve_score
 from screentest.metrics.static.artefacts import noise
 from screentest.metrics.static.sharpness import sharpness, window
 
 if TYPE_CHECKING:
     from screentest.core.frames import Image
-    from screentest.metrics.curve import Rows
+    from screentest.metrics.curve import Rows, SeenShots
 
 
 USUAL = (0.02, 0.45, 0.2)
@@ -45,40 +32,18 @@ LOOK = OutputInfo("how near a shot's texture is to that of its film")
 
 
 @register("metric", "shot_consistency", version=1, summary="shots that look unlike their film")
-def shot_consistency(*, rate: float = SAMPLED) -> ShotConsistency:
-    """``rate``: frames a second."""
-    return ShotConsistency(rate)
+def shot_consistency(*, rate: float = SAMPLED) -> FilmMetric:
+    """Compares each shot with the middle one of all; ``rate``: frames a second."""
+    return FilmMetric("shot_consistency", LOOK, at_rate(DETAIL, rate), look, consistency)
 
 
-class ShotConsistency:
-    """Compares each shot with the middle one of all."""
-
-    info = MetricInfo({"shot_consistency": LOOK}, Level.CLIP, shots=True)
-
-    def __init__(self, rate: float) -> None:
-        self._rate = rate
-
-    def start(self, item: Item, resources: Resources) -> _Comparing:
-        """Begin on one video."""
-        return _Comparing(item, resources, FrameRows(at_rate(DETAIL, self._rate), look))
-
-
-class _Comparing:
-    def __init__(self, item: Item, resources: Resources, rows: FrameRows) -> None:
-        self._item, self._resources, self._rows = item, resources, rows
-        self.consumers = (rows,)
-
-    def finish(self) -> Outcomes:
-        """A point for each shot."""
-        shots = self._resources.shots(self._item.video)
-        looks = [
-            (shot.span, rows.mean(axis=0)) for shot in shots if len(rows := self._rows.of(shot))
-        ]
-        if len(looks) < 2:
-            raise NoValue(Reason.NOT_APPLICABLE, "fewer than two shots have a look to compare")
-        away = distances(np.array([one for _, one in looks]))
-        points = [Point(span, 1 / (1 + far)) for (span, _), far in zip(looks, away, strict=True)]
-        return {"shot_consistency": Outcome.of(curve_score(points, LOOK, shots=len(shots)))}
+def consistency(seen: SeenShots, shots: int) -> Score:
+    """A point for each shot."""
+    if len(seen) < 2:
+        raise NoValue(Reason.NOT_APPLICABLE, "fewer than two shots have a look to compare")
+    away = distances(np.array([rows.mean(axis=0) for _, rows in seen]))
+    points = [Point(shot.span, 1 / (1 + far)) for (shot, _), far in zip(seen, away, strict=True)]
+    return curve_score(points, LOOK, shots=shots)
 
 
 def look(luma: Image) -> Sequence[float] | None:
@@ -104,64 +69,37 @@ def distances(looks: Rows) -> list[float]:
     return [float(far) for far in np.sqrt((away**2).mean(axis=1))]
 
 
-# Repeated shots: pictures that were shown before, as when a generator goes round in a loop.
-
 GRID = (8, 6)
 """Columns and rows to which a picture is reduced."""
 LEAST_DETAIL = 4.0
 """Deviation of a reduced picture below which it is black or plain: no repetition to speak of."""
+REPEATED = OutputInfo("share of the time in shots that were shown before", higher_is_better=False)
 
 
 @register("metric", "repeated_shots", version=1, summary="shots that were shown before")
-def repeated_shots(*, rate: float = SAMPLED, level: float = 3.0) -> RepeatedShots:
-    """``level``: the mean difference, in levels, up to which two pictures are the same."""
-    return RepeatedShots(rate, level)
+def repeated_shots(*, rate: float = SAMPLED, level: float = 3.0) -> FilmMetric:
+    """Looks each shot up among those before it, as when a generator goes round in a loop.
+
+    ``level``: the mean difference, in levels, up to which two pictures are the same.
+    """
+    score = partial(repetition, level=level)
+    return FilmMetric("repeated_shots", REPEATED, at_rate(COLOUR, rate), reduced, score)
 
 
-class RepeatedShots:
-    """Looks each shot up among those before it."""
-
-    info = MetricInfo(
-        {
-            "repeated_shots": OutputInfo(
-                "share of the time in shots that were shown before", higher_is_better=False
-            )
-        },
-        Level.CLIP,
-        shots=True,
-    )
-
-    def __init__(self, rate: float, level: float) -> None:
-        self._frames, self._level = at_rate(COLOUR, rate), level
-
-    def start(self, item: Item, resources: Resources) -> _Looking:
-        """Begin on one video."""
-        return _Looking(item, resources, FrameRows(self._frames, reduced), self._level)
-
-
-class _Looking:
-    def __init__(self, item: Item, resources: Resources, rows: FrameRows, level: float) -> None:
-        self._item, self._resources, self._rows = item, resources, rows
-        self._level = level
-        self.consumers = (rows,)
-
-    def finish(self) -> Outcomes:
-        """1 for a shot that was there before, 0 for another."""
-        shots = self._resources.shots(self._item.video)
-        seen = [(shot.span, rows) for shot in shots if len(rows := self._rows.of(shot))]
-        if not seen:
-            raise NoValue(Reason.NOT_APPLICABLE, "no shot shows anything to compare")
-        points = []
-        for number, (span, rows) in enumerate(seen):
-            twin = next(
-                (before for before, other in seen[:number] if same(rows, other, self._level)), None
-            )
-            note = f"as at {timecode(twin.start)}" if twin else ""
-            points.append(Point(span, float(twin is not None), note))
-        durations = np.array([float(point.span.duration) for point in points]) + 1e-9
-        repeated = np.array([point.value for point in points])
-        share = float(durations @ repeated / durations.sum())
-        return {"repeated_shots": Outcome.of(Score(share, tuple(points), {"shots": len(shots)}))}
+def repetition(seen: SeenShots, shots: int, *, level: float) -> Score:
+    """1 for a shot that was there before, 0 for another."""
+    if not seen:
+        raise NoValue(Reason.NOT_APPLICABLE, "no shot shows anything to compare")
+    points = []
+    for number, (shot, rows) in enumerate(seen):
+        twins = (before for before, other in seen[:number] if same(rows, other, level))
+        twin = next(twins, None)
+        note = f"as at {timecode(twin.start)}" if twin else ""
+        points.append(Point(shot.span, float(twin is not None), note))
+    durations = np.array([float(point.span.duration) for point in points]) + 1e-9
+    repeated = np.array([point.value for point in points])
+    share = float(durations @ repeated / durations.sum())
+    return Score(share, tuple(points), {"shots": shots})
 
 
 def reduced(image: Image) -> list[float] | None:
