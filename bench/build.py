@@ -21,7 +21,7 @@ from typing import Any, TypeGuard
 
 from _figures import figure, long_video, ratio
 from screentest.core import BUILTIN_ASPECTS, Aspect, Clip, Frame, Script, Size, Span, build
-from screentest.models import Choice, Models
+from screentest.models import ModelChoice, Models
 from screentest.testbeds.captions.facts import Action, CaptionFacts, Coloured, Placed
 from screentest.testbeds.contract import Context, Film, FilmLook, Rng, boundaries, film_of
 from screentest.testbeds.pairs import ClipDraw
@@ -113,7 +113,7 @@ def main() -> None:
     edges = [Fraction(n * length, RATE) for n in range(CLIPS + 1)]
     spans = [Span(edges[n], edges[n + 1]) for n in range(CLIPS)]
     script = Script(tuple(Clip("A thing moves at the left.", span) for span in spans))
-    models = Models([Choice.parse(text) for text in BACKENDS])
+    models = Models([ModelChoice.parse(text) for text in BACKENDS])
     with tempfile.TemporaryDirectory() as folder:
         place = Path(folder)
         cuts, size = boundaries(script), Size(long_side=512)

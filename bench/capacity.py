@@ -16,7 +16,7 @@ from pathlib import Path
 
 from _figures import long_video
 from screentest.core import Item
-from screentest.models import Choice
+from screentest.models import ModelChoice
 from screentest.run import InlineEngine, RunStore
 from screentest.run.session import Settings
 from screentest.scores.suite import read_suite
@@ -46,7 +46,7 @@ def main() -> None:
     )
     for suite in given.suites:
         with tempfile.TemporaryDirectory() as place, FakeChatServer() as server:
-            chat = Choice.parse(f"chat=openai:fake,base_url={server.url}")
+            chat = ModelChoice.parse(f"chat=openai:fake,base_url={server.url}")
             settings = Settings(models=(chat,))
             with RunStore(Path(place) / "run", command="bench") as store:
                 # ETVA's questions by its rules: the fake server cannot write any.

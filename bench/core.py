@@ -21,7 +21,7 @@ from _figures import figure, long_video, ratio
 from scan import bare_decode
 from screentest.core import BUILTIN_ASPECTS, Aspect, Clip, Item, Metric, Outcomes, Script, build
 from screentest.judges.baseline import baseline
-from screentest.models import Choice
+from screentest.models import ModelChoice
 from screentest.run.session import Settings, Tools
 from screentest.scores.measure import measure
 from screentest.stats import wilson
@@ -76,7 +76,7 @@ def measured(names: Sequence[str], item: Item, tools: Tools) -> dict[str, Outcom
 
 def speed(video: Path, frames: int) -> None:
     # Tools remember shots and probes; each measurement gets new ones, and the same models.
-    settings = Settings(models=(Choice.parse("image_text=colour_words"),))
+    settings = Settings(models=(ModelChoice.parse("image_text=colour_words"),))
     script = Script(tuple(Clip(f"Scene {number}, a red thing.") for number in range(30)))
     item = Item("film", video, script=script)
     everything = (*STREAMING, *WITH_TEXT)

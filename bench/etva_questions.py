@@ -12,7 +12,7 @@ from pathlib import Path
 
 from tests.suites.etva.agreement import LEAST, Agreement, covered
 
-from screentest.models import Choice, Models
+from screentest.models import ModelChoice, Models
 from screentest.suites.etva.questions import read_question_sets
 from screentest.suites.etva.rules.writer import rules_signature, write_by_rules
 
@@ -31,7 +31,7 @@ def main() -> None:
     data = Path(os.environ.get("SCREENTEST_DATA", ROOT.parent / "shared" / "data")) / "etva"
     released = read_question_sets(data / "qa_sample.json", data / "question_sample.json")
     written = [write_by_rules(one.prompt) for one in released]
-    models = Models([Choice.parse(f"text_embedding={given.text}")])
+    models = Models([ModelChoice.parse(f"text_embedding={given.text}")])
     text = models.role("text_embedding")
     print(rules_signature(), models.signature("text_embedding"), f"least {given.least}")
     found = covered(released, written, text, least=given.least)

@@ -72,17 +72,17 @@ def dinov2_large(folder: Path) -> None:
 
 def image_text(folder: Path, **options: Any) -> tuple[Any, Callable[[Any], Any]]:
     from screentest.models.backends.image_text import DualEncoder
-    from screentest.models.pretrained import Origin, Place
+    from screentest.models.pretrained import ModelDevice, Origin
 
-    made = DualEncoder(Origin(str(folder)), Place.choose("cuda"), **options)
+    made = DualEncoder(Origin(str(folder)), ModelDevice.choose("cuda"), **options)
     return made, made.embed_images
 
 
 def image_features(folder: Path, **options: Any) -> tuple[Any, Callable[[Any], Any]]:
     from screentest.models.backends.image_features import VisionTower
-    from screentest.models.pretrained import Origin, Place
+    from screentest.models.pretrained import ModelDevice, Origin
 
-    made = VisionTower(Origin(str(folder)), Place.choose("cuda"), **options)
+    made = VisionTower(Origin(str(folder)), ModelDevice.choose("cuda"), **options)
     return made, made.features
 
 

@@ -23,7 +23,7 @@ from screentest.core import BUILTIN_ASPECTS, Outcome, Question
 from screentest.judges.cases import Case, Order
 from screentest.judges.verdicts import judge_pairs
 from screentest.judges.vlm import vlm_video
-from screentest.models import Choice
+from screentest.models import ModelChoice
 from screentest.models.chat.messages import ChatAnswer, ChatRequest
 from screentest.run import InlineEngine, RunStore
 from screentest.run.session import Settings, Tools, close_tools
@@ -94,7 +94,7 @@ def asking(folder: Path) -> None:
     count = len(questions)
     with FakeChatServer(lambda _: ANSWER) as server:
         choice = f"chat=openai:test,base_url={server.url}"
-        settings = Settings(models=(Choice.parse(choice),))
+        settings = Settings(models=(ModelChoice.parse(choice),))
         judged_in(folder / "warm", settings, JUDGE, given[:1])  # connections, imports
         preparing, requests = prepared(settings, questions)
         chat = Tools(settings).role("chat.judge")

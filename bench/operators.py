@@ -20,7 +20,7 @@ from PIL import Image as Pictures
 
 from _figures import cpu_of, figure, long_video, ratio
 from screentest.core import Clip, Frame, Script, Size, Span, build
-from screentest.models import Choice, Models
+from screentest.models import ModelChoice, Models
 from screentest.testbeds.captions.facts import Action, CaptionFacts, Coloured, Placed
 from screentest.testbeds.contract import Chosen, Context, Film, FilmLook, Rng, boundaries, film_of
 from screentest.testbeds.operators.pictures import STYLES, contrast_table
@@ -102,7 +102,7 @@ def in_layout(pictures: list[Image], layout: str) -> list[Any]:
 def main() -> None:
     source = long_video(1280, 720, frames=FRAMES * 8, rate=FRAMES)
     script = Script((Clip("A thing moves at the left.", Span(Fraction(2), Fraction(3))),))
-    models = Models([Choice.parse(text) for text in BACKENDS])
+    models = Models([ModelChoice.parse(text) for text in BACKENDS])
     with TemporaryDirectory() as folder:
         video = normalize(
             source,

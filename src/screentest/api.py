@@ -68,7 +68,7 @@ if TYPE_CHECKING:
 
     from screentest.certificates.prompt_changes import PromptChange
     from screentest.judges.cases import Case
-    from screentest.models import Choice
+    from screentest.models import ModelChoice
     from screentest.run import Coverage
     from screentest.testbeds.options import BuildOptions
 
@@ -621,7 +621,7 @@ def _with_backgrounds(specs: tuple[str, ...], folder: File | None) -> tuple[str,
 
 
 def _chat_settings(
-    chosen: Sequence[Choice], work: ModelOptions
+    chosen: Sequence[ModelChoice], work: ModelOptions
 ) -> tuple[Settings | None, Decimal | None]:
     """The chat models that were chosen, if any was, and the most that may be spent."""
     from screentest.models.templates import Prompts

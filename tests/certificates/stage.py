@@ -17,7 +17,7 @@ from screentest.certificates.cases import read_cases
 from screentest.certificates.plan import Certification, Plan, certify
 from screentest.core import Item, Size
 from screentest.judges.cases import strongest
-from screentest.models import Choice, Detection
+from screentest.models import Detection, ModelChoice
 from screentest.run import InlineEngine, LocalEngine, RunStore
 from screentest.run.session import Settings
 from screentest.sample import sample_videos
@@ -105,7 +105,7 @@ def answer(better: str) -> Answer:
 def settings(server: FakeChatServer, use: str = "chat", model: str = "test") -> Settings:
     """Everything is asked of this server."""
     choice = f"{use}=openai:{model},base_url={server.url},max_attempts=1"
-    return Settings(models=(Choice.parse(choice),))
+    return Settings(models=(ModelChoice.parse(choice),))
 
 
 def certified(

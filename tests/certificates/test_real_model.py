@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from screentest.core import BUILTIN_ASPECTS
-from screentest.models import Choice as ModelChoice
+from screentest.models import ModelChoice
 from screentest.run import Record, RunReader
 from screentest.run.session import Settings
 from tests.certificates.speaking import speaking_model

@@ -16,7 +16,7 @@ from pathlib import Path
 import pytest
 
 from screentest.core import BUILTIN_ASPECTS, Aspect, Choice, Reason, Verdict
-from screentest.models import Choice as ModelChoice
+from screentest.models import ModelChoice
 from screentest.run import RunReader
 from screentest.testing.chat_answers import Answer, Asked, plausible
 from screentest.testing.chat_server import FakeChatServer

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from screentest.core import BadOption
 from screentest.core.options import parse, read_options, split_options, write_options
-from screentest.models import Choice
+from screentest.models import ModelChoice
 
 names = st.from_regex(r"[a-z][a-z_]{0,8}", fullmatch=True)
 values = st.recursive(
@@ -29,8 +29,8 @@ def test_options_come_back(options: dict[str, Any]) -> None:
 
 @given(st.dictionaries(names, values, max_size=4))
 def test_a_choice_comes_back(options: dict[str, Any]) -> None:
-    choice = Choice("chat", "openai", "gpt-5", options, "caption")
-    assert Choice.parse(str(choice)) == choice
+    choice = ModelChoice("chat", "openai", "gpt-5", options, "caption")
+    assert ModelChoice.parse(str(choice)) == choice
 
 
 def test_an_option_without_a_value_is_told() -> None:

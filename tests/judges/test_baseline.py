@@ -29,7 +29,7 @@ from screentest.core import (
 )
 from screentest.judges.baseline import baseline, tails
 from screentest.judges.verdicts import verdict
-from screentest.models import Choice as ModelChoice
+from screentest.models import ModelChoice
 from screentest.run.session import Settings, Tools
 from screentest.scores.measure import measure
 

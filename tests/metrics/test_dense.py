@@ -26,7 +26,7 @@ from screentest.core import (
     build,
 )
 from screentest.metrics.narrative.clips import ClipAnswer, SeenClip, added_up, offered_to, read_clip
-from screentest.models import Choice
+from screentest.models import ModelChoice
 from screentest.run.session import Settings, Tools
 from screentest.scores.measure import measure
 from screentest.testing.chat_answers import MALFORMED, Act, Answer, Asked
@@ -71,7 +71,7 @@ def server_and_tools() -> Iterator[
 
     def start(script: Callable[[Asked], Act]) -> tuple[FakeChatServer, Tools]:
         server = FakeChatServer(script).__enter__()
-        choice = Choice.parse(f"chat=openai:test,base_url={server.url},max_attempts=1")
+        choice = ModelChoice.parse(f"chat=openai:test,base_url={server.url},max_attempts=1")
         opened.append((server, Tools(Settings(models=(choice,)))))
         return opened[-1]
 

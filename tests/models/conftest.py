@@ -7,14 +7,21 @@ from pathlib import Path
 
 import pytest
 
-from screentest.models.catalogue import CATALOGUE, Client, Official, Package, Weights, WeightsFile
+from screentest.models.catalogue import (
+    CATALOGUE,
+    Official,
+    Package,
+    PackageClient,
+    Weights,
+    WeightsFile,
+)
 
 TOY_FILES = {"model.bin": b"the weights" * 1000, "labels.txt": b"cat\ndog\n"}
 
 
-def toy_weights(client: Client, name: str = "toy") -> Weights:
+def toy_weights(client: PackageClient, name: str = "toy") -> Weights:
     """An entry of two small files inside a package."""
-    folder = "package" if client is Client.NPM else "toy"
+    folder = "package" if client is PackageClient.NPM else "toy"
     return Weights(
         name,
         "a test",
@@ -39,7 +46,7 @@ def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 @pytest.fixture
 def toy(monkeypatch: pytest.MonkeyPatch) -> Weights:
     """The toy in the catalogue, as a package for pip."""
-    entry = toy_weights(Client.PIP)
+    entry = toy_weights(PackageClient.PIP)
     monkeypatch.setitem(CATALOGUE, "toy", entry)
     return entry
 
@@ -47,6 +54,6 @@ def toy(monkeypatch: pytest.MonkeyPatch) -> Weights:
 @pytest.fixture
 def npm_toy(monkeypatch: pytest.MonkeyPatch) -> Weights:
     """The toy in the catalogue, as a package for npm."""
-    entry = toy_weights(Client.NPM)
+    entry = toy_weights(PackageClient.NPM)
     monkeypatch.setitem(CATALOGUE, "toy", entry)
     return entry

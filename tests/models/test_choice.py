@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from screentest.core import BadOption, Item, NoValue, Reason, UserError
-from screentest.models import PROFILES, Choice, Models, read_models, weights
+from screentest.models import PROFILES, ModelChoice, Models, read_models, weights
 from screentest.models.choice import profile_choice
 from screentest.models.roles import role_entry, role_names
 from screentest.run import InlineEngine, RunReader, RunStore
@@ -84,7 +84,7 @@ def test_missing_weights_of_a_profile_stop_at_once(cache: Path) -> None:
     assert "screentest models pull light" in caught.value.advice
     models.must_be_here(["flow"])  # DIS needs none
     # Chosen by name, they are missed where they are used.
-    chosen = Models([Choice.parse("matting=u2net")])
+    chosen = Models([ModelChoice.parse("matting=u2net")])
     chosen.must_be_here(["matting"])
     with pytest.raises(NoValue) as missing:
         chosen.role("matting")

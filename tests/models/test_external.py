@@ -20,8 +20,8 @@ import psutil
 import pytest
 
 from screentest.core import BadOption, NoValue, Outcome, Reason, attempt, registry
-from screentest.models import Choice, Models
-from screentest.models.external import Terms, Worker, split_command
+from screentest.models import ModelChoice, Models
+from screentest.models.external import ExternalWorker, WorkerTerms, split_command
 from screentest.models.external.roles import ExternalTechnical
 from screentest.models.roles import role_names
 
@@ -32,9 +32,9 @@ FRAMES = list(np.random.default_rng(0).integers(0, 256, (3, 40, 60, 3), np.uint8
 
 
 @pytest.fixture
-def worker() -> Iterator[Worker]:
+def worker() -> Iterator[ExternalWorker]:
     """The example."""
-    made = Worker(Terms((sys.executable, str(EXAMPLE)), timeout=60, start_timeout=60))
+    made = ExternalWorker(WorkerTerms((sys.executable, str(EXAMPLE)), timeout=60, start_timeout=60))
     yield made
     made.close()
 
@@ -42,12 +42,12 @@ def worker() -> Iterator[Worker]:
 @pytest.fixture
 def misbehave(tmp_path: Path) -> Iterator[object]:
     """Starts a worker that goes wrong in the named way."""
-    made: list[Worker] = []
+    made: list[ExternalWorker] = []
 
     def start(way: str, **terms: float) -> ExternalTechnical:
         command = (sys.executable, str(MISBEHAVING), way, str(tmp_path / "note"))
         told = {"timeout": 120.0, "start_timeout": 120.0, **terms}
-        made.append(Worker(Terms(command, **told)))
+        made.append(ExternalWorker(WorkerTerms(command, **told)))
         return ExternalTechnical(made[-1])
 
     yield start
@@ -80,14 +80,14 @@ class TestTheExample:
         return shlex.join([sys.executable, str(EXAMPLE)])
 
     def test_it_fills_a_role_by_the_command_line(self, command: str):
-        models = Models([Choice.parse(f'technical=external:"{command}"')])
+        models = Models([ModelChoice.parse(f'technical=external:"{command}"')])
         score = models.role("technical").score(FRAMES)
         # What the example computes, computed here.
         steepness = [np.abs(np.diff(frame.mean(axis=2), axis=1)).mean() for frame in FRAMES]
         assert score == pytest.approx(1 - np.exp(-np.mean(steepness) / 10))
 
     def test_its_greeting_is_in_the_signature(self, command: str):
-        models = Models([Choice.parse(f"technical=external:{command},timeout=7")])
+        models = Models([ModelChoice.parse(f"technical=external:{command},timeout=7")])
         parts = dict(models.signature("technical").parts)
         assert parts["worker"] == "example"
         assert parts["worker version"] == "1"
@@ -95,7 +95,7 @@ class TestTheExample:
         assert parts["numpy"] == np.__version__
         assert "timeout" not in parts
 
-    def test_arrays_go_and_come_back(self, worker: Worker):
+    def test_arrays_go_and_come_back(self, worker: ExternalWorker):
         (middle,) = worker.ask("interpolation", "midpoint", {"pairs": [(FRAMES[0], FRAMES[1])]})
         expected = (FRAMES[0].astype(int) + FRAMES[1] + 1) // 2
         assert middle.dtype == np.uint8
@@ -103,7 +103,7 @@ class TestTheExample:
 
     def test_one_process_fills_all_roles_of_one_command(self, command: str):
         models = Models(
-            [Choice.parse(f"{role}=external:{command}") for role in ("technical", "aesthetic")]
+            [ModelChoice.parse(f"{role}=external:{command}") for role in ("technical", "aesthetic")]
         )
         technical, aesthetic = models.role("technical"), models.role("aesthetic")
         assert technical._worker is aesthetic._worker
@@ -112,13 +112,13 @@ class TestTheExample:
         assert aesthetic.score([]).shape == (0,)
 
     def test_a_role_it_does_not_fill_is_said(self, command: str):
-        models = Models([Choice.parse(f"matting=external:{command}")])
+        models = Models([ModelChoice.parse(f"matting=external:{command}")])
         with pytest.raises(NoValue, match="does not fill the role 'matting'") as caught:
             models.role("matting").matte(FRAMES)
         assert caught.value.reason is Reason.MISSING_MODEL
         assert "technical" in caught.value.advice
 
-    def test_a_mistake_inside_is_told_with_its_traceback(self, worker: Worker):
+    def test_a_mistake_inside_is_told_with_its_traceback(self, worker: ExternalWorker):
         with pytest.raises(NoValue, match="Traceback") as caught:
             worker.ask("technical", "score", {"wrong": 1})
         assert caught.value.reason is Reason.CRASHED
@@ -133,7 +133,7 @@ class TestTheExample:
                 "    steepness = [", '    print("{not a message}")\n    steepness = ['
             )
         )
-        talker = Worker(Terms((sys.executable, str(chatty)), 60, 60))
+        talker = ExternalWorker(WorkerTerms((sys.executable, str(chatty)), 60, 60))
         assert 0 < talker.ask("technical", "score", {"frames": FRAMES}) < 1
         talker.close()
 
@@ -181,7 +181,7 @@ class TestGreeting:
         "command", ["/no/such/program", str(ROOT), "python\0", "no-such-program-anywhere --x"]
     )
     def test_a_command_that_cannot_be_started(self, command: str):
-        technical = ExternalTechnical(Worker(Terms(split_command(command))))
+        technical = ExternalTechnical(ExternalWorker(WorkerTerms(split_command(command))))
         failure = outcome(technical).failure
         assert failure is not None
         assert failure.reason is Reason.MISSING_MODEL
@@ -335,7 +335,9 @@ class TestLeavings:
         assert outcome(technical).ok  # and it starts again when asked
 
     def test_a_worker_nobody_holds_any_more_is_ended(self, misbehave):
-        worker = Worker(Terms((sys.executable, str(MISBEHAVING), "fine", ""), 120, 120))
+        worker = ExternalWorker(
+            WorkerTerms((sys.executable, str(MISBEHAVING), "fine", ""), 120, 120)
+        )
         worker.ask("technical", "score", {"frames": FRAMES})
         pid, folder = worker._process._process.pid, worker._folder
         del worker
@@ -346,8 +348,8 @@ class TestLeavings:
     def test_at_the_end_of_the_program_it_is_ended(self):
         script = (
             "import sys, numpy as np\n"
-            "from screentest.models.external import Terms, Worker\n"
-            "worker = Worker(Terms((sys.executable, sys.argv[1]), 60, 60))\n"
+            "from screentest.models.external import WorkerTerms, ExternalWorker\n"
+            "worker = ExternalWorker(WorkerTerms((sys.executable, sys.argv[1]), 60, 60))\n"
             "frames = [np.zeros((40, 40, 3), np.uint8)]\n"
             "worker.ask('technical', 'score', {'frames': frames})\n"
             "print(worker._process._process.pid, worker._folder)\n"
@@ -372,7 +374,7 @@ class TestLeavings:
             f"import os, pathlib\npathlib.Path({str(seen)!r}).write_text(repr(dict(os.environ)))\n"
             + EXAMPLE.read_text()
         )
-        worker = Worker(Terms((sys.executable, str(script)), 60, 60, device="cuda:1"))
+        worker = ExternalWorker(WorkerTerms((sys.executable, str(script)), 60, 60, device="cuda:1"))
         assert worker.hello.name == "example"
         worker.close()
         environment = seen.read_text()
@@ -383,7 +385,7 @@ class TestLeavings:
     def test_the_command_meets_no_shell(self, tmp_path: Path):
         witness = tmp_path / "it ran"
         command = f"{sys.executable} {EXAMPLE} ; touch {shlex.quote(str(witness))} $(touch x) | cat"
-        worker = Worker(Terms(split_command(command), 60, 60))
+        worker = ExternalWorker(WorkerTerms(split_command(command), 60, 60))
         assert worker.hello.name == "example"  # it got odd arguments, and nothing else happened
         worker.close()
         assert not witness.exists()
@@ -392,7 +394,7 @@ class TestLeavings:
 class TestTurns:
     """One request at a time, whoever asks."""
 
-    def test_threads_get_their_own_answers(self, worker: Worker):
+    def test_threads_get_their_own_answers(self, worker: ExternalWorker):
         pictures = [np.full((20, 20, 3), 10 * n, np.uint8) for n in range(12)]
 
         def halved(n: int) -> int:
@@ -403,7 +405,7 @@ class TestTurns:
         with ThreadPoolExecutor(6) as pool:
             assert list(pool.map(halved, range(12))) == [5 * n for n in range(12)]
 
-    def test_a_forked_copy_starts_its_own(self, worker: Worker):
+    def test_a_forked_copy_starts_its_own(self, worker: ExternalWorker):
         """Two processes on one pair of pipes would read each other's answers."""
         mine = worker.ask("technical", "score", {"frames": FRAMES})
         pid = worker._process._process.pid
@@ -446,7 +448,7 @@ def test_every_role_but_chat_can_be_filled():
 
 def test_a_command_is_needed():
     with pytest.raises(BadOption, match="model"):
-        Models([Choice.parse("technical=external")]).role("technical")
+        Models([ModelChoice.parse("technical=external")]).role("technical")
 
 
 class TestTheDocs:

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from screentest.core import NoValue, Reason
-from screentest.models import Choice, Detection, Models
+from screentest.models import Detection, ModelChoice, Models
 from screentest.models.roles import role_names
 
 SCRIPT = Path(__file__).with_name("every_role_worker.py")
@@ -24,7 +24,7 @@ MASK[5:10, 5:10] = 1
 
 def filled(*arguments: str) -> Models:
     command = shlex.join([sys.executable, str(SCRIPT), *arguments])
-    return Models([Choice(role, "external", command) for role in ROLES])
+    return Models([ModelChoice(role, "external", command) for role in ROLES])
 
 
 @pytest.fixture(scope="module")

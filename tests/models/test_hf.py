@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 
 from screentest.core import NoValue, Reason
-from screentest.models import Choice, Models
+from screentest.models import ModelChoice, Models
 from screentest.models.chat.messages import ChatRequest, Picture, Sampling, Text
 
 torch = pytest.importorskip("torch")
@@ -57,7 +57,7 @@ def images() -> list[Any]:
 
 
 def load(role: str, backend: str, model: Path, **options: Any) -> Any:
-    return Models([Choice(Choice.parse(f"{role}=x").role, backend, str(model), options)]).role(role)
+    return Models([ModelChoice(role, backend, str(model), options)]).role(role)
 
 
 def unit(rows: Any) -> Any:
@@ -395,7 +395,7 @@ def test_other_weights_are_another_identity(saved: Callable[[str], Path], tmp_pa
 
     folder = tmp_path / "clip"
     shutil.copytree(saved("clip"), folder)
-    chosen = [Choice.parse(f"image_text=hf:{place}") for place in (saved("clip"), folder)]
+    chosen = [ModelChoice.parse(f"image_text=hf:{place}") for place in (saved("clip"), folder)]
     same = {str(Models([choice]).signature("image_text")) for choice in chosen}
     assert len(same) == 1  # where it lies is no part of it
     tensors = load_file(folder / "model.safetensors")

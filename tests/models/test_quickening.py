@@ -12,15 +12,18 @@ import pytest
 torch = pytest.importorskip("torch")
 transformers = pytest.importorskip("transformers")
 
-from screentest.models.downloads import Stream  # noqa: E402
-from screentest.models.optimize import _layers, quicken  # noqa: E402
-from screentest.models.pretrained import Place, _takes_tensors, pixel_inputs  # noqa: E402
+from screentest.models.optimize import (  # noqa: E402
+    PictureBatches,
+    _layers,
+    optimize_model,
+)
+from screentest.models.pretrained import ModelDevice, _takes_tensors, pixel_inputs  # noqa: E402
 from tests.models import tiny  # noqa: E402
 from tests.models.torchvision_here import make_importable  # noqa: E402
 
 pytestmark = [pytest.mark.models, pytest.mark.filterwarnings("default")]
 
-CPU = Place("cpu", torch.float32)
+CPU = ModelDevice("cpu", torch.float32)
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -45,13 +48,13 @@ def test_a_quickened_tower_gives_the_same(
     """
     folder = make(tmp_path / "model")
     plain, quick = (transformers.AutoModel.from_pretrained(folder).eval() for _ in range(2))
-    assert quicken(quick, Place("cuda", torch.float32)) == {}
+    assert optimize_model(quick, ModelDevice("cuda", torch.float32)) == {}
     inputs = torch.randn(3, 3, side, side, generator=torch.Generator().manual_seed(1))
     for batch in (inputs, inputs[:1] * 0.5):
         with torch.no_grad():
             one, other = (_vectors(model, batch) for model in (plain, quick))
         assert torch.allclose(one, other, atol=1e-5)
-    assert quicken(plain, CPU) == {}
+    assert optimize_model(plain, CPU) == {}
     assert len(_layers(quick)) == 2  # as many as the tiny towers have
 
 
@@ -78,7 +81,7 @@ def test_pictures_as_one_tensor_are_prepared_the_same(tmp_path: Path) -> None:
 
 def test_a_batch_that_does_not_fit_is_halved(tmp_path: Path) -> None:
     processor = transformers.AutoImageProcessor.from_pretrained(tiny.dinov2(tmp_path / "model"))
-    stream = Stream(processor, CPU, 8)
+    stream = PictureBatches(processor, CPU, 8)
 
     def compute(inputs: Any) -> Any:
         if len(inputs["pixel_values"]) > 3:
@@ -87,4 +90,4 @@ def test_a_batch_that_does_not_fit_is_halved(tmp_path: Path) -> None:
 
     rows = torch.cat(stream.rows(pictures(5), compute))
     assert (len(rows), stream.batch) == (5, 2)
-    assert Stream(processor, CPU).batch == 32
+    assert PictureBatches(processor, CPU).batch == 32

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from screentest.core import BadOption, registry
-from screentest.models import Choice, Models
+from screentest.models import ModelChoice, Models
 from screentest.models.backends.flow import DisFlow
 from screentest.models.roles import Flow
 from tests.models.real_frames import Image, frame
@@ -145,4 +145,4 @@ def test_the_role_is_filled_without_a_choice_and_signed():
 
 def test_a_preset_that_is_none_is_refused():
     with pytest.raises(BadOption, match="preset"):
-        Models([Choice.parse("flow=dis,preset=slow")]).role("flow")
+        Models([ModelChoice.parse("flow=dis,preset=slow")]).role("flow")

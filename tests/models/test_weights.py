@@ -10,7 +10,7 @@ import pytest
 
 from screentest.core import NoValue, Reason, UnknownName
 from screentest.core.registry import registry
-from screentest.models import Choice, weights
+from screentest.models import ModelChoice, weights
 from screentest.models.catalogue import CATALOGUE, Weights
 from screentest.models.choice import profile_choice
 from screentest.models.roles import role_names
@@ -133,7 +133,7 @@ def test_every_entry_is_complete(entry: Weights) -> None:
 @pytest.mark.parametrize("entry", CATALOGUE.values(), ids=CATALOGUE)
 def test_what_is_advised_instead_is_a_backend_that_exists(entry: Weights) -> None:
     if entry.instead:
-        choice = Choice.parse(entry.instead)
+        choice = ModelChoice.parse(entry.instead)
         assert "model" in registry.entry(choice.role, choice.backend).parameters
 
 

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from screentest.core import BadOption, Item
-from screentest.models import Choice
+from screentest.models import ModelChoice
 from screentest.run import InlineEngine
 from screentest.run.session import Settings
 from screentest.sample import sample_videos
@@ -51,7 +51,7 @@ def built(
     options: BuildOptions = OPTIONS,
     categories: tuple[str, ...] = (),
 ) -> BuildResult:
-    model = Choice.parse(f"chat=openai:seer,base_url={server.url}")
+    model = ModelChoice.parse(f"chat=openai:seer,base_url={server.url}")
     return build_testbed(
         items,
         folder,

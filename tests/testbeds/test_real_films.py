@@ -11,7 +11,7 @@ import pytest
 
 from screentest.core import BUILTIN_ASPECTS, Aspect, Reason
 from screentest.core.registry import registry
-from screentest.models import Choice
+from screentest.models import ModelChoice
 from screentest.run import LocalEngine
 from screentest.testbeds.builder import BuildResult, build_testbed
 from screentest.testbeds.options import BuildOptions
@@ -35,7 +35,7 @@ def built(shared_data: Path, tmp_path_factory: pytest.TempPathFactory) -> tuple[
         long_side=96,
         rate=Fraction(2),
         encoder=QUICK,
-        models=tuple(map(Choice.parse, BACKENDS)),
+        models=tuple(map(ModelChoice.parse, BACKENDS)),
     )
     return folder, build_testbed(films, folder, options, engine=LocalEngine(workers=2))
 

@@ -32,7 +32,7 @@ from screentest.cli.options import JsonOption, PromptsOption
 from screentest.cli.progress import watched
 from screentest.cli.tables import COUNT, show
 from screentest.core.table import Column, Table
-from screentest.models import Choice, Models
+from screentest.models import ModelChoice, Models
 from screentest.models.chat.costs import Prices
 from screentest.models.templates import Prompts
 from screentest.run import RunStore
@@ -143,7 +143,7 @@ def translate(
           --model chat=openai:qwen3,base_url=http://127.0.0.1:8000/v1
     """
 
-    choice = Choice.parse(model)
+    choice = ModelChoice.parse(model)
     models = Models([choice])
     chat = models.role("chat")
     names = {"ja": "Japanese", "en": "English", "de": "German", "fr": "French", "es": "Spanish"}

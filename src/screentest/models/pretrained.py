@@ -1,7 +1,7 @@
 """Loading by transformers and diffusers: from a folder or a hub id, safely, on the right device.
 
 Only safetensors are read, code that comes with weights runs only when the user says so, and a
-model that cannot be had is a typed reason with the command that mends it.
+model that cannot be had is a typed reason with the command that fixes it.
 """
 
 from __future__ import annotations
@@ -36,14 +36,14 @@ def ready() -> bool:
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class ModelDevice:
     """Where a model runs, and in which precision."""
 
     device: str
     dtype: Any
 
     @classmethod
-    def choose(cls, device: str = "auto") -> Place:
+    def choose(cls, device: str = "auto") -> ModelDevice:
         """A GPU where there is one, in half precision; else the CPU in single precision."""
         torch = optional("torch", EXTRA)
         if device == "auto":
@@ -101,20 +101,20 @@ class Origin:
             raise self._missing(error) from error
 
     def _missing(self, error: Exception) -> NoValue:
-        told = " ".join(str(error).split())
-        if "trust_remote_code" in told:
+        message = " ".join(str(error).split())
+        if "trust_remote_code" in message:
             advice = "It brings code of its own: add trust_remote_code=true if you trust it."
-        elif "safetensors" in told:
+        elif "safetensors" in message:
             advice = "Only safetensors are read: convert the weights, or take another revision."
         elif isinstance(error, ImportError):
             advice = f"Install what it needs: pip install 'screentest[{EXTRA}]'"
         else:
             advice = "Check the name, or download it first and give the folder."
         return NoValue(
-            Reason.MISSING_MODEL, f"{self.model} cannot be loaded: {told[:300]}", advice=advice
+            Reason.MISSING_MODEL, f"{self.model} cannot be loaded: {message[:300]}", advice=advice
         )
 
-    def identity(self, loaded: Any, place: Place) -> dict[str, str]:
+    def identity(self, loaded: Any, place: ModelDevice) -> dict[str, str]:
         """What numbers depend on: weights, libraries, precision."""
         torch = optional("torch", EXTRA)
         transformers = optional("transformers", EXTRA)
@@ -132,7 +132,7 @@ class Origin:
         }
 
 
-def pixel_inputs(processor: Any, images: Sequence[Image], place: Place) -> dict[str, Any]:
+def pixel_inputs(processor: Any, images: Sequence[Image], place: ModelDevice) -> dict[str, Any]:
     """Pictures as a model takes them; resized and normalised on the GPU where there is one."""
     where = {"device": place.device} if place.device.startswith("cuda") else {}
     checked = [check_picture(image) for image in images]
@@ -157,7 +157,7 @@ def _takes_tensors(processor: Any) -> bool:
     )
 
 
-def _copied(images: Sequence[Image], place: Place) -> Any:
+def _copied(images: Sequence[Image], place: ModelDevice) -> Any:
     """Pictures of one size on the device, channels first: one copy, which nobody waits for."""
     torch = optional("torch", EXTRA)
     together = torch.empty((len(images), *images[0].shape), dtype=torch.uint8, pin_memory=True)
@@ -214,10 +214,10 @@ def read_tensors(path: str, *, allow_pickle: bool, device: str = "cpu") -> dict[
             loaded = torch.load(place, map_location=device, weights_only=True)
         state: dict[str, Any] = loaded.get("state_dict", loaded)
     except Exception as error:  # on a damaged file the readers raise anything
-        told = " ".join(str(error).split()) or type(error).__name__
+        message = " ".join(str(error).split()) or type(error).__name__
         raise NoValue(
             Reason.MISSING_MODEL,
-            f"{place} holds no tensors that can be read: {told[:300]}",
+            f"{place} holds no tensors that can be read: {message[:300]}",
             advice="Download the file again, or take another.",
         ) from error
     return state

@@ -92,10 +92,10 @@ def _external(name: str) -> Callable[..., Any]:
     ) -> Any:
         """``model`` is the command; it is started without a shell, on first use."""
         # Late: this module is imported wherever a role is named.
-        from screentest.models.external import Terms, Worker, filled_by, split_command
+        from screentest.models.external import ExternalWorker, WorkerTerms, filled_by, split_command
 
-        terms = Terms(split_command(model), timeout, start_timeout, restarts, device)
-        return filled_by(name, Worker.shared(terms))
+        terms = WorkerTerms(split_command(model), timeout, start_timeout, restarts, device)
+        return filled_by(name, ExternalWorker.shared(terms))
 
     return external
 
@@ -225,7 +225,7 @@ class Technical(Backend, Protocol):
 
 
 @role("videoscore", paper="hf:TIGER-Lab/VideoScore")
-class VideoScore(Backend, Protocol):
+class VideoScoring(Backend, Protocol):
     """VideoScore's five regression heads."""
 
     @property

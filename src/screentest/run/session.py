@@ -20,7 +20,7 @@ from screentest.core import (
     VideoInfo,
     to_json,
 )
-from screentest.models import Choice, Models, read_models
+from screentest.models import ModelChoice, Models, read_models
 from screentest.models.chat.costs import Prices, read_prices
 from screentest.models.roles import CHAT
 from screentest.models.templates import Prompts
@@ -36,7 +36,7 @@ MODELS = "models"
 class Settings:
     """Which models, templates, detector and limits. Equal settings give equal numbers."""
 
-    models: tuple[Choice, ...] = ()
+    models: tuple[ModelChoice, ...] = ()
     device: str = "auto"
     prompts: Path | None = None
     """A folder of templates that replace ours."""

@@ -9,7 +9,7 @@ from itertools import product
 
 from screentest.core import BUILTIN_ASPECTS, BadOption, seconds
 from screentest.core.registry import BUILTIN, registry
-from screentest.models import Choice
+from screentest.models import ModelChoice
 from screentest.video import EncoderSettings
 
 EXTRACTORS = ("rules", "chat")
@@ -48,7 +48,7 @@ class BuildOptions:
     encoder: EncoderSettings = field(default_factory=EncoderSettings)
     extract: str = "rules"
     """Who reads the captions: the built-in rules, or "chat"."""
-    models: tuple[Choice, ...] = ()
+    models: tuple[ModelChoice, ...] = ()
     device: str = "auto"
 
     def __post_init__(self) -> None:

@@ -19,7 +19,7 @@ from screentest.core import (
     build,
     to_json,
 )
-from screentest.models import Choice, Models
+from screentest.models import ModelChoice, Models
 from screentest.run import Job, RecordKey, TaskResults
 from screentest.testbeds.captions.facts import CaptionFacts
 from screentest.testbeds.contract import (
@@ -79,7 +79,7 @@ def make_pairs(job: Job) -> TaskResults:
 @lru_cache(1)
 def _models(choices: tuple[str, ...], device: str) -> Models:
     """The backends of this process, kept from task to task: loading them takes long."""
-    return Models([Choice.parse(choice) for choice in choices], device=device)
+    return Models([ModelChoice.parse(choice) for choice in choices], device=device)
 
 
 class _Bench:

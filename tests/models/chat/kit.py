@@ -11,7 +11,7 @@ from typing import Any
 from pydantic import BaseModel, Field
 
 from screentest.core import CallStatus
-from screentest.models.chat.calls import Settings
+from screentest.models.chat.calls import CallSettings
 from screentest.models.chat.costs import MemoryLedger, Price, Prices
 from screentest.models.chat.endpoint import Endpoint
 from screentest.models.chat.faults import Retries
@@ -77,7 +77,7 @@ def chat_at(
 ) -> OpenAIChat:
     """A client for that address."""
     endpoint = Endpoint.of(url)
-    settings = Settings(
+    settings = CallSettings(
         model=model,
         endpoint=endpoint,
         dialect=dialect_for(dialect, endpoint.host, model),

@@ -8,12 +8,12 @@ from itertools import pairwise
 import pytest
 
 from screentest.core import CallStatus, Reason
-from screentest.models.chat.faults import Fault, FaultKind, connection_fault, status_fault
+from screentest.models.chat.faults import CallFault, FaultKind, connection_fault, status_fault
 
 NOW = 1000.0
 
 
-def fault(status: int, message: str = "no", code: str = "", **headers: str) -> Fault:
+def fault(status: int, message: str = "no", code: str = "", **headers: str) -> CallFault:
     body = json.dumps({"error": {"message": message, "code": code or None}})
     return status_fault(status, headers, body, NOW)
 

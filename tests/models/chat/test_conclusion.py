@@ -8,13 +8,13 @@ from hypothesis import strategies as st
 from pydantic import BaseModel, Field
 
 from screentest.core import NoValue, Reason
-from screentest.models.chat.messages import ChatRequest, Reply, Text, Usage
+from screentest.models.chat.messages import ChatRequest, ModelReply, Text, Usage
 from screentest.models.chat.parsing import conclude
 from tests.models.chat.kit import GOOD, Rating, plain, rating
 
 
 def test_an_object_of_the_schema() -> None:
-    reply = Reply(GOOD, model="m", fingerprint="f", usage=Usage(5, 6))
+    reply = ModelReply(GOOD, model="m", fingerprint="f", usage=Usage(5, 6))
     answer = conclude(rating(), reply)
     assert answer.value == Rating(score=4, reason="fine")
     assert (answer.text, answer.model, answer.fingerprint, answer.usage) == (
@@ -27,33 +27,33 @@ def test_an_object_of_the_schema() -> None:
 
 
 def test_a_text() -> None:
-    assert conclude(plain(), Reply("A dog runs.")).text == "A dog runs."
-    assert conclude(plain(), Reply("A dog runs.")).value is None
+    assert conclude(plain(), ModelReply("A dog runs.")).text == "A dog runs."
+    assert conclude(plain(), ModelReply("A dog runs.")).value is None
 
 
 REASONS = [
-    (Reply("", refusal="No."), Reason.REFUSED),
-    (Reply(GOOD, finish="content_filter"), Reason.REFUSED),
-    (Reply("I'm sorry, but I can't help with that."), Reason.REFUSED),
-    (Reply("I cannot assist with this request."), Reason.REFUSED),
-    (Reply("As an AI, I am unable to view videos."), Reason.REFUSED),
-    (Reply("I’m sorry, but I can’t actually see the uploaded video."), Reason.REFUSED),
-    (Reply("Unfortunately, I am unable to watch it, so: [NO]"), Reason.REFUSED),
-    (Reply("I apologize, but I don't have the ability to view images."), Reason.REFUSED),
-    (Reply("Sorry, I don't have access to the frames."), Reason.REFUSED),
-    (Reply("I can't provide a description of this content."), Reason.REFUSED),
-    (Reply("I won't answer that question."), Reason.REFUSED),
-    (Reply(GOOD, finish="length"), Reason.TRUNCATED),
-    (Reply(GOOD, finish="tool_calls"), Reason.UNPARSABLE),
-    (Reply(""), Reason.UNPARSABLE),
-    (Reply(" \n"), Reason.UNPARSABLE),
-    (Reply("<think>long thoughts"), Reason.UNPARSABLE),
+    (ModelReply("", refusal="No."), Reason.REFUSED),
+    (ModelReply(GOOD, finish="content_filter"), Reason.REFUSED),
+    (ModelReply("I'm sorry, but I can't help with that."), Reason.REFUSED),
+    (ModelReply("I cannot assist with this request."), Reason.REFUSED),
+    (ModelReply("As an AI, I am unable to view videos."), Reason.REFUSED),
+    (ModelReply("I’m sorry, but I can’t actually see the uploaded video."), Reason.REFUSED),
+    (ModelReply("Unfortunately, I am unable to watch it, so: [NO]"), Reason.REFUSED),
+    (ModelReply("I apologize, but I don't have the ability to view images."), Reason.REFUSED),
+    (ModelReply("Sorry, I don't have access to the frames."), Reason.REFUSED),
+    (ModelReply("I can't provide a description of this content."), Reason.REFUSED),
+    (ModelReply("I won't answer that question."), Reason.REFUSED),
+    (ModelReply(GOOD, finish="length"), Reason.TRUNCATED),
+    (ModelReply(GOOD, finish="tool_calls"), Reason.UNPARSABLE),
+    (ModelReply(""), Reason.UNPARSABLE),
+    (ModelReply(" \n"), Reason.UNPARSABLE),
+    (ModelReply("<think>long thoughts"), Reason.UNPARSABLE),
 ]
 
 
 @pytest.mark.parametrize(("reply", "reason"), REASONS)
 @pytest.mark.parametrize("request_", [plain(), rating()], ids=["text", "schema"])
-def test_reasons(request_: ChatRequest, reply: Reply, reason: Reason) -> None:
+def test_reasons(request_: ChatRequest, reply: ModelReply, reason: Reason) -> None:
     with pytest.raises(NoValue) as caught:
         conclude(request_, reply)
     assert caught.value.reason is reason
@@ -75,11 +75,11 @@ def test_reasons(request_: ChatRequest, reply: Reply, reason: Reason) -> None:
     ],
 )
 def test_descriptions_are_not_refusals(text: str) -> None:
-    assert conclude(plain(), Reply(text)).text == text
+    assert conclude(plain(), ModelReply(text)).text == text
 
 
 def test_an_object_after_a_refusal_is_an_example_and_no_answer() -> None:
-    reply = Reply(f"I am sorry, I cannot view the video. The format would be {GOOD}")
+    reply = ModelReply(f"I am sorry, I cannot view the video. The format would be {GOOD}")
     with pytest.raises(NoValue) as caught:
         conclude(rating(), reply)
     assert caught.value.reason is Reason.REFUSED
@@ -113,13 +113,13 @@ class Strict(BaseModel, extra="forbid"):
 )
 def test_nothing_is_bent_to_fit(text: str) -> None:
     with pytest.raises(NoValue) as caught:
-        conclude(ChatRequest((Text("x"),), schema=Strict), Reply(text))
+        conclude(ChatRequest((Text("x"),), schema=Strict), ModelReply(text))
     assert caught.value.reason is Reason.UNPARSABLE
 
 
 def test_a_whole_number_is_a_number() -> None:
     text = '{"side": "first", "weight": 1, "sure": false}'
-    answer = conclude(ChatRequest((Text("x"),), schema=Strict), Reply(text))
+    answer = conclude(ChatRequest((Text("x"),), schema=Strict), ModelReply(text))
     assert answer.value == Strict(side=Side.FIRST, weight=1.0, sure=False)
 
 
@@ -127,7 +127,7 @@ def test_a_whole_number_is_a_number() -> None:
 def test_no_text_gives_a_rating_outside_its_range(text: str) -> None:
     for written in (text, f'{{"score": {text}, "reason": "x"}}'):
         try:
-            answer = conclude(rating(), Reply(written))
+            answer = conclude(rating(), ModelReply(written))
         except NoValue as error:
             assert error.reason in (Reason.UNPARSABLE, Reason.REFUSED)  # noqa: PT017
         else:

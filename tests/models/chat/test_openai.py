@@ -20,7 +20,7 @@ import numpy as np
 import pytest
 
 from screentest.core import BadOption, CallStatus, ServiceError, UnknownName, build, registry
-from screentest.models import Choice, Models
+from screentest.models import ModelChoice, Models
 from screentest.models.chat.costs import MemoryLedger
 from screentest.models.chat.messages import ChatRequest, Encoding, Sampling, Text, encode
 from screentest.models.chat.openai import OpenAIChat, openai_chat
@@ -111,7 +111,7 @@ def test_the_users_own_sampling_goes_before_the_papers() -> None:
 
 
 def test_sampling_that_is_none() -> None:
-    with pytest.raises(BadOption, match="'temprature' is no sampling setting"):
+    with pytest.raises(BadOption, match="'temprature' is not a sampling setting"):
         openai_chat(model="m", base_url="http://127.0.0.1/v1", sampling={"temprature": 1})
     with pytest.raises(BadOption):
         openai_chat(model="m", base_url="http://127.0.0.1/v1", sampling={"temperature": "hot"})
@@ -134,7 +134,7 @@ def test_repeats_are_never_collapsed() -> None:
 def test_by_name_with_options_and_in_the_signature() -> None:
     with FakeChatServer() as server:
         text = f"chat=openai:judge,base_url={server.url},concurrency=2,timeout=5"
-        models = Models([Choice.parse(text)])
+        models = Models([ModelChoice.parse(text)])
         chat = models.role("chat")
         assert isinstance(chat, OpenAIChat)
         with chat:
@@ -147,7 +147,7 @@ def test_by_name_with_options_and_in_the_signature() -> None:
 
 def test_one_ledger_for_all_that_costs_money() -> None:
     with FakeChatServer() as server:
-        choice = Choice.parse(f"chat=openai:judge,base_url={server.url}")
+        choice = ModelChoice.parse(f"chat=openai:judge,base_url={server.url}")
         before, after = MemoryLedger(), MemoryLedger()
         models = Models([choice])
         models.attach(before, prices())  # before the backend is loaded
@@ -258,7 +258,7 @@ def test_offline_is_said_before_any_socket(monkeypatch: pytest.MonkeyPatch) -> N
         openai_chat(model="m", base_url="https://api.openai.com/v1", offline=True)
     monkeypatch.setenv("SCREENTEST_OFFLINE", "1")
     with pytest.raises(BadOption, match="nothing may leave"):
-        Models([Choice.parse("chat=openai:gpt-5")]).role("chat")
+        Models([ModelChoice.parse("chat=openai:gpt-5")]).role("chat")
 
 
 def test_frames_go_to_the_configured_host_only(monkeypatch: pytest.MonkeyPatch) -> None:

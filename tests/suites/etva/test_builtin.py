@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 from screentest.core import Frame, Item, Outcomes, Reason, Span
-from screentest.models import Choice
+from screentest.models import ModelChoice
 from screentest.models.backends.flow import DisFlow
 from screentest.models.roles import Detection
 from screentest.run.session import Settings, Tools
@@ -104,7 +104,7 @@ def _bare(question: PromptQuestion) -> PromptQuestion:
 
 
 def score(item: Item, *models: str) -> Outcomes:
-    tools = Tools(Settings(models=tuple(map(Choice.parse, models))))
+    tools = Tools(Settings(models=tuple(map(ModelChoice.parse, models))))
     return measure(item, {"m": resolve("etva_builtin").metric}, tools)["m"]
 
 

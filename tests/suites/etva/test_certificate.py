@@ -20,7 +20,7 @@ from screentest.certificates.cases import read_cases
 from screentest.certificates.certificate import Certificate
 from screentest.certificates.plan import Plan, certify
 from screentest.judges.cases import Case
-from screentest.models import Choice
+from screentest.models import ModelChoice
 from screentest.run import InlineEngine, RunStore
 from screentest.run.session import Settings, close_tools
 from screentest.sample import sample_videos
@@ -89,7 +89,7 @@ def run(
         return always_yes(question, asked)
 
     with FakeChatServer(well_behaved(looking)) as server:
-        chosen = Choice.parse(f"chat=openai:judge,base_url={server.url}")
+        chosen = ModelChoice.parse(f"chat=openai:judge,base_url={server.url}")
         with RunStore(folder, command="certify") as store:
             plan = Plan(tuple(cases), (judge,))
             done = certify(store, plan, Settings(models=(chosen,)), engine=InlineEngine())

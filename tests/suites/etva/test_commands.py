@@ -16,7 +16,7 @@ from screentest.cli import app
 from screentest.core import Item
 from screentest.judges.votes import VoteRecord, VoteTask, as_json
 from screentest.manifests.manifest import write_manifest
-from screentest.models import Choice
+from screentest.models import ModelChoice
 from screentest.run import InlineEngine, RunReader, RunStore
 from screentest.run.session import Settings, close_tools
 from screentest.scores.results import read_results
@@ -257,7 +257,7 @@ def scored(prompts: Path, sample: Path, tmp_path: Path) -> Path:
     invoke(*ETVA, "questions", "m.jsonl", "--writer", "rules", "--no-knowledge")
     spec = f"etva:questions={tmp_path / 'questions.jsonl'},knowledge=false,max_frames=4"
     with FakeChatServer(well_behaved(seeing)) as server:
-        settings = Settings(models=(Choice.parse(model(server)),))
+        settings = Settings(models=(ModelChoice.parse(model(server)),))
         with RunStore(tmp_path / "run", command="score") as store:
             done = score_items(store, items, [spec], settings, engine=InlineEngine())
         close_tools()

@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 from screentest.core import Clip, Item, Outcome, Outcomes, Reason, Script, Span
-from screentest.models import Choice
+from screentest.models import ModelChoice
 from screentest.run import InlineEngine, RunStore
 from screentest.run.session import Settings, Tools, close_tools
 from screentest.scores.evaluators import resolve, sign
@@ -42,7 +42,7 @@ def scoring(
 ) -> Iterator[tuple[Callable[..., Outcomes], FakeChatServer]]:
     with FakeChatServer(script) as server:
         choice = f"chat=openai:judge,base_url={server.url},max_attempts=2"
-        tools = Tools(Settings(models=(Choice.parse(choice),)))
+        tools = Tools(Settings(models=(ModelChoice.parse(choice),)))
 
         def score(item: Item, spec: str = "etva:writer=rules") -> Outcomes:
             return measure(item, {"etva": resolve(spec).metric}, tools)["etva"]
@@ -197,7 +197,7 @@ def test_after_a_failure_only_what_is_missing_is_paid_for(film: Item, tmp_path: 
 
     with FakeChatServer(model) as server:
         choice = f"chat=openai:judge,base_url={server.url},max_attempts=1"
-        settings = Settings(models=(Choice.parse(choice),))
+        settings = Settings(models=(ModelChoice.parse(choice),))
         starts = []
         for health["broken"] in (True, False):
             before = len(server.asked)

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from screentest.models import Choice, Models
+from screentest.models import ModelChoice, Models
 from screentest.suites.etva.graph import Category, EntityKind
 from screentest.suites.etva.questions import read_question_sets
 from screentest.suites.etva.rules.writer import rules_signature, write_by_rules
@@ -149,7 +149,7 @@ def test_released_questions_are_covered(shared_data: Path) -> None:
     released = read_question_sets(folder / "qa_sample.json", folder / "question_sample.json")
     written = [write_by_rules(one.prompt) for one in released]
     assert all(one.questions for one in written)
-    words = Models([Choice.parse("text_embedding=shared_words")]).role("text_embedding")
+    words = Models([ModelChoice.parse("text_embedding=shared_words")]).role("text_embedding")
     here = covered(released, written, words)
     elsewhere = covered(released, [*written[1:], written[0]], words)
     assert here.total == 618

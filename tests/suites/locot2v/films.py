@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from screentest.core import Frame, FrameRequest, Item, Outcome, Outcomes, Score, build
-from screentest.models import Choice
+from screentest.models import ModelChoice
 from screentest.run.session import Settings, Tools
 from screentest.scores.measure import measure
 from screentest.testing.films import gliding, texture
@@ -21,7 +21,7 @@ __all__ = ["CLASSICAL", "HEIGHT", "WIDTH", "Picture", "film", "gliding", "textur
 Picture = NDArray[np.uint8]
 HEIGHT, WIDTH = 96, 128
 CLASSICAL = tuple(
-    Choice.parse(text)
+    ModelChoice.parse(text)
     for text in (
         *("image_features=colour_gradient", "detection=saliency", "segmentation=grabcut"),
         *("text_embedding=shared_words", "aesthetic=image_statistics"),
@@ -33,7 +33,7 @@ CLASSICAL = tuple(
 def measured(spec: str, item: Item | Path, *models: str, **settings: Any) -> Outcomes:
     """What one metric says of one item, on the classical backends and ``models``."""
     one = Item("film", item) if isinstance(item, Path) else item
-    chosen = tuple(Choice.parse(text) for text in models)
+    chosen = tuple(ModelChoice.parse(text) for text in models)
     taken = {(choice.role, choice.use) for choice in chosen}
     rest = tuple(choice for choice in CLASSICAL if (choice.role, choice.use) not in taken)
     tools = Tools(Settings(models=(*chosen, *rest), **settings))

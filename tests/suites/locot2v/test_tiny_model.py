@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from screentest.core import Item
-from screentest.models import Choice
+from screentest.models import ModelChoice
 from screentest.run import InlineEngine, RunStore
 from screentest.run.session import Settings
 from screentest.scores.results import Results, read_results
@@ -81,7 +81,7 @@ def results(ffmpeg: str, sample: Path, tmp_path_factory: pytest.TempPathFactory)
         check=True,
     )
     model = speaking_model(folder / "model", "Here it is: ", everything(2), everything(4))
-    chat = Choice("chat", "hf", str(model))
+    chat = ModelChoice("chat", "hf", str(model))
     item = Item("film", film, prompt="A bird flies. Then it lands.", groups={"model": "camera"})
     with RunStore(folder / "run", command="score") as store:
         settings = Settings(models=(chat, *CLASSICAL), device="cpu")

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from screentest.core import Reason
-from screentest.models import Choice
+from screentest.models import ModelChoice
 from screentest.run import InlineEngine, RunStore
 from screentest.run.session import Settings
 from screentest.scores.results import Results, read_results
@@ -68,7 +68,7 @@ def suite_file(tmp_path: Path) -> Path:
 
 
 def scored(
-    ffmpeg: str, shared_data: Path, suite_file: Path, run: Path, *models: Choice
+    ffmpeg: str, shared_data: Path, suite_file: Path, run: Path, *models: ModelChoice
 ) -> tuple[Results, int]:
     """Both methods' videos, named by the prompt's id in a folder of each."""
     suite = read_prompt_suite(suite_file)
@@ -117,9 +117,11 @@ def test_with_every_answer_from_a_server(
 ) -> None:
     run = tmp_path / "run"
     with FakeChatServer() as server:
-        results, pending = scored(ffmpeg, shared_data, suite_file, run, Choice.parse(chat(server)))
+        results, pending = scored(
+            ffmpeg, shared_data, suite_file, run, ModelChoice.parse(chat(server))
+        )
         asked = len(server.asked)
-        again, _ = scored(ffmpeg, shared_data, suite_file, run, Choice.parse(chat(server)))
+        again, _ = scored(ffmpeg, shared_data, suite_file, run, ModelChoice.parse(chat(server)))
         assert len(server.asked) == asked  # nothing is asked twice
     assert pending == 0
     assert [value.outcome for value in again.values] == [value.outcome for value in results.values]

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from screentest.core import Item, Outcomes, build
-from screentest.models import Choice
+from screentest.models import ModelChoice
 from screentest.run.session import Settings, Tools
 from screentest.scores.measure import measure
 from screentest.suites.univ.schema import NOTHING, Part
@@ -96,9 +96,9 @@ def description(**fields: Any) -> dict[str, Any]:
     return {**NOTHING.model_dump(mode="json"), **fields}
 
 
-def chat(server: FakeChatServer) -> Choice:
+def chat(server: FakeChatServer) -> ModelChoice:
     """The choice of this server for all uses."""
-    return Choice.parse(f"chat=openai:fake,base_url={server.url},max_attempts=1")
+    return ModelChoice.parse(f"chat=openai:fake,base_url={server.url},max_attempts=1")
 
 
 def measured(spec: str, item: Item, server: FakeChatServer, **settings: Any) -> Outcomes:

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from screentest.core import Item, Reason
-from screentest.models import Choice
+from screentest.models import ModelChoice
 from screentest.run.session import Settings, Tools
 from screentest.scores.evaluators import resolve
 from screentest.scores.measure import measure
@@ -36,7 +36,7 @@ SMALL = "fps=1,short_side=56,most_frames=2"
 def tools(tmp_path_factory: pytest.TempPathFactory) -> Tools:
     make_importable()
     folder = tiny.vision_language_model(tmp_path_factory.mktemp("model") / "tiny")
-    return Tools(Settings(models=(Choice("chat", "hf", str(folder)),), device="cpu"))
+    return Tools(Settings(models=(ModelChoice("chat", "hf", str(folder)),), device="cpu"))
 
 
 @pytest.fixture(autouse=True)

@@ -34,7 +34,7 @@ from screentest.core import (
 )
 
 if TYPE_CHECKING:
-    from screentest.models.roles import VideoScore
+    from screentest.models.roles import VideoScoring
 
 QUALITIES = {
     "visual_quality": "how good the pictures look",
@@ -68,7 +68,7 @@ class VideoScoreMetric:
 
 
 class _Asking:
-    def __init__(self, item: Item, resources: Resources, model: VideoScore) -> None:
+    def __init__(self, item: Item, resources: Resources, model: VideoScoring) -> None:
         self._item, self._resources, self._model = item, resources, model
         self._ticks = _Ticks(model.max_frames)
         self.consumers = (self._ticks,)

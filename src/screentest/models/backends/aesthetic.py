@@ -22,8 +22,8 @@ from screentest.models.pictures import check_picture, limit_long_side, opencv_id
 from screentest.models.pretrained import (
     EXTRA,
     NEUTRAL,
+    ModelDevice,
     Origin,
-    Place,
     pixel_inputs,
     read_tensors,
     ready,
@@ -43,7 +43,7 @@ LONG_SIDE = 512
 
 
 @dataclass(frozen=True, slots=True)
-class Statistics:
+class ImageMeasures:
     """What is measured, each from 0 to 1."""
 
     contrast: float
@@ -57,7 +57,7 @@ class Statistics:
     def score(self) -> float:
         """Their weighted mean. The weights are a choice, not a fit to anybody's ratings.
 
-        >>> round(Statistics(1, 1, 1, 1, 1, 1).score, 6)
+        >>> round(ImageMeasures(1, 1, 1, 1, 1, 1).score, 6)
         1.0
         """
         return float(np.dot(astuple(self), WEIGHTS))
@@ -95,7 +95,7 @@ class ImageStatistics:
         return np.array([measure(image).score for image in images], np.float32)
 
 
-def measure(image: Image) -> Statistics:
+def measure(image: Image) -> ImageMeasures:
     """All statistics of one picture.
 
     >>> grey = np.full((40, 60, 3), 128, np.uint8)
@@ -104,7 +104,7 @@ def measure(image: Image) -> Statistics:
     """
     small = limit_long_side(check_picture(image), LONG_SIDE)
     lab = to_oklab(small)
-    return Statistics(
+    return ImageMeasures(
         contrast(lab[..., 0]),
         sharpness(lab[..., 0]),
         colourfulness(small),
@@ -216,7 +216,7 @@ def siglip(
 ) -> SiglipAesthetic:
     """``head`` is the weights file of the regression head, ``model`` the tower."""
     state = read_tensors(head, allow_pickle=allow_pickle)
-    return SiglipAesthetic(Origin(model, revision), state, Place.choose(device), batch)
+    return SiglipAesthetic(Origin(model, revision), state, ModelDevice.choose(device), batch)
 
 
 class SiglipAesthetic:
@@ -224,7 +224,9 @@ class SiglipAesthetic:
 
     scale = (1.0, 10.0)
 
-    def __init__(self, origin: Origin, head: dict[str, Any], place: Place, batch: int) -> None:
+    def __init__(
+        self, origin: Origin, head: dict[str, Any], place: ModelDevice, batch: int
+    ) -> None:
         self._torch = optional("torch", EXTRA)
         transformers = optional("transformers", EXTRA)
         self._place = place

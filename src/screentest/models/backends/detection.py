@@ -18,7 +18,7 @@ from screentest.models import weights
 from screentest.models.backends.coco import ClassMatcher
 from screentest.models.optional import optional
 from screentest.models.pictures import check_picture, limit_long_side, opencv_identity, readable
-from screentest.models.pretrained import EXTRA, NEUTRAL, Origin, Place, ready
+from screentest.models.pretrained import EXTRA, NEUTRAL, ModelDevice, Origin, ready
 from screentest.models.roles import Detection
 from screentest.models.runtimes import LITERT, litert_model, runs, versions
 from screentest.models.saliency import saliency as salience_of
@@ -183,7 +183,7 @@ def grounding_dino(
     device: str = "auto",
 ) -> GroundingDino:
     """Thresholds and size as in SLVMEval."""
-    origin, place = Origin(model, revision), Place.choose(device)
+    origin, place = Origin(model, revision), ModelDevice.choose(device)
     return GroundingDino(origin, place, box_threshold, text_threshold, long_side)
 
 
@@ -193,7 +193,7 @@ class GroundingDino:
     def __init__(
         self,
         origin: Origin,
-        place: Place,
+        place: ModelDevice,
         box_threshold: float,
         text_threshold: float,
         long_side: int,
@@ -204,7 +204,7 @@ class GroundingDino:
         self._box_threshold, self._text_threshold = box_threshold, text_threshold
         self._long_side = long_side
         # Its attention overflows in half precision.
-        single = Place(place.device, self._torch.float32)
+        single = ModelDevice(place.device, self._torch.float32)
         self._model: Any = origin.load(
             transformers.AutoModelForZeroShotObjectDetection.from_pretrained, dtype=single.dtype
         )

@@ -18,7 +18,7 @@ from screentest.core import NoValue, Reason, register
 from screentest.models import weights
 from screentest.models.optional import optional
 from screentest.models.pictures import brightened, check_pair, opencv_identity
-from screentest.models.pretrained import EXTRA, NEUTRAL, Place, read_tensors, ready
+from screentest.models.pretrained import EXTRA, NEUTRAL, ModelDevice, read_tensors, ready
 from screentest.models.runtimes import batches
 
 if TYPE_CHECKING:
@@ -106,7 +106,7 @@ def raft(
     batch: int = 4,
 ) -> Raft:
     """``model`` is a weights file in torchvision's layout; without it torchvision fetches one."""
-    place = Place.choose(device)
+    place = ModelDevice.choose(device)
     network, name = _network(model, size, allow_pickle)
     return Raft(network.to(place.device).eval(), name, place, updates, batch)
 
@@ -140,7 +140,9 @@ def _network(model: str, size: str, allow_pickle: bool) -> tuple[Any, str]:
 class Raft:
     """Fills the role flow."""
 
-    def __init__(self, network: Any, name: str, place: Place, updates: int, batch: int) -> None:
+    def __init__(
+        self, network: Any, name: str, place: ModelDevice, updates: int, batch: int
+    ) -> None:
         self._torch = optional("torch", EXTRA)
         self._network = network
         self._name = name

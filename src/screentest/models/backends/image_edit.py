@@ -34,7 +34,7 @@ from screentest.models.pictures import (
     to_bytes,
     to_pillow,
 )
-from screentest.models.pretrained import EXTRA, NEUTRAL, Origin, Place, ready
+from screentest.models.pretrained import EXTRA, NEUTRAL, ModelDevice, Origin, ready
 
 if TYPE_CHECKING:
     from screentest.core.frames import Image
@@ -153,7 +153,7 @@ def _has_name(pixels: Image, name: str) -> bool:
     return bool(np.mean(name_pixels(some) == BASIC_COLOURS.index(name)) > 0.5)
 
 
-# Recolouring by Qwen-Image-Edit (the 2509 release and later), told in words.
+# Recolouring by Qwen-Image-Edit (the 2509 release and later), by an instruction in words.
 
 INSTRUCTION = "Make the {thing} {colour} and leave everything else exactly as it is."
 
@@ -177,11 +177,11 @@ def qwen(
     seed: int = 0,
     device: str = "auto",
 ) -> QwenImageEdit:
-    """``instruction`` is what the model is told, with {thing} and {colour} in it.
+    """``instruction`` is what the model is asked to do, with {thing} and {colour} in it.
 
     ``pixels`` is how many it paints; the result is brought back to the picture's own size.
     """
-    origin, place = Origin(model, revision), Place.choose(device)
+    origin, place = Origin(model, revision), ModelDevice.choose(device)
     return QwenImageEdit(origin, place, steps, guidance, pixels, instruction, seed)
 
 
@@ -191,7 +191,7 @@ class QwenImageEdit:
     def __init__(
         self,
         origin: Origin,
-        place: Place,
+        place: ModelDevice,
         steps: int,
         guidance: float,
         pixels: int,

@@ -13,11 +13,10 @@ import numpy as np
 
 from screentest.core import register
 from screentest.models import weights
-from screentest.models.downloads import AUTOMATIC, Stream
-from screentest.models.optimize import quicken
+from screentest.models.optimize import AUTOMATIC, PictureBatches, optimize_model
 from screentest.models.optional import optional
 from screentest.models.pictures import check_picture, opencv_identity
-from screentest.models.pretrained import EXTRA, NEUTRAL, Origin, Place, ready
+from screentest.models.pretrained import EXTRA, NEUTRAL, ModelDevice, Origin, ready
 from screentest.models.runtimes import ONNX, onnx_session, runs, versions
 
 if TYPE_CHECKING:
@@ -153,7 +152,7 @@ def hf(
     compile: bool = False,
 ) -> VisionTower:
     """``model`` is a folder or hub id; ``compile`` pays on a GPU from some 50,000 pictures on."""
-    origin, place = Origin(model, revision, trust_remote_code), Place.choose(device)
+    origin, place = Origin(model, revision, trust_remote_code), ModelDevice.choose(device)
     return VisionTower(origin, place, batch, compiled=compile)
 
 
@@ -165,16 +164,18 @@ class VisionTower:
     """
 
     def __init__(
-        self, origin: Origin, place: Place, batch: int = AUTOMATIC, *, compiled: bool = False
+        self, origin: Origin, place: ModelDevice, batch: int = AUTOMATIC, *, compiled: bool = False
     ) -> None:
         self._torch = optional("torch", EXTRA)
         transformers = optional("transformers", EXTRA)
         self._model: Any = origin.load(transformers.AutoModel.from_pretrained, dtype=place.dtype)
         self._model.to(place.device).eval()
         processor = origin.load(transformers.AutoImageProcessor.from_pretrained, weights=False)
-        self._stream = Stream(processor, place, batch)
+        self._stream = PictureBatches(processor, place, batch)
         identity = origin.identity(self._model, place)
-        self.identity: Mapping[str, str] = identity | quicken(self._model, place, compiled=compiled)
+        self.identity: Mapping[str, str] = identity | optimize_model(
+            self._model, place, compiled=compiled
+        )
 
     def features(self, images: Sequence[Image]) -> Vectors:
         """One row per image, of length one."""

@@ -22,11 +22,10 @@ from screentest.models.backends.detection import EfficientDet
 from screentest.models.backends.text_embedding import LONGEST, WIDTH, MiniLM
 from screentest.models.backends.text_embedding import WEIGHTS as TEXT
 from screentest.models.colours import BASIC_COLOURS, basic_colour, name_pixels
-from screentest.models.downloads import AUTOMATIC, Stream
-from screentest.models.optimize import quicken
+from screentest.models.optimize import AUTOMATIC, PictureBatches, optimize_model
 from screentest.models.optional import optional
 from screentest.models.pictures import check_picture, opencv_identity, readable
-from screentest.models.pretrained import EXTRA, NEUTRAL, Origin, Place, ready
+from screentest.models.pretrained import EXTRA, NEUTRAL, ModelDevice, Origin, ready
 from screentest.models.runtimes import LITERT, TOKENIZERS, batches, litert_model, runs, versions
 
 if TYPE_CHECKING:
@@ -177,7 +176,7 @@ def hf(
 
     ``compile`` pays on a GPU from some 50,000 pictures on.
     """
-    origin, place = Origin(model, revision, trust_remote_code), Place.choose(device)
+    origin, place = Origin(model, revision, trust_remote_code), ModelDevice.choose(device)
     return DualEncoder(origin, place, batch, compiled=compile)
 
 
@@ -185,7 +184,7 @@ class DualEncoder:
     """Fills the role image_text."""
 
     def __init__(
-        self, origin: Origin, place: Place, batch: int = AUTOMATIC, *, compiled: bool = False
+        self, origin: Origin, place: ModelDevice, batch: int = AUTOMATIC, *, compiled: bool = False
     ) -> None:
         self._torch = optional("torch", EXTRA)
         transformers = optional("transformers", EXTRA)
@@ -193,13 +192,15 @@ class DualEncoder:
         self._model: Any = origin.load(transformers.AutoModel.from_pretrained, dtype=place.dtype)
         self._model.to(place.device).eval()
         processor = origin.load(transformers.AutoProcessor.from_pretrained, weights=False)
-        self._stream = Stream(processor, place, batch)
+        self._stream = PictureBatches(processor, place, batch)
         self._tokenizer: Any = processor.tokenizer
         self._positions = self._learned_positions()
         # SigLIP was trained on texts padded to its full length and errs on others.
         self._pad_fully = "siglip" in str(self._model.config.model_type)
         identity = origin.identity(self._model, place)
-        self.identity: Mapping[str, str] = identity | quicken(self._model, place, compiled=compiled)
+        self.identity: Mapping[str, str] = identity | optimize_model(
+            self._model, place, compiled=compiled
+        )
 
     @property
     def max_tokens(self) -> int:

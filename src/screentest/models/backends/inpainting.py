@@ -21,7 +21,7 @@ from screentest.models.pictures import (
     opencv_identity,
     to_pillow,
 )
-from screentest.models.pretrained import EXTRA, NEUTRAL, Origin, Place, ready
+from screentest.models.pretrained import EXTRA, NEUTRAL, ModelDevice, Origin, ready
 from screentest.models.runtimes import ONNX, onnx_session, runs, versions
 
 if TYPE_CHECKING:
@@ -165,7 +165,7 @@ def stable_diffusion(
     device: str = "auto",
 ) -> StableDiffusionInpainting:
     """Steps, guidance and size as in SLVMEval."""
-    origin, place = Origin(model, revision), Place.choose(device)
+    origin, place = Origin(model, revision), ModelDevice.choose(device)
     return StableDiffusionInpainting(origin, place, steps, guidance, long_side, seed)
 
 
@@ -173,7 +173,13 @@ class StableDiffusionInpainting:
     """Fills the role inpainting."""
 
     def __init__(
-        self, origin: Origin, place: Place, steps: int, guidance: float, long_side: int, seed: int
+        self,
+        origin: Origin,
+        place: ModelDevice,
+        steps: int,
+        guidance: float,
+        long_side: int,
+        seed: int,
     ) -> None:
         self._torch = optional("torch", EXTRA)
         diffusers = optional("diffusers", EXTRA)

@@ -20,7 +20,7 @@ from screentest.models import weights
 from screentest.models.backends.flow import DisFlow, Preset
 from screentest.models.optional import installed, optional
 from screentest.models.pictures import check_pair, to_bytes
-from screentest.models.pretrained import EXTRA, NEUTRAL, Place, read_tensors
+from screentest.models.pretrained import EXTRA, NEUTRAL, ModelDevice, read_tensors
 from screentest.models.runtimes import batches
 
 if TYPE_CHECKING:
@@ -266,7 +266,7 @@ def rife(
     *, model: str = "", allow_pickle: bool = False, device: str = "auto", batch: int = 4
 ) -> Rife:
     """RIFE 4.0 with the pulled weights; ``model`` is another file of the same layout."""
-    place = Place.choose(device)
+    place = ModelDevice.choose(device)
     if model:
         file = Path(model).expanduser()
         state = read_tensors(model, allow_pickle=allow_pickle, device=place.device)
@@ -281,7 +281,7 @@ class Rife:
     """Fills the role interpolation."""
 
     def __init__(
-        self, parameters: Mapping[str, Any], fingerprint: str, place: Place, batch: int
+        self, parameters: Mapping[str, Any], fingerprint: str, place: ModelDevice, batch: int
     ) -> None:
         self._torch = optional("torch", EXTRA)
         self._fingerprint = fingerprint

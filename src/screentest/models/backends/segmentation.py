@@ -15,7 +15,7 @@ import numpy as np
 from screentest.core import register
 from screentest.models.optional import optional
 from screentest.models.pictures import check_picture, limit_long_side, opencv_identity
-from screentest.models.pretrained import EXTRA, NEUTRAL, Origin, Place, ready
+from screentest.models.pretrained import EXTRA, NEUTRAL, ModelDevice, Origin, ready
 from screentest.models.saliency import Guess, cut
 
 if TYPE_CHECKING:
@@ -124,13 +124,13 @@ def sam2(
     *, model: str = "facebook/sam2-hiera-large", revision: str = "", device: str = "auto"
 ) -> Sam2:
     """``model`` is a folder or hub id."""
-    return Sam2(Origin(model, revision), Place.choose(device))
+    return Sam2(Origin(model, revision), ModelDevice.choose(device))
 
 
 class Sam2:
     """Fills the role segmentation."""
 
-    def __init__(self, origin: Origin, place: Place) -> None:
+    def __init__(self, origin: Origin, place: ModelDevice) -> None:
         self._torch = optional("torch", EXTRA)
         transformers = optional("transformers", EXTRA)
         self._place = place

@@ -26,7 +26,7 @@ from screentest.models import weights
 from screentest.models.backends.bert import Bert
 from screentest.models.optional import optional
 from screentest.models.pictures import readable
-from screentest.models.pretrained import EXTRA, NEUTRAL, Origin, Place, ready
+from screentest.models.pretrained import EXTRA, NEUTRAL, ModelDevice, Origin, ready
 from screentest.models.runtimes import ONNX, TOKENIZERS, onnx_session, require, runs, versions
 
 if TYPE_CHECKING:
@@ -129,13 +129,15 @@ def hf(
     batch: int = 32,
 ) -> SentenceModel:
     """``model`` is a folder or hub id."""
-    return SentenceModel(Origin(model, revision, trust_remote_code), Place.choose(device), batch)
+    return SentenceModel(
+        Origin(model, revision, trust_remote_code), ModelDevice.choose(device), batch
+    )
 
 
 class SentenceModel:
     """Fills the role text_embedding."""
 
-    def __init__(self, origin: Origin, place: Place, batch: int) -> None:
+    def __init__(self, origin: Origin, place: ModelDevice, batch: int) -> None:
         library = optional("sentence_transformers", EXTRA)
         self._batch = batch
         self._model: Any = origin.load(

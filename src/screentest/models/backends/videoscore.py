@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from screentest.core import BadOption, NoValue, Reason, register
 from screentest.models.optional import optional
 from screentest.models.pictures import to_pillow
-from screentest.models.pretrained import EXTRA, NEUTRAL, Origin, Place, ready
+from screentest.models.pretrained import EXTRA, NEUTRAL, ModelDevice, Origin, ready
 
 if TYPE_CHECKING:
     from screentest.core.frames import Image
@@ -65,13 +65,15 @@ def hf(
         question = Path(question_file).expanduser().read_text(encoding="utf-8")
         if "{prompt}" not in question:
             raise BadOption(f"{question_file} has no {{prompt}} in it")
-    return VideoScoreModel(Origin(model, revision), Place.choose(device), max_frames, question)
+    return VideoScoreModel(
+        Origin(model, revision), ModelDevice.choose(device), max_frames, question
+    )
 
 
 class VideoScoreModel:
     """Fills the role videoscore."""
 
-    def __init__(self, origin: Origin, place: Place, max_frames: int, question: str) -> None:
+    def __init__(self, origin: Origin, place: ModelDevice, max_frames: int, question: str) -> None:
         self._torch = optional("torch", EXTRA)
         transformers = optional("transformers", EXTRA)
         self._place = place

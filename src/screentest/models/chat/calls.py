@@ -33,8 +33,8 @@ from screentest.models.chat import messages as schemas
 from screentest.models.chat import wire
 from screentest.models.chat.costs import Price
 from screentest.models.chat.endpoint import Endpoint, Secret
-from screentest.models.chat.faults import Clock, Fault, FaultKind, Retries
-from screentest.models.chat.messages import ChatAnswer, ChatRequest, Reply, Usage
+from screentest.models.chat.faults import CallFault, Clock, FaultKind, Retries
+from screentest.models.chat.messages import ChatAnswer, ChatRequest, ModelReply, Usage
 from screentest.models.chat.parsing import conclude
 from screentest.models.chat.wire import Dialect
 
@@ -44,7 +44,7 @@ P = ParamSpec("P")
 T = TypeVar("T")
 
 
-class Books:
+class CallLedger:
     """A ledger as async code uses it. Lives in one event loop."""
 
     def __init__(
@@ -145,7 +145,7 @@ class Limiter:
         self._most = most
         self._limit = float(most)
         self._clock = clock
-        self._dice = rng
+        self._rng = rng
         self._active = 0
         self._queue: deque[asyncio.Future[None]] = deque()
         self._closed_until = 0.0
@@ -216,7 +216,7 @@ class Limiter:
             if rest <= 0:
                 return
             # Spread the return over a quarter of the pause.
-            await self._clock.sleep(rest + self._dice.uniform(0, rest / 4))
+            await self._clock.sleep(rest + self._rng.uniform(0, rest / 4))
 
 
 _LONGEST_QUOTE = 4000
@@ -228,11 +228,11 @@ class Sender(Protocol):
     """What carries a body to the endpoint and brings the response's back."""
 
     async def send(self, body: bytes) -> bytes:
-        """The response's body; raises Fault."""
+        """The response's body; raises CallFault."""
 
 
 @dataclass(frozen=True, slots=True)
-class Settings:
+class CallSettings:
     """What stays the same for all calls of one backend."""
 
     model: str
@@ -249,7 +249,7 @@ class Settings:
 class _Got:
     """A reply and what it took."""
 
-    reply: Reply
+    reply: ModelReply
     attempts: int
     cost: Decimal | None
 
@@ -259,7 +259,7 @@ class Caller:
 
     def __init__(
         self,
-        settings: Settings,
+        settings: CallSettings,
         sender: Sender,
         secret: Secret,
         limiter: Limiter,
@@ -271,7 +271,7 @@ class Caller:
         self._secret = secret
         self._limiter = limiter
         self._clock = clock
-        self._dice = rng
+        self._rng = rng
         self._enforced = settings.structured != "instructed"
         self._reached = False
         self.stopped: ServiceError | None = None
@@ -279,7 +279,7 @@ class Caller:
         self.sending: set[asyncio.Task[object] | None] = set()
         """Tasks whose call is under way, and perhaps paid for."""
 
-    async def answer(self, request: ChatRequest, books: Books) -> ChatAnswer:
+    async def answer(self, request: ChatRequest, books: CallLedger) -> ChatAnswer:
         """The answer; raises NoValue, or ServiceError where the whole run must stop."""
         turns: list[wire.Turn] = []
         usage, attempts, costs = Usage(0, 0), 0, list[Decimal | None]()
@@ -307,11 +307,13 @@ class Caller:
             )
         raise AssertionError("the last repair returns or raises")
 
-    async def _call(self, request: ChatRequest, turns: Sequence[wire.Turn], books: Books) -> _Got:
+    async def _call(
+        self, request: ChatRequest, turns: Sequence[wire.Turn], books: CallLedger
+    ) -> _Got:
         digest = self._digest(request, turns)
         known = await books.recall(digest)
         if known is not None and known.answer is not None:
-            return _Got(from_json(Reply, known.answer), 0, known.cost)
+            return _Got(from_json(ModelReply, known.answer), 0, known.cost)
         retries = self._settings.retries
         failures = refusals = 0
         for attempt in range(1, retries.most_calls + 1):
@@ -321,9 +323,9 @@ class Caller:
                 started = self._clock.monotonic()
                 try:
                     return await self._attempt(request, turns, books, digest, attempt, enforced)
-                except Fault as error:
+                except CallFault as error:
                     fault = error
-                wait = retries.wait(attempt, fault.retry_after, self._dice)
+                wait = retries.wait(attempt, fault.retry_after, self._rng)
                 congested = fault.kind is FaultKind.RATE_LIMITED or fault.status in _CONGESTED
                 if congested:
                     self._limiter.congested(started, wait)
@@ -349,7 +351,7 @@ class Caller:
         self,
         request: ChatRequest,
         turns: Sequence[wire.Turn],
-        books: Books,
+        books: CallLedger,
         digest: str,
         attempt: int,
         enforced: bool,
@@ -372,7 +374,7 @@ class Caller:
         self.sending.add(task)
         try:
             reply = self._hidden(wire.read_reply(await self._sender.send(body)))
-        except Fault as fault:
+        except CallFault as fault:
             fault.detail = self._secret.hide(fault.detail)
             self._reached = self._reached or fault.call_status is not CallStatus.UNREACHED
             latency = self._clock.monotonic() - started
@@ -391,10 +393,10 @@ class Caller:
         await books.settle(call, _answered(reply, cost, latency))
         return _Got(reply, attempt, cost if cost is not None else most)
 
-    def _can_do_without(self, fault: Fault) -> bool:
+    def _can_do_without(self, fault: CallFault) -> bool:
         return fault.kind is FaultKind.NO_SCHEMAS and self._settings.structured == "auto"
 
-    def _stops_the_run(self, fault: Fault, last: bool) -> bool:
+    def _stops_the_run(self, fault: CallFault, last: bool) -> bool:
         if fault.stops_the_run or fault.kind is FaultKind.NO_SCHEMAS:
             return True
         # Nothing was ever heard of this host: a wrong address, or no server.
@@ -409,7 +411,7 @@ class Caller:
         how = [settings.model, settings.endpoint.label, settings.dialect.name, settings.structured]
         return hashlib.sha256(json.dumps([*how, request.key, *turns]).encode()).hexdigest()
 
-    def _hidden(self, reply: Reply) -> Reply:
+    def _hidden(self, reply: ModelReply) -> ModelReply:
         # A server that echoes the key must not get it into the ledger.
         return replace(
             reply,
@@ -421,13 +423,13 @@ class Caller:
         )
 
 
-def _failed(fault: Fault, most: Decimal | None, latency: float) -> CallReceipt:
+def _failed(fault: CallFault, most: Decimal | None, latency: float) -> CallReceipt:
     unknown = most is None or fault.perhaps_billed
     cost = None if unknown else Decimal(0)
     return CallReceipt(fault.call_status, cost=cost, latency=latency, detail=str(fault))
 
 
-def _answered(reply: Reply, cost: Decimal | None, latency: float) -> CallReceipt:
+def _answered(reply: ModelReply, cost: Decimal | None, latency: float) -> CallReceipt:
     return CallReceipt(
         CallStatus.ANSWERED,
         model=reply.model,

@@ -222,7 +222,7 @@ def _price(name: str, entry: Any, path: Path) -> Price:
     unknown = sorted(entry.keys() - set(_FIELDS))
     if unknown:
         raise BadOption(
-            f"{path}: {name!r} has {unknown[0]!r}, which is no part of a price",
+            f"{path}: {name!r} has {unknown[0]!r}, which is not part of a price",
             advice=f"A price has {', '.join(_FIELDS)}.",
         )
     numbers = {key: _amount(entry[key], f"{path}: {key} of {name!r}") for key in entry}

@@ -66,7 +66,7 @@ _ADVICE = {
 }
 
 
-class Fault(Exception):
+class CallFault(Exception):
     """One call that brought no answer. ``status`` is that of HTTP, where there was one."""
 
     def __init__(
@@ -230,7 +230,7 @@ def _number(written: str | None) -> float | None:
     return value if math.isfinite(value) and value >= 0 else None
 
 
-# From an HTTP response or a failed connection to a Fault.
+# From an HTTP response or a failed connection to a CallFault.
 
 _LONGEST_DETAIL = 300
 _PASSING = {408, 409, 425}
@@ -243,21 +243,21 @@ _TOO_LARGE = (
 _NO_SCHEMAS = ("response_format", "json_schema", "guided_json", "structured output")
 
 
-def status_fault(status: int, headers: Mapping[str, str], body: str, now: float) -> Fault:
+def status_fault(status: int, headers: Mapping[str, str], body: str, now: float) -> CallFault:
     """What a response that is no answer means."""
     code, message = _error_of(body)
     said = f"{code} {message}".casefold()
     detail = message or code or "no explanation"
     if status == 429:
         if "insufficient_quota" in said or "billing" in said:
-            return Fault(FaultKind.REJECTED, detail, status)
+            return CallFault(FaultKind.REJECTED, detail, status)
         after = parse_retry_after(headers, now)
-        return Fault(FaultKind.RATE_LIMITED, detail, status, after)
+        return CallFault(FaultKind.RATE_LIMITED, detail, status, after)
     if status >= 500 or status in _PASSING:
         after = parse_retry_after(headers, now)
-        return Fault(FaultKind.OVERLOADED, detail, status, after)
+        return CallFault(FaultKind.OVERLOADED, detail, status, after)
     if status == 413:
-        return Fault(FaultKind.TOO_LARGE, detail, status)
+        return CallFault(FaultKind.TOO_LARGE, detail, status)
     if status in (400, 422):
         for kind, phrases in (
             (FaultKind.FILTERED, _FILTERED),
@@ -265,28 +265,28 @@ def status_fault(status: int, headers: Mapping[str, str], body: str, now: float)
             (FaultKind.TOO_LARGE, _TOO_LARGE),
         ):
             if any(phrase in said for phrase in phrases):
-                return Fault(kind, detail, status)
+                return CallFault(kind, detail, status)
     if 300 <= status < 400:
         detail = f"it points to another address, {_line(headers.get('location', 'unnamed'))}"
-    return Fault(FaultKind.REJECTED, detail, status)
+    return CallFault(FaultKind.REJECTED, detail, status)
 
 
-def connection_fault(error: BaseException) -> Fault:
+def connection_fault(error: BaseException) -> CallFault:
     """What a failed connection means: the error behind the error tells."""
     chain = list(_causes(error))
     for cause in chain:
         if isinstance(cause, socket.gaierror):
-            return Fault(FaultKind.NO_SUCH_HOST, _line(str(cause)))
+            return CallFault(FaultKind.NO_SUCH_HOST, _line(str(cause)))
         if isinstance(cause, ssl.SSLError):
-            return Fault(FaultKind.TLS, _line(str(cause)))
+            return CallFault(FaultKind.TLS, _line(str(cause)))
     names = {type(cause).__name__ for cause in chain}
     texts = [_line(str(cause)) for cause in reversed(chain) if str(cause)]
     detail = texts[0] if texts else "no explanation"
     if names & {"ConnectError", "ConnectTimeout", "ConnectionRefusedError"}:
-        return Fault(FaultKind.UNREACHED, detail)
+        return CallFault(FaultKind.UNREACHED, detail)
     if any("Timeout" in name for name in names):
-        return Fault(FaultKind.TIMED_OUT, detail)
-    return Fault(FaultKind.BROKEN_OFF, detail)
+        return CallFault(FaultKind.TIMED_OUT, detail)
+    return CallFault(FaultKind.BROKEN_OFF, detail)
 
 
 def _causes(error: BaseException) -> list[BaseException]:

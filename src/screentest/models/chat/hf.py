@@ -9,7 +9,7 @@ from screentest.core import NoValue, Outcome, Reason, attempt, register
 from screentest.models.chat.messages import (
     ChatAnswer,
     ChatRequest,
-    Reply,
+    ModelReply,
     Sampling,
     Text,
     Usage,
@@ -18,7 +18,7 @@ from screentest.models.chat.messages import (
 from screentest.models.chat.parsing import conclude
 from screentest.models.optional import optional
 from screentest.models.pictures import to_pillow
-from screentest.models.pretrained import EXTRA, NEUTRAL, Origin, Place, ready
+from screentest.models.pretrained import EXTRA, NEUTRAL, ModelDevice, Origin, ready
 
 _GENERATION = ("temperature", "top_p", "top_k", "min_p", "repetition_penalty")
 
@@ -35,13 +35,13 @@ def hf(
     *, model: str, revision: str = "", trust_remote_code: bool = False, device: str = "auto"
 ) -> LocalChat:
     """``model`` is a folder or hub id."""
-    return LocalChat(Origin(model, revision, trust_remote_code), Place.choose(device))
+    return LocalChat(Origin(model, revision, trust_remote_code), ModelDevice.choose(device))
 
 
 class LocalChat:
     """Fills the role chat. Requests are answered one after another."""
 
-    def __init__(self, origin: Origin, place: Place) -> None:
+    def __init__(self, origin: Origin, place: ModelDevice) -> None:
         self._torch = optional("torch", EXTRA)
         transformers = optional("transformers", EXTRA)
         self._place = place
@@ -77,7 +77,7 @@ class LocalChat:
             )
         return attempt(lambda: conclude(request, self._generate(request)))
 
-    def _generate(self, request: ChatRequest) -> Reply:
+    def _generate(self, request: ChatRequest) -> ModelReply:
         inputs = self._inputs(request)
         read = int(inputs["input_ids"].shape[1])
         sampling = request.sampling
@@ -99,7 +99,7 @@ class LocalChat:
         for mark in sampling.stop:
             text = text.split(mark)[0]
         cut = written >= sampling.max_tokens and not ended
-        return Reply(
+        return ModelReply(
             text=text,
             finish="length" if cut else "stop",
             model=self._name,

@@ -221,7 +221,7 @@ class Usage:
 
 
 @dataclass(frozen=True, slots=True)
-class Reply:
+class ModelReply:
     """What a model sent back, as it is: nothing parsed yet."""
 
     text: str

@@ -14,13 +14,13 @@ from typing import Any, Literal
 
 from screentest.core import BadOption, DecodeError, LedgerClient, Outcome, from_object, register
 from screentest.models.chat import session as loop
-from screentest.models.chat.calls import Settings
+from screentest.models.chat.calls import CallSettings
 from screentest.models.chat.costs import MemoryLedger, Prices
 from screentest.models.chat.endpoint import Endpoint
 from screentest.models.chat.faults import Clock, Retries, SystemClock
 from screentest.models.chat.messages import ChatAnswer, ChatRequest, Sampling
 from screentest.models.chat.replay import Recorder
-from screentest.models.chat.session import Estimate, Session, estimate
+from screentest.models.chat.session import CallEstimate, Session, estimate
 from screentest.models.chat.wire import dialect_for
 
 logger = logging.getLogger("screentest.chat")
@@ -35,7 +35,7 @@ class OpenAIChat:
 
     def __init__(
         self,
-        settings: Settings,
+        settings: CallSettings,
         *,
         key_env: str = "OPENAI_API_KEY",
         sampling: Mapping[str, Any] | None = None,
@@ -46,7 +46,7 @@ class OpenAIChat:
         self._key_env = key_env
         self._overrides = _checked(sampling or {})
         self._clock = clock or SystemClock()
-        self._dice = random.Random(seed)
+        self._rng = random.Random(seed)
         self._ledger: LedgerClient = MemoryLedger()
         self._prices = Prices()
         self._session: Session | None = None
@@ -87,12 +87,12 @@ class OpenAIChat:
         unsaid = self.settings.dialect.unsaid(request.sampling)
         if unsaid:
             self._warn_once(
-                f"{self.settings.model} cannot be told {', '.join(unsaid)} "
+                f"{self.settings.model} does not take {', '.join(unsaid)} "
                 f"(dialect {self.settings.dialect.name}); its own settings hold"
             )
         return request
 
-    def estimate(self, requests: Iterable[ChatRequest]) -> Estimate:
+    def estimate(self, requests: Iterable[ChatRequest]) -> CallEstimate:
         """What asking would take and send; nothing is asked."""
         price = self._prices.of(self.settings.model)
         return estimate((self.effective(request) for request in requests), self.settings, price)
@@ -123,7 +123,7 @@ class OpenAIChat:
         settings = self.settings
         if self._session is None or self._session.loop is not asyncio.get_running_loop():
             self._session = Session(
-                settings, settings.endpoint.key(self._key_env), self._clock, self._dice
+                settings, settings.endpoint.key(self._key_env), self._clock, self._rng
             )
         price = self._prices.of(settings.model)
         return await self._session.ask_all(requests, self._ledger, price, self._note_served)
@@ -158,7 +158,7 @@ def _checked(sampling: Mapping[str, Any]) -> dict[str, Any]:
     names = [field.name for field in fields(Sampling)]
     for unknown in sampling.keys() - set(names):
         raise BadOption(
-            f"{unknown!r} is no sampling setting", advice=f"Settings: {', '.join(names)}."
+            f"{unknown!r} is not a sampling setting", advice=f"Settings: {', '.join(names)}."
         )
     try:
         checked = from_object(Sampling, dict(sampling))
@@ -198,7 +198,7 @@ def openai_chat(
     if concurrency < 1 or max_attempts < 1 or timeout <= 0 or longest_wait <= 0:
         raise BadOption("concurrency, max_attempts, timeout and longest_wait are above zero")
     endpoint = Endpoint.of(base_url, offline=offline)
-    settings = Settings(
+    settings = CallSettings(
         model=model,
         endpoint=endpoint,
         dialect=dialect_for(dialect, endpoint.host, model),

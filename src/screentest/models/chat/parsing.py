@@ -19,7 +19,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from screentest.core import NoValue, Reason
-from screentest.models.chat.messages import ChatAnswer, ChatRequest, Reply
+from screentest.models.chat.messages import ChatAnswer, ChatRequest, ModelReply
 
 if TYPE_CHECKING:
     from pydantic import BaseModel
@@ -285,7 +285,7 @@ _DECLINES = re.compile(
 )
 
 
-def conclude(request: ChatRequest, reply: Reply) -> ChatAnswer:
+def conclude(request: ChatRequest, reply: ModelReply) -> ChatAnswer:
     """The answer; raises NoValue where there is none."""
     if reply.refusal.strip():
         raise NoValue(Reason.REFUSED, f"the model declined: {_start(reply.refusal)}")

@@ -23,7 +23,7 @@ from screentest.core import (
     register,
     to_json,
 )
-from screentest.models.chat.messages import ChatAnswer, ChatRequest, Reply
+from screentest.models.chat.messages import ChatAnswer, ChatRequest, ModelReply
 from screentest.models.chat.parsing import conclude
 from screentest.models.roles import Chat
 
@@ -41,7 +41,7 @@ class Recorded:
 
     key: str
     use: str = ""
-    reply: Reply | None = None
+    reply: ModelReply | None = None
     failure: Failure | None = None
 
 
@@ -111,7 +111,7 @@ def _recorded(request: ChatRequest, outcome: Outcome[ChatAnswer]) -> Recorded | 
             return None
         return Recorded(request.key, request.use, failure=outcome.failure)
     answer = outcome.unwrap()
-    reply = Reply(
+    reply = ModelReply(
         answer.text, model=answer.model, fingerprint=answer.fingerprint, usage=answer.usage
     )
     return Recorded(request.key, request.use, reply=reply)

@@ -16,7 +16,7 @@ from typing import Any, TypeVar
 
 from screentest.core import LedgerClient, NoValue, Outcome, ServiceError
 from screentest.models.chat import wire
-from screentest.models.chat.calls import Books, Caller, Limiter, Settings
+from screentest.models.chat.calls import Caller, CallLedger, CallSettings, Limiter
 from screentest.models.chat.costs import Price, estimate_input_tokens
 from screentest.models.chat.endpoint import Secret
 from screentest.models.chat.faults import Clock
@@ -28,16 +28,16 @@ class Session:
 
     def __init__(
         self,
-        settings: Settings,
+        settings: CallSettings,
         secret: Secret,
         clock: Clock,
         rng: random.Random,
     ) -> None:
-        from screentest.models.chat.wire import Client
+        from screentest.models.chat.client import ChatClient
 
         self.loop = asyncio.get_running_loop()
         self._most = settings.concurrency
-        self._client = Client(settings.endpoint, secret, settings.concurrency, settings.timeout)
+        self._client = ChatClient(settings.endpoint, secret, settings.concurrency, settings.timeout)
         self._threads = ThreadPoolExecutor(settings.concurrency, "screentest-ledger")
         limiter = Limiter(settings.concurrency, clock, rng)
         self._caller = Caller(settings, self._client, secret, limiter, clock, rng)
@@ -50,7 +50,7 @@ class Session:
         note: Callable[[ChatAnswer], None],
     ) -> list[Outcome[ChatAnswer]]:
         """One outcome per request, in their order; ``note`` hears of every answer."""
-        books = Books(ledger, price, self._threads)
+        books = CallLedger(ledger, price, self._threads)
         outcomes: dict[int, Outcome[ChatAnswer]] = {}
         queue = iter(enumerate(requests))
         workers = [
@@ -82,7 +82,7 @@ class Session:
     async def _work(
         self,
         queue: Iterator[tuple[int, ChatRequest]],
-        books: Books,
+        books: CallLedger,
         outcomes: dict[int, Outcome[ChatAnswer]],
         note: Callable[[ChatAnswer], None],
     ) -> None:
@@ -179,7 +179,7 @@ _PREVIEW = 300
 
 
 @dataclass(frozen=True, slots=True)
-class Estimate:
+class CallEstimate:
     """What a list of requests would take, were none of them to fail or need repair."""
 
     host: str
@@ -220,8 +220,8 @@ class Estimate:
 
 
 def estimate(
-    requests: Iterable[ChatRequest], settings: Settings, price: Price | None = None
-) -> Estimate:
+    requests: Iterable[ChatRequest], settings: CallSettings, price: Price | None = None
+) -> CallEstimate:
     """Add up what ``requests`` would take at the endpoint of ``settings``."""
     calls = images = image_bytes = sent = tokens = longest = 0
     cost = Decimal(0)
@@ -240,7 +240,7 @@ def estimate(
             most = price.cost(Usage(here, request.sampling.max_tokens), len(request.pictures))
             cost += most or 0
         preview = preview or _text(request)
-    return Estimate(
+    return CallEstimate(
         host=settings.endpoint.host,
         url=settings.endpoint.url,
         model=settings.model,
@@ -256,7 +256,7 @@ def estimate(
     )
 
 
-def outgoing(request: ChatRequest, settings: Settings) -> dict[str, Any]:
+def outgoing(request: ChatRequest, settings: CallSettings) -> dict[str, Any]:
     """Exactly what would be sent, each picture shown by its kind and size."""
     content: dict[str, Any] = json.loads(_body(request, settings))
     pictures = iter(request.pictures)
@@ -268,7 +268,7 @@ def outgoing(request: ChatRequest, settings: Settings) -> dict[str, Any]:
     return content
 
 
-def _body(request: ChatRequest, settings: Settings) -> bytes:
+def _body(request: ChatRequest, settings: CallSettings) -> bytes:
     return wire.body(
         request,
         settings.model,

@@ -3,8 +3,8 @@
 For official code that cannot live beside ours. ``docs/external.md`` has the protocol.
 """
 
-from screentest.models.external.client import Terms, Worker, split_command
+from screentest.models.external.client import ExternalWorker, WorkerTerms, split_command
 from screentest.models.external.protocol import PROTOCOL, Hello
 from screentest.models.external.roles import filled_by
 
-__all__ = ["PROTOCOL", "Hello", "Terms", "Worker", "filled_by", "split_command"]
+__all__ = ["PROTOCOL", "ExternalWorker", "Hello", "WorkerTerms", "filled_by", "split_command"]

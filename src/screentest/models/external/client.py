@@ -34,7 +34,7 @@ from screentest.models.external.protocol import (
 
 
 @dataclass(frozen=True, slots=True)
-class Terms:
+class WorkerTerms:
     """How to start a worker, and how long to wait for it."""
 
     command: tuple[str, ...]
@@ -45,13 +45,13 @@ class Terms:
     restarts: int = 3
     """How many deaths in a row are followed by another start."""
     device: str = "auto"
-    """Told to the worker in SCREENTEST_DEVICE."""
+    """Given to the worker in SCREENTEST_DEVICE."""
 
 
-class Worker:
+class ExternalWorker:
     """One worker process at a time, for as many threads as ask; requests wait their turn."""
 
-    def __init__(self, terms: Terms) -> None:
+    def __init__(self, terms: WorkerTerms) -> None:
         self._terms = terms
         self._turn = threading.RLock()
         self._hello: Hello | None = None
@@ -62,10 +62,10 @@ class Worker:
         self._deaths = 0
         self._answered = False
         self._last: NoValue | None = None
-        self._ending: weakref.finalize[..., Worker] | None = None
+        self._ending: weakref.finalize[..., ExternalWorker] | None = None
 
     @classmethod
-    def shared(cls, terms: Terms) -> Worker:
+    def shared(cls, terms: WorkerTerms) -> ExternalWorker:
         """The worker of these terms: the same one for all roles it fills."""
         with _SHARING:
             found = _SHARED.get(terms)
@@ -249,5 +249,5 @@ def _end_all(process: WorkerProcess, folder: Path, owner: int) -> None:
         shutil.rmtree(folder, ignore_errors=True)
 
 
-_SHARED: weakref.WeakValueDictionary[Terms, Worker] = weakref.WeakValueDictionary()
+_SHARED: weakref.WeakValueDictionary[WorkerTerms, ExternalWorker] = weakref.WeakValueDictionary()
 _SHARING = threading.Lock()

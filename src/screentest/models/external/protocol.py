@@ -78,9 +78,9 @@ def read_message(line: bytes) -> dict[str, Any]:
     try:
         message = json.loads(line.decode(), parse_constant=_no_constant)
     except (UnicodeDecodeError, ValueError, RecursionError) as error:
-        raise unreadable(f"a line of the worker is no message ({error})", line) from None
+        raise unreadable(f"a line of the worker is not a message ({error})", line) from None
     if not isinstance(message, dict):  # pragma: no cover - a line that starts with { is an object
-        raise unreadable("a line of the worker is no message", line)
+        raise unreadable("a line of the worker is not a message", line)
     return message
 
 
@@ -149,7 +149,7 @@ def unreadable(what: str, line: bytes) -> NoValue:
 
 
 def _no_constant(name: str) -> NoReturn:
-    raise ValueError(f"{name} is no number")
+    raise ValueError(f"{name} is not a number")
 
 
 # What a worker's answers must be: checked before anybody uses them.

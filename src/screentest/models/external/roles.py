@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import numpy as np
 
 from screentest.core import NoValue, Reason
-from screentest.models.external.client import Worker
+from screentest.models.external.client import ExternalWorker
 from screentest.models.external.protocol import (
     detection,
     mask_over,
@@ -41,7 +41,7 @@ class External:
 
     role = ""
 
-    def __init__(self, worker: Worker) -> None:
+    def __init__(self, worker: ExternalWorker) -> None:
         self._worker = worker
 
     @property
@@ -275,7 +275,7 @@ def _checked(images: Sequence[Image]) -> list[Image]:
 class ExternalAny(External):
     """Fills a role of a plugin: what its protocol names is asked for as it is."""
 
-    def __init__(self, role: str, worker: Worker) -> None:
+    def __init__(self, role: str, worker: ExternalWorker) -> None:
         super().__init__(worker)
         self.role = role
 
@@ -305,7 +305,7 @@ _KINDS: dict[str, type[External]] = {
 """Whose answers are checked for what the role promises."""
 
 
-def filled_by(role: str, worker: Worker) -> External:
+def filled_by(role: str, worker: ExternalWorker) -> External:
     """The backend of a role that a worker fills."""
     kind = _KINDS.get(role)
     return ExternalAny(role, worker) if kind is None else kind(worker)

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from screentest.core import Item, Reason, UserError
-from screentest.models import Choice
+from screentest.models import ModelChoice
 from screentest.run.session import Settings, Tools
 from screentest.suites.locot2v.building.build import SuiteBuild, build_suite
 from screentest.suites.locot2v.building.stages import STAGES, Choices, SourceVideo
@@ -67,7 +67,7 @@ CHOICES = Choices(shortest=1, longest=10, frames=2, long_side=64, least_quality=
 def built(
     server: FakeChatServer, out: Path, *sources: SourceVideo, choices: Choices = CHOICES
 ) -> SuiteBuild:
-    tools = Tools(Settings(models=(Choice.parse(chat(server)), *CLASSICAL)))
+    tools = Tools(Settings(models=(ModelChoice.parse(chat(server)), *CLASSICAL)))
     try:
         return build_suite(sources, out, tools, choices)
     finally:
