@@ -116,7 +116,7 @@ def test_the_caption_stays_material() -> None:
 def test_the_signature_names_prompt_and_model(tmp_path: Path) -> None:
     from screentest.models.templates import Prompts
 
-    folder = tmp_path / "slvmeval"
+    folder = tmp_path / "testbeds"
     folder.mkdir()
     (folder / "caption_facts.jinja").write_text("Sort this: {{ caption }}")
     with reading(plausible) as (extractor, _):
