@@ -157,7 +157,13 @@ def test_what_cannot_be_read_is_told(tmp_path: Path) -> None:
     suite = read_prompt_suite(written(tmp_path, broken))
     assert list(suite.records) == ["soap_opera_4"]
     told = "\n".join(str(problem) for problem in suite.problems)
-    for words in ("'Sound', which is no", "no polarity", "no description", "not told", "no prompt"):
+    for words in (
+        "'Sound', which is no",
+        "no polarity",
+        "no description",
+        "a human action has no text",
+        "no prompt",
+    ):
         assert words in told
 
 

@@ -192,7 +192,7 @@ def test_sheets_that_cannot_be(text: str, message: str, tmp_path: Path) -> None:
     with pytest.raises(ManifestError, match=message):
         read_votes(path)
     path.write_bytes(b"item,value,score\n\xff,x,1\n")
-    with pytest.raises(ManifestError, match="no sheet of votes"):
+    with pytest.raises(ManifestError, match="not a sheet of votes"):
         read_votes(path)
     with pytest.raises(ManifestError, match="does not open"):
         read_votes(tmp_path / "missing.csv")

@@ -1,7 +1,7 @@
 """Questions by a chat model, in three agents: take apart, connect, ask.
 
 Each agent's answer is checked against the one before. What does not fit (a number that is not
-there, an element asked about twice) is left out and told; where nothing is left, the prompt has
+there, an element asked about twice) is left out and reported; where nothing is left, the prompt has
 no questions and the reason says so.
 """
 
@@ -168,8 +168,8 @@ def _connect(apart: _Apart, answer: BaseModel) -> _Connected:
         words = " ".join(edge.relation.split())
         ends = places.get(edge.subject), places.get(edge.object)
         if ends[0] is None or ends[1] is None or ends[0] == ends[1] or not _says(words):
-            told = f"relation {words!r} from entity {edge.subject} to {edge.object}"
-            left_out.append(f"{told}, which cannot be")
+            edge_text = f"relation {words!r} from entity {edge.subject} to {edge.object}"
+            left_out.append(f"{edge_text}, which is not possible")
             continue
         between = Relation(f"r{len(relations) + 1}", ends[0], words, ends[1])
         relations.setdefault((ends[0], words.casefold(), ends[1]), between)
@@ -211,7 +211,7 @@ def _ask(connected: _Connected, answer: BaseModel) -> QuestionSet:
         if not 1 <= one.element <= len(elements):
             left_out.append(f"{text!r} asks about element {one.element}, which is not there")
         elif not text.endswith("?") or len(text) < 5:
-            left_out.append(f"{text!r} is no question")
+            left_out.append(f"{text!r} is not a question")
         elif one.element in written:
             left_out.append(f"{text!r} is a second question about element {one.element}")
         else:

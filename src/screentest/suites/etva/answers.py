@@ -174,8 +174,8 @@ def _numbered(questions: Sequence[PromptQuestion], given: AnswersAnswer) -> list
         said = "\n".join(f"{one.reasoning} {one.token}".strip() for one in mine)
         outcome: Outcome[bool] = Outcome.of(tokens == {"[YES]"})
         if len(tokens) != 1:
-            told = "is answered both ways" if tokens else "has no answer"
-            outcome = Outcome.failed(Reason.UNPARSABLE, f"question {number} of the batch {told}")
+            message = "is answered both ways" if tokens else "has no answer"
+            outcome = Outcome.failed(Reason.UNPARSABLE, f"question {number} of the batch {message}")
         answered.append(Answered(question, outcome, said))
     return answered
 
@@ -188,8 +188,8 @@ def answer_all(answerer: Answerer, scene: ShownScene, *, gating: bool) -> list[A
     for some in scene.asked.round_by_round():
         barred = [one for one in some if any(_is_no(done[need]) for need in one.needs)]
         for one in barred:
-            told = f"not asked: {done[_first_no(one, done)].question.text} No."
-            done[one.id] = Answered(one, Outcome.of(False), told, gated=True)
+            message = f"not asked: {done[_first_no(one, done)].question.text} No."
+            done[one.id] = Answered(one, Outcome.of(False), message, gated=True)
         open_ = [one for one in some if one.id not in done]
         done |= {one.question.id: one for one in answerer.answer(scene, open_)}
     return [done[one.id] for one in scene.asked.questions]
@@ -205,7 +205,7 @@ def _first_no(question: PromptQuestion, done: dict[str, Answered]) -> str:
 
 
 def must_be_whole(outcomes: Iterable[Outcome[Any]]) -> None:
-    """Raise what the next try could mend: no score is made of the answers that happened to come.
+    """Raise what the next try could fix: no score is made of the answers that happened to come.
 
     Those that came are in the ledger, so that trying again costs only what is missing.
     """

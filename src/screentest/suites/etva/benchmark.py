@@ -56,7 +56,7 @@ def sub_benchmark(sets: Sequence[QuestionSet], count: int, *, seed: int = 0) -> 
     """
     if not 1 <= count <= len(sets):
         raise BadOption(
-            f"{count} prompts cannot be drawn from {len(sets)}",
+            f"invalid number of prompts {count}: there are {len(sets)}",
             advice=f"Draw 1 to {len(sets)}.",
         )
     rows = np.array([[*distribution([one]).values()] for one in sets], np.float64)
@@ -115,7 +115,7 @@ def plot_distributions(benchmarks: Mapping[str, Distribution], path: Path) -> No
         colour = _COLOURS[number % len(_COLOURS)]
         total = sum(counts.values())
         values = [found[category] for category in Category]
-        # A name is a stranger's: "$" would be read as mathematics.
+        # A name is untrusted: "$" would be read as mathematics.
         label = f"{name} ({total:,} questions)".replace("$", r"\$")
         axes.bar(places, values, width, label=label, color=colour)
     axes.set_xticks(range(len(Category)), [category.value for category in Category], rotation=30)

@@ -248,8 +248,8 @@ class BuiltinAnswerer:
                 found = self._side(scene, graph.entity(one).name, words, graph.entity(two).name)
         said, why = found
         if said is None:
-            told = why or "the built-in answerer cannot see this"
-            return Outcome.failed(Reason.NOT_APPLICABLE, told), ""
+            message = why or "the built-in answerer cannot see this"
+            return Outcome.failed(Reason.NOT_APPLICABLE, message), ""
         return Outcome.of(said), why
 
     def _exists(self, scene: ShownScene, name: str) -> tuple[bool | None, str]:

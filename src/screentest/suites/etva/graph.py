@@ -90,7 +90,7 @@ class SceneGraph:
         for element in self.walk():
             for end in self.ends(element.id):
                 if end not in entities:
-                    raise BadGraph(f"{element.id!r} hangs on {end!r}, which is no entity")
+                    raise BadGraph(f"{element.id!r} hangs on {end!r}, which is not an entity")
 
     def walk(self) -> Iterator[Element]:
         """Every element in the order of questions: entities, attributes, relations."""

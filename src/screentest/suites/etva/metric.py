@@ -87,8 +87,8 @@ def _piece(caption: str, span: Span | None, whole: Span) -> TimedText:
     start, end = max(span.start, whole.start), min(span.end, whole.end)
     if start < end:
         return TimedText(caption, Span(start, end))
-    told = f"the clip at {span} lies outside the video, which ends at {float(whole.end):.3f} s"
-    return TimedText(caption, span, Failure(Reason.NOT_APPLICABLE, told))
+    message = f"the clip at {span} is outside the video, which ends at {float(whole.end):.3f} s"
+    return TimedText(caption, span, Failure(Reason.NOT_APPLICABLE, message))
 
 
 # From the answers of all scenes to a metric's outcomes: score, coverage, categories.
@@ -137,10 +137,12 @@ def outcomes_of(scenes: Sequence[AskedScene]) -> dict[str, Outcome[Score]]:
         raise _nothing_asked(scenes)
     outcomes = {SCORE: _score(scenes, answered)}
     coverage = sum(scene.coverage for scene in scenes) / len(scenes)
-    told = _counts(answered)
+    details = _counts(answered)
     if not outcomes[SCORE].ok:
-        told["scenes"] = [_told(scene) for scene in scenes]  # what was said is kept either way
-    outcomes[COVERAGE] = Outcome.of(Score(coverage, details=told))
+        details["scenes"] = [
+            _scene_record(scene) for scene in scenes
+        ]  # what was said is kept either way
+    outcomes[COVERAGE] = Outcome.of(Score(coverage, details=details))
     for category in Category:
         mine = [one for one in answered if one.question.category is category]
         outcomes[category.value] = _share(mine, "no question of this category")
@@ -154,7 +156,7 @@ def _score(scenes: Sequence[AskedScene], answered: Sequence[Answered]) -> Outcom
     curve = tuple(
         Point(scene.span, scene.share, _note(scene)) for scene in scenes if scene.share is not None
     )
-    details = {**_counts(answered), "scenes": [_told(scene) for scene in scenes]}
+    details = {**_counts(answered), "scenes": [_scene_record(scene) for scene in scenes]}
     return Outcome.of(Score(share.unwrap().value, curve, details))
 
 
@@ -163,8 +165,8 @@ def _note(scene: AskedScene) -> str:
     missing = [
         one.question.text for one in scene.answered if one.answer.ok and not one.answer.unwrap()
     ]
-    told = f"no: {' '.join(missing)}" if missing else "yes to all that was answered"
-    return told if len(told) <= _LONGEST_NOTE else f"{told[: _LONGEST_NOTE - 1]}…"
+    note = f"no: {' '.join(missing)}" if missing else "yes to all that was answered"
+    return note if len(note) <= _LONGEST_NOTE else f"{note[: _LONGEST_NOTE - 1]}…"
 
 
 def _share(answered: Sequence[Answered], nothing: str) -> Outcome[Score]:
@@ -173,8 +175,8 @@ def _share(answered: Sequence[Answered], nothing: str) -> Outcome[Score]:
     values = [one.answer.unwrap() for one in answered if one.answer.ok]
     if not values:
         failure = next(one.answer.failure for one in answered if one.answer.failure is not None)
-        told = f"no question ({len(answered)} asked) has an answer; the first: {failure.detail}"
-        return Outcome.failed(failure.reason, told, failure.advice)
+        message = f"no question ({len(answered)} asked) has an answer; the first: {failure.detail}"
+        return Outcome.failed(failure.reason, message, failure.advice)
     return Outcome.of(Score(sum(values) / len(values), details=_counts(answered)))
 
 
@@ -188,27 +190,27 @@ def _counts(answered: Sequence[Answered]) -> dict[str, Json]:
     }
 
 
-def _told(scene: AskedScene) -> Json:
+def _scene_record(scene: AskedScene) -> Json:
     """A scene as evidence: its questions with what was said, its graph and knowledge."""
-    told: dict[str, Json] = {
+    record: dict[str, Json] = {
         "text": scene.text,
         "start": float(scene.span.start),
         "end": float(scene.span.end),
     }
     if scene.failure is not None:
-        return told | {"failure": str(scene.failure)}
-    told["questions"] = [_evidence(one) for one in scene.answered]
+        return record | {"failure": str(scene.failure)}
+    record["questions"] = [_evidence(one) for one in scene.answered]
     if scene.questions is not None:
-        told |= {"writer": scene.questions.writer, "knowledge": scene.questions.knowledge or ""}
-        told["left_out"] = list(scene.questions.left_out)
+        record |= {"writer": scene.questions.writer, "knowledge": scene.questions.knowledge or ""}
+        record["left_out"] = list(scene.questions.left_out)
         if scene.questions.graph is not None:
-            told["graph"] = from_json(dict, to_json(scene.questions.graph))
-    return told
+            record["graph"] = from_json(dict, to_json(scene.questions.graph))
+    return record
 
 
 def _evidence(answered: Answered) -> Json:
     question, failure = answered.question, answered.answer.failure
-    told: dict[str, Json] = {
+    record: dict[str, Json] = {
         "id": question.id,
         "question": question.text,
         "category": question.category.value,
@@ -216,10 +218,10 @@ def _evidence(answered: Answered) -> Json:
         "said": answered.said,
     }
     if failure is not None:
-        told["reason"] = str(failure)
+        record["reason"] = str(failure)
     if answered.gated:
-        told["gated"] = True
-    return told
+        record["gated"] = True
+    return record
 
 
 def _nothing_asked(scenes: Sequence[AskedScene]) -> NoValue:

@@ -97,8 +97,8 @@ def _averaged(
             if compat is Compat.UPSTREAM:
                 values.append(0.0)
     if not values:
-        told = f"not one of {undefined} prompts has a correlation"
-        return Outcome.failed(Reason.NOT_APPLICABLE, told)
+        message = f"not one of {undefined} prompts has a correlation"
+        return Outcome.failed(Reason.NOT_APPLICABLE, message)
     interval = mean_interval(values) if len(values) > 2 and np.ptp(values) > 0 else None
     defined = len(values) if compat is Compat.STRICT else len(values) - undefined
     return Outcome.of(PerPrompt(float(np.mean(values)), interval, defined, undefined))

@@ -265,7 +265,7 @@ def complexity_of(item: Item) -> dict[str, float]:
     for kind in COMPLEXITIES:
         try:
             found[kind] = float(item.groups.get(f"{kind}_complexity", ""))
-        except ValueError:  # not told, or in somebody's own words
+        except ValueError:  # not given, or in somebody's own words
             continue
     return {kind: grade for kind, grade in found.items() if math.isfinite(grade)}
 
@@ -291,7 +291,7 @@ def _nested(entry: Mapping[str, Any]) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class _Reading:
-    """One record being read; what cannot be read is left out and told."""
+    """One record being read; what cannot be read is left out and reported."""
 
     name: str
     entry: Mapping[str, Any]
@@ -318,7 +318,7 @@ class _Reading:
         value = self.entry.get(key)
         return value.strip() if isinstance(value, str) else ""
 
-    def _tell(self, message: str) -> None:
+    def _report(self, message: str) -> None:
         self.problems.append(Problem(ProblemKind.BAD_ROW, message, id=self.name))
 
     def _events(self) -> Iterator[Event]:
@@ -329,7 +329,7 @@ class _Reading:
                 names = ("event", "subject", "setting", "action", "camera motion", "prompt")
                 yield Event(*(_plain(one.get(name)) for name in names))
             else:
-                self._tell("an event has no description")
+                self._report("an event has no description")
         for one in scenes if isinstance(scenes, list) and not listed else ():
             if isinstance(one, dict):
                 yield Event(
@@ -346,7 +346,7 @@ class _Reading:
         for title, listed in given.items() if isinstance(given, dict) else ():
             name = _ALIASES.get(title.strip().lower())
             if name is None:
-                self._tell(f"questions on {one_line(title)}, which is no dimension")
+                self._report(f"questions on {one_line(title)}, which is not a dimension")
                 continue
             questions = []
             for one in listed if isinstance(listed, list) else ():
@@ -356,7 +356,7 @@ class _Reading:
                     positive = _POLARITY[str(polarity).lower()]
                     questions.append(ExpectationQuestion(text.strip(), positive))
                 else:
-                    self._tell(f"a question on {title} has no text or no polarity")
+                    self._report(f"a question on {title} has no text or no polarity")
             found[name] = tuple(questions)
         return found
 
@@ -365,7 +365,7 @@ class _Reading:
         for title, text in given.items() if isinstance(given, dict) else ():
             name = _ALIASES.get(str(title).strip().lower())
             if name is None or not isinstance(text, str):
-                self._tell(f"{what} on {one_line(str(title))} cannot be read")
+                self._report(f"{what} on {one_line(str(title))} cannot be read")
             elif text.strip():
                 found[name] = text.strip()
         return found
@@ -381,7 +381,7 @@ class _Reading:
             elif isinstance(one, dict) and _plain(one.get("action")):
                 actions.append(HumanAction(_plain(one.get("subject")), _plain(one.get("action"))))
             else:
-                self._tell("a human action is not told")
+                self._report("a human action has no text")
         return tuple(actions)
 
     def _complexity(self) -> dict[str, float]:

@@ -118,7 +118,7 @@ class Describer:
         self, spans: Sequence[Span], place: int, overview: Overview | None
     ) -> ChatRequest:
         slots: dict[str, Slot] = {
-            "overview": "" if overview is None else _told(overview),
+            "overview": "" if overview is None else _overview_text(overview),
             "number": place + 1,
             "count": len(spans),
             "pictures": self.frames.show(self.resources, self.item.video, spans[place]),
@@ -133,7 +133,7 @@ class Describer:
     def _all(self, requests: Iterable[ChatRequest]) -> list[Outcome[Any]]:
         answers = send(self.resources.role(CAPTION), requests, together=AT_ONCE)
         for answer in answers:
-            # What the next try could mend is not a missing shot; the ledger has the others.
+            # What the next try could fix is not a missing shot; the ledger has the others.
             if answer.failure is not None and answer.failure.reason.transient:
                 answer.unwrap()
         return answers
@@ -151,7 +151,7 @@ def spans_of(shots: Sequence[Shot], whole: Span) -> list[Span]:
     return [shot.span for shot in shots] or [whole]
 
 
-def _told(overview: Overview) -> str:
+def _overview_text(overview: Overview) -> str:
     subjects = "; ".join(overview.subjects)
     return f"Style: {overview.style}\nSubjects: {subjects}\nContent: {overview.content}"
 
@@ -161,8 +161,8 @@ def _must_be_most_of_it(spans: Sequence[Span], missing: Sequence[tuple[Span, Fai
     lost = sum(span.duration for span, _ in missing)
     if missing and (total - lost) < LEAST_DESCRIBED * total:
         failure = missing[0][1]
-        told = f"{len(missing)} of {len(spans)} shots were not described: {failure.detail}"
-        raise NoValue(failure.reason, told, advice=failure.advice)
+        message = f"{len(missing)} of {len(spans)} shots were not described: {failure.detail}"
+        raise NoValue(failure.reason, message, advice=failure.advice)
 
 
 CHAT = "univ_caption"
@@ -286,5 +286,5 @@ def _score(described: Described) -> Score:
 
 
 def _filled(shots: Sequence[Description]) -> float:
-    told = {about for shot in shots for about, text in shot.by_subdimension() if text.strip()}
-    return len(told & OWNER.keys()) / len(ALL_SUBDIMENSIONS)
+    filled = {about for shot in shots for about, text in shot.by_subdimension() if text.strip()}
+    return len(filled & OWNER.keys()) / len(ALL_SUBDIMENSIONS)

@@ -180,8 +180,8 @@ def _case(
         if text and pictures:
             edits[kind] = Edit(text, pictures)
         elif inside.is_dir():
-            told = f"{inside.name} has no {'pictures' if text else 'instruction'}"
-            problems.append(Problem(ProblemKind.MISSING, told, id=number, path=inside))
+            message = f"{inside.name} has no {'pictures' if text else 'instruction'}"
+            problems.append(Problem(ProblemKind.MISSING, message, id=number, path=inside))
     return BenchmarkCase(
         number,
         video,
@@ -263,8 +263,8 @@ def _caption(
         problems.append(Problem(ProblemKind.UNREADABLE, error.message, id=number, path=path))
         return "", None
     if truth is None:
-        told = "caption.json has no checklist under `json`"
-        problems.append(Problem(ProblemKind.BAD_FILE, told, id=number, path=path))
+        message = "caption.json has no checklist under `json`"
+        problems.append(Problem(ProblemKind.BAD_FILE, message, id=number, path=path))
     return _longest_text(document), truth
 
 
@@ -303,8 +303,8 @@ def _planning(place: Path, problems: list[Problem]) -> Edit | None:
         text = _longest_text(document)
     pictures = _pictures(place)
     if not text or not pictures:
-        told = f"the R2V case has no {'pictures' if text else 'text to film'}"
-        problems.append(Problem(ProblemKind.BAD_FILE, told, id=place.name, path=path))
+        message = f"the R2V case has no {'pictures' if text else 'text to film'}"
+        problems.append(Problem(ProblemKind.BAD_FILE, message, id=place.name, path=path))
         return None
     return Edit(text, pictures)
 

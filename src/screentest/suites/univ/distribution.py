@@ -52,7 +52,7 @@ def distribution(shots: Iterable[Description]) -> dict[str, TermCounts]:
 
 
 def _terms(shot: Description) -> Iterable[tuple[str, str]]:
-    # Scenes and actions are told in words and sorted by their kind.
+    # Scenes and actions are described in words and sorted by their kind.
     kinds = {
         "background_scene": [str(scene.kind) for scene in shot.scenes],
         "action_event": [str(action.kind) for action in shot.actions],

@@ -93,7 +93,7 @@ def draw_sample(items: Sequence[str], share: float, *, seed: int = 7) -> list[st
     4
     """
     if not 0 < share <= 1:
-        raise ValueError(f"{share} is no share of a sample")
+        raise ValueError(f"invalid share {share}: must be in (0, 1]")
     listed = sorted(set(items))
     if not listed:
         return []
@@ -288,7 +288,7 @@ def read_votes(path: Path) -> dict[Unit, list[float]]:
     except OSError as error:
         raise ManifestError(f"{path} does not open: {error.strerror}") from None
     except (UnicodeDecodeError, csv.Error) as error:
-        raise ManifestError(f"{path} is no sheet of votes: {error}") from None
+        raise ManifestError(f"{path} is not a sheet of votes: {error}") from None
 
 
 def _votes(path: Path, rows: csv.DictReader[str]) -> dict[Unit, list[float]]:

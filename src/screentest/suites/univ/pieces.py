@@ -81,7 +81,7 @@ def _source_spans(item: Item, resources: Resources, shots: Sequence[Shot]) -> Se
     ]
 
 
-# Reference pictures: strangers' files, read with care and made small.
+# Reference pictures: untrusted files, read with care and made small.
 
 MOST_PIXELS = 64_000_000
 _FORMATS = ("JPEG", "PNG", "WEBP", "BMP", "TIFF")
@@ -119,8 +119,8 @@ def _read(path: Path) -> np.ndarray[tuple[int, ...], np.dtype[np.uint8]]:
 
 def _too_large(path: Path) -> NoValue:
     most = MOST_PIXELS // 1_000_000
-    told = f"the reference {path.name} has more than {most} million pixels"
-    return NoValue(Reason.TOO_LARGE, told, advice="Give a smaller one.")
+    message = f"the reference {path.name} has more than {most} million pixels"
+    return NoValue(Reason.TOO_LARGE, message, advice="Give a smaller one.")
 
 
 # The five tasks that end in a video, and what each is judged by.
@@ -148,7 +148,7 @@ class UnivTask(StrEnum):
 
     @property
     def template(self) -> str:
-        """What the judge is told."""
+        """The template with the judge's instructions."""
         return f"univ/{self.value}"
 
     def use(self, step: str) -> str:

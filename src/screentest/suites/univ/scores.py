@@ -108,7 +108,7 @@ class Inspector:
             "part": _part(piece),
             "seconds": round(float(piece.span.duration), 2),
             "remarks": dict(inspection.remarks.model_dump()),
-            "findings": [_inspecting_told(finding) for finding in inspection.findings],
+            "findings": [_finding_slots(finding) for finding in inspection.findings],
         }
         return request(self.resources, SCORE_TEMPLATE, slots, Marks, self.task.use("score"))
 
@@ -125,7 +125,7 @@ def _part(piece: Piece) -> Slot:
     }
 
 
-def _inspecting_told(finding: Finding) -> dict[str, Slot]:
+def _finding_slots(finding: Finding) -> dict[str, Slot]:
     return {
         "part": finding.part.value,
         "dimension": finding.dimension.value if finding.dimension else "none of the eight",
@@ -138,7 +138,7 @@ def _inspecting_told(finding: Finding) -> dict[str, Slot]:
 
 
 def _must_be_whole(judged: Sequence[JudgedPiece]) -> None:
-    """Raise what the next try could mend; what was answered is in the ledger by then."""
+    """Raise what the next try could fix; what was answered is in the ledger by then."""
     for one in judged:
         if one.failure is not None and one.failure.reason.transient:
             Outcome[Marks](failure=one.failure).unwrap()
@@ -164,10 +164,10 @@ def outcomes_of(whole: JudgedPiece | None, shots: Sequence[JudgedPiece]) -> Outc
     details: dict[str, Json] = {}
     if whole is not None:
         levels.append(_points(_must_have(whole)))
-        details["video"] = _told(whole)
+        details["video"] = _record(whole)
     if shots:
         levels.append(_shot_means(shots))
-        details["shots"] = [_told(one) for one in shots]
+        details["shots"] = [_record(one) for one in shots]
         details["judged"] = {"shots": sum(one.marks is not None for one in shots), "of": len(shots)}
     values = {
         dimension: math.fsum(level[dimension] for level in levels) / len(levels)
@@ -208,8 +208,8 @@ def _shot_means(shots: Sequence[JudgedPiece]) -> dict[Dimension, float]:
     weights = [float(one.piece.span.duration) for one in judged]
     if not judged or math.fsum(weights) < LEAST_JUDGED * total:
         lost = next(one.failure for one in shots if one.failure is not None)
-        told = f"{len(shots) - len(judged)} of {len(shots)} shots were not judged: {lost.detail}"
-        raise NoValue(lost.reason, told, advice=lost.advice)
+        message = f"{len(shots) - len(judged)} of {len(shots)} shots were not judged: {lost.detail}"
+        raise NoValue(lost.reason, message, advice=lost.advice)
     return {
         dimension: math.fsum(
             weight * _mark(one, dimension).score
@@ -265,7 +265,7 @@ def _inside(finding: Finding, whole: Span) -> Span:
     return Span(kept(finding.start), kept(finding.end))
 
 
-def _told(judged: JudgedPiece) -> Json:
+def _record(judged: JudgedPiece) -> Json:
     """All that was said, as JSON."""
     span = judged.piece.span
     found: dict[str, Json] = {

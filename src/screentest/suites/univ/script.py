@@ -73,7 +73,7 @@ def _first_frame(shot: Description) -> str:
         sentences.append(f"The picture has {_list(look)}.")
     for subject in shot.subjects:
         if subject.enters is None:
-            sentences.append(f"There is {_told(subject.quality, subject.appearance)}.")
+            sentences.append(f"There is {_phrase(subject.quality, subject.appearance)}.")
     position = shot.position
     for text in (*position.in_frame, *position.between_subjects, *position.to_camera):
         sentences.append(f"{_bare(text)}.")
@@ -82,7 +82,7 @@ def _first_frame(shot: Description) -> str:
 
 def _events(shot: Description) -> str:
     entering = [
-        f"{_told(subject.quality, subject.appearance)} appears: {_bare(subject.enters)}"
+        f"{_phrase(subject.quality, subject.appearance)} appears: {_bare(subject.enters)}"
         for subject in shot.subjects
         if subject.enters is not None
     ]
@@ -111,7 +111,7 @@ def _camera_move(term: str) -> str:
     return "the camera is still" if term == "static shot" else f"the camera makes a {_bare(term)}"
 
 
-def _told(quality: str, appearance: str) -> str:
+def _phrase(quality: str, appearance: str) -> str:
     return f"{_bare(quality)} ({_bare(appearance)})" if appearance.strip() else _bare(quality)
 
 
@@ -158,7 +158,7 @@ _POSITION = {
 def read_paper_form(document: Mapping[str, Any]) -> Description:
     """A description from the paper's JSON; what says "None" is absent.
 
-    A description of a subject is one text there: how many and what it looks like are not told
+    A description of a subject is one text there: how many and what it looks like are not message
     apart, so all of it is its appearance.
     """
     try:
@@ -182,8 +182,8 @@ def read_paper_form(document: Mapping[str, Any]) -> Description:
             }
         )
     except (ValidationError, TypeError, KeyError) as error:
-        told = str(error).splitlines()[0]
-        raise ManifestError(f"not a description in the paper's form: {told}") from None
+        message = str(error).splitlines()[0]
+        raise ManifestError(f"not a description in the paper's form: {message}") from None
 
 
 def paper_form(shot: Description, script: str = "") -> dict[str, Any]:

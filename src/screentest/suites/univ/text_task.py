@@ -88,7 +88,7 @@ def add_up(entries: Sequence[ChecklistEntry], scores: Sequence[float]) -> Levels
 def outcomes_of(entries: Sequence[ChecklistEntry], matches: Sequence[Match]) -> Outcomes:
     """Every output of the metric."""
     levels = add_up(entries, [match.score for match in matches])
-    told: list[Json] = [
+    listed: list[Json] = [
         {
             "about": entry.about,
             "item": entry.text,
@@ -99,7 +99,7 @@ def outcomes_of(entries: Sequence[ChecklistEntry], matches: Sequence[Match]) -> 
         for entry, match in zip(entries, matches, strict=True)
     ]
     details: dict[str, Json] = {
-        "items": told,
+        "items": listed,
         "dimensions": {"had": len(levels.dimensions), "of": len(Dimension)},
     }
     curve = _curve(entries, matches)

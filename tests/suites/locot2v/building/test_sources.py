@@ -39,7 +39,7 @@ def test_nothing_there(tmp_path: Path) -> None:
 def test_addresses_must_be_addresses(tmp_path: Path) -> None:
     listed = tmp_path / "list.txt"
     listed.write_text("# films\nfile:///etc/passwd\n")
-    with pytest.raises(BadOption, match="is no address"):
+    with pytest.raises(BadOption, match="is not an address"):
         download(listed, tmp_path / "videos", shortest=1, longest=9)
     with pytest.raises(BadOption, match="does not open"):
         download(tmp_path / "none.txt", tmp_path / "videos", shortest=1, longest=9)

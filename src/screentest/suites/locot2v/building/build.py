@@ -168,5 +168,5 @@ def record_of(source: SourceVideo, known: Mapping[str, Mapping[str, Any]]) -> Pr
     except (KeyError, TypeError, ValueError) as error:
         raise UserError(
             f"the stages of {source.id} do not fit together: {error}",
-            advice="Something was edited into another shape; mend that file or remove it.",
+            advice="Something was edited into another shape; fix that file or remove it.",
         ) from None

@@ -30,7 +30,7 @@ class State(StrEnum):
     OUTDATED = "outdated"
     """Made from something that has changed since."""
     CONFLICT = "conflict"
-    """Edited by a person, and what it was made from has changed too: kept, and told."""
+    """Edited by a person, and what it was made from has changed too: kept, and reported."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,7 +152,7 @@ def write_reviews(
 ) -> Path | None:
     """A manifest of the videos for each stage, with the stage's result as the text to look over.
 
-    ``known`` has the results by id and stage. Drafts lie in ``drafts.jsonl``, the others in
+    ``known`` has the results by id and stage. Drafts are in ``drafts.jsonl``, the others in
     ``review/<stage>.jsonl``. The path of the drafts; None where there is no draft yet.
     """
     drafts = None

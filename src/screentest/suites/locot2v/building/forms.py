@@ -93,7 +93,7 @@ OVERLAY_LEAST, OVERLAY_MOST = 0.0008, 0.08
 MOVING = 0.6
 """At least this share of all edges must come and go, or the scene itself stands still."""
 OVERLAY_EXTENT = 0.3
-"""An overlay lies in one place; a slow scene has edges everywhere."""
+"""An overlay is in one place; a slow scene has edges everywhere."""
 TEXT_FRAMES = 0.4
 """Lines of text in this share of the frames are subtitles."""
 

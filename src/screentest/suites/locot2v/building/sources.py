@@ -54,7 +54,9 @@ def download(addresses: Path, into: Path, *, shortest: float, longest: float) ->
     wanted = [line.strip() for line in lines if line.strip() and not line.startswith("#")]
     for address in wanted:
         if not re.match(r"https?://", address):
-            raise BadOption(f"{address!r} in {addresses} is no address", advice="Write https://…")
+            raise BadOption(
+                f"{address!r} in {addresses} is not an address", advice="Write https://…"
+            )
     if importlib.util.find_spec("yt_dlp") is None:
         raise UserError(
             "fetching videos needs the package yt-dlp",

@@ -116,7 +116,7 @@ def _collect(source: SourceVideo, known: Known, resources: Resources, choices: C
         "flags": list(flags),
         "measured": asdict(looks),
         "why": why,
-        # What is too short or too long is no source; all else a person decides.
+        # What is too short or too long is not a source; all else a person decides.
         "use": "duration" not in flags,
     }
 

@@ -88,10 +88,10 @@ class OverallAlignment:
         """Nothing streams."""
 
         def conclude() -> Outcomes:
-            told = description(item, resources, self.frames)
-            rows = text_vectors([told, self.records.of(item).content], resources)
+            text = description(item, resources, self.frames)
+            rows = text_vectors([text, self.records.of(item).content], resources)
             value = float(nearness(rows[:1], rows[1:])[0, 0])
-            return {OVERALL_ALIGNMENT: Outcome.of(Score(value, details={"description": told}))}
+            return {OVERALL_ALIGNMENT: Outcome.of(Score(value, details={"description": text}))}
 
         return Work(conclude)
 
@@ -297,14 +297,14 @@ class HumanActions:
                 for question in SMOOTHNESS
             ]
             answers = iter([_yes(one) for one in SMOOTH.ask(resources, asked)] if asked else [])
-            told: list[Json] = []
+            details: list[Json] = []
             values = []
             for action, there in zip(actions, occurs, strict=True):
                 smooth = [next(answers) for _ in SMOOTHNESS] if there else []
                 value = sum(smooth) / len(smooth) if smooth else 0.0
                 values.append(value)
-                told.append({"action": str(action), "occurs": there, "smooth": list(smooth)})
-            return {HUMAN_ACTION: Outcome.of(Score(mean(values), details={"actions": told}))}
+                details.append({"action": str(action), "occurs": there, "smooth": list(smooth)})
+            return {HUMAN_ACTION: Outcome.of(Score(mean(values), details={"actions": details}))}
 
         return Work(conclude)
 

@@ -101,7 +101,7 @@ class TransitionSmoothness:
 
     def _score(self, item: Item, resources: Resources) -> Score:
         video = resources.info(item.video)
-        # A shot that fades in at the very start is no change of scene.
+        # A shot that fades in at the very start is not a change of scene.
         moments = [shot.start for shot in resources.shots(item.video) if shot.start > video.start]
         if not moments:
             if self.uncut == "smooth":

@@ -146,7 +146,7 @@ def warping_error(
 ) -> WarpingError:
     """``alpha`` is the steepness of the exponential; ``shrink`` the size of frames."""
     if alpha <= 0:
-        raise BadOption(f"warping error grows with alpha; it cannot be {alpha}")
+        raise BadOption(f"invalid alpha {alpha}: must be above 0")
     return WarpingError(scale, alpha, shrink, compat)
 
 

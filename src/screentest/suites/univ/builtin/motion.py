@@ -31,7 +31,7 @@ LEAST_SECONDS = 0.5
 WHIP = 1.5
 """Widths per second from which a pan is a whip pan."""
 _SMOOTHING = 5
-"""Steps over which a movement is averaged: a shaking hand is no pan."""
+"""Steps over which a movement is averaged: a shaking hand is not a pan."""
 _GRID = 6
 _TEXTURED = 6.0
 """The local standard deviation of grey from which flow has something to hold on to."""
