@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from screentest.core import registry
-from screentest.core.registry import HOMES
+from screentest.models.roles import CHAT, role_entry, role_names
 from screentest.testing import (
     BrokenContract,
     FakeChatServer,
@@ -22,7 +22,6 @@ from screentest.testing import (
     check_placebo,
 )
 
-NOT_ROLES = {"detector", "metric", "judge", "suite", "degradation", "placebo", "importer", "chat"}
 NEEDS = {"univ_v2t": "truth", "human": "votes"}
 """Those that cannot be built without a file."""
 
@@ -59,11 +58,11 @@ def test_all_our_degradations_and_placebos() -> None:
 
 def test_our_backends_that_need_no_weights() -> None:
     checked = 0
-    for role in HOMES.keys() - NOT_ROLES:
-        for one in registry.entries(role):
-            if one.origin == "builtin" and one.info.get("builtin") and not one.info.get("weights"):
-                check_backend(role, one.name)
-                checked += 1
+    for role in role_names():
+        backend = role_entry(role).info["profiles"]["builtin"]
+        if role != CHAT and backend:
+            check_backend(role, backend)
+            checked += 1
     assert checked >= 8
 
 
