@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from screentest.core import registry
-from screentest.models import Models, weights
+from screentest.models import Models, read_models, weights
 from screentest.models.backends.coco import FURTHER_NAMES, ClassMatcher
 from screentest.models.backends.detection import EfficientDet
 from screentest.models.roles import Detector
@@ -176,7 +176,7 @@ def test_identity_names_weights_and_matcher() -> None:
     identity = built("efficientdet").identity
     assert identity["weights"] == weights.digest("efficientdet-lite0")
     assert identity["matcher"] in registry.names("text_embedding")
-    assert "matcher:" in str(Models().signature("detection"))
+    assert "matcher:" in str(Models(read_models("light")).signature("detection"))
 
 
 # Matching phrases to classes.

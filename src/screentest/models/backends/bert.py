@@ -14,9 +14,9 @@ from screentest.models.runtimes import onnx_session
 
 # Writing an ONNX graph: the few messages of its format that a small network needs.
 #
-# The format is protobuf, whose encoding is a page long; the package that would write it for us
-# is larger than all of screentest. Weights are not copied into the graph: they are declared as
-# external, and the runtime is given the arrays.
+# The format is protobuf, whose encoding is a page long. Why not onnx.helper: the base install
+# would grow by onnx, protobuf and ml_dtypes, for one graph. Weights are not copied into the
+# graph: they are declared as external, and the runtime is given the arrays.
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
