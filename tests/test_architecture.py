@@ -272,3 +272,23 @@ def test_what_is_visible_is_what_is_listed(package: str) -> None:
 def test_no_shell() -> None:
     for path in SRC.rglob("*.py"):
         assert "shell=True" not in path.read_text(encoding="utf-8"), path
+
+
+def test_the_page_on_architecture_names_what_there_is() -> None:
+    """Each ``file.py: name, name`` in it exists, and so does each path of two parts or more."""
+    page = (SRC.parent.parent / "design" / "architecture.md").read_text(encoding="utf-8")
+    folder = SRC
+    wrong = []
+    for text in re.findall(r"`([^`]+)`", page):
+        path, _, names = text.partition(": ")
+        if not re.fullmatch(r"[\w/]+\.py", path) or path.startswith("tests/"):
+            continue
+        # A bare file name is beside the one that was named before it.
+        place = SRC / path if "/" in path or (SRC / path).is_file() else folder / path
+        folder = place.parent
+        if not place.is_file():
+            wrong.append(path)
+            continue
+        defined = set(re.findall(r"^(?:def|class) (\w+)", place.read_text(encoding="utf-8"), re.M))
+        wrong += [f"{path}: {name}" for name in names.split(", ") if name and name not in defined]
+    assert not wrong
