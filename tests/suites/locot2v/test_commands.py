@@ -15,7 +15,7 @@ from screentest.core import registry
 from screentest.manifests.manifest import read_manifest
 from screentest.testing.chat_server import FakeChatServer
 from tests.suites.locot2v.answering import answering, chat
-from tests.suites.locot2v.building.test_build import REPLIES
+from tests.suites.locot2v.construction.test_build import REPLIES
 from tests.suites.locot2v.films import film, gliding, texture
 from tests.terminal import fits, invoke
 

@@ -22,9 +22,9 @@ from screentest.cli.tables import print_indented, show
 from screentest.core import BadOption, Table
 from screentest.run import RunStore
 from screentest.run.session import Tools, read_settings
-from screentest.suites.locot2v.building.build import SuiteBuild, build_suite
-from screentest.suites.locot2v.building.sources import download, sources_in
-from screentest.suites.locot2v.building.stages import Choices
+from screentest.suites.locot2v.construction.build import SuiteBuild, build_suite
+from screentest.suites.locot2v.construction.sources import download, sources_in
+from screentest.suites.locot2v.construction.stages import Choices
 
 
 def build(

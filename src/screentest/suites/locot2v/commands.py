@@ -34,8 +34,8 @@ from screentest.reports.charts import save
 from screentest.reports.data import read_report
 from screentest.run.session import Tools, read_settings
 from screentest.scores.tables import suite_tables
-from screentest.suites.locot2v.building.documents import correct_stage
 from screentest.suites.locot2v.charts import drawings
+from screentest.suites.locot2v.construction.documents import correct_stage
 from screentest.suites.locot2v.data import items_with_videos, read_prompt_suite
 from screentest.suites.locot2v.metrics.quality import best_tenth
 from screentest.suites.locot2v.suite import suite_in

@@ -1,4 +1,4 @@
-"""How near texts are in meaning, by the text embedding role."""
+"""How alike texts and pictures are: what several metrics of the suite compare by."""
 
 from __future__ import annotations
 

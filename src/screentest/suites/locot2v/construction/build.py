@@ -9,8 +9,8 @@ from typing import Any
 
 from screentest.core import Failure, NoValue, Reason, Resources, UserError
 from screentest.run import ABSENT, hash_file
-from screentest.suites.locot2v.building.documents import Documents, State, digest, write_reviews
-from screentest.suites.locot2v.building.stages import STAGES, Choices, SourceVideo, Stage
+from screentest.suites.locot2v.construction.documents import Documents, State, digest, write_reviews
+from screentest.suites.locot2v.construction.stages import STAGES, Choices, SourceVideo, Stage
 from screentest.suites.locot2v.data import (
     COMPLEXITIES,
     Event,

@@ -10,7 +10,7 @@ from typing import Any
 
 from screentest.core import BadOption, Item, StorageError, UserError
 from screentest.manifests.files import VIDEO_SUFFIXES
-from screentest.suites.locot2v.building.stages import SourceVideo
+from screentest.suites.locot2v.construction.stages import SourceVideo
 
 _NAME = re.compile(r"[^\w.-]+")
 

@@ -16,8 +16,8 @@ from typing import Any
 
 from screentest.core import BadOption, StorageError, UserError
 from screentest.manifests.manifest import write_manifest
-from screentest.suites.locot2v.building.stages import SourceVideo
-from screentest.suites.locot2v.building.wording import REVIEWED, Unreadable, read_back, worded
+from screentest.suites.locot2v.construction.stages import SourceVideo
+from screentest.suites.locot2v.construction.texts import REVIEWED, Unreadable, read_back, worded
 
 
 class State(StrEnum):

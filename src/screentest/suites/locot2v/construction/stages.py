@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 from screentest.core import Item, NoValue, Reason, Resources, UserError
 from screentest.models.ask import Frames, Query
-from screentest.suites.locot2v.building.forms import (
+from screentest.suites.locot2v.construction.forms import (
     CHECK,
     COMPLEXITY,
     CRITIQUE,

@@ -9,12 +9,12 @@ import pytest
 
 from screentest.annotate.material import read_units
 from screentest.judges.votes import VoteRecord, VoteTask, as_json
-from screentest.suites.locot2v.building.documents import correct_stage
-from screentest.suites.locot2v.building.stages import SourceVideo
-from screentest.suites.locot2v.building.wording import REVIEWED, Unreadable, read_back
+from screentest.suites.locot2v.construction.documents import correct_stage
+from screentest.suites.locot2v.construction.stages import SourceVideo
+from screentest.suites.locot2v.construction.texts import REVIEWED, Unreadable, read_back
 from screentest.suites.locot2v.data import read_prompt_suite
 from tests.suites.locot2v.answering import answering
-from tests.suites.locot2v.building.test_build import REPLIES, api_key, built, source
+from tests.suites.locot2v.construction.test_build import REPLIES, api_key, built, source
 from tests.terminal import invoke
 
 __all__ = ["api_key", "source"]  # fixtures
@@ -72,13 +72,10 @@ def test_a_correction_goes_all_the_way_into_the_suite(source: SourceVideo, tmp_p
         built(server, tmp_path, source)
         result = invoke("suite", "locot2v", "correct", tmp_path, votes, "--json")
         assert result.exit_code == 0, result.output
-        assert json.loads(result.stdout) == {
-            "changed": ["pets_dog"],
-            "approved": [],
-            "disputed": [],
-            "unknown": ["pets_cat"],
-            "unread": {},
-        }
+        assert json.loads(result.stdout) == [
+            {"video": "pets_dog", "outcome": "changed", "reason": None},
+            {"video": "pets_cat", "outcome": "unknown", "reason": None},
+        ]
         again = built(server, tmp_path, source)
     assert again.corrected == ["pets_dog/draft"]
     assert read_prompt_suite(tmp_path / "suite.json").records["pets_dog"].base == (
@@ -162,7 +159,7 @@ def test_a_correction_that_cannot_be_read_is_told(source: SourceVideo, tmp_path:
     arguments = ("suite", "locot2v", "correct", tmp_path, votes, "--stage")
     result = invoke(*arguments, "complexity")
     assert result.exit_code == 1
-    assert "cannot be taken over: pets_dog" in result.stdout
+    assert "pets_dog  unread   structural is missing" in result.stdout
     wrong = invoke(*arguments, "collect")
     assert wrong.exit_code == 2
     assert "people do not look over 'collect'" in wrong.stderr

@@ -11,8 +11,8 @@ import pytest
 from screentest.core import Item, Reason, UserError
 from screentest.models import ModelChoice
 from screentest.run.session import Settings, Tools
-from screentest.suites.locot2v.building.build import SuiteBuild, build_suite
-from screentest.suites.locot2v.building.stages import STAGES, Choices, SourceVideo
+from screentest.suites.locot2v.construction.build import SuiteBuild, build_suite
+from screentest.suites.locot2v.construction.stages import STAGES, Choices, SourceVideo
 from screentest.suites.locot2v.data import DIMENSIONS, read_prompt_suite
 from screentest.testing.chat_answers import Answer, Asked
 from screentest.testing.chat_server import FakeChatServer
