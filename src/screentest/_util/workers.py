@@ -52,10 +52,13 @@ class Worker(Generic[T]):
     timeout: float | None = None
     done: int = 0
     """Tasks so far."""
+    begun: bool = False
+    """Whether it has said that it has its task."""
 
     def begin(self, task: T, timeout: float | None) -> None:
         """Note that it has a task from now on."""
         self.task, self.timeout, self.began = task, timeout, time.monotonic()
+        self.begun = False
 
     @property
     def elapsed(self) -> float:
@@ -82,6 +85,8 @@ class Lost(Generic[T]):
     """``time`` or ``memory`` where we ended it."""
     message: str = ""
     """How it ended, where there is no exit code."""
+    begun: bool = True
+    """False where it died before it said that it has the task, as one that was killed idle."""
 
 
 class WorkerPool(ABC, Generic[W, T]):
@@ -285,12 +290,14 @@ class ProcessPool(WorkerPool[ProcessWorker[T], T]):
     def _hear(self, worker: ProcessWorker[T]) -> Iterator[Done[T] | Lost[T]]:
         try:
             said = worker.pipe.recv_bytes()
-            message = self._read(said) if worker.ready else None
+            message = self._read(said) if said else None
         except Exception:  # noqa: BLE001 - gone, or what it said has no meaning
             yield from self._remove(worker)
             return
         if not worker.ready:
             worker.ready, self._false_starts = True, 0
+        elif not said:
+            worker.begun = True
         elif worker.task is not None:
             task, worker.task = worker.task, None
             worker.done += 1
@@ -309,7 +316,8 @@ class ProcessPool(WorkerPool[ProcessWorker[T], T]):
         code = None if worker.unwatched else worker.process.exitcode
         _kill(worker.process)  # children of a worker end with it
         if worker.task is not None:
-            return iter([Lost(worker.task, code, worker.elapsed, limit, message)])
+            begun = worker.begun or bool(limit)
+            return iter([Lost(worker.task, code, worker.elapsed, limit, message, begun)])
         if not worker.ready:
             self._note_false_start(code)
         return iter(())
@@ -378,7 +386,9 @@ def serve(pipe: Connection, do: Callable[[bytes], bytes]) -> None:
     with suppress(EOFError, OSError):
         pipe.send_bytes(b"")
         while True:
-            pipe.send_bytes(do(pipe.recv_bytes()))
+            task = pipe.recv_bytes()
+            pipe.send_bytes(b"")
+            pipe.send_bytes(do(task))
     for child in multiprocessing.active_children():
         child.kill()  # or the end of this process would wait for theirs
 

@@ -154,6 +154,7 @@ _GRACE_SECONDS = 30.0
 """For a worker to import what a task needs. Only then does the task's own time begin."""
 _TASKS_PER_WORKER = 500
 """Then a fresh one: what libraries leak does not add up."""
+_TRIES = 2
 _LOOK_SECONDS = 0.2
 """How often to see whether a silent worker is still there, and still wanted."""
 
@@ -273,13 +274,16 @@ class _Slot:
         pool = self._ready_pool(with_main=is_main_needed(task))
         # The kernel's alarm ends it first, unless it is blocked or the system has none.
         patience = limits.wall_seconds + (_GRACE_SECONDS if HAS_ALARM else 0)
-        given = False
+        given, tries = False, 1
         while not (unwanted.is_set() or self.closing.is_set()):
             if not given:
                 pool.ensure(1)
                 given = pool.give(task, task, patience)
             for event in pool.wait(None, _LOOK_SECONDS):
-                return event
+                if isinstance(event, Lost) and not event.begun and tries < _TRIES:
+                    given, tries = False, tries + 1  # it was killed while it was idle
+                else:
+                    return event
         raise CancelledError
 
     def _ready_pool(self, *, with_main: bool) -> ProcessPool[bytes]:
