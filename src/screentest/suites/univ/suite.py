@@ -141,7 +141,7 @@ def subdimension_tables(results: Results, by: str) -> list[Table]:
         for model, values in subdimensions(results, group).items()
     ]
     title = "UniVBench, V2T by sub-dimension, per cent"
-    return [Table("univ_v2t_parts", title, (group, *columns), rows)]
+    return [Table("univ_v2t_subdimensions", title, (group, *columns), rows)]
 
 
 def subdimensions(results: Results, by: str = "model") -> dict[str, dict[str, float]]:
