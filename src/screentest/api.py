@@ -42,7 +42,7 @@ from screentest.core import (
     UnknownName,
     all_aspects,
 )
-from screentest.core.options import parse, write_options
+from screentest.core.signature import parse, write_options
 from screentest.manifests.importers import read_inputs
 from screentest.models import read_models
 from screentest.models.weights import cache_folder
@@ -57,16 +57,15 @@ from screentest.results import (
 )
 from screentest.run import Engine, Retry, RunReader, RunStore
 from screentest.run.session import MODELS, Settings, open_engine, read_settings
-from screentest.scores.evaluators import metric_names, resolve
 from screentest.scores.remote import Cache
 from screentest.scores.results import read_results
 from screentest.scores.suite import SuiteItems, read_suite
-from screentest.scores.tasks import score_items
+from screentest.scores.tasks import metric_names, resolve, score_items
 
 if TYPE_CHECKING:
     from fractions import Fraction
 
-    from screentest.certificates.prompt_changes import PromptChange
+    from screentest.certificates.plan import PromptChange
     from screentest.judges.cases import Case
     from screentest.models import ModelChoice
     from screentest.run import Coverage
@@ -401,8 +400,7 @@ def report(
     ``embed`` puts the videos into the page.
     """
     from screentest.reports.data import read_report
-    from screentest.reports.formats import write_tables
-    from screentest.reports.html import PageOptions, write_html
+    from screentest.reports.html import PageOptions, write_html, write_tables
 
     read = read_report(_folders(runs), by=by, suites=suites)
     page = Path(out)
@@ -654,7 +652,7 @@ def _script(path: Path) -> Script:
 
 
 def _prompt_changes(names: Sequence[str]) -> tuple[PromptChange, ...]:
-    from screentest.certificates.prompt_changes import PromptChange
+    from screentest.certificates.plan import PromptChange
 
     if tuple(names) == ("all",):
         return tuple(PromptChange)

@@ -12,8 +12,7 @@ from screentest.annotate.material import unit_key
 from screentest.annotate.records import write_filtered
 from screentest.certificates.cases import read_cases
 from screentest.certificates.certificate import Certificate
-from screentest.certificates.plan import Certification, Plan, read_certificates
-from screentest.certificates.prompt_changes import PromptChange
+from screentest.certificates.plan import Certification, Plan, PromptChange, read_certificates
 from screentest.core import Aspect, BadOption, Choice, PairKind, Reason, Verdict
 from screentest.judges.cases import Case, Order, one_aspect_per_placebo
 from screentest.run import RunReader

@@ -17,11 +17,7 @@ from screentest.certificates.accuracy import (
     trend,
 )
 from screentest.certificates.certificate import Certificate, PromptResult, facts
-from screentest.certificates.prompt_changes import (
-    PromptChange,
-    prompt_results,
-    with_changed_prompts,
-)
+from screentest.certificates.plan import PromptChange, prompt_results, with_changed_prompts
 from screentest.core import Aspect, Choice, Clip, Item, Outcome, PairKind, Reason, Script, Verdict
 from screentest.core.signature import short_signature
 from screentest.judges.cases import Case, Judgement, Order

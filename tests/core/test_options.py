@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from screentest.core import BadOption
-from screentest.core.options import parse, read_options, split_options, write_options
+from screentest.core.signature import parse, read_options, split_options, write_options
 from screentest.models import ModelChoice
 
 names = st.from_regex(r"[a-z][a-z_]{0,8}", fullmatch=True)

@@ -9,7 +9,7 @@ import pytest
 
 from screentest.core import Failure, NoValue, Outcome, Point, Reason, Score, Span, Summary, attempt
 from screentest.core import errors as tree
-from screentest.core.timing import Time
+from screentest.core.item import Time
 
 SPAN = Span(Time(0), Time(1))
 

@@ -15,8 +15,8 @@ import pytest
 
 from screentest.core import BadOption, Registry, UnknownName
 from screentest.core import registry as everything
-from screentest.core.options import parse
 from screentest.core.registry import HOMES
+from screentest.core.signature import parse
 from screentest.models.roles import role_names
 
 

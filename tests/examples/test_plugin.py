@@ -13,7 +13,7 @@ import pytest
 
 from screentest.manifests.manifest import write_manifest
 from screentest.sample import sample_videos
-from screentest.testing.films import captioned_film
+from screentest.testing.checks import captioned_film
 from tests.terminal import CLEAN
 
 EXAMPLE = Path(__file__).parents[2] / "examples" / "plugin"

@@ -28,7 +28,7 @@ from screentest.core.functions import UnknownForm
 from screentest.metrics.curve import ShotOutput, mean_of
 from screentest.run.session import Settings, Tools
 from screentest.scores.measure import measure
-from tests.suites.locot2v.films import film
+from screentest.testing.checks import write_film
 
 Picture = Any
 
@@ -48,7 +48,7 @@ def video(tmp_path_factory: pytest.TempPathFactory) -> Path:
     dark, bright = (np.full((48, 64, 3), level, np.uint8) for level in (40, 200))
     for picture in (dark, bright):
         picture[::8, ::8] += 20
-    return film(tmp_path_factory.mktemp("film") / "film.mkv", [dark] * 8 + [bright] * 8)
+    return write_film(tmp_path_factory.mktemp("film") / "film.mkv", [dark] * 8 + [bright] * 8)
 
 
 def outcomes(spec: str, video: Path, prompt: str = "A dog.") -> Outcomes:

@@ -11,9 +11,8 @@ import numpy as np
 import pytest
 
 from screentest.core import Reason
-from screentest.metrics.static import tones
-from screentest.metrics.static.sharpness import sharpness
-from screentest.metrics.static.tones import colourfulness
+from screentest.metrics.static import picture as tones
+from screentest.metrics.static.picture import colourfulness, sharpness
 from tests.metrics.films import falls, filtered, measured, score
 
 

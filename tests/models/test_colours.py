@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from PIL import ImageColor
 
-from screentest.models.colours import (
+from screentest.models.pictures import (
     BASIC_COLOURS,
     basic_colour,
     focal_colour,

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from screentest.core import NoValue, Reason, registry
 from screentest.models import Models
 from screentest.models.backends.image_edit import MaskedHue
-from screentest.models.colours import BASIC_COLOURS, name_colour, name_pixels, to_oklab
+from screentest.models.pictures import BASIC_COLOURS, name_colour, name_pixels, to_oklab
 from screentest.models.roles import ImageEdit
 from tests.models.real_frames import Image, frame
 

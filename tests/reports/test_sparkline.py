@@ -6,7 +6,7 @@ import doctest
 
 import screentest.reports.charts as charts_module
 import screentest.reports.drilldown as sparkline_module
-import screentest.reports.formats as formats_module
+import screentest.reports.html as formats_module
 from screentest.reports.drilldown import sparkline
 from tests.reports.runs import curve
 

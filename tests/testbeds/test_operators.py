@@ -14,7 +14,7 @@ import pytest
 from numpy.typing import NDArray
 
 from screentest.core import BUILTIN_ASPECTS, build
-from screentest.models.colours import name_colour
+from screentest.models.pictures import name_colour
 from screentest.testbeds.contract import Chosen, FilmClip, Rng
 from screentest.testbeds.operators.pictures import STYLES, contrast_table
 from screentest.testbeds.operators.scenes import another_order, held

@@ -1,7 +1,14 @@
 """The vocabulary: frozen dataclasses and protocols. No I/O, no heavy imports."""
 
 from screentest.core.aspects import BUILTIN_ASPECTS, Aspect, AspectInfo, PairKind, all_aspects
-from screentest.core.calls import CallIntent, CallReceipt, CallStatus, LedgerClient
+from screentest.core.calls import (
+    CallIntent,
+    CallReceipt,
+    CallStatus,
+    LedgerClient,
+    Progress,
+    Silent,
+)
 from screentest.core.codec import DecodeError, from_json, from_object, to_json
 from screentest.core.errors import (
     BadOption,
@@ -31,7 +38,7 @@ from screentest.core.frames import (
     Size,
     VideoInfo,
 )
-from screentest.core.item import Clip, Item, Script, Shot, Transition
+from screentest.core.item import Clip, Item, Script, Shot, Span, Time, Transition, seconds, timecode
 from screentest.core.metric import (
     Judge,
     JudgeInfo,
@@ -45,13 +52,10 @@ from screentest.core.metric import (
     RatingJudge,
     Resources,
 )
-from screentest.core.outcome import Failure, Outcome, Reason, attempt
-from screentest.core.progress import Progress, Silent
+from screentest.core.outcome import Failure, Outcome, Point, Reason, Score, Summary, attempt
 from screentest.core.registry import Built, Entry, Registry, Spec, build, register, registry
-from screentest.core.score import Point, Score, Summary
 from screentest.core.signature import Signature
 from screentest.core.table import Cell, Column, Table
-from screentest.core.timing import Span, Time, seconds, timecode
 from screentest.core.verdict import Choice, Verdict, prefer_higher
 
 __all__ = [

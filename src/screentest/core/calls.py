@@ -10,7 +10,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from decimal import Decimal
 from enum import StrEnum
-from typing import Protocol
+from types import TracebackType
+from typing import Protocol, Self
 
 
 class CallStatus(StrEnum):
@@ -77,3 +78,46 @@ class LedgerClient(Protocol):
 
     def settle(self, call: str, receipt: CallReceipt) -> None:
         """Write down what came of the call of that id."""
+
+
+# Progress as a contract: those who work long report; who shows it decides how.
+
+
+class Progress(Protocol):
+    """One long job. Use it as a context manager."""
+
+    def __enter__(self) -> Self: ...
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None: ...
+
+    def begin(self, what: str, total: float | None, unit: str, done: float = 0) -> None:
+        """Name the job and its size; ``done`` is what an earlier start finished."""
+
+    def advance(self, amount: float = 1, note: str = "") -> None:
+        """Some of it is done."""
+
+
+class Silent:
+    """Progress that nobody watches."""
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        """Nothing was shown, nothing to clear."""
+
+    def begin(self, what: str, total: float | None, unit: str, done: float = 0) -> None:
+        """Say nothing."""
+
+    def advance(self, amount: float = 1, note: str = "") -> None:
+        """Say nothing."""

@@ -12,7 +12,7 @@ from enum import StrEnum
 from fractions import Fraction
 from typing import TYPE_CHECKING, Protocol, TypeAlias
 
-from screentest.core.timing import Span, Time
+from screentest.core.item import Span, Time
 
 if TYPE_CHECKING:
     import numpy as np

@@ -18,10 +18,8 @@ from typing import Any, Protocol, TypeAlias, runtime_checkable
 
 from screentest.core.aspects import Aspect
 from screentest.core.frames import Consumer, Frame, FrameRequest, VideoInfo
-from screentest.core.item import Item, Shot
-from screentest.core.outcome import Outcome
-from screentest.core.score import Score
-from screentest.core.timing import Time
+from screentest.core.item import Item, Shot, Time
+from screentest.core.outcome import Outcome, Score
 from screentest.core.verdict import Verdict
 
 Outcomes: TypeAlias = Mapping[str, Outcome[Score]]

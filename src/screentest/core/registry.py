@@ -31,8 +31,7 @@ from pathlib import Path
 from typing import Any, Generic, TypeVar
 
 from screentest.core.errors import BadOption, UnknownName
-from screentest.core.options import parse, write_options, write_value
-from screentest.core.signature import Signature
+from screentest.core.signature import Signature, parse, write_options, write_value
 
 PLUGIN_GROUP = "screentest.plugins"
 BUILTIN = "builtin"

@@ -12,9 +12,13 @@ flicker|v:1|decoder:av18|frames:all
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping
+import json
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cache
+from typing import Any
+
+from screentest.core.errors import BadOption
 
 _ESCAPES = str.maketrans({"%": "%25", "|": "%7C", ":": "%3A", "\n": "%0A", "\r": "%0D"})
 
@@ -63,3 +67,94 @@ def short_signature(text: str) -> str:
 
 def _quote(text: str) -> str:
     return text.translate(_ESCAPES)
+
+
+# Specs and value names as text, and back: what is read again is what was written.
+#
+# A spec is ``metric:option=value,…``. A value is named ``metric.output:option=value,…``, or like
+# the spec where the output has the metric's own name. Everything that names a value (scores,
+# certificates, comparisons, reports, exports) uses these two functions.
+#
+# >>> value_name("contrast:rate=1", "exposure"), value_name("flicker:rate=2", "flicker")
+# ('contrast.exposure:rate=1', 'flicker:rate=2')
+# >>> split_value_name("contrast.exposure:rate=1"), split_value_name("flicker:rate=2")
+# (('contrast:rate=1', 'exposure'), ('flicker:rate=2', 'flicker'))
+
+
+def parse(text: str) -> tuple[str, dict[str, Any]]:
+    """Split ``name:option=value,…``; values are JSON where they read as JSON, else text.
+
+    >>> parse("content:threshold=30,weights=[1,1,0]")
+    ('content', {'threshold': 30, 'weights': [1, 1, 0]})
+    """
+    name, _, rest = text.partition(":")
+    return name.strip(), read_options(split_options(rest), text)
+
+
+def value_name(spec: str, output: str) -> str:
+    """What an output of the metric of this spec is called."""
+    metric, colon, options = spec.partition(":")
+    return spec if output == metric else f"{metric}.{output}{colon}{options}"
+
+
+def split_value_name(name: str) -> tuple[str, str]:
+    """The spec of the metric and the output that a value is named after."""
+    head, colon, options = name.partition(":")
+    metric, _, output = head.partition(".")
+    return f"{metric}{colon}{options}", output or metric
+
+
+def read_options(parts: Iterable[str], text: str) -> dict[str, Any]:
+    """The options in ``parts``, each ``option=value``; ``text`` is what an error quotes."""
+    options: dict[str, Any] = {}
+    for part in parts:
+        key, equals, value = part.partition("=")
+        if not equals or not key.strip():
+            raise BadOption(f"{part!r} in {text!r} is not option=value")
+        options[key.strip()] = _read(value.strip())
+    return options
+
+
+def split_options(text: str) -> list[str]:
+    """Split at commas outside brackets and quotes.
+
+    >>> split_options('a=[1,2],b="x,y"')
+    ['a=[1,2]', 'b="x,y"']
+    """
+    parts, depth, current = [], 0, ""
+    quoted = escaped = False
+    for letter in text:
+        if letter == '"' and not escaped:
+            quoted = not quoted
+        escaped = quoted and letter == "\\" and not escaped
+        if not quoted:
+            depth += (letter in "[{") - (letter in "]}")
+        if letter == "," and depth == 0 and not quoted:
+            parts.append(current)
+            current = ""
+        else:
+            current += letter
+    return [part for part in [*parts, current] if part.strip()]
+
+
+def write_options(options: Mapping[str, Any]) -> str:
+    """Options as ``option=value,…``.
+
+    >>> write_options({"threshold": 30, "name": "a,b", "mode": "fast"})
+    'threshold=30,name="a,b",mode=fast'
+    """
+    return ",".join(f"{key}={write_value(value)}" for key, value in options.items())
+
+
+def write_value(value: Any) -> str:
+    """One value. Text that would read back as something else (7, true, null) keeps its quotes."""
+    if isinstance(value, str) and not any(letter in value for letter in ',="[]{}'):
+        return value if _read(value) == value and value.strip() == value else json.dumps(value)
+    return json.dumps(value, sort_keys=True, default=str)
+
+
+def _read(text: str) -> Any:
+    try:
+        return json.loads(text)
+    except ValueError:
+        return text

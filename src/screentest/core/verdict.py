@@ -6,7 +6,7 @@ import math
 from dataclasses import dataclass
 from enum import StrEnum
 
-from screentest.core.score import Point
+from screentest.core.outcome import Point
 
 
 class Choice(StrEnum):

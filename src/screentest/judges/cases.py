@@ -13,7 +13,7 @@ from enum import StrEnum
 from typing import Any
 
 from screentest.core import Aspect, Choice, Item, Outcome, PairKind, Question, Verdict
-from screentest.core.score import Json
+from screentest.core.outcome import Json
 from screentest.run import Record, RunReader
 
 

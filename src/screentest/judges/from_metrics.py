@@ -18,7 +18,7 @@ from screentest.core import (
     build,
     register,
 )
-from screentest.core.options import value_name
+from screentest.core.signature import value_name
 from screentest.metrics.alignment.clipscore import Policy
 from screentest.scores.suite import read_suite
 

@@ -27,9 +27,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from screentest.core import BadOption, LedgerClient, NoValue, Reason, UserError
-from screentest.core.options import read_options, split_options, write_options
 from screentest.core.registry import Built, Entry, registry
-from screentest.core.signature import Signature
+from screentest.core.signature import Signature, read_options, split_options, write_options
 from screentest.models import weights
 from screentest.models.remote import remote_backend
 from screentest.models.roles import CHAT, role_entry, role_names

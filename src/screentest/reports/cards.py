@@ -8,8 +8,7 @@ from dataclasses import dataclass, replace
 
 from screentest.certificates.certificate import Accuracy, Certificate, facts
 from screentest.core import Aspect, Outcome
-from screentest.core.options import split_value_name, value_name
-from screentest.core.signature import short_signature
+from screentest.core.signature import short_signature, split_value_name, value_name
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,7 +9,7 @@ from pathlib import Path
 from screentest.certificates.certificate import Certificate
 from screentest.certificates.plan import CASES, read_certificates
 from screentest.core import Item, Outcome, OutputInfo, UserError, Verdict
-from screentest.core.score import Json
+from screentest.core.outcome import Json
 from screentest.reports.cards import certificates_of
 from screentest.run import Coverage, EvaluatorNote, RunReader, Spending, Start
 from screentest.scores.results import Results, Total, Value, read_results

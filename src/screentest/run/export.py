@@ -20,7 +20,7 @@ from typing import IO, Any, Final, TypeAlias
 
 from screentest._util.atomic import atomic_output
 from screentest.core import BadOption, Outcome, Score, StorageError, Verdict
-from screentest.core.options import value_name
+from screentest.core.signature import value_name
 from screentest.run.reader import RunReader
 from screentest.run.records import RecordKey, RecordValue, encode
 

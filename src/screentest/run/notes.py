@@ -23,7 +23,7 @@ from screentest.core import (
     from_json,
     to_json,
 )
-from screentest.core.score import Json
+from screentest.core.outcome import Json
 from screentest.run.records import SqlRow, insert, now, select, update
 from screentest.run.writer import cleared
 

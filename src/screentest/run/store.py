@@ -21,7 +21,7 @@ from typing import Any, Final
 
 from screentest._util.version import VERSION
 from screentest.core import Item, RunError, StorageError, VideoInfo
-from screentest.core.score import Json
+from screentest.core.outcome import Json
 from screentest.run import notes as kept_notes
 from screentest.run.database import FILE, open_for_writing
 from screentest.run.inputs import InputHashes

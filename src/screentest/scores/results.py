@@ -9,7 +9,7 @@ from functools import cached_property
 from typing import Any
 
 from screentest.core import Item, Outcome, OutputInfo, Reason, Score, Summary, UserError, registry
-from screentest.core.options import parse, split_value_name, value_name, write_options
+from screentest.core.signature import parse, split_value_name, value_name, write_options
 from screentest.run import RunReader
 from screentest.stats import summarise
 

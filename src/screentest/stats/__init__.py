@@ -8,11 +8,17 @@ from screentest.stats.aggregate import (
     summarise,
 )
 from screentest.stats.agreement import (
+    Evidence,
     PercentAgreement,
+    Sign,
+    Vote,
+    WorkerReport,
+    WorkerRules,
     cohen,
     fleiss,
     krippendorff,
     percent_agreement,
+    review_workers,
 )
 from screentest.stats.intervals import (
     Interval,
@@ -54,14 +60,6 @@ from screentest.stats.rank import (
     tied_sets,
 )
 from screentest.stats.trend import Bin, Dose, DoseResponse, Trend, dose_response, duration_trend
-from screentest.stats.workers import (
-    Evidence,
-    Sign,
-    Vote,
-    WorkerReport,
-    WorkerRules,
-    review_workers,
-)
 
 __all__ = [
     "Bin",

@@ -9,9 +9,10 @@ is missing is simply not in the list.
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Hashable, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from enum import StrEnum
 from typing import Literal, TypeAlias
 
 import numpy as np
@@ -133,3 +134,173 @@ def _distances(categories: Sequence[Hashable], totals: Floats, level: Level) -> 
 
 def _undefined(why: str, advice: str = "") -> Outcome[float]:
     return Outcome.failed(Reason.NOT_APPLICABLE, why, advice)
+
+
+# Which annotators to look at, by the three signs of the SLVMEval paper's appendix A.4.
+#
+# No sign condemns anyone alone: a worker is flagged where several agree, and a person decides.
+
+
+@dataclass(frozen=True, slots=True)
+class Vote:
+    """What one worker said of one pair, and how long that took."""
+
+    worker: str
+    pair: str
+    task: str
+    """The configuration whose votes are comparable, such as the aspect."""
+    seconds: float
+    duration: float
+    """Of the two videos together, in seconds."""
+    answer: str
+    correct: bool | None = None
+    """Whether the intact video was preferred; None where that was not asked."""
+
+
+class Sign(StrEnum):
+    """What may speak against a worker. Stored: members are added, never renamed."""
+
+    TOO_FAST = "too_fast"
+    DISAGREES = "disagrees"
+    INACCURATE = "inaccurate"
+
+
+@dataclass(frozen=True, slots=True)
+class WorkerRules:
+    """The thresholds; where the paper gives none, ours, which lean to sparing workers."""
+
+    fastest: float = 0.1
+    """A vote is too fast among this share of its task's, seconds per second of video."""
+    agreeing: float = 0.8
+    """Others agree where this share of them gave one answer (4 of 5)…"""
+    others: int = 4
+    """…and they are at least so many."""
+    scale: tuple[str, ...] = ("A", "B", "C")
+    steps: int = 2
+    """Answers so far apart on the scale contradict each other; off it, any two do."""
+    easy: float = 0.8
+    """A task is easy where most workers are right at least so often."""
+    low: float = 0.2
+    """A worker is inaccurate who is right at most so often on easy tasks."""
+    consistently: float = 0.5
+    """Too fast in this share of all votes is a sign."""
+    repeatedly: float = 0.2
+    """So is contradicting others in this share of the votes where they agree, and at least
+    twice. Who answers at random on three steps contradicts a third of the time."""
+    votes: int = 5
+    """A sign needs so many votes to rest on."""
+    signs: int = 2
+    """So many signs together flag a worker."""
+
+
+@dataclass(frozen=True, slots=True)
+class Evidence:
+    """One sign against a worker: in how many of the votes that could show it."""
+
+    sign: Sign
+    count: int
+    of: int
+
+    @property
+    def share(self) -> float:
+        """The part of the votes that show it."""
+        return self.count / self.of
+
+
+@dataclass(frozen=True, slots=True)
+class WorkerReport:
+    """What the votes of one worker show."""
+
+    worker: str
+    votes: int
+    signs: tuple[Evidence, ...]
+    flagged: bool
+    """For review by a person, not for exclusion by itself."""
+
+
+def review_workers(
+    votes: Iterable[Vote],
+    rules: WorkerRules = WorkerRules(),  # noqa: B008 - frozen
+) -> list[WorkerReport]:
+    """A report on every worker, by name."""
+    everything = list(votes)
+    found: dict[str, list[Evidence]] = defaultdict(list)
+    for evidence in (
+        _too_fast(everything, rules),
+        _disagreeing(everything, rules),
+        _inaccurate(everything, rules),
+    ):
+        for worker, sign in evidence.items():
+            found[worker].append(sign)
+    cast = Counter(vote.worker for vote in everything)
+    return [
+        WorkerReport(worker, cast[worker], tuple(found[worker]), len(found[worker]) >= rules.signs)
+        for worker in sorted(cast)
+    ]
+
+
+def _too_fast(votes: Sequence[Vote], rules: WorkerRules) -> dict[str, Evidence]:
+    paces: dict[str, list[float]] = defaultdict(list)
+    for vote in votes:
+        if vote.duration <= 0 or vote.seconds < 0:
+            raise ValueError(f"invalid times of {vote.worker}'s vote on {vote.pair}")
+        paces[vote.task].append(vote.seconds / vote.duration)
+    # Strictly below, so that where all take equally long nobody is fast.
+    border = {task: float(np.quantile(pace, rules.fastest)) for task, pace in paces.items()}
+    shown = [(vote.worker, vote.seconds / vote.duration < border[vote.task]) for vote in votes]
+    return _habits(Sign.TOO_FAST, shown, rules.consistently, rules)
+
+
+def _disagreeing(votes: Sequence[Vote], rules: WorkerRules) -> dict[str, Evidence]:
+    answers: dict[tuple[str, str], Counter[str]] = defaultdict(Counter)
+    for vote in votes:
+        answers[vote.task, vote.pair][vote.answer] += 1
+    shown = []
+    for vote in votes:
+        others = answers[vote.task, vote.pair].copy()
+        others[vote.answer] -= 1
+        answer, count = max(others.items(), key=lambda entry: entry[1])
+        if others.total() >= rules.others and count >= rules.agreeing * others.total():
+            shown.append((vote.worker, _contradict(vote.answer, answer, rules)))
+    return _habits(Sign.DISAGREES, shown, rules.repeatedly, rules)
+
+
+def _contradict(one: str, other: str, rules: WorkerRules) -> bool:
+    if one in rules.scale and other in rules.scale:
+        return abs(rules.scale.index(one) - rules.scale.index(other)) >= rules.steps
+    return one != other
+
+
+def _inaccurate(votes: Sequence[Vote], rules: WorkerRules) -> dict[str, Evidence]:
+    right: dict[str, dict[str, list[bool]]] = defaultdict(lambda: defaultdict(list))
+    for vote in votes:
+        if vote.correct is not None:
+            right[vote.task][vote.worker].append(vote.correct)
+    on_easy: dict[str, list[bool]] = defaultdict(list)
+    for workers in right.values():
+        good = sum(_share(mine) >= rules.easy for mine in workers.values())
+        if good > len(workers) / 2:
+            for worker, mine in workers.items():
+                on_easy[worker] += mine
+    return {
+        worker: Evidence(Sign.INACCURATE, len(mine) - sum(mine), len(mine))
+        for worker, mine in on_easy.items()
+        if len(mine) >= rules.votes and _share(mine) <= rules.low
+    }
+
+
+def _habits(
+    sign: Sign, shown: Iterable[tuple[str, bool]], often: float, rules: WorkerRules
+) -> dict[str, Evidence]:
+    times: Mapping[str, list[bool]] = defaultdict(list)
+    for worker, shows in shown:
+        times[worker].append(shows)
+    return {
+        worker: Evidence(sign, sum(mine), len(mine))
+        for worker, mine in times.items()
+        if len(mine) >= rules.votes and sum(mine) > 1 and _share(mine) >= often
+    }
+
+
+def _share(marks: Sequence[bool]) -> float:
+    return sum(marks) / len(marks)

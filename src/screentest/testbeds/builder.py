@@ -14,7 +14,7 @@ from pathlib import Path
 
 from screentest._util.version import VERSION
 from screentest.core import BadOption, Failure, Item, Outcome, Progress, Reason, to_json
-from screentest.core.options import parse
+from screentest.core.signature import parse
 from screentest.models import Models
 from screentest.run import Engine, Function, LocalEngine, RecordKey, RunStore, Task, hash_parts
 from screentest.run.session import Settings

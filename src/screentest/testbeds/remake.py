@@ -24,7 +24,7 @@ from screentest.core import (
     from_json,
     from_object,
 )
-from screentest.core.options import parse, write_options
+from screentest.core.signature import parse, write_options
 from screentest.run import (
     Engine,
     LocalEngine,
@@ -35,8 +35,8 @@ from screentest.run import (
     hash_file,
 )
 from screentest.testbeds.intact import Intact, IntactTask, make_intact, video_name
+from screentest.testbeds.join import read_track
 from screentest.testbeds.options import BuildOptions, Rung
-from screentest.testbeds.packets import read_track
 from screentest.testbeds.pairs import PairTask, make_pairs
 from screentest.testbeds.sources import Extractor, by_rules, film_signature
 from screentest.testbeds.testbed import Pair, SourceFilm, Testbed, pair_name

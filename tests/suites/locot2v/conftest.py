@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 from screentest.core import Item
-from tests.suites.locot2v.films import Picture, film, texture
+from screentest.testing.checks import texture, write_film
+from tests.suites.locot2v.films import Picture
 
 
 @pytest.fixture(autouse=True)
@@ -29,5 +30,5 @@ def story(tmp_path_factory: pytest.TempPathFactory) -> Item:
     """Four seconds: a red disc moves before one ground, then before another."""
     first = [scene((230, 40, 40), n, 1) for n in range(16)]
     second = [scene((230, 40, 40), 2 * n, 2) for n in range(16)]
-    path = film(tmp_path_factory.mktemp("story") / "story.mkv", [*first, *second])
+    path = write_film(tmp_path_factory.mktemp("story") / "story.mkv", [*first, *second])
     return Item("story", path, prompt="A dog runs over a field. Then it sleeps in a house.")

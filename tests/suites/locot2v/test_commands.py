@@ -14,9 +14,9 @@ from screentest.cli import app
 from screentest.core import registry
 from screentest.manifests.manifest import read_manifest
 from screentest.testing.chat_server import FakeChatServer
+from screentest.testing.checks import gliding, texture, write_film
 from tests.suites.locot2v.answering import answering, chat
 from tests.suites.locot2v.construction.test_build import REPLIES
-from tests.suites.locot2v.films import film, gliding, texture
 from tests.terminal import fits, invoke
 
 SUB = (
@@ -132,7 +132,7 @@ def build(server: FakeChatServer, videos: Path, out: Path, *more: str) -> tuple[
 
 def test_build_and_go_on(tmp_path: Path) -> None:
     (tmp_path / "films/pets").mkdir(parents=True)
-    film(tmp_path / "films/pets/dog.mkv", gliding(16, 1))
+    write_film(tmp_path / "films/pets/dog.mkv", gliding(16, 1))
     out = tmp_path / "out"
     with answering(**REPLIES) as server:
         code, said = build(server, tmp_path / "films", out)
@@ -169,7 +169,7 @@ def two_makers(folder: Path) -> Path:
     for maker, numbers in (("a", (1, 2)), ("b", (2,))):
         (folder / maker).mkdir()
         for n in numbers:
-            film(folder / maker / f"food_{n}.mkv", gliding(9, n))
+            write_film(folder / maker / f"food_{n}.mkv", gliding(9, n))
     return suite
 
 

@@ -13,8 +13,9 @@ from hypothesis import strategies as st
 
 from screentest.core import Reason, Span, registry
 from screentest.suites.locot2v.metrics.motion import clips_of, is_dynamic, largest_motion
+from screentest.testing.checks import gliding, texture, write_film
 from tests.models.tiny_backend import MARKS
-from tests.suites.locot2v.films import HEIGHT, all_frames, failure, film, gliding, score, texture
+from tests.suites.locot2v.films import HEIGHT, all_frames, failure, score
 
 NAME = "locot2v_dynamic_degree"
 # Six pixels on a short side of 256 are 2.25 on the 96 of these films.
@@ -48,9 +49,9 @@ def test_clips_cover_the_film_and_are_equally_long(duration: Fraction, seconds: 
 
 
 def test_fast_is_dynamic_and_slow_is_not(tmp_path: Path) -> None:
-    assert score(NAME, film(tmp_path / "fast.mkv", gliding(17, 5))).value == 1.0
-    assert score(NAME, film(tmp_path / "slow.mkv", gliding(17, 1))).value == 0.0
-    assert score(NAME, film(tmp_path / "still.mkv", [texture(2)] * 17)).value == 0.0
+    assert score(NAME, write_film(tmp_path / "fast.mkv", gliding(17, 5))).value == 1.0
+    assert score(NAME, write_film(tmp_path / "slow.mkv", gliding(17, 1))).value == 0.0
+    assert score(NAME, write_film(tmp_path / "still.mkv", [texture(2)] * 17)).value == 0.0
 
 
 def test_freezing_lowers_it_clip_by_clip(tmp_path: Path) -> None:
@@ -58,15 +59,15 @@ def test_freezing_lowers_it_clip_by_clip(tmp_path: Path) -> None:
     moving = gliding(64, 4)
     for frozen in range(5):
         pictures = [moving[0]] * (16 * frozen) + moving[16 * frozen :]
-        found = score(NAME, film(tmp_path / f"{frozen}.mkv", pictures))
+        found = score(NAME, write_film(tmp_path / f"{frozen}.mkv", pictures))
         assert found.value == 1 - frozen / 4
         assert [point.value for point in found.curve] == [0.0] * frozen + [1.0] * (4 - frozen)
 
 
 def test_by_video_it_is_yes_or_no(tmp_path: Path) -> None:
     moving = gliding(64, 4)
-    mostly_still = film(tmp_path / "still.mkv", [moving[0]] * 56 + moving[56:])
-    half = film(tmp_path / "half.mkv", [moving[0]] * 32 + moving[32:])
+    mostly_still = write_film(tmp_path / "still.mkv", [moving[0]] * 56 + moving[56:])
+    half = write_film(tmp_path / "half.mkv", [moving[0]] * 32 + moving[32:])
     assert score(f"{NAME}:by=video", mostly_still).value == 0.0
     assert score(f"{NAME}:by=video", half).value == 1.0
 
@@ -74,7 +75,7 @@ def test_by_video_it_is_yes_or_no(tmp_path: Path) -> None:
 def test_by_degree_it_grows_with_speed(tmp_path: Path) -> None:
     speeds = (0, 1, 2, 5)
     values = [
-        score(f"{NAME}:by=degree", film(tmp_path / f"{speed}.mkv", gliding(9, speed))).value
+        score(f"{NAME}:by=degree", write_film(tmp_path / f"{speed}.mkv", gliding(9, speed))).value
         for speed in speeds
     ]
     # DIS finds a uniform shift to a tenth of a pixel or so.
@@ -84,12 +85,12 @@ def test_by_degree_it_grows_with_speed(tmp_path: Path) -> None:
 
 def test_looks_eight_times_a_second(tmp_path: Path) -> None:
     """At 24 frames per second every third frame: one pixel a frame is three a look."""
-    assert score(NAME, film(tmp_path / "24.mkv", gliding(49, 1), rate=24)).value == 1.0
-    assert score(NAME, film(tmp_path / "8.mkv", gliding(17, 1), rate=8)).value == 0.0
+    assert score(NAME, write_film(tmp_path / "24.mkv", gliding(49, 1), rate=24)).value == 1.0
+    assert score(NAME, write_film(tmp_path / "8.mkv", gliding(17, 1), rate=8)).value == 0.0
 
 
 def test_one_frame_has_no_answer(tmp_path: Path) -> None:
-    lost = failure(NAME, film(tmp_path / "one.mkv", [texture(1)])).failure
+    lost = failure(NAME, write_film(tmp_path / "one.mkv", [texture(1)])).failure
     assert lost is not None
     assert lost.reason is Reason.NOT_APPLICABLE
 
@@ -97,7 +98,7 @@ def test_one_frame_has_no_answer(tmp_path: Path) -> None:
 @pytest.mark.parametrize("spec", [pytest.param("raft", marks=MARKS)])
 def test_raft_with_random_weights_equals_a_plain_reference(spec: str, tmp_path: Path) -> None:
     model = random_raft(tmp_path)
-    video = film(tmp_path / "film.mkv", gliding(5, 3))
+    video = write_film(tmp_path / "film.mkv", gliding(5, 3))
     network = registry.build("flow", spec, model=model, size="small", updates=2, device="cpu").thing
     reaches = []
     frames = all_frames(video)

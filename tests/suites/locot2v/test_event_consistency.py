@@ -20,8 +20,9 @@ from screentest.suites.locot2v.metrics.consistency import Seen, same
 from screentest.suites.locot2v.requests import Grounded
 from screentest.suites.locot2v.similarity import cut
 from screentest.testing.chat_answers import Asked
+from screentest.testing.checks import texture, write_film
 from tests.suites.locot2v.answering import answering, chat, event
-from tests.suites.locot2v.films import film, measured, texture
+from tests.suites.locot2v.films import measured
 
 NAME = "locot2v_event_consistency"
 Rows = np.ndarray
@@ -183,7 +184,7 @@ def test_a_subject_that_is_not_found_costs_the_subjects_only(story: Item) -> Non
 
 def test_events_in_the_dark(story: Item, tmp_path: Path) -> None:
     """Black frames are alike, but no background stays the same in them."""
-    dark = film(tmp_path / "dark.mkv", [np.zeros((96, 128, 3), np.uint8)] * 32)
+    dark = write_film(tmp_path / "dark.mkv", [np.zeros((96, 128, 3), np.uint8)] * 32)
     with answering(events=EVENTS, ground=places) as server:
         found = measured(NAME, replace(story, video=dark), chat(server))
     for outcome in found.values():

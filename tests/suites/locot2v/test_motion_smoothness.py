@@ -8,14 +8,15 @@ import numpy as np
 import pytest
 
 from screentest.core import Reason, registry
-from tests.suites.locot2v.films import all_frames, failure, film, gliding, score, texture
+from screentest.testing.checks import gliding, texture, write_film
+from tests.suites.locot2v.films import all_frames, failure, score
 
 NAME = "locot2v_motion_smoothness"
 
 
 def test_equals_a_plain_reference(tmp_path: Path) -> None:
     """Even frames are kept, odd ones made anew; seven frames have three of those."""
-    video = film(tmp_path / "film.mkv", gliding(7, 2))
+    video = write_film(tmp_path / "film.mkv", gliding(7, 2))
     frames = all_frames(video)
     model = registry.build("interpolation", "flow_midpoint").thing
     errors = []
@@ -27,8 +28,8 @@ def test_equals_a_plain_reference(tmp_path: Path) -> None:
 
 def test_a_last_odd_frame_has_no_neighbour(tmp_path: Path) -> None:
     pictures = gliding(7, 2)
-    seven = score(NAME, film(tmp_path / "7.mkv", pictures))
-    eight = score(NAME, film(tmp_path / "8.mkv", [*pictures, texture(9)]))
+    seven = score(NAME, write_film(tmp_path / "7.mkv", pictures))
+    eight = score(NAME, write_film(tmp_path / "8.mkv", [*pictures, texture(9)]))
     assert eight.value == seven.value
 
 
@@ -37,17 +38,19 @@ def test_judder_lowers_it(tmp_path: Path) -> None:
     smooth = gliding(13, 3)
     swapped = [smooth[n - 1 if n % 4 == 2 else n + 1 if n % 4 == 1 else n] for n in range(13)]
     assert (
-        score(NAME, film(tmp_path / "judder.mkv", swapped)).value
-        < score(NAME, film(tmp_path / "smooth.mkv", smooth)).value
+        score(NAME, write_film(tmp_path / "judder.mkv", swapped)).value
+        < score(NAME, write_film(tmp_path / "smooth.mkv", smooth)).value
     )
 
 
 def test_a_still_picture_is_smooth(tmp_path: Path) -> None:
-    assert score(NAME, film(tmp_path / "still.mkv", [texture(1)] * 5)).value == pytest.approx(1.0)
+    assert score(NAME, write_film(tmp_path / "still.mkv", [texture(1)] * 5)).value == pytest.approx(
+        1.0
+    )
 
 
 @pytest.mark.parametrize("count", [1, 2])
 def test_fewer_than_three_frames_have_no_answer(count: int, tmp_path: Path) -> None:
-    lost = failure(NAME, film(tmp_path / "short.mkv", [texture(1)] * count)).failure
+    lost = failure(NAME, write_film(tmp_path / "short.mkv", [texture(1)] * count)).failure
     assert lost is not None
     assert lost.reason is Reason.NOT_APPLICABLE

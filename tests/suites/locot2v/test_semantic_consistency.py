@@ -8,14 +8,15 @@ import numpy as np
 import pytest
 
 from screentest.core import Filter, FrameRequest, Reason, Size, registry
-from tests.suites.locot2v.films import all_frames, failure, film, gliding, score, texture
+from screentest.testing.checks import gliding, texture, write_film
+from tests.suites.locot2v.films import all_frames, failure, score
 
 NAME = "locot2v_semantic_consistency"
 
 
 def test_equals_the_mean_cosine_of_neighbours(tmp_path: Path) -> None:
     """Nineteen frames, so that batches of eight leave a rest."""
-    video = film(tmp_path / "film.mkv", [*gliding(10, 3), *gliding(9, 3, seed=8)])
+    video = write_film(tmp_path / "film.mkv", [*gliding(10, 3), *gliding(9, 3, seed=8)])
     wants = FrameRequest(size=Size(short_side=384), filter=Filter.AREA)
     encoder = registry.build("image_features", "colour_gradient").thing
     rows = np.concatenate([encoder.features([picture]) for picture in all_frames(video, wants)])
@@ -27,21 +28,21 @@ def test_equals_the_mean_cosine_of_neighbours(tmp_path: Path) -> None:
 
 def test_other_pictures_in_between_lower_it(tmp_path: Path) -> None:
     glide = gliding(8, 2)
-    steady = score(NAME, film(tmp_path / "steady.mkv", glide)).value
+    steady = score(NAME, write_film(tmp_path / "steady.mkv", glide)).value
     flashing = [texture(50 + n) if n % 3 == 0 else picture for n, picture in enumerate(glide)]
-    assert score(NAME, film(tmp_path / "flashing.mkv", flashing)).value < steady
+    assert score(NAME, write_film(tmp_path / "flashing.mkv", flashing)).value < steady
 
 
 def test_black_frames_are_like_each_other(tmp_path: Path) -> None:
     """A film that begins and ends in black is none the worse for it."""
     black = np.zeros((64, 64, 3), np.uint8)
     grey = black + 90
-    found = score(NAME, film(tmp_path / "black.mkv", [black] * 4 + [grey]))
+    found = score(NAME, write_film(tmp_path / "black.mkv", [black] * 4 + [grey]))
     assert found.curve[0].value < 1
     assert found.value >= 0.75
 
 
 def test_one_frame_has_no_answer(tmp_path: Path) -> None:
-    lost = failure(NAME, film(tmp_path / "one.mkv", [texture(1)])).failure
+    lost = failure(NAME, write_film(tmp_path / "one.mkv", [texture(1)])).failure
     assert lost is not None
     assert lost.reason is Reason.NOT_APPLICABLE

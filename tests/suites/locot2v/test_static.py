@@ -12,14 +12,15 @@ from hypothesis import strategies as st
 
 from screentest.core import BadOption, Reason, Span, build, registry
 from screentest.suites.locot2v.metrics.quality import best_tenth, segments
-from tests.suites.locot2v.films import all_frames, failure, film, gliding, score, texture
+from screentest.testing.checks import gliding, texture, write_film
+from tests.suites.locot2v.films import all_frames, failure, score
 
 AESTHETIC, TECHNICAL = "locot2v_aesthetic_quality", "locot2v_technical_quality"
 
 
 def test_one_frame_per_second_as_a_share_of_the_bound(tmp_path: Path) -> None:
     """Three seconds at 8 per second: frames 0, 8 and 16."""
-    video = film(tmp_path / "film.mkv", gliding(24, 1))
+    video = write_film(tmp_path / "film.mkv", gliding(24, 1))
     model = registry.build("aesthetic", "image_statistics").thing
     frames = all_frames(video)
     expected = [float(model.score([frames[n]])[0]) for n in (0, 8, 16)]
@@ -30,13 +31,16 @@ def test_one_frame_per_second_as_a_share_of_the_bound(tmp_path: Path) -> None:
 
 
 def test_without_a_bound_it_is_the_top_of_the_scale(tmp_path: Path) -> None:
-    video = film(tmp_path / "film.mkv", gliding(8, 1))
+    video = write_film(tmp_path / "film.mkv", gliding(8, 1))
     scale = registry.build("aesthetic", "image_statistics").thing.scale
     assert score(AESTHETIC, video).details["upper_bound"] == scale[1]
 
 
 def test_nothing_is_above_the_bound(tmp_path: Path) -> None:
-    assert score(f"{AESTHETIC}:upper_bound=0.01", film(tmp_path / "a.mkv", [texture(1)])).value == 1
+    assert (
+        score(f"{AESTHETIC}:upper_bound=0.01", write_film(tmp_path / "a.mkv", [texture(1)])).value
+        == 1
+    )
 
 
 @given(st.lists(st.floats(1, 10), min_size=1, max_size=200))
@@ -59,7 +63,7 @@ def test_technical_is_the_mean_of_segments(tmp_path: Path) -> None:
 
     sharp = gliding(16, 1)
     blurred = [np.asarray(cv2.GaussianBlur(one, (0, 0), 4), np.uint8) for one in gliding(16, 1)]
-    video = film(tmp_path / "film.mkv", [*sharp, *blurred])
+    video = write_film(tmp_path / "film.mkv", [*sharp, *blurred])
     found = score(f"{TECHNICAL}:segment_seconds=3,rate=2", video)
     model = registry.build("technical", "scene_statistics").thing
     frames = all_frames(video)
@@ -71,14 +75,14 @@ def test_technical_is_the_mean_of_segments(tmp_path: Path) -> None:
 
 def test_a_black_segment_is_left_out_and_told(tmp_path: Path) -> None:
     black = np.zeros_like(texture(1))
-    video = film(tmp_path / "film.mkv", [*gliding(16, 1), *[black] * 16])
+    video = write_film(tmp_path / "film.mkv", [*gliding(16, 1), *[black] * 16])
     found = score(f"{TECHNICAL}:segment_seconds=3", video)
     assert (found.details["segments"], found.details["scored"]) == (2, 1)
 
 
 def test_one_colour_has_no_answer(tmp_path: Path) -> None:
     grey = np.full_like(texture(1), 90)
-    lost = failure(TECHNICAL, film(tmp_path / "film.mkv", [grey] * 8)).failure
+    lost = failure(TECHNICAL, write_film(tmp_path / "film.mkv", [grey] * 8)).failure
     assert lost is not None
     assert lost.reason is Reason.NOT_APPLICABLE
     assert "one colour" in lost.detail

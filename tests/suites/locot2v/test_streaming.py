@@ -15,16 +15,8 @@ from screentest.core import Frame, Item, Metric, Reason, build
 from screentest.run.session import Settings, Tools
 from screentest.scores.measure import measure
 from screentest.suites.locot2v.requests import Timeline
-from tests.suites.locot2v.films import (
-    CLASSICAL,
-    Picture,
-    failure,
-    film,
-    gliding,
-    measured,
-    score,
-    texture,
-)
+from screentest.testing.checks import gliding, texture, write_film
+from tests.suites.locot2v.films import CLASSICAL, Picture, failure, measured, score
 
 STREAMING = (
     "locot2v_temporal_flickering",
@@ -43,7 +35,7 @@ MOST_FRAMES = 24
 def long_film(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Ten seconds; only its length and times are used."""
     pictures = [np.full((48, 64, 3), n % 200, np.uint8) for n in range(80)]
-    return film(tmp_path_factory.mktemp("long") / "long.mkv", pictures)
+    return write_film(tmp_path_factory.mktemp("long") / "long.mkv", pictures)
 
 
 @pytest.mark.parametrize("spec", STREAMING)
@@ -79,7 +71,7 @@ def test_ten_times_the_film_needs_hardly_more_memory(tmp_path: Path) -> None:
     peaks = []
     for count in (16, 40, 400):
         pictures = (texture(n % 7, 48, 64) for n in range(count))
-        item = Item("film", film(tmp_path / f"{count}.mkv", pictures))
+        item = Item("film", write_film(tmp_path / f"{count}.mkv", pictures))
         tools = Tools(Settings(models=CLASSICAL))
         metrics = {spec: build("metric", spec).thing for spec in specs}
         gc.collect()
@@ -93,7 +85,7 @@ def test_ten_times_the_film_needs_hardly_more_memory(tmp_path: Path) -> None:
 
 
 def test_together_equals_one_by_one(tmp_path: Path) -> None:
-    video = film(tmp_path / "film.mkv", [*gliding(20, 2), *gliding(20, 1, seed=4)])
+    video = write_film(tmp_path / "film.mkv", [*gliding(20, 2), *gliding(20, 1, seed=4)])
     specs = [*STREAMING, "locot2v_transition_smoothness:k=4"]
     tools = Tools(Settings(models=CLASSICAL))
     metrics = {spec: build("metric", spec).thing for spec in specs}
@@ -106,12 +98,12 @@ def test_together_equals_one_by_one(tmp_path: Path) -> None:
 def test_black_all_through_is_no_score(spec: str, tmp_path: Path) -> None:
     """Nothing is steadier than black; a single lit frame among it is a film again."""
     black = np.full((48, 64, 3), 3, np.uint8)  # what a lossy encoder leaves of black
-    lost = failure(spec, film(tmp_path / "black.mkv", [black] * 16)).failure
+    lost = failure(spec, write_film(tmp_path / "black.mkv", [black] * 16)).failure
     assert lost is not None
     assert (lost.reason, lost.detail) == (Reason.NOT_APPLICABLE, "every frame is black")
     lit = [*[black] * 8, *gliding(8, 1)]
     small = [np.ascontiguousarray(one[:48, :64]) for one in lit]
-    assert 0 <= score(spec, film(tmp_path / "lit.mkv", small)).value <= 1
+    assert 0 <= score(spec, write_film(tmp_path / "lit.mkv", small)).value <= 1
 
 
 def test_the_timelines_mean_is_exact() -> None:

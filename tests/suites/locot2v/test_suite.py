@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from screentest.core import Aspect, Outcome, RatingJudge, Score, build
-from screentest.core.options import value_name
+from screentest.core.signature import value_name
 from screentest.judges.verdicts import judge_of
 from screentest.scores.standings import StandingLevel, add_up
 from screentest.scores.suite import read_suite

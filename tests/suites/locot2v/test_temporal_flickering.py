@@ -10,7 +10,8 @@ import numpy as np
 import pytest
 
 from screentest.core import Reason
-from tests.suites.locot2v.films import all_frames, failure, film, gliding, score, texture
+from screentest.testing.checks import gliding, texture, write_film
+from tests.suites.locot2v.films import all_frames, failure, score
 
 NAME = "locot2v_temporal_flickering"
 # Short files of different kinds; all 38 agree (docs/locot2v.md).
@@ -39,12 +40,12 @@ def test_equals_the_definition_to_float_precision(sample: Path) -> None:
 
 
 def test_a_still_picture_does_not_flicker(tmp_path: Path) -> None:
-    assert score(NAME, film(tmp_path / "still.mkv", [texture(1)] * 5)).value == 1.0
+    assert score(NAME, write_film(tmp_path / "still.mkv", [texture(1)] * 5)).value == 1.0
 
 
 def test_black_and_white_in_turn_is_the_worst(tmp_path: Path) -> None:
     black = np.zeros((32, 32, 3), np.uint8)
-    assert score(NAME, film(tmp_path / "strobe.mkv", [black, black + 255] * 3)).value == 0.0
+    assert score(NAME, write_film(tmp_path / "strobe.mkv", [black, black + 255] * 3)).value == 0.0
 
 
 def test_flicker_lowers_it_step_by_step(tmp_path: Path) -> None:
@@ -55,7 +56,7 @@ def test_flicker_lowers_it_step_by_step(tmp_path: Path) -> None:
             np.clip(picture.astype(int) + strength * (-1) ** number, 0, 255).astype(np.uint8)
             for number, picture in enumerate(glide)
         ]
-        values.append(score(NAME, film(tmp_path / f"{strength}.mkv", flickering)).value)
+        values.append(score(NAME, write_film(tmp_path / f"{strength}.mkv", flickering)).value)
     assert values == sorted(values, reverse=True)
     assert len(set(values)) == 4
 
@@ -64,7 +65,7 @@ def test_the_curve_tells_where_it_flickers(tmp_path: Path) -> None:
     picture = texture(1)
     bright = np.clip(picture.astype(int) + 60, 0, 255).astype(np.uint8)
     # Two seconds still, two seconds flickering, at 8 frames per second.
-    found = score(NAME, film(tmp_path / "late.mkv", [picture] * 16 + [bright, picture] * 8))
+    found = score(NAME, write_film(tmp_path / "late.mkv", [picture] * 16 + [bright, picture] * 8))
     calm, restless = found.curve
     assert calm.value == 1.0
     assert restless.value < 0.9
@@ -72,6 +73,6 @@ def test_the_curve_tells_where_it_flickers(tmp_path: Path) -> None:
 
 
 def test_one_frame_has_no_answer(tmp_path: Path) -> None:
-    lost = failure(NAME, film(tmp_path / "one.mkv", [texture(1)])).failure
+    lost = failure(NAME, write_film(tmp_path / "one.mkv", [texture(1)])).failure
     assert lost is not None
     assert lost.reason is Reason.NOT_APPLICABLE

@@ -13,7 +13,8 @@ from scipy.ndimage import gaussian_filter
 from screentest.core import BadOption, FrameRequest, Reason, Size, build
 from screentest.suites.locot2v.metrics.transition_smoothness import normalised, smoothness
 from screentest.suites.locot2v.similarity import pixel_likeness, ssim
-from tests.suites.locot2v.films import Picture, all_frames, failure, film, score, texture
+from screentest.testing.checks import texture, write_film
+from tests.suites.locot2v.films import Picture, all_frames, failure, score
 
 NAME = "locot2v_transition_smoothness"
 Values = st.lists(st.floats(0.01, 1), min_size=2, max_size=32)
@@ -105,7 +106,7 @@ def test_the_slower_the_change_the_smoother(
 ) -> None:
     lengths = (0, 12, 24)
     found = [
-        score(NAME, film(tmp_path / f"{length}.mkv", dissolve(shots, length), rate=24))
+        score(NAME, write_film(tmp_path / f"{length}.mkv", dissolve(shots, length), rate=24))
         for length in lengths
     ]
     assert [one.details["transitions"] for one in found] == [1, 1, 1]
@@ -118,7 +119,7 @@ def test_the_slower_the_change_the_smoother(
 
 
 def test_without_transitions(tmp_path: Path) -> None:
-    video = film(tmp_path / "still.mkv", [texture(1)] * 30, rate=24)
+    video = write_film(tmp_path / "still.mkv", [texture(1)] * 30, rate=24)
     lost = failure(NAME, video).failure
     assert lost is not None
     assert (lost.reason, lost.detail) == (Reason.NOT_APPLICABLE, "the video has no transitions")
@@ -128,7 +129,7 @@ def test_without_transitions(tmp_path: Path) -> None:
 def test_a_window_that_does_not_fit(
     shots: tuple[list[Picture], list[Picture]], tmp_path: Path
 ) -> None:
-    video = film(tmp_path / "short.mkv", dissolve(shots, 0, after=5), rate=24)
+    video = write_film(tmp_path / "short.mkv", dissolve(shots, 0, after=5), rate=24)
     lost = failure(NAME, video).failure
     assert lost is not None
     assert lost.reason is Reason.NOT_APPLICABLE

@@ -20,18 +20,9 @@ from screentest.suites.locot2v.metrics.warping_error import (
     negative_log,
     pair_error,
 )
+from screentest.testing.checks import gliding, texture, write_film
 from tests.models.tiny_backend import MARKS
-from tests.suites.locot2v.films import (
-    HEIGHT,
-    WIDTH,
-    Picture,
-    all_frames,
-    failure,
-    film,
-    gliding,
-    score,
-    texture,
-)
+from tests.suites.locot2v.films import HEIGHT, WIDTH, Picture, all_frames, failure, score
 from tests.suites.locot2v.test_dynamic_degree import random_raft
 
 NAME = "locot2v_warping_error"
@@ -136,9 +127,9 @@ def test_on_a_film(tmp_path: Path) -> None:
         np.clip(picture + dice.normal(0, 25, picture.shape), 0, 255).astype(np.uint8)
         for picture in glide
     ]
-    still = score(NAME, film(tmp_path / "still.mkv", [glide[0]] * 5))
-    smooth = score(NAME, film(tmp_path / "smooth.mkv", glide))
-    rough = score(NAME, film(tmp_path / "rough.mkv", noisy))
+    still = score(NAME, write_film(tmp_path / "still.mkv", [glide[0]] * 5))
+    smooth = score(NAME, write_film(tmp_path / "smooth.mkv", glide))
+    rough = score(NAME, write_film(tmp_path / "rough.mkv", noisy))
     assert still.value == 1.0
     assert smooth.value > 0.99  # DIS undoes a glide almost entirely
     assert rough.value < smooth.value - 0.1
@@ -147,20 +138,20 @@ def test_on_a_film(tmp_path: Path) -> None:
 
 
 def test_the_second_editions_scale(tmp_path: Path) -> None:
-    found = score(f"{NAME}:scale=exponential", film(tmp_path / "film.mkv", gliding(5, 2)))
+    found = score(f"{NAME}:scale=exponential", write_film(tmp_path / "film.mkv", gliding(5, 2)))
     assert found.value == math.exp(-5 * float(str(found.details["error"])))
 
 
 def test_the_upstream_slip_is_only_had_on_request(tmp_path: Path) -> None:
     """Pictures 255 times too dark have hardly any detail left for the flow to follow."""
-    video = film(tmp_path / "film.mkv", gliding(5, 4))
+    video = write_film(tmp_path / "film.mkv", gliding(5, 4))
     right = score(NAME, video).details["error"]
     slipped = score(f"{NAME}:compat=upstream", video).details["error"]
     assert float(str(slipped)) > 2 * float(str(right))
 
 
 def test_one_frame_has_no_answer(tmp_path: Path) -> None:
-    lost = failure(NAME, film(tmp_path / "one.mkv", [texture(1)])).failure
+    lost = failure(NAME, write_film(tmp_path / "one.mkv", [texture(1)])).failure
     assert lost is not None
     assert lost.reason is Reason.NOT_APPLICABLE
     assert "one frame" in lost.detail
@@ -172,7 +163,7 @@ def test_upstream_a_pair_with_nothing_to_compare_is_perfect(
     """As the code has it; by the paper's text such a film has no answer."""
     far = np.full((HEIGHT // 2, WIDTH // 2, 2), 3, np.float32)
     monkeypatch.setattr(DisFlow, "flow", lambda self, pairs, gain=1.0: [far for _ in pairs])
-    video = film(tmp_path / "film.mkv", gliding(3, 1))
+    video = write_film(tmp_path / "film.mkv", gliding(3, 1))
     assert failure(NAME, video).failure is not None
     found = score(f"{NAME}:compat=upstream,scale=exponential", video)
     assert (found.value, found.details["without_overlap"]) == (1.0, 2)
@@ -205,7 +196,7 @@ def test_upstream_raft_sees_pictures_255_times_too_dark(spec: str, tmp_path: Pat
 @pytest.mark.parametrize("spec", [pytest.param("raft", marks=MARKS)])
 def test_raft_with_random_weights_equals_a_plain_reference(spec: str, tmp_path: Path) -> None:
     model = random_raft(tmp_path)
-    video = film(tmp_path / "film.mkv", gliding(3, 2))
+    video = write_film(tmp_path / "film.mkv", gliding(3, 2))
     network = registry.build("flow", spec, model=model, size="small", updates=2, device="cpu").thing
     wants = FrameRequest(size=Size(exact=(WIDTH // 2, HEIGHT // 2)), filter=Filter.BILINEAR)
     frames = all_frames(video, wants)

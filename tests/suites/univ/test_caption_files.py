@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from screentest.core import ManifestError, seconds
-from screentest.core.options import split_value_name
+from screentest.core.signature import split_value_name
 from screentest.manifests.manifest import read_manifest
 from screentest.suites.univ.caption_files import read_captions, read_shots
 from screentest.testing.chat_answers import Answer, Asked, Status

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from screentest.core import Item, Outcome, OutputInfo, Reason, Score
-from screentest.core.options import value_name
+from screentest.core.signature import value_name
 from screentest.scores.results import Results, Value
 from screentest.suites.univ.suite import subdimensions
 from screentest.suites.univ.tables import dimension_table, task_standings

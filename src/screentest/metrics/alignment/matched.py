@@ -27,7 +27,7 @@ from screentest.core import (
 from screentest.metrics.alignment.captions import in_any_order, shot_captions
 from screentest.metrics.curve import curve_score
 from screentest.metrics.functions import metric
-from screentest.models.colours import BASIC_COLOURS, basic_colour, name_pixels
+from screentest.models.pictures import BASIC_COLOURS, basic_colour, name_pixels
 
 if TYPE_CHECKING:
     from screentest.core.frames import Image

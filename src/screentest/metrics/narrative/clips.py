@@ -2,12 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from screentest.core import BUILTIN_ASPECTS, Aspect, Failure, Outcome, Point, Reason, Score, Shot
+from screentest.core import (
+    BUILTIN_ASPECTS,
+    Aspect,
+    Failure,
+    Item,
+    NoValue,
+    Outcome,
+    OutputInfo,
+    Point,
+    Reason,
+    Resources,
+    Score,
+    Shot,
+)
+from screentest.metrics.functions import metric
 from screentest.stats.aggregate import lower_tail
 
 BEST = 10
@@ -150,3 +164,31 @@ def _order(known: Sequence[tuple[Shot, ClipAnswer]], details: dict[str, int]) ->
         share = 1 - (before + after) / (len(matched) - 1)
         points.append(Point(shot.span, share, f"caption {caption}"))
     return Outcome.of(Score(1 - wrong_pairs / pairs, tuple(points), dict(details)))
+
+
+# Shot count: how many shots a film has, against the clips its script asks for.
+
+
+@metric(
+    summary="number of shots against the script's",
+    outputs={
+        "shot_count": OutputInfo("the smaller number divided by the larger one"),
+        "shots_had": OutputInfo("shots per clip of the script, at most one"),
+    },
+    needs=("script",),
+    shots=True,
+)
+def shot_count(item: Item, resources: Resources) -> Mapping[str, Score]:
+    """Both ratios, with the shots as the curve."""
+    assert item.script is not None
+    wanted = len([clip for clip in item.script.clips if clip.caption.strip()])
+    if not wanted:
+        raise NoValue(Reason.NOT_APPLICABLE, "no clip of the script has a caption")
+    shots = resources.shots(item.video)
+    curve = tuple(Point(shot.span, 1.0, shot.transition.value) for shot in shots)
+    details = {"shots": len(shots), "clips": wanted}
+    alike = min(wanted, len(shots)) / max(wanted, len(shots))
+    return {
+        "shot_count": Score(alike, curve, details),
+        "shots_had": Score(min(1.0, len(shots) / wanted), curve, details),
+    }

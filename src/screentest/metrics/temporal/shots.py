@@ -16,8 +16,7 @@ import numpy as np
 
 from screentest.core import NoValue, OutputInfo, Point, Reason, Score, register, timecode
 from screentest.metrics.curve import COLOUR, DETAIL, SAMPLED, FilmMetric, at_rate, curve_score
-from screentest.metrics.static.artefacts import noise
-from screentest.metrics.static.sharpness import sharpness, window
+from screentest.metrics.static.picture import noise, sharpness, window
 
 if TYPE_CHECKING:
     from screentest.core.frames import Image

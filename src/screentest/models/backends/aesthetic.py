@@ -16,9 +16,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from screentest.core import NoValue, Reason, register
-from screentest.models.colours import to_oklab
 from screentest.models.optional import optional
-from screentest.models.pictures import check_picture, limit_long_side, opencv_identity
+from screentest.models.pictures import check_picture, limit_long_side, opencv_identity, to_oklab
 from screentest.models.pretrained import (
     EXTRA,
     NEUTRAL,

@@ -17,21 +17,19 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from screentest.core import NoValue, Reason, build, register
-from screentest.models.colours import (
+from screentest.models.optional import optional
+from screentest.models.pictures import (
     BASIC_COLOURS,
     basic_colour,
+    check_mask,
+    check_picture,
     focal_colour,
     from_oklab,
     name_colour,
     name_pixels,
-    to_oklab,
-)
-from screentest.models.optional import optional
-from screentest.models.pictures import (
-    check_mask,
-    check_picture,
     opencv_identity,
     to_bytes,
+    to_oklab,
     to_pillow,
 )
 from screentest.models.pretrained import EXTRA, NEUTRAL, ModelDevice, Origin, ready

@@ -21,10 +21,16 @@ from screentest.models import weights
 from screentest.models.backends.detection import EfficientDet
 from screentest.models.backends.text_embedding import LONGEST, WIDTH, MiniLM
 from screentest.models.backends.text_embedding import WEIGHTS as TEXT
-from screentest.models.colours import BASIC_COLOURS, basic_colour, name_pixels
 from screentest.models.optimize import AUTOMATIC, PictureBatches, optimize_model
 from screentest.models.optional import optional
-from screentest.models.pictures import check_picture, opencv_identity, readable
+from screentest.models.pictures import (
+    BASIC_COLOURS,
+    basic_colour,
+    check_picture,
+    name_pixels,
+    opencv_identity,
+    readable,
+)
 from screentest.models.pretrained import EXTRA, NEUTRAL, ModelDevice, Origin, ready
 from screentest.models.runtimes import LITERT, TOKENIZERS, batches, litert_model, runs, versions
 

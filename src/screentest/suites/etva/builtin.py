@@ -31,7 +31,7 @@ from screentest.core import (
     Time,
     register,
 )
-from screentest.models.colours import BASIC_COLOURS, basic_colour, name_pixels
+from screentest.models.pictures import BASIC_COLOURS, basic_colour, name_pixels
 from screentest.models.roles import Detection, Detector, Flow
 from screentest.suites.etva.answers import Answered, ShownScene, shown
 from screentest.suites.etva.graph import Attribute, Category, Entity, EntityKind, Relation

@@ -31,7 +31,7 @@ from screentest.core import (
     register,
     to_json,
 )
-from screentest.core.score import Json
+from screentest.core.outcome import Json
 from screentest.models.ask import Frames
 from screentest.suites.etva import agents
 from screentest.suites.etva import answers as answering

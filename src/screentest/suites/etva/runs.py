@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from screentest.core import Outcome, Reason, Score, UserError
-from screentest.core.options import value_name
+from screentest.core.signature import value_name
 from screentest.run import RunReader
 from screentest.scores.results import Results, plain_name
 from screentest.suites.etva.answers import Compat, read_answer

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from screentest.core import Outcome, Summary, register
-from screentest.core.options import value_name
+from screentest.core.signature import value_name
 from screentest.scores.results import Results
 from screentest.scores.standings import StandingLevel, add_up
 from screentest.scores.suite import Dimension, Suite

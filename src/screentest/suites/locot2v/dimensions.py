@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from screentest.core.options import value_name
+from screentest.core.signature import value_name
 from screentest.scores.suite import Dimension
 from screentest.suites.locot2v.data import DIMENSIONS as EXPECTATIONS
 

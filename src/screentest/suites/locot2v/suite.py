@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Literal
 
 from screentest.core import register
-from screentest.core.options import split_value_name
+from screentest.core.signature import split_value_name
 from screentest.scores.results import Results
 from screentest.scores.suite import Suite, SuiteItems
 from screentest.suites.locot2v.charts import own_charts

@@ -46,7 +46,7 @@ from screentest.suites.univ.script import join_shots, write_script
 from screentest.suites.univ.vocabulary import ALL_SUBDIMENSIONS, OWNER
 
 if TYPE_CHECKING:
-    from screentest.core.score import Json
+    from screentest.core.outcome import Json
 
 
 # A video described by a chat model: an overview, then every shot, then every shot's script.

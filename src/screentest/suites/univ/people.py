@@ -25,7 +25,7 @@ from screentest.core import (
     Reason,
     StorageError,
 )
-from screentest.core.options import split_value_name
+from screentest.core.signature import split_value_name
 from screentest.scores.results import Results
 from screentest.stats import (
     Interval,

@@ -33,7 +33,7 @@ from screentest.suites.univ.schema import MOST, Finding, Inspection, Mark, Marks
 from screentest.suites.univ.vocabulary import Dimension
 
 if TYPE_CHECKING:
-    from screentest.core.score import Json
+    from screentest.core.outcome import Json
 
 
 # Two questions about each piece: what is wrong with it, then how many points it gets.

@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Literal
 
 from screentest.core import BadOption, Cell, Column, Reason, Table, register
-from screentest.core.options import split_value_name, value_name
+from screentest.core.signature import split_value_name, value_name
 from screentest.scores.results import Results
 from screentest.scores.standings import StandingLevel, add_up
 from screentest.scores.suite import Dimension as Node

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from screentest.core import Column, Table
 from screentest.core.calls import CallStatus
-from screentest.core.options import split_value_name
+from screentest.core.signature import split_value_name
 from screentest.reports.charts import radar
 from screentest.run import RunReader
 from screentest.run.ledger import Call

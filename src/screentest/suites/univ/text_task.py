@@ -28,7 +28,7 @@ from screentest.core import (
     Span,
     register,
 )
-from screentest.core.score import Json
+from screentest.core.outcome import Json
 from screentest.models.ask import send
 from screentest.models.chat.messages import ChatRequest
 from screentest.models.templates import Slot, Trusted

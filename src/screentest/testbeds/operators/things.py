@@ -12,7 +12,7 @@ import numpy as np
 
 from screentest.core import Aspect, BadOption, register
 from screentest.models import Models
-from screentest.models.colours import BASIC_COLOURS, basic_colour
+from screentest.models.pictures import BASIC_COLOURS, basic_colour
 from screentest.run import hash_file
 from screentest.sample import backgrounds as packaged
 from screentest.testbeds.contract import (

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from av.video.codeccontext import VideoCodecContext
     from av.video.stream import VideoStream
 
-    from screentest._util import OutputFile
+    from screentest._util.atomic import OutputFile
     from screentest.core.frames import Image
 
 PIXEL_FORMAT = "yuv420p"

@@ -16,8 +16,9 @@ from screentest.suites.locot2v.construction.stages import STAGES, Choices, Sourc
 from screentest.suites.locot2v.data import DIMENSIONS, read_prompt_suite
 from screentest.testing.chat_answers import Answer, Asked
 from screentest.testing.chat_server import FakeChatServer
+from screentest.testing.checks import gliding, write_film
 from tests.suites.locot2v.answering import answering, chat, event, kind_of
-from tests.suites.locot2v.films import CLASSICAL, film, gliding
+from tests.suites.locot2v.films import CLASSICAL
 
 FLAGS = {
     **dict.fromkeys(("burnt_in_text", "overlay", "low_quality", "off_theme"), False),
@@ -57,7 +58,7 @@ def api_key(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture(scope="module")
 def source(tmp_path_factory: pytest.TempPathFactory) -> SourceVideo:
-    path = film(tmp_path_factory.mktemp("films") / "dog.mkv", gliding(16, 1))
+    path = write_film(tmp_path_factory.mktemp("films") / "dog.mkv", gliding(16, 1))
     return SourceVideo("pets_dog", Item("pets_dog", path), "pets")
 
 

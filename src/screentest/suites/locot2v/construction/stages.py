@@ -30,7 +30,7 @@ from screentest.suites.locot2v.metrics.herd import POLARITY, QUESTIONS, dimensio
 from screentest.suites.locot2v.requests import few
 
 if TYPE_CHECKING:
-    from screentest.core.score import Json
+    from screentest.core.outcome import Json
 
 Document: TypeAlias = "dict[str, Json]"
 """What a stage made of one video."""

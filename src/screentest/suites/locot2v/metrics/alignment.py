@@ -42,7 +42,7 @@ from screentest.suites.locot2v.similarity import nearness, text_vectors
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from screentest.core.score import Json
+    from screentest.core.outcome import Json
     from screentest.models.templates import Slot
 
 

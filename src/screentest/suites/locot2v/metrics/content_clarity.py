@@ -29,7 +29,7 @@ from screentest.models.chat.messages import Sampling
 from screentest.suites.locot2v.requests import Work, few, mean
 
 if TYPE_CHECKING:
-    from screentest.core.score import Json
+    from screentest.core.outcome import Json
 
 NAME = "locot2v_content_clarity"
 MOST = 4

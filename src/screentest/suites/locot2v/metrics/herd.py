@@ -35,7 +35,7 @@ from screentest.suites.locot2v.data import DIMENSIONS, ExpectationQuestion
 from screentest.suites.locot2v.requests import Records, Work, few, no_score
 
 if TYPE_CHECKING:
-    from screentest.core.score import Json
+    from screentest.core.outcome import Json
 
 
 # What a viewer would expect, as questions with a polarity: for HERD and for building suites.

@@ -19,7 +19,7 @@ from screentest.suites.univ.vocabulary import CameraMotion
 
 if TYPE_CHECKING:
     from screentest.core.frames import Image
-    from screentest.core.timing import Time
+    from screentest.core.item import Time
     from screentest.models.roles import FlowField
 
 LEAST_SHIFT = 0.03

@@ -1,0 +1,235 @@
+"""Sharpness: how much of a picture's detail is fine.
+
+A picture that was enlarged from half its size has nothing in the finest octave. So the detail
+of the picture is compared with that of the picture at half its size: the ratio does not depend
+on contrast, and little on what is shown.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import wraps
+from typing import TYPE_CHECKING, TypeVar
+
+import numpy as np
+
+from screentest.core import OutputInfo
+from screentest.metrics.curve import COLOUR, DETAIL
+from screentest.metrics.functions import metric
+from screentest.models import distortions
+
+if TYPE_CHECKING:
+    from screentest.core.frames import Image
+    from screentest.models.pictures import Plane
+
+
+T = TypeVar("T")
+
+# What metrics of fine detail share: where in the picture they look, and when they do not.
+
+WINDOW = 384
+"""Pixels a side, at most: the middle of a larger picture stands for all of it."""
+SMALLEST = 32
+LEAST_DETAIL = 2.0
+"""Pictures whose levels deviate less (black, the end of a fade) show nothing to judge."""
+
+
+def window(luma: Image) -> Image | None:
+    """The middle of the picture; None where it shows nothing.
+
+    Its corner is on the grid of coded blocks, so that these stay where they are.
+    """
+    height, width = luma.shape
+    if min(height, width) < SMALLEST:
+        return None
+    top, left = (max(0, side - WINDOW) // 2 // 16 * 16 for side in (height, width))
+    middle = luma[top : top + WINDOW, left : left + WINDOW]
+    return middle if float(np.std(middle[::4, ::4])) >= LEAST_DETAIL else None
+
+
+def remembered(measure: Callable[[Image], T]) -> Callable[[Image], T]:
+    """The measurement, done once for a picture that several metrics are handed in turn.
+
+    All consumers of a scan get the same array. Only the last one is kept.
+    """
+    last: list[tuple[Image, T]] = []
+
+    @wraps(measure)
+    def once(luma: Image) -> T:
+        known = last[-1] if last else None
+        if known is None or known[0] is not luma:
+            known = (luma, measure(luma))
+            last[:] = [known]
+        return known[1]
+
+    return once
+
+
+@remembered
+def levels(luma: Image) -> Plane | None:
+    """The same as floats. Single precision is quicker by half and differs in the fourth digit."""
+    middle = window(luma)
+    return None if middle is None else middle.astype(np.float32)
+
+
+STEEPEST = 0.02
+"""The share of all places at which detail is measured."""
+LEVELS = 1024
+
+
+@metric(
+    summary="how much of the detail is fine",
+    outputs={"sharpness": OutputInfo("share of the finest octave in the detail")},
+    request=DETAIL,
+)
+@remembered
+def sharpness(image: Image) -> float | None:
+    """The finest octave's share of the detail in the two finest.
+
+    >>> noise = np.random.default_rng(0).integers(0, 256, (64, 64)).astype(np.uint8)
+    >>> import cv2
+    >>> soft = cv2.resize(cv2.resize(noise, (32, 32)), (64, 64), interpolation=cv2.INTER_CUBIC)
+    >>> sharpness(noise) > 0.6 > 0.4 > sharpness(soft)
+    True
+    """
+    import cv2
+
+    picture = window(image)
+    if picture is None:
+        return None
+    height, width = picture.shape
+    half = cv2.resize(picture, (width // 2, height // 2), interpolation=cv2.INTER_AREA)
+    fine, coarse = _steepest(picture), _steepest(np.asarray(half, np.uint8))
+    return fine / (fine + coarse) if fine + coarse else None
+
+
+def _steepest(picture: Image) -> float:
+    """How steep the steepest places are. Elsewhere rounding to whole levels is all the detail."""
+    import cv2
+
+    detail = np.abs(cv2.Laplacian(picture, cv2.CV_16S)).view(np.uint16)
+    # Counted by level, which is quicker than sorting: no step is above 4 · 255.
+    counts = cv2.calcHist([detail], [0], None, [LEVELS], [0, LEVELS]).ravel()[::-1]
+    most = max(1, int(STEEPEST * detail.size))
+    taken = np.diff(np.minimum(np.cumsum(counts), most), prepend=0)
+    return float(taken @ np.arange(LEVELS)[::-1] / most)
+
+
+# Tones and colours of single pictures: contrast, tonal range, exposure, colourfulness.
+
+CUT_OFF = 4
+"""Levels from either end that count as black or white without anything in it."""
+
+
+@metric(
+    summary="contrast, tonal range and exposure",
+    outputs={
+        "contrast": OutputInfo("deviation of brightness, 1 is half black half white"),
+        "tonal_range": OutputInfo("from the darkest to the lightest hundredth"),
+        "exposure": OutputInfo("share of the picture neither black nor white"),
+    },
+    request=COLOUR,
+)
+def contrast(image: Image) -> tuple[float, float, float]:
+    """Contrast (deviation of brightness), tonal range, and the share that is not cut off.
+
+    >>> half = np.zeros((4, 4, 3), np.uint8)
+    >>> half[:2] = 255
+    >>> contrast(half)
+    (1.0, 1.0, 0.0)
+    >>> contrast(np.full((4, 4, 3), 128, np.uint8))
+    (0.0, 0.0, 1.0)
+    """
+    import cv2
+
+    grey = cv2.cvtColor(image, cv2.COLOR_RGB2GRAY)
+    counts = np.bincount(grey.ravel(), minlength=256)
+    levels, size = np.arange(256), grey.size
+    mean = counts @ levels / size
+    deviation = float(np.sqrt(counts @ (levels - mean) ** 2 / size))
+    share = np.cumsum(counts) / size
+    low, high = np.searchsorted(share, [0.01, 0.99])
+    open_share = float(counts[CUT_OFF : 256 - CUT_OFF].sum() / size)
+    return deviation / 127.5, float(high - low) / 255, open_share
+
+
+@metric(
+    summary="how colourful each shot is",
+    outputs={
+        "colourfulness": OutputInfo(
+            "0 grey, 15 slightly, 45 averagely, 82 highly colourful", high=150.0, bounded=False
+        )
+    },
+    request=COLOUR,
+)
+def colourfulness(image: Image) -> float:
+    """After Hasler and Süsstrunk (2003), whose formula was fitted to what people said.
+
+    Mean and deviation of red–green and blue–yellow: 0 for grey; in their words 15 is slightly,
+    45 averagely, 82 highly colourful.
+
+    >>> colourfulness(np.full((2, 2, 3), 90, np.uint8))
+    0.0
+    >>> colourfulness(np.tile(np.array([255, 0, 0], np.uint8), (2, 2, 1))).__round__(2)
+    85.53
+    """
+    red, green, blue = (image[..., channel].astype(np.float32) for channel in range(3))
+    across, down = red - green, (red + green) / 2 - blue
+    spread = np.hypot(across.std(), down.std())
+    middle = np.hypot(across.mean(), down.mean())
+    return float(spread + 0.3 * middle)
+
+
+# Artefacts in single pictures: noise, blocks of the encoder, unnatural local statistics.
+
+
+@metric(
+    summary="noise in the smooth parts of each shot",
+    outputs={
+        "noise": OutputInfo(
+            "deviation of noise", high=50.0, higher_is_better=False, unit="levels", bounded=False
+        )
+    },
+    request=DETAIL,
+)
+@remembered
+def noise(image: Image) -> float | None:
+    """In levels of brightness; reads about a quarter low, being that of the smoothest parts."""
+    picture = levels(image)
+    return None if picture is None else distortions.noise(picture)
+
+
+@metric(
+    summary="visible blocks of the encoder",
+    outputs={
+        "blockiness": OutputInfo(
+            "0 none, 1 strong", high=4.0, higher_is_better=False, bounded=False
+        )
+    },
+    rate=1.0,
+    request=DETAIL,
+)
+def blockiness(image: Image) -> float | None:
+    """How far steps every eight pixels stand above all other steps."""
+    picture = levels(image)
+    return None if picture is None else distortions.blockiness(picture)
+
+
+@metric(
+    summary="distance from natural-scene statistics",
+    outputs={
+        "unnaturalness": OutputInfo(
+            "distance from good pictures",
+            high=20.0,
+            higher_is_better=False,
+            unit="deviations",
+            bounded=False,
+        )
+    },
+    rate=1.0,
+    request=DETAIL,
+)
+def naturalness(image: Image) -> float | None:
+    """In standard deviations: 1 to 4 is usual, above 6 is far."""
+    picture = levels(image)
+    return None if picture is None else distortions.distance(picture)
