@@ -18,7 +18,8 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    Image: TypeAlias = NDArray[np.uint8]
+Image: TypeAlias = "NDArray[np.uint8]"
+"""The pixels of a picture, in one of the layouts below."""
 
 
 class Layout(StrEnum):

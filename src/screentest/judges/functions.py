@@ -19,11 +19,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any, TypeVar
 
 from screentest.core import (
     Choice,
     FrameRequest,
+    Image,
     Item,
     JudgeInfo,
     Outcome,
@@ -43,9 +44,6 @@ from screentest.core.functions import (
     summary_of,
 )
 from screentest.video import evenly
-
-if TYPE_CHECKING:
-    from screentest.core.frames import Image
 
 F = TypeVar("F", bound=Callable[..., Any])
 

@@ -23,6 +23,7 @@ from screentest.core import (
     Filter,
     Frame,
     FrameRequest,
+    Image,
     Item,
     Layout,
     Level,
@@ -44,8 +45,6 @@ from screentest.stats import lower_tail
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
-
-    from screentest.core.frames import Image
 
     Rows: TypeAlias = NDArray[np.float64]
 

@@ -37,11 +37,12 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any, TypeVar
 
 from screentest.core import (
     Consumer,
     FrameRequest,
+    Image,
     Item,
     Level,
     MetricInfo,
@@ -77,9 +78,6 @@ from screentest.metrics.curve import (
     mean_of,
 )
 from screentest.video import evenly
-
-if TYPE_CHECKING:
-    from screentest.core.frames import Image
 
 F = TypeVar("F", bound=Callable[..., Any])
 

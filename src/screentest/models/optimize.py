@@ -10,14 +10,12 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
+from screentest.core import Image
 from screentest.models.optional import optional
 from screentest.models.pretrained import EXTRA, ModelDevice, pixel_inputs
 from screentest.models.runtimes import batches
-
-if TYPE_CHECKING:
-    from screentest.core.frames import Image
 
 _FEWEST_LAYERS: Final = 2
 

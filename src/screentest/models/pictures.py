@@ -8,16 +8,15 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from screentest.core.frames import Image
-
+from screentest.core import Image
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from screentest.core.frames import Image
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
     from screentest.models.roles import Mask
 
     Plane: TypeAlias = NDArray[Any]

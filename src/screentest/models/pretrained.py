@@ -11,14 +11,11 @@ import os
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from screentest.core import NoValue, Reason
+from screentest.core import Image, NoValue, Reason
 from screentest.models.optional import installed, optional
 from screentest.models.pictures import check_picture
-
-if TYPE_CHECKING:
-    from screentest.core.frames import Image
 
 EXTRA = "models"
 NEUTRAL = ("model", "revision", "trust_remote_code", "allow_pickle", "device", "batch", "compile")

@@ -19,6 +19,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol, TypeAlias, TypeVar
 
+from screentest.core import Image
 from screentest.core.errors import BadOption
 from screentest.core.outcome import Outcome
 from screentest.core.registry import Entry, register, registry
@@ -27,7 +28,6 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from screentest.core.frames import Image
     from screentest.models.chat.messages import ChatAnswer, ChatRequest
 
     Vectors: TypeAlias = NDArray[np.float32]

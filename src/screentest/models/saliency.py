@@ -12,12 +12,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from screentest.core import Image
 from screentest.models.pictures import check_picture, limit_long_side, to_oklab
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from screentest.core.frames import Image
     from screentest.models.pictures import Plane
     from screentest.models.roles import Mask
 

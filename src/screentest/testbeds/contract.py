@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol, TypeAlias, TypeVar
 
-from screentest.core import Aspect, Script, Span, Time
+from screentest.core import Aspect, Image, Script, Span, Time
 from screentest.models import Models
 from screentest.testbeds.captions.facts import CaptionFacts
 from screentest.video import evenly, sample_frames, survey
@@ -24,7 +24,6 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from screentest.core.frames import Image
     from screentest.video import NormalizedVideo, VideoPart
 
 

@@ -20,11 +20,11 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 
-from screentest.core import Aspect, register
+from screentest.core import Aspect, Image, register
 from screentest.core.functions import (
     Setting,
     form_of,
@@ -35,9 +35,6 @@ from screentest.core.functions import (
 from screentest.testbeds.contract import Chosen, Context, DegradationInfo, Film, Rng, pieces
 from screentest.testbeds.operators.shared import AnyClip, changed_clips, numbered
 from screentest.video import Pixels, Reencode, VideoPart, splice
-
-if TYPE_CHECKING:
-    from screentest.core.frames import Image
 
 F = TypeVar("F", bound=Callable[..., Any])
 

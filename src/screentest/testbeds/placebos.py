@@ -11,15 +11,13 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from screentest._util.atomic import atomic_output
-from screentest.core import BadOption, register
+from screentest.core import BadOption, Image, register
 from screentest.testbeds.contract import Context, Film, FilmClip, Rng, pieces
 from screentest.testbeds.operators.shared import numbered
 from screentest.video import ClipOrigin, Keep, Pixels, Reencode, VideoPart, frame_by_frame, splice
 
 if TYPE_CHECKING:
     from av.container import OutputContainer
-
-    from screentest.core.frames import Image
 
 
 # Another container: the same packets in a Matroska file.

@@ -18,7 +18,7 @@ from contextlib import contextmanager
 from fractions import Fraction
 from itertools import pairwise
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 
@@ -27,6 +27,7 @@ from screentest.core import (
     Aspect,
     Choice,
     Clip,
+    Image,
     Item,
     MetricInfo,
     NoValue,
@@ -47,10 +48,6 @@ from screentest.run.session import Settings, Tools, close_tools, read_settings
 from screentest.scores.measure import measure
 from screentest.scores.tasks import Evaluator, resolve, score_items, sign
 from screentest.video import probe, sample_frames, scan
-
-if TYPE_CHECKING:
-    from screentest.core.frames import Image
-
 
 # Small films for tests: written without loss, so that what was drawn is what is measured.
 

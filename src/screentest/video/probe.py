@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from fractions import Fraction
 from pathlib import Path
-from typing import TYPE_CHECKING, cast
+from typing import cast
 
 import av
 import numpy as np
@@ -19,6 +19,7 @@ from screentest.core import (
     Fault,
     Filter,
     FrameRequest,
+    Image,
     Layout,
     Reason,
     Size,
@@ -29,10 +30,6 @@ from screentest.core import (
 from screentest.video.limits import DEFAULT_LIMITS, Limits
 from screentest.video.source import VideoSource, cut_short
 from screentest.video.survey import Survey, survey_source
-
-if TYPE_CHECKING:
-    from screentest.core.frames import Image
-
 
 # Converter: decoded frame → array of the size and layout that was asked for.
 

@@ -12,7 +12,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeVar
+from typing import TypeVar
 
 from av.video.frame import VideoFrame
 
@@ -22,6 +22,7 @@ from screentest.core import (
     Failure,
     Fault,
     Frame,
+    Image,
     NoValue,
     Progress,
     Reason,
@@ -34,9 +35,6 @@ from screentest.core.errors import STOPPING
 from screentest.video.limits import DEFAULT_LIMITS, Limits
 from screentest.video.probe import ConversionKey, Converter, conversion_key, probe
 from screentest.video.source import VideoSource
-
-if TYPE_CHECKING:
-    from screentest.core.frames import Image
 
 _REPORT_EVERY = 32
 T = TypeVar("T")

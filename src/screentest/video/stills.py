@@ -19,6 +19,7 @@ from screentest.core import (
     NATIVE,
     BadOption,
     Frame,
+    Image,
     Outcome,
     Progress,
     Silent,
@@ -31,7 +32,6 @@ from screentest.core import (
 if TYPE_CHECKING:
     from PIL.Image import Image as Picture
 
-    from screentest.core.frames import Image
     from screentest.video.limits import Limits
     from screentest.video.survey import Survey
 

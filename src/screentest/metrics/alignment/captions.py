@@ -21,6 +21,7 @@ import numpy as np
 
 from screentest.core import (
     FrameRequest,
+    Image,
     Item,
     Layout,
     NoValue,
@@ -36,7 +37,6 @@ from screentest.models.runtimes import batches
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from screentest.core.frames import Image
     from screentest.models.roles import ImageText
 
     Similarities: TypeAlias = NDArray[np.float64]

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from screentest.core import (
+    Image,
     Item,
     Level,
     NoValue,
@@ -30,7 +31,6 @@ from screentest.metrics.functions import metric
 from screentest.models.pictures import BASIC_COLOURS, basic_colour, name_pixels
 
 if TYPE_CHECKING:
-    from screentest.core.frames import Image
     from screentest.metrics.alignment.captions import Similarities
 
 AGREEMENT = OutputInfo(

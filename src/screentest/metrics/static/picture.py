@@ -13,13 +13,12 @@ from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
 
-from screentest.core import OutputInfo
+from screentest.core import Image, OutputInfo
 from screentest.metrics.curve import COLOUR, DETAIL
 from screentest.metrics.functions import metric
 from screentest.models import distortions
 
 if TYPE_CHECKING:
-    from screentest.core.frames import Image
     from screentest.models.pictures import Plane
 
 

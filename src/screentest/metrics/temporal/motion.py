@@ -7,12 +7,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from screentest.core import OutputInfo, register
+from screentest.core import Image, OutputInfo, register
 from screentest.metrics.curve import GREY, ShotMetric, ShotOutput, mean_of
 from screentest.metrics.functions import metric
 
 if TYPE_CHECKING:
-    from screentest.core.frames import Image
     from screentest.metrics.curve import Rows
 
 

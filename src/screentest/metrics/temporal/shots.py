@@ -14,12 +14,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from screentest.core import NoValue, OutputInfo, Point, Reason, Score, register, timecode
+from screentest.core import Image, NoValue, OutputInfo, Point, Reason, Score, register, timecode
 from screentest.metrics.curve import COLOUR, DETAIL, SAMPLED, FilmMetric, at_rate, curve_score
 from screentest.metrics.static.picture import noise, sharpness, window
 
 if TYPE_CHECKING:
-    from screentest.core.frames import Image
     from screentest.metrics.curve import Rows, SeenShots
 
 

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
-from screentest.core import build, register
+from screentest.core import Image, build, register
 from screentest.models import weights
 from screentest.models.optional import optional
 from screentest.models.pictures import check_picture, limit_long_side, opencv_identity, readable
@@ -27,7 +27,6 @@ from screentest.models.saliency import saliency as salience_of
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from screentest.core.frames import Image
     from screentest.models.pictures import Plane
     from screentest.models.roles import TextEmbedding, Vectors
 

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
-from screentest.core import NoValue, Reason, register
+from screentest.core import Image, NoValue, Reason, register
 from screentest.models import weights
 from screentest.models.optional import optional
 from screentest.models.pictures import brightened, check_pair, opencv_identity
@@ -22,7 +22,6 @@ from screentest.models.pretrained import EXTRA, NEUTRAL, ModelDevice, read_tenso
 from screentest.models.runtimes import batches
 
 if TYPE_CHECKING:
-    from screentest.core.frames import Image
     from screentest.models.roles import FlowField
 
 

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
-from screentest.core import NoValue, Reason, build, register
+from screentest.core import Image, NoValue, Reason, build, register
 from screentest.models.optional import optional
 from screentest.models.pictures import (
     BASIC_COLOURS,
@@ -35,7 +35,6 @@ from screentest.models.pictures import (
 from screentest.models.pretrained import EXTRA, NEUTRAL, ModelDevice, Origin, ready
 
 if TYPE_CHECKING:
-    from screentest.core.frames import Image
     from screentest.models.pictures import Plane
     from screentest.models.roles import Mask
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
-from screentest.core import register
+from screentest.core import Image, register
 from screentest.models import weights
 from screentest.models.optimize import AUTOMATIC, PictureBatches, optimize_model
 from screentest.models.optional import optional
@@ -22,14 +22,12 @@ from screentest.models.runtimes import ONNX, onnx_session, runs, versions
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from screentest.core.frames import Image
     from screentest.models.roles import Vectors
 
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from screentest.core.frames import Image
     from screentest.models.roles import Vectors
 
     Numbers: TypeAlias = NDArray[np.float64]

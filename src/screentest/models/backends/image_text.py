@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from screentest.core import NoValue, Reason, register
+from screentest.core import Image, NoValue, Reason, register
 from screentest.models import weights
 from screentest.models.backends.detection import EfficientDet
 from screentest.models.backends.text_embedding import LONGEST, WIDTH, MiniLM
@@ -37,7 +37,6 @@ from screentest.models.runtimes import LITERT, TOKENIZERS, batches, litert_model
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from screentest.core.frames import Image
     from screentest.models.roles import Vectors
 
 

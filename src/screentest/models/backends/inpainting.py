@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from screentest.core import NoValue, Reason, register
+from screentest.core import Image, NoValue, Reason, register
 from screentest.models import weights
 from screentest.models.optional import optional
 from screentest.models.pictures import (
@@ -27,7 +27,6 @@ from screentest.models.runtimes import ONNX, onnx_session, runs, versions
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from screentest.core.frames import Image
     from screentest.models.roles import Mask
 
 

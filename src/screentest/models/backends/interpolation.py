@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from screentest.core import NoValue, Reason, register
+from screentest.core import Image, NoValue, Reason, register
 from screentest.models import weights
 from screentest.models.backends.flow import DisFlow, Preset
 from screentest.models.optional import installed, optional
@@ -24,7 +24,6 @@ from screentest.models.pretrained import EXTRA, NEUTRAL, ModelDevice, read_tenso
 from screentest.models.runtimes import batches
 
 if TYPE_CHECKING:
-    from screentest.core.frames import Image
     from screentest.models.pictures import Plane
 
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from screentest.core import NoValue, Reason, register
+from screentest.core import Image, NoValue, Reason, register
 from screentest.models import weights
 from screentest.models.pictures import check_picture, limit_long_side, opencv_identity, to_bytes
 from screentest.models.runtimes import ONNX, onnx_session, runs, versions
@@ -21,7 +21,6 @@ from screentest.models.saliency import Guess, cut, saliency
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from screentest.core.frames import Image
     from screentest.models.pictures import Plane
     from screentest.models.roles import Mask
 

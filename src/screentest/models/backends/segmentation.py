@@ -12,14 +12,13 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
-from screentest.core import register
+from screentest.core import Image, register
 from screentest.models.optional import optional
 from screentest.models.pictures import check_picture, limit_long_side, opencv_identity
 from screentest.models.pretrained import EXTRA, NEUTRAL, ModelDevice, Origin, ready
 from screentest.models.saliency import Guess, cut
 
 if TYPE_CHECKING:
-    from screentest.core.frames import Image
     from screentest.models.roles import Mask
 
 

@@ -15,13 +15,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from screentest.core import NoValue, Reason, register
+from screentest.core import Image, NoValue, Reason, register
 from screentest.models import distortions
 from screentest.models import distortions as natural
 from screentest.models.pictures import check_picture, opencv_identity
 
 if TYPE_CHECKING:
-    from screentest.core.frames import Image
     from screentest.models.pictures import Plane
 
 

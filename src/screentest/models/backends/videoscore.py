@@ -6,16 +6,12 @@ import hashlib
 from collections.abc import Mapping, Sequence
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from screentest.core import BadOption, NoValue, Reason, register
+from screentest.core import BadOption, Image, NoValue, Reason, register
 from screentest.models.optional import optional
 from screentest.models.pictures import to_pillow
 from screentest.models.pretrained import EXTRA, NEUTRAL, ModelDevice, Origin, ready
-
-if TYPE_CHECKING:
-    from screentest.core.frames import Image
-
 
 QUALITIES = (
     "visual_quality",

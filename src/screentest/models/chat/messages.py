@@ -18,12 +18,11 @@ from functools import cache
 from threading import Lock
 from typing import TYPE_CHECKING, Any, TypeAlias
 
+from screentest.core import Image
 from screentest.core.frames import NATIVE, Frame, Size
 
 if TYPE_CHECKING:
     from pydantic import BaseModel
-
-    from screentest.core.frames import Image
 
 
 # A pydantic class as the strict JSON schema that servers take.

@@ -26,14 +26,13 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
 
-from screentest.core import DecodeError, NoValue, Reason, from_object
+from screentest.core import DecodeError, Image, NoValue, Reason, from_object
 from screentest.models.pictures import check_picture
 from screentest.models.roles import Detection
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from screentest.core.frames import Image
     from screentest.models.roles import Mask, Vectors
 
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
-from screentest.core import NoValue, Reason
+from screentest.core import Image, NoValue, Reason
 from screentest.models.external.client import ExternalWorker
 from screentest.models.external.protocol import (
     detection,
@@ -29,7 +29,6 @@ from screentest.models.roles import Detection, role_entry
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from screentest.core.frames import Image
     from screentest.models.roles import FlowField, Mask, Vectors
 
 

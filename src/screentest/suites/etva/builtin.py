@@ -20,6 +20,7 @@ from screentest.core import (
     Filter,
     Frame,
     FrameRequest,
+    Image,
     Item,
     Level,
     Measurement,
@@ -40,7 +41,6 @@ from screentest.suites.etva.questions import PromptQuestion, QuestionSet, Questi
 from screentest.suites.etva.rules.writer import rules_signature, write_by_rules
 
 if TYPE_CHECKING:
-    from screentest.core.frames import Image
     from screentest.models.roles import FlowField
 
 

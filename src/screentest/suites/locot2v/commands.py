@@ -13,7 +13,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import Annotated, Literal
 
 import cv2
 import numpy as np
@@ -27,7 +27,7 @@ from screentest.cli.options import (
     ModelsOption,
 )
 from screentest.cli.tables import print_indented, show
-from screentest.core import BadOption, Column, Table
+from screentest.core import BadOption, Column, Image, Table
 from screentest.judges.votes import VoteTask, read_votes
 from screentest.manifests.manifest import write_manifest
 from screentest.reports.charts import save
@@ -40,9 +40,6 @@ from screentest.suites.locot2v.data import items_with_videos, read_prompt_suite
 from screentest.suites.locot2v.metrics.quality import best_tenth
 from screentest.suites.locot2v.suite import suite_in
 from screentest.suites.locot2v.tables import by_complexity, item_scores
-
-if TYPE_CHECKING:
-    from screentest.core.frames import Image
 
 _PICTURES = {".jpg", ".jpeg", ".png", ".webp", ".bmp", ".tif", ".tiff"}
 

@@ -9,13 +9,11 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
-from screentest.core import BaseConsumer, Frame, FrameRequest, Resources, Time
+from screentest.core import BaseConsumer, Frame, FrameRequest, Image, Resources, Time
 from screentest.suites.locot2v.requests import inapplicable, mean
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
-
-    from screentest.core.frames import Image
 
 
 def text_vectors(texts: Sequence[str], resources: Resources) -> NDArray[np.float64]:
@@ -99,8 +97,6 @@ def inter(subjects: Sequence[Sequence[Rows]]) -> float | None:
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
-
-    from screentest.core.frames import Image
 
     Plane: TypeAlias = NDArray[Any]
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from screentest.core import Aspect, BadOption, register
+from screentest.core import Aspect, BadOption, Image, register
 from screentest.testbeds.contract import (
     Chosen,
     Context,
@@ -22,8 +22,6 @@ from screentest.video import Pixels, VideoPart, frame_by_frame
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
-
-    from screentest.core.frames import Image
 
 
 # Aesthetics: dull, flat, with light and dark exchanged.

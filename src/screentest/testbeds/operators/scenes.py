@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from screentest.core import Aspect, register
+from screentest.core import Aspect, Image, register
 from screentest.testbeds.contract import (
     Chosen,
     Context,
@@ -26,7 +26,6 @@ from screentest.video import FrameFunction, Keep, Pixels, VideoPart
 
 if TYPE_CHECKING:
     from screentest.core import Frame
-    from screentest.core.frames import Image
 
 
 # Dynamics degree: clips in which something moves become their middle frame, held.

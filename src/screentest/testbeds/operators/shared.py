@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 
+from screentest.core import Frame, Image
 from screentest.models import Models
 from screentest.testbeds.contract import Chosen, Context, Details, FilmClip, Look, Rng, pieces
 from screentest.video import FrameFunction, Pixels, Reencode, VideoPart
 
 if TYPE_CHECKING:
-    from screentest.core.frames import Frame, Image
     from screentest.models.roles import Detector
 
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
-from screentest.core import Aspect, BadOption, register
+from screentest.core import Aspect, BadOption, Image, register
 from screentest.models import Models
 from screentest.models.pictures import BASIC_COLOURS, basic_colour
 from screentest.run import hash_file
@@ -37,7 +37,6 @@ from screentest.testbeds.operators.shared import (
 from screentest.video import Pixels, VideoPart, frame_by_frame
 
 if TYPE_CHECKING:
-    from screentest.core.frames import Image
     from screentest.models.roles import Mask
 
 

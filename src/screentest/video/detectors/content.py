@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections import deque
 from fractions import Fraction
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 import cv2
 
@@ -18,15 +18,13 @@ from screentest.core import (
     Filter,
     Frame,
     FrameRequest,
+    Image,
     Layout,
     Time,
     VideoInfo,
     register,
 )
 from screentest.video.detectors.contract import FULL_SIZE, Boundary, ChangeWeights, HsvChange
-
-if TYPE_CHECKING:
-    from screentest.core.frames import Image
 
 
 class ContentDetector(BaseConsumer):

@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Protocol, runtime_checkable
+from typing import Protocol, runtime_checkable
 
 import cv2
 import numpy as np
@@ -20,15 +20,13 @@ from screentest.core import (
     Consumer,
     Filter,
     FrameRequest,
+    Image,
     Layout,
     Size,
     Span,
     Time,
     Transition,
 )
-
-if TYPE_CHECKING:
-    from screentest.core.frames import Image
 
 
 @dataclass(frozen=True, slots=True)

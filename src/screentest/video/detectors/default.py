@@ -10,7 +10,6 @@ from collections import deque
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from typing import TYPE_CHECKING
 
 import cv2
 
@@ -18,6 +17,7 @@ from screentest.core import (
     BadOption,
     BaseConsumer,
     Frame,
+    Image,
     Span,
     Time,
     Transition,
@@ -26,10 +26,6 @@ from screentest.core import (
 )
 from screentest.video.detectors.contract import SMALL, Boundary, SameSize
 from screentest.video.detectors.gradual import GradualDetector, gradual
-
-if TYPE_CHECKING:
-    from screentest.core.frames import Image
-
 
 # abrupt: hard cuts, also between very short shots and in soft, painterly films.
 #

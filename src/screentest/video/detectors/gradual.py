@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import cv2
 import numpy as np
@@ -20,6 +20,7 @@ from screentest.core import (
     BadOption,
     BaseConsumer,
     Frame,
+    Image,
     Span,
     Time,
     Transition,
@@ -36,10 +37,6 @@ from screentest.video.detectors.contract import (
     compare,
     walk,
 )
-
-if TYPE_CHECKING:
-    from screentest.core.frames import Image
-
 
 # Blends: runs of looks that go straight from one picture to another.
 

@@ -20,6 +20,7 @@ from screentest.core import (
     Filter,
     Frame,
     FrameRequest,
+    Image,
     Layout,
     NoValue,
     Reason,
@@ -36,7 +37,6 @@ from screentest.video.detectors.gradual import EMPTY, contrast
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from screentest.core.frames import Image
 
 WEIGHTS = "transnetv2"
 """The name of the weights in the catalogue."""

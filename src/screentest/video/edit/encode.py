@@ -19,7 +19,7 @@ from av.codec.context import Flags
 from av.packet import Packet
 from av.video.frame import VideoFrame
 
-from screentest.core import BadOption, Signature
+from screentest.core import BadOption, Image, Signature
 from screentest.video.edit.packets import encoder_note, length_prefixed, parameter_sets
 
 if TYPE_CHECKING:
@@ -29,7 +29,6 @@ if TYPE_CHECKING:
     from av.video.stream import VideoStream
 
     from screentest._util.atomic import OutputFile
-    from screentest.core.frames import Image
 
 PIXEL_FORMAT = "yuv420p"
 _VERSION = 1

@@ -17,7 +17,17 @@ import numpy as np
 
 from screentest._util.atomic import atomic_output
 from screentest._util.text import shown_path
-from screentest.core import NATIVE, BadOption, Fault, Reason, Size, Span, VideoError, VideoInfo
+from screentest.core import (
+    NATIVE,
+    BadOption,
+    Fault,
+    Image,
+    Reason,
+    Size,
+    Span,
+    VideoError,
+    VideoInfo,
+)
 from screentest.video.edit.encode import EncoderSettings, Mp4Writer, StreamFormat
 from screentest.video.edit.normalize import refuse_to_replace
 from screentest.video.edit.parts import ClipWriter
@@ -30,7 +40,6 @@ from screentest.video.survey import Survey
 if TYPE_CHECKING:
     from av.video.frame import VideoFrame
 
-    from screentest.core.frames import Image
 
 FINE = EncoderSettings(crf=8, preset="veryfast")
 """Finer than what films are normalised to, since it is encoded once more."""

@@ -22,6 +22,7 @@ from screentest.core import (
     NATIVE,
     BadOption,
     Fault,
+    Image,
     Progress,
     Reason,
     Silent,
@@ -51,7 +52,6 @@ from screentest.video.survey import Survey, survey
 if TYPE_CHECKING:
     from av.video.frame import VideoFrame
 
-    from screentest.core.frames import Image
 
 DEFAULT_SETTINGS = EncoderSettings()
 _FINEST = 2**31 - 1

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
 
 from screentest._util.text import shown_path
-from screentest.core import BadOption, Frame, Span, Time, timecode
+from screentest.core import BadOption, Frame, Image, Span, Time, timecode
 from screentest.video.edit.encode import ClipEncoder, EncoderSettings, StreamFormat
 from screentest.video.edit.pictures import Fitter, Pixels, checksum, timed_frames
 from screentest.video.limits import Limits
@@ -21,7 +21,6 @@ if TYPE_CHECKING:
     from av.packet import Packet
     from av.stream import Stream
 
-    from screentest.core.frames import Image
     from screentest.video.edit.encode import Mp4Writer
     from screentest.video.edit.normalize import NormalizedVideo
 

@@ -17,14 +17,12 @@ import numpy as np
 from av.video.frame import VideoFrame
 from av.video.reformatter import ColorRange, Colorspace, Interpolation, VideoReformatter
 
-from screentest.core import Size, Time
+from screentest.core import Image, Size, Time
 from screentest.video.edit.encode import PIXEL_FORMAT, StreamFormat
 from screentest.video.probe import rotation_of
 
 if TYPE_CHECKING:
     from av.video.plane import VideoPlane
-
-    from screentest.core.frames import Image
 
 
 EXACT = Interpolation.ACCURATE_RND | Interpolation.BITEXACT

@@ -19,7 +19,7 @@ import numpy as np
 
 from screentest._util.atomic import atomic_output
 from screentest._util.text import shown_path
-from screentest.core import BadOption, Frame, Progress, Silent, Span, Time
+from screentest.core import BadOption, Frame, Image, Progress, Silent, Span, Time
 from screentest.video.edit.encode import Mp4Writer
 from screentest.video.edit.normalize import NormalizedVideo, refuse_to_replace
 from screentest.video.edit.packets import PacketFile
@@ -36,8 +36,6 @@ from screentest.video.limits import DEFAULT_LIMITS, Limits
 
 if TYPE_CHECKING:
     from collections.abc import Generator
-
-    from screentest.core.frames import Image
 
 
 @dataclass(frozen=True, slots=True)

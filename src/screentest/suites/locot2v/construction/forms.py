@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from pydantic import BaseModel, Field
 
-from screentest.core import Filter, FrameRequest, NoValue, Reason, Resources, Size
+from screentest.core import Filter, FrameRequest, Image, NoValue, Reason, Resources, Size
 from screentest.models.ask import Query
 from screentest.suites.locot2v.metrics.herd import Expectations
 from screentest.video import evenly
@@ -18,8 +18,6 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from numpy.typing import NDArray
-
-    from screentest.core.frames import Image
 
 
 _LONGEST = 20_000

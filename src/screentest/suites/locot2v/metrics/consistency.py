@@ -19,6 +19,7 @@ from screentest.core import (
     Filter,
     Frame,
     FrameRequest,
+    Image,
     Item,
     Level,
     MetricInfo,
@@ -57,7 +58,6 @@ from screentest.suites.locot2v.similarity import (
 )
 
 if TYPE_CHECKING:
-    from screentest.core.frames import Image
     from screentest.models.roles import Vectors
     from screentest.suites.locot2v.similarity import Rows
 

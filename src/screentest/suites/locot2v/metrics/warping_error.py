@@ -27,6 +27,7 @@ from screentest.core import (
     BadOption,
     Filter,
     FrameRequest,
+    Image,
     Item,
     Level,
     MetricInfo,
@@ -42,7 +43,6 @@ from screentest.suites.locot2v.requests import Timeline, Work, inapplicable
 from screentest.suites.locot2v.similarity import Pair, Pairwise
 
 if TYPE_CHECKING:
-    from screentest.core.frames import Image
     from screentest.models.roles import FlowField
 
 

@@ -11,12 +11,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from screentest.core import Image
 from screentest.suites.univ.vocabulary import Brightness, Contrast, Hue, Saturation
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from screentest.core.frames import Image
 
 GREY_BELOW = 0.10
 """Mean chroma up to which a picture counts as grey."""

@@ -5,15 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
-from typing import TYPE_CHECKING, TypeVar
+from typing import TypeVar
 
-from screentest.core import BaseConsumer, Frame, FrameRequest, Resources, Size, Span, Time
+from screentest.core import BaseConsumer, Frame, FrameRequest, Image, Resources, Size, Span, Time
 from screentest.suites.univ.builtin import colours, motion
 from screentest.suites.univ.schema import NOTHING, Camera, Colour, Description, Lighting
 from screentest.suites.univ.vocabulary import CameraMotion
-
-if TYPE_CHECKING:
-    from screentest.core.frames import Image
 
 RATE = Fraction(8)
 LONG_SIDE = 192

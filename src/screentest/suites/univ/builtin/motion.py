@@ -15,10 +15,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from screentest.core import Image
 from screentest.suites.univ.vocabulary import CameraMotion
 
 if TYPE_CHECKING:
-    from screentest.core.frames import Image
     from screentest.core.item import Time
     from screentest.models.roles import FlowField
 
