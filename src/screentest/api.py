@@ -30,18 +30,10 @@ from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO, TypeAlias, TypedDict, Unpack
 
-from screentest.core import (
-    BUILTIN_ASPECTS,
-    Aspect,
-    BadOption,
-    Clip,
-    Item,
-    Progress,
-    Script,
-    Stopped,
-    UnknownName,
-    all_aspects,
-)
+from screentest.core.aspects import BUILTIN_ASPECTS, Aspect, all_aspects
+from screentest.core.calls import Progress
+from screentest.core.errors import BadOption, Stopped, UnknownName
+from screentest.core.item import Clip, Item, Script
 from screentest.core.signature import parse, write_options
 from screentest.manifests.importers import read_inputs
 from screentest.models import read_models

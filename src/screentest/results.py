@@ -11,21 +11,13 @@ from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from screentest.core import (
-    Aspect,
-    Cell,
-    Item,
-    Outcome,
-    Point,
-    Table,
-    Time,
-    UnknownName,
-    UserError,
-    Verdict,
-    timecode,
-    to_json,
-)
-from screentest.core.table import Column
+from screentest.core.aspects import Aspect
+from screentest.core.codec import to_json
+from screentest.core.errors import UnknownName, UserError
+from screentest.core.item import Item, Time, timecode
+from screentest.core.outcome import Outcome, Point
+from screentest.core.table import Cell, Column, Table
+from screentest.core.verdict import Verdict
 from screentest.scores.results import Results, Total, Value
 from screentest.scores.tables import missing_table, result_tables, values_table, why
 

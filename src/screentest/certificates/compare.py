@@ -12,19 +12,9 @@ from screentest.core import BadOption, NoValue, Outcome, PairKind, Reason, Verdi
 from screentest.judges.cases import POINTS, Order
 from screentest.run import RunReader
 from screentest.scores.results import read_results
-from screentest.stats import (
-    Difference,
-    McNemar,
-    RankAgreement,
-    Ranking,
-    compare_systems,
-    design_effect,
-    holm,
-    mcnemar,
-    paired_bootstrap,
-    rank_agreement,
-    sample_size,
-)
+from screentest.stats.paired import Difference, McNemar, holm, mcnemar, paired_bootstrap
+from screentest.stats.power import design_effect, sample_size
+from screentest.stats.rank import RankAgreement, Ranking, compare_systems, rank_agreement
 
 _SIGNIFICANT = 0.05
 

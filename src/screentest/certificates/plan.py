@@ -21,16 +21,11 @@ from screentest.certificates.accuracy import (
     trend,
 )
 from screentest.certificates.certificate import Certificate, Cost, PromptResult
-from screentest.core import (
-    Aspect,
-    Item,
-    Progress,
-    RatingJudge,
-    Script,
-    all_aspects,
-    from_object,
-    to_json,
-)
+from screentest.core.aspects import Aspect, all_aspects
+from screentest.core.calls import Progress
+from screentest.core.codec import from_object, to_json
+from screentest.core.item import Item, Script
+from screentest.core.metric import RatingJudge
 from screentest.judges.cases import (
     Case,
     Judgement,

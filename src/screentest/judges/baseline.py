@@ -15,16 +15,10 @@ import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 
-from screentest.core import (
-    Aspect,
-    JudgeInfo,
-    Outcome,
-    Outcomes,
-    Point,
-    Reason,
-    Score,
-    register,
-)
+from screentest.core.aspects import Aspect
+from screentest.core.metric import JudgeInfo, Outcomes
+from screentest.core.outcome import Outcome, Point, Reason, Score
+from screentest.core.registry import register
 from screentest.stats import lower_tail
 
 TAILS = (0.1, 0.25, 0.5, 1.0)

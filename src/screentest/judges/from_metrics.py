@@ -5,19 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
-from screentest.core import (
-    Aspect,
-    BadOption,
-    JudgeInfo,
-    Metric,
-    MetricInfo,
-    Outcome,
-    Outcomes,
-    Reason,
-    Score,
-    build,
-    register,
-)
+from screentest.core.aspects import Aspect
+from screentest.core.errors import BadOption
+from screentest.core.metric import JudgeInfo, Metric, MetricInfo, Outcomes
+from screentest.core.outcome import Outcome, Reason, Score
+from screentest.core.registry import build, register
 from screentest.core.signature import value_name
 from screentest.metrics.alignment.clipscore import Policy
 from screentest.scores.suite import read_suite

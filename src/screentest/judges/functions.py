@@ -21,21 +21,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
-from screentest.core import (
-    Choice,
-    FrameRequest,
-    Image,
-    Item,
-    JudgeInfo,
-    Outcome,
-    Question,
-    Reason,
-    Resources,
-    Size,
-    Verdict,
-    prefer_higher,
-    register,
-)
+from screentest.core.frames import FrameRequest, Image, Size
 from screentest.core.functions import (
     Setting,
     form_of,
@@ -43,6 +29,11 @@ from screentest.core.functions import (
     register_function,
     summary_of,
 )
+from screentest.core.item import Item
+from screentest.core.metric import JudgeInfo, Question, Resources
+from screentest.core.outcome import Outcome, Reason
+from screentest.core.registry import register
+from screentest.core.verdict import Choice, Verdict, prefer_higher
 from screentest.video import evenly
 
 F = TypeVar("F", bound=Callable[..., Any])

@@ -13,18 +13,12 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from screentest.core import (
-    Aspect,
-    Choice,
-    Item,
-    JudgeInfo,
-    Outcome,
-    Question,
-    Reason,
-    Resources,
-    Verdict,
-    register,
-)
+from screentest.core.aspects import Aspect
+from screentest.core.item import Item
+from screentest.core.metric import JudgeInfo, Question, Resources
+from screentest.core.outcome import Outcome, Reason
+from screentest.core.registry import register
+from screentest.core.verdict import Choice, Verdict
 from screentest.judges.votes import VoteRecord, pair_votes
 
 POINTS: Mapping[str | None, float] = {"intact": 1.0, "tie": 0.5, "changed": 0.0}

@@ -11,41 +11,22 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from screentest.core import (
-    Aspect,
-    Failure,
-    Item,
-    Judge,
-    Outcome,
-    Outcomes,
-    Point,
-    Progress,
-    Question,
-    RatingJudge,
-    Reason,
-    Score,
-    Signature,
-    Verdict,
-    prefer_higher,
-    registry,
-)
+from screentest.core.aspects import Aspect
+from screentest.core.calls import Progress
+from screentest.core.item import Item
+from screentest.core.metric import Judge, Outcomes, Question, RatingJudge
+from screentest.core.outcome import Failure, Outcome, Point, Reason, Score
+from screentest.core.registry import registry
+from screentest.core.signature import Signature
+from screentest.core.verdict import Verdict, prefer_higher
 from screentest.judges.cases import Case, Order
 from screentest.judges.from_metrics import as_judge
-from screentest.run import (
-    Engine,
-    Execution,
-    Finished,
-    Job,
-    RecordKey,
-    RunStore,
-    Stamp,
-    Task,
-    TaskResults,
-    execute,
-    hash_parts,
-)
-from screentest.run.records import encode
+from screentest.run.execute import Execution, execute
+from screentest.run.inputs import Stamp, hash_parts
+from screentest.run.records import RecordKey, encode
 from screentest.run.session import Settings, Tools, open_tools
+from screentest.run.store import RunStore
+from screentest.run.tasks import Engine, Finished, Job, Task, TaskResults
 from screentest.scores.measure import guarded, must_be_outcome, refuse_faults
 from screentest.scores.tasks import (
     Evaluator,

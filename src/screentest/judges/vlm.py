@@ -7,17 +7,11 @@ from typing import Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from screentest.core import (
-    BadOption,
-    Choice,
-    JudgeInfo,
-    Outcome,
-    Question,
-    Resources,
-    Verdict,
-    attempt,
-    register,
-)
+from screentest.core.errors import BadOption
+from screentest.core.metric import JudgeInfo, Question, Resources
+from screentest.core.outcome import Outcome, attempt
+from screentest.core.registry import register
+from screentest.core.verdict import Choice, Verdict
 from screentest.models.ask import Frames, Placing, Query, send
 from screentest.models.chat.messages import Sampling
 from screentest.models.templates import Pictures, Slot, Trusted

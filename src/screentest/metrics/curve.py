@@ -18,29 +18,11 @@ from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 
-from screentest.core import (
-    BaseConsumer,
-    Filter,
-    Frame,
-    FrameRequest,
-    Image,
-    Item,
-    Layout,
-    Level,
-    MetricInfo,
-    NoValue,
-    Outcome,
-    Outcomes,
-    OutputInfo,
-    Point,
-    Reason,
-    Resources,
-    Score,
-    Shot,
-    Size,
-    Span,
-    attempt,
-)
+from screentest.core.errors import NoValue
+from screentest.core.frames import BaseConsumer, Filter, Frame, FrameRequest, Image, Layout, Size
+from screentest.core.item import Item, Shot, Span
+from screentest.core.metric import Level, MetricInfo, Outcomes, OutputInfo, Resources
+from screentest.core.outcome import Outcome, Point, Reason, Score, attempt
 from screentest.stats import lower_tail
 
 if TYPE_CHECKING:

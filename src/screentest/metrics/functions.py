@@ -39,25 +39,8 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any, TypeVar
 
-from screentest.core import (
-    Consumer,
-    FrameRequest,
-    Image,
-    Item,
-    Level,
-    MetricInfo,
-    NoValue,
-    Outcome,
-    Outcomes,
-    OutputInfo,
-    Reason,
-    Resources,
-    Score,
-    Size,
-    Span,
-    attempt,
-    register,
-)
+from screentest.core.errors import NoValue
+from screentest.core.frames import Consumer, FrameRequest, Image, Size
 from screentest.core.functions import (
     Maker,
     Setting,
@@ -66,6 +49,10 @@ from screentest.core.functions import (
     register_function,
     summary_of,
 )
+from screentest.core.item import Item, Span
+from screentest.core.metric import Level, MetricInfo, Outcomes, OutputInfo, Resources
+from screentest.core.outcome import Outcome, Reason, Score, attempt
+from screentest.core.registry import register
 from screentest.metrics.curve import (
     SAMPLED,
     FrameRows,

@@ -19,20 +19,11 @@ from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from screentest.core import (
-    BadOption,
-    Filter,
-    Frame,
-    FrameRequest,
-    NoValue,
-    Outcome,
-    Reason,
-    Resources,
-    Size,
-    Span,
-    Time,
-    VideoInfo,
-)
+from screentest.core.errors import BadOption, NoValue
+from screentest.core.frames import Filter, Frame, FrameRequest, Size, VideoInfo
+from screentest.core.item import Span, Time
+from screentest.core.metric import Resources
+from screentest.core.outcome import Outcome, Reason
 from screentest.models.chat.messages import ChatAnswer, ChatRequest, Encoding, Sampling, timed
 from screentest.models.templates import Pictures, Prompts
 from screentest.video import evenly

@@ -18,18 +18,10 @@ from multiprocessing.connection import Connection
 from typing import Any, Final
 
 from screentest import core
-from screentest.core import (
-    CallIntent,
-    CallReceipt,
-    LedgerClient,
-    NoValue,
-    Reason,
-    ScreentestError,
-    StorageError,
-    UserError,
-    from_json,
-    to_json,
-)
+from screentest.core.calls import CallIntent, CallReceipt, LedgerClient
+from screentest.core.codec import from_json, to_json
+from screentest.core.errors import NoValue, ScreentestError, StorageError, UserError
+from screentest.core.outcome import Reason
 from screentest.run.records import RecordKey
 
 # Which model calls a record rests on: those made for it, and those made for all of its task.

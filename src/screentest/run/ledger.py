@@ -14,15 +14,9 @@ from decimal import ROUND_CEILING, Decimal
 from pathlib import Path
 from typing import Final
 
-from screentest.core import (
-    BadOption,
-    CallIntent,
-    CallReceipt,
-    CallStatus,
-    NoValue,
-    Reason,
-    RunError,
-)
+from screentest.core.calls import CallIntent, CallReceipt, CallStatus
+from screentest.core.errors import BadOption, NoValue, RunError
+from screentest.core.outcome import Reason
 from screentest.run.database import explained
 from screentest.run.records import SqlRow, SqlValue, insert, now, select
 from screentest.run.writer import Writer, cleared

@@ -14,15 +14,11 @@ from pathlib import Path
 from typing import Any, Final, Self
 
 from screentest._util.text import escaped
-from screentest.core import (
-    Item,
-    MetricInfo,
-    OutputInfo,
-    UserError,
-    VideoInfo,
-    from_json,
-    to_json,
-)
+from screentest.core.codec import from_json, to_json
+from screentest.core.errors import UserError
+from screentest.core.frames import VideoInfo
+from screentest.core.item import Item
+from screentest.core.metric import MetricInfo, OutputInfo
 from screentest.core.outcome import Json
 from screentest.run.records import SqlRow, insert, now, select, update
 from screentest.run.writer import cleared

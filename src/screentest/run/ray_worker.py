@@ -24,15 +24,9 @@ from pathlib import Path
 from typing import Any, Final
 
 from screentest._util.version import VERSION
-from screentest.core import (
-    CallIntent,
-    CallReceipt,
-    LedgerClient,
-    NoValue,
-    Reason,
-    ScreentestError,
-    StorageError,
-)
+from screentest.core.calls import CallIntent, CallReceipt, LedgerClient
+from screentest.core.errors import NoValue, ScreentestError, StorageError
+from screentest.core.outcome import Reason
 from screentest.models.remote import ModelHost, use_remote
 from screentest.run.channel import LedgerServer, RemoteLedger, as_error, error_message
 from screentest.run.inputs import Stamp

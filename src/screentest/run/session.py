@@ -10,16 +10,11 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
-from screentest.core import (
-    BadOption,
-    Frame,
-    FrameRequest,
-    LedgerClient,
-    Shot,
-    Time,
-    VideoInfo,
-    to_json,
-)
+from screentest.core.calls import LedgerClient
+from screentest.core.codec import to_json
+from screentest.core.errors import BadOption
+from screentest.core.frames import Frame, FrameRequest, VideoInfo
+from screentest.core.item import Shot, Time
 from screentest.models import ModelChoice, Models, read_models
 from screentest.models.chat.costs import Prices, read_prices
 from screentest.models.roles import CHAT

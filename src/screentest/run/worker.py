@@ -19,16 +19,9 @@ from typing import Any, Final
 
 from screentest._util.machine import processors
 from screentest._util.workers import keep_from_children, serve
-from screentest.core import (
-    BadOption,
-    Failure,
-    LedgerClient,
-    NoValue,
-    Outcome,
-    Reason,
-    UserError,
-)
-from screentest.core.errors import STOPPING
+from screentest.core.calls import LedgerClient
+from screentest.core.errors import STOPPING, BadOption, NoValue, UserError
+from screentest.core.outcome import Failure, Outcome, Reason
 from screentest.run.channel import NotingLedger, RemoteLedger, as_bytes, error_message
 from screentest.run.records import Encoded, RecordKey, RecordOutcomes, decode, encode
 from screentest.run.tasks import Function, Job

@@ -9,30 +9,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeAlias, TypeVar
 
-from screentest.core import (
-    BadOption,
-    Built,
-    Consumer,
-    Failure,
-    Fault,
-    Frame,
-    FrameRequest,
-    Item,
-    Measurement,
-    Metric,
-    NoValue,
-    Outcome,
-    Outcomes,
-    Reason,
-    Resources,
-    Score,
-    Shot,
-    Time,
-    VideoInfo,
-    build,
-    timecode,
-)
-from screentest.core.errors import STOPPING
+from screentest.core.errors import STOPPING, BadOption, NoValue
+from screentest.core.frames import Consumer, Fault, Frame, FrameRequest, VideoInfo
+from screentest.core.item import Item, Shot, Time, timecode
+from screentest.core.metric import Measurement, Metric, Outcomes, Resources
+from screentest.core.outcome import Failure, Outcome, Reason, Score
+from screentest.core.registry import Built, build
 from screentest.run.session import Tools
 from screentest.video import ScanReport, scan
 from screentest.video.detectors import ShotDetector

@@ -8,40 +8,20 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from screentest._util.version import VERSION
-from screentest.core import (
-    Item,
-    Judge,
-    JudgeInfo,
-    Metric,
-    MetricInfo,
-    NoValue,
-    Progress,
-    RatingJudge,
-    Reason,
-    Signature,
-    Spec,
-    UnknownName,
-    UserError,
-    build,
-    registry,
-)
-from screentest.core.outcome import Json
-from screentest.core.signature import parse
-from screentest.run import (
-    Engine,
-    EvaluatorNote,
-    Execution,
-    Job,
-    RecordKey,
-    Retry,
-    RunStore,
-    Stamp,
-    Task,
-    TaskResults,
-    execute,
-    hash_item,
-)
+from screentest.core.calls import Progress
+from screentest.core.errors import NoValue, UnknownName, UserError
+from screentest.core.item import Item
+from screentest.core.metric import Judge, JudgeInfo, Metric, MetricInfo, RatingJudge
+from screentest.core.outcome import Json, Reason
+from screentest.core.registry import Spec, build, registry
+from screentest.core.signature import Signature, parse
+from screentest.run.execute import Execution, Retry, execute
+from screentest.run.inputs import Stamp, hash_item
+from screentest.run.notes import EvaluatorNote
+from screentest.run.records import RecordKey
 from screentest.run.session import MODELS, Settings, Tools, open_tools
+from screentest.run.store import RunStore
+from screentest.run.tasks import Engine, Job, Task, TaskResults
 from screentest.scores.measure import measure
 from screentest.scores.remote import Cache, Fetching, localized
 from screentest.video import decoder_version

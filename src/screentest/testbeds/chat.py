@@ -16,19 +16,12 @@ from typing import Any
 
 from pydantic import BaseModel, Field
 
-from screentest.core import (
-    BadOption,
-    Clip,
-    Filter,
-    Frame,
-    Item,
-    NoValue,
-    Outcome,
-    Reason,
-    Signature,
-    attempt,
-    to_json,
-)
+from screentest.core.codec import to_json
+from screentest.core.errors import BadOption, NoValue
+from screentest.core.frames import Filter, Frame
+from screentest.core.item import Clip, Item
+from screentest.core.outcome import Outcome, Reason, attempt
+from screentest.core.signature import Signature
 from screentest.models import Models
 from screentest.models.ask import Frames, Query, send
 from screentest.models.chat.messages import ChatRequest

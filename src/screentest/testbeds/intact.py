@@ -9,18 +9,11 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from screentest._util.atomic import write_whole
-from screentest.core import (
-    BadOption,
-    Item,
-    NoValue,
-    Outcome,
-    Reason,
-    Script,
-    Size,
-    VideoError,
-    from_json,
-    to_json,
-)
+from screentest.core.codec import from_json, to_json
+from screentest.core.errors import BadOption, NoValue, VideoError
+from screentest.core.frames import Size
+from screentest.core.item import Item, Script
+from screentest.core.outcome import Outcome, Reason
 from screentest.run import Job, TaskResults, hash_file
 from screentest.testbeds.contract import boundaries, places_of
 from screentest.testbeds.options import BuildOptions, Rung

@@ -17,21 +17,12 @@ from pathlib import Path
 
 from screentest._util.atomic import write_whole
 from screentest._util.machine import processors
-from screentest.core import (
-    Failure,
-    Item,
-    NoValue,
-    Progress,
-    Reason,
-    Script,
-    Silent,
-    Size,
-    Span,
-    VideoError,
-    from_json,
-    timecode,
-    to_json,
-)
+from screentest.core.calls import Progress, Silent
+from screentest.core.codec import from_json, to_json
+from screentest.core.errors import NoValue, VideoError
+from screentest.core.frames import Size
+from screentest.core.item import Item, Script, Span, timecode
+from screentest.core.outcome import Failure, Reason
 from screentest.manifests.vript import PartedSource, SourcePart, joined
 from screentest.run import hash_file, hash_parts
 from screentest.testbeds.intact import folder_name

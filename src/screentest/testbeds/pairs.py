@@ -8,17 +8,12 @@ from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 
-from screentest.core import (
-    BadOption,
-    Item,
-    NoValue,
-    Outcome,
-    PairKind,
-    Reason,
-    VideoError,
-    build,
-    to_json,
-)
+from screentest.core.aspects import PairKind
+from screentest.core.codec import to_json
+from screentest.core.errors import BadOption, NoValue, VideoError
+from screentest.core.item import Item
+from screentest.core.outcome import Outcome, Reason
+from screentest.core.registry import build
 from screentest.models import ModelChoice, Models
 from screentest.run import Job, RecordKey, TaskResults
 from screentest.testbeds.captions.facts import CaptionFacts

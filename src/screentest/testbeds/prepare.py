@@ -12,33 +12,17 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, TypeVar
 
-from screentest.core import (
-    Clip,
-    Failure,
-    Outcome,
-    Progress,
-    Reason,
-    Script,
-    build,
-    from_object,
-    to_json,
-)
-from screentest.run import (
-    Engine,
-    Execution,
-    Finished,
-    Function,
-    Job,
-    Record,
-    RecordKey,
-    RunStore,
-    Task,
-    TaskResults,
-    execute,
-    hash_parts,
-)
-from screentest.run.records import encode
+from screentest.core.calls import Progress
+from screentest.core.codec import from_object, to_json
+from screentest.core.item import Clip, Script
+from screentest.core.outcome import Failure, Outcome, Reason
+from screentest.core.registry import build
+from screentest.run.execute import Execution, execute
+from screentest.run.inputs import hash_parts
+from screentest.run.records import Record, RecordKey, encode
 from screentest.run.session import Settings
+from screentest.run.store import RunStore
+from screentest.run.tasks import Engine, Finished, Function, Job, Task, TaskResults
 from screentest.testbeds.captions.facts import CaptionFacts
 from screentest.testbeds.chat import (
     GROUP,

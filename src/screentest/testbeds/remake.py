@@ -14,26 +14,19 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from screentest.core import (
-    NoValue,
-    Outcome,
-    PairKind,
-    Progress,
-    UserError,
-    build,
-    from_json,
-    from_object,
-)
+from screentest.core.aspects import PairKind
+from screentest.core.calls import Progress
+from screentest.core.codec import from_json, from_object
+from screentest.core.errors import NoValue, UserError
+from screentest.core.outcome import Outcome
+from screentest.core.registry import build
 from screentest.core.signature import parse, write_options
-from screentest.run import (
-    Engine,
-    LocalEngine,
-    RecordKey,
-    RunStore,
-    Task,
-    execute,
-    hash_file,
-)
+from screentest.run.engine import LocalEngine
+from screentest.run.execute import execute
+from screentest.run.inputs import hash_file
+from screentest.run.records import RecordKey
+from screentest.run.store import RunStore
+from screentest.run.tasks import Engine, Task
 from screentest.testbeds.intact import Intact, IntactTask, make_intact, video_name
 from screentest.testbeds.join import read_track
 from screentest.testbeds.options import BuildOptions, Rung

@@ -12,19 +12,11 @@ from pathlib import Path, PurePosixPath
 from typing import Any, Final
 
 from screentest._util.atomic import write_whole
-from screentest.core import (
-    Aspect,
-    Clip,
-    DecodeError,
-    Failure,
-    PairKind,
-    Span,
-    Time,
-    UserError,
-    from_json,
-    from_object,
-    to_json,
-)
+from screentest.core.aspects import Aspect, PairKind
+from screentest.core.codec import DecodeError, from_json, from_object, to_json
+from screentest.core.errors import UserError
+from screentest.core.item import Clip, Span, Time
+from screentest.core.outcome import Failure
 from screentest.testbeds.contract import Details, Rng
 
 SCHEMA: Final = 1

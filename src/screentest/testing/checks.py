@@ -23,23 +23,14 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from screentest.api import build as build_bed
-from screentest.core import (
-    Aspect,
-    Choice,
-    Clip,
-    Image,
-    Item,
-    MetricInfo,
-    NoValue,
-    Outcome,
-    Reason,
-    Score,
-    Script,
-    Shot,
-    Span,
-    Verdict,
-    build,
-)
+from screentest.core.aspects import Aspect
+from screentest.core.errors import NoValue
+from screentest.core.frames import Image
+from screentest.core.item import Clip, Item, Script, Shot, Span
+from screentest.core.metric import MetricInfo
+from screentest.core.outcome import Outcome, Reason, Score
+from screentest.core.registry import build
+from screentest.core.verdict import Choice, Verdict
 from screentest.judges.cases import Case, Order
 from screentest.judges.verdicts import judge_of, judge_pairs
 from screentest.results import BuiltTestbed

@@ -24,19 +24,12 @@ from screentest.cli.tables import (
     print_record,
     show,
 )
-from screentest.core import (
-    NATIVE,
-    BadOption,
-    Fault,
-    Outcome,
-    Progress,
-    Shot,
-    Size,
-    VideoInfo,
-    build,
-    seconds,
-    timecode,
-)
+from screentest.core.calls import Progress
+from screentest.core.errors import BadOption
+from screentest.core.frames import NATIVE, Fault, Size, VideoInfo
+from screentest.core.item import Shot, seconds, timecode
+from screentest.core.outcome import Outcome
+from screentest.core.registry import build
 from screentest.core.table import Cell, Column, Table
 from screentest.video.probe import probe
 from screentest.video.sandbox import Supervisor, supervised

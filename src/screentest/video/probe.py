@@ -15,18 +15,10 @@ from av.video.frame import VideoFrame
 from av.video.reformatter import Interpolation, VideoReformatter
 
 from screentest._util.text import shown_path
-from screentest.core import (
-    Fault,
-    Filter,
-    FrameRequest,
-    Image,
-    Layout,
-    Reason,
-    Size,
-    Time,
-    VideoError,
-    VideoInfo,
-)
+from screentest.core.errors import VideoError
+from screentest.core.frames import Fault, Filter, FrameRequest, Image, Layout, Size, VideoInfo
+from screentest.core.item import Time
+from screentest.core.outcome import Reason
 from screentest.video.limits import DEFAULT_LIMITS, Limits
 from screentest.video.source import VideoSource, cut_short
 from screentest.video.survey import Survey, survey_source

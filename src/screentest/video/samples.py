@@ -14,20 +14,10 @@ from pathlib import Path
 
 import numpy as np
 
-from screentest.core import (
-    NATIVE,
-    BadOption,
-    Filter,
-    Frame,
-    FrameRequest,
-    Layout,
-    Reason,
-    Size,
-    Span,
-    Time,
-    VideoError,
-    timecode,
-)
+from screentest.core.errors import BadOption, VideoError
+from screentest.core.frames import NATIVE, Filter, Frame, FrameRequest, Layout, Size
+from screentest.core.item import Span, Time, timecode
+from screentest.core.outcome import Reason
 from screentest.video.limits import DEFAULT_LIMITS, Limits
 from screentest.video.probe import Converter, conversion_key
 from screentest.video.source import VideoSource

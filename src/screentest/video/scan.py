@@ -17,21 +17,11 @@ from typing import TypeVar
 from av.video.frame import VideoFrame
 
 from screentest._util.text import shown_path
-from screentest.core import (
-    Consumer,
-    Failure,
-    Fault,
-    Frame,
-    Image,
-    NoValue,
-    Progress,
-    Reason,
-    Silent,
-    Time,
-    VideoError,
-    VideoInfo,
-)
-from screentest.core.errors import STOPPING
+from screentest.core.calls import Progress, Silent
+from screentest.core.errors import STOPPING, NoValue, VideoError
+from screentest.core.frames import Consumer, Fault, Frame, Image, VideoInfo
+from screentest.core.item import Time
+from screentest.core.outcome import Failure, Reason
 from screentest.video.limits import DEFAULT_LIMITS, Limits
 from screentest.video.probe import ConversionKey, Converter, conversion_key, probe
 from screentest.video.source import VideoSource

@@ -13,19 +13,12 @@ from pathlib import Path
 from typing import Any
 
 from screentest._util.text import printable
-from screentest.core import (
-    BadOption,
-    DecodeError,
-    NoValue,
-    Progress,
-    Shot,
-    Span,
-    Time,
-    Transition,
-    VideoInfo,
-    build,
-    timecode,
-)
+from screentest.core.calls import Progress
+from screentest.core.codec import DecodeError
+from screentest.core.errors import BadOption, NoValue
+from screentest.core.frames import VideoInfo
+from screentest.core.item import Shot, Span, Time, Transition, timecode
+from screentest.core.registry import build
 from screentest.video.detectors import Boundary, ShotDetector
 from screentest.video.limits import DEFAULT_LIMITS, Limits
 from screentest.video.scan import ScanReport, scan

@@ -15,19 +15,11 @@ from fractions import Fraction
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
 
-from screentest.core import (
-    NATIVE,
-    BadOption,
-    Frame,
-    Image,
-    Outcome,
-    Progress,
-    Silent,
-    Size,
-    Span,
-    Time,
-    timecode,
-)
+from screentest.core.calls import Progress, Silent
+from screentest.core.errors import BadOption
+from screentest.core.frames import NATIVE, Frame, Image, Size
+from screentest.core.item import Span, Time, timecode
+from screentest.core.outcome import Outcome
 
 if TYPE_CHECKING:
     from PIL.Image import Image as Picture

@@ -19,19 +19,12 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 
-from screentest.core import (
-    FrameRequest,
-    Image,
-    Item,
-    Layout,
-    NoValue,
-    Point,
-    Reason,
-    Resources,
-    Shot,
-    Size,
-    build,
-)
+from screentest.core.errors import NoValue
+from screentest.core.frames import FrameRequest, Image, Layout, Size
+from screentest.core.item import Item, Shot
+from screentest.core.metric import Resources
+from screentest.core.outcome import Point, Reason
+from screentest.core.registry import build
 from screentest.models.runtimes import batches
 
 if TYPE_CHECKING:

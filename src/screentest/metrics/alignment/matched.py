@@ -12,19 +12,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from screentest.core import (
-    Image,
-    Item,
-    Level,
-    NoValue,
-    Outcome,
-    OutputInfo,
-    Point,
-    Reason,
-    Resources,
-    Score,
-    attempt,
-)
+from screentest.core.errors import NoValue
+from screentest.core.frames import Image
+from screentest.core.item import Item
+from screentest.core.metric import Level, OutputInfo, Resources
+from screentest.core.outcome import Outcome, Point, Reason, Score, attempt
 from screentest.metrics.alignment.captions import in_any_order, shot_captions
 from screentest.metrics.curve import curve_score
 from screentest.metrics.functions import metric

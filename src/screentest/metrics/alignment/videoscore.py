@@ -11,27 +11,20 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from screentest.core import (
+from screentest.core.errors import NoValue
+from screentest.core.frames import (
     BaseConsumer,
     Filter,
     Frame,
     FrameRequest,
-    Item,
     Layout,
-    Level,
-    MetricInfo,
-    NoValue,
-    Outcome,
-    Outcomes,
-    OutputInfo,
-    Reason,
-    Resources,
-    Score,
     Size,
-    Time,
     VideoInfo,
-    register,
 )
+from screentest.core.item import Item, Time
+from screentest.core.metric import Level, MetricInfo, Outcomes, OutputInfo, Resources
+from screentest.core.outcome import Outcome, Reason, Score
+from screentest.core.registry import register
 
 if TYPE_CHECKING:
     from screentest.models.roles import VideoScoring

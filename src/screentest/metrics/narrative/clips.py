@@ -7,20 +7,11 @@ from dataclasses import dataclass
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from screentest.core import (
-    BUILTIN_ASPECTS,
-    Aspect,
-    Failure,
-    Item,
-    NoValue,
-    Outcome,
-    OutputInfo,
-    Point,
-    Reason,
-    Resources,
-    Score,
-    Shot,
-)
+from screentest.core.aspects import BUILTIN_ASPECTS, Aspect
+from screentest.core.errors import NoValue
+from screentest.core.item import Item, Shot
+from screentest.core.metric import OutputInfo, Resources
+from screentest.core.outcome import Failure, Outcome, Point, Reason, Score
 from screentest.metrics.functions import metric
 from screentest.stats.aggregate import lower_tail
 

@@ -11,20 +11,12 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from screentest.core import (
-    BUILTIN_ASPECTS,
-    BadOption,
-    Consumer,
-    Item,
-    Level,
-    Measurement,
-    MetricInfo,
-    Outcomes,
-    OutputInfo,
-    Resources,
-    Shot,
-    register,
-)
+from screentest.core.aspects import BUILTIN_ASPECTS
+from screentest.core.errors import BadOption
+from screentest.core.frames import Consumer
+from screentest.core.item import Item, Shot
+from screentest.core.metric import Level, Measurement, MetricInfo, Outcomes, OutputInfo, Resources
+from screentest.core.registry import register
 from screentest.metrics.narrative.clips import ClipAnswer, SeenClip, added_up, offered_to, read_clip
 from screentest.models.ask import Frames, Query
 from screentest.models.chat.messages import Sampling

@@ -18,17 +18,10 @@ from dataclasses import dataclass, replace
 from decimal import Decimal
 from typing import ParamSpec, Protocol, TypeVar
 
-from screentest.core import (
-    CallIntent,
-    CallReceipt,
-    CallStatus,
-    LedgerClient,
-    NoValue,
-    Reason,
-    ServiceError,
-    from_json,
-    to_json,
-)
+from screentest.core.calls import CallIntent, CallReceipt, CallStatus, LedgerClient
+from screentest.core.codec import from_json, to_json
+from screentest.core.errors import NoValue, ServiceError
+from screentest.core.outcome import Reason
 from screentest.models.chat import messages as schemas
 from screentest.models.chat import wire
 from screentest.models.chat.costs import Price

@@ -10,19 +10,10 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from screentest.core import (
-    BadOption,
-    DecodeError,
-    Failure,
-    NoValue,
-    Outcome,
-    Reason,
-    StorageError,
-    attempt,
-    from_json,
-    register,
-    to_json,
-)
+from screentest.core.codec import DecodeError, from_json, to_json
+from screentest.core.errors import BadOption, NoValue, StorageError
+from screentest.core.outcome import Failure, Outcome, Reason, attempt
+from screentest.core.registry import register
 from screentest.models.chat.messages import ChatAnswer, ChatRequest, ModelReply
 from screentest.models.chat.parsing import conclude
 from screentest.models.roles import Chat

@@ -15,23 +15,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from screentest.core import (
-    BadOption,
-    Filter,
-    Frame,
-    FrameRequest,
-    Image,
-    Item,
-    Level,
-    Measurement,
-    MetricInfo,
-    Outcome,
-    Reason,
-    Resources,
-    Size,
-    Time,
-    register,
-)
+from screentest.core.errors import BadOption
+from screentest.core.frames import Filter, Frame, FrameRequest, Image, Size
+from screentest.core.item import Item, Time
+from screentest.core.metric import Level, Measurement, MetricInfo, Resources
+from screentest.core.outcome import Outcome, Reason
+from screentest.core.registry import register
 from screentest.models.pictures import BASIC_COLOURS, basic_colour, name_pixels
 from screentest.models.roles import Detection, Detector, Flow
 from screentest.suites.etva.answers import Answered, ShownScene, shown

@@ -9,29 +9,13 @@ from functools import partial
 from pathlib import Path
 from typing import Literal
 
-from screentest.core import (
-    BadOption,
-    Consumer,
-    Failure,
-    Item,
-    Level,
-    Measurement,
-    MetricInfo,
-    NoValue,
-    Outcome,
-    Outcomes,
-    OutputInfo,
-    Point,
-    Reason,
-    Resources,
-    Score,
-    Span,
-    VideoInfo,
-    from_json,
-    register,
-    to_json,
-)
-from screentest.core.outcome import Json
+from screentest.core.codec import from_json, to_json
+from screentest.core.errors import BadOption, NoValue
+from screentest.core.frames import Consumer, VideoInfo
+from screentest.core.item import Item, Span
+from screentest.core.metric import Level, Measurement, MetricInfo, Outcomes, OutputInfo, Resources
+from screentest.core.outcome import Failure, Json, Outcome, Point, Reason, Score
+from screentest.core.registry import register
 from screentest.models.ask import Frames
 from screentest.suites.etva import agents
 from screentest.suites.etva import answers as answering

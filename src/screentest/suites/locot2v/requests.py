@@ -12,22 +12,11 @@ from typing import TYPE_CHECKING, TypeVar
 
 from pydantic import BaseModel, Field
 
-from screentest.core import (
-    Consumer,
-    Failure,
-    Item,
-    NoValue,
-    Outcome,
-    Outcomes,
-    Point,
-    Reason,
-    Resources,
-    Score,
-    Span,
-    Time,
-    VideoInfo,
-    seconds,
-)
+from screentest.core.errors import NoValue
+from screentest.core.frames import Consumer, VideoInfo
+from screentest.core.item import Item, Span, Time, seconds
+from screentest.core.metric import Outcomes, Resources
+from screentest.core.outcome import Failure, Outcome, Point, Reason, Score
 from screentest.models.ask import Frames, Query
 from screentest.suites.locot2v.data import Event, PromptRecord, PromptSuite, read_prompt_suite
 

@@ -9,16 +9,9 @@ from pathlib import Path
 
 from pydantic import ValidationError
 
-from screentest.core import (
-    Clip,
-    Failure,
-    Item,
-    ManifestError,
-    Script,
-    Span,
-    StorageError,
-    seconds,
-)
+from screentest.core.errors import ManifestError, StorageError
+from screentest.core.item import Clip, Item, Script, Span, seconds
+from screentest.core.outcome import Failure
 from screentest.manifests.manifest import write_manifest
 from screentest.scores.results import Results
 from screentest.suites.univ.captions import BUILTIN, CHAT

@@ -11,25 +11,13 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
-from screentest.core import (
-    Consumer,
-    Failure,
-    Item,
-    MetricInfo,
-    NoValue,
-    Outcome,
-    Outcomes,
-    OutputInfo,
-    Point,
-    Reason,
-    Resources,
-    Score,
-    Shot,
-    Span,
-    register,
-    seconds,
-)
 from screentest.core import Level as Looks
+from screentest.core.errors import NoValue
+from screentest.core.frames import Consumer
+from screentest.core.item import Item, Shot, Span, seconds
+from screentest.core.metric import MetricInfo, Outcomes, OutputInfo, Resources
+from screentest.core.outcome import Failure, Outcome, Point, Reason, Score
+from screentest.core.registry import register
 from screentest.models.ask import Frames, send
 from screentest.models.chat.messages import ChatRequest
 from screentest.models.templates import Slot

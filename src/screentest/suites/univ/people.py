@@ -16,25 +16,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeAlias
 
-from screentest.core import (
-    BadOption,
-    ManifestError,
-    NoValue,
-    Outcome,
-    OutputInfo,
-    Reason,
-    StorageError,
-)
+from screentest.core.errors import BadOption, ManifestError, NoValue, StorageError
+from screentest.core.metric import OutputInfo
+from screentest.core.outcome import Outcome, Reason
 from screentest.core.signature import split_value_name
 from screentest.scores.results import Results
-from screentest.stats import (
-    Interval,
-    bootstrap_accuracy,
-    bootstrap_mean,
-    krippendorff,
-    spearman,
-    wilson,
-)
+from screentest.stats.agreement import krippendorff
+from screentest.stats.intervals import Interval, bootstrap_accuracy, bootstrap_mean, wilson
+from screentest.stats.rank import spearman
 from screentest.suites.univ.suite import task_of
 from screentest.suites.univ.vocabulary import Dimension
 

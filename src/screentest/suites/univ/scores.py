@@ -12,18 +12,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from screentest.core import (
-    Failure,
-    Item,
-    NoValue,
-    Outcome,
-    Outcomes,
-    Point,
-    Resources,
-    Score,
-    Span,
-    Time,
-)
+from screentest.core.errors import NoValue
+from screentest.core.item import Item, Span, Time
+from screentest.core.metric import Outcomes, Resources
+from screentest.core.outcome import Failure, Outcome, Point, Score
 from screentest.models.ask import Frames, send
 from screentest.models.chat.messages import ChatRequest
 from screentest.models.templates import Slot

@@ -12,23 +12,12 @@ from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 
-from screentest.core import (
-    BadOption,
-    Consumer,
-    Item,
-    MetricInfo,
-    NoValue,
-    Outcome,
-    Outcomes,
-    OutputInfo,
-    Point,
-    Reason,
-    Resources,
-    Score,
-    Span,
-    register,
-)
-from screentest.core.outcome import Json
+from screentest.core.errors import BadOption, NoValue
+from screentest.core.frames import Consumer
+from screentest.core.item import Item, Span
+from screentest.core.metric import MetricInfo, Outcomes, OutputInfo, Resources
+from screentest.core.outcome import Json, Outcome, Point, Reason, Score
+from screentest.core.registry import register
 from screentest.models.ask import send
 from screentest.models.chat.messages import ChatRequest
 from screentest.models.templates import Slot, Trusted

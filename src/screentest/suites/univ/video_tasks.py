@@ -10,16 +10,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
-from screentest.core import (
-    Consumer,
-    Item,
-    MetricInfo,
-    Outcomes,
-    OutputInfo,
-    Resources,
-    register,
-)
 from screentest.core import Level as Looks
+from screentest.core.frames import Consumer
+from screentest.core.item import Item
+from screentest.core.metric import MetricInfo, Outcomes, OutputInfo, Resources
+from screentest.core.registry import register
 from screentest.models.ask import Frames
 from screentest.suites.univ.pieces import Level, UnivTask, shot_pieces, whole_piece
 from screentest.suites.univ.requests import JUDGE, shown

@@ -14,19 +14,9 @@ import cv2
 import numpy as np
 from numpy.typing import NDArray
 
-from screentest.core import (
-    NATIVE,
-    BadOption,
-    Consumer,
-    Filter,
-    FrameRequest,
-    Image,
-    Layout,
-    Size,
-    Span,
-    Time,
-    Transition,
-)
+from screentest.core.errors import BadOption
+from screentest.core.frames import NATIVE, Consumer, Filter, FrameRequest, Image, Layout, Size
+from screentest.core.item import Span, Time, Transition
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,17 +13,10 @@ from fractions import Fraction
 
 import cv2
 
-from screentest.core import (
-    BadOption,
-    BaseConsumer,
-    Frame,
-    Image,
-    Span,
-    Time,
-    Transition,
-    VideoInfo,
-    register,
-)
+from screentest.core.errors import BadOption
+from screentest.core.frames import BaseConsumer, Frame, Image, VideoInfo
+from screentest.core.item import Span, Time, Transition
+from screentest.core.registry import register
 from screentest.video.detectors.contract import SMALL, Boundary, SameSize
 from screentest.video.detectors.gradual import GradualDetector, gradual
 

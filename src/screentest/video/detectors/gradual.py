@@ -16,17 +16,10 @@ from typing import NamedTuple
 import cv2
 import numpy as np
 
-from screentest.core import (
-    BadOption,
-    BaseConsumer,
-    Frame,
-    Image,
-    Span,
-    Time,
-    Transition,
-    VideoInfo,
-    register,
-)
+from screentest.core.errors import BadOption
+from screentest.core.frames import BaseConsumer, Frame, Image, VideoInfo
+from screentest.core.item import Span, Time, Transition
+from screentest.core.registry import register
 from screentest.video.detectors.contract import (
     BEGUN,
     DONE,

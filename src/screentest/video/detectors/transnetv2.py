@@ -14,23 +14,20 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from screentest.core import (
-    BadOption,
+from screentest.core.errors import BadOption, NoValue
+from screentest.core.frames import (
     BaseConsumer,
     Filter,
     Frame,
     FrameRequest,
     Image,
     Layout,
-    NoValue,
-    Reason,
     Size,
-    Span,
-    Time,
-    Transition,
     VideoInfo,
-    register,
 )
+from screentest.core.item import Span, Time, Transition
+from screentest.core.outcome import Reason
+from screentest.core.registry import register
 from screentest.video.detectors.contract import Boundary
 from screentest.video.detectors.gradual import EMPTY, contrast
 

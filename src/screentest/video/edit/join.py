@@ -17,17 +17,10 @@ import numpy as np
 
 from screentest._util.atomic import atomic_output
 from screentest._util.text import shown_path
-from screentest.core import (
-    NATIVE,
-    BadOption,
-    Fault,
-    Image,
-    Reason,
-    Size,
-    Span,
-    VideoError,
-    VideoInfo,
-)
+from screentest.core.errors import BadOption, VideoError
+from screentest.core.frames import NATIVE, Fault, Image, Size, VideoInfo
+from screentest.core.item import Span
+from screentest.core.outcome import Reason
 from screentest.video.edit.encode import EncoderSettings, Mp4Writer, StreamFormat
 from screentest.video.edit.normalize import refuse_to_replace
 from screentest.video.edit.parts import ClipWriter

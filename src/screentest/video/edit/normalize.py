@@ -18,20 +18,11 @@ from typing import TYPE_CHECKING
 
 from screentest._util.atomic import atomic_output
 from screentest._util.text import shown_path
-from screentest.core import (
-    NATIVE,
-    BadOption,
-    Fault,
-    Image,
-    Progress,
-    Reason,
-    Silent,
-    Size,
-    Span,
-    Time,
-    VideoError,
-    VideoInfo,
-)
+from screentest.core.calls import Progress, Silent
+from screentest.core.errors import BadOption, VideoError
+from screentest.core.frames import NATIVE, Fault, Image, Size, VideoInfo
+from screentest.core.item import Span, Time
+from screentest.core.outcome import Reason
 from screentest.video.edit.encode import EncoderSettings, Mp4Writer, StreamFormat
 from screentest.video.edit.parts import ClipWriter
 from screentest.video.edit.pictures import (

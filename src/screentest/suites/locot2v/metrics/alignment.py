@@ -14,16 +14,10 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 from pydantic import BaseModel
 
-from screentest.core import (
-    Item,
-    MetricInfo,
-    Outcome,
-    Outcomes,
-    OutputInfo,
-    Resources,
-    Score,
-    register,
-)
+from screentest.core.item import Item
+from screentest.core.metric import MetricInfo, Outcomes, OutputInfo, Resources
+from screentest.core.outcome import Outcome, Score
+from screentest.core.registry import register
 from screentest.models.ask import Frames, Query
 from screentest.models.templates import Trusted
 from screentest.suites.locot2v.data import Event

@@ -13,26 +13,12 @@ from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
-from screentest.core import (
-    BadOption,
-    BaseConsumer,
-    Filter,
-    Frame,
-    FrameRequest,
-    Image,
-    Item,
-    Level,
-    MetricInfo,
-    Outcome,
-    Outcomes,
-    OutputInfo,
-    Point,
-    Resources,
-    Score,
-    Size,
-    Time,
-    register,
-)
+from screentest.core.errors import BadOption
+from screentest.core.frames import BaseConsumer, Filter, Frame, FrameRequest, Image, Size
+from screentest.core.item import Item, Time
+from screentest.core.metric import Level, MetricInfo, Outcomes, OutputInfo, Resources
+from screentest.core.outcome import Outcome, Point, Score
+from screentest.core.registry import register
 from screentest.models.ask import Frames
 from screentest.models.roles import ImageFeatures
 from screentest.suites.locot2v import similarity as consistency

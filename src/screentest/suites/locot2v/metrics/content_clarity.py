@@ -13,17 +13,11 @@ from typing import TYPE_CHECKING
 
 from pydantic import BaseModel, Field
 
-from screentest.core import (
-    BadOption,
-    Item,
-    MetricInfo,
-    Outcome,
-    Outcomes,
-    OutputInfo,
-    Resources,
-    Score,
-    register,
-)
+from screentest.core.errors import BadOption
+from screentest.core.item import Item
+from screentest.core.metric import MetricInfo, Outcomes, OutputInfo, Resources
+from screentest.core.outcome import Outcome, Score
+from screentest.core.registry import register
 from screentest.models.ask import Frames, Query
 from screentest.models.chat.messages import Sampling
 from screentest.suites.locot2v.requests import Work, few, mean

@@ -17,25 +17,11 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import TYPE_CHECKING, Literal
 
-from screentest.core import (
-    BaseConsumer,
-    Frame,
-    FrameRequest,
-    Item,
-    Level,
-    MetricInfo,
-    Outcome,
-    Outcomes,
-    OutputInfo,
-    Point,
-    Resources,
-    Score,
-    Size,
-    Span,
-    Time,
-    VideoInfo,
-    register,
-)
+from screentest.core.frames import BaseConsumer, Frame, FrameRequest, Size, VideoInfo
+from screentest.core.item import Item, Span, Time
+from screentest.core.metric import Level, MetricInfo, Outcomes, OutputInfo, Resources
+from screentest.core.outcome import Outcome, Point, Score
+from screentest.core.registry import register
 from screentest.models.roles import Interpolation
 from screentest.suites.locot2v.requests import Timeline, Work, inapplicable, mean
 from screentest.suites.locot2v.similarity import BATCH, Light, Pair, Pairwise

@@ -13,28 +13,12 @@ from fractions import Fraction
 
 import numpy as np
 
-from screentest.core import (
-    BadOption,
-    BaseConsumer,
-    Failure,
-    Filter,
-    Frame,
-    FrameRequest,
-    Item,
-    Level,
-    MetricInfo,
-    NoValue,
-    Outcome,
-    Outcomes,
-    OutputInfo,
-    Point,
-    Reason,
-    Resources,
-    Score,
-    Span,
-    Time,
-    register,
-)
+from screentest.core.errors import BadOption, NoValue
+from screentest.core.frames import BaseConsumer, Filter, Frame, FrameRequest
+from screentest.core.item import Item, Span, Time
+from screentest.core.metric import Level, MetricInfo, Outcomes, OutputInfo, Resources
+from screentest.core.outcome import Failure, Outcome, Point, Reason, Score
+from screentest.core.registry import register
 from screentest.models.roles import Aesthetic, Technical
 from screentest.suites.locot2v.requests import Work, mean
 from screentest.suites.locot2v.similarity import Light

@@ -25,25 +25,12 @@ from fractions import Fraction
 from itertools import pairwise
 from typing import Literal
 
-from screentest.core import (
-    BadOption,
-    Filter,
-    Frame,
-    FrameRequest,
-    Item,
-    Level,
-    MetricInfo,
-    Outcome,
-    OutputInfo,
-    Point,
-    Resources,
-    Score,
-    Size,
-    Span,
-    Time,
-    VideoInfo,
-    register,
-)
+from screentest.core.errors import BadOption
+from screentest.core.frames import Filter, Frame, FrameRequest, Size, VideoInfo
+from screentest.core.item import Item, Span, Time
+from screentest.core.metric import Level, MetricInfo, OutputInfo, Resources
+from screentest.core.outcome import Outcome, Point, Score
+from screentest.core.registry import register
 from screentest.suites.locot2v.metrics.warping_error import visible
 from screentest.suites.locot2v.requests import Work, inapplicable, mean
 from screentest.suites.locot2v.similarity import pixel_likeness, ssim

@@ -23,22 +23,12 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 import numpy as np
 
-from screentest.core import (
-    BadOption,
-    Filter,
-    FrameRequest,
-    Image,
-    Item,
-    Level,
-    MetricInfo,
-    Outcome,
-    Outcomes,
-    OutputInfo,
-    Resources,
-    Score,
-    Size,
-    register,
-)
+from screentest.core.errors import BadOption
+from screentest.core.frames import Filter, FrameRequest, Image, Size
+from screentest.core.item import Item
+from screentest.core.metric import Level, MetricInfo, Outcomes, OutputInfo, Resources
+from screentest.core.outcome import Outcome, Score
+from screentest.core.registry import register
 from screentest.suites.locot2v.requests import Timeline, Work, inapplicable
 from screentest.suites.locot2v.similarity import Pair, Pairwise
 
