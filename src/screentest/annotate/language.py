@@ -118,11 +118,6 @@ def _values(text: str) -> set[str]:
         raise UserError(f"braces that do not match in {text!r}") from None
 
 
-# Translation: prompts in the workers' language, by a chat model, shown beside the original.
-#
-# A script is translated caption by caption: captions repeat between units, fit any model, and
-# stay beside the clip they belong to. What is translated once is kept in the store.
-
 TEMPLATE: Final = "annotate/translate"
 _AT_ONCE: Final = 32
 
@@ -170,7 +165,11 @@ def translate(
     prompts: Prompts | None = None,
     progress: Progress | None = None,
 ) -> Translated:
-    """Translate what is not translated yet. A passage that fails is left as it is."""
+    """Translate what is not translated yet. A passage that fails is left as it is.
+
+    A script is translated caption by caption: captions repeat between units, fit any model, and
+    stay beside the clip they belong to. What is translated once is kept in the store.
+    """
     templates = prompts or Prompts()
     everything = passages_of(database)
     with database.read() as connection:

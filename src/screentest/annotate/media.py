@@ -135,18 +135,6 @@ def _digest(path: Path) -> str:
     return hashlib.sha256(known.encode("utf-8", "surrogateescape")).hexdigest()[:32]
 
 
-# Padding: both videos of a pair are served with one length, so that size tells nothing.
-#
-# What is added is an element that players skip: a ``free`` box at the end of an MP4.
-#
-# >>> served_length([1000, 70_000])
-# 131072
-# >>> pad = Padding(real=70_000, length=131_072)
-# >>> pad.read(0, 8)
-# b'\x00\x00\xee\x90free'
-# >>> len(pad.read(8, 10**9)) == 131_072 - 70_000 - 8
-# True
-
 _STEP: Final = 1 << 16
 _HEADER: Final = 16
 _WIDE: Final = 1 << 32
@@ -160,7 +148,19 @@ def served_length(sizes: Iterable[int]) -> int:
 
 @dataclass(frozen=True, slots=True)
 class Padding:
-    """The bytes behind the last real one."""
+    r"""The bytes behind the last real one: both videos of a pair are served with one length.
+
+    Else their sizes would tell them apart. What is added is an element that players skip: a
+    ``free`` box at the end of an MP4.
+
+    >>> served_length([1000, 70_000])
+    131072
+    >>> pad = Padding(real=70_000, length=131_072)
+    >>> pad.read(0, 8)
+    b'\x00\x00\xee\x90free'
+    >>> len(pad.read(8, 10**9)) == 131_072 - 70_000 - 8
+    True
+    """
 
     real: int
     length: int

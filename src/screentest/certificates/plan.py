@@ -1,4 +1,8 @@
-"""Plan: judges on testbeds, into a run, and a certificate for each."""
+"""Plan: judges on testbeds, into a run, and a certificate for each.
+
+Beside the pairs as they are, a plan may hold pairs under another prompt (``PromptChange``). The
+cost of a certificate is what the run says its judgements took.
+"""
 
 from __future__ import annotations
 
@@ -40,166 +44,6 @@ from screentest.run import Engine, Execution, Record, RunReader, RunStore
 from screentest.run.session import Settings
 from screentest.scores.tasks import Evaluator
 from screentest.stats.paired import order_effect
-
-# Prompt sensitivity: the same videos under another prompt.
-#
-# Where the aspect is about the text, other words must matter; where it is not, they must not.
-
-
-class PromptChange(StrEnum):
-    """What is done to the prompt."""
-
-    SWAPPED = "swapped"
-    """That of another source."""
-    SHUFFLED = "shuffled"
-    """Its captions in another order."""
-    EMPTY = "empty"
-
-
-def with_changed_prompts(
-    cases: Sequence[Case], changes: Sequence[PromptChange], most: int
-) -> list[Case]:
-    """Cases under other prompts, ``most`` of each aspect, the same in every start.
-
-    They are drawn from the strongest rungs: what a judge cannot see says nothing of its reading.
-    """
-    plain = strongest(cases)
-    chosen: list[Case] = []
-    for aspect in all_aspects():
-        own = [case for case in plain if case.aspect is aspect]
-        own.sort(key=lambda case: case.id)
-        chosen += random.Random(7).sample(own, min(most, len(own)))
-    scripts = {case.cluster: case.first.script for case in plain}
-    return [
-        changed
-        for change in changes
-        for case in chosen
-        if (changed := _changed(case, change, scripts)) is not None
-    ]
-
-
-def prompt_results(
-    judgements: Sequence[Judgement], changes: Sequence[PromptChange]
-) -> tuple[PromptResult, ...]:
-    """How far answers under other prompts are from those under the right one."""
-    plain = {_place(one): one for one in judgements if not one.case.change}
-    results = []
-    for change in changes:
-        for aspect in all_aspects():
-            own = [
-                one
-                for one in judgements
-                if one.case.change == change.value and one.case.aspect is aspect
-            ]
-            both = [
-                (one.choice, right.choice)
-                for one in own
-                if (right := plain.get(_place(one))) is not None
-                and one.choice is not None
-                and right.choice is not None
-            ]
-            if both:
-                moved = sum(one is not right for one, right in both) / len(both)
-                pairs = len({one.case.id for one in own})
-                results.append(PromptResult(change.value, aspect, pairs, moved, accuracy(own)))
-    return tuple(results)
-
-
-def _place(one: Judgement) -> tuple[str, str, str, int]:
-    """Which question it is, whatever the prompt."""
-    case = one.case.id.removesuffix(_mark(one.case.change))
-    return (case, one.case.aspect.value, one.order.value, one.repeat)
-
-
-def _mark(change: str) -> str:
-    return f"#{change}" if change else ""
-
-
-def _changed(case: Case, change: PromptChange, scripts: dict[str, Script | None]) -> Case | None:
-    other = _other(case, change, scripts)
-    if other is None:
-        return None
-
-    def under(item: Item) -> Item:
-        return replace(item, id=f"{item.id}{_mark(change.value)}", prompt=other.text, script=other)
-
-    return replace(
-        case,
-        id=f"{case.id}{_mark(change.value)}",
-        prompt=other.text,
-        first=under(case.first),
-        second=under(case.second),
-        change=change.value,
-    )
-
-
-def _other(case: Case, change: PromptChange, scripts: dict[str, Script | None]) -> Script | None:
-    """The other script, the same for all cases of a source; None where there is none."""
-    script = case.first.script
-    assert script is not None
-    rng = random.Random(case.cluster)
-    if change is PromptChange.EMPTY:
-        return Script(())
-    if change is PromptChange.SHUFFLED:
-        clips = list(script.clips)
-        rng.shuffle(clips)
-        return None if tuple(clips) == script.clips else Script(tuple(clips))
-    others = sorted(name for name in scripts if name != case.cluster)
-    return scripts[rng.choice(others)] if others else None
-
-
-# What a judge's judgements took: seconds, calls, tokens, money.
-
-
-def cost_of(run: RunReader, judge: Evaluator, judgements: Sequence[Judgement]) -> Cost:
-    """All that the judgements rest on, once each, over all starts of the run.
-
-    What metrics took counts for every judge that rests on them, as if it had come alone; the
-    time of a scan that metrics of others shared cannot be told apart, so those are named.
-    """
-    answered = [one for one in judgements if one.outcome is not None]
-    requests = {request for one in answered for request in one.requests}
-    # Questions of one task have its whole time each; equal times of a video are one task.
-    spent = {(str(one.case.first.video), one.place[1], one.elapsed) for one in answered}
-    seconds = sum(elapsed for _, _, elapsed in spent)
-    own = metrics_of(judge)
-    items = {item.id for one in answered for item in (one.case.first, one.case.second)}
-    measured = [
-        record
-        for record in (run.records() if own else ())
-        if not record.key.aspect and record.key.item in items
-    ]
-    seconds += sum(elapsed for _, elapsed in {_task(one) for one in measured if _of(one, own)})
-    requests.update(request for one in measured if _of(one, own) for request in one.requests)
-    calls = [call for call in run.calls() if call.intent.request in requests]
-    receipts = [call.receipt for call in calls if call.receipt is not None]
-    costs = [receipt.cost for receipt in receipts if receipt.cost is not None]
-    return Cost(
-        seconds=seconds / max(1, len(answered)),
-        calls=len(calls),
-        tokens_in=sum(receipt.tokens_in or 0 for receipt in receipts),
-        tokens_out=sum(receipt.tokens_out or 0 for receipt in receipts),
-        uncounted=len(calls) - sum(receipt.tokens_in is not None for receipt in receipts),
-        cost=sum(costs, Decimal(0)) if costs else None,
-        unpriced=len(calls) - len(costs),
-        judgements=len(answered),
-        measured_with=_companions(measured, own),
-    )
-
-
-def _of(record: Record, metrics: Sequence[str]) -> bool:
-    return record.key.evaluator in metrics
-
-
-def _task(record: Record) -> tuple[str, float]:
-    return (record.key.item, record.elapsed)
-
-
-def _companions(measured: Sequence[Record], own: Sequence[str]) -> tuple[str, ...]:
-    tasks = {_task(one) for one in measured if _of(one, own)}
-    others = {one.key.evaluator for one in measured if not _of(one, own) and _task(one) in tasks}
-    return tuple(sorted(others))
-
 
 NOTE = "certificate"
 CASES = "cases"
@@ -315,3 +159,158 @@ def make_certificate(
         else {},
         operators=operator_results(top),
     )
+
+
+class PromptChange(StrEnum):
+    """What is done to the prompt.
+
+    Where the aspect is about the text, other words must matter; where it is not, they must not.
+    """
+
+    SWAPPED = "swapped"
+    """That of another source."""
+    SHUFFLED = "shuffled"
+    """Its captions in another order."""
+    EMPTY = "empty"
+
+
+def with_changed_prompts(
+    cases: Sequence[Case], changes: Sequence[PromptChange], most: int
+) -> list[Case]:
+    """Cases under other prompts, ``most`` of each aspect, the same in every start.
+
+    They are drawn from the strongest rungs: what a judge cannot see says nothing of its reading.
+    """
+    plain = strongest(cases)
+    chosen: list[Case] = []
+    for aspect in all_aspects():
+        own = [case for case in plain if case.aspect is aspect]
+        own.sort(key=lambda case: case.id)
+        chosen += random.Random(7).sample(own, min(most, len(own)))
+    scripts = {case.cluster: case.first.script for case in plain}
+    return [
+        changed
+        for change in changes
+        for case in chosen
+        if (changed := _changed(case, change, scripts)) is not None
+    ]
+
+
+def prompt_results(
+    judgements: Sequence[Judgement], changes: Sequence[PromptChange]
+) -> tuple[PromptResult, ...]:
+    """How far answers under other prompts are from those under the right one."""
+    plain = {_place(one): one for one in judgements if not one.case.change}
+    results = []
+    for change in changes:
+        for aspect in all_aspects():
+            own = [
+                one
+                for one in judgements
+                if one.case.change == change.value and one.case.aspect is aspect
+            ]
+            both = [
+                (one.choice, right.choice)
+                for one in own
+                if (right := plain.get(_place(one))) is not None
+                and one.choice is not None
+                and right.choice is not None
+            ]
+            if both:
+                moved = sum(one is not right for one, right in both) / len(both)
+                pairs = len({one.case.id for one in own})
+                results.append(PromptResult(change.value, aspect, pairs, moved, accuracy(own)))
+    return tuple(results)
+
+
+def _place(one: Judgement) -> tuple[str, str, str, int]:
+    """Which question it is, whatever the prompt."""
+    case = one.case.id.removesuffix(_mark(one.case.change))
+    return (case, one.case.aspect.value, one.order.value, one.repeat)
+
+
+def _mark(change: str) -> str:
+    return f"#{change}" if change else ""
+
+
+def _changed(case: Case, change: PromptChange, scripts: dict[str, Script | None]) -> Case | None:
+    other = _other(case, change, scripts)
+    if other is None:
+        return None
+
+    def under(item: Item) -> Item:
+        return replace(item, id=f"{item.id}{_mark(change.value)}", prompt=other.text, script=other)
+
+    return replace(
+        case,
+        id=f"{case.id}{_mark(change.value)}",
+        prompt=other.text,
+        first=under(case.first),
+        second=under(case.second),
+        change=change.value,
+    )
+
+
+def _other(case: Case, change: PromptChange, scripts: dict[str, Script | None]) -> Script | None:
+    """The other script, the same for all cases of a source; None where there is none."""
+    script = case.first.script
+    assert script is not None
+    rng = random.Random(case.cluster)
+    if change is PromptChange.EMPTY:
+        return Script(())
+    if change is PromptChange.SHUFFLED:
+        clips = list(script.clips)
+        rng.shuffle(clips)
+        return None if tuple(clips) == script.clips else Script(tuple(clips))
+    others = sorted(name for name in scripts if name != case.cluster)
+    return scripts[rng.choice(others)] if others else None
+
+
+def cost_of(run: RunReader, judge: Evaluator, judgements: Sequence[Judgement]) -> Cost:
+    """All that the judgements rest on, once each, over all starts of the run.
+
+    What metrics took counts for every judge that rests on them, as if it had come alone; the
+    time of a scan that metrics of others shared cannot be told apart, so those are named.
+    """
+    answered = [one for one in judgements if one.outcome is not None]
+    requests = {request for one in answered for request in one.requests}
+    # Questions of one task have its whole time each; equal times of a video are one task.
+    spent = {(str(one.case.first.video), one.place[1], one.elapsed) for one in answered}
+    seconds = sum(elapsed for _, _, elapsed in spent)
+    own = metrics_of(judge)
+    items = {item.id for one in answered for item in (one.case.first, one.case.second)}
+    measured = [
+        record
+        for record in (run.records() if own else ())
+        if not record.key.aspect and record.key.item in items
+    ]
+    seconds += sum(elapsed for _, elapsed in {_task(one) for one in measured if _of(one, own)})
+    requests.update(request for one in measured if _of(one, own) for request in one.requests)
+    calls = [call for call in run.calls() if call.intent.request in requests]
+    receipts = [call.receipt for call in calls if call.receipt is not None]
+    costs = [receipt.cost for receipt in receipts if receipt.cost is not None]
+    return Cost(
+        seconds=seconds / max(1, len(answered)),
+        calls=len(calls),
+        tokens_in=sum(receipt.tokens_in or 0 for receipt in receipts),
+        tokens_out=sum(receipt.tokens_out or 0 for receipt in receipts),
+        uncounted=len(calls) - sum(receipt.tokens_in is not None for receipt in receipts),
+        cost=sum(costs, Decimal(0)) if costs else None,
+        unpriced=len(calls) - len(costs),
+        judgements=len(answered),
+        measured_with=_companions(measured, own),
+    )
+
+
+def _of(record: Record, metrics: Sequence[str]) -> bool:
+    return record.key.evaluator in metrics
+
+
+def _task(record: Record) -> tuple[str, float]:
+    return (record.key.item, record.elapsed)
+
+
+def _companions(measured: Sequence[Record], own: Sequence[str]) -> tuple[str, ...]:
+    tasks = {_task(one) for one in measured if _of(one, own)}
+    others = {one.key.evaluator for one in measured if not _of(one, own) and _task(one) in tasks}
+    return tuple(sorted(others))

@@ -1,4 +1,4 @@
-"""Paid calls as a contract: say what you intend before, and what came of it after.
+"""Contracts of long work: paid calls are announced and settled, and progress is reported.
 
 Whoever asks a model for money holds a ``LedgerClient``. The ledger behind it may be in this
 process or in the one that writes the run; either way ``intend`` returns only when the intent
@@ -80,11 +80,8 @@ class LedgerClient(Protocol):
         """Write down what came of the call of that id."""
 
 
-# Progress as a contract: those who work long report; who shows it decides how.
-
-
 class Progress(Protocol):
-    """One long job. Use it as a context manager."""
+    """One long job: who does it reports, who shows it decides how. Use as a context manager."""
 
     def __enter__(self) -> Self: ...
 

@@ -1,4 +1,10 @@
-"""Item, Script, Clip, Shot: what is evaluated and what it should show."""
+"""Item, Script, Clip, Shot: what is evaluated and what it should show. Span and Time: when.
+
+>>> Span(Fraction(0), Fraction(1001, 24000)).duration
+Fraction(1001, 24000)
+>>> timecode(Fraction(3723500, 1000))
+'1:02:03.500'
+"""
 
 from __future__ import annotations
 
@@ -13,15 +19,8 @@ from pathlib import Path
 
 from screentest.core.errors import BadOption
 
-# Time as a type: exact rationals in seconds, never a frame index divided by a rate.
-#
-# >>> Span(Fraction(0), Fraction(1001, 24000)).duration
-# Fraction(1001, 24000)
-# >>> timecode(Fraction(3723500, 1000))
-# '1:02:03.500'
-
 Time = Fraction
-"""Seconds on the presentation clock of a video."""
+"""Seconds on the presentation clock of a video: exact, never a frame index over a rate."""
 
 _LONGEST = 100
 _HUGE_EXPONENT = re.compile(r"[eE][+-]?[\d_]{4}")

@@ -1,4 +1,4 @@
-"""Outcome: either a value or a typed reason why there is none.
+"""Outcome: either a value or a typed reason why there is none. Score and Summary: the values.
 
 >>> Outcome.of(0.7).value
 0.7
@@ -138,11 +138,6 @@ def attempt(work: Callable[[], T]) -> Outcome[T]:
         return Outcome(failure=error.failure)
 
 
-# Score: what a metric says of one item. Summary: what it says of many.
-#
-# >>> print(Summary(0.71, 0.68, 0.74, scored=483, total=500, signature="aesthetics|v:1"))
-# 0.71 ± 0.03 (483/500 scored)  aesthetics|v1|#ce4d90
-
 if TYPE_CHECKING:
     Json: TypeAlias = str | int | float | bool | list["Json"] | dict[str, "Json"] | None
 else:
@@ -180,7 +175,11 @@ class Score:
 
 @dataclass(frozen=True, slots=True)
 class Summary:
-    """An aggregate with its interval and its coverage; one value alone has no interval."""
+    """An aggregate with its interval and its coverage; one value alone has no interval.
+
+    >>> print(Summary(0.71, 0.68, 0.74, scored=483, total=500, signature="aesthetics|v:1"))
+    0.71 ± 0.03 (483/500 scored)  aesthetics|v1|#ce4d90
+    """
 
     value: float
     low: float | None

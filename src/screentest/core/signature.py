@@ -1,12 +1,22 @@
-"""Signature: everything a number depends on, as one string (sacrebleu's idea).
+"""Signature: everything a number depends on, as one string. Specs and value names as text.
 
-Runs store the whole; people see a short form that differs wherever the whole does.
+Signatures are sacrebleu's idea. Runs store the whole; people see a short form that differs
+wherever the whole does.
 
 >>> signature = Signature.of("flicker", version=1, frames="all", decoder="av18")
 >>> print(signature)
 flicker|v:1|decoder:av18|frames:all
 >>> short_signature(str(signature))
 'flicker|v1|#19b459'
+
+A spec is ``metric:option=value,…``. A value is named ``metric.output:option=value,…``, or like the
+spec where the output has the metric's own name. Everything that names a value (scores,
+certificates, comparisons, reports, exports) uses ``value_name`` and ``split_value_name``.
+
+>>> value_name("contrast:rate=1", "exposure"), value_name("flicker:rate=2", "flicker")
+('contrast.exposure:rate=1', 'flicker:rate=2')
+>>> split_value_name("contrast.exposure:rate=1"), split_value_name("flicker:rate=2")
+(('contrast:rate=1', 'exposure'), ('flicker:rate=2', 'flicker'))
 """
 
 from __future__ import annotations
@@ -67,18 +77,6 @@ def short_signature(text: str) -> str:
 
 def _quote(text: str) -> str:
     return text.translate(_ESCAPES)
-
-
-# Specs and value names as text, and back: what is read again is what was written.
-#
-# A spec is ``metric:option=value,…``. A value is named ``metric.output:option=value,…``, or like
-# the spec where the output has the metric's own name. Everything that names a value (scores,
-# certificates, comparisons, reports, exports) uses these two functions.
-#
-# >>> value_name("contrast:rate=1", "exposure"), value_name("flicker:rate=2", "flicker")
-# ('contrast.exposure:rate=1', 'flicker:rate=2')
-# >>> split_value_name("contrast.exposure:rate=1"), split_value_name("flicker:rate=2")
-# (('contrast:rate=1', 'exposure'), ('flicker:rate=2', 'flicker'))
 
 
 def parse(text: str) -> tuple[str, dict[str, Any]]:

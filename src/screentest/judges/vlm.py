@@ -76,15 +76,13 @@ def _aspect(question: Question) -> dict[str, Slot]:
     return {"aspect": Trusted(aspect.title), "description": Trusted(aspect.info.definition)}
 
 
-# vlm_video: a vision-language model looks at frames of both videos and names the better one.
-#
-# SLVMEval's Algorithm 2: clips as FFmpeg cuts them, their centre frames, a random draw down to
-# the model's budget, one structured question.
-
-
 @dataclass(frozen=True, slots=True)
 class VlmVideo:
-    """Asks one question with the frames of both videos."""
+    """Asks one question with the frames of both videos.
+
+    SLVMEval's Algorithm 2: clips as FFmpeg cuts them, their centre frames, a random draw down to
+    the model's budget, one structured question.
+    """
 
     frames: Frames
     seed: int
@@ -117,12 +115,6 @@ def vlm_video(
     return VlmVideo(clip_centres(frames, long_side, detector), seed)
 
 
-# vlm_text and vlm_hybrid: each video is described for the aspect, then the two are compared.
-#
-# SLVMEval's Algorithm 3. The captioner sees one video at a time and never the prompt; its
-# description of a video is asked for once, however many pairs the video is in. vlm_hybrid shows
-# the comparing model the frames as well.
-
 DESCRIBE = Query("judges/describe", Description, "chat.caption", "slvm.describe")
 COMPARE_TEXTS = Query("judges/judge_text", Preference, "chat.judge", "slvm.judge", SAMPLING)
 COMPARE_BOTH = Query("judges/judge_hybrid", Preference, "chat.judge", "slvm.judge", SAMPLING)
@@ -131,7 +123,12 @@ _ROLES = (DESCRIBE.role, COMPARE_TEXTS.role)
 
 @dataclass(frozen=True, slots=True)
 class VlmText:
-    """Describes, then compares; captioner and comparer may be different models."""
+    """Describes, then compares; captioner and comparer may be different models.
+
+    SLVMEval's Algorithm 3. The captioner sees one video at a time and never the prompt; its
+    description of a video is asked for once, however many pairs the video is in. vlm_hybrid shows
+    the comparing model the frames as well.
+    """
 
     frames: Frames
     seed: int

@@ -82,17 +82,14 @@ def _facts(certificate: Certificate) -> Iterator[tuple[str, str]]:
     yield "Signature", short_signature(certificate.signature)
 
 
-# Which certificate is about which value.
-#
-# A judge made of a metric goes by one value of it: by the one that is named, or else, aspect by
-# aspect, by the one named like the aspect, the one named like the metric, the first. Only that
-# value was tested; the certificate says nothing of the metric's others.
-
-
 def certificates_of(
     value: str, certificates: Iterable[Certificate], names: Sequence[str]
 ) -> list[Certificate]:
     """The certificates about ``value``, each with the aspects in which it does.
+
+    A judge made of a metric goes by one value of it: by the one that is named, or else, aspect by
+    aspect, by the one named like the aspect, the one named like the metric, the first. Only that
+    value was tested; the certificate says nothing of the metric's others.
 
     ``names`` are those of all values, in the order in which their metrics declare them.
     """

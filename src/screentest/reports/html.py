@@ -1,4 +1,7 @@
-"""The page: one file that opens from disk with no network, and runs nothing but its own script."""
+"""A report as files: the page, and its tables in Markdown, LaTeX, CSV and Parquet.
+
+The page is one file that opens from disk with no network, and runs nothing but its own script.
+"""
 
 from __future__ import annotations
 
@@ -116,8 +119,6 @@ def _picture(chart: Chart) -> dict[str, str]:
         "words": chart.words,
     }
 
-
-# Tables as files: Markdown, LaTeX, CSV and Parquet.
 
 FORMATS = ("md", "tex", "csv", "parquet")
 

@@ -1,7 +1,10 @@
 """The ledger of a worker: it asks, and the process that writes answers.
 
 A worker that is about to make a paid call waits until its intent is on the disk. Each worker
-has a pipe of its own, so that one that dies in the middle of a message harms nobody else's.
+has a pipe of its own, so that one that dies in the middle of a message harms nobody else's. What
+crosses is JSON, never a pickle back: a worker decodes untrusted files, and whatever becomes of it,
+what it says is only read as data.
+
 NotingLedger notes which calls each record rests on.
 """
 
@@ -81,11 +84,6 @@ class NotingLedger:
         with self._lock:
             for key in self._open or self._keys:
                 self._requests[key].add(request)
-
-
-# What crosses between a worker and the process that writes: JSON, never a pickle back.
-#
-# A worker decodes untrusted files. Whatever becomes of it, what it says is only read as data.
 
 
 def send(connection: Connection, **message: Any) -> None:

@@ -1,4 +1,10 @@
-"""The database of a run: its schema and migrations; SQLite durable, checked, with clear errors."""
+"""The database of a run: its schema and migrations; SQLite durable, checked, with clear errors.
+
+The schema is numbered steps that are only ever appended. ``PRAGMA user_version`` says how many
+steps a database has taken. A step, once released, is never edited: databases that took it exist.
+Each table starts with an id and ends with a checksum that covers all its columns, so a table keeps
+its columns for ever; what is new goes into a new table.
+"""
 
 from __future__ import annotations
 
@@ -10,13 +16,6 @@ from pathlib import Path
 from typing import Final
 
 from screentest.core import RunDamaged, RunError, RunTooNew, ScreentestError, StorageError
-
-# The shape of a run's database, as numbered steps that are only ever appended.
-#
-# ``PRAGMA user_version`` says how many steps a database has taken. A step, once released, is
-# never edited: databases that took it exist. Each table starts with an id and ends with a
-# checksum that covers all its columns, so a table keeps its columns for ever; what is new goes
-# into a new table.
 
 APPLICATION_ID: Final = 0x53435254  # "SCRT", in the header of every run database
 

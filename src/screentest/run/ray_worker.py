@@ -32,17 +32,16 @@ from screentest.run.channel import LedgerServer, RemoteLedger, as_error, error_m
 from screentest.run.inputs import Stamp
 from screentest.run.worker import do, take
 
-# Hosts of models on the GPUs of a Ray cluster, and how workers reach them.
-#
-# A host that is lost with its node is started again by Ray where there is room; what it was asked
-# is asked again, since asking twice changes nothing.
-
 _CALLS_AT_ONCE: Final = 64  # more only wait, and the pictures of all that wait are held
 _TRIES: Final = 3
 
 
 class RayHost:
-    """A host of models as an actor: our own errors travel as data."""
+    """A host of models as an actor: our own errors travel as data.
+
+    A host that is lost with its node is started again by Ray where there is room; what it was asked
+    is asked again, since asking twice changes nothing.
+    """
 
     def __init__(self) -> None:
         self._host = ModelHost()

@@ -23,15 +23,15 @@ from screentest.core import Failure, Outcome, Reason, Score, Verdict, from_json,
 from screentest.run.database import checked_columns, damaged
 from screentest.run.writer import cleared
 
-# Every row carries the hash of its own values, so that a flipped byte is noticed when the row is
-# read, and so that `repair` can trust a row it finds on a page that nothing points to any more.
-
 SqlValue: TypeAlias = str | int | None
 SqlRow: TypeAlias = dict[str, SqlValue]
 
 
 def checksum(table: str, values: Sequence[SqlValue]) -> str:
     """The hash of a row's values and of the table they belong to.
+
+    Every row carries the hash of its own values, so that a flipped byte is noticed when the row is
+    read, and so that `repair` can trust a row it finds on a page that nothing points to any more.
 
     >>> checksum("records", ["film", 1, None])
     'a13b6c2cc0e8b662e18376137b15c801'

@@ -22,17 +22,16 @@ from typing import Any, Final, TypeAlias, TypeVar
 from screentest.core import StorageError
 from screentest.run.database import explain
 
-# A little room kept back, for the moment the disk is full.
-#
-# Answers that were paid for and results that took hours may be in memory when the disk fills
-# up. Giving this file back makes room to write them down before the run stops.
-
 FILE: Final = "run.reserve"
 SIZE: Final = 512 * 1024
 
 
 class Reserve:
-    """The file of a run that only takes up room."""
+    """The file of a run that only takes up room.
+
+    Answers that were paid for and results that took hours may be in memory when the disk fills up.
+    Giving this file back makes room to write them down before the run stops.
+    """
 
     def __init__(self, folder: Path) -> None:
         self._path = folder / FILE

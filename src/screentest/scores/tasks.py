@@ -1,4 +1,7 @@
-"""Scoring items with metrics, into a run: one task per item, one record per metric."""
+"""Scoring items with metrics, into a run: one task per item, one record per metric.
+
+An ``Evaluator`` is a metric or judge by name, with the signature of all its numbers depend on.
+"""
 
 from __future__ import annotations
 
@@ -25,8 +28,6 @@ from screentest.run.tasks import Engine, Job, Task, TaskResults
 from screentest.scores.measure import measure
 from screentest.scores.remote import Cache, Fetching, localized
 from screentest.video import decoder_version
-
-# Evaluators: metrics and judges by name, and the signature of all that their numbers depend on.
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,4 +1,4 @@
-"""How far raters agree beyond chance.
+"""How far raters agree beyond chance, and which of them to look at.
 
 Ratings are given unit by unit: each unit is the list of what its raters said. A rating that
 is missing is simply not in the list.
@@ -136,11 +136,6 @@ def _undefined(why: str, advice: str = "") -> Outcome[float]:
     return Outcome.failed(Reason.NOT_APPLICABLE, why, advice)
 
 
-# Which annotators to look at, by the three signs of the SLVMEval paper's appendix A.4.
-#
-# No sign condemns anyone alone: a worker is flagged where several agree, and a person decides.
-
-
 @dataclass(frozen=True, slots=True)
 class Vote:
     """What one worker said of one pair, and how long that took."""
@@ -222,7 +217,11 @@ def review_workers(
     votes: Iterable[Vote],
     rules: WorkerRules = WorkerRules(),  # noqa: B008 - frozen
 ) -> list[WorkerReport]:
-    """A report on every worker, by name."""
+    """A report on every worker, by name.
+
+    The three signs are those of the SLVMEval paper's appendix A.4. No sign condemns anyone alone: a
+    worker is flagged where several agree, and a person decides.
+    """
     everything = list(votes)
     found: dict[str, list[Evidence]] = defaultdict(list)
     for evidence in (

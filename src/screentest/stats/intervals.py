@@ -115,16 +115,6 @@ def _share(successes: float, n: int) -> float:
     return successes / n
 
 
-# Bootstrap intervals that resample whole sources, not single judgements.
-#
-# Pairs made from one source video, and the two orders in which one pair is shown, succeed and
-# fail together. Drawing sources keeps them together, so the interval is as wide as the number
-# of sources deserves.
-#
-# The intervals are BCa (bias-corrected and accelerated), since accuracies near 1 are skewed,
-# with Hesterberg's expansion of the quantiles, since a plain bootstrap of few sources behaves
-# like a normal interval where Student's t is due. ``docs/statistics.md`` has the measurement.
-
 RESAMPLES = 2000
 """Ends of a 95% interval then move by about 1% of its width from seed to seed."""
 _DRAWS_AT_ONCE = 4_000_000
@@ -140,6 +130,14 @@ def bootstrap_mean(
     seed: int = 0,
 ) -> Interval:
     """The interval of a mean over values that come in clusters, one per source.
+
+    Pairs made from one source video, and the two orders in which one pair is shown, succeed and
+    fail together. Drawing sources keeps them together, so the interval is as wide as the number of
+    sources deserves.
+
+    The intervals are BCa (bias-corrected and accelerated), since accuracies near 1 are skewed, with
+    Hesterberg's expansion of the quantiles, since a plain bootstrap of few sources behaves like a
+    normal interval where Student's t is due. ``docs/statistics.md`` has the measurement.
 
     The same for any order of the values. Needs two sources.
 

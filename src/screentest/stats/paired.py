@@ -22,11 +22,6 @@ from screentest.stats.intervals import (
     wilson,
 )
 
-# The sign-flip test: could the sources as well have favoured the other system?
-#
-# Were two systems alike, each source's sum of differences could have had the opposite sign. The
-# p-value is the share of all patterns of signs whose total is at least as far from 0.
-
 DRAWS = 10_000
 _FINEST = 24
 """Points are halves; over both orders quarters; over three repeats twelfths."""
@@ -37,6 +32,9 @@ _SIGNS_AT_ONCE = 4_000_000
 
 def sign_flip_p(sums: Floats, *, seed: int = 0) -> float:
     """The two-sided p-value that each of ``sums`` is as likely to be negative as positive.
+
+    Were two systems alike, each source's sum of differences could have had the opposite sign. The
+    p-value is the share of all patterns of signs whose total is at least as far from 0.
 
     Exact where the sums are whole multiples of a fraction, as points are, and for up to twelve
     sources; otherwise from 10,000 seeded patterns.

@@ -1,8 +1,10 @@
-"""Joined sources: one of several files, kept in the testbed's folder.
+"""Joined sources: one of several files, kept in the testbed's folder; and tracks of packets.
 
 Vript has a file for every clip, and corpora of short videos have one clip each: SLVMEval joins
 two for its proxy experiment on FETV. What is joined here is a source like any other: all that
 is made of it is encoded from it, by one encoder, once.
+
+A ``Track`` holds the packets of a video, hashed, to see what splicing left alone.
 """
 
 from __future__ import annotations
@@ -141,9 +143,6 @@ def _content(parts: Sequence[SourcePart]) -> dict[str, str]:
         )
         for number, part in enumerate(parts)
     }
-
-
-# Packets: those of two videos side by side, hashed, to see what splicing left alone.
 
 
 @dataclass(frozen=True, slots=True)

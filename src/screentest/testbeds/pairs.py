@@ -173,15 +173,13 @@ def touched(
     return tuple(found)
 
 
-# Selection: the clips that are harmed.
-#
-# Clips are drawn in an order that only the seed decides; those that turn out unfit are passed
-# over. A larger number of clips holds the smaller one, so that rungs of a ladder are nested;
-# clips that must follow each other are drawn anew for each number.
-
-
 class ClipDraw:
-    """The clips of one film for one degradation, drawn as they are asked for."""
+    """The clips of one film for one degradation, drawn as they are asked for.
+
+    Clips are drawn in an order that only the seed decides; those that turn out unfit are passed
+    over. A larger number of clips holds the smaller one, so that rungs of a ladder are nested;
+    clips that must follow each other are drawn anew for each number.
+    """
 
     def __init__(self, degradation: Degradation, context: Context, look: Look) -> None:
         self._info = degradation.info

@@ -244,12 +244,6 @@ def draw_evenly(testbed: Testbed, count: int, seed: int, *, per_aspect: bool = F
     return [pair for pair in testbed.pairs if pair_name(pair) in drawn]
 
 
-# Alignment: where the moments of the intact video are in the changed one.
-#
-# What was not touched is in both videos, in the same order; so the n-th second of it in one is
-# the n-th second of it in the other, whatever was dropped or moved around it.
-
-
 @dataclass(frozen=True, slots=True)
 class Stretch:
     """A range of the intact video, and where it begins in the changed one; None: it is gone."""
@@ -260,6 +254,9 @@ class Stretch:
 
 def stretches(touched: Sequence[Touched], duration: Time) -> list[Stretch]:
     """All of the intact video, in order.
+
+    What was not touched is in both videos, in the same order; so the n-th second of it in one is
+    the n-th second of it in the other, whatever was dropped or moved around it.
 
     >>> gone = Touched(1, Span(Time(2), Time(5)))
     >>> [(str(one.intact), one.changed) for one in stretches([gone], Time(9))]

@@ -40,7 +40,7 @@ from screentest.scores.measure import measure
 from screentest.scores.tasks import Evaluator, resolve, score_items, sign
 from screentest.video import probe, sample_frames, scan
 
-# Small films for tests: written without loss, so that what was drawn is what is measured.
+# Small films: written without loss, so that what was drawn is what is measured.
 
 RATE = 8
 CAPTIONS = (

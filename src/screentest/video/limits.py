@@ -87,11 +87,6 @@ class Limits:
 DEFAULT_LIMITS = Limits()
 
 
-# PlainFile: a regular file on this machine, and nothing that only looks like one.
-#
-# Pipes, devices, sockets and folders are recognised before they are opened, since opening one
-# can hang or have effects of its own.
-
 _READ_FLAGS = (
     os.O_RDONLY
     | getattr(os, "O_NONBLOCK", 0)  # a pipe put in the file's place meanwhile must not hang us
@@ -110,7 +105,11 @@ _OURS = (errno.EMFILE, errno.ENFILE, errno.ENOMEM)
 
 
 class PlainFile:
-    """A regular, non-empty file as a demuxer reads it: bytes without a name."""
+    """A regular, non-empty file as a demuxer reads it: bytes without a name.
+
+    Pipes, devices, sockets and folders are recognised before they are opened, since opening one can
+    hang or have effects of its own.
+    """
 
     def __init__(self, path: Path) -> None:
         self._path = path

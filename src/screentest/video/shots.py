@@ -1,4 +1,8 @@
-"""Shots: what a detector found, as ranges that cover the whole video, and cut lists of them."""
+"""Shots: what a detector found, as ranges that cover the whole video, and cut lists of them.
+
+JSON keeps times exact, as ratios of seconds, and can be read back. CSV is for spreadsheets. The
+edit decision list is CMX 3600, which editing programs read.
+"""
 
 from __future__ import annotations
 
@@ -86,11 +90,6 @@ def _inside(boundaries: Sequence[Boundary], span: Span) -> list[Boundary]:
         first = Boundary(span.start, 0, Transition.START)
     return [replace(first, time=span.start), *(by_time[time] for time in sorted(by_time))]
 
-
-# Cut lists: shots as JSON, CSV or an edit decision list.
-#
-# JSON keeps times exact, as ratios of seconds, and can be read back. CSV is for spreadsheets.
-# The edit decision list is CMX 3600, which editing programs read.
 
 CSV_COLUMNS = (
     "shot",

@@ -178,12 +178,6 @@ def _words(error: av.FFmpegError) -> str:
     return (error.strerror or type(error).__name__).lower()
 
 
-# Wholeness: does a file end where its own structure says it should?
-#
-# MP4, Matroska and AVI say at their head how long their parts are. A file that was cut on the
-# way (a download that broke off, a full disk) decodes up to the cut without a word from the
-# demuxer; here the missing bytes are counted. Streams without such sizes pass as whole.
-
 _EBML, _SEGMENT = 0x1A45DFA3, 0x18538067
 _BOXES = frozenset(
     b"ftyp moov mdat free skip wide pnot styp moof mfra sidx ssix emsg prft pdin meta uuid".split()
@@ -194,7 +188,12 @@ _MOST_PARTS = 100_000
 
 
 def cut_short(path: Path) -> Fault | None:
-    """A fault that says how many bytes are missing at the end, or None where none are."""
+    """A fault that says how many bytes are missing at the end, or None where none are.
+
+    MP4, Matroska and AVI say at their head how long their parts are. A file that was cut on the way
+    (a download that broke off, a full disk) decodes up to the cut without a word from the demuxer;
+    here the missing bytes are counted. Streams without such sizes pass as whole.
+    """
     file = PlainFile(path)
     try:
         size = file.seek(0, os.SEEK_END)

@@ -1,4 +1,4 @@
-"""What the scripts on the pages send: votes and where the playheads were; and the videos."""
+"""Routes beside the worker's pages: votes, playheads, videos; and the operator's pages."""
 
 from __future__ import annotations
 

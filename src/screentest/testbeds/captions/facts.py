@@ -148,16 +148,15 @@ def _names(given: list[str]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(name.strip() for name in given if name.strip()))
 
 
-# Answers kept in a folder, one small file each: no caption is paid for twice.
-#
-# A file is named by a hash of the signature and the text, so that another model, prompt or
-# version never finds it. A file that cannot be read counts as not there.
-
 T = TypeVar("T")
 
 
 class AnswerCache(Generic[T]):
-    """Values of one kind by signature and text. Several processes may share the folder."""
+    """Values of one kind by signature and text. Several processes may share the folder.
+
+    A file is named by a hash of the signature and the text, so that another model, prompt or
+    version never finds it. A file that cannot be read counts as not there.
+    """
 
     def __init__(self, folder: Path, kind: type[T]) -> None:
         self._folder = Path(folder)
@@ -185,11 +184,6 @@ class AnswerCache(Generic[T]):
         return self._folder / digest[:2] / f"{digest[2:]}.json"
 
 
-# Captions read by a chat model, as the paper does with Qwen3-8B, in our own words.
-#
-# An answer that cannot be read, or none at all, is a failed Outcome with its reason. It is never
-# an empty list of facts: that would say the caption mentions nothing.
-
 TEMPLATE = "testbeds/caption_facts"
 # SLVMEval, appendix E.1: Qwen3-8B reads captions. The token limit is ours.
 SAMPLING = Sampling(temperature=0.6, top_p=0.95, top_k=20, min_p=0.0, repetition_penalty=1.2)
@@ -199,6 +193,9 @@ VERSION = 1
 
 class ChatExtractor:
     """Reads captions with a chat model.
+
+    An answer that cannot be read, or none at all, is a failed Outcome with its reason. It is never
+    an empty list of facts: that would say the caption mentions nothing.
 
     ``model`` is the signature of the model. Equal captions are asked about once; with a
     ``cache`` folder, once for all runs.

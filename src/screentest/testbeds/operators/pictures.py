@@ -24,12 +24,6 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 
-# Aesthetics: dull, flat, with light and dark exchanged.
-#
-# SLVMEval applies FFmpeg's ``eq`` filter with contrast −0.8: luma is inverted and its range
-# compressed to 80%. Here it is the same lookup on the luma plane; chroma is not touched.
-
-
 @register("degradation", "aesthetics", version=1, summary="contrast turned round and made flat")
 def aesthetics(*, contrast: float = -0.8) -> Aesthetics:
     """``contrast`` as FFmpeg's eq takes it."""
@@ -37,7 +31,11 @@ def aesthetics(*, contrast: float = -0.8) -> Aesthetics:
 
 
 class Aesthetics(AnyClip):
-    """Severity goes from contrast 1, which changes nothing, to the full one."""
+    """Severity goes from contrast 1, which changes nothing, to the full one.
+
+    SLVMEval applies FFmpeg's ``eq`` filter with contrast −0.8: luma is inverted and its range
+    compressed to 80%. Here it is the same lookup on the luma plane; chroma is not touched.
+    """
 
     info = DegradationInfo(Aspect.AESTHETICS)
 
@@ -72,12 +70,6 @@ def _with_luma(picture: Image, table: NDArray[np.uint8]) -> Image:
     return result
 
 
-# Technical quality: fine detail lost.
-#
-# SLVMEval brings the whole film to a long side of 512 pixels, and the chosen clips down to 256
-# by Lanczos and up again. A film smaller than 512 keeps its size; its clips go to half of it.
-
-
 @register("degradation", "technical_quality", version=1, summary="half the resolution")
 def technical_quality(*, base: int = 512, low: int = 256) -> TechnicalQuality:
     """Long sides, in pixels, of the film and of what the chosen clips are reduced to."""
@@ -87,7 +79,11 @@ def technical_quality(*, base: int = 512, low: int = 256) -> TechnicalQuality:
 
 
 class TechnicalQuality(AnyClip):
-    """Severity is the share of the way down, in octaves: at one half the sides are 1/√2."""
+    """Severity is the share of the way down, in octaves: at one half the sides are 1/√2.
+
+    SLVMEval brings the whole film to a long side of 512 pixels, and the chosen clips down to 256 by
+    Lanczos and up again. A film smaller than 512 keeps its size; its clips go to half of it.
+    """
 
     def __init__(self, base: int, low: int) -> None:
         self.info = DegradationInfo(Aspect.TECHNICAL_QUALITY, long_side=base)
@@ -111,11 +107,6 @@ def reduced(image: Image, factor: float) -> Image:
     return np.asarray(shrunk.resize((width, height), lanczos), np.uint8)
 
 
-# Appearance style: the chosen clips look drawn or painted, all in the same of five styles.
-#
-# The OpenCV calls and their parameters are those of SLVMEval's appendix E.2.
-
-
 @register("degradation", "appearance_style", version=1, summary="drawn or painted, in one style")
 def appearance_style(*, style: str = "any") -> AppearanceStyle:
     """``style`` is one of the five, or ``any``: one is drawn for each film."""
@@ -125,7 +116,10 @@ def appearance_style(*, style: str = "any") -> AppearanceStyle:
 
 
 class AppearanceStyle:
-    """Severity mixes the styled picture with the one it was made of."""
+    """Severity mixes the styled picture with the one it was made of.
+
+    The OpenCV calls and their parameters are those of SLVMEval's appendix E.2.
+    """
 
     info = DegradationInfo(Aspect.APPEARANCE_STYLE)
 

@@ -40,11 +40,6 @@ if TYPE_CHECKING:
     from screentest.models.roles import Mask
 
 
-# Background consistency: behind what stands in front, the background jumps from frame to frame.
-#
-# As in SLVMEval the foreground is cut out of every frame and laid over pictures of landscapes,
-# another one than in the frame before.
-
 SUFFIXES = frozenset({".jpg", ".jpeg", ".png", ".webp", ".bmp", ".tif", ".tiff"})
 _KEPT = 32
 """Pictures held ready; a folder may have thousands."""
@@ -128,7 +123,11 @@ def background_consistency(*, folder: str = "") -> BackgroundConsistency:
 
 
 class BackgroundConsistency:
-    """Severity is how much the new background covers the old one."""
+    """Severity is how much the new background covers the old one.
+
+    As in SLVMEval the foreground is cut out of every frame and laid over pictures of landscapes,
+    another one than in the frame before.
+    """
 
     def __init__(self, backgrounds: Backgrounds) -> None:
         self.info = DegradationInfo(
@@ -192,11 +191,6 @@ def laid_over(image: Image, matte: Mask, behind: Image) -> Image:
     return np.asarray(np.rint(image * front + behind * (1 - front)), np.uint8)
 
 
-# Object integrity: a thing that the caption names is gone.
-#
-# As in SLVMEval it is detected in every frame and its boxes are painted over by an inpainting
-# model. ``mask=outline`` paints over its shape only, found by the segmentation role.
-
 Shape = Literal["box", "outline"]
 
 
@@ -207,7 +201,11 @@ def object_integrity(*, mask: Shape = "box") -> ObjectIntegrity:
 
 
 class ObjectIntegrity:
-    """Severity is how opaque the painting is: at one half the thing shines through."""
+    """Severity is how opaque the painting is: at one half the thing shines through.
+
+    As in SLVMEval it is detected in every frame and its boxes are painted over by an inpainting
+    model. ``mask=outline`` paints over its shape only, found by the segmentation role.
+    """
 
     def __init__(self, mask: Shape) -> None:
         roles = ("detection", "inpainting") + (("segmentation",) if mask == "outline" else ())

@@ -1,7 +1,6 @@
-"""content: a cut where colour changes by more than a threshold (PySceneDetect's definition).
+"""Detectors that measure the change from frame to frame: content, adaptive, scdet.
 
-Cuts that follow one another too soon are either merged into the last of them, so that a burst
-of flashes ends in one cut, or suppressed until the minimum length has passed.
+``content`` and ``adaptive`` are PySceneDetect's definitions, ``scdet`` is FFmpeg's.
 """
 
 from __future__ import annotations
@@ -28,7 +27,11 @@ from screentest.video.detectors.contract import FULL_SIZE, Boundary, ChangeWeigh
 
 
 class ContentDetector(BaseConsumer):
-    """Cuts where the HSV change reaches a threshold."""
+    """Cuts where the HSV change reaches a threshold.
+
+    Cuts that follow one another too soon are either merged into the last of them, so that a burst
+    of flashes ends in one cut, or suppressed until the minimum length has passed.
+    """
 
     wants = FULL_SIZE
 
@@ -115,17 +118,16 @@ def content(
     )
 
 
-# adaptive: a cut where colour changes far more than around it (PySceneDetect's definition).
-#
-# The threshold is relative: the change of a frame over the mean change of its neighbours, so
-# that fast camera motion, which changes every frame, is not a series of cuts.
-
 _NO_CHANGE = 0.00001
 _LARGEST_RATIO = 255.0
 
 
 class AdaptiveDetector(BaseConsumer):
-    """Cuts where the HSV change stands out among its neighbours."""
+    """Cuts where the HSV change stands out among its neighbours.
+
+    The threshold is relative: the change of a frame over the mean change of its neighbours, so that
+    fast camera motion, which changes every frame, is not a series of cuts.
+    """
 
     wants = FULL_SIZE
 
@@ -198,22 +200,20 @@ def adaptive(
     return AdaptiveDetector(threshold, min_length, window, min_change, ChangeWeights(*weights))
 
 
-# scdet: FFmpeg's scene score, the cut that its ``scdet`` and ``select`` filters make.
-#
-# The score of a frame is how much its luma differs from the frame before (mean absolute
-# difference, 100 is black to white), or how much that difference itself has changed, whichever
-# is less. The second keeps lasting motion from looking like a cut.
-#
-# ``scdet`` marks scores of 10 and more by default. The ``scene`` of ``select`` is the same score
-# in other units, hundredths of a grey level: ``scene`` = score × 0.0256, and above 1 it is 1. So
-# ``select='gt(scene,0.3)'`` is ``scdet:threshold=11.71875``.
-
 # FFmpeg divides by the number of levels, 256, not by the largest, 255.
 _PERCENT_OF_LEVELS = 100 / 256
 
 
 class SceneScore:
     """FFmpeg's scene score of one frame after another, from 0 to 100.
+
+    The score of a frame is how much its luma differs from the frame before (mean absolute
+    difference, 100 is black to white), or how much that difference itself has changed, whichever is
+    less. The second keeps lasting motion from looking like a cut.
+
+    ``scdet`` marks scores of 10 and more by default. The ``scene`` of ``select`` is the same score
+    in other units, hundredths of a grey level: ``scene`` = score × 0.0256, and above 1 it is 1. So
+    ``select='gt(scene,0.3)'`` is ``scdet:threshold=11.71875``.
 
     >>> import numpy as np
     >>> score = SceneScore()

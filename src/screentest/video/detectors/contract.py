@@ -69,19 +69,18 @@ class SameSize:
         return cv2.resize(picture, self._size, interpolation=cv2.INTER_AREA)  # type: ignore[return-value]
 
 
-# How straight a run of pictures goes from its first to its last.
-#
-# A picture is a point, one coordinate per sample. While one picture is blended into another the
-# points between lie on the straight line between the two. When things or the camera move they
-# do not: a moving edge passes through values that are in neither picture.
-
 BEGUN, DONE = 0.05, 0.95
 """The shares of the way between which a picture is neither the first nor the last."""
 
 
 @dataclass(frozen=True, slots=True)
 class Walk:
-    """A run of pictures, measured along the line from its first to its last."""
+    """A run of pictures, measured along the line from its first to its last.
+
+    A picture is a point, one coordinate per sample. While one picture is blended into another the
+    points between lie on the straight line between the two. When things or the camera move they do
+    not: a moving edge passes through values that are in neither picture.
+    """
 
     wandering: float
     """Distance of the pictures on their way from the line, over its length. 0 is straight."""
@@ -152,12 +151,6 @@ def compare(one: NDArray[np.float32], two: NDArray[np.float32]) -> PictureCompar
     return PictureComparison(likeness, min(spread_one, spread_two) * (1 - likeness**2) ** 0.5)
 
 
-# How much colour changes from frame to frame, as PySceneDetect 0.7 measures it.
-#
-# Frames are brought to 256 pixels on the long side by plain linear interpolation from full
-# size. Scaling straight from the decoder would be a tenth cheaper, but hue is arbitrary where a
-# picture is nearly black, and scores there then differ by up to 98 of 255: no parity.
-
 # Bicubic decides how chroma is spread in pictures of odd height; OpenCV's reader does it so.
 FULL_SIZE = FrameRequest(size=NATIVE, layout=Layout.BGR, filter=Filter.BICUBIC)
 
@@ -185,6 +178,10 @@ class ChangeWeights:
 
 class HsvChange:
     """The mean change of hue, saturation and brightness against the frame before.
+
+    Frames are brought to 256 pixels on the long side by plain linear interpolation from full size.
+    Scaling straight from the decoder would be a tenth cheaper, but hue is arbitrary where a picture
+    is nearly black, and scores there then differ by up to 98 of 255: no parity.
 
     >>> change = HsvChange()
     >>> black, white = np.zeros((9, 16, 3), np.uint8), np.full((9, 16, 3), 255, np.uint8)

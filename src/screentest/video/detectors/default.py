@@ -1,4 +1,4 @@
-"""default: hard cuts by `abrupt`, fades and dissolves by `gradual`, in one pass.
+"""abrupt: hard cuts. default: `abrupt` with fades and dissolves by `gradual`, in one pass.
 
 Both look at the same small frames. Where they meet, the fade says how the shot comes in and
 the cut says when. Elsewhere in a blend a small jump is part of the blend.
@@ -20,17 +20,6 @@ from screentest.core.registry import register
 from screentest.video.detectors.contract import SMALL, Boundary, SameSize
 from screentest.video.detectors.gradual import GradualDetector, gradual
 
-# abrupt: hard cuts, also between very short shots and in soft, painterly films.
-#
-# A cut is a change from one frame to the next that stands out: at least twice the change
-# around it, plus a little for noise. It is measured in RGB on very small frames. Hue and
-# saturation, which `content` and `adaptive` use, mean nothing in black bars and shadows, and
-# noise there hides a cut between two pictures of like colours.
-#
-# Two things stand out without being cuts. A frame that is held (a film of 8 frames per second
-# in a file of 24) makes its neighbours seem still: held frames are not counted as neighbours.
-# After a flash the old picture comes back: at a cut no frame before is like any frame after.
-
 _NEIGHBOURS = 2
 """On each side: with more, shots of four frames would be each other's neighbours."""
 _HELD, _HELD_SHARE = 0.5, 0.02
@@ -51,7 +40,17 @@ class _Seen:
 
 
 class AbruptDetector(BaseConsumer):
-    """Cuts where the change between frames stands out among its neighbours."""
+    """Cuts where the change between frames stands out among its neighbours.
+
+    A cut is a change from one frame to the next that stands out: at least twice the change around
+    it, plus a little for noise. It is measured in RGB on very small frames. Hue and saturation,
+    which `content` and `adaptive` use, mean nothing in black bars and shadows, and noise there
+    hides a cut between two pictures of like colours.
+
+    Two things stand out without being cuts. A frame that is held (a film of 8 frames per second in
+    a file of 24) makes its neighbours seem still: held frames are not counted as neighbours. After
+    a flash the old picture comes back: at a cut no frame before is like any frame after.
+    """
 
     wants = SMALL
 

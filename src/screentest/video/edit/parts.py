@@ -107,17 +107,15 @@ class ClipWriter:
             self._writer.write_encoded(packet, packet.pts)
 
 
-# Originals: the very pictures that a normalised clip was encoded from, decoded once more.
-#
-# Seeking into an untrusted file can give wrong pictures without an error. Every picture is
-# compared with the checksum taken when the file was normalised; after the first that differs,
-# the source is decoded from its beginning instead.
-
-
 def original_pictures(
     video: NormalizedVideo, first: int, ticks: Sequence[int], limits: Limits
 ) -> Iterator[Image]:
-    """The pictures number ``first`` and on of ``video``, shown at ``ticks``, from its source."""
+    """The pictures number ``first`` and on of ``video``, shown at ``ticks``, from its source.
+
+    Seeking into an untrusted file can give wrong pictures without an error. Every picture is
+    compared with the checksum taken when the file was normalised; after the first that differs, the
+    source is decoded from its beginning instead.
+    """
     served = 0
     entry = video.cut_before(ticks[0] * video.format.time_base).entry
     for enter_at in (entry, None) if entry is not None else (None,):
