@@ -1,4 +1,4 @@
-"""Chunks: noun phrases and the words between them, which the rules of each criterion go by.
+"""Chunks of a caption (noun phrases and the words between them), and who does what in it.
 
 >>> chunks = chunks_of("A man in a red jacket waves.")
 >>> [chunk.name or chunk.tag.value for chunk in chunks]
@@ -172,8 +172,6 @@ def _is_thing(words: list[Word]) -> bool:
     described = any(word.tag in (Tag.COLOUR, Tag.ADJECTIVE) for word in words)
     return (head == "top" and described) or (head == "frame" and bool(before.colours))
 
-
-# Who does what: the agents of every verb, clause by clause.
 
 FARTHEST = 40
 """A verb's subject is looked for this many chunks back: time stays linear in the text."""

@@ -200,8 +200,6 @@ def _by_ending(single: str) -> str:
     return "abstract" if abstract and single not in _CONCRETE else ""
 
 
-# Words of a caption and what each is in its sentence.
-
 # Letters of any script with inner hyphens and apostrophes; a possessive 's is a word of its own.
 _WORD = re.compile(r"['’]s\b|[^\W_]+(?:[-–‑'’](?!s\b)[^\W_]+)*|[^\w\s]|_")
 

@@ -1,4 +1,4 @@
-"""What the fields of a row mean: from plain values to an Item, with every fault named."""
+"""What the fields of a row mean: from plain values to an Item, with every problem named."""
 
 from __future__ import annotations
 
@@ -13,8 +13,6 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from screentest.core import BadOption, Clip, Item, Script, Span, Time, seconds
-
-# Strict JSON with complaints a person can act on.
 
 
 class Complaint(Exception):
@@ -290,9 +288,6 @@ def _spoken(value: Any) -> str:
             return "a list"
         case _:
             return "an object"
-
-
-# What can be wrong with a manifest, each with its line and what to do about it.
 
 
 class ProblemKind(StrEnum):

@@ -1,4 +1,4 @@
-"""The files beside a manifest: which are there, which are the same, which no row names."""
+"""The files beside a manifest: missing, double, not listed, damaged."""
 
 from __future__ import annotations
 
@@ -120,8 +120,6 @@ def unlisted(folder: Path, named: Iterable[Path]) -> list[Path]:
     return [path for path in videos_under(folder) if identity(path) not in known]
 
 
-# Looking into the files of a manifest, in worker processes: what a file does, it does there.
-
 _DAMAGE = {"cut_short", "unreadable", "undecodable_packet", "corrupt_frame", "gap"}
 
 
@@ -135,7 +133,7 @@ class FileState:
 
 
 class Depth(StrEnum):
-    """Depth closely to look."""
+    """How closely to look at a file."""
 
     HEADER = "header"
     """Probe: header, packets, first picture."""

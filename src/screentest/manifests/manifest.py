@@ -33,8 +33,6 @@ from screentest.manifests.fields import (
 )
 from screentest.manifests.records import ManifestRecord, NotAManifest, records
 
-# Items as rows: the fields to write, in JSON lines or CSV.
-
 
 def fields_of(item: Item, folder: Path) -> dict[str, Any]:
     """The fields of a row of a manifest in ``folder``; what is empty is left out."""

@@ -1,8 +1,10 @@
 """Vript: a captions file per video, and its clips beside each other as files.
 
-A captions file has ``meta`` (video_id, video_title, num_clips, integrity) and ``data``, by clip
-id ``<video_id>-Scene-NNN``. Clips are files of that name. The film is its clips in order. Clips
-and captions may be missing: what is there is used, and what is not is reported.
+A captions file has ``meta`` (video_id, video_title, num_clips, integrity) and ``data``, by clip id
+``<video_id>-Scene-NNN``. Clips are files of that name. The film is its clips in order. Clips and
+captions may be missing: what is there is used, and what is not is reported.
+
+A film in several files, Vript's or other videos joined, is a ``PartedSource``.
 """
 
 from __future__ import annotations
@@ -22,8 +24,6 @@ if TYPE_CHECKING:
     from screentest.video import EncoderSettings
     from screentest.video.limits import Limits
 
-
-# A source whose film is in several files: Vript's clips, or videos joined.
 
 MOST = 1000
 """Videos that are joined into one."""

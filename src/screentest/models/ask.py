@@ -5,6 +5,8 @@
 
 A query renders its template, asks, and unwraps: an object of the form, the text where there is no
 form, or the reason why there is neither.
+
+``Frames`` says which frames of a video a model is shown, and how large.
 """
 
 from __future__ import annotations
@@ -136,9 +138,6 @@ def _read(request: ChatRequest, outcome: Outcome[ChatAnswer]) -> Outcome[Any]:
             Reason.UNPARSABLE, f"the answer holds no object of {request.schema.__name__}"
         )
     return Outcome.of(answer.value)
-
-
-# Which frames of a video a model is shown, and how large.
 
 
 class Placing(StrEnum):

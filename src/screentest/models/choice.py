@@ -288,9 +288,6 @@ def _role_and_use(name: str) -> tuple[str, str]:
     return role_entry(role.strip()).name, use
 
 
-# What fills each role here, what else could, and how to get it.
-
-
 @dataclass(frozen=True, slots=True)
 class BackendState:
     """One backend of a role."""

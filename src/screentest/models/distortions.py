@@ -1,7 +1,7 @@
-"""How blurred, blocky and noisy a picture is, each as one number on its own scale.
+"""How blurred, blocky, noisy and unnatural a picture is, each as one number on its own scale.
 
-Pure functions on a grey picture (float, 0–255). Each is made to react to its own distortion and
-as little as can be to the others and to what the picture shows.
+Pure functions on a grey picture (float, 0–255). Each is made to react to its own distortion and as
+little as can be to the others and to what the picture shows.
 """
 
 from __future__ import annotations
@@ -97,14 +97,6 @@ def _blocks(plane: Plane) -> Plane:
     return whole.reshape(height, BLOCK, width, BLOCK).swapaxes(1, 2).reshape(-1, BLOCK**2)
 
 
-# Natural-scene statistics: how far a picture is from what good pictures look like.
-#
-# Locally normalised brightness (Ruderman, 1994) has nearly the same distribution in all
-# undistorted photographs; blur, noise and compression each change it. As in NIQE (Mittal and
-# others, 2013), the distance to a Gaussian fitted to good pictures says how much. That Gaussian
-# was fitted here to the packaged sample (frames of four openly licensed films and four
-# landscapes), not to NIQE's corpus, so its distances are not NIQE's.
-
 SCALES = 2
 SHRINKAGE = 0.3
 """The share of the variances added to the covariance's diagonal: the sample is small."""
@@ -150,7 +142,14 @@ def normalised(grey: Plane) -> Plane:
 
 
 def distance(grey: Plane) -> float:
-    """From good pictures, in standard deviations: 1 to 4 is usual, above 6 is far."""
+    """How far a picture is from good ones, in standard deviations: 1 to 4 is usual, above 6 is far.
+
+    Locally normalised brightness (Ruderman, 1994) has nearly the same distribution in all
+    undistorted photographs; blur, noise and compression each change it. As in NIQE (Mittal and
+    others, 2013), the distance to a Gaussian fitted to good pictures says how much. That Gaussian
+    was fitted here to the packaged sample (frames of four openly licensed films and four
+    landscapes), not to NIQE's corpus, so its distances are not NIQE's.
+    """
     centre, inverse = _model()
     away = statistics(grey) - centre
     return float(np.sqrt(away @ inverse @ away))

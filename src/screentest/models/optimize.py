@@ -90,9 +90,6 @@ def _layers(model: Any) -> list[Any]:
     return longest if len(longest) >= _FEWEST_LAYERS else []
 
 
-# While one batch is computed, the next is copied from pinned memory and resized on a stream of its
-# own. On a CPU there is nothing to overlap: batches simply follow each other.
-
 AUTOMATIC: Final = 0
 """As a batch size: as many as the device does well with, and fewer where memory is short."""
 _ON_GPU, _ON_CPU = 256, 32
@@ -100,7 +97,11 @@ _AHEAD: Final = 2  # batches that may lie on the device before their turn
 
 
 class PictureBatches:
-    """Takes pictures to where a model runs, and its rows back."""
+    """Takes pictures to where a model runs, and its rows back.
+
+    While one batch is computed, the next is copied from pinned memory and resized on a stream of
+    its own. On a CPU there is nothing to overlap: batches simply follow each other.
+    """
 
     def __init__(self, processor: Any, place: ModelDevice, batch: int = AUTOMATIC) -> None:
         self._torch = optional("torch", EXTRA)

@@ -1,4 +1,4 @@
-"""Small things that all picture backends do alike: check what they are handed, size it."""
+"""What backends do alike: check and size pictures, clean texts, name colours."""
 
 from __future__ import annotations
 
@@ -9,10 +9,6 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import numpy as np
 
 from screentest.core import Image
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -95,9 +91,6 @@ def to_pillow(image: Any) -> Any:
     return PillowImage.fromarray(image)
 
 
-# Texts as tokenizers take them.
-
-
 def readable(text: str) -> str:
     """The text with what has no place in UTF-8 replaced: tokenizers raise on it.
 
@@ -107,15 +100,6 @@ def readable(text: str) -> str:
     'a ? dog'
     """
     return text.encode("utf-8", "replace").decode("utf-8")
-
-
-# Colours by name: the eleven basic terms of Berlin and Kay, in a perceptual space.
-#
-# Pictures are compared in OKLab (Björn Ottosson, 2020), where equal distances look about equally
-# different. A colour has the name of the nearest of a few typical colours per name.
-#
-# >>> name_colour((200, 30, 40)), name_colour((120, 75, 40)), name_colour((250, 190, 205))
-# ('red', 'brown', 'pink')
 
 
 BASIC_COLOURS = (
@@ -208,7 +192,14 @@ def from_oklab(colours: Plane) -> Image:
 
 
 def name_colour(colour: Sequence[float] | Plane) -> str:
-    """The basic name of one sRGB colour in 0–255."""
+    """The name of one sRGB colour in 0–255: one of Berlin and Kay's eleven basic terms.
+
+    Colours are compared in OKLab (Björn Ottosson, 2020), where equal distances look about equally
+    different. A colour has the name of the nearest of a few typical colours per name.
+
+    >>> name_colour((200, 30, 40)), name_colour((120, 75, 40)), name_colour((250, 190, 205))
+    ('red', 'brown', 'pink')
+    """
     return BASIC_COLOURS[int(_nearest(to_oklab(colour).reshape(1, 3))[0])]
 
 

@@ -108,16 +108,15 @@ class RemoteBackend:
         return self._remote.ask(self._role, self._backend, self._options, *call)
 
 
-# A host of models: loads each once and answers many at a time, what waits together together.
-#
-# Calls of several callers that ask the same model the same are joined into one, so that a GPU
-# gets large batches although each caller has few pictures.
-
 _MOST: Final = 512  # things in one joined call; the memory they take is bounded with it
 
 
 class ModelHost:
-    """Holds loaded backends. Any number of threads may ask; one at a time is answered."""
+    """Loads each backend once and answers many callers. Any number of threads may ask.
+
+    One call is answered at a time. Calls that ask the same model the same are joined into one, so
+    that a GPU gets large batches although each caller has few pictures.
+    """
 
     def __init__(self) -> None:
         self._loaded: dict[str, Any] = {}

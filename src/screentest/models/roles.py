@@ -277,7 +277,7 @@ class Detector(Backend, Protocol):
 
 @role("segmentation", builtin="grabcut", paper="sam2")
 class Segmentation(Backend, Protocol):
-    """The exact shape of what lies in a box."""
+    """The exact shape of what is in a box."""
 
     def segment(
         self, image: Image, boxes: Sequence[tuple[float, float, float, float]]

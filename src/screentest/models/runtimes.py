@@ -127,8 +127,6 @@ def _without_remarks() -> Iterator[None]:
                     os.write(2, line)
 
 
-# Batches for models that take them.
-
 T = TypeVar("T")
 
 

@@ -116,8 +116,6 @@ def _stretched(plane: Plane) -> Plane:
     return (plane - low) / (high - low)
 
 
-# GrabCut by OpenCV: from a rough idea of foreground and background to a mask along edges.
-
 ROUNDS = 5
 
 
@@ -131,7 +129,9 @@ class Guess(IntEnum):
 
 
 def cut(image: Image, guesses: NDArray[np.uint8]) -> Mask:
-    """The mask that fits the colours and edges best; the guess itself where one side is empty."""
+    """The mask that fits the colours and edges best, by OpenCV's GrabCut; the guess itself where
+    one side is empty.
+    """
     import cv2
 
     front = np.isin(guesses, (Guess.FOREGROUND, Guess.MAYBE_FOREGROUND))

@@ -1,4 +1,4 @@
-"""What the fake server can be made to do with one request."""
+"""What the fake server can be made to do with one request: answer, fail, or spoil the answer."""
 
 from __future__ import annotations
 
@@ -95,8 +95,6 @@ def error_body(act: Status) -> dict[str, Any]:
     return {"error": {"message": act.message, "type": "error", "code": act.kind or None}}
 
 
-# A request as the fake server received it.
-
 # Close to how real vocabularies cut: words whole or in two, digits by threes, other scripts
 # by the sign.
 _PIECES = re.compile(r"[A-Za-z]{1,8}|[\u00c0-\u052f]{1,4}|\d{1,3}|[^\W\d_]|[^\w\s]{1,3}|_+|\n+")
@@ -187,11 +185,10 @@ def count_tokens(text: str) -> int:
     return len(_PIECES.findall(text))
 
 
-# Thirty-odd ways in which a model or its server can spoil an answer.
-#
-# Each takes a valid object, and gives the act that spoils it.
+# ---- Ways in which a model or its server can spoil an answer.
 
 Spoiler = Callable[[Mapping[str, Any]], Act]
+"""Takes a valid object, and gives the act that spoils it."""
 
 
 def _text(change: Callable[[str], str]) -> Spoiler:
@@ -267,8 +264,6 @@ MALFORMED: dict[str, Spoiler] = {
     "ten megabytes": lambda valid: Raw(b'{"pad":"' + b"x" * 10_000_000 + b'"}'),
 }
 
-
-# Made-up answers that fit whatever schema was sent: different requests, different answers.
 
 _DEEPEST = 12
 

@@ -33,8 +33,6 @@ from screentest.testing.chat_answers import (
     plausible,
 )
 
-# As much of HTTP/1.1 as a fake server needs, and a little that a good one must not do.
-
 _LARGEST_BODY = 512 * 2**20
 
 
@@ -60,7 +58,9 @@ async def read_request(
 
 
 class Connection:
-    """One client."""
+    """One client, with as much of HTTP/1.1 as a fake server needs, and some that a good one must
+    not do.
+    """
 
     def __init__(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         self.reader = reader

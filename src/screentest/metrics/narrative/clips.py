@@ -1,4 +1,4 @@
-"""What a model says of single clips, and how it adds up to the whole film."""
+"""Single clips: what a model says of them, added up over the film, and how many there are."""
 
 from __future__ import annotations
 
@@ -155,9 +155,6 @@ def _order(known: Sequence[tuple[Shot, ClipAnswer]], details: dict[str, int]) ->
         share = 1 - (before + after) / (len(matched) - 1)
         points.append(Point(shot.span, share, f"caption {caption}"))
     return Outcome.of(Score(1 - wrong_pairs / pairs, tuple(points), dict(details)))
-
-
-# Shot count: how many shots a film has, against the clips its script asks for.
 
 
 @metric(

@@ -1,9 +1,4 @@
-"""Sharpness: how much of a picture's detail is fine.
-
-A picture that was enlarged from half its size has nothing in the finest octave. So the detail
-of the picture is compared with that of the picture at half its size: the ratio does not depend
-on contrast, and little on what is shown.
-"""
+"""Metrics of single pictures: sharpness, tones and colours, noise, blocks, local statistics."""
 
 from __future__ import annotations
 
@@ -23,8 +18,6 @@ if TYPE_CHECKING:
 
 
 T = TypeVar("T")
-
-# What metrics of fine detail share: where in the picture they look, and when they do not.
 
 WINDOW = 384
 """Pixels a side, at most: the middle of a larger picture stands for all of it."""
@@ -90,6 +83,10 @@ def sharpness(image: Image) -> float | None:
     >>> soft = cv2.resize(cv2.resize(noise, (32, 32)), (64, 64), interpolation=cv2.INTER_CUBIC)
     >>> sharpness(noise) > 0.6 > 0.4 > sharpness(soft)
     True
+
+    A picture that was enlarged from half its size has nothing in the finest octave. So the detail
+    of the picture is compared with that of the picture at half its size: the ratio does not depend
+    on contrast, and little on what is shown.
     """
     import cv2
 
@@ -113,8 +110,6 @@ def _steepest(picture: Image) -> float:
     taken = np.diff(np.minimum(np.cumsum(counts), most), prepend=0)
     return float(taken @ np.arange(LEVELS)[::-1] / most)
 
-
-# Tones and colours of single pictures: contrast, tonal range, exposure, colourfulness.
 
 CUT_OFF = 4
 """Levels from either end that count as black or white without anything in it."""
@@ -177,9 +172,6 @@ def colourfulness(image: Image) -> float:
     spread = np.hypot(across.std(), down.std())
     middle = np.hypot(across.mean(), down.mean())
     return float(spread + 0.3 * middle)
-
-
-# Artefacts in single pictures: noise, blocks of the encoder, unnatural local statistics.
 
 
 @metric(

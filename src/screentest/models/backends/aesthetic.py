@@ -1,10 +1,4 @@
-"""Plain statistics of a picture that photographers name: contrast, sharpness, colour, exposure,
-and whether what stands out lies where the rule of thirds would put it.
-
-Not a model of taste. It was made to notice obvious harm (flat contrast, blur, washed-out
-colour); how well it agrees with people on beauty is not known. It never goes under the name of
-a paper's predictor.
-"""
+"""Backends of the role ``aesthetic``: photographic statistics, and SigLIP with a head."""
 
 from __future__ import annotations
 
@@ -76,7 +70,13 @@ def image_statistics() -> ImageStatistics:
 
 
 class ImageStatistics:
-    """Fills the role aesthetic."""
+    """Plain statistics of a picture that photographers name: contrast, sharpness, colour, exposure,
+    and whether what stands out lies where the rule of thirds would put it.
+
+    Not a model of taste. It was made to notice obvious harm (flat contrast, blur, washed-out
+    colour); how well it agrees with people on beauty is not known. It never goes under the name of
+    a paper's predictor.
+    """
 
     @property
     def identity(self) -> Mapping[str, str]:
@@ -187,11 +187,6 @@ def composition(salient: Plane) -> float:
     return float(np.clip(1 - nearest / 0.47, 0, 1))
 
 
-# Aesthetic scores by a SigLIP tower and a head in the layout of Aesthetic Predictor V2.5.
-#
-# The head's weights are the user's to bring (the published ones are AGPL): 1152 numbers of the
-# image go through linear layers of 1024, 128, 64, 16 and 1.
-
 WIDTHS = (1024, 128, 64, 16, 1)
 
 
@@ -218,7 +213,11 @@ def siglip(
 
 
 class SiglipAesthetic:
-    """Fills the role aesthetic."""
+    """Aesthetic scores by a SigLIP tower and a head in the layout of Aesthetic Predictor V2.5.
+
+    The head's weights are the user's to bring (the published ones are AGPL): 1152 numbers of the
+    image go through linear layers of 1024, 128, 64, 16 and 1.
+    """
 
     scale = (1.0, 10.0)
 

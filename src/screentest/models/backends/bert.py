@@ -12,17 +12,12 @@ import numpy as np
 
 from screentest.models.runtimes import onnx_session
 
-# Writing an ONNX graph: the few messages of its format that a small network needs.
-#
-# The format is protobuf, whose encoding is a page long. Why not onnx.helper: the base install
-# would grow by onnx, protobuf and ml_dtypes, for one graph. Weights are not copied into the
-# graph: they are declared as external, and the runtime is given the arrays.
-
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     Value: TypeAlias = "int | float | str | bytes"
     Constant: TypeAlias = NDArray[np.float32] | NDArray[np.int64]
+    Floats: TypeAlias = NDArray[np.float32]
 
 OPSET = 17
 _IR_VERSION = 8
@@ -34,7 +29,14 @@ _EXTERNAL = 1
 
 
 class Graph:
-    """Nodes in the order they run. Each ``add`` names its result, for others to use."""
+    """Writing an ONNX graph: the few messages of its format that a small network needs.
+
+    The format is protobuf, whose encoding is a page long. Why not onnx.helper: the base install
+    would grow by onnx, protobuf and ml_dtypes, for one graph. Weights are not copied into the
+    graph: they are declared as external, and the runtime is given the arrays.
+
+    Nodes are in the order they run. Each ``add`` names its result, for others to use.
+    """
 
     def __init__(self, weights: Mapping[str, NDArray[np.float32]]) -> None:
         self._nodes: list[bytes] = []
@@ -117,11 +119,6 @@ def _varint(value: int) -> bytes:
     written.append(value)
     return bytes(written)
 
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    Floats: TypeAlias = NDArray[np.float32]
 
 _HEAD_SIZE = 32
 _EPSILON = 1e-12

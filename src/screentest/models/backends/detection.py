@@ -1,8 +1,4 @@
-"""Finding things by EfficientDet-Lite: 80 kinds of things, those of COCO.
-
-A phrase is first matched to one of the 80 classes; a phrase that means none of them finds
-nothing. Not Grounding DINO: attributes ("the red car") do not count, only the kind of thing.
-"""
+"""Backends of the role ``detection``: EfficientDet-Lite, Grounding DINO, saliency."""
 
 from __future__ import annotations
 
@@ -30,12 +26,6 @@ if TYPE_CHECKING:
     from screentest.models.pictures import Plane
     from screentest.models.roles import TextEmbedding, Vectors
 
-
-# From phrases to the classes of a closed-vocabulary detector.
-#
-# A phrase means a class if the thing it names bears the class's name or one of the further names
-# below; else if a text model finds it near enough to the class's name; else none, and the
-# detector cannot answer it.
 
 # Common names of what COCO's classes cover, where the class's own name is not the usual word.
 FURTHER_NAMES: Mapping[str, tuple[str, ...]] = {
@@ -81,7 +71,12 @@ _JOINS = frozenset({"and", "or"})
 
 
 class ClassMatcher:
-    """Says which class a phrase means, and how sure it is."""
+    """Says which class a phrase means, and how sure it is.
+
+    A phrase means a class if the thing it names bears the class's name or one of the further names
+    listed here; else if a text model finds it near enough to the class's name; else none, and the
+    detector cannot answer it.
+    """
 
     def __init__(self, classes: Sequence[str], text: TextEmbedding, least: float) -> None:
         self._by_words = {
@@ -190,7 +185,11 @@ def efficientdet(
 
 
 class EfficientDet:
-    """Fills the role detection."""
+    """Finding things by EfficientDet-Lite: 80 kinds of things, those of COCO.
+
+    A phrase is first matched to one of the 80 classes; a phrase that means none of them finds
+    nothing. Not Grounding DINO: attributes ("the red car") do not count, only the kind of thing.
+    """
 
     def __init__(
         self,
@@ -288,9 +287,6 @@ def _squared(image: Image, side: int) -> NDArray[np.uint8]:
     return square
 
 
-# Things that phrases name, found by Grounding DINO.
-
-
 @register(
     "detection",
     "grounding_dino",
@@ -314,7 +310,7 @@ def grounding_dino(
 
 
 class GroundingDino:
-    """Fills the role detection."""
+    """Things that phrases name, found by Grounding DINO."""
 
     def __init__(
         self,
@@ -379,12 +375,6 @@ def _inside(
     return (max(0.0, left), max(0.0, top), min(float(width), right), min(float(height), bottom))
 
 
-# Finding the thing that stands out, without any weights.
-#
-# The classical stand-in beneath the detectors. It cannot read: whatever the phrases are, it
-# gives one box around what stands out most from the edge of the picture, under the first
-# phrase. Good for a single subject before a plain background; a guess otherwise.
-
 _SMALLEST = 0.005
 """A part of the picture that is too small to be a subject."""
 
@@ -401,7 +391,12 @@ def saliency() -> Saliency:
 
 
 class Saliency:
-    """Fills the role detection."""
+    """Finding the thing that stands out, without any weights.
+
+    The classical stand-in beneath the detectors. It cannot read: whatever the phrases are, it gives
+    one box around what stands out most from the edge of the picture, under the first phrase. Good
+    for a single subject before a plain background; a guess otherwise.
+    """
 
     @property
     def identity(self) -> Mapping[str, str]:

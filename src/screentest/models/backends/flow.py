@@ -1,9 +1,4 @@
-"""Optical flow by OpenCV's dense inverse search (DIS).
-
-Needs no weights. It finds motion in textured parts to about a tenth of a pixel; in flat parts
-(a white wall) no method that sees only two pictures can tell, and DIS guesses from the
-neighbourhood.
-"""
+"""Backends of the role ``flow``: OpenCV's dense inverse search, and RAFT."""
 
 from __future__ import annotations
 
@@ -38,7 +33,14 @@ def dis(*, preset: Preset = "medium") -> DisFlow:
 
 
 class DisFlow:
-    """Fills the role flow. Safe to call from several threads."""
+    """Optical flow by OpenCV's dense inverse search (DIS).
+
+    Needs no weights. It finds motion in textured parts to about a tenth of a pixel; in flat parts
+    (a white wall) no method that sees only two pictures can tell, and DIS guesses from the
+    neighbourhood.
+
+    Safe to call from several threads.
+    """
 
     def __init__(self, preset: Preset = "medium") -> None:
         self._preset = preset
@@ -80,8 +82,6 @@ def _grey(image: Image) -> Image:
         grey = cv2.copyMakeBorder(grey, 0, below, 0, beside, cv2.BORDER_REFLECT)
     return grey.astype(np.uint8, copy=False)
 
-
-# Optical flow by RAFT, as torchvision builds it, with weights of the user's or torchvision's.
 
 RAFT_SMALLEST_SIDE = 128
 """RAFT's pyramid needs sixteen cells a side after its stride of eight."""
@@ -137,7 +137,9 @@ def _network(model: str, size: str, allow_pickle: bool) -> tuple[Any, str]:
 
 
 class Raft:
-    """Fills the role flow."""
+    """Optical flow by RAFT, as torchvision builds it, with weights of the user's or
+    torchvision's.
+    """
 
     def __init__(
         self, network: Any, name: str, place: ModelDevice, updates: int, batch: int

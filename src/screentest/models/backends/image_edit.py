@@ -1,12 +1,4 @@
-"""Recolouring without any weights: the masked part gets another colour and keeps its shading.
-
-Light that falls on a surface multiplies its colour, and in OKLab such a factor stretches the
-whole colour vector. So each pixel becomes the new colour stretched by how much lighter or
-darker it was than the mean of the masked part.
-
-It cannot find things. Without a mask it refuses, or, with ``without_mask=salient``, takes what
-stands in front, whatever the thing is called.
-"""
+"""Backends of the role ``image_edit``: a new hue within a mask, and Qwen-Image-Edit."""
 
 from __future__ import annotations
 
@@ -67,7 +59,15 @@ def masked_hue(*, without_mask: WithoutMask = "refuse", matting: str = "grabcut"
 
 
 class MaskedHue:
-    """Fills the role image_edit."""
+    """Recolouring without any weights: the masked part gets another colour and keeps its shading.
+
+    Light that falls on a surface multiplies its colour, and in OKLab such a factor stretches the
+    whole colour vector. So each pixel becomes the new colour stretched by how much lighter or
+    darker it was than the mean of the masked part.
+
+    It cannot find things. Without a mask it refuses, or, with ``without_mask=salient``, takes what
+    stands in front, whatever the thing is called.
+    """
 
     def __init__(self, without_mask: WithoutMask = "refuse", matting: str = "grabcut") -> None:
         self._without_mask = without_mask
@@ -150,8 +150,6 @@ def _has_name(pixels: Image, name: str) -> bool:
     return bool(np.mean(name_pixels(some) == BASIC_COLOURS.index(name)) > 0.5)
 
 
-# Recolouring by Qwen-Image-Edit (the 2509 release and later), by an instruction in words.
-
 INSTRUCTION = "Make the {thing} {colour} and leave everything else exactly as it is."
 
 
@@ -183,7 +181,7 @@ def qwen(
 
 
 class QwenImageEdit:
-    """Fills the role image_edit."""
+    """Recolouring by Qwen-Image-Edit (the 2509 release and later), by an instruction in words."""
 
     def __init__(
         self,

@@ -1,8 +1,4 @@
-"""Pictures as vectors without any weights: colours, where they lie, and which way edges run.
-
-The classical stand-in beneath the networks. It sees that two pictures look alike, not that
-they show the same thing: a cat on grass is nearer to a dog on grass than to a cat on snow.
-"""
+"""Backends of the role ``image_features``: colour and gradients, vision towers, MobileNetV3."""
 
 from __future__ import annotations
 
@@ -24,13 +20,8 @@ if TYPE_CHECKING:
 
     from screentest.models.roles import Vectors
 
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from screentest.models.roles import Vectors
-
     Numbers: TypeAlias = NDArray[np.float64]
+
 
 _SIDE = 96
 _CELLS = 3
@@ -51,7 +42,11 @@ def colour_gradient() -> ColourGradient:
 
 
 class ColourGradient:
-    """Fills the role image_features."""
+    """Pictures as vectors without any weights: colours, where they lie, and which way edges run.
+
+    The classical stand-in beneath the networks. It sees that two pictures look alike, not that they
+    show the same thing: a cat on grass is nearer to a dog on grass than to a cat on snow.
+    """
 
     @property
     def identity(self) -> Mapping[str, str]:
@@ -129,9 +124,6 @@ def _unit(part: Numbers) -> Numbers:
     return np.asarray(part / length)
 
 
-# Pictures as vectors by DINOv2, CLIP, SigLIP 2 or any other vision tower of transformers.
-
-
 @register(
     "image_features",
     "hf",
@@ -155,10 +147,10 @@ def hf(
 
 
 class VisionTower:
-    """Fills the role image_features.
+    """Pictures as vectors by DINOv2, CLIP, SigLIP 2 or any other vision tower of transformers.
 
-    A dual encoder gives its projected image vector; a plain tower its pooled one, and where it
-    has none, that of its class token.
+    A dual encoder gives its projected image vector; a plain tower its pooled one, and where it has
+    none, that of its class token.
     """
 
     def __init__(
@@ -195,12 +187,6 @@ class VisionTower:
         return output.last_hidden_state[:, 0]
 
 
-# Pictures as vectors by MobileNetV3-small: what is seen, more than how it is coloured.
-#
-# The 576 numbers before the classifier of a network trained on ImageNet. Frames of one shot are
-# near (cosine 0.8 to 1.0), those of unrelated videos at 0.3 to 0.6. Not DINO and not CLIP: it
-# goes by its own name.
-
 WEIGHTS = "mobilenet-v3-small"
 WIDTH = 576
 SIDE = 224
@@ -226,7 +212,12 @@ def mobilenet(*, threads: int = 0) -> MobileNet:
 
 
 class MobileNet:
-    """Fills the role image_features."""
+    """Pictures as vectors by MobileNetV3-small: what is seen, more than how it is coloured.
+
+    The 576 numbers before the classifier of a network trained on ImageNet. Frames of one shot are
+    near (cosine 0.8 to 1.0), those of unrelated videos at 0.3 to 0.6. Not DINO and not CLIP: it
+    goes by its own name.
+    """
 
     def __init__(self, threads: int = 0) -> None:
         self._session = onnx_session(weights.path(WEIGHTS), wanted_threads=threads)

@@ -1,11 +1,4 @@
-"""Agreement of pictures and texts by way of labels: a stand-in for CLIP, under its own name.
-
-A picture becomes the labels that fit it: ImageNet's by their probability, the things found in
-it by their score. Their names are texts, and the mean of the names' vectors, each weighed, is
-the picture's vector; a caption's is that of the caption. It knows about 1,080 nouns and
-neither attributes nor actions; on drawn and painted films it is hardly better than chance
-(see docs/models.md for figures). Never to be printed as CLIPScore.
-"""
+"""Backends of the role ``image_text``: colour words, CLIP and its kind, labels."""
 
 from __future__ import annotations
 
@@ -39,13 +32,6 @@ if TYPE_CHECKING:
 
     from screentest.models.roles import Vectors
 
-
-# Agreement of pictures and texts by colour alone: the stand-in that needs no weights.
-#
-# A picture becomes the shares of the eleven basic colours in it, a text the colours it names or
-# implies ("grass" is green, "night" is black). A text without any such word has no direction in
-# common with any picture: its similarity is 0, which metrics take for no value. Sees nothing but
-# colour; under its own name, never as CLIPScore (see docs/models.md for figures).
 
 # Words that imply a colour without naming it.
 _IMPLIED = {
@@ -95,7 +81,13 @@ def colour_words() -> ColourWords:
 
 
 class ColourWords:
-    """Fills the role image_text."""
+    """Agreement of pictures and texts by colour alone: the stand-in that needs no weights.
+
+    A picture becomes the shares of the eleven basic colours in it, a text the colours it names or
+    implies ("grass" is green, "night" is black). A text without any such word has no direction in
+    common with any picture: its similarity is 0, which metrics take for no value. Sees nothing but
+    colour; under its own name, never as CLIPScore (see docs/models.md for figures).
+    """
 
     @property
     def identity(self) -> Mapping[str, str]:
@@ -154,8 +146,6 @@ def _colours(text: str) -> list[str]:
     return found
 
 
-# Images and texts by CLIP, SigLIP, SigLIP 2, and models with their own code (Jina CLIP v2).
-
 IGNORED_MAXIMUM = 31_000
 """Tokens read at most when a model's maximum is ignored, as in SLVMEval's IGNMAX."""
 
@@ -186,7 +176,7 @@ def hf(
 
 
 class DualEncoder:
-    """Fills the role image_text."""
+    """Images and texts by CLIP, SigLIP, SigLIP 2, and models with their own code (Jina CLIP v2)."""
 
     def __init__(
         self, origin: Origin, place: ModelDevice, batch: int = AUTOMATIC, *, compiled: bool = False
@@ -269,14 +259,15 @@ def _pooled(features: Any) -> Any:
     return features if pooled is None else pooled
 
 
-# Which of ImageNet's thousand labels fit a picture, by MobileNet v1.
-
 LABELS = "mobilenet-v1"
 SIDE = 224
 
 
 class ImageNetLabels:
-    """A picture in, a probability for each label out."""
+    """Which of ImageNet's thousand labels fit a picture, by MobileNet v1.
+
+    A picture in, a probability for each label out.
+    """
 
     def __init__(self, threads: int = 0) -> None:
         self._model = litert_model(weights.path(LABELS), wanted_threads=threads)
@@ -329,7 +320,14 @@ def label_text(*, things: float = 0.5, score: float = 0.3, threads: int = 0) -> 
 
 
 class LabelText:
-    """Fills the role image_text."""
+    """Agreement of pictures and texts by way of labels: a stand-in for CLIP, under its own name.
+
+    A picture becomes the labels that fit it: ImageNet's by their probability, the things found in
+    it by their score. Their names are texts, and the mean of the names' vectors, each weighed, is
+    the picture's vector; a caption's is that of the caption. It knows about 1,080 nouns and neither
+    attributes nor actions; on drawn and painted films it is hardly better than chance (see
+    docs/models.md for figures). Never to be printed as CLIPScore.
+    """
 
     def __init__(self, things: float = 0.5, score: float = 0.3, threads: int = 0) -> None:
         self._text = MiniLM(threads)

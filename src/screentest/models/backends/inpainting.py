@@ -1,8 +1,4 @@
-"""Filling holes without any weights: Telea's fast marching, from the rim inwards.
-
-The classical stand-in beneath the networks. It continues colours, not textures: large holes
-become smooth patches.
-"""
+"""Backends of the role ``inpainting``: Telea's method, MI-GAN, and Stable Diffusion."""
 
 from __future__ import annotations
 
@@ -42,7 +38,13 @@ def telea(*, radius: float = 5.0) -> Telea:
 
 
 class Telea:
-    """Fills the role inpainting; the prompt is not looked at."""
+    """Filling holes without any weights: Telea's fast marching, from the rim inwards.
+
+    The classical stand-in beneath the networks. It continues colours, not textures: large holes
+    become smooth patches.
+
+    The prompt is not looked at.
+    """
 
     def __init__(self, radius: float = 5.0) -> None:
         self._radius = radius
@@ -88,12 +90,6 @@ def filled_into(image: Image, hole: NDArray[np.bool_], filling: Image) -> Image:
     return np.where(hole[..., None], filling, image)
 
 
-# Filling holes by MI-GAN, a small network run by onnxruntime.
-#
-# The hole is filled by Telea's method first: the network looks at what lies under the mask near
-# its rim, and leaves a dark rim where that is black. What it returns outside the hole is not
-# used: there the picture stays as it was, bit by bit.
-
 WEIGHTS = "migan"
 RADIUS = 5.0
 _KEPT = 255
@@ -115,7 +111,14 @@ def migan(*, threads: int = 0) -> MiGan:
 
 
 class MiGan:
-    """Fills the role inpainting; the prompt is not looked at."""
+    """Filling holes by MI-GAN, a small network run by onnxruntime.
+
+    The hole is filled by Telea's method first: the network looks at what lies under the mask near
+    its rim, and leaves a dark rim where that is black. What it returns outside the hole is not
+    used: there the picture stays as it was, bit by bit.
+
+    The prompt is not looked at.
+    """
 
     def __init__(self, threads: int = 0) -> None:
         self._session = onnx_session(weights.path(WEIGHTS), wanted_threads=threads)
@@ -142,9 +145,6 @@ class MiGan:
         return filled_into(image, hole, np.asarray(found[0].transpose(1, 2, 0), np.uint8))
 
 
-# Filling a hole by Stable Diffusion inpainting.
-
-
 @register(
     "inpainting",
     "stable_diffusion",
@@ -169,7 +169,7 @@ def stable_diffusion(
 
 
 class StableDiffusionInpainting:
-    """Fills the role inpainting."""
+    """Filling a hole by Stable Diffusion inpainting."""
 
     def __init__(
         self,

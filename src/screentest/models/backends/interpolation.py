@@ -1,10 +1,4 @@
-"""The picture between two by optical flow: both are moved half-way and blended.
-
-Needs no weights. Flow is taken in both directions. Where going there and coming back ends
-elsewhere, one of the pictures hides what the other shows, and it counts less; where moving the
-pictures makes them agree less than they did before, the flow is wrong, and the plain mean of
-both is taken.
-"""
+"""Backends of the role ``interpolation``: half-way by optical flow, and RIFE 4.0."""
 
 from __future__ import annotations
 
@@ -45,7 +39,15 @@ def flow_midpoint(*, preset: Preset = "medium") -> FlowMidpoint:
 
 
 class FlowMidpoint:
-    """Fills the role interpolation. Safe to call from several threads."""
+    """The picture between two by optical flow: both are moved half-way and blended.
+
+    Needs no weights. Flow is taken in both directions. Where going there and coming back ends
+    elsewhere, one of the pictures hides what the other shows, and it counts less; where moving the
+    pictures makes them agree less than they did before, the flow is wrong, and the plain mean of
+    both is taken.
+
+    Safe to call from several threads.
+    """
 
     def __init__(self, flow: DisFlow) -> None:
         self._flow = flow
@@ -121,14 +123,6 @@ def _smoothed(plane: Plane, window: int) -> Plane:
     return np.asarray(cv2.GaussianBlur(plane, (window, window), 0), np.float32)
 
 
-# The network of RIFE 4.0 as functions on its state dict.
-#
-# Laid out from the names and shapes of its parameters and from the paper's description (Huang
-# and others, "Real-Time Intermediate Flow Estimation for Video Frame Interpolation"). Four
-# blocks, each at twice the resolution of the one before, refine the flow from the middle to both
-# pictures and the mask that blends them; a U-Net on warped context features corrects the rest.
-# Torch is handed in, so that importing this file costs nothing.
-
 BLOCK_SCALES = (8, 4, 2, 1)
 """Each block sees the pictures this many times smaller."""
 ALIGNMENT = 32
@@ -139,7 +133,14 @@ LEVELS = 4
 
 
 class RifeNetwork:
-    """The midpoint of two batches of pictures, given the parameters."""
+    """The midpoint of two batches of pictures, given the parameters.
+
+    Laid out from the names and shapes of its parameters and from the paper's description (Huang and
+    others, "Real-Time Intermediate Flow Estimation for Video Frame Interpolation"). Four blocks,
+    each at twice the resolution of the one before, refine the flow from the middle to both pictures
+    and the mask that blends them; a U-Net on warped context features corrects the rest. Torch is
+    passed in, so that importing this file costs nothing.
+    """
 
     def __init__(self, torch: Any, parameters: Mapping[str, Any]) -> None:
         self._torch = torch
@@ -242,11 +243,6 @@ class RifeNetwork:
         )
 
 
-# The picture between two by RIFE 4.0, run by torch inside the process.
-#
-# Its weights are a pickle: they are read by torch's restricted reader, which builds tensors and
-# nothing else, and only after their sha256 was checked.
-
 WEIGHTS = "rife"
 _PREFIX = "module."
 
@@ -277,7 +273,11 @@ def rife(
 
 
 class Rife:
-    """Fills the role interpolation."""
+    """The picture between two by RIFE 4.0, run by torch inside the process.
+
+    Its weights are a pickle: they are read by torch's restricted reader, which builds tensors and
+    nothing else, and only after their sha256 was checked.
+    """
 
     def __init__(
         self, parameters: Mapping[str, Any], fingerprint: str, place: ModelDevice, batch: int

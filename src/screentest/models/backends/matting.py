@@ -1,8 +1,4 @@
-"""What stands in front, without any weights: GrabCut started from a saliency map.
-
-The classical stand-in beneath U²-Net. It finds one clear thing against a calm ground; in a
-busy picture it often takes the wrong part.
-"""
+"""Backends of the role ``matting``: GrabCut from a saliency map, and U²-Net."""
 
 from __future__ import annotations
 
@@ -44,7 +40,11 @@ def grabcut() -> GrabCutMatting:
 
 
 class GrabCutMatting:
-    """Fills the role matting."""
+    """What stands in front, without any weights: GrabCut started from a saliency map.
+
+    The classical stand-in beneath U²-Net. It finds one clear thing against a calm ground; in a busy
+    picture it often takes the wrong part.
+    """
 
     @property
     def identity(self) -> Mapping[str, str]:
@@ -77,12 +77,6 @@ def _guesses(found: Plane) -> NDArray[np.uint8]:
     return guesses.astype(np.uint8)
 
 
-# What stands in front, by U²-Net: one network run by onnxruntime.
-#
-# The small version (u2netp, 4.6 MB) is the built-in one. ``model`` may be the path of any ONNX
-# file that takes 320 × 320 pictures the same way, as rembg keeps them (u2net, u2net_human_seg,
-# silueta).
-
 WEIGHTS = "u2netp"
 U2NET_SIDE = 320
 # The statistics of ImageNet, with which it was trained.
@@ -108,7 +102,12 @@ def u2net(*, model: str = "", threads: int = 0) -> U2Net:
 
 
 class U2Net:
-    """Fills the role matting."""
+    """What stands in front, by U²-Net: one network run by onnxruntime.
+
+    The small version (u2netp, 4.6 MB) is the built-in one. ``model`` may be the path of any ONNX
+    file that takes 320 × 320 pictures the same way, as rembg keeps them (u2net, u2net_human_seg,
+    silueta).
+    """
 
     def __init__(self, place: Path, threads: int = 0) -> None:
         self._session = _load(place, threads)

@@ -1,9 +1,4 @@
-"""The shape of what lies in a box, by GrabCut: inside the box is guessed, outside is ground.
-
-The thing is thought to fill an ellipse in the box, and the ground is learnt from a rim around
-it. Where GrabCut finds next to nothing, the box itself is the mask: a caller who points at
-something gets something. A box that misses the picture gives an empty mask.
-"""
+"""Backends of the role ``segmentation``: GrabCut, and SAM 2."""
 
 from __future__ import annotations
 
@@ -45,7 +40,12 @@ def grabcut() -> GrabCutSegmentation:
 
 
 class GrabCutSegmentation:
-    """Fills the role segmentation."""
+    """The shape of what is in a box, by GrabCut: inside the box is guessed, outside is ground.
+
+    The thing is thought to fill an ellipse in the box, and the ground is learnt from a rim around
+    it. Where GrabCut finds next to nothing, the box itself is the mask: a caller who points at
+    something gets something. A box that misses the picture gives an empty mask.
+    """
 
     @property
     def identity(self) -> Mapping[str, str]:
@@ -108,9 +108,6 @@ def _guesses(picture: Image, box: Box) -> np.ndarray:
     return guesses
 
 
-# The shape of what lies in a box, by SAM 2.
-
-
 @register(
     "segmentation",
     "sam2",
@@ -127,7 +124,7 @@ def sam2(
 
 
 class Sam2:
-    """Fills the role segmentation."""
+    """The shape of what is in a box, by SAM 2."""
 
     def __init__(self, origin: Origin, place: ModelDevice) -> None:
         self._torch = optional("torch", EXTRA)

@@ -41,7 +41,7 @@ def scene_statistics() -> SceneStatistics:
 
 
 class SceneStatistics:
-    """Fills the role technical."""
+    """Blur, blockiness, noise and unnaturalness of frames, weighed into one number from 0 to 1."""
 
     @property
     def identity(self) -> Mapping[str, str]:

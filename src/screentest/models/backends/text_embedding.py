@@ -1,10 +1,4 @@
-"""Texts as vectors without any weights: two texts are near where they share words.
-
-The classical stand-in beneath the sentence models. It knows spelling and not meaning: "dog"
-is near "dogs" and far from "puppy", and "a dog bites a man" equals "a man bites a dog". Words
-and the letter triples in them are hashed into a fixed number of places, with a hash that is
-the same on every machine and in every run.
-"""
+"""Backends of the role ``text_embedding``: shared words, sentence models, MiniLM."""
 
 from __future__ import annotations
 
@@ -61,7 +55,13 @@ def shared_words(*, width: int = 2048) -> SharedWords:
 
 
 class SharedWords:
-    """Fills the role text_embedding."""
+    """Texts as vectors without any weights: two texts are near where they share words.
+
+    The classical stand-in beneath the sentence models. It knows spelling and not meaning: "dog" is
+    near "dogs" and far from "puppy", and "a dog bites a man" equals "a man bites a dog". Words and
+    the letter triples in them are hashed into a fixed number of places, with a hash that is the
+    same on every machine and in every run.
+    """
 
     def __init__(self, width: int = 2048) -> None:
         if width < 16:
@@ -109,9 +109,6 @@ def _features(text: str) -> Iterator[tuple[str, float]]:
             yield triple, weight * (_TRIPLE_SHARE / len(triples)) ** 0.5
 
 
-# Texts by any sentence-transformers model.
-
-
 @register(
     "text_embedding",
     "hf",
@@ -135,7 +132,7 @@ def hf(
 
 
 class SentenceModel:
-    """Fills the role text_embedding."""
+    """Texts by any sentence-transformers model."""
 
     def __init__(self, origin: Origin, place: ModelDevice, batch: int) -> None:
         library = optional("sentence_transformers", EXTRA)
@@ -163,8 +160,6 @@ class SentenceModel:
         )
         return np.asarray(rows, np.float32).reshape(len(texts), -1)
 
-
-# The tokenizer of a sentence model, cutting long texts as sentence-transformers does.
 
 LONGEST = 256
 """Tokens that all-MiniLM-L6-v2 reads, its two marks included; the rest of a text is cut."""
@@ -195,12 +190,6 @@ def count_tokens(tokenizer: Any, text: str) -> int:
     return _MARKS + sum(len(window) - _MARKS for window in windows(tokenizer, text))
 
 
-# Texts as vectors by all-MiniLM-L6-v2, in full precision and without torch.
-#
-# The same weights as sentence-transformers reads, and the same numbers to about 1e-6: mean of
-# the token vectors, scaled to length one. Each text is computed alone, so that its vector does
-# not depend on what else is asked for.
-
 WEIGHTS = "minilm"
 WIDTH = 384
 _REMEMBERED = 4096
@@ -226,7 +215,12 @@ def minilm(*, threads: int = 0) -> MiniLM:
 
 
 class MiniLM:
-    """Fills the role text_embedding."""
+    """Texts as vectors by all-MiniLM-L6-v2, in full precision and without torch.
+
+    The same weights as sentence-transformers reads, and the same numbers to about 1e-6: mean of the
+    token vectors, scaled to length one. Each text is computed alone, so that its vector does not
+    depend on what else is asked for.
+    """
 
     def __init__(self, threads: int = 0) -> None:
         self._bert = Bert(weights.path(WEIGHTS), threads)
@@ -282,11 +276,6 @@ def mean_direction(vectors: Vectors) -> Vectors:
     return np.asarray(mean / np.linalg.norm(mean), np.float32)
 
 
-# Texts as vectors by all-MiniLM-L6-v2 in 8 bits: a quarter of the size, several times faster.
-#
-# Its similarities differ from those of the full model by 0.01 on average and by up to 0.05, so
-# that it goes by its own name and is taken only where the full weights are not there.
-
 INT8_WEIGHTS = "minilm-int8"
 _MINILM_INT8_REMEMBERED = 4096
 
@@ -307,7 +296,11 @@ def minilm_int8(*, threads: int = 0) -> MiniLMInt8:
 
 
 class MiniLMInt8:
-    """Fills the role text_embedding."""
+    """Texts as vectors by all-MiniLM-L6-v2 in 8 bits: a quarter of the size, several times faster.
+
+    Its similarities differ from those of the full model by 0.01 on average and by up to 0.05, so
+    that it goes by its own name.
+    """
 
     def __init__(self, threads: int = 0) -> None:
         self._session = onnx_session(weights.path(INT8_WEIGHTS), wanted_threads=threads)

@@ -67,7 +67,7 @@ def hf(
 
 
 class VideoScoreModel:
-    """Fills the role videoscore."""
+    """Reads the five dimensions off the regression head of a VideoScore checkpoint."""
 
     def __init__(self, origin: Origin, place: ModelDevice, max_frames: int, question: str) -> None:
         self._torch = optional("torch", EXTRA)

@@ -31,14 +31,16 @@ from screentest.models.chat.messages import ChatAnswer, ChatRequest, ModelReply,
 from screentest.models.chat.parsing import conclude
 from screentest.models.chat.wire import Dialect
 
-# Intents before and receipts after each call, from async code, without ever passing the cap.
-
 P = ParamSpec("P")
 T = TypeVar("T")
 
 
 class CallLedger:
-    """A ledger as async code uses it. Lives in one event loop."""
+    """A ledger as async code uses it: an intent before and a receipt after each call, within the
+    cap.
+
+    Lives in one event loop.
+    """
 
     def __init__(
         self, ledger: LedgerClient, price: Price | None, threads: ThreadPoolExecutor
@@ -121,18 +123,18 @@ class CallLedger:
         return await loop.run_in_executor(self._threads, lambda: work(*args, **kwargs))
 
 
-# How many calls run at once: grows while all is well, halves when the server says too many.
-#
-# Additive increase, multiplicative decrease, as networks do it. A server's wish to be left
-# alone holds for everyone: nobody starts before it has passed, and then not all at once.
-
 # A pause can be extended while someone waits for it; after so many extensions they go anyway,
 # and a server that still objects counts as one of their bounded attempts.
 _MOST_PAUSES = 20
 
 
 class Limiter:
-    """Slots for calls. Lives in one event loop."""
+    """How many calls run at once: grows while all is well, halves when the server says too many.
+
+    Additive increase, multiplicative decrease, as networks do it. A server's wish to be left alone
+    holds for everyone: nobody starts before it has passed, and then not all at once. Lives in one
+    event loop.
+    """
 
     def __init__(self, most: int, clock: Clock, rng: random.Random) -> None:
         self._most = most

@@ -1,13 +1,4 @@
-"""Prices from the user's own file: what a call costs, and the most it can cost.
-
-```toml
-[models."gpt-5"]
-input = 1.25     # per million tokens
-output = 10.00
-image = 0        # per picture, where a service bills pictures apart from tokens
-image_tokens = 0 # the most tokens one picture counts as, where the service says
-```
-"""
+"""What calls cost: prices from the user's own file, estimates of tokens, a ledger in memory."""
 
 from __future__ import annotations
 
@@ -24,11 +15,12 @@ from typing import Any
 from screentest.core import BadOption, CallIntent, CallReceipt, CallStatus, NoValue, Reason
 from screentest.models.chat.messages import ChatRequest, Picture, Text, Usage, instructions
 
-# A ledger in memory: for work outside a run, and for tests.
-
 
 class MemoryLedger:
-    """Keeps intents and receipts in lists, and the cost under a cap."""
+    """Keeps intents and receipts in lists, and the cost under a cap.
+
+    For work outside a run, and for tests.
+    """
 
     waits = False
     """Nothing here waits for a disk, so async code may call it directly."""
@@ -79,15 +71,6 @@ class MemoryLedger:
         return cost if cost is not None else self.intents[call].max_cost or Decimal(0)
 
 
-# How many tokens a request will count as: an estimate, and an upper bound.
-#
-# Every model cuts text in its own way. The estimate was fitted to OpenAI's o200k vocabulary: it
-# is within a tenth of it on prompts, captions, transcripts and code, within a fifth on JSON
-# schemas. The bound holds for any tokenizer that works on bytes.
-#
-# >>> estimate_text_tokens("A red car drives along the coast at sunset.")
-# 10
-
 PER_MESSAGE = 8
 """Tokens that mark the beginning and end of one message, about."""
 
@@ -100,7 +83,15 @@ _PATCH = 28
 
 
 def estimate_text_tokens(text: str) -> int:
-    """About how many tokens a text has."""
+    """About how many tokens a text has.
+
+    Every model cuts text in its own way. The estimate was fitted to OpenAI's o200k vocabulary: it
+    is within a tenth of it on prompts, captions, transcripts and code, within a fifth on JSON
+    schemas.
+
+    >>> estimate_text_tokens("A red car drives along the coast at sunset.")
+    10
+    """
     total = 0.0
     for match in _PIECES.finditer(text):
         piece = match.group()
@@ -137,6 +128,8 @@ def most_input_tokens(request: ChatRequest, extra_text: str = "", image_tokens: 
     """More tokens than any server will count: one per byte of text, four per patch of picture.
 
     ``image_tokens`` is what the user's price file says one picture counts as, where it does.
+
+    Holds for any tokenizer that works on bytes.
     """
     texts = [request.system, extra_text]
     texts += [part.text for part in request.parts if isinstance(part, Text)]
@@ -202,7 +195,16 @@ class Prices:
 
 
 def read_prices(path: Path) -> Prices:
-    """The prices in a TOML file."""
+    """The prices in a TOML file.
+
+    ```toml
+    [models."gpt-5"]
+    input = 1.25     # per million tokens
+    output = 10.00
+    image = 0        # per picture, where a service bills pictures apart from tokens
+    image_tokens = 0 # the most tokens one picture counts as, where the service says
+    ```
+    """
     try:
         content = tomllib.loads(path.read_text(encoding="utf-8"), parse_float=Decimal)
     except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:

@@ -136,16 +136,6 @@ class CallFault(Exception):
         )
 
 
-# How long to wait before asking again, and how often to ask.
-#
-# >>> parse_retry_after({"retry-after": "3"}, now=0)
-# 3.0
-# >>> parse_retry_after({"retry-after": "Thu, 01 Jan 1970 00:01:00 GMT"}, now=0)
-# 60.0
-# >>> parse_retry_after({"retry-after": "soon"}, now=0) is None
-# True
-
-
 class Clock(Protocol):
     """Time as the client sees it, so that a test need not wait."""
 
@@ -208,7 +198,15 @@ class Retries:
 
 
 def parse_retry_after(headers: Mapping[str, str], now: float) -> float | None:
-    """Seconds until a server wants to be asked again; None where it does not sensibly say."""
+    """Seconds until a server wants to be asked again; None where it does not sensibly say.
+
+    >>> parse_retry_after({"retry-after": "3"}, now=0)
+    3.0
+    >>> parse_retry_after({"retry-after": "Thu, 01 Jan 1970 00:01:00 GMT"}, now=0)
+    60.0
+    >>> parse_retry_after({"retry-after": "soon"}, now=0) is None
+    True
+    """
     milliseconds = _number(headers.get("retry-after-ms"))
     if milliseconds is not None:
         return milliseconds / 1000
@@ -229,8 +227,6 @@ def _number(written: str | None) -> float | None:
         return None
     return value if math.isfinite(value) and value >= 0 else None
 
-
-# From an HTTP response or a failed connection to a CallFault.
 
 _LONGEST_DETAIL = 300
 _PASSING = {408, 409, 425}

@@ -1,4 +1,4 @@
-"""What a chat model is asked, and what it answered.
+"""What a chat model is asked, with the schema and the pictures, and what it answered.
 
 >>> request = ChatRequest((Text("Is the sky blue? Answer yes or no."),), use="example")
 >>> request.key == ChatRequest(request.parts, use="other").key
@@ -25,18 +25,17 @@ if TYPE_CHECKING:
     from pydantic import BaseModel
 
 
-# A pydantic class as the strict JSON schema that servers take.
-#
-# Strict means: every field required, nothing beside them. A field with a default could fill in
-# what the model never said, so a class that has one is refused.
-
 # Words that only describe; they cost tokens and some servers refuse them.
 _DROPPED = ("title", "default")
 
 
 @cache
 def json_schema(schema: type[BaseModel]) -> dict[str, Any]:
-    """The strict JSON schema of a class; raises ValueError where a field has a default."""
+    """The strict JSON schema of a class; raises ValueError where a field has a default.
+
+    Strict means: every field required, nothing beside them. A field with a default could fill in
+    what the model never said, so a class that has one is refused.
+    """
     made: dict[str, Any] = _strict(schema.model_json_schema(), schema.__name__)
     return made
 
@@ -254,9 +253,6 @@ class ChatAnswer:
 
 def _sum(first: int | None, second: int | None) -> int | None:
     return None if first is None or second is None else first + second
-
-
-# Frames as pictures for a model: made small, encoded once, reused across calls.
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,8 +1,7 @@
-"""Reading a value out of a model's free text, by stated rules.
+"""Reading a value or an object out of a model's reply, by stated rules.
 
-Each function gives the one value the text holds or raises NoValue(UNPARSABLE). None ever falls
-back on a default. docs/chat.md states the rules; a text that could be read in two ways has
-no value.
+Each function gives the one value the text holds or raises NoValue(UNPARSABLE). None ever falls back
+on a default. docs/chat.md states the rules; a text that could be read in two ways has no value.
 
 >>> parse_yes_no("Yes, it does.")
 True
@@ -186,15 +185,6 @@ def _unparsable(problem: str, text: str) -> NoValue:
     return NoValue(Reason.UNPARSABLE, f"{problem}. The answer begins: {start!r}")
 
 
-# The one JSON object in a model's answer, read strictly.
-#
-# The rules: thinking before the answer is passed over; the object may stand in a ``` fence or
-# between sentences; there is exactly one (after it no brace may open again); no key twice, no
-# NaN or Infinity, no number beyond a double. Everything else has no value.
-#
-# >>> read_object('Sure:\n```json\n{"score": 4}\n```')
-# {'score': 4}
-
 LONGEST = 1_000_000
 """Characters; a longer answer is not a verdict."""
 
@@ -204,7 +194,15 @@ class NotOneObject(ValueError):
 
 
 def read_object(text: str) -> dict[str, Any]:
-    """The object; raises NotOneObject with what is wrong."""
+    r"""The object; raises NotOneObject with what is wrong.
+
+    The rules: thinking before the answer is passed over; the object may stand in a ``` fence or
+    between sentences; there is exactly one (after it no brace may open again); no key twice, no NaN
+    or Infinity, no number beyond a double. Everything else has no value.
+
+    >>> read_object('Sure:\n```json\n{"score": 4}\n```')
+    {'score': 4}
+    """
     said = spoken(text)
     if not said:
         raise NotOneObject("it is empty")
@@ -253,11 +251,6 @@ def _number(written: str) -> float | int:
     return int(value) if value.is_integer() and abs(value) < 2**53 else value
 
 
-# From a model's raw reply to an answer, or to the typed reason why it is none.
-#
-# The same rules for every backend, so that a recorded or stored reply can be read again later
-# without asking again.
-
 _COMPLETE = {"stop", "eos", "end_turn", "stop_sequence", ""}
 _CUT = {"length", "max_tokens"}
 _STOPPED = {"content_filter", "safety", "refusal"}
@@ -286,7 +279,11 @@ _DECLINES = re.compile(
 
 
 def conclude(request: ChatRequest, reply: ModelReply) -> ChatAnswer:
-    """The answer; raises NoValue where there is none."""
+    """The answer; raises NoValue where there is none.
+
+    The same rules for every backend, so that a recorded or stored reply can be read again later
+    without asking again.
+    """
     if reply.refusal.strip():
         raise NoValue(Reason.REFUSED, f"the model declined: {_start(reply.refusal)}")
     if reply.finish in _STOPPED:

@@ -18,11 +18,6 @@ from screentest.models.chat.messages import ChatAnswer, ChatRequest, ModelReply
 from screentest.models.chat.parsing import conclude
 from screentest.models.roles import Chat
 
-# Recording answers, so that they can be replayed without the model.
-#
-# One JSON line per answer: the request's key, and the reply as it was or the typed reason why
-# the model gave none. A service that failed is not recorded: it may answer next time.
-
 _LASTING = {Reason.REFUSED, Reason.TRUNCATED, Reason.UNPARSABLE, Reason.TOO_LARGE}
 
 
@@ -37,7 +32,11 @@ class Recorded:
 
 
 class Recorder:
-    """A chat model whose answers are also appended to a file. Several processes may share it."""
+    """A chat model whose answers are also appended to a file. Several processes may share it.
+
+    One JSON line per answer: the request's key, and the reply as it was or the typed reason why the
+    model gave none. A service that failed is not recorded: it may answer next time.
+    """
 
     def __init__(self, chat: Chat, path: str | Path) -> None:
         self._chat = chat

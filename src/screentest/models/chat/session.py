@@ -1,4 +1,4 @@
-"""What one event loop needs to ask one endpoint: connections, a limiter, the books."""
+"""What a process needs to ask endpoints: connections, one event loop, estimates before asking."""
 
 from __future__ import annotations
 
@@ -101,11 +101,6 @@ def _cancel(workers: Iterable[asyncio.Task[None]]) -> None:
         worker.cancel()
 
 
-# One event loop per process, in a thread of its own, so that plain code can ask async code.
-#
-# A process that was forked gets its own on first use. Ctrl-C in the asking thread cancels what
-# it asked for, waits until that has tidied up, and goes on as Ctrl-C.
-
 T = TypeVar("T")
 
 _TIDYING = 10.0
@@ -114,7 +109,13 @@ _running: tuple[int, asyncio.AbstractEventLoop] | None = None
 
 
 def run(work: Coroutine[Any, Any, T]) -> T:
-    """The result of ``work``, done in the event loop of this process."""
+    """The result of ``work``, done in the event loop of this process.
+
+    One event loop per process, in a thread of its own, so that plain code can ask async code.
+
+    A process that was forked gets its own on first use. Ctrl-C in the asking thread cancels what it
+    asked for, waits until that has tidied up, and goes on as Ctrl-C.
+    """
     loop = event_loop()
     if threading.current_thread().name == _name():
         work.close()
@@ -171,10 +172,6 @@ if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=_new_lock)
 
 
-# What asking would take, before anything is asked: calls, pictures, tokens, cost, bytes.
-#
-# Nothing is sent. What would leave the machine is made for real, so its size is exact.
-
 _PREVIEW = 300
 
 
@@ -222,7 +219,10 @@ class CallEstimate:
 def estimate(
     requests: Iterable[ChatRequest], settings: CallSettings, price: Price | None = None
 ) -> CallEstimate:
-    """Add up what ``requests`` would take at the endpoint of ``settings``."""
+    """Add up what ``requests`` would take at the endpoint of ``settings``.
+
+    Nothing is sent. What would leave the machine is made for real, so its size is exact.
+    """
     calls = images = image_bytes = sent = tokens = longest = 0
     cost = Decimal(0)
     uses: dict[str, int] = {}

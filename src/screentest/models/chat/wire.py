@@ -137,16 +137,6 @@ def _usage(counted: Any) -> Usage:
     return Usage(*known)
 
 
-# Which sampling settings a server takes, and how it spells them.
-#
-# A server refuses or ignores what it does not know. What a dialect cannot say is left out and
-# warned of once; the dialect stands in the signature, so the number still says how it was made.
-#
-# >>> REASONING.fields(Sampling(temperature=0.7, max_tokens=100))
-# {'max_completion_tokens': 100}
-# >>> REASONING.unsaid(Sampling(temperature=0.7))
-# ['temperature']
-
 # Names of models that draw with fixed settings.
 _REASONING_MODELS = re.compile(r"^(gpt-5|o[1-9])(?![a-z0-9])", re.IGNORECASE)
 _HOSTED = ("openai.com", "azure.com")
@@ -154,7 +144,16 @@ _HOSTED = ("openai.com", "azure.com")
 
 @dataclass(frozen=True, slots=True)
 class Dialect:
-    """The settings one family of servers takes: our name to theirs."""
+    """The settings one family of servers takes: our name to theirs.
+
+    A server refuses or ignores what it does not know. What a dialect cannot say is left out and
+    warned of once; the dialect stands in the signature, so the number still says how it was made.
+
+    >>> REASONING.fields(Sampling(temperature=0.7, max_tokens=100))
+    {'max_completion_tokens': 100}
+    >>> REASONING.unsaid(Sampling(temperature=0.7))
+    ['temperature']
+    """
 
     name: str
     words: tuple[tuple[str, str], ...]

@@ -151,12 +151,6 @@ def _no_constant(name: str) -> NoReturn:
     raise ValueError(f"{name} is not a number")
 
 
-# What a worker's answers must be: checked before anybody uses them.
-#
-# The right number of things, of the right shape, finite, in range. What fails is UNPARSABLE, never
-# a value.
-
-
 def number(found: object, low: float = -math.inf, high: float = math.inf) -> float:
     """A finite number in range.
 
@@ -239,7 +233,10 @@ def no_rows() -> Vectors:
 
 
 def unfit(found: object, wanted: str) -> NoValue:
-    """Says what came and what was wanted."""
+    """Says what came and what was wanted.
+
+    An answer that fails a check is UNPARSABLE, never a value.
+    """
     if isinstance(found, np.ndarray):
         came = f"a {found.dtype} array of shape {found.shape}"
     else:
@@ -251,17 +248,16 @@ def unfit(found: object, wanted: str) -> NoValue:
     )
 
 
-# Arrays on their way to a worker and back: as .npy files in a private folder.
-#
-# In a message an array is ``{"npy": path}``. Only plain arrays of numbers are read, and only from
-# the folder of the request they answer.
-
 KEY = "npy"
 LARGEST_FILE = 4 << 30
 
 
 class Exchange:
-    """The arrays of one request, in its folder."""
+    """The arrays of one request, in its folder.
+
+    In a message an array is ``{"npy": path}``. Only plain arrays of numbers are read, and only from
+    the folder of the request they answer.
+    """
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder

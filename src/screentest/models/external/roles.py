@@ -67,7 +67,7 @@ class External:
 
 
 class ExternalTextEmbedding(External):
-    """Fills the role text_embedding."""
+    """The role ``text_embedding``, answered by a worker process."""
 
     role = "text_embedding"
 
@@ -77,7 +77,7 @@ class ExternalTextEmbedding(External):
 
 
 class ExternalImageText(External):
-    """Fills the role image_text."""
+    """The role ``image_text``, answered by a worker process."""
 
     role = "image_text"
 
@@ -105,7 +105,7 @@ class ExternalImageText(External):
 
 
 class ExternalImageFeatures(External):
-    """Fills the role image_features."""
+    """The role ``image_features``, answered by a worker process."""
 
     role = "image_features"
 
@@ -124,7 +124,7 @@ class _ExternalPairs(External):
 
 
 class ExternalFlow(_ExternalPairs):
-    """Fills the role flow."""
+    """The role ``flow``, answered by a worker process."""
 
     role = "flow"
 
@@ -138,7 +138,7 @@ class ExternalFlow(_ExternalPairs):
 
 
 class ExternalInterpolation(_ExternalPairs):
-    """Fills the role interpolation."""
+    """The role ``interpolation``, answered by a worker process."""
 
     role = "interpolation"
 
@@ -149,7 +149,7 @@ class ExternalInterpolation(_ExternalPairs):
 
 
 class ExternalAesthetic(External):
-    """Fills the role aesthetic."""
+    """The role ``aesthetic``, answered by a worker process."""
 
     role = "aesthetic"
 
@@ -168,7 +168,7 @@ class ExternalAesthetic(External):
 
 
 class ExternalTechnical(External):
-    """Fills the role technical."""
+    """The role ``technical``, answered by a worker process."""
 
     role = "technical"
 
@@ -180,7 +180,7 @@ class ExternalTechnical(External):
 
 
 class ExternalVideoScore(External):
-    """Fills the role videoscore."""
+    """The role ``videoscore``, answered by a worker process."""
 
     role = "videoscore"
     dimensions = (
@@ -202,7 +202,7 @@ class ExternalVideoScore(External):
 
 
 class ExternalMatting(External):
-    """Fills the role matting."""
+    """The role ``matting``, answered by a worker process."""
 
     role = "matting"
 
@@ -215,7 +215,7 @@ class ExternalMatting(External):
 
 
 class ExternalDetection(External):
-    """Fills the role detection."""
+    """The role ``detection``, answered by a worker process."""
 
     role = "detection"
 
@@ -229,7 +229,7 @@ class ExternalDetection(External):
 
 
 class ExternalSegmentation(External):
-    """Fills the role segmentation."""
+    """The role ``segmentation``, answered by a worker process."""
 
     role = "segmentation"
 
@@ -242,7 +242,7 @@ class ExternalSegmentation(External):
 
 
 class ExternalInpainting(External):
-    """Fills the role inpainting."""
+    """The role ``inpainting``, answered by a worker process."""
 
     role = "inpainting"
 
@@ -254,7 +254,7 @@ class ExternalInpainting(External):
 
 
 class ExternalImageEdit(External):
-    """Fills the role image_edit."""
+    """The role ``image_edit``, answered by a worker process."""
 
     role = "image_edit"
 

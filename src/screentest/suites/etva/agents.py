@@ -229,8 +229,6 @@ def _ask(connected: _Connected, answer: BaseModel) -> QuestionSet:
     )
 
 
-# Knowledge: what a prompt leaves unsaid but its video must respect, asked once per prompt.
-
 TEMPLATE = "etva/knowledge"
 KNOWLEDGE = Query(TEMPLATE, sampling=ANSWER_SAMPLING)
 
@@ -238,7 +236,10 @@ KNOWLEDGE = Query(TEMPLATE, sampling=ANSWER_SAMPLING)
 def add_knowledge(
     sets: Sequence[Outcome[QuestionSet]], chat: Chat, prompts: Prompts
 ) -> list[Outcome[QuestionSet]]:
-    """The sets with knowledge; those that have some are not asked about."""
+    """The sets with what each prompt leaves unsaid but its video must respect.
+
+    Asked once per prompt; sets that have knowledge already are not asked about.
+    """
     without = [one.unwrap() for one in sets if one.ok and one.unwrap().knowledge is None]
     asked = list(dict.fromkeys(one.prompt for one in without))
     answers = send(chat, [KNOWLEDGE.request(prompts, {"prompt": text}) for text in asked])

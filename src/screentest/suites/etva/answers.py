@@ -18,18 +18,11 @@ from screentest.models.templates import Pictures, Prompts, Slot
 from screentest.suites.etva.graph import AnswersAnswer
 from screentest.suites.etva.questions import PromptQuestion, QuestionSet
 
-# The answer token at the end of a reasoned answer.
-#
-# >>> read_answer("Conclusion: [YES] A girl walks.").value
-# True
-# >>> read_answer("Both [YES] and [NO] could be said.").failure.reason.value
-# 'unparsable'
-
 _TOKEN = re.compile(r"\[\s*(yes|no)\s*\]", re.IGNORECASE)
 
 
 class Compat(StrEnum):
-    """Whose rules count."""
+    """By which rules an answer is read."""
 
     STRICT = "strict"
     """Exactly one of the two tokens, or there is no answer."""
@@ -38,7 +31,13 @@ class Compat(StrEnum):
 
 
 def read_answer(text: str, compat: Compat = Compat.STRICT) -> Outcome[bool]:
-    """Whether an answer is yes or no; what a model thought before it spoke does not count."""
+    """Whether an answer is yes or no; what a model thought before it spoke does not count.
+
+    >>> read_answer("Conclusion: [YES] A girl walks.").value
+    True
+    >>> read_answer("Both [YES] and [NO] could be said.").failure.reason.value
+    'unparsable'
+    """
     if compat is Compat.UPSTREAM:
         return Outcome.of("[YES]" in text)
     found = {token.lower() for token in _TOKEN.findall(spoken(text))}
@@ -214,8 +213,6 @@ def must_be_whole(outcomes: Iterable[Outcome[Any]]) -> None:
             outcome.unwrap()
 
 
-# Which frames of a video the answering model is shown: two a second, at least four, evenly.
-
 MIN_FRAMES = 4
 MAX_FRAMES = 768
 MAX_PIXELS = 1280 * 28 * 28
@@ -228,7 +225,10 @@ def shown(
     most: int = MAX_FRAMES,
     max_pixels: int = MAX_PIXELS,
 ) -> Frames:
-    """An even number of frames, the first and the last among them."""
+    """How a video is shown to the answering model: two frames a second, at least four, evenly.
+
+    An even number of frames, the first and the last among them.
+    """
     return Frames(
         rate=fps,
         placing=Placing.ENDS,

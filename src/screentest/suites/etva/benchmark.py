@@ -90,8 +90,6 @@ def _apart(rows: NDArray[np.float64], chosen: NDArray[np.bool_]) -> float:
     return float(np.abs(first - second).sum() / 2)
 
 
-# The spread of questions over categories as a chart, one bar per category and benchmark.
-
 _FORMATS = (".svg", ".png", ".pdf")
 _COLOURS = ("#4878a8", "#d8873c", "#6a9f58", "#a15f9b")
 

@@ -33,10 +33,6 @@ if TYPE_CHECKING:
     from screentest.models.roles import FlowField
 
 
-# How the camera moves, from optical flow: the drift and the growth of the whole picture.
-#
-# A camera that turns left lets the picture move to the right; one that comes closer lets it grow.
-
 LEAST = 0.02
 """The share of the picture's longer side per second that counts as a movement."""
 AGREEING = 0.6
@@ -59,6 +55,8 @@ def movement(field: FlowField, seconds: float) -> Movement:
     >>> flow[..., 0] = 3.0
     >>> movement(flow, 0.5)
     Movement(right=0.1, down=0.0, growing=0.0)
+
+    A camera that turns left lets the picture move to the right; one that comes closer lets it grow.
     """
     height, width = field.shape[:2]
     longer = max(height, width)
@@ -114,8 +112,6 @@ def moves(value: str, seen: Sequence[Movement]) -> bool | None:
     agreeing = sum(sign * float(getattr(one, along)) >= LEAST for one in seen)
     return agreeing >= AGREEING * len(seen)
 
-
-# What a detector finds of some names in a few frames: whether, how many, where, what colour.
 
 SEEN = 0.2
 """The share of frames in which a thing must be found to be there."""
@@ -195,10 +191,6 @@ def _colours_in(image: Image, box: tuple[float, float, float, float]) -> np.ndar
     return np.bincount(names.ravel(), minlength=len(BASIC_COLOURS)) / max(1, names.size)
 
 
-# The built-in answerer: things its detector knows, counts, colours, sides, camera by flow.
-#
-# All else it does not answer: such a question is not applicable, and lowers coverage.
-
 Frames = Callable[[Sequence[Time], Size], Iterator[Frame]]
 PAIRS = 8
 _APART = Fraction(1, 8)
@@ -211,7 +203,10 @@ _COUNTS = (
 
 
 class BuiltinAnswerer:
-    """Answers from what a detector and optical flow see."""
+    """Answers from what a detector and optical flow see: things, counts, colours, sides, camera.
+
+    All else it does not answer: such a question is not applicable, and lowers coverage.
+    """
 
     def __init__(self, detector: Detector, flow: Flow, frames: Frames) -> None:
         self._detector = detector
@@ -343,7 +338,7 @@ def etva_builtin(
 
 @dataclass(frozen=True, slots=True, eq=False)
 class EtvaBuiltin:
-    """The metric."""
+    """Questions written by rules and answered by ``BuiltinAnswerer``."""
 
     saved: QuestionsFile | None
     gating: bool

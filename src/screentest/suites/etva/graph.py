@@ -125,12 +125,6 @@ def words_of(element: Element) -> str:
             return value
 
 
-# The ten kinds of questions.
-#
-# >>> read_category("Action")
-# <Category.MOTION: 'motion'>
-
-
 class Category(StrEnum):
     """What a question asks about. Stored in files: members are never renamed."""
 
@@ -171,7 +165,11 @@ _ALIASES = {
 
 
 def read_category(label: str) -> Category:
-    """The category that a label names, in whatever case and by the aliases of released files."""
+    """The category that a label names, in whatever case and by the aliases of released files.
+
+    >>> read_category("Action")
+    <Category.MOTION: 'motion'>
+    """
     name = label.strip().lower()
     if name in _ALIASES:
         return _ALIASES[name]
@@ -186,7 +184,7 @@ def read_category(label: str) -> Category:
         ) from None
 
 
-# What the agents that write and answer questions must answer: objects, every field required.
+# ---- Forms in which the agents answer: objects, every field required.
 
 _MOST = 80
 """Far above any prompt's elements; a list without end is no answer."""
@@ -253,11 +251,6 @@ class AnswersAnswer(BaseModel):
     answers: list[NumberedAnswer] = Field(max_length=3 * _MOST)
 
 
-# A scene graph as a picture: SVG, without any library.
-#
-# Entities stand in a column in the middle, their attributes to the right on lines, relations as
-# arcs on the left with their words.
-
 _ROW = 34
 _BOX = 190
 _LEFT = 330
@@ -275,7 +268,11 @@ _STYLE = "font-family:system-ui,sans-serif;font-size:13px"
 
 
 def graph_svg(graph: SceneGraph, title: str = "") -> str:
-    """The graph as an SVG document. Everything in it is text: nothing in a name is markup."""
+    """The graph as an SVG document. Everything in it is text: nothing in a name is markup.
+
+    Entities stand in a column in the middle, their attributes to the right on lines, relations as
+    arcs on the left with their words.
+    """
     rows = _rows(graph)
     height = _MARGIN * 2 + _ROW * max(1, sum(rows.values())) + (20 if title else 0)
     top = _MARGIN + (20 if title else 0)

@@ -37,8 +37,6 @@ from screentest.suites.etva.graph import MEANINGS, Category
 from screentest.suites.etva.questions import QuestionSet, QuestionsFile
 from screentest.suites.etva.rules.writer import rules_signature, write_by_rules
 
-# The scenes of an item: the clips of its script, or all of it with its prompt.
-
 
 @dataclass(frozen=True, slots=True)
 class TimedText:
@@ -74,8 +72,6 @@ def _piece(caption: str, span: Span | None, whole: Span) -> TimedText:
     message = f"the clip at {span} is outside the video, which ends at {float(whole.end):.3f} s"
     return TimedText(caption, span, Failure(Reason.NOT_APPLICABLE, message))
 
-
-# From the answers of all scenes to a metric's outcomes: score, coverage, categories.
 
 SCORE, COVERAGE = "score", "coverage"
 OUTPUTS = {
@@ -215,8 +211,6 @@ def _nothing_asked(scenes: Sequence[AskedScene]) -> NoValue:
     return NoValue(Reason.NOT_APPLICABLE, "the text gives nothing to ask about")
 
 
-# One item measured: questions for each of its scenes, answers, outcomes.
-
 Writer = Callable[[Sequence[str]], list[Outcome[QuestionSet]]]
 """Prompts in, their questions out, with the knowledge that answering wants."""
 
@@ -313,7 +307,7 @@ def etva(
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Etva:
-    """The metric."""
+    """Questions from a file or a writer, answered by a chat model, added up over the scenes."""
 
     writer: str
     saved: QuestionsFile | None

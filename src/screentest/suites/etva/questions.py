@@ -1,4 +1,4 @@
-"""Questions of a prompt, as they are saved, edited and used again for every model.
+"""Questions of a prompt, and the files in which they are saved, edited and used again.
 
 >>> one = PromptQuestion("q1", "Is there a cat in the video?", Category.EXISTENCE)
 >>> two = PromptQuestion("q2", "Is there a cat shown in this video?", one.category)
@@ -155,10 +155,6 @@ def _refuse_circles(questions: Sequence[PromptQuestion]) -> None:
         waiting = rest
 
 
-# Questions files: one line of JSON per prompt, made by a writer or imported, edited by people.
-#
-# Also the released files can be read as such, so that a published benchmark is used as it is.
-
 RELEASED = "released"
 _ADVICE = "Write one with `screentest suite etva questions`, or give the released files."
 
@@ -249,9 +245,6 @@ def _lines(path: Path) -> list[str]:
         raise UserError(f"{path} does not open: {error.strerror}", advice=_ADVICE) from None
     except UnicodeDecodeError:
         raise UserError(f"{path} is not UTF-8", advice=_ADVICE) from None
-
-
-# Where a metric's questions come from: a questions file, or a writer.
 
 
 class QuestionsFile:

@@ -1,4 +1,4 @@
-"""What a run of the metric holds: answers to read anew, and scores to compare with people's."""
+"""Runs and transcripts of the metric: answers read again, and scores beside people's."""
 
 from __future__ import annotations
 
@@ -125,9 +125,6 @@ def _recorded(question: Mapping[str, Any]) -> Outcome[bool]:
     if question["answer"] is None:
         return Outcome.failed(Reason.NOT_APPLICABLE, str(question.get("reason", "")))
     return Outcome.of(question["answer"] == "yes")
-
-
-# Transcripts scored again, without a model: released ones, or those of a run.
 
 
 def judge_transcripts(

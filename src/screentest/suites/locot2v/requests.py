@@ -1,4 +1,4 @@
-"""Showing a video to a chat model and asking about it; every answer has a form."""
+"""What the suite's metrics share: questions about a video, times of events, values over time."""
 
 from __future__ import annotations
 
@@ -21,10 +21,6 @@ from screentest.models.ask import Frames, Query
 from screentest.suites.locot2v.data import Event, PromptRecord, PromptSuite, read_prompt_suite
 
 if TYPE_CHECKING:
-    from screentest.models.templates import Slot
-
-
-if TYPE_CHECKING:
     from pydantic import BaseModel
 
     from screentest.models.templates import Slot
@@ -37,8 +33,6 @@ def few(count: int, long_side: int) -> Frames:
     return Frames(count, long_side=long_side, most=512)
 
 
-# The description of a video by a chat model, which both alignments start from.
-
 DESCRIBE = Query("locot2v/describe", None, "chat.describe")
 
 
@@ -46,9 +40,6 @@ def description(item: Item, resources: Resources, frames: Frames) -> str:
     """What the video shows, in one paragraph; the same question is not paid twice in a run."""
     text: str = DESCRIBE.one(resources, {"pictures": frames.show(resources, item.video)})
     return text.strip()
-
-
-# Temporal grounding: when in a video an event happens, as a chat model sees it.
 
 
 class Place(BaseModel):
@@ -96,8 +87,6 @@ def span_of(place: Place, video: VideoInfo) -> Span | None:
     end = min(video.span.end, seconds(round(place.end, 3)))
     return Span(start, end) if start < end else None
 
-
-# Values over time: their mean, and a curve of one point per few seconds.
 
 STEP = Fraction(2)
 """Seconds per point, as long as VBench-Long's clips."""
@@ -158,9 +147,6 @@ def mean(values: Iterable[float]) -> float:
     return math.fsum(found) / len(found)
 
 
-# What every metric here does alike: run on one item, and say why there is no value.
-
-
 @dataclass(frozen=True, slots=True)
 class Work:
     """A measurement: who wants frames, and what to conclude when they have passed."""
@@ -181,9 +167,6 @@ def inapplicable(detail: str, advice: str = "") -> NoValue:
 def no_score(detail: str, reason: Reason = Reason.NOT_APPLICABLE) -> Outcome[Score]:
     """The outcome of one output that has no value while others may have."""
     return Outcome(failure=Failure(reason, detail))
-
-
-# The record of a prompt suite behind an item, read once per file.
 
 
 class Records:

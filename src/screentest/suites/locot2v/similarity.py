@@ -1,4 +1,4 @@
-"""How alike texts and pictures are: what several metrics of the suite compare by."""
+"""How alike texts and pictures are, and the pieces and pairs of frames that are compared."""
 
 from __future__ import annotations
 
@@ -14,6 +14,10 @@ from screentest.suites.locot2v.requests import inapplicable, mean
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
+
+    Rows: TypeAlias = NDArray[np.floating]
+    """One vector of length one per frame, in order of time."""
+    Plane: TypeAlias = NDArray[Any]
 
 
 def text_vectors(texts: Sequence[str], resources: Resources) -> NDArray[np.float64]:
@@ -38,15 +42,6 @@ def nearness(first: NDArray[np.float64], second: NDArray[np.float64]) -> NDArray
     cosines = np.clip(first @ second.T, 0.0, 1.0)
     blank = np.outer(~first.any(axis=1), ~second.any(axis=1))
     return np.where(blank, 1.0, cosines)
-
-
-# Equations 8–15 as functions on unit vectors.
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    Rows: TypeAlias = NDArray[np.floating]
-    """One vector of length one per frame, in order of time."""
 
 
 def within(frames: Rows) -> float | None:
@@ -93,13 +88,6 @@ def inter(subjects: Sequence[Sequence[Rows]]) -> float | None:
     return mean(values) if values else None
 
 
-# How alike two pictures are: in their pixels and in their structure.
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    Plane: TypeAlias = NDArray[Any]
-
 WINDOW, SIGMA = 11, 1.5
 C1, C2 = (0.01 * 255) ** 2, (0.03 * 255) ** 2
 
@@ -138,8 +126,6 @@ def _blurred(plane: Plane) -> Plane:
     blurred = cv2.GaussianBlur(plane, (WINDOW, WINDOW), SIGMA)
     return np.asarray(blurred)[rim:-rim, rim:-rim]
 
-
-# Subjects and backgrounds of a frame: what the masks of detected subjects show and leave.
 
 DILATION = 0.02
 """How far masks are widened before the background is cut out, as a share of the short side."""
@@ -195,11 +181,6 @@ def _without(image: Image, masks: Sequence[NDArray[np.bool_]]) -> Image | None:
     return np.ascontiguousarray(np.where(hidden[..., None], 0, image), np.uint8)
 
 
-# Whether a video shows anything: one that is black all through is steady, and worth nothing.
-#
-# Without this, a generator that fails into darkness would have the best flickering, warping and
-# consistency of all.
-
 BLACK = 16
 """Levels up to this are black: what encoders leave of it."""
 
@@ -211,6 +192,9 @@ def is_black(image: Image) -> bool:
 
 class Light:
     """Looks at frames until one shows something.
+
+    One that is black all through is steady, and worth nothing: a generator that fails into darkness
+    would have the best flickering, warping and consistency of all.
 
     >>> import numpy as np
     >>> light = Light()
@@ -232,8 +216,6 @@ class Light:
         if not self.seen:
             raise inapplicable("every frame is black")
 
-
-# Each frame with the one before it, a few pairs at a time: memory stays flat.
 
 Pair: TypeAlias = tuple[Frame, Frame]
 

@@ -1,7 +1,7 @@
-"""The suite's own tables: standings by category and theme, and which scores go together.
+"""The suite's own tables: by category, theme and complexity, and which scores go together.
 
-What generators come to at every level is added up by ``scores.standings``; here are the values
-of single items, which correlations and charts are of.
+What generators come to at every level is added up by ``scores.standings``; here are the values of
+single items, which correlations and charts are of.
 """
 
 from __future__ import annotations
@@ -95,9 +95,6 @@ def paired(scores: ItemScores, first: str, second: str) -> tuple[list[float], li
     return [values[first] for values in both], [values[second] for values in both]
 
 
-# How scores depend on the complexity of prompts: what figure 10 shows.
-
-
 def by_complexity(
     results: Results, scores: ItemScores, prompts: PromptSuite | None = None
 ) -> dict[str, dict[str, dict[int, list[float]]]]:
@@ -123,8 +120,6 @@ def _grades(results: Results, prompts: PromptSuite | None, item: str) -> Mapping
         return record.complexity
     return complexity_of(known) if known is not None else {}
 
-
-# Which scores go together: table 5, over single items.
 
 TABLE_5: tuple[tuple[str, str], ...] = (
     ("static_quality", "temporal_quality"),

@@ -37,11 +37,6 @@ if TYPE_CHECKING:
     from screentest.core.outcome import Json
 
 
-# A video described by a chat model: an overview, then every shot, then every shot's script.
-#
-# The overview is handed to whoever describes a shot, so that people and places keep their names
-# from shot to shot. A video of one shot needs none.
-
 TEMPLATES = ("univ/overview", "univ/describe", "univ/script")
 _OVERVIEW_FRAMES = 48
 LEAST_DESCRIBED = 0.5
@@ -58,7 +53,11 @@ class Described:
 
 @dataclass(frozen=True, slots=True)
 class Describer:
-    """Describes one item."""
+    """A video described by a chat model: an overview, then every shot, then every shot's script.
+
+    The overview is given to whoever describes a shot, so that people and places keep their names
+    from shot to shot. A video of one shot needs none.
+    """
 
     item: Item
     resources: Resources

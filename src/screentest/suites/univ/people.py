@@ -177,11 +177,6 @@ def _welch(mine: list[float], rest: list[float]) -> Interval | None:
     return Interval(float(found.low), float(found.high))
 
 
-# Sheets for people: what to rate, without what the judge said; and what they answered.
-#
-# A sheet is a CSV with a row for every item, value and vote: item, video, value, lowest, highest,
-# rater, score. People fill in the last column.
-
 COLUMNS = ("item", "video", "value", "lowest", "highest", "rater", "score")
 
 
@@ -247,6 +242,9 @@ def write_sheet(
     """Draw items and write the sheet; returns how many were drawn.
 
     Every rater gets the rows in an order of their own, so that no two tire at the same place.
+
+    A sheet is a CSV with a row for every item, value and vote: item, video, value, lowest, highest,
+    rater, score. People fill in the last column.
     """
     scored = judged(results, names)
     drawn = draw_sample([item for item, _ in scored], share, seed=seed)

@@ -1,8 +1,8 @@
-"""What is judged at once: the whole video, or one shot with the text and source that go with it.
+"""The tasks, and what is judged at once: the whole video, or one shot with its text and source.
 
-A shot's text is the clip of the script that is on at its middle, or the clip of its number
-where script and video have equally many; else the whole text. Its source is the shot of its
-number where both videos have equally many; else the same share of the running time.
+A shot's text is the clip of the script that is on at its middle, or the clip of its number where
+script and video have equally many; else the whole text. Its source is the shot of its number where
+both videos have equally many; else the same share of the running time.
 """
 
 from __future__ import annotations
@@ -81,8 +81,6 @@ def _source_spans(item: Item, resources: Resources, shots: Sequence[Shot]) -> Se
     ]
 
 
-# Reference pictures: untrusted files, read with care and made small.
-
 MOST_PIXELS = 64_000_000
 _FORMATS = ("JPEG", "PNG", "WEBP", "BMP", "TIFF")
 
@@ -121,9 +119,6 @@ def _too_large(path: Path) -> NoValue:
     most = MOST_PIXELS // 1_000_000
     message = f"the reference {path.name} has more than {most} million pixels"
     return NoValue(Reason.TOO_LARGE, message, advice="Give a smaller one.")
-
-
-# The five tasks that end in a video, and what each is judged by.
 
 
 class UnivTask(StrEnum):

@@ -1,4 +1,4 @@
-"""One question to the judge: a template, its slots, the form of the answer."""
+"""One question to the judge, and the frames it is shown."""
 
 from __future__ import annotations
 
@@ -35,12 +35,6 @@ def request(
     return query.request(resources.prompts, slots)
 
 
-# Which frames a model is shown, and how large: fewer and smaller the longer the video is.
-#
-# The published rates: four a second at a short side of 480, two from 15 s on, one from 90 s on,
-# one every two seconds from 300 s on; a short side of 360 from 180 s on. Frames are taken at
-# whole steps of the source's own frames, and never enlarged.
-
 _RATES = ((10, Fraction(4)), (15, Fraction(2)), (90, Fraction(1)), (300, Fraction(1, 2)))
 _SIDES = ((10, 480), (180, 360))
 MOST = 320
@@ -49,7 +43,12 @@ bites only beyond ten minutes."""
 
 
 def shown(fps: Fraction = Fraction(4), short_side: int = 480, most: int = MOST) -> Frames:
-    """How a video is shown to the judge."""
+    """Which frames a model is shown, and how large: fewer and smaller the longer the video is.
+
+    The published rates: four a second at a short side of 480, two from 15 s on, one from 90 s on,
+    one every two seconds from 300 s on; a short side of 360 from 180 s on. Frames are taken at
+    whole steps of the source's own frames, and never enlarged.
+    """
     return Frames(
         rate=fps,
         placing=Placing.STEPS,

@@ -1,9 +1,4 @@
-"""From points per piece to values per video.
-
-A video judged shot by shot has the mean of its shots, each with the weight of its running time.
-Judged at both levels, it has the mean of the two. The average is the unweighted mean of the
-eight dimensions.
-"""
+"""What the judge is asked about each piece, and the values of a video that come of it."""
 
 from __future__ import annotations
 
@@ -28,11 +23,6 @@ if TYPE_CHECKING:
     from screentest.core.outcome import Json
 
 
-# Two questions about each piece: what is wrong with it, then how many points it gets.
-#
-# The first shows all that the task gives (references, text, original) and the video, and asks
-# for findings along six parts; the second turns the findings into points for eight dimensions.
-
 SCORE_TEMPLATE = "univ/score"
 
 
@@ -48,7 +38,12 @@ class JudgedPiece:
 
 @dataclass(frozen=True, slots=True)
 class Inspector:
-    """Asks about pieces of one item."""
+    """Asks two questions about each piece of an item: what is wrong with it, and how many points it
+    gets.
+
+    The first shows all that the task gives (references, text, original) and the video, and asks for
+    findings along six parts; the second turns the findings into points for eight dimensions.
+    """
 
     task: UnivTask
     item: Item
@@ -151,7 +146,12 @@ def average(values: Mapping[Dimension, float]) -> float:
 
 
 def outcomes_of(whole: JudgedPiece | None, shots: Sequence[JudgedPiece]) -> Outcomes:
-    """The eight dimensions and their average, with findings and shots as evidence."""
+    """The eight dimensions and their average, with findings and shots as evidence.
+
+    A video judged shot by shot has the mean of its shots, each with the weight of its running time.
+    Judged at both levels, it has the mean of the two. The average is the unweighted mean of the
+    eight dimensions.
+    """
     levels: list[dict[Dimension, float]] = []
     details: dict[str, Json] = {}
     if whole is not None:

@@ -1,7 +1,7 @@
-"""The script of a video: all that a description says as one text, in a fixed order.
+"""The script of a video: all that a description says as one text; and the paper's own JSON.
 
-Style and atmosphere, the camera as it starts, the first frame, then what happens in order of
-time; between shots stands "Shot cut". What a description leaves open is not mentioned.
+Style and atmosphere, the camera as it starts, the first frame, then what happens in order of time;
+between shots stands "Shot cut". What a description leaves open is not mentioned.
 """
 
 from __future__ import annotations
@@ -128,11 +128,6 @@ def _then(texts: Sequence[str]) -> str:
     return ", then ".join(_bare(text) for text in texts)
 
 
-# Descriptions in the paper's own JSON: its field names, its ids of classes, its "None".
-#
-# ``read_paper_form`` takes what the published captioning prompt asks a model for;
-# ``paper_form`` writes it, for tools that expect it.
-
 _FIRST_FRAME = "appears in the first frame"
 _CAMERA = {
     "shot_size": "shot_size",
@@ -156,10 +151,11 @@ _POSITION = {
 
 
 def read_paper_form(document: Mapping[str, Any]) -> Description:
-    """A description from the paper's JSON; what says "None" is absent.
+    """A description from the JSON that the published captioning prompt asks a model for.
 
-    A description of a subject is one text there: how many and what it looks like are not message
-    apart, so all of it is its appearance.
+    It has the paper's field names and ids of classes; what says "None" is absent. A description of
+    a subject is one text there: how many and what it looks like are not told apart, so all of it is
+    its appearance.
     """
     try:
         return Description.model_validate(

@@ -97,8 +97,6 @@ def task_radars(tasks: Sequence[TaskStandings]) -> Figure:
     return radar(panels, {one.value: TITLES[one] for one in Dimension})
 
 
-# What judging cost: tokens and seconds per case and task, from the ledger of a run.
-
 PUBLISHED: Mapping[UnivTask, tuple[int, int]] = {
     UnivTask.V2V: (25104, 45),
     UnivTask.TV2V: (25898, 62),

@@ -34,13 +34,6 @@ from screentest.suites.univ.vocabulary import (
     Dimension,
 )
 
-# From matches to values: sub-dimensions, dimensions, and their average.
-#
-# A sub-dimension is the mean of its items; a dimension the unweighted mean of its
-# sub-dimensions; the average that of the dimensions. The released code has no such step, so this
-# one is ours. What has no item has no value: the published table fills its camera column with the
-# mean of the other seven, which leaves the average what it is here.
-
 AVERAGE = "average"
 
 
@@ -60,6 +53,11 @@ def add_up(entries: Sequence[ChecklistEntry], scores: Sequence[float]) -> Levels
     >>> warm, red = ChecklistEntry("colour_hue", "warm"), ChecklistEntry("colour_hue", "red")
     >>> add_up([warm, red, ChecklistEntry("action_event", "runs")], [1.0, 0.5, 0.0]).average
     0.375
+
+    A sub-dimension is the mean of its items; a dimension the unweighted mean of its sub-dimensions;
+    the average that of the dimensions. The released code has no such step, so this one is ours.
+    What has no item has no value: the published table fills its camera column with the mean of the
+    other seven, which leaves the average what it is here.
     """
     grouped: dict[str, list[float]] = {}
     for entry, score in zip(entries, scores, strict=True):

@@ -1,7 +1,7 @@
-"""The words of a description: closed lists, beside which free text is welcome.
+"""The words of a description (closed lists beside free text), and the dimensions they belong to.
 
-A member's value is what is written; ``also`` are other names it goes by. ``classify`` finds
-which member a free text is about, so that a corpus can be counted.
+A member's value is what is written; ``also`` are other names it goes by. ``classify`` finds which
+member a free text is about, so that a corpus can be counted.
 """
 
 from __future__ import annotations
@@ -244,14 +244,12 @@ def _patterns(vocabulary: type[StrEnum]) -> list[tuple[StrEnum, re.Pattern[str]]
     return found
 
 
-# The eight dimensions and 21 sub-dimensions of UniV-Eval, and where vocabularies belong.
-#
-# Atmosphere has its field in every description and checklist, and is none of the 21. It is
-# counted beside them and enters no average.
-
-
 class Dimension(StrEnum):
-    """What a video is scored in, in the order of the published table."""
+    """The eight dimensions a video is scored in, in the order of the published table.
+
+    Atmosphere has its field in every description and checklist, and is none of the 21. It is
+    counted beside them and enters no average.
+    """
 
     SUBJECT = "subject"
     BACKGROUND = "background"

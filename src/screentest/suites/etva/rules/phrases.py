@@ -1,4 +1,4 @@
-"""Noun phrases and verbs as questions speak of them."""
+"""Noun phrases and verbs as questions speak of them, collected in the draft of a graph."""
 
 from __future__ import annotations
 
@@ -13,8 +13,6 @@ from screentest.suites.etva.graph import (
     SceneGraph,
 )
 from screentest.suites.etva.questions import PromptQuestion, distinct, with_needs
-
-# Which category an attribute, an action or a place belongs to, by lists of words.
 
 MATERIALS = frozenset(
     (
@@ -193,8 +191,6 @@ def doing(word: Word) -> str:
     third = verb is not None and verb.form == "s" and low.endswith("s")
     return ing_form(lexicon().singular(low) if third else low)
 
-
-# A graph and its questions while they are being found.
 
 FILM = "film"
 """The entity that camera and style belong to. Nobody asks whether it exists."""

@@ -1,4 +1,4 @@
-"""Where things are: "a cat on a mat", "a dog on the left of a bicycle"."""
+"""Where things are ("a cat on a mat"), what they have, and how a prompt says that it is filmed."""
 
 from __future__ import annotations
 
@@ -110,17 +110,6 @@ def _is_side(chunk: Chunk) -> bool:
     return chunk.low in _SIDES or chunk.low in _SURFACES
 
 
-# What a prompt says of how it is filmed: camera, technique, style, written words.
-#
-# Such phrases are cut out of the text, so that "camera push in" is not read as a push.
-#
-# >>> rest, asked = read_filming("A girl walks, camera pull out, in watercolour style.")
-# >>> rest.split()
-# ['A', 'girl', 'walks', '.']
-# >>> [one.question for one in asked]
-# ['Is the camera pulling out, away from the subject?', 'Is the video in watercolour style?']
-
-
 @dataclass(frozen=True, slots=True)
 class Filmed:
     """A quality of the whole film: what it is, and the question after it."""
@@ -208,7 +197,16 @@ _QUOTED = re.compile(r"[\"“](?P<words>[^\"“”]{1,80})[\"”]")
 
 
 def read_filming(prompt: str) -> tuple[str, list[Filmed]]:
-    """The prompt without such phrases (blanks in their place), and the phrases."""
+    """The prompt without such phrases (blanks in their place), and the phrases.
+
+    Such phrases are cut out of the text, so that "camera push in" is not read as a push.
+
+    >>> rest, asked = read_filming("A girl walks, camera pull out, in watercolour style.")
+    >>> rest.split()
+    ['A', 'girl', 'walks', '.']
+    >>> [one.question for one in asked]
+    ['Is the camera pulling out, away from the subject?', 'Is the video in watercolour style?']
+    """
     found: list[tuple[int, Filmed]] = []
 
     def cutting(pattern: re.Pattern[str], read: Callable[[re.Match[str]], Filmed]) -> None:

@@ -122,12 +122,6 @@ class Documents:
             raise StorageError(f"{path} cannot be written: {error.strerror}") from None
 
 
-# Stage results that people look over: out as manifests, back as corrections.
-#
-# A manifest is what ``screentest annotate serve --task prompts`` shows: the real video and the
-# text of one stage. People approve or correct it; their corrections become the stage's result,
-# and what depends on it is made anew at the next start.
-
 DRAFTS_FILE = "drafts.jsonl"
 REVIEWS = "review"
 """The folder of the other stages' manifests."""
@@ -135,7 +129,7 @@ REVIEWS = "review"
 
 @dataclass(frozen=True, slots=True)
 class Corrections:
-    """What became of them."""
+    """What became of the corrections of one stage: ids of videos."""
 
     changed: tuple[str, ...] = ()
     approved: tuple[str, ...] = ()
@@ -154,6 +148,10 @@ def write_reviews(
 
     ``known`` has the results by id and stage. Drafts are in ``drafts.jsonl``, the others in
     ``review/<stage>.jsonl``. The path of the drafts; None where there is no draft yet.
+
+    A manifest is what ``screentest annotate serve --task prompts`` shows: the real video and the
+    text of one stage. People approve or correct it; their corrections become the stage's result,
+    and what depends on it is made anew at the next start.
     """
     drafts = None
     for stage in REVIEWED:

@@ -1,4 +1,4 @@
-"""What the stages ask, and in which form it is answered."""
+"""The forms in which the stages are answered, and what is measured on a source."""
 
 from __future__ import annotations
 
@@ -77,10 +77,6 @@ COMPLEXITY = Query("locot2v/complexity", Complexity, "chat.extract")
 ALL = (CHECK, DRAFT, CRITIQUE, REVISE, WATCH, MERGE, EVENT_PROMPTS, COMPLEXITY)
 
 
-# What makes a video a bad source: text burnt into it, an overlay that stands still, poor quality.
-#
-# These are plain measurements that flag; a person decides. They look at a few frames.
-
 FRAMES, LONG_SIDE = 16, 480
 EDGE = 60.0
 """A gradient (Sobel, of 0–255 grey) that counts as an edge."""
@@ -120,7 +116,10 @@ class Looks:
 
 
 def look(video: Path, resources: Resources) -> Looks:
-    """Measure a video on frames spread over it."""
+    """Measure a video on frames spread over it.
+
+    These are plain measurements that flag; a person decides. They look at a few frames.
+    """
     moments = evenly(resources.info(video).span, FRAMES)
     wants = FrameRequest(size=Size(long_side=LONG_SIDE), filter=Filter.AREA)
     images = [frame.image for frame in resources.frames(video, moments, wants)]

@@ -1,8 +1,4 @@
-"""Overall alignment: does the video as a whole show what the prompt describes?
-
-A chat model writes a detailed description of the video. The score is the similarity in meaning
-of that description to the prompt's base: the prompt without what only concerns evaluation.
-"""
+"""Alignment with the prompt: of the whole video, of its events, and of human actions."""
 
 from __future__ import annotations
 
@@ -59,7 +55,11 @@ def overall_alignment(
 
 @dataclass(frozen=True)
 class OverallAlignment:
-    """Cosine of two texts, in 0–1."""
+    """Does the video as a whole show what the prompt describes? Cosine of two texts, in 0–1.
+
+    A chat model writes a detailed description of the video. The score is the similarity in meaning
+    of that description to the prompt's base: the prompt without what only concerns evaluation.
+    """
 
     records: Records
     frames: Frames
@@ -90,14 +90,6 @@ class OverallAlignment:
         return Work(conclude)
 
 
-# Event-level alignment: do the events of the prompt happen, as told, and in order? (equation 1)
-#
-# Events of the prompt and of the video's description are matched one to one so that the sum of
-# the similarities of their descriptions is largest (the Hungarian algorithm). A matched pair
-# scores that similarity times the mean similarity of its four fields: subject, setting, action
-# and camera motion. The mean over pairs is multiplied by 1 − inversions / most possible
-# inversions of the matched order. One pair has no order to lose.
-
 EVENT_ALIGNMENT = "locot2v_event_alignment"
 FIELDS = ("subject", "setting", "action", "camera")
 
@@ -116,7 +108,14 @@ def event_alignment(*, records: str = "", frames: int = 32, long_side: int = 512
 
 @dataclass(frozen=True)
 class EventAlignment:
-    """Fidelity of matched events, times how well their order was kept."""
+    """Do the events of the prompt happen, as it says, and in its order? (equation 1)
+
+    Events of the prompt and of the video's description are matched one to one so that the sum of
+    the similarities of their descriptions is largest (the Hungarian algorithm). A matched pair
+    scores that similarity times the mean similarity of its four fields: subject, setting, action
+    and camera motion. The mean over pairs is multiplied by 1 − inversions / most possible
+    inversions of the matched order. One pair has no order to lose.
+    """
 
     records: Records
     frames: Frames
@@ -213,14 +212,6 @@ def order_kept(places: Sequence[int]) -> float:
     return 1 - inversions / most if most else 1.0
 
 
-# Human action: do the people in the video do what the prompt says, and naturally?
-#
-# Human actions are read from the prompt. For each, a chat model is asked whether it occurs; and
-# of one that does, three questions on how smoothly it is performed: is it continuous, natural,
-# fluid from start to finish. An action scores the share of yes among the three, and 0 where it
-# does not occur; the video the mean over its actions. The paper names the questions, not how
-# they are put together.
-
 HUMAN_ACTION = "locot2v_human_action"
 SMOOTHNESS = (
     "Does the action go on without a sudden break?",
@@ -253,7 +244,14 @@ def human_action(*, records: str = "", frames: int = 32, long_side: int = 512) -
 
 @dataclass(frozen=True)
 class HumanActions:
-    """Mean over actions of occurrence times smoothness."""
+    """Do the people in the video do what the prompt says, and naturally?
+
+    Human actions are read from the prompt. For each, a chat model is asked whether it occurs; and
+    of one that does, three questions on how smoothly it is performed: is it continuous, natural,
+    fluid from start to finish. An action scores the share of yes among the three, and 0 where it
+    does not occur; the video the mean over its actions. The paper names the questions, not how they
+    are put together.
+    """
 
     records: Records
     frames: Frames

@@ -1,8 +1,4 @@
-"""Semantic consistency: how little the meaning of the picture jumps from frame to frame.
-
-EvalCrafter's protocol with another encoder: the mean cosine similarity of the features of
-consecutive frames. The paper takes SigLIP 2 for the features.
-"""
+"""Consistency: of consecutive frames, and of subjects and backgrounds in and across events."""
 
 from __future__ import annotations
 
@@ -63,7 +59,11 @@ def semantic_consistency() -> SemanticConsistency:
 
 
 class SemanticConsistency:
-    """Mean cosine similarity of consecutive frames."""
+    """How little the meaning of the picture jumps from frame to frame.
+
+    EvalCrafter's protocol with another encoder: the mean cosine similarity of the features of
+    consecutive frames. The paper takes SigLIP 2 for the features.
+    """
 
     info = MetricInfo(
         outputs={
@@ -122,17 +122,6 @@ class _Likeness(BaseConsumer):
             self._last = vector
 
 
-# Intra- and inter-event consistency of subjects and backgrounds (equations 7–16).
-#
-# A chat model says when each event of the prompt happens. In frames of that range, the event's
-# subjects are found by detection and cut out along their shape; the background is what is left.
-# The image encoder turns both into unit vectors. Within an event, consistency is the mean
-# similarity of consecutive frames; across events, that of all frames of one event with all of
-# another, for subjects that appear in several.
-#
-# Two events have the same subject where their phrases say so: equal words, or texts at least
-# ``same_subject`` alike. The paper leaves this open, as it does the number of frames per event.
-
 EVENT_CONSISTENCY = "locot2v_event_consistency"
 OUTPUTS = {
     "intra_event_subject": "how alike a subject stays within an event",
@@ -175,7 +164,17 @@ def event_consistency(
 
 @dataclass(frozen=True)
 class EventConsistency:
-    """Four cosines."""
+    """Intra- and inter-event consistency of subjects and backgrounds (equations 7–16).
+
+    A chat model says when each event of the prompt happens. In frames of that range, the event's
+    subjects are found by detection and cut out along their shape; the background is what is left.
+    The image encoder turns both into unit vectors. Within an event, consistency is the mean
+    similarity of consecutive frames; across events, that of all frames of one event with all of
+    another, for subjects that appear in several.
+
+    Two events have the same subject where their phrases say so: equal words, or texts at least
+    ``same_subject`` alike. The paper leaves this open, as it does the number of frames per event.
+    """
 
     records: Records
     frames: Frames

@@ -32,8 +32,6 @@ if TYPE_CHECKING:
     from screentest.core.outcome import Json
 
 
-# What a viewer would expect, as questions with a polarity: for HERD and for building suites.
-
 PER_DIMENSION = 6
 ABOUT: Mapping[str, str] = {
     "emotional_response": "what the viewer feels, and whether attention is held to the end",

@@ -1,14 +1,4 @@
-"""Dynamic degree: whether there is motion that one can see.
-
-VBench's protocol: optical flow between frames about an eighth of a second apart; a pair moves
-where the mean of the largest 5% of flow magnitudes exceeds six pixels on a short side of 256;
-a video is dynamic where at least a quarter of its frames move.
-
-The paper defines the dynamic degree as the share of dynamic videos, but the values it prints
-are not shares of 240. So the default is that of VBench-Long, the share of dynamic clips of two
-seconds; ``by="video"`` gives the plain yes or no, ``by="degree"`` the second edition's graded
-form: how far each pair reaches towards the threshold.
-"""
+"""Metrics of motion in VBench's protocols: dynamic degree, flickering, smoothness."""
 
 from __future__ import annotations
 
@@ -49,7 +39,17 @@ def dynamic_degree(
 
 @dataclass(frozen=True)
 class DynamicDegree:
-    """The share of clips that move, a yes or no, or a degree."""
+    """Whether there is motion that one can see: a share of clips, a yes or no, or a degree.
+
+    VBench's protocol: optical flow between frames about an eighth of a second apart; a pair moves
+    where the mean of the largest 5% of flow magnitudes exceeds six pixels on a short side of 256; a
+    video is dynamic where at least a quarter of its frames move.
+
+    The paper defines the dynamic degree as the share of dynamic videos, but the values it prints
+    are not shares of 240. So the default is that of VBench-Long, the share of dynamic clips of two
+    seconds; ``by="video"`` gives the plain yes or no, ``by="degree"`` the second edition's graded
+    form: how far each pair reaches towards the threshold.
+    """
 
     by: By
     clip: Fraction
@@ -147,12 +147,6 @@ def clips_of(span: Span, seconds: Fraction) -> list[Span]:
     return [Span(start, start + seconds) for start in starts]
 
 
-# Temporal flickering: how little consecutive frames differ, pixel by pixel.
-#
-# VBench's protocol: the mean over all pairs of frames of their mean absolute difference over all
-# pixels and channels, as (255 − mean) / 255. It is meant for videos whose content stands still;
-# motion lowers it too.
-
 TEMPORAL_FLICKERING = "locot2v_temporal_flickering"
 
 
@@ -168,7 +162,12 @@ def temporal_flickering() -> TemporalFlickering:
 
 
 class TemporalFlickering:
-    """(255 − mean absolute difference) / 255."""
+    """How little consecutive frames differ, pixel by pixel.
+
+    VBench's protocol: the mean over all pairs of frames of their mean absolute difference over all
+    pixels and channels, as (255 − mean) / 255. It is meant for videos whose content stands still;
+    motion lowers it too.
+    """
 
     info = MetricInfo(
         outputs={
@@ -210,11 +209,6 @@ def difference(first: object, second: object) -> float:
     return float(cv2.norm(one, two, cv2.NORM_L1)) / one.size
 
 
-# Motion smoothness: whether a frame is what its neighbours lead one to expect.
-#
-# VBench's protocol: every second frame is taken out and made anew by frame interpolation from
-# those beside it; the mean absolute error against the true frame, as (255 − error) / 255.
-
 MOTION_SMOOTHNESS = "locot2v_motion_smoothness"
 
 
@@ -228,7 +222,11 @@ def motion_smoothness(*, long_side: int = 0) -> MotionSmoothness:
 
 @dataclass(frozen=True)
 class MotionSmoothness:
-    """(255 − mean error of interpolated frames) / 255."""
+    """Whether a frame is what its neighbours lead one to expect.
+
+    VBench's protocol: every second frame is taken out and made anew by frame interpolation from
+    those beside it; the mean absolute error against the true frame, as (255 − error) / 255.
+    """
 
     long_side: int
 

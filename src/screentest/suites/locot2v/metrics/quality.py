@@ -1,10 +1,4 @@
-"""Aesthetic quality: how beautiful the frames are, one per second.
-
-The paper's model (Aesthetic Predictor V2.5) says 1 to 10, but hardly anything reaches 10. So
-the mean is divided by a reference that can be reached: the mean of the best tenth of a set of
-good pictures. ``screentest suite locot2v upper-bound DIR`` computes it; without one, the top of
-the backend's own scale is taken.
-"""
+"""Quality of the frames: aesthetic, one frame a second, and technical, in segments."""
 
 from __future__ import annotations
 
@@ -39,7 +33,13 @@ def aesthetic_quality(*, upper_bound: float = 0.0, rate: float = 1.0) -> Aesthet
 
 @dataclass(frozen=True)
 class AestheticQuality:
-    """Mean over frames, as a share of the upper bound; never above 1."""
+    """How beautiful the frames are, one per second, as a share of the upper bound; never above 1.
+
+    The paper's model (Aesthetic Predictor V2.5) says 1 to 10, but hardly anything reaches 10. So
+    the mean is divided by a reference that can be reached: the mean of the best tenth of a set of
+    good pictures. ``screentest suite locot2v upper-bound DIR`` computes it; without one, the top of
+    the backend's own scale is taken.
+    """
 
     upper_bound: float
     rate: Fraction
@@ -113,11 +113,6 @@ def best_tenth(scores: list[float]) -> float:
     return float(np.sort(np.asarray(scores, np.float64))[-count:].mean())
 
 
-# Technical quality: noise, blur, blocks and other artefacts, in segments below ten seconds.
-#
-# The paper's model (DOVER++) was trained on videos of about ten seconds. So the video is cut
-# into equal segments, each shorter than that; the score is their mean.
-
 TECHNICAL_QUALITY = "locot2v_technical_quality"
 MOST_FRAMES = 96
 """Of one segment: what DOVER looks at, and a bound on memory."""
@@ -138,7 +133,11 @@ def technical_quality(*, segment_seconds: float = 10.0, rate: float = 4.0) -> Vi
 
 @dataclass(frozen=True)
 class VideoTechnicalQuality:
-    """The mean over segments."""
+    """Technical quality: noise, blur, blocks and other artefacts, in segments below ten seconds.
+
+    The paper's model (DOVER++) was trained on videos of about ten seconds. So the video is cut into
+    equal segments, each shorter than that; the score is their mean.
+    """
 
     segment: Fraction
     rate: Fraction

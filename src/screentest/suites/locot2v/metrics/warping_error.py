@@ -33,20 +33,12 @@ from screentest.suites.locot2v.requests import Timeline, Work, inapplicable
 from screentest.suites.locot2v.similarity import Pair, Pairwise
 
 if TYPE_CHECKING:
-    from screentest.models.roles import FlowField
-
-
-# Moving one picture onto another by optical flow, and where that cannot work.
-#
-# Lai et al. (2018) by way of EvalCrafter: a pixel is not compared where going there and coming
-# back ends elsewhere, or where the flow itself changes abruptly.
-
-if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from screentest.models.roles import FlowField
 
     Plane: TypeAlias = NDArray[Any]
+
 
 RELATIVE, ABSOLUTE = 0.01, 0.5
 """A round trip may miss by this: squared pixels, relative to the motion and at all."""
@@ -84,6 +76,9 @@ def visible(there: FlowField, back: FlowField, *, edges: bool = True) -> NDArray
     """Which pixels of the later picture can be compared at all.
 
     With ``edges``, none that looks outside the earlier one.
+
+    Lai et al. (2018) by way of EvalCrafter: a pixel is not compared where going there and coming
+    back ends elsewhere, or where the flow itself changes abruptly.
     """
     out = moved(there, back)
     allowed = RELATIVE * (_squares(out) + _squares(back)) + ABSOLUTE
