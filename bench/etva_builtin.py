@@ -14,8 +14,8 @@ from typing import Any
 
 from screentest.core import Item, Reason
 from screentest.run.session import Tools, read_settings
+from screentest.scores.evaluators import resolve, sign
 from screentest.scores.measure import measure
-from screentest.scores.tasks import resolve, sign
 
 ROOT = Path(__file__).parent.parent
 

@@ -49,10 +49,11 @@ from screentest.results import (
 )
 from screentest.run import Engine, Retry, RunReader, RunStore
 from screentest.run.session import MODELS, Settings, open_engine, read_settings
+from screentest.scores.evaluators import metric_names, resolve
 from screentest.scores.remote import Cache
 from screentest.scores.results import read_results
 from screentest.scores.suite import SuiteItems, read_suite
-from screentest.scores.tasks import metric_names, resolve, score_items
+from screentest.scores.tasks import score_items
 
 if TYPE_CHECKING:
     from fractions import Fraction
@@ -392,7 +393,8 @@ def report(
     ``embed`` puts the videos into the page.
     """
     from screentest.reports.data import read_report
-    from screentest.reports.html import PageOptions, write_html, write_tables
+    from screentest.reports.formats import write_tables
+    from screentest.reports.html import PageOptions, write_html
 
     read = read_report(_folders(runs), by=by, suites=suites)
     page = Path(out)

@@ -13,7 +13,7 @@ import pytest
 
 from screentest.core import BadOption, Reason, Table, UserError
 from screentest.reports.data import read_report
-from screentest.reports.html import FORMATS, as_csv, latex, markdown, write_tables
+from screentest.reports.formats import FORMATS, as_csv, latex, markdown, write_tables
 from screentest.reports.tables import tables
 from tests.reports.runs import (
     CALM,

@@ -34,8 +34,8 @@ from screentest.judges.verdicts import _answer, rate_cases
 from screentest.run import RunStore
 from screentest.run.session import Settings, Tools
 from screentest.sample import sample_videos
+from screentest.scores.evaluators import Evaluator
 from screentest.scores.measure import guarded
-from screentest.scores.tasks import Evaluator
 
 
 def raising(error: Exception) -> Callable[[], NoReturn]:

@@ -17,8 +17,8 @@ import screentest
 from screentest.run import InlineEngine
 from screentest.sample import backgrounds, sample_videos
 from screentest.testbeds.builder import build_testbed
-from screentest.testbeds.join import read_track
 from screentest.testbeds.options import BuildOptions
+from screentest.testbeds.packets import read_track
 from screentest.testbeds.remake import Remade, remake_pairs
 from screentest.testbeds.sources import Extractor, by_rules
 from screentest.testbeds.testbed import FILE, read_testbed

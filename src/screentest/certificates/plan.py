@@ -42,7 +42,7 @@ from screentest.judges.cases import (
 from screentest.judges.verdicts import judge_pairs, metrics_of
 from screentest.run import Engine, Execution, Record, RunReader, RunStore
 from screentest.run.session import Settings
-from screentest.scores.tasks import Evaluator
+from screentest.scores.evaluators import Evaluator
 from screentest.stats.paired import order_effect
 
 NOTE = "certificate"

@@ -27,17 +27,9 @@ from screentest.run.records import RecordKey, encode
 from screentest.run.session import Settings, Tools, open_tools
 from screentest.run.store import RunStore
 from screentest.run.tasks import Engine, Finished, Job, Task, TaskResults
+from screentest.scores.evaluators import Evaluator, known, resolve, sign
 from screentest.scores.measure import guarded, must_be_outcome, refuse_faults
-from screentest.scores.tasks import (
-    Evaluator,
-    keep_models,
-    known,
-    resolve,
-    roles_of,
-    score_tasks,
-    sign,
-    signed_metrics,
-)
+from screentest.scores.tasks import keep_models, roles_of, score_tasks, signed_metrics
 
 _EVIDENCE = 5
 """Points of a curve that go into a verdict; all of it is in the record of the metric."""

@@ -1,138 +1,25 @@
-"""Scoring items with metrics, into a run: one task per item, one record per metric.
-
-An ``Evaluator`` is a metric or judge by name, with the signature of all its numbers depend on.
-"""
+"""Scoring items with metrics, into a run: one task per item, one record per metric."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import nullcontext
-from dataclasses import dataclass, replace
-from typing import Any
+from dataclasses import dataclass
 
-from screentest._util.version import VERSION
 from screentest.core.calls import Progress
-from screentest.core.errors import NoValue, UnknownName, UserError
+from screentest.core.errors import UserError
 from screentest.core.item import Item
-from screentest.core.metric import Judge, JudgeInfo, Metric, MetricInfo, RatingJudge
-from screentest.core.outcome import Json, Reason
-from screentest.core.registry import Spec, build, registry
-from screentest.core.signature import Signature, parse
+from screentest.core.metric import Metric
+from screentest.core.outcome import Reason
 from screentest.run.execute import Execution, Retry, execute
 from screentest.run.inputs import Stamp, hash_item
-from screentest.run.notes import EvaluatorNote
 from screentest.run.records import RecordKey
 from screentest.run.session import MODELS, Settings, Tools, open_tools
 from screentest.run.store import RunStore
 from screentest.run.tasks import Engine, Job, Task, TaskResults
+from screentest.scores.evaluators import Evaluator, resolve, sign
 from screentest.scores.measure import measure
 from screentest.scores.remote import Cache, Fetching, localized
-from screentest.video import decoder_version
-
-
-@dataclass(frozen=True, slots=True)
-class Evaluator:
-    """A metric or a judge, built from its spec."""
-
-    kind: str
-    """``metric`` or ``judge``."""
-    text: str
-    """The spec as it was asked for; builds the same thing in a worker."""
-    spec: Spec
-    thing: Any
-    signature: Signature
-    """What its numbers depend on: by itself and its options alone until ``sign`` adds the rest."""
-
-    @property
-    def name(self) -> str:
-        """What it is called in records and reports: the spec as it was asked for."""
-        return self.text
-
-    @property
-    def info(self) -> MetricInfo | JudgeInfo:
-        """Its declarations."""
-        found: MetricInfo | JudgeInfo = self.thing.info
-        return found
-
-    @property
-    def metric(self) -> Metric:
-        """It, as a metric."""
-        assert isinstance(self.thing, Metric)
-        return self.thing
-
-    @property
-    def judge(self) -> Judge | RatingJudge:
-        """It, as a judge."""
-        assert isinstance(self.thing, Judge | RatingJudge)
-        return self.thing
-
-    @property
-    def note(self) -> EvaluatorNote:
-        """What a run keeps of it."""
-        info = self.info
-        options = {key: str(value) for key, value in self.spec.options}
-        if isinstance(info, MetricInfo):
-            return EvaluatorNote.of_metric(self.name, str(self.signature), info, options)
-        about: dict[str, Json] = {
-            "summary": info.summary,
-            "roles": list(info.roles),
-            "reads_text": info.reads_text,
-            "options": dict(options),
-        }
-        return EvaluatorNote(self.name, self.kind, str(self.signature), about)
-
-
-def resolve(text: str, kind: str = "metric") -> Evaluator:
-    """The metric or judge that ``text`` names: ``name`` or ``name:option=value,…``."""
-    built = build(kind, text)
-    return Evaluator(kind, text, built.spec, built.thing, built.spec.signature)
-
-
-def metric_names(texts: Iterable[str]) -> list[str]:
-    """Specs as a command line has them: names with commas, or one spec with options.
-
-    >>> metric_names(["sharpness,flicker", "noise:rate=2,size=256"])
-    ['sharpness', 'flicker', 'noise:rate=2,size=256']
-    """
-    names: list[str] = []
-    for text in texts:
-        names += [text] if ":" in text else [part.strip() for part in text.split(",")]
-    return list(dict.fromkeys(name for name in names if name))
-
-
-def known(text: str) -> str:
-    """Whether ``text`` names a judge or a metric; raises UnknownName where neither."""
-    name, _ = parse(text)
-    for kind in ("judge", "metric"):
-        if registry.has(kind, name):
-            return kind
-    near = registry.names("judge") + registry.names("metric")
-    raise UnknownName(
-        f"there is no judge and no metric {name!r}", advice=f"Known: {', '.join(near)}."
-    )
-
-
-def sign(evaluator: Evaluator, tools: Tools) -> Evaluator:
-    """It with the full signature: implementation, options, decoder, detector, models, templates.
-
-    A role whose model is missing stands there as missing: the record tells why.
-    """
-    info = evaluator.info
-    parts: dict[str, object] = {"screentest": VERSION, "decoder": decoder_version()}
-    if info.shots:
-        parts["shots"] = build("detector", tools.settings.detector).spec.signature
-    if info.prompts:
-        parts["prompts"] = tools.prompts.digest(*info.prompts)
-    for role in info.roles:
-        try:
-            parts[f"model.{role}"] = tools.models.signature(role)
-        except NoValue as missing:
-            parts[f"model.{role}"] = missing.failure.reason.value
-    if tools.settings.allow_damaged:
-        parts["damaged"] = "allowed"
-    extra: Mapping[str, object] = getattr(evaluator.thing, "signature_parts", {})
-    signature = evaluator.spec.signature.with_parts(parts).with_parts(extra)
-    return replace(evaluator, signature=signature)
 
 
 @dataclass(frozen=True, slots=True)

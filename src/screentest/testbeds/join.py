@@ -1,4 +1,4 @@
-"""Joined sources: one of several files, kept in the testbed's folder; and tracks of packets.
+"""Joined sources: one of several files, kept in the testbed's folder.
 
 Vript has a file for every clip, and corpora of short videos have one clip each: SLVMEval joins
 two for its proxy experiment on FETV. What is joined here is a source like any other: all that
@@ -9,12 +9,8 @@ A ``Track`` holds the packets of a video, hashed, to see what splicing left alon
 
 from __future__ import annotations
 
-import hashlib
-from bisect import bisect_right
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from fractions import Fraction
-from math import ceil
 from pathlib import Path
 
 from screentest._util.atomic import write_whole
@@ -23,12 +19,11 @@ from screentest.core.calls import Progress, Silent
 from screentest.core.codec import from_json, to_json
 from screentest.core.errors import NoValue, VideoError
 from screentest.core.frames import Size
-from screentest.core.item import Item, Script, Span, timecode
+from screentest.core.item import Item, Script
 from screentest.core.outcome import Failure, Reason
 from screentest.manifests.vript import PartedSource, SourcePart, joined
 from screentest.run import hash_file, hash_parts
 from screentest.testbeds.intact import folder_name
-from screentest.testbeds.testbed import Pair
 from screentest.video import EncoderSettings, VideoSource
 from screentest.video.limits import DEFAULT_LIMITS, Limits
 from screentest.video.sandbox import Supervisor
@@ -143,98 +138,3 @@ def _content(parts: Sequence[SourcePart]) -> dict[str, str]:
         )
         for number, part in enumerate(parts)
     }
-
-
-@dataclass(frozen=True, slots=True)
-class Packet:
-    """A coded picture."""
-
-    tick: int
-    """When it is shown."""
-    is_key: bool
-    digest: bytes
-
-
-@dataclass(frozen=True, slots=True)
-class Track:
-    """All packets of a video, in the order of the file, and what a decoder is given first."""
-
-    header: bytes
-    time_base: Fraction
-    packets: tuple[Packet, ...]
-
-    def outside(self, spans: Sequence[Span]) -> list[Packet]:
-        """The packets that are shown in none of ``spans``."""
-        ranges = sorted(map(self._ticks, spans), key=lambda one: one.start)
-        starts = [one.start for one in ranges]
-
-        def is_in(tick: int) -> bool:
-            place = bisect_right(starts, tick) - 1
-            return place >= 0 and tick in ranges[place]
-
-        return [packet for packet in self.packets if not is_in(packet.tick)]
-
-    def inside(self, span: Span) -> list[bytes]:
-        """The hashes of the packets that are shown in ``span``."""
-        ticks = self._ticks(span)
-        return [packet.digest for packet in self.packets if packet.tick in ticks]
-
-    def timecode(self, packet: Packet) -> str:
-        """When a packet is shown, for people."""
-        return timecode(packet.tick * self.time_base)
-
-    def _ticks(self, span: Span) -> range:
-        return range(ceil(span.start / self.time_base), ceil(span.end / self.time_base))
-
-
-def read_track(path: Path) -> Track:
-    """Read and hash the packets of a video. Nothing is decoded."""
-    with VideoSource(path) as source:
-        header = bytes(source.stream.codec_context.extradata or b"")
-        packets = tuple(
-            Packet(
-                packet.pts or 0,
-                bool(packet.is_keyframe),
-                hashlib.blake2b(bytes(packet), digest_size=16).digest(),
-            )
-            for packet in source.packets()
-            if packet.size
-        )
-        return Track(hashlib.sha256(header).digest(), source.time_base, packets)
-
-
-def compare_tracks(pair: Pair, intact: Track, changed: Track) -> Iterator[str]:
-    """In words: where they differ although nothing was done, or are the same although it was."""
-    if intact.header != changed.header:
-        yield "the encoder settings in the headers differ"
-    if intact.time_base != changed.time_base:
-        yield f"one counts in steps of {intact.time_base} s, the other of {changed.time_base} s"
-        return
-    yield from _difference(pair, intact, changed)
-    for one in pair.touched:
-        if one.degraded == one.intact and intact.inside(one.intact) == changed.inside(one.intact):
-            yield f"clip {one.clip + 1} at {one.intact} is listed as touched, and is as it was"
-
-
-def _difference(pair: Pair, intact: Track, changed: Track) -> Iterator[str]:
-    ours = intact.outside([one.intact for one in pair.touched])
-    theirs = changed.outside([one.degraded for one in pair.touched if one.degraded is not None])
-    # Where clips were dropped or moved, the others may be shown at another time.
-    in_place = all(one.degraded == one.intact for one in pair.touched)
-    wrong = [
-        (one, two)
-        for one, two in zip(ours, theirs, strict=False)
-        if (one.digest, one.is_key) != (two.digest, two.is_key)
-        or (in_place and one.tick != two.tick)
-    ]
-    if wrong:
-        one, two = wrong[0]
-        yield (
-            f"{len(wrong)} of {len(ours)} packets outside the touched clips differ, the first at "
-            f"{intact.timecode(one)} (intact) and {changed.timecode(two)} (changed)"
-        )
-    if len(ours) != len(theirs):
-        yield (
-            f"outside the touched clips the intact video has {len(ours)} packets, "
-            f"the changed one {len(theirs)}"
-        )

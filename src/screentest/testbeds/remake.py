@@ -28,8 +28,8 @@ from screentest.run.records import RecordKey
 from screentest.run.store import RunStore
 from screentest.run.tasks import Engine, Task
 from screentest.testbeds.intact import Intact, IntactTask, make_intact, video_name
-from screentest.testbeds.join import read_track
 from screentest.testbeds.options import BuildOptions, Rung
+from screentest.testbeds.packets import read_track
 from screentest.testbeds.pairs import PairTask, make_pairs
 from screentest.testbeds.sources import Extractor, by_rules, film_signature
 from screentest.testbeds.testbed import Pair, SourceFilm, Testbed, pair_name

@@ -13,7 +13,7 @@ from screentest.core import Item, NoValue, PairKind, Progress, Script, Silent, S
 from screentest.core.item import joined
 from screentest.run import hash_file
 from screentest.testbeds.intact import load_intact
-from screentest.testbeds.join import Track, compare_tracks, read_track
+from screentest.testbeds.packets import Track, compare_tracks, read_track
 from screentest.testbeds.testbed import (
     FILE,
     Pair,

@@ -36,8 +36,9 @@ from screentest.judges.verdicts import judge_of, judge_pairs
 from screentest.results import BuiltTestbed
 from screentest.run import Engine, InlineEngine, LocalEngine, RunStore
 from screentest.run.session import Settings, Tools, close_tools, read_settings
+from screentest.scores.evaluators import Evaluator, resolve, sign
 from screentest.scores.measure import measure
-from screentest.scores.tasks import Evaluator, resolve, score_items, sign
+from screentest.scores.tasks import score_items
 from screentest.video import probe, sample_frames, scan
 
 # Small films: written without loss, so that what was drawn is what is measured.

@@ -17,8 +17,8 @@ from screentest.models import ModelChoice
 from screentest.models.backends.flow import DisFlow
 from screentest.models.roles import Detection
 from screentest.run.session import Settings, Tools
+from screentest.scores.evaluators import resolve
 from screentest.scores.measure import measure
-from screentest.scores.tasks import resolve
 from screentest.suites.etva.answers import ShownScene
 from screentest.suites.etva.builtin import BuiltinAnswerer
 from screentest.suites.etva.questions import PromptQuestion, QuestionSet

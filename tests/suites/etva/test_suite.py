@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from screentest.core.signature import split_value_name
+from screentest.scores.evaluators import resolve
 from screentest.scores.suite import read_suite
-from screentest.scores.tasks import resolve
 
 
 @pytest.mark.parametrize("name", ["etva", "etva_builtin"])

@@ -14,8 +14,8 @@ import pytest
 from screentest.core import Item, Reason
 from screentest.models import ModelChoice
 from screentest.run.session import Settings, Tools
+from screentest.scores.evaluators import resolve
 from screentest.scores.measure import measure
-from screentest.scores.tasks import resolve
 from screentest.suites.etva import agents, answers
 from screentest.suites.etva.agents import write_by_chat
 

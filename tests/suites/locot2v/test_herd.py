@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from screentest.core import Item, Reason, build
 from screentest.run.session import Settings, Tools
-from screentest.scores.tasks import resolve, sign
+from screentest.scores.evaluators import resolve, sign
 from screentest.suites.locot2v.data import DIMENSIONS
 from screentest.suites.locot2v.metrics.herd import realised
 from screentest.testing.chat_answers import Answer, Asked
