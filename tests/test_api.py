@@ -127,7 +127,7 @@ def test_without_any_library_there_are_rows(
     with pytest.raises(UserError, match="neither pandas nor polars is installed"):
         scores.frame()
     assert [row["score"] for row in scores.records()] == [1.0, None]
-    with pytest.raises(UserError, match="no frame of 'excel'"):
+    with pytest.raises(UserError, match="invalid library 'excel'"):
         data_frame([], "excel")
 
 

@@ -141,7 +141,7 @@ def score(
         suite = _with_options(suite, read.options)
     names = metric_names(given) if given else list(read_suite(suite).metrics)
     for name in names:
-        resolve(name)  # a slip of the pen leaves no run behind
+        resolve(name)  # a misspelled name leaves no run behind
     settings = _settings(work, detector=detector, allow_damaged=allow_damaged)
     cap = _cap(work, settings)
     folder = Path(out)
@@ -290,7 +290,7 @@ def certify(
     if chart is not None:
         must_be_chart(Path(chart))
     for name in names:
-        judge_of(name)  # a slip of the pen leaves no run behind
+        judge_of(name)  # a misspelled name leaves no run behind
     settings = _settings(work)
     beds = [testbeds] if isinstance(testbeds, str | PathLike | BuiltTestbed) else testbeds
     folders = [bed.folder if isinstance(bed, BuiltTestbed) else Path(bed) for bed in beds]
@@ -627,7 +627,7 @@ def _chat_settings(
     settings = _settings({**work, "models": [str(choice) for choice in chats], "model": None})
     if not chats:
         return None, _cap(work, settings)
-    Prompts(settings.prompts)  # a folder that replaces nothing is told now
+    Prompts(settings.prompts)  # a folder that replaces nothing is refused now
     return settings, _cap(work, settings)
 
 

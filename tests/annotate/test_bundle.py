@@ -138,5 +138,5 @@ def test_answers_that_cannot_be_are_told(testbed: Path, tmp_path: Path) -> None:
         path.write_text(json.dumps({"worker": "w", "answer": bad}))
         with pytest.raises(UserError, match="answer 1"):
             read_answers(path, key, units)
-    with pytest.raises(UserError, match="no key"):
+    with pytest.raises(UserError, match="not the key"):
         read_answers(path, path, units)

@@ -56,7 +56,7 @@ def test_builds_says_what_was_skipped_and_goes_on(
         (["--model", "matting"], "does not choose a model"),
         (["--severity", "nan"], "invalid severity nan: must be in (0, 1]"),
         (["--ladder", "0.5,inf"], "invalid severity inf: must be in (0, 1]"),
-        (["--ladder", ",".join(f"0.{n:03}" for n in range(1, 200))], "199 rungs is too long"),
+        (["--ladder", ",".join(f"0.{n:03}" for n in range(1, 200))], "invalid ladder of 199 rungs"),
         (["--clips", "1001"], "invalid number of clips 1001: must be 1 to"),
         (["--clips", "3", "--min-clips", "4"], "invalid least number of clips 4: must be 1 to 3"),
         (["--clips", "3", "--min-clips", "0"], "invalid least number of clips 0: must be 1 to 3"),

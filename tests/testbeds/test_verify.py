@@ -98,7 +98,7 @@ def link_out(bed: Path) -> None:
         (lambda bed: (bed / "notes.txt").touch(), "files: notes.txt: not listed"),
         (lambda bed: (bed / FILM / "prompt.txt").write_text("A cat."), "not the captions"),
         (lambda bed: (bed / FILM / "prompt.txt").write_bytes(b"\xff\xfe"), "prompt.txt: cannot be"),
-        (put_a_pipe, "aesthetics.mp4: cannot be read: no plain file"),
+        (put_a_pipe, "aesthetics.mp4: cannot be read: not a plain file"),
         (link_out, "aesthetics.mp4: cannot be read: it is a link that leads out"),
     ],
 )

@@ -132,7 +132,7 @@ def check_answer(
     {'score': 3.5}
     """
     if not isinstance(given, Mapping):
-        raise BadAnswer("an answer is an object")
+        raise BadAnswer("an answer must be an object")
     match step:
         case Step.CHOICE:
             allowed = ("left", "right", "same") if ties else ("left", "right")
@@ -144,9 +144,9 @@ def check_answer(
         case Step.RATE:
             score = given.get("score")
             if isinstance(score, bool) or not isinstance(score, int | float):
-                raise BadAnswer("a score is a number")
+                raise BadAnswer("a score must be a number")
             if score not in SCORES:
-                raise BadAnswer("a score is 0 to 5 in steps of 0.5")
+                raise BadAnswer("a score must be 0 to 5 in steps of 0.5")
             return {"score": float(score)}
         case Step.ANSWERS:
             return {"answers": _answers(given.get("answers"), questions)}
@@ -159,16 +159,16 @@ def check_comment(given: object) -> str:
     if given is None:
         return ""
     if not isinstance(given, str):
-        raise BadAnswer("a comment is text")
+        raise BadAnswer("a comment must be text")
     if len(given) > LONGEST_COMMENT:
-        raise BadAnswer(f"a comment has at most {LONGEST_COMMENT:,} characters")
+        raise BadAnswer(f"a comment must have {LONGEST_COMMENT:,} characters or fewer")
     return _storable(given)
 
 
 def _one_of(given: Mapping[str, Any], name: str, allowed: Sequence[str]) -> str:
     value = given.get(name)
     if not isinstance(value, str) or value not in allowed:
-        raise BadAnswer(f"{name} is one of {', '.join(allowed)}")
+        raise BadAnswer(f"{name} must be one of {', '.join(allowed)}")
     return value
 
 
@@ -177,7 +177,7 @@ def _answers(given: object, questions: Sequence[str]) -> dict[str, int]:
         raise BadAnswer("every question needs an answer")
     for value in given.values():
         if isinstance(value, bool) or value not in (0, 1):
-            raise BadAnswer("a question is answered with 1 or 0")
+            raise BadAnswer("an answer to a question must be 1 or 0")
     return {question: int(given[question]) for question in questions}
 
 
@@ -189,7 +189,7 @@ def _review(given: Mapping[str, Any], prompt: str) -> dict[str, Any]:
     if not isinstance(text, str) or not text.strip():
         raise BadAnswer("a correction needs its text")
     if len(text) > LONGEST_PROMPT:
-        raise BadAnswer(f"a prompt has at most {LONGEST_PROMPT:,} characters")
+        raise BadAnswer(f"a prompt must have {LONGEST_PROMPT:,} characters or fewer")
     # A text field sends \r\n wherever it shows a new line.
     text = _storable(text.replace("\r\n", "\n"))
     if text.strip() == prompt.replace("\r\n", "\n").strip():
@@ -206,7 +206,7 @@ def check_gold(unit: Unit, answer: object, path: Path, line: int) -> dict[str, A
     """The known answer of a gold item as its file gives it."""
     if unit.task in (VoteTask.PAIRS, VoteTask.CHECK):
         if answer not in (None, "intact", "degraded"):
-            raise UserError(f"{path}, line {line}: the answer of a pair is intact or degraded")
+            raise UserError(f"{path}, line {line}: the answer of a pair must be intact or degraded")
         return {"picked": "second" if answer == "degraded" else "first"}
     if not isinstance(answer, Mapping):
         raise UserError(f"{path}, line {line}: a gold item needs its answer, an object")
@@ -214,7 +214,7 @@ def check_gold(unit: Unit, answer: object, path: Path, line: int) -> dict[str, A
         case VoteTask.RATE:
             low, high = answer.get("low"), answer.get("high")
             if low not in SCORES or high not in SCORES:
-                raise UserError(f"{path}, line {line}: a gold score has low and high, 0 to 5")
+                raise UserError(f"{path}, line {line}: a gold score must have low and high, 0 to 5")
             return {"low": float(low), "high": float(high)}
         case VoteTask.QUESTIONS:
             names = [question.id for question in unit.questions]
@@ -224,7 +224,7 @@ def check_gold(unit: Unit, answer: object, path: Path, line: int) -> dict[str, A
                 raise UserError(f"{path}, line {line}: {error}") from None
         case _:
             if answer.get("verdict") not in ("approve", "correct"):
-                raise UserError(f"{path}, line {line}: the verdict is approve or correct")
+                raise UserError(f"{path}, line {line}: the verdict must be approve or correct")
             return {"verdict": answer["verdict"]}
 
 

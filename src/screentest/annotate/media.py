@@ -191,7 +191,7 @@ class Unsatisfiable(ValueError):
 def asked_range(header: str | None, length: int) -> tuple[int, int] | None:
     """The first and last byte asked for; None: all of it.
 
-    A header that is no range, or several ranges at once, is ignored, as the standard allows:
+    A header that is not a range, or several ranges at once, is ignored, as the standard allows:
     players ask for one.
 
     >>> asked_range("bytes=0-", 10), asked_range("bytes=-3", 10), asked_range("bytes=5-4", 10)

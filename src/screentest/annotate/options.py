@@ -52,9 +52,7 @@ def task_named(name: str) -> VoteTask:
     try:
         return VoteTask(name)
     except ValueError:
-        raise BadOption(
-            f"there is no task {name!r}", advice=f"Give one of {', '.join(VoteTask)}."
-        ) from None
+        raise BadOption(f"invalid task {name!r}: must be one of {', '.join(VoteTask)}") from None
 
 
 def text_of(path: Path | None) -> str:

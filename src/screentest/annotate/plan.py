@@ -33,9 +33,9 @@ class Effort:
 
     def __post_init__(self) -> None:
         if min(self.watching, self.overhead) < 0 or self.reading <= 0:
-            raise BadOption("invalid effort: none is negative, and reading is above 0")
+            raise BadOption("invalid effort: must not be negative, and reading must be above 0")
         if not 0 <= self.reading_share <= 1:
-            raise BadOption("a share is between 0 and 1")
+            raise BadOption("invalid share: must be in [0, 1]")
 
     def seconds(self, duration: float, characters: int) -> float:
         """For one task."""

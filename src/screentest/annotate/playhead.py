@@ -28,7 +28,7 @@ _SAME_PLACE = 0.05
 
 
 class Implausible(ValueError):
-    """A report that cannot be true."""
+    """A report that is impossible."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,7 +91,7 @@ class Viewing:
 
 
 def take_reports(before: Viewing, reports: Sequence[object], *, elapsed: float) -> Viewing:
-    """What a page reports, added; raises Implausible where the clock says that it cannot be."""
+    """What a page reports, added; raises Implausible where it contradicts the clock."""
     now = before
     for report in reports:
         now = _take(now, report)

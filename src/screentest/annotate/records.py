@@ -211,7 +211,7 @@ def _add(connection: Connection, record: VoteRecord) -> bool:
     if sitting is not None and sitting.done_at is not None:
         return False
     if record.left not in _VIDEO or of_two(record.task) != (record.left != ""):
-        raise UserError(f"{record.unit}, {record.worker}: left is intact or changed for a pair")
+        raise UserError(f"{record.unit}, {record.worker}: left of a pair must be intact or changed")
     name = secrets.token_urlsafe(16)
     steps = STEPS[record.task]
     moment = {"issued_at": record.at - record.seconds, "step_at": record.at, "done_at": record.at}
@@ -281,7 +281,7 @@ def _answer(
 ) -> dict[str, Any]:
     if step is Step.CHOICE:
         if record.choice not in _STORED:
-            raise BadAnswer("choice is intact, changed or tie")
+            raise BadAnswer("choice must be intact, changed or tie")
         picked = _STORED[record.choice]
         side = "left" if record.choice == record.left else "right"
         return {"choice": "same" if picked == "tie" else side, "picked": picked}

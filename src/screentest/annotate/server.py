@@ -56,10 +56,10 @@ def media_folder(place: Path) -> Path:
 
 
 def check_address(host: str, port: int, public_url: str | None, token: str | None) -> None:
-    """Refuse an open door before anything is started."""
+    """Refuse an address that others reach without a token, before anything is started."""
     if token is not None and len(token) < SHORTEST_TOKEN:
         raise BadOption(
-            f"an operator's token has at least {SHORTEST_TOKEN} characters",
+            f"invalid operator's token: must have {SHORTEST_TOKEN} characters or more",
             advice='Make one: python -c "import secrets; print(secrets.token_urlsafe())"',
         )
     if token is None and not (is_loopback(host) and public_url is None):
@@ -152,7 +152,7 @@ def _signed_out(request: Request, error: Exception) -> Response:
 
 def _malformed(request: Request, error: Exception) -> Response:
     # What was sent is not repeated: it could be anything.
-    return JSONResponse({"error": "malformed", "message": "That cannot be read."}, 422)
+    return JSONResponse({"error": "malformed", "message": "The request is malformed."}, 422)
 
 
 def _refused(request: Request, error: Exception) -> Response:

@@ -1,7 +1,7 @@
 """The pairs of testbeds as cases for judges.
 
 A judge gets what it would get of a generated video: the file, the prompt, and the captions in
-their order. It is not told when a clip should be on the screen: that would say where to look.
+their order. It does not say when a clip should be on the screen: that would say where to look.
 """
 
 from __future__ import annotations

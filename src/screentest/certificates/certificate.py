@@ -118,7 +118,7 @@ class Cost:
     tokens_in: int = 0
     tokens_out: int = 0
     uncounted: int = 0
-    """Calls of which nobody told the tokens: they are in none of the sums."""
+    """Calls whose tokens are unknown: they are in none of the sums."""
     cost: Decimal | None = None
     unpriced: int = 0
     """Calls whose price is not known: the cost is that of the others."""

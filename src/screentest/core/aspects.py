@@ -21,7 +21,7 @@ KIND: Final = "aspect"
 
 @dataclass(frozen=True, slots=True)
 class AspectInfo:
-    """What an aspect is, as judges and annotators are told."""
+    """What an aspect is, as judges and annotators read it."""
 
     definition: str
     """What to look at, and what counts against a video."""

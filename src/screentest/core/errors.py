@@ -3,7 +3,7 @@
     ScreentestError
     ├── UserError             the user can fix it: printed without a traceback
     │   ├── UnknownName       no such metric, judge, detector…
-    │   ├── BadOption         an option or argument that cannot be
+    │   ├── BadOption         an invalid option or argument
     │   ├── ManifestError     a manifest row that cannot be read
     │   ├── ServiceError      a model's service turns every call away: key, name, quota
     │   └── RunError          a run folder that cannot be used
@@ -52,7 +52,7 @@ def _rebuild(kind: type[ScreentestError], message: str, advice: str) -> Screente
 
 
 class UserError(ScreentestError):
-    """The user can mend this; the command line prints it without a traceback."""
+    """The user can fix this; the command line prints it without a traceback."""
 
     exit_code = 2
 
@@ -62,7 +62,7 @@ class UnknownName(UserError):
 
 
 class BadOption(UserError):
-    """An option that cannot be, alone or together with another."""
+    """An option that is invalid, alone or together with another."""
 
 
 class ManifestError(UserError):

@@ -65,7 +65,7 @@ class Size:
             raise ValueError("give one of long_side, short_side, exact")
         for side in (self.long_side, self.short_side, *(self.exact or ())):
             if side is not None and side < 1:
-                raise ValueError(f"a side of {side} pixels cannot be")
+                raise ValueError(f"invalid side of {side} pixels: must be 1 or more")
 
     def of(self, width: int, height: int) -> tuple[int, int]:
         """The size in pixels for a video of ``width`` × ``height``."""
@@ -96,7 +96,7 @@ class FrameRequest:
 
     def __post_init__(self) -> None:
         if self.rate is not None and self.rate <= 0:
-            raise ValueError("a rate is above zero")
+            raise ValueError(f"invalid rate {self.rate}: must be above 0")
 
 
 @dataclass(frozen=True, slots=True)

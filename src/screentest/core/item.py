@@ -35,7 +35,7 @@ class Span:
 
     def __post_init__(self) -> None:
         if self.end < self.start:
-            raise ValueError(f"a span cannot end ({self.end} s) before it starts ({self.start} s)")
+            raise ValueError(f"invalid span: ends ({self.end} s) before it starts ({self.start} s)")
 
     @property
     def duration(self) -> Time:

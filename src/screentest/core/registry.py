@@ -117,7 +117,9 @@ class Entry:
                     ) from None
                 if isinstance(value, float) and not math.isfinite(value):
                     # No comparison with nan holds: a threshold of nan would be a silent score.
-                    raise BadOption(f"{self.kind} {self.name!r}, option {key!r} cannot be {value}")
+                    raise BadOption(
+                        f"{self.kind} {self.name!r}, invalid option {key!r} {value}: must be finite"
+                    )
                 full.append((key, value))
             elif parameter.default is inspect.Parameter.empty:
                 raise BadOption(f"{self.kind} {self.name!r} needs the option {key!r}")

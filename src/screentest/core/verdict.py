@@ -42,7 +42,7 @@ class Verdict:
         object.__setattr__(self, "choice", Choice(self.choice))
         for number in (self.first, self.second):
             if number is not None and not math.isfinite(number):
-                raise ValueError(f"a judge's score cannot be {number}")
+                raise ValueError(f"invalid score {number} of a judge: must be finite")
 
     @property
     def flipped(self) -> Verdict:

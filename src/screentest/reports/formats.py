@@ -30,7 +30,7 @@ def write_tables(report: Report, folder: Path, formats: Sequence[str] = FORMATS)
     """Write every table in every format; returns the files."""
     for name in formats:
         if name not in FORMATS:
-            raise BadOption(f"there is no format {name!r}", advice=f"One of {', '.join(FORMATS)}.")
+            raise BadOption(f"invalid format {name!r}: must be one of {', '.join(FORMATS)}")
     folder.mkdir(parents=True, exist_ok=True)
     written = []
     for table in (one.whole() for one in tables(report)):

@@ -262,7 +262,7 @@ def _units(cost: Decimal | None) -> int | None:
     if cost is None:
         return None
     if not cost.is_finite() or cost < 0:
-        raise ValueError(f"a call cannot cost {cost}")
+        raise ValueError(f"invalid cost {cost} of a call: must be a number of 0 or more")
     return int((cost * _UNITS).to_integral_value(ROUND_CEILING))
 
 

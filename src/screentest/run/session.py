@@ -191,7 +191,7 @@ def open_engine(
             on_cpu = settings.device == "auto" and not cluster.hosts
             yield cluster, replace(settings, device="cpu") if on_cpu else settings
     elif engine != "local":
-        raise BadOption(f"there is no engine {engine!r}", advice="Write local or ray.")
+        raise BadOption(f"invalid engine {engine!r}: must be local or ray")
     elif address:
         raise BadOption("--address is the one of a Ray cluster", advice="Add --engine ray.")
     else:

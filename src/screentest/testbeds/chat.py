@@ -180,8 +180,8 @@ def categorise(
 ) -> list[Outcome[Item]]:
     """The items with their category; those that have one in their metadata keep it, unasked.
 
-    The model can only answer with a name from the list. No answer is no category: the outcome
-    says why.
+    The model can only answer with a name from the list. Without an answer there is no
+    category, and the outcome says why.
     """
     names = list(dict.fromkeys(name.strip() for name in categories if name.strip()))
     if len(names) < 2:

@@ -60,8 +60,7 @@ class BuildOptions:
                 raise BadOption(f"invalid number of clips {count}: must be 1 to {MOST_CLIPS:,}")
         if len(self.rungs) > MOST_RUNGS:
             raise BadOption(
-                f"a ladder of {len(self.rungs)} rungs is too long",
-                advice=f"Give {MOST_RUNGS} or fewer.",
+                f"invalid ladder of {len(self.rungs)} rungs: must have {MOST_RUNGS} or fewer",
             )
         self._check_least()
         if self.extract not in EXTRACTORS:

@@ -62,7 +62,7 @@ class OtherContainer:
 def noise(*, clips: int = 5) -> Noise:
     """``clips`` are touched, or as many as there are."""
     if clips < 1:
-        raise BadOption(f"noise cannot touch {clips} clips")
+        raise BadOption(f"invalid number of clips {clips}: must be 1 or more")
     return Noise(clips)
 
 

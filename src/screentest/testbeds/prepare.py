@@ -200,7 +200,7 @@ def _write_captions(sources: Sequence[BuildSource], run: BuildRun, chat: Setting
 
 
 def _read_captions(sources: Sequence[BuildSource], run: BuildRun, chat: Settings) -> None:
-    """What captions say, by the chat model. A failure is no facts, never empty ones."""
+    """What captions say, by the chat model. A failure gives no facts, never empty ones."""
     answers = _asked(sources, run, chat, "facts", read_captions, str(facts_signature(chat)))
     for source, said in answers:
         facts = [one.map(lambda data: from_object(CaptionFacts, data)) for one in said]

@@ -56,7 +56,7 @@ def sample_testbed(
 def subset_of(testbed: Testbed, pairs: Sequence[Pair], recipe: Mapping[str, str]) -> Testbed:
     """The testbed of some pairs; ``recipe`` says how they were chosen.
 
-    What was skipped is no part of it: the pairs were chosen from what was made.
+    What was skipped is not part of it: the pairs were chosen from what was made.
     """
     used = {pair.source: set[str]() for pair in pairs}
     for pair in pairs:

@@ -100,7 +100,7 @@ def file_in(folder: Path, path: str) -> Path:
     if not place.resolve().is_relative_to(folder.resolve()):
         raise ValueError("it is a link that leads out of the testbed")
     if not place.is_file():
-        raise ValueError("no plain file" if place.exists() else "it is not there")
+        raise ValueError("not a plain file" if place.exists() else "it is not there")
     return place
 
 

@@ -44,7 +44,7 @@ class Limits:
     def __post_init__(self) -> None:
         for limit in fields(self):
             if not 0 < getattr(self, limit.name) <= _MOST:  # NaN is neither
-                raise ValueError(f"a limit is above zero and at most {_MOST}: {limit.name}")
+                raise ValueError(f"invalid limit {limit.name}: must be in (0, {_MOST}]")
 
     def check_size(self, width: int, height: int) -> None:
         """Raise VideoError where a picture of this size is too large."""

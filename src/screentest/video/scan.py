@@ -66,13 +66,13 @@ def scan(
     """
     info = info or probe(path, limits)
     progress = progress or Silent()
-    desk = _Desk(consumers)
-    desk.open(info)
+    watching = _Consumers(consumers)
+    watching.open(info)
     progress.begin(Path(path).name, info.frames, "frames")
     decoded, end, last = 0, info.start, info.start
     with VideoSource(path, limits, threads=threads) as source:
         for moment, picture in source.frames():
-            desk.serve(moment, decoded, picture)
+            watching.serve(moment, decoded, picture)
             decoded += 1
             last = moment
             if decoded % _REPORT_EVERY == 0:
@@ -85,7 +85,7 @@ def scan(
             )
         # A file cut short ends with what it still showed, not where its header says.
         end = max(info.span.end if decoded >= info.frames else last + 1 / info.rate, last)
-        desk.close(end)
+        watching.close(end)
         progress.advance(decoded % _REPORT_EVERY)
         return ScanReport(
             info=info,
@@ -93,58 +93,58 @@ def scan(
             end=end,
             faults=tuple(dict.fromkeys((*info.faults, *source.faults))),
             fault_count=max(source.fault_count, len(info.faults)),
-            failures=desk.failures,
+            failures=watching.failures,
         )
 
 
-class _Desk:
+class _Consumers:
     """Knows who is due, converts once per key, and goes on without those that fail."""
 
     def __init__(self, consumers: Sequence[Consumer]) -> None:
-        self._seats = [_Seat(place, one) for place, one in enumerate(consumers)]
-        self._converters = {seat.key: Converter(seat.key) for seat in self._seats}
+        self._watchers = [_Watcher(place, one) for place, one in enumerate(consumers)]
+        self._converters = {watcher.key: Converter(watcher.key) for watcher in self._watchers}
         self.failures: dict[int, Failure] = {}
 
     def open(self, info: VideoInfo) -> None:
-        for seat in list(self._seats):
-            seat.begin_at(info.start)
-            self._try(seat, seat.consumer.open, info)
+        for watcher in list(self._watchers):
+            watcher.begin_at(info.start)
+            self._try(watcher, watcher.consumer.open, info)
 
     def serve(self, moment: Time, index: int, picture: VideoFrame) -> None:
         images: dict[ConversionKey, Image] = {}
-        for seat in self._seats:
-            if not seat.due(moment):
+        for watcher in self._watchers:
+            if not watcher.due(moment):
                 continue
-            image = images.get(seat.key)
+            image = images.get(watcher.key)
             if image is None:
-                image = images[seat.key] = self._converters[seat.key](picture)
-            self._try(seat, seat.consumer.take, Frame(moment, index, image))
+                image = images[watcher.key] = self._converters[watcher.key](picture)
+            self._try(watcher, watcher.consumer.take, Frame(moment, index, image))
 
     def close(self, end: Time) -> None:
-        for seat in list(self._seats):
-            self._try(seat, seat.consumer.close, end)
+        for watcher in list(self._watchers):
+            self._try(watcher, watcher.consumer.close, end)
 
-    def _try(self, seat: _Seat, step: Callable[[T], None], argument: T) -> None:
+    def _try(self, watcher: _Watcher, step: Callable[[T], None], argument: T) -> None:
         try:
             step(argument)
         except NoValue as error:
-            self._dismiss(seat, error.failure)
+            self._dismiss(watcher, error.failure)
         except STOPPING:
             raise  # a full disk or a service that turns us away is nobody's bug
         except Exception as error:  # noqa: BLE001 - a metric's bug must not stop the others
-            self._dismiss(seat, Failure(Reason.CRASHED, _message(error)))
+            self._dismiss(watcher, Failure(Reason.CRASHED, _message(error)))
 
-    def _dismiss(self, seat: _Seat, failure: Failure) -> None:
-        self.failures[seat.place] = failure
+    def _dismiss(self, watcher: _Watcher, failure: Failure) -> None:
+        self.failures[watcher.place] = failure
         # A new list: somebody may be walking through the old one.
-        self._seats = [one for one in self._seats if one is not seat]
+        self._watchers = [one for one in self._watchers if one is not watcher]
 
 
 def _message(error: Exception) -> str:
     return "".join(traceback.format_exception(error)).strip()
 
 
-class _Seat:
+class _Watcher:
     """One consumer and when it is due next."""
 
     def __init__(self, place: int, consumer: Consumer) -> None:

@@ -136,7 +136,7 @@ def _checked(url: str) -> Any:
         parsed = None
     if parsed is None or parsed.get_backend_name() not in ("sqlite", "postgresql"):
         raise BadOption(
-            "a store is an SQLite file or a postgresql:// URL",
+            "invalid store: must be an SQLite file or a postgresql:// URL",
             advice="Write postgresql://user:password@host/name.",
         )
     if parsed.drivername == "postgresql":

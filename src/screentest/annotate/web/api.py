@@ -228,7 +228,7 @@ def decide(
     """Exclude somebody, or let them work again."""
     check_csrf(visitor, csrf)
     if act not in ("exclude", "restore") or len(reason) > _LONGEST_REASON:
-        raise HTTPException(422, "That cannot be.")
+        raise HTTPException(422, "The act must be exclude or restore, with a short reason.")
     try:
         exclude(
             site_of(request).database,

@@ -132,7 +132,7 @@ class CallFault(Exception):
         return by_status.get(
             self.status or 0,
             "The server does not take requests of this form; dialect=plain or "
-            "structured=instructed may help. Mend it and start the same command again.",
+            "structured=instructed may help. Fix it and start the same command again.",
         )
 
 

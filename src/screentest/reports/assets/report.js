@@ -5,7 +5,7 @@
   const LONG = 120;
   const SVG = "http://www.w3.org/2000/svg";
 
-  // Texts are strangers': they only ever become text nodes.
+  // Texts are untrusted: they only ever become text nodes.
   const make = (tag, options = {}, ...children) => {
     const node = document.createElement(tag);
     for (const [name, value] of Object.entries(options)) {
@@ -117,8 +117,8 @@
   const asked = (value, seek) => {
     const all = value.asked.flatMap((scene) => scene.questions);
     const count = (answer) => all.filter((one) => one.answer === answer).length;
-    const told = [[count("yes"), "yes"], [count("no"), "no"], [count(null), "without an answer"]].filter(([n]) => n).map(([n, what]) => `${n} ${what}`);
-    const details = make("details", { class: "asked" }, make("summary", { text: `Questions behind ${value.name}: ${told.join(", ") || "none"}` }));
+    const counts = [[count("yes"), "yes"], [count("no"), "no"], [count(null), "without an answer"]].filter(([n]) => n).map(([n, what]) => `${n} ${what}`);
+    const details = make("details", { class: "asked" }, make("summary", { text: `Questions behind ${value.name}: ${counts.join(", ") || "none"}` }));
     const row = (one) => make("li", {},
       make("span", { class: one.answer === "yes" ? "answer" : "answer gap", text: one.answer || "no answer" }),
       make("span", { class: "question", text: one.question }), make("span", { class: "sub", text: one.category }),

@@ -74,7 +74,7 @@ def _with_luma(picture: Image, table: NDArray[np.uint8]) -> Image:
 def technical_quality(*, base: int = 512, low: int = 256) -> TechnicalQuality:
     """Long sides, in pixels, of the film and of what the chosen clips are reduced to."""
     if not 16 <= low < base:
-        raise BadOption(f"technical_quality cannot go from {base} pixels down to {low}")
+        raise BadOption(f"invalid base {base} and low {low}: must be 16 <= low < base")
     return TechnicalQuality(base, low)
 
 
@@ -111,7 +111,7 @@ def reduced(image: Image, factor: float) -> Image:
 def appearance_style(*, style: str = "any") -> AppearanceStyle:
     """``style`` is one of the five, or ``any``: one is drawn for each film."""
     if style != "any" and style not in STYLES:
-        raise BadOption(f"there is no style {style!r}", advice=f"Known: {', '.join(STYLES)}.")
+        raise BadOption(f"invalid style {style!r}: must be any or {', '.join(STYLES)}")
     return AppearanceStyle(style)
 
 

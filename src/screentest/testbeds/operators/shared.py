@@ -99,7 +99,7 @@ def blended(image: Image, changed: Image, severity: float) -> Image:
 def numbered(
     change: Callable[[int, Image], Image],
 ) -> FrameFunction:
-    """A frame function from one that is told which frame of the clip it sees, from 0."""
+    """A frame function from one that is given which frame of the clip it sees, from 0."""
 
     def run(frames: Iterator[Frame]) -> Iterable[Image]:
         return (change(number, frame.image) for number, frame in enumerate(frames))

@@ -51,7 +51,7 @@ class Backgrounds:
     def __init__(self, paths: tuple[Path, ...], unreadable: tuple[str, ...] = ()) -> None:
         self.paths = paths
         self.unreadable = unreadable
-        """Names of files that look like pictures and are none; they are left out."""
+        """Names of files that look like pictures and are not; they are left out."""
         self._digest = ""
         self._fitted = lru_cache(_KEPT)(self._fit)
 

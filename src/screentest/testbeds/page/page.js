@@ -212,7 +212,7 @@ function follow(exactly, time = intact.currentTime) {
 }
 
 function start(player) {
-  player.play().catch(() => {});  // paused again before it began, or no file: told elsewhere
+  player.play().catch(() => {});  // paused again before it began, or no file: reported elsewhere
 }
 
 function play() { start(intact); start(changed); }
@@ -263,7 +263,7 @@ function tick() {
   requestAnimationFrame(tick);
 }
 
-// ---- hands and keys
+// ---- mouse and keys
 
 function nextPair(step) {
   const found = shown[shown.indexOf(pair) + step];

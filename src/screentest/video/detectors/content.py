@@ -140,7 +140,7 @@ class AdaptiveDetector(BaseConsumer):
         weights: ChangeWeights,
     ) -> None:
         if window < 1:
-            raise BadOption("the window of the adaptive detector is at least 1 frame")
+            raise BadOption(f"invalid window {window}: must be 1 frame or more")
         self._threshold = threshold
         self._min_length = min_length
         self._min_change = min_change

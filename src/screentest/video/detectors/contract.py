@@ -173,7 +173,7 @@ class ChangeWeights:
 
     def __post_init__(self) -> None:
         if self.total == 0:
-            raise BadOption("weights cannot all be zero")
+            raise BadOption("invalid weights: must not all be 0")
 
 
 class HsvChange:

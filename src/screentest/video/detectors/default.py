@@ -56,7 +56,7 @@ class AbruptDetector(BaseConsumer):
 
     def __init__(self, ratio: float, floor: float, min_length: int) -> None:
         if min_length < 1 or ratio < 0 or floor < 0:
-            raise BadOption("ratio and floor are not negative; a shot has at least 1 frame")
+            raise BadOption("invalid option: must be ratio >= 0, floor >= 0, min_length >= 1")
         self._ratio = ratio
         self._floor = floor
         self._min_length = min_length

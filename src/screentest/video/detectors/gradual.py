@@ -213,7 +213,7 @@ class GradualDetector(BaseConsumer):
 
     def __init__(self, wandering: float, min_news: float, max_likeness: float) -> None:
         if wandering <= 0:
-            raise BadOption("pictures between two others wander at least a little")
+            raise BadOption(f"invalid wandering {wandering}: must be above 0")
         self._wandering = wandering
         self._finder = BlendFinder(wandering, min_news, max_likeness)
         self._same_size = SameSize()

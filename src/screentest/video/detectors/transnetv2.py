@@ -71,7 +71,7 @@ class TransNetDetector(BaseConsumer):
 
     def __init__(self, weights: str, threshold: float, threads: int) -> None:
         if not 0 < threshold < 1:
-            raise BadOption("the threshold of transnetv2 is a probability between 0 and 1")
+            raise BadOption(f"invalid threshold {threshold}: must be in (0, 1)")
         self._weights = weights
         self._threshold = threshold
         self._threads = threads

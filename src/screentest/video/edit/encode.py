@@ -237,7 +237,9 @@ class Mp4Writer:
     def announce(self, tick: int, duration: int) -> None:
         """The next picture in order of showing. Announce it before its packet is written."""
         if tick != self.end or duration <= 0:
-            raise ValueError(f"a picture at {tick} for {duration} ticks cannot follow {self.end}")
+            raise ValueError(
+                f"invalid picture at {tick} for {duration} ticks: must begin at {self.end}"
+            )
         if tick == 0:
             # The head start that reordered packets need, in steps of the first picture.
             self._decode_at.extend(-ahead * duration for ahead in range(self._depth, 0, -1))

@@ -1,5 +1,5 @@
 // The token stands behind the #, so it is in no log; it is changed for a cookie and forgotten.
-const told = document.querySelector("#join");
+const notice = document.querySelector("#join");
 const token = readable(location.hash.slice(1));
 history.replaceState(null, "", "/join");
 
@@ -14,7 +14,7 @@ function readable(text) {
 
 async function join() {
   if (!token) {
-    told.textContent = told.dataset.missing;
+    notice.textContent = notice.dataset.missing;
     return;
   }
   for (;;) {
@@ -29,7 +29,7 @@ async function join() {
         return;
       }
       if (answer.status < 500) {
-        told.textContent = told.dataset.refused;
+        notice.textContent = notice.dataset.refused;
         return;
       }
     } catch {

@@ -12,8 +12,8 @@ export function partsOf(form) {
     if (!parts.length) return;
     parts.forEach((part, n) => {
       const seen = part.dataset.seen === "1";
-      const told = part.querySelector(".state");
-      told.textContent = seen ? `✓ ${told.dataset.seenText}` : told.dataset.unseenText;
+      const state = part.querySelector(".state");
+      state.textContent = seen ? `✓ ${state.dataset.seenText}` : state.dataset.unseenText;
       markers[n].classList.toggle("seen", seen);
     });
     const status = form.querySelector("#unseen");

@@ -131,8 +131,8 @@ export function setLoop() {
   for (const old of document.querySelectorAll(".track .repeat")) old.remove();
   if (repeat[0] !== null) for (const one of meant()) one.mark(repeat[0], repeat[1] ?? repeat[0], "repeat");
   loopButton.setAttribute("aria-pressed", String(repeat[0] !== null));
-  const told = repeat[0] === null ? "" : `${clock(repeat[0])}–${repeat[1] === null ? "…" : clock(repeat[1])}`;
-  document.querySelector("#loop-at").textContent = told;
+  const range = repeat[0] === null ? "" : `${clock(repeat[0])}–${repeat[1] === null ? "…" : clock(repeat[1])}`;
+  document.querySelector("#loop-at").textContent = range;
   if (repeat[1] !== null) {
     seekTo(repeat[0]);
     for (const one of meant()) one.video.play().catch(() => {});

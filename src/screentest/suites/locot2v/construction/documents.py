@@ -100,7 +100,7 @@ class Documents:
         except (OSError, ValueError) as error:
             raise UserError(
                 f"{path} cannot be read: {error}",
-                advice="Mend it, or remove it to have it made again.",
+                advice="Fix it, or remove it to have it made again.",
             ) from None
         shape = {"inputs": str, "made": str, "result": dict}
         if not isinstance(content, dict) or not all(
@@ -108,7 +108,7 @@ class Documents:
         ):
             raise UserError(
                 f"{path} lacks inputs, made or result",
-                advice="Mend it, or remove it to have it made again.",
+                advice="Fix it, or remove it to have it made again.",
             )
         return content
 

@@ -93,7 +93,7 @@ class Stage:
             if not isinstance(result.get(key), kind):
                 raise UserError(
                     f"{path}: {key!r} is missing or not what it should be",
-                    advice="Mend it, or remove the file to have it made again.",
+                    advice="Fix it, or remove the file to have it made again.",
                 )
 
 
