@@ -22,7 +22,7 @@ from typing import Any, TypeGuard
 from _figures import figure, long_video, ratio
 from screentest.core import BUILTIN_ASPECTS, Aspect, Clip, Frame, Script, Size, Span, build
 from screentest.models import ModelChoice, Models
-from screentest.testbeds.captions.facts import Action, CaptionFacts, Coloured, Placed
+from screentest.testbeds.captions.facts import CaptionAction, CaptionFacts, Coloured, Placed
 from screentest.testbeds.contract import Context, Film, FilmLook, Rng, boundaries, film_of
 from screentest.testbeds.pairs import ClipDraw
 from screentest.video import FrameFunction, NormalizedVideo, Reencode, VideoPart, normalize, splice
@@ -37,7 +37,7 @@ BACKENDS = ("matting=grabcut", "detection=saliency", "segmentation=grabcut", "in
 FACTS = CaptionFacts(
     subject=("thing",),
     background=("wall",),
-    dynamic_degree=(Action("thing", "moves"),),
+    dynamic_degree=(CaptionAction("thing", "moves"),),
     color=(Coloured("white", "thing"),),
     spatial_relationship=(Placed("left", "thing"),),
 )

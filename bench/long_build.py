@@ -55,12 +55,12 @@ def build(film: Path, minutes: int) -> None:
     from screentest.core import Clip, Item, Script, Span
     from screentest.run import InlineEngine
     from screentest.testbeds.builder import build_testbed
-    from screentest.testbeds.captions.facts import Action, CaptionFacts, Placed
+    from screentest.testbeds.captions.facts import CaptionAction, CaptionFacts, Placed
     from screentest.testbeds.options import BuildOptions
     from screentest.testbeds.sources import Extractor
 
     facts = CaptionFacts(
-        dynamic_degree=(Action("thing", "moves"),),
+        dynamic_degree=(CaptionAction("thing", "moves"),),
         spatial_relationship=(Placed("left", "thing"),),
     )
     edges = [Fraction(second) for second in range(0, minutes * 60 + 1, SECONDS_PER_CLIP)]

@@ -21,7 +21,7 @@ from PIL import Image as Pictures
 from _figures import cpu_of, figure, long_video, ratio
 from screentest.core import Clip, Frame, Script, Size, Span, build
 from screentest.models import ModelChoice, Models
-from screentest.testbeds.captions.facts import Action, CaptionFacts, Coloured, Placed
+from screentest.testbeds.captions.facts import CaptionAction, CaptionFacts, Coloured, Placed
 from screentest.testbeds.contract import Chosen, Context, Film, FilmLook, Rng, boundaries, film_of
 from screentest.testbeds.operators.pictures import STYLES, contrast_table
 from screentest.video import Reencode, normalize
@@ -34,7 +34,7 @@ BACKENDS = ("matting=grabcut", "detection=saliency", "segmentation=grabcut", "in
 FACTS = CaptionFacts(
     subject=("thing",),
     background=("wall",),
-    dynamic_degree=(Action("thing", "moves"),),
+    dynamic_degree=(CaptionAction("thing", "moves"),),
     color=(Coloured("white", "thing"),),
     spatial_relationship=(Placed("left", "thing"),),
 )

@@ -11,7 +11,7 @@ import av
 import pytest
 
 from screentest.cli import diagnosis
-from screentest.cli.diagnosis import Part, diagnose, opencv_clash, survey_registry
+from screentest.cli.diagnosis import PackageStatus, diagnose, opencv_clash, survey_registry
 from screentest.core import NoValue, Reason, Registry
 from screentest.core import registry as real_registry
 from screentest.core.registry import PLUGIN_GROUP
@@ -182,6 +182,6 @@ def test_a_broken_plugin_and_a_broken_package_of_ours_are_faults(
 
 
 def test_parts_know_when_they_are_well() -> None:
-    assert Part("x", "1.0").ok
-    assert not Part("x", "1.0", problem="cracked").ok
-    assert not Part("x").ok
+    assert PackageStatus("x", "1.0").ok
+    assert not PackageStatus("x", "1.0", problem="cracked").ok
+    assert not PackageStatus("x").ok

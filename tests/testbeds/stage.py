@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from screentest.core import build
 from screentest.models import Detection, Models
-from screentest.testbeds.captions.facts import Action, CaptionFacts, Coloured, Placed
+from screentest.testbeds.captions.facts import CaptionAction, CaptionFacts, Coloured, Placed
 from screentest.testbeds.contract import Chosen, Context, Degradation, Film, FilmLook, Rng
 from screentest.testbeds.pairs import ClipDraw
 from screentest.video import EncoderSettings, SplicedVideo, VideoPart, splice
@@ -25,7 +25,7 @@ BOX = (60.0, 30.0, 160.0, 110.0)
 ALL = CaptionFacts(
     subject=("thing",),
     background=("wall",),
-    dynamic_degree=(Action("thing", "moves"),),
+    dynamic_degree=(CaptionAction("thing", "moves"),),
     color=(Coloured("white", "thing"),),
     spatial_relationship=(Placed("left", "thing"),),
 )

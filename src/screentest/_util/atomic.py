@@ -46,7 +46,6 @@ class OutputFile(io.RawIOBase):
         return True
 
     def write(self, data: ReadableBuffer) -> int:
-        """Write all of ``data``."""
         whole = memoryview(data).cast("B")
         self._try(lambda: _write_all(self._descriptor, whole))
         return len(whole)

@@ -52,14 +52,14 @@ def step_after(task: VoteTask, step: Step) -> Step | None:
 
 @dataclass(frozen=True, slots=True)
 class Footage:
-    """A video on disk."""
+    """A video on disk, and how long it lasts."""
 
     path: Path
     duration: Time
 
 
 @dataclass(frozen=True, slots=True)
-class Mark:
+class HarmMark:
     """A harmed stretch, and on which of the unit's videos it is to be seen."""
 
     clip: int
@@ -95,7 +95,7 @@ class Unit:
     aspect: str = ""
     severity: float | None = None
     clip_count: int | None = None
-    marks: tuple[Mark, ...] = ()
+    marks: tuple[HarmMark, ...] = ()
     questions: tuple[UnitQuestion, ...] = ()
     groups: Mapping[str, str] = field(default_factory=dict)
     gold: Mapping[str, Any] | None = None

@@ -20,7 +20,7 @@ from screentest.annotate.language import Language
 from screentest.annotate.media import Padding, Prepared, served_length
 from screentest.annotate.records import PICKED
 from screentest.annotate.sitting import VOTE_ID, picked_video, side_of
-from screentest.annotate.web.screens import Line, Part, Screen, render, static_files
+from screentest.annotate.web.screens import Line, MarkedPart, Screen, render, static_files
 from screentest.core import UserError
 from screentest.judges.votes import VoteRecord, VoteTask, of_two
 
@@ -116,7 +116,7 @@ def _page(
         from dataclasses import replace
 
         parts = [
-            Part(
+            MarkedPart(
                 number, side_of(mark.video, left), mark.start, mark.end, mark.video == 0, seen=False
             )
             for number, mark in enumerate(unit.marks, start=1)

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from screentest.annotate.answers import Footage, Mark, Unit, UnitQuestion
+from screentest.annotate.answers import Footage, HarmMark, Unit, UnitQuestion
 from screentest.core import BadOption, Item, PairKind, UserError
 from screentest.judges.votes import VoteTask, of_two
 from screentest.testbeds.testbed import FILE, Pair, SourceFilm, read_testbed
@@ -71,12 +71,12 @@ def _of_pair(folder: Path, source: SourceFilm, pair: Pair, task: VoteTask) -> Un
     )
 
 
-def _marks(pair: Pair) -> tuple[Mark, ...]:
+def _marks(pair: Pair) -> tuple[HarmMark, ...]:
     marks = []
     for touched in pair.touched:
         span = touched.degraded or touched.intact
         video = 0 if touched.degraded is None else 1
-        marks.append(Mark(touched.clip, video, float(span.start), float(span.end)))
+        marks.append(HarmMark(touched.clip, video, float(span.start), float(span.end)))
     return tuple(sorted(marks, key=lambda mark: (mark.start, mark.clip)))
 
 

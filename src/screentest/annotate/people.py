@@ -21,7 +21,7 @@ SESSION_DAYS: Final = 7.0
 
 
 @dataclass(frozen=True, slots=True)
-class Worker:
+class Annotator:
     """Somebody who answers, known by a label only."""
 
     id: int
@@ -90,12 +90,12 @@ def open_operator_session(database: Database) -> str:
 
 
 def close_session(database: Database, session: str) -> None:
-    """End it."""
+    """End a session: its cookie is worth nothing from then on."""
     with database.write() as connection:
         connection.execute(delete(sessions).where(sessions.c.id_hash == hashed(session)))
 
 
-def session_of(connection: Connection, session: str) -> tuple[bool, Worker | None]:
+def session_of(connection: Connection, session: str) -> tuple[bool, Annotator | None]:
     """Whose session it is: the operator's, a worker's, or nobody's (False, None)."""
     row = connection.execute(
         select(sessions.c.worker_id, workers)
@@ -184,5 +184,7 @@ def _session(connection: Connection, worker: int | None, now: float) -> str:
     return session
 
 
-def _worker(row: Row[Any]) -> Worker:
-    return Worker(row.id, row.label, row.consented_at is not None, bool(row.excluded), row.language)
+def _worker(row: Row[Any]) -> Annotator:
+    return Annotator(
+        row.id, row.label, row.consented_at is not None, bool(row.excluded), row.language
+    )

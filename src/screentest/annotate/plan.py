@@ -38,7 +38,6 @@ class Effort:
             raise BadOption("invalid share: must be in [0, 1]")
 
     def seconds(self, duration: float, characters: int) -> float:
-        """For one task."""
         read = characters * self.reading_share / self.reading
         return self.watching * duration + read + self.overhead
 
@@ -56,7 +55,6 @@ class Estimate:
 
     @property
     def minutes_per_task(self) -> float:
-        """The mean."""
         return self.hours * 60 / self.tasks
 
 
@@ -81,7 +79,7 @@ HOUR = 3600.0
 
 
 @dataclass(frozen=True, slots=True)
-class Coverage:
+class VoteCoverage:
     """How many of the wanted votes of an aspect are in."""
 
     aspect: str
@@ -95,7 +93,7 @@ class Coverage:
 class CollectionProgress:
     """The state of a collection at one moment."""
 
-    coverage: Sequence[Coverage]
+    coverage: Sequence[VoteCoverage]
     per_hour: Sequence[int]
     """Finished units in each of the last 24 hours, the oldest first."""
     at_work: int
@@ -104,7 +102,6 @@ class CollectionProgress:
 
     @property
     def votes(self) -> int:
-        """All that are in."""
         return sum(row.votes for row in self.coverage)
 
     @property
@@ -123,7 +120,7 @@ class CollectionProgress:
 
 
 def progress_of(connection: Connection, rules: Rules) -> CollectionProgress:
-    """Count it."""
+    """How far the collection is, from the votes in the store."""
     now = time.time()
     in_task = units.c.task == rules.task.value
     full = case((units.c.votes >= rules.votes, 1), else_=0)
@@ -135,7 +132,7 @@ def progress_of(connection: Connection, rules: Rules) -> CollectionProgress:
         .order_by(units.c.aspect)
     )
     coverage = [
-        Coverage(aspect or rules.task.value, count, complete, votes, count * rules.votes)
+        VoteCoverage(aspect or rules.task.value, count, complete, votes, count * rules.votes)
         for aspect, count, complete, votes in rows
     ]
     finished = connection.execute(

@@ -75,7 +75,6 @@ class Viewing:
         return min(1.0, max(0.0, shown) / duration)
 
     def as_object(self) -> dict[str, Any]:
-        """For the database."""
         return {"played": self.played, "rests": self.rests, "spent": self.spent}
 
     @staticmethod

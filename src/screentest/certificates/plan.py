@@ -78,7 +78,7 @@ class Plan:
 
 @dataclass(frozen=True, slots=True)
 class Certification:
-    """What one start did."""
+    """What one start of ``certify`` did: certificates, executions, what is pending."""
 
     certificates: tuple[Certificate, ...]
     executions: tuple[Execution, ...]

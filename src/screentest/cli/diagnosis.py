@@ -42,7 +42,7 @@ OPTIONAL = (
 
 
 @dataclass(frozen=True, slots=True)
-class Fault:
+class DoctorFault:
     """Something broken that should work, and the command that fixes it."""
 
     what: str
@@ -55,12 +55,12 @@ class Diagnosis:
 
     screentest: str
     machine: Machine
-    required: list[Part]
-    optional: list[Part]
+    required: list[PackageStatus]
+    optional: list[PackageStatus]
     registered: list[Registered]
     ffmpeg: dict[str, str] = field(default_factory=dict)
     codecs: dict[str, bool] = field(default_factory=dict)
-    faults: list[Fault] = field(default_factory=list)
+    faults: list[DoctorFault] = field(default_factory=list)
 
 
 def diagnose(registered: Registry) -> Diagnosis:
@@ -78,22 +78,24 @@ def diagnose(registered: Registry) -> Diagnosis:
         codecs() if engine_works else {},
     )
     result.faults.extend(
-        Fault(f"{part.name}: {part.problem}", part.fix) for part in required if part.problem
+        DoctorFault(f"{part.name}: {part.problem}", part.fix) for part in required if part.problem
     )
     if clash := opencv_clash():
-        result.faults.append(Fault(clash.problem, clash.fix))
+        result.faults.append(DoctorFault(clash.problem, clash.fix))
     for name, there in result.codecs.items():
         if not there:
             result.faults.append(
-                Fault(f"this PyAV lacks {name}", "pip install --force-reinstall av")
+                DoctorFault(f"this PyAV lacks {name}", "pip install --force-reinstall av")
             )
     for kind, why in broken_kinds.items():
         result.faults.append(
-            Fault(f"{kind}: does not load: {why}", "pip install --force-reinstall screentest")
+            DoctorFault(f"{kind}: does not load: {why}", "pip install --force-reinstall screentest")
         )
     for name, why in registered.broken_plugins.items():
         result.faults.append(
-            Fault(f"plugin {name}: does not load: {why}", f"pip install -U {name}, or uninstall it")
+            DoctorFault(
+                f"plugin {name}: does not load: {why}", f"pip install -U {name}, or uninstall it"
+            )
         )
     return result
 
@@ -152,7 +154,7 @@ def _memory_limit() -> int | None:
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
+class PackageStatus:
     """One distribution: its version where it is installed, what is wrong, how to fix it."""
 
     name: str
@@ -167,7 +169,7 @@ class Part:
         return bool(self.version) and not self.problem
 
 
-def required_parts() -> list[Part]:
+def required_parts() -> list[PackageStatus]:
     """What every installation needs, from the package's own metadata; each is imported."""
     parts = []
     for requirement in metadata.requires("screentest") or []:
@@ -178,22 +180,24 @@ def required_parts() -> list[Part]:
     return parts
 
 
-def optional_parts() -> list[Part]:
+def optional_parts() -> list[PackageStatus]:
     """What some commands need. Only looked up: importing torch would take seconds."""
     found = []
     for name, purpose, fix in OPTIONAL:
         part = _part(name, "", imported=False)
-        found.append(Part(name, part.version, purpose, part.problem, "" if part.ok else fix))
+        found.append(
+            PackageStatus(name, part.version, purpose, part.problem, "" if part.ok else fix)
+        )
     return found
 
 
-def _part(name: str, least: str, *, imported: bool) -> Part:
+def _part(name: str, least: str, *, imported: bool) -> PackageStatus:
     try:
         version = metadata.version(name)
     except metadata.PackageNotFoundError:
-        return Part(name, problem="not installed", fix=f"pip install '{name}{least}'")
+        return PackageStatus(name, problem="not installed", fix=f"pip install '{name}{least}'")
     if least and _numbers(version) < _numbers(least):
-        return Part(
+        return PackageStatus(
             name,
             version,
             problem=f"{least.lstrip('>=')} or newer is needed",
@@ -203,13 +207,13 @@ def _part(name: str, least: str, *, imported: bool) -> Part:
         try:
             importlib.import_module(_MODULES.get(name, name.replace("-", "_")))
         except Exception as error:  # noqa: BLE001 - a broken wheel may raise anything
-            return Part(
+            return PackageStatus(
                 name,
                 version,
                 problem=f"does not import: {type(error).__name__}: {error}",
                 fix=f"pip install --force-reinstall '{name}{least}'",
             )
-    return Part(name, version)
+    return PackageStatus(name, version)
 
 
 def _name_and_least(requirement: str) -> tuple[str, str]:
@@ -228,7 +232,7 @@ def _numbers(version: str) -> tuple[int, ...]:
     return tuple(int(number) for number in re.findall(r"[0-9]+", version))
 
 
-def opencv_clash(installed: Iterable[str] | None = None) -> Part | None:
+def opencv_clash(installed: Iterable[str] | None = None) -> PackageStatus | None:
     """More than one OpenCV wheel: each overwrites the files of the others.
 
     >>> opencv_clash(["opencv-python", "numpy"]) is None
@@ -241,7 +245,7 @@ def opencv_clash(installed: Iterable[str] | None = None) -> Part | None:
     wheels = sorted({name.lower() for name in installed if name.lower().startswith("opencv-")})
     if len(wheels) < 2:
         return None
-    return Part(
+    return PackageStatus(
         "opencv",
         problem=f"{' and '.join(wheels)} overwrite each other",
         fix=f"pip uninstall -y {' '.join(wheels)} && pip install {OPENCV}",

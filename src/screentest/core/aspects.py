@@ -71,7 +71,6 @@ class Aspect(str):
 
     @property
     def info(self) -> AspectInfo:
-        """What it is."""
         found: AspectInfo = registry.build(KIND, self.value).thing
         return found
 

@@ -113,8 +113,6 @@ class Silent:
     ) -> None:
         """Nothing was shown, nothing to clear."""
 
-    def begin(self, what: str, total: float | None, unit: str, done: float = 0) -> None:
-        """Say nothing."""
+    def begin(self, what: str, total: float | None, unit: str, done: float = 0) -> None: ...
 
-    def advance(self, amount: float = 1, note: str = "") -> None:
-        """Say nothing."""
+    def advance(self, amount: float = 1, note: str = "") -> None: ...

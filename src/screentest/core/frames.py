@@ -145,7 +145,6 @@ class VideoInfo:
 
     @property
     def span(self) -> Span:
-        """All of it."""
         return Span(self.start, self.start + self.duration)
 
 
@@ -169,8 +168,6 @@ class Consumer(Protocol):
 class BaseConsumer:
     """A consumer's open and close that do nothing, for those that need neither."""
 
-    def open(self, info: VideoInfo) -> None:
-        """Nothing to prepare."""
+    def open(self, info: VideoInfo) -> None: ...
 
-    def close(self, end: Time) -> None:
-        """Nothing to finish."""
+    def close(self, end: Time) -> None: ...

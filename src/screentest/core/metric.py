@@ -147,8 +147,7 @@ class Judge(Protocol):
     """Says which of two videos is better, looking at both."""
 
     @property
-    def info(self) -> JudgeInfo:
-        """What it needs."""
+    def info(self) -> JudgeInfo: ...
 
     def judge(self, question: Question, resources: Resources) -> Outcome[Verdict]:
         """The verdict, on the videos in this order of presentation."""

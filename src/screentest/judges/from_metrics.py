@@ -36,7 +36,6 @@ class MetricJudge:
 
     @property
     def metrics(self) -> tuple[str, ...]:
-        """The one metric."""
         return (self.metric,)
 
     def rate(self, aspect: Aspect, scores: Mapping[str, Outcomes]) -> Outcome[Score]:
@@ -108,7 +107,6 @@ class ClipScoreJudge:
         self.metrics = (self._metric,)
 
     def rate(self, aspect: Aspect, scores: Mapping[str, Outcomes]) -> Outcome[Score]:
-        """The score itself."""
         return scores[self._metric]["clipscore"]
 
 

@@ -94,7 +94,6 @@ class VlmVideo:
     )
 
     def judge(self, question: Question, resources: Resources) -> Outcome[Verdict]:
-        """One call."""
         seed = self.seed + question.repeat
         slots: dict[str, Slot] = {
             **_aspect(question),
@@ -136,7 +135,6 @@ class VlmText:
 
     @property
     def info(self) -> JudgeInfo:
-        """What it needs."""
         if self.hybrid:
             summary = "both videos are described, then compared with their frames in sight"
             return JudgeInfo(summary, _ROLES, (DESCRIBE.template, COMPARE_BOTH.template))

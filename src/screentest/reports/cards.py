@@ -27,7 +27,7 @@ class CardRow:
 
 @dataclass(frozen=True, slots=True)
 class Card:
-    """One certificate."""
+    """One certificate, ready to be shown: all its numbers are text."""
 
     judge: str
     summary: str

@@ -28,7 +28,6 @@ class RunSource:
 
     @property
     def command(self) -> str:
-        """What was run."""
         return self.starts[0].command if self.starts else ""
 
 

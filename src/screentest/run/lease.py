@@ -29,7 +29,7 @@ _NO_LINKS: Final = getattr(os, "O_NOFOLLOW", 0)
 
 @dataclass(frozen=True, slots=True)
 class Holder:
-    """Who writes a run."""
+    """Who writes a run: process, host and since when."""
 
     pid: int
     host: str

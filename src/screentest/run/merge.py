@@ -79,7 +79,7 @@ def merge(
         arguments = {**starts[0][-1].arguments, "merged": [str(path) for path in sources]}
         store = stack.enter_context(RunStore(into, command=command, arguments=arguments))
         shares = tuple(_share(run, begun) for run, begun in zip(runs, starts, strict=True))
-        plan = _Plan(rule)
+        plan = _MergePlan(rule)
         plan.add(into, store.plan(), "")
         for run, begun in zip(runs, starts, strict=True):
             plan.add(run.folder, run.plan(), begun[-1].started)
@@ -127,7 +127,7 @@ def _summary(share: Share, rule: Prefer) -> dict[str, Any]:
     return plain | {"prefer": rule.value}
 
 
-class _Plan:
+class _MergePlan:
     """What all runs together are to have. One question is asked of one input."""
 
     def __init__(self, rule: Prefer) -> None:

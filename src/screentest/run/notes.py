@@ -134,7 +134,7 @@ def _lasting(path: Path) -> Path:
 
 
 def evaluator_rows(notes: Iterable[EvaluatorNote]) -> list[SqlRow]:
-    """Evaluators as rows."""
+    """Evaluators as rows of the database."""
     return [
         {
             "evaluator": note.name,
@@ -188,7 +188,7 @@ def read(
 
 
 def as_items(rows: Iterable[SqlRow]) -> dict[str, Item]:
-    """Items by id."""
+    """The items in rows of the database, by id."""
     return {str(row["item"]): from_json(Item, str(row["body"])) for row in rows}
 
 
@@ -215,5 +215,5 @@ def as_evaluators(rows: Iterable[SqlRow]) -> list[EvaluatorNote]:
 
 
 def as_notes(rows: Iterable[SqlRow]) -> dict[str, Any]:
-    """Documents by name."""
+    """The documents in rows of the database, by name."""
     return {str(row["name"]): json.loads(str(row["body"])) for row in rows}

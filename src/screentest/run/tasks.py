@@ -49,7 +49,6 @@ class Stop:
         return self._times > 1
 
     def request(self, by: int | None = None) -> None:
-        """Ask once more."""
         self._times += 1
         if self.signal is None:
             self.signal = by

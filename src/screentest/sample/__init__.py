@@ -42,7 +42,7 @@ def sample_folder() -> Path:
 
 
 def sample_videos() -> list[SampleVideo]:
-    """The films, by name."""
+    """The packaged films, by name."""
     captions = sorted((sample_folder() / "captions").glob("*.json"))
     return [_read(path) for path in captions]
 

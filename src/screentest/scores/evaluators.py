@@ -37,19 +37,16 @@ class Evaluator:
 
     @property
     def info(self) -> MetricInfo | JudgeInfo:
-        """Its declarations."""
         found: MetricInfo | JudgeInfo = self.thing.info
         return found
 
     @property
     def metric(self) -> Metric:
-        """It, as a metric."""
         assert isinstance(self.thing, Metric)
         return self.thing
 
     @property
     def judge(self) -> Judge | RatingJudge:
-        """It, as a judge."""
         assert isinstance(self.thing, Judge | RatingJudge)
         return self.thing
 

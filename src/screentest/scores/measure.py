@@ -76,15 +76,15 @@ def measure(
     A failure of the video is one of every metric; a failure of a metric is its own. In the
     scan metrics work together; before and after it each works alone, inside ``around(name)``.
     """
-    bench = _Bench(item, tools)
+    shared = _ItemTools(item, tools)
     begun: dict[str, _Begun] = {}
     for name, metric in metrics.items():
         with around(name):
-            begun[name] = _Begun.of(metric, item, bench)
+            begun[name] = _Begun.of(metric, item, shared)
     working = [one for one in begun.values() if one.failure is None]
     if working:
         try:
-            bench.scan(working, shots=any(one.metric.info.shots for one in working))
+            shared.scan(working, shots=any(one.metric.info.shots for one in working))
         except NoValue as error:
             for one in working:
                 one.failure = error.failure
@@ -162,7 +162,7 @@ def _checked(found: Any) -> Outcomes | None:
     return {name: must_be_outcome(outcome, Score) for name, outcome in found.items()}
 
 
-class _Bench:
+class _ItemTools:
     """The tools, with the shots of this item's own video from the scan that all share."""
 
     def __init__(self, item: Item, tools: Tools) -> None:

@@ -138,7 +138,6 @@ class Results:
         }
 
     def totals(self) -> list[Total]:
-        """One total per output."""
         waiting = Counter(name for _, name in self.pending)
         names = dict.fromkeys([*self.outputs, *self._by_name])
         return [

@@ -105,7 +105,6 @@ class Suite:
 
     @property
     def heading(self) -> str:
-        """What people see."""
         return self.title or self.name
 
     @property

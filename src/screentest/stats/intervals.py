@@ -39,7 +39,6 @@ class Interval:
 
     @property
     def width(self) -> float:
-        """From end to end."""
         return self.high - self.low
 
     @property

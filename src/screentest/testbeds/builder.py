@@ -44,7 +44,7 @@ RUN = "run"
 
 @dataclass(frozen=True, slots=True)
 class BuildResult:
-    """What one call did."""
+    """What one call of ``build`` did: the testbed, and how much of it was made or reused."""
 
     testbed: Testbed
     reused: int

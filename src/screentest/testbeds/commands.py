@@ -41,7 +41,7 @@ from screentest.testbeds.testbed import (
     pair_name,
     read_testbed,
 )
-from screentest.testbeds.verify import Finding, Verification, verify_testbed
+from screentest.testbeds.verify import Verification, VerificationFinding, verify_testbed
 
 MOST = 50
 """Findings that are printed one by one; JSON has all."""
@@ -347,7 +347,9 @@ def _wanted(testbed: Testbed, names: list[str], sample: int | None, seed: int) -
     return draw_evenly(testbed, sample, seed)
 
 
-def _findings_table(name: str, title: str, findings: Sequence[Finding], as_json: bool) -> Table:
+def _findings_table(
+    name: str, title: str, findings: Sequence[VerificationFinding], as_json: bool
+) -> Table:
     columns = (Column("check", "Check"), Column("where", "Where"), Column("what", "What"))
     rows = [(one.check, one.where, one.what) for one in findings]
     if as_json or len(rows) <= MOST:

@@ -61,7 +61,6 @@ class Rng:
         return int.from_bytes(self._digest(what), "big") % below
 
     def pick(self, things: Sequence[T], *what: object) -> T:
-        """One of ``things``."""
         return things[self.number(len(things), *what)]
 
     def order(self, count: int, *what: object) -> list[int]:
@@ -150,8 +149,7 @@ class Look(Protocol):
     """A look at the film before anything is settled."""
 
     @property
-    def models(self) -> Models:
-        """The backends."""
+    def models(self) -> Models: ...
 
     def pictures(self, clip: FilmClip) -> Sequence[Image]:
         """A few pictures of a clip, in order, RGB."""
@@ -174,8 +172,7 @@ class Degradation(Protocol):
     """One operator. Its factory is registered under the name of its aspect."""
 
     @property
-    def info(self) -> DegradationInfo:
-        """What it is."""
+    def info(self) -> DegradationInfo: ...
 
     def eligible(self, clip: FilmClip) -> bool:
         """Whether the caption allows it."""

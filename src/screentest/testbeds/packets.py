@@ -17,7 +17,7 @@ from screentest.video import VideoSource
 
 @dataclass(frozen=True, slots=True)
 class Packet:
-    """A coded picture."""
+    """A coded picture: its time and the hash of its bytes."""
 
     tick: int
     """When it is shown."""

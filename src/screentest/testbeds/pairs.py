@@ -60,11 +60,11 @@ def make_pairs(job: Job) -> TaskResults:
     One rung that cannot be made does not keep the others from being made.
     """
     task: PairTask = job.payload
-    bench = _Bench(task)
+    run = _OperatorRun(task)
     made = {}
     for key in job.keys:
         try:
-            outcome = Outcome.of(as_data(to_json(bench.make(task.rungs[key]))))
+            outcome = Outcome.of(as_data(to_json(run.make(task.rungs[key]))))
         except NoValue as error:
             outcome = Outcome(failure=error.failure)
         made[key] = {key.evaluator: outcome}
@@ -77,7 +77,7 @@ def _models(choices: tuple[str, ...], device: str) -> Models:
     return Models([ModelChoice.parse(choice) for choice in choices], device=device)
 
 
-class _Bench:
+class _OperatorRun:
     """One operator at work on one source."""
 
     def __init__(self, task: PairTask) -> None:

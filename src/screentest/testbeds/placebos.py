@@ -30,7 +30,7 @@ def container() -> OtherContainer:
 
 
 class OtherContainer:
-    """The placebo."""
+    """The same packets in a Matroska file."""
 
     suffix = ".mkv"
 
@@ -39,7 +39,6 @@ class OtherContainer:
         return True
 
     def write(self, context: Context, out: Path) -> None:
-        """Copy the packets."""
         import av
 
         with atomic_output(out) as file, av.open(str(context.film.video.path)) as source:
@@ -67,7 +66,7 @@ def noise(*, clips: int = 5) -> Noise:
 
 
 class Noise:
-    """The placebo."""
+    """Noise of one level in the luma of some clips, which nobody sees."""
 
     suffix = ".mp4"
 
@@ -122,7 +121,7 @@ def painted_instruction(*, clips: int = 5, text: str = TEXT) -> PaintedInstructi
 
 
 class PaintedInstruction:
-    """The placebo."""
+    """An order to the judge, painted into the picture."""
 
     suffix = ".mp4"
 
@@ -172,7 +171,7 @@ def reencode() -> SecondGeneration:
 
 
 class SecondGeneration:
-    """The placebo."""
+    """The intact video, encoded once more."""
 
     suffix = ".mp4"
 
@@ -196,12 +195,12 @@ class SecondGeneration:
 
 @register("placebo", "trim", version=1, summary="the last frame cut off")
 def trim() -> Trim:
-    """Without the last frame."""
+    """Cut the last frame off."""
     return Trim()
 
 
 class Trim:
-    """The placebo."""
+    """The intact video without its last frame."""
 
     suffix = ".mp4"
 

@@ -33,7 +33,13 @@ from screentest.testbeds.packets import read_track
 from screentest.testbeds.pairs import PairTask, make_pairs
 from screentest.testbeds.sources import Extractor, by_rules, film_signature
 from screentest.testbeds.testbed import Pair, SourceFilm, Testbed, pair_name
-from screentest.testbeds.verify import UNFINISHED, Finding, check_manifest, is_inside, item_of
+from screentest.testbeds.verify import (
+    UNFINISHED,
+    VerificationFinding,
+    check_manifest,
+    is_inside,
+    item_of,
+)
 from screentest.video import supervised
 
 _SECOND = re.compile(r"intact_[0-9]{1,6}\.mp4")
@@ -45,8 +51,8 @@ class Remade:
     """What came of making pairs again."""
 
     same: tuple[str, ...]
-    findings: tuple[Finding, ...]
-    unchecked: tuple[Finding, ...]
+    findings: tuple[VerificationFinding, ...]
+    unchecked: tuple[VerificationFinding, ...]
 
 
 def remake_pairs(
@@ -90,7 +96,7 @@ class _Execution:
 
 
 class _Remake:
-    """One go at it."""
+    """One rebuild of some pairs, compared with what the testbed holds."""
 
     def __init__(
         self,
@@ -107,11 +113,10 @@ class _Remake:
         self._reader = reader
         self._hashes: dict[Path, str] = {}
         self._same: list[str] = []
-        self._findings: list[Finding] = []
-        self._unchecked: list[Finding] = []
+        self._findings: list[VerificationFinding] = []
+        self._unchecked: list[VerificationFinding] = []
 
     def of(self, pairs: Sequence[Pair], execution: _Execution) -> Remade:
-        """Make and compare."""
         reason, options = self._options()
         if options is None:
             self._leave(pairs, reason)
@@ -185,21 +190,23 @@ class _Remake:
         return f"no file in {self._elsewhere} is its source {source.video}: none has its hash"
 
     def _leave(self, pairs: Sequence[Pair], why: str) -> None:
-        self._unchecked += [Finding("rebuild", pair_name(pair), why) for pair in pairs]
+        self._unchecked += [VerificationFinding("rebuild", pair_name(pair), why) for pair in pairs]
 
     def _is_same_film(self, source: SourceFilm, outcome: Outcome[Any]) -> bool:
         if outcome.failure is not None:
-            self._findings.append(Finding("rebuild", source.id, f"intact: {outcome.failure}"))
+            self._findings.append(
+                VerificationFinding("rebuild", source.id, f"intact: {outcome.failure}")
+            )
             return False
         made = from_object(Intact, outcome.unwrap()).source
         before = len(self._findings)
         for was, is_now in zip(source.intact, made.intact, strict=False):
             if was.sha256 != is_now.sha256:
                 what = self._difference(was.path, is_now.path)
-                self._findings.append(Finding("rebuild", was.path, what))
+                self._findings.append(VerificationFinding("rebuild", was.path, what))
         if len(source.intact) != len(made.intact) or source.lost != made.lost:
             what = "other intact videos, or other lost clips, than listed"
-            self._findings.append(Finding("rebuild", source.id, what))
+            self._findings.append(VerificationFinding("rebuild", source.id, what))
         return len(self._findings) == before
 
     def _pair_task(
@@ -210,7 +217,7 @@ class _Remake:
         rung = _rung(pair, options)
         if spec is None or (rung is None and pair.kind is PairKind.DEGRADATION):
             what = "the options of the build do not ask for it"
-            self._findings.append(Finding("rebuild", pair_name(pair), what))
+            self._findings.append(VerificationFinding("rebuild", pair_name(pair), what))
             return
         spec = self._placed(spec)
         try:
@@ -244,7 +251,7 @@ class _Remake:
     def _compare(self, pair: Pair, outcome: Outcome[Any]) -> None:
         name = pair_name(pair)
         if outcome.failure is not None:
-            self._findings.append(Finding("rebuild", name, str(outcome.failure)))
+            self._findings.append(VerificationFinding("rebuild", name, str(outcome.failure)))
             return
         made = from_object(Pair, outcome.unwrap())
         if made.models != pair.models:
@@ -253,7 +260,7 @@ class _Remake:
         wrong = list(_choices(pair, made))
         if made.changed.sha256 != pair.changed.sha256:
             wrong.append(self._difference(pair.changed.path, made.changed.path))
-        self._findings += [Finding("rebuild", name, what) for what in wrong]
+        self._findings += [VerificationFinding("rebuild", name, what) for what in wrong]
         if not wrong:
             self._same.append(name)
 

@@ -36,7 +36,7 @@ class AspectCount:
 
 
 @dataclass(frozen=True, slots=True)
-class Bin:
+class DurationBin:
     """How many videos last from ``start`` up to, and not including, ``end`` seconds."""
 
     start: int
@@ -78,7 +78,7 @@ class Spread:
 
 @dataclass(frozen=True, slots=True)
 class Statistics:
-    """All of it."""
+    """What a testbed holds, counted: sources, pairs, clips, durations."""
 
     sources: int
     pairs: int
@@ -86,7 +86,7 @@ class Statistics:
     aspects: tuple[AspectCount, ...]
     reasons: Mapping[str, int]
     """Why pairs were skipped."""
-    durations: tuple[Bin, ...]
+    durations: tuple[DurationBin, ...]
     groups: Mapping[str, tuple[GroupCount, ...]]
     """By the name of the group: category, theme…"""
     spreads: Mapping[str, Spread]
@@ -96,7 +96,7 @@ class Statistics:
 
 
 def statistics_of(testbed: Testbed) -> Statistics:
-    """Count."""
+    """Count what a testbed holds."""
     prompts = [prompt_of(source) for source in testbed.sources]
     words = [len(prompt.split()) for prompt in prompts]
     values: dict[str, Sequence[float]] = {
@@ -153,7 +153,7 @@ def _in_the_order_of_the_paper(entry: tuple[PairKind, str]) -> tuple[bool, int, 
     return kind is PairKind.PLACEBO, place, name
 
 
-def _durations(testbed: Testbed) -> list[Bin]:
+def _durations(testbed: Testbed) -> list[DurationBin]:
     """From 0 to the longest, empty ones included."""
     pairs = Counter(pair.source for pair in testbed.pairs)
     sources: Counter[int] = Counter()
@@ -163,7 +163,7 @@ def _durations(testbed: Testbed) -> list[Bin]:
         sources[number] += 1
         weights[number] += pairs[source.id]
     return [
-        Bin(number * BIN, (number + 1) * BIN, sources[number], weights[number])
+        DurationBin(number * BIN, (number + 1) * BIN, sources[number], weights[number])
         for number in range(max(sources, default=-1) + 1)
     ]
 

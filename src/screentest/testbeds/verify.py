@@ -31,7 +31,7 @@ UNFINISHED = "unfinished"
 
 
 @dataclass(frozen=True, slots=True)
-class Finding:
+class VerificationFinding:
     """Something that is not as it should be."""
 
     check: str
@@ -41,7 +41,7 @@ class Finding:
     what: str
 
 
-def check_manifest(testbed: Testbed) -> Iterator[Finding]:
+def check_manifest(testbed: Testbed) -> Iterator[VerificationFinding]:
     """Everything in testbed.json that contradicts itself or points outside its folder."""
     sources = {source.id: source for source in testbed.sources}
     yield from _twins("sources have the id", (source.id for source in testbed.sources))
@@ -49,7 +49,7 @@ def check_manifest(testbed: Testbed) -> Iterator[Finding]:
     yield from _twins("pairs are", map(_identity, testbed.pairs))
     for path in all_paths(testbed):
         if not is_inside(path):
-            yield Finding("manifest", path, "the path leads out of the testbed")
+            yield VerificationFinding("manifest", path, "the path leads out of the testbed")
     for source in testbed.sources:
         yield from _of_source(source)
     for pair in testbed.pairs:
@@ -59,7 +59,7 @@ def check_manifest(testbed: Testbed) -> Iterator[Finding]:
         else:
             yield from _of_pair(pair, named)
     if testbed.pending:
-        yield Finding(
+        yield VerificationFinding(
             UNFINISHED, "testbed.json", f"{testbed.pending} pairs are still to be made: build on"
         )
 
@@ -108,16 +108,16 @@ def _identity(pair: Pair) -> Hashable:
     return pair.source, pair.kind.value, pair.name, pair.severity, pair.clips
 
 
-def _twins(words: str, things: Iterable[Hashable]) -> Iterator[Finding]:
+def _twins(words: str, things: Iterable[Hashable]) -> Iterator[VerificationFinding]:
     for thing, count in Counter(things).items():
         if count > 1:
             text = " ".join(map(str, thing)) if isinstance(thing, tuple) else str(thing)
-            yield Finding("manifest", "testbed.json", f"{count} {words} {text}")
+            yield VerificationFinding("manifest", "testbed.json", f"{count} {words} {text}")
 
 
-def _of_source(source: SourceFilm) -> Iterator[Finding]:
-    def wrong(what: str) -> Finding:
-        return Finding("manifest", source.id, what)
+def _of_source(source: SourceFilm) -> Iterator[VerificationFinding]:
+    def wrong(what: str) -> VerificationFinding:
+        return VerificationFinding("manifest", source.id, what)
 
     try:
         timed = Script(source.clips).timed
@@ -135,11 +135,11 @@ def _of_source(source: SourceFilm) -> Iterator[Finding]:
             )
 
 
-def _wrong(pair: Pair, what: str) -> Finding:
-    return Finding("manifest", pair_name(pair), what)
+def _wrong(pair: Pair, what: str) -> VerificationFinding:
+    return VerificationFinding("manifest", pair_name(pair), what)
 
 
-def _of_pair(pair: Pair, source: SourceFilm) -> Iterator[Finding]:
+def _of_pair(pair: Pair, source: SourceFilm) -> Iterator[VerificationFinding]:
     intact = next((file for file in source.intact if file.path == pair.intact), None)
     if intact is None:
         yield _wrong(pair, f"{pair.intact} is not an intact video of its source")
@@ -155,7 +155,7 @@ def _of_pair(pair: Pair, source: SourceFilm) -> Iterator[Finding]:
     yield from _of_touched(pair, source, intact)
 
 
-def _of_touched(pair: Pair, source: SourceFilm, intact: VideoFile) -> Iterator[Finding]:
+def _of_touched(pair: Pair, source: SourceFilm, intact: VideoFile) -> Iterator[VerificationFinding]:
     numbers = [one.clip for one in pair.touched]
     if not numbers:
         yield _wrong(pair, "no clip was touched")
@@ -184,7 +184,9 @@ def _of_touched(pair: Pair, source: SourceFilm, intact: VideoFile) -> Iterator[F
         )
 
 
-def _within(pair: Pair, clip: int, span: Span, end: Time, which: str) -> Iterator[Finding]:
+def _within(
+    pair: Pair, clip: int, span: Span, end: Time, which: str
+) -> Iterator[VerificationFinding]:
     if span.start < 0 or span.end > end or not span.duration:
         yield _wrong(
             pair,
@@ -204,15 +206,14 @@ class Verification:
     testbed: Testbed
     files: int
     bytes: int
-    findings: tuple[Finding, ...]
+    findings: tuple[VerificationFinding, ...]
     rebuilt: tuple[str, ...] = ()
     """Pairs that were made again and came out the same."""
-    unchecked: tuple[Finding, ...] = ()
+    unchecked: tuple[VerificationFinding, ...] = ()
     """What could not be made again here, and why."""
 
     @property
     def ok(self) -> bool:
-        """Whether nothing is wrong."""
         return not self.findings
 
 
@@ -230,7 +231,7 @@ def verify_testbed(
         progress.begin("verifying", float(len(tasks)), "sources")
         for task, outcome in zip(tasks, supervisor.map(check_source, tasks), strict=True):
             if outcome.failure is not None:
-                found.append(Finding("video", task.source.id, str(outcome.failure)))
+                found.append(VerificationFinding("video", task.source.id, str(outcome.failure)))
             else:
                 found += outcome.unwrap()
             progress.advance(1)
@@ -239,7 +240,7 @@ def verify_testbed(
     )
 
 
-def stray_files(folder: Path, testbed: Testbed) -> Iterator[Finding]:
+def stray_files(folder: Path, testbed: Testbed) -> Iterator[VerificationFinding]:
     """Files that nobody listed."""
     known = {FILE, PAGE}
     for source in testbed.sources:
@@ -252,7 +253,7 @@ def stray_files(folder: Path, testbed: Testbed) -> Iterator[Finding]:
         if name.parts[0] in WORKING or (path.is_dir() and not path.is_symlink()):
             continue
         if name.as_posix() not in known:
-            yield Finding("files", name.as_posix(), "not listed in testbed.json")
+            yield VerificationFinding("files", name.as_posix(), "not listed in testbed.json")
 
 
 @dataclass(frozen=True, slots=True)
@@ -265,7 +266,7 @@ class SourceTask:
 
 
 def source_tasks(folder: Path, testbed: Testbed) -> list[SourceTask]:
-    """One for each source."""
+    """One task for each source, with the pairs made of it."""
     pairs: dict[str, list[Pair]] = {}
     for pair in testbed.pairs:
         pairs.setdefault(pair.source, []).append(pair)
@@ -274,7 +275,7 @@ def source_tasks(folder: Path, testbed: Testbed) -> list[SourceTask]:
     ]
 
 
-def check_source(task: SourceTask) -> list[Finding]:
+def check_source(task: SourceTask) -> list[VerificationFinding]:
     """Check the files of one source. Runs in a worker: they may be anybody's."""
     return list(_Examination(task).findings())
 
@@ -289,7 +290,7 @@ class _Examination:
         self._whole: set[str] = set()
         self._tracks: dict[str, Track] = {}
 
-    def findings(self) -> Iterator[Finding]:
+    def findings(self) -> Iterator[VerificationFinding]:
         """Everything that is wrong with it."""
         yield from self._prompt()
         for file in (*self._source.intact, *(pair.changed for pair in self._pairs)):
@@ -306,20 +307,20 @@ class _Examination:
             ):
                 yield from self._packets(pair)
 
-    def _prompt(self) -> Iterator[Finding]:
+    def _prompt(self) -> Iterator[VerificationFinding]:
         path = self._source.prompt
         expected = joined(self._source.clips)
         try:
             text = file_in(self._folder, path).read_text(encoding="utf-8")
         except (OSError, ValueError, NoValue) as error:
-            yield Finding("files", path, f"cannot be read: {_message(error)}")
+            yield VerificationFinding("files", path, f"cannot be read: {_message(error)}")
             return
         # A film without captions may have a prompt of its own.
         if expected.strip() and text.strip() != expected.strip():
-            yield Finding("files", path, "not the captions of the script, joined")
+            yield VerificationFinding("files", path, "not the captions of the script, joined")
 
-    def _file(self, file: VideoFile) -> Iterator[Finding]:
-        wrong = partial(Finding, "files", file.path)
+    def _file(self, file: VideoFile) -> Iterator[VerificationFinding]:
+        wrong = partial(VerificationFinding, "files", file.path)
         try:
             path = file_in(self._folder, file.path)
             size = path.stat().st_size
@@ -334,7 +335,7 @@ class _Examination:
         try:
             info = probe(path)
         except NoValue as error:
-            yield Finding("video", file.path, error.message)
+            yield VerificationFinding("video", file.path, error.message)
             return
         for what, is_now, listed in (
             ("frames", info.frames, file.frames),
@@ -342,11 +343,13 @@ class _Examination:
             ("size", f"{info.width}×{info.height}", f"{file.width}×{file.height}"),
         ):
             if is_now != listed:
-                yield Finding("video", file.path, f"{what} {is_now}, listed with {listed}")
+                yield VerificationFinding(
+                    "video", file.path, f"{what} {is_now}, listed with {listed}"
+                )
 
-    def _record(self, file: VideoFile) -> Iterator[Finding]:
+    def _record(self, file: VideoFile) -> Iterator[VerificationFinding]:
         name = Path(file.path).with_suffix(".json").as_posix()
-        wrong = partial(Finding, "files", name)
+        wrong = partial(VerificationFinding, "files", name)
         try:
             file_in(self._folder, name)
             film = load_intact(self._folder / file.path, Path(self._source.video))
@@ -359,7 +362,7 @@ class _Examination:
             if pair.intact == file.path:
                 yield from self._places(pair, film)
 
-    def _places(self, pair: Pair, film: NormalizedVideo) -> Iterator[Finding]:
+    def _places(self, pair: Pair, film: NormalizedVideo) -> Iterator[VerificationFinding]:
         """Touched clips are where the script puts them."""
         for one in pair.touched:
             if not 0 <= one.clip < len(self._source.clips):
@@ -370,23 +373,23 @@ class _Examination:
             try:
                 place = Span(film.at(span.start), film.at(span.end))
             except (UserError, ValueError) as error:
-                yield Finding("manifest", pair_name(pair), _message(error))
+                yield VerificationFinding("manifest", pair_name(pair), _message(error))
                 continue
             if place != one.intact:
-                yield Finding(
+                yield VerificationFinding(
                     "manifest",
                     pair_name(pair),
                     f"clip {one.clip + 1} is listed at {one.intact}; by the script at {place}",
                 )
 
-    def _packets(self, pair: Pair) -> Iterator[Finding]:
+    def _packets(self, pair: Pair) -> Iterator[VerificationFinding]:
         try:
             intact, changed = self._track(pair.intact), read_track(self._folder / pair.changed.path)
         except NoValue as error:
-            yield Finding("video", pair_name(pair), error.message)
+            yield VerificationFinding("video", pair_name(pair), error.message)
             return
         for what in compare_tracks(pair, intact, changed):
-            yield Finding("packets", pair_name(pair), what)
+            yield VerificationFinding("packets", pair_name(pair), what)
 
     def _track(self, path: str) -> Track:
         if path not in self._tracks:

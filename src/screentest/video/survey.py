@@ -50,7 +50,6 @@ class Survey:
 
     @property
     def times(self) -> Sequence[Time]:
-        """All presentation times."""
         return [int(tick) * self.time_base for tick in self.pts]
 
     @property

@@ -10,7 +10,13 @@ from pathlib import Path
 import pytest
 
 from screentest.core import Reason, Signature, registry
-from screentest.testbeds.captions.facts import Action, CaptionFacts, ChatExtractor, Coloured, Placed
+from screentest.testbeds.captions.facts import (
+    CaptionAction,
+    CaptionFacts,
+    ChatExtractor,
+    Coloured,
+    Placed,
+)
 from screentest.testing.chat_answers import Act, Answer, Asked, plausible
 from screentest.testing.chat_server import FakeChatServer
 
@@ -43,8 +49,8 @@ def test_an_answer_becomes_facts() -> None:
     assert outcome.unwrap() == CaptionFacts(
         subject=("man", "jacket"),  # named twice and once blank: each name once
         background=("car",),
-        dynamic_degree=(Action("man", "walks"),),
-        human_action=(Action("man", "walks"),),
+        dynamic_degree=(CaptionAction("man", "walks"),),
+        human_action=(CaptionAction("man", "walks"),),
         color=(Coloured("red", "jacket"),),
         spatial_relationship=(Placed("left", "man"),),
         scene=("shop",),

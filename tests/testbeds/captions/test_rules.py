@@ -15,7 +15,13 @@ from hypothesis import strategies as st
 
 from screentest.core import from_json, from_object, to_json
 from screentest.english.lexicon import HOME, lexicon
-from screentest.testbeds.captions.facts import CRITERIA, Action, CaptionFacts, Coloured, Placed
+from screentest.testbeds.captions.facts import (
+    CRITERIA,
+    CaptionAction,
+    CaptionFacts,
+    Coloured,
+    Placed,
+)
 from screentest.testbeds.captions.rules import read_caption, rules_signature
 from tests.testbeds.captions.agreement import agreement, eligibility, keys
 
@@ -130,7 +136,7 @@ def test_background(caption: str, expected: list[str]) -> None:
 
 def test_what_people_do() -> None:
     facts = read_caption("A smiling girl sits on a bench while her dog sleeps.")
-    assert facts.human_action == (Action("girl", "smiling"), Action("girl", "sits"))
+    assert facts.human_action == (CaptionAction("girl", "smiling"), CaptionAction("girl", "sits"))
     assert facts.subject == ("girl", "bench", "dog")
 
 

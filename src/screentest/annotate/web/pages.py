@@ -43,7 +43,7 @@ def home() -> Response:
 
 @router.get("/static/{name}")
 def static(name: str) -> Response:
-    """Scripts and styles."""
+    """Scripts and styles of the pages, by file name."""
     content = static_files().get(name)
     kind = _KINDS.get(name.rpartition(".")[2])
     if content is None or kind is None:
@@ -90,7 +90,7 @@ def join(request: Request, given: Token) -> Response:
 
 @router.post("/leave")
 def leave(request: Request, csrf: Csrf) -> Response:
-    """End the session."""
+    """End the session, and forget its cookie."""
     site, visitor = site_of(request), visitor_of(request)
     answer = RedirectResponse("/join", 303)
     if visitor is not None:

@@ -98,7 +98,7 @@ class Line:
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
+class MarkedPart:
     """A stretch that the worker is to look at."""
 
     number: int
@@ -126,7 +126,7 @@ class Screen:
     harmed: str
     """The side of the damaged video; empty while it must not be known."""
     chosen: str
-    parts: Sequence[Part]
+    parts: Sequence[MarkedPart]
 
     @property
     def two(self) -> bool:
@@ -183,10 +183,10 @@ def _lines(connection: Connection, text: Row[Any], language: str) -> list[Line]:
     ]
 
 
-def _parts(connection: Connection, sitting: Row[Any], unit: Row[Any]) -> list[Part]:
+def _parts(connection: Connection, sitting: Row[Any], unit: Row[Any]) -> list[MarkedPart]:
     seen = seen_marks(connection, sitting, unit)
     return [
-        Part(
+        MarkedPart(
             number=number,
             side=side_of(mark["video"], sitting.left_video),
             start=mark["start"],

@@ -12,7 +12,7 @@ from fastapi import Depends, HTTPException, Request
 
 from screentest.annotate.assignment import Rules
 from screentest.annotate.language import Language
-from screentest.annotate.people import Worker, hashed, session_of
+from screentest.annotate.people import Annotator, hashed, session_of
 from screentest.annotate.store import Database
 from screentest.core import BadOption
 
@@ -23,7 +23,7 @@ LOOPBACK = ("127.0.0.1", "localhost", "[::1]")
 
 @dataclass(frozen=True, slots=True)
 class Site:
-    """One running app."""
+    """What the pages of one running app share: store, rules, languages, addresses."""
 
     database: Database
     rules: Rules
@@ -88,10 +88,10 @@ def is_loopback(host: str) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class Visitor:
-    """Somebody with a session."""
+    """Somebody with a session: a worker or the operator."""
 
     session: str
-    worker: Worker | None
+    worker: Annotator | None
     operator: bool
 
     @property

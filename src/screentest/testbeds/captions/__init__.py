@@ -2,7 +2,7 @@
 
 from screentest.testbeds.captions.facts import (
     CRITERIA,
-    Action,
+    CaptionAction,
     CaptionFacts,
     ChatExtractor,
     Coloured,
@@ -13,7 +13,7 @@ from screentest.testbeds.captions.rules import rules_signature
 
 __all__ = [
     "CRITERIA",
-    "Action",
+    "CaptionAction",
     "CaptionFacts",
     "ChatExtractor",
     "Coloured",

@@ -27,7 +27,7 @@ from screentest.models.roles import Chat
 from screentest.models.templates import Prompts
 
 
-class Action(NamedTuple):
+class CaptionAction(NamedTuple):
     """Who does what."""
 
     agent: str
@@ -56,9 +56,9 @@ class CaptionFacts:
     """Things, people and animals; places are scenes."""
     background: tuple[str, ...] = ()
     """What is said to be behind."""
-    dynamic_degree: tuple[Action, ...] = ()
+    dynamic_degree: tuple[CaptionAction, ...] = ()
     """What moves, the camera apart."""
-    human_action: tuple[Action, ...] = ()
+    human_action: tuple[CaptionAction, ...] = ()
     """What people do, be it sitting."""
     color: tuple[Coloured, ...] = ()
     spatial_relationship: tuple[Placed, ...] = ()
@@ -129,10 +129,12 @@ class CaptionAnswer(BaseModel):
             subject=_names(self.subject),
             background=_names(self.background),
             dynamic_degree=tuple(
-                dict.fromkeys(Action(each.agent, each.action) for each in self.dynamic_degree)
+                dict.fromkeys(
+                    CaptionAction(each.agent, each.action) for each in self.dynamic_degree
+                )
             ),
             human_action=tuple(
-                dict.fromkeys(Action(each.agent, each.action) for each in self.human_action)
+                dict.fromkeys(CaptionAction(each.agent, each.action) for each in self.human_action)
             ),
             color=tuple(dict.fromkeys(Coloured(each.color, each.object) for each in self.color)),
             spatial_relationship=tuple(

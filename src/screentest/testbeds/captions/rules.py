@@ -4,7 +4,7 @@
 >>> facts.color, facts.sides
 ((Coloured(color='red', object='jacket'),), (Placed(location='left', object='man'),))
 >>> facts.background, facts.human_action
-(('car',), (Action(agent='man', action='waves'),))
+(('car',), (CaptionAction(agent='man', action='waves'),))
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from typing import TypeVar
 from screentest.core import Signature
 from screentest.english.chunks import Chunk, Clauses, chunks_of
 from screentest.english.lexicon import Tag, Word, lexicon
-from screentest.testbeds.captions.facts import Action, CaptionFacts, Coloured
+from screentest.testbeds.captions.facts import CaptionAction, CaptionFacts, Coloured
 from screentest.testbeds.captions.places import backgrounds, positions
 
 # Movement and human action, from verbs with their agents.
@@ -28,19 +28,19 @@ _STATES = frozenset(("seat", "dress", "clothe"))
 """Past participles that say what a person does: is seated, is dressed."""
 
 
-def movements(clauses: Clauses) -> Iterator[Action]:
+def movements(clauses: Clauses) -> Iterator[CaptionAction]:
     """What moves, the camera apart."""
     for agent, word in _deeds(clauses):
         moves = word.verb is not None and word.verb.motion and word.tag is not Tag.PASSIVE
         if moves and agent.kind not in ("film-term", "abstract") and not _fixed(agent, word):
-            yield Action(agent.name, word.text)
+            yield CaptionAction(agent.name, word.text)
 
 
-def human_actions(clauses: Clauses) -> Iterator[Action]:
+def human_actions(clauses: Clauses) -> Iterator[CaptionAction]:
     """What people do, hands that are seen alone included."""
     for agent, word in _deeds(clauses):
         if agent.kind == "people" or agent.low in ("hand", "hands"):
-            yield Action(agent.name, word.text)
+            yield CaptionAction(agent.name, word.text)
 
 
 def _fixed(agent: Chunk, word: Word) -> bool:

@@ -127,7 +127,6 @@ class AppearanceStyle:
         self._style = style
 
     def eligible(self, clip: FilmClip) -> bool:
-        """Any clip is."""
         return True
 
     def settle(self, clip: FilmClip, look: Look, rng: Rng, film_rng: Rng) -> Details:

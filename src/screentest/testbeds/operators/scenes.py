@@ -109,7 +109,6 @@ class Comprehensiveness:
         return bool(clip.caption.strip())
 
     def settle(self, clip: FilmClip, look: Look, rng: Rng, film_rng: Rng) -> Details:
-        """Nothing to settle."""
         return {}
 
     def parts(self, context: Context, chosen: Sequence[Chosen], severity: float) -> list[VideoPart]:
@@ -137,7 +136,6 @@ class TemporalFlow:
         return bool(clip.caption.strip())
 
     def settle(self, clip: FilmClip, look: Look, rng: Rng, film_rng: Rng) -> Details:
-        """Nothing to settle."""
         return {}
 
     def parts(self, context: Context, chosen: Sequence[Chosen], severity: float) -> list[VideoPart]:

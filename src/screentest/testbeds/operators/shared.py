@@ -65,11 +65,9 @@ class AnyClip:
     """Every clip will do, and nothing has to be settled."""
 
     def eligible(self, clip: FilmClip) -> bool:
-        """Any clip is."""
         return True
 
     def settle(self, clip: FilmClip, look: Look, rng: Rng, film_rng: Rng) -> Details:
-        """Nothing to settle."""
         return {}
 
 

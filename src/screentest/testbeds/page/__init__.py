@@ -33,7 +33,7 @@ def write_page(folder: Path, testbed: Testbed) -> Path:
 
 
 def page_of(testbed: Testbed) -> str:
-    """The page as text."""
+    """The page of a testbed, as the text of one HTML file."""
     from jinja2 import Environment, StrictUndefined
 
     script, style = _asset("page.js"), _asset("page.css")

@@ -101,7 +101,6 @@ class BlendFinder:
         self.empty_runs: list[EmptyRun] = []
 
     def look(self, moment: Moment, picture: Image, contrast: float) -> None:
-        """The next picture."""
         points: Image = cv2.resize(picture, _POINTS, interpolation=cv2.INTER_AREA)  # type: ignore[assignment]
         self._looks.append(_Look(moment, points, self._run(moment, contrast < EMPTY)))
         apart = [

@@ -97,7 +97,7 @@ def splice(
 
 
 @dataclass(frozen=True, slots=True)
-class _Plan:
+class _PartPlan:
     """A part with all that must be known before anything is written."""
 
     part: VideoPart
@@ -116,10 +116,10 @@ def _check_record(video: NormalizedVideo, packets: PacketFile) -> None:
         )
 
 
-def _plan(video: NormalizedVideo, packets: PacketFile, part: VideoPart) -> _Plan:
+def _plan(video: NormalizedVideo, packets: PacketFile, part: VideoPart) -> _PartPlan:
     numbers = packets.numbers(part.span)
     if isinstance(part, Keep) or part.durations is None:
-        return _Plan(part, numbers, *packets.timing(numbers))
+        return _PartPlan(part, numbers, *packets.timing(numbers))
     # The edges are rounded, not the lengths: errors must not add up.
     edges = [
         round(edge * video.format.timescale) for edge in accumulate(part.durations, initial=Time(0))
@@ -130,7 +130,7 @@ def _plan(video: NormalizedVideo, packets: PacketFile, part: VideoPart) -> _Plan
             f"the part {part.span} declares no frame, or one that is never shown",
             advice="Give every picture a duration above zero.",
         )
-    return _Plan(part, numbers, edges[:-1], durations)
+    return _PartPlan(part, numbers, edges[:-1], durations)
 
 
 class _Renderer:
@@ -153,13 +153,13 @@ class _Renderer:
         scale = video.format.timescale
         self._clip_starts = {int(cut.time * scale) for cut in video.cuts}
 
-    def render(self, plan: _Plan, number: int) -> None:
+    def render(self, plan: _PartPlan, number: int) -> None:
         if isinstance(plan.part, Keep):
             self._copy(plan)
         else:
             self._encode(plan, plan.part, f"part {number} ({plan.part.span})")
 
-    def _copy(self, plan: _Plan) -> None:
+    def _copy(self, plan: _PartPlan) -> None:
         begin = self._writer.end
         for tick, duration in zip(plan.ticks, plan.durations, strict=True):
             self._writer.announce(begin + tick, duration)
@@ -167,7 +167,7 @@ class _Renderer:
             self._writer.write(packet, begin + tick)
         self._progress.advance(len(plan.ticks))
 
-    def _encode(self, plan: _Plan, part: Reencode, name: str) -> None:
+    def _encode(self, plan: _PartPlan, part: Reencode, name: str) -> None:
         begin = self._writer.end
         starts = self._starts_in(plan, part)
         convert = PixelConverter(part.pixels, self._video.format)
@@ -187,7 +187,7 @@ class _Renderer:
         self._clips.finish()
         self._check_encoder()
 
-    def _starts_in(self, plan: _Plan, part: Reencode) -> set[int]:
+    def _starts_in(self, plan: _PartPlan, part: Reencode) -> set[int]:
         """The ticks in a part at which a clip begins; with times of its own it is one clip."""
         if part.durations is not None:
             return {0}
@@ -195,7 +195,7 @@ class _Renderer:
         return {0} | {tick for tick in plan.ticks if first + tick in self._clip_starts}
 
     def _frames(
-        self, plan: _Plan, part: Reencode, convert: PixelConverter, name: str
+        self, plan: _PartPlan, part: Reencode, convert: PixelConverter, name: str
     ) -> Generator[Frame]:
         """The pictures of a part as its function sees them."""
         ticks = self._packets.ticks[plan.numbers.start : plan.numbers.stop].tolist()
