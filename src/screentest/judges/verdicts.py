@@ -81,7 +81,8 @@ def judge_pairs(
     """Have every judge decide its cases, or go on with it; the verdicts are in the run."""
     named = [judge_of(text) for text in dict.fromkeys(judges)]
     specs = list(dict.fromkeys(spec for one in named for spec in metrics_of(one)))
-    metrics, settings = signed_metrics(specs, settings or Settings())
+    settings = settings or Settings()
+    metrics = signed_metrics(specs, settings)
     by_spec = {one.text: one for one in metrics}
     tools = Tools(settings)
     tools.models.must_be_here(roles_of(named))
@@ -92,8 +93,7 @@ def judge_pairs(
     asked = [one for one in signed if one not in rating]
     store.keep_items(_items(signed, cases))
     store.keep_evaluators([one.note for one in (*metrics, *signed)])
-    asking = [*metrics, *signed]
-    keep_models(store, settings, roles_of(asking))
+    keep_models(store, settings, roles_of([*metrics, *signed]))
     questions = [
         task
         for one in asked

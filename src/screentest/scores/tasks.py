@@ -50,19 +50,14 @@ def _measure_item(job: Job, task: ItemTask) -> TaskResults:
     return {key: dict(outcomes[text]) for text, key in keys.items()}
 
 
-def signed_metrics(texts: Sequence[str], settings: Settings) -> tuple[list[Evaluator], Settings]:
-    """The metrics with their signatures, and the settings they hold for."""
+def signed_metrics(texts: Sequence[str], settings: Settings) -> list[Evaluator]:
+    """Metrics with signatures; stops where a chosen profile's weights are not on this machine."""
     evaluators = [resolve(text) for text in texts]
-    return sign_all(evaluators, settings)
-
-
-def sign_all(
-    evaluators: Sequence[Evaluator], settings: Settings
-) -> tuple[list[Evaluator], Settings]:
-    """Signatures; stops where a profile of models was chosen and its weights are not here."""
     tools = Tools(settings)
     tools.models.must_be_here(roles_of(evaluators))
-    return [sign(one, tools) for one in evaluators], settings
+    signed = [sign(one, tools) for one in evaluators]
+    tools.models.close()
+    return signed
 
 
 def roles_of(evaluators: Iterable[Evaluator]) -> list[str]:
@@ -124,7 +119,8 @@ def score_items(
 
     With a ``cache``, videos may have addresses on other machines.
     """
-    signed, chosen = signed_metrics(metrics, settings or Settings())
+    chosen = settings or Settings()
+    signed = signed_metrics(metrics, chosen)
     store.keep_items(items)
     store.keep_evaluators([one.note for one in signed])
     keep_models(store, chosen, roles_of(signed))
