@@ -332,7 +332,8 @@ def _to_be_chosen(entry: Entry) -> str:
     built = entry.factory(**dict(entry.spec({}).options))
     for name in built.info.roles:
         role = str(name).partition(".")[0]
-        if not any("builtin" in backend.info for backend in registry.entries(role)):
+        declared = registry.has("role", role) and registry.entry("role", role).info["profiles"]
+        if not (declared and declared["builtin"]):
             return role
     return ""
 
