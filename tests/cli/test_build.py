@@ -50,7 +50,7 @@ def test_builds_says_what_was_skipped_and_goes_on(
         (["--clips", "few"], "invalid --clips"),
         (["--clips", "0"], "invalid number of clips 0: must be 1 to"),
         (["--aspects", "none"], "there is nothing to build"),
-        (["--models", "mine"], "there is no profile"),
+        (["--models", "mine"], "unknown profile"),
         (["--aspects", "color,color"], "asked for twice"),
         (["--aspects", "color", "--backgrounds", "."], "which is not asked for"),
         (["--model", "matting"], "does not choose a model"),
@@ -77,7 +77,7 @@ def test_builds_says_what_was_skipped_and_goes_on(
         (["--categories", "A,B"], "and there is none"),
         (["--categories", "A"], "two categories or more"),
         (["--prices", "prices.toml"], "are for a chat model"),
-        (["--format", "parquet"], "there is no format 'parquet'"),
+        (["--format", "parquet"], "unknown format 'parquet'"),
         (["--backgrounds", "nowhere"], "nowhere is not a folder"),
     ],
 )

@@ -97,7 +97,7 @@ def test_faults_of_the_manifest_are_told_before_the_engine_is_loaded(tmp_path: P
         text=True,
         check=True,
     )
-    assert "there is no column 'video'" in done.stdout
+    assert "no column 'video'" in done.stdout
     assert done.stdout.splitlines()[-1] == "[]"
 
 

@@ -73,7 +73,7 @@ def test_a_file_is_a_profile_too(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("wrong", ["best", "papers", "light.tml", "flow"])
 def test_there_are_no_other_profiles(wrong: str) -> None:
-    with pytest.raises(BadOption, match="there is no profile"):
+    with pytest.raises(BadOption, match="unknown profile"):
         read_models(wrong)
 
 

@@ -223,7 +223,7 @@ def _script_file(path: Path) -> Any:
     shown = quoted(str(path))
     try:
         if not path.is_file():
-            raise Complaint(f"there is no file {shown}")
+            raise Complaint(f"no file {shown}")
         if path.stat().st_size == 0:  # also what the kernel's own files say, which may never end
             raise Complaint(f"{shown} is empty")
         if path.stat().st_size > LONGEST_SCRIPT_FILE:

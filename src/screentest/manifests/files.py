@@ -53,7 +53,7 @@ def fault_of(path: Path) -> tuple[bool, str]:
     if status.st_size == 0:
         return True, "is empty"
     if not os.access(path, os.R_OK):
-        return True, "may not be read"
+        return True, "is not readable: permission denied"
     return True, ""
 
 

@@ -62,7 +62,7 @@ def read_corpus(path: Path, form: str | None = None) -> Corpus:
     """Films with captions; ``form`` names the importer, ``name`` or ``name:option=value,…``.
 
     A bad row is one of the problems, and the others are taken. Raises ManifestError where there
-    is no corpus, or not one source in it.
+    is not a corpus, or not one source in it.
     """
     return _chosen(path, form, films=True).read(path)
 
@@ -93,7 +93,7 @@ def _chosen(path: Path, form: str | None, *, films: bool) -> Importer:
         made: Importer = build("importer", form or format_of(path, films=films)).thing
     except UnknownName:
         known = _known(films=films)
-        raise BadOption(f"there is no format {form!r}", advice=f"Known: {known}.") from None
+        raise BadOption(f"unknown format {form!r}", advice=f"Known: {known}.") from None
     return made
 
 

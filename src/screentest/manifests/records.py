@@ -171,7 +171,7 @@ def _csv_rows(file: BufferedReader) -> Iterator[tuple[int, list[str] | Complaint
     reader = csv.reader(_lines(file), strict=True)
     while True:
         start = reader.line_num + 1
-        # The limit belongs to the whole process: borrowed for one row, then given back.
+        # The limit belongs to the whole process: changed for one row, then set back.
         before = csv.field_size_limit(LONGEST_LINE)
         try:
             row = next(reader)
@@ -200,7 +200,7 @@ def _columns(line: int, cells: list[str]) -> list[str]:
         raise NotAManifest(badly.message, badly.advice, line)
     if missing := [name for name in ("id", "video") if name not in names]:
         spoken = " and no column ".join(repr(name) for name in missing)
-        raise NotAManifest(f"there is no column {spoken}", _header_advice(names, missing), line)
+        raise NotAManifest(f"no column {spoken}", _header_advice(names, missing), line)
     for name in names:
         if names.count(name) > 1:
             raise NotAManifest(f"two columns are named {one_line(name)}", line=line)

@@ -165,7 +165,7 @@ def read_vript(
                 sources[name] = source
     if not known and not problems:
         raise ManifestError(
-            f"there are no Vript captions in {place}",
+            f"no Vript captions in {place}",
             advice="Films with captions are a manifest; docs/caption.md says how to write one for a"
             ' folder of videos. Vript has JSON files with "meta" and "data".',
         )
@@ -259,7 +259,7 @@ def _video(entry: Mapping[str, Any]) -> _Video:
 
 
 def _caption(clip: Any) -> str:
-    """What a clip shows. Shot type and camera movement are no part of it."""
+    """What a clip shows. Shot type and camera movement are not part of it."""
     caption = clip.get("caption") if isinstance(clip, dict) else None
     content = caption.get("content") if isinstance(caption, dict) else caption
     if not isinstance(content, str):

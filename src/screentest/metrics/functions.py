@@ -106,9 +106,9 @@ def metric(
 ) -> Callable[[F], F]:
     """Register a metric: a plain function, or a factory of a class for what needs one.
 
-    ``rate`` None hands over every frame. ``rate``, ``long_side`` and ``frames`` are options of
+    ``rate`` None passes every frame. ``rate``, ``long_side`` and ``frames`` are options of
     the metric too (``vividness:rate=1``), where the form has a use for them. ``request`` has the
-    layout, filter and size that are no options. ``version`` rises whenever the numbers change.
+    layout, filter and size that are not options. ``version`` rises whenever the numbers change.
     """
 
     def keep(function: F) -> F:

@@ -250,7 +250,7 @@ def check_profile(name: str) -> str:
     """The name itself; BadOption where there is no such profile."""
     if name not in PROFILES:
         raise BadOption(
-            f"there is no profile {name!r}, and it does not choose a model",
+            f"unknown profile {name!r}, and it does not choose a model",
             advice=f"Profiles: {', '.join(PROFILES)}, or a .toml file. To choose one model: "
             "--model ROLE=BACKEND:MODEL, for example chat=openai:gpt-5.",
         )

@@ -188,7 +188,7 @@ def take(archive: Path, wanted: Mapping[str, tuple[int, Path]], *, limit: int) -
     """Copy members to files: ``wanted`` gives for each member its largest size and its place.
 
     Reads at most ``limit`` bytes of unpacked content. Raises BadArchive and leaves no file where
-    one of them cannot be had.
+    one of them is missing or unsafe.
 
     A package is an untrusted archive. Nothing is unpacked by the names inside it: a wanted member
     is copied to a place of our choosing, and only if it is a plain file, is there once, and has the
@@ -261,7 +261,7 @@ def _take_from_tar(archive: Path, wanted: Mapping[str, tuple[int, Path]], limit:
 
 
 class _Limited(io.RawIOBase):
-    """Hands on what it reads, up to a limit: a small archive may unpack to terabytes."""
+    """Passes on what it reads, up to a limit: a small archive may unpack to terabytes."""
 
     def __init__(self, source: gzip.GzipFile, limit: int, name: str) -> None:
         self._source = source

@@ -2,7 +2,7 @@
 
 The first two steps change nothing but rounding and cost nothing. Compiling the layers takes some
 ten seconds at the start and rounds differently, so it is an option, and part of the identity.
-``PictureBatches`` hands pictures over batch by batch, so that the GPU never waits for the next.
+``PictureBatches`` takes pictures over batch by batch, so that the GPU never waits for the next.
 """
 
 from __future__ import annotations

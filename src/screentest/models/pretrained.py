@@ -1,7 +1,7 @@
 """Loading by transformers and diffusers: from a folder or a hub id, safely, on the right device.
 
 Only safetensors are read, code that comes with weights runs only when the user says so, and a
-model that cannot be had is a typed reason with the command that fixes it.
+model that is not available is a typed reason with the command that fixes it.
 """
 
 from __future__ import annotations
@@ -75,7 +75,7 @@ class Origin:
         return str(self.folder or self.model)
 
     def load(self, loader: Callable[..., Any], *, weights: bool = True, **options: Any) -> Any:
-        """Call an ordinary ``from_pretrained``; NoValue where it cannot be had."""
+        """Call an ordinary ``from_pretrained``; NoValue where it is not available."""
         if not self.model:
             raise NoValue(
                 Reason.MISSING_MODEL,
@@ -193,7 +193,7 @@ def read_tensors(path: str, *, allow_pickle: bool, device: str = "cpu") -> dict[
     if not place.is_file():
         raise NoValue(
             Reason.MISSING_MODEL,
-            f"there are no weights at {path}",
+            f"no weights at {path}",
             advice="Give the path of a weights file.",
         )
     if place.suffix != ".safetensors" and not allow_pickle:

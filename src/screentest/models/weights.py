@@ -56,7 +56,7 @@ def entry(name: str) -> Weights:
     if found is None:
         near = difflib.get_close_matches(name, CATALOGUE, n=3, cutoff=0.4)
         known = f"Did you mean {' or '.join(near)}?" if near else f"Known: {', '.join(CATALOGUE)}."
-        raise UnknownName(f"there are no weights {name!r}", advice=known)
+        raise UnknownName(f"unknown weights {name!r}", advice=known)
     return found
 
 

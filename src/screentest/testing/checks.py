@@ -531,7 +531,7 @@ def check_backend(role: str, spec: str, call: Callable[[Any], Any] | None = None
     """Check a backend of a role: it says what it is, and answers the same twice, finitely.
 
     ``call`` asks it something; the roles of screentest have a call of ours. A backend that
-    cannot be had here raises NoValue with its reason, which keeps to the contract.
+    is not available here raises NoValue with its reason, which keeps to the contract.
     """
     ask = call or _SAMPLE_CALLS.get(role)
     with _problems() as problems:

@@ -74,5 +74,5 @@ def test_auto(host: str, model: str, expected: Dialect) -> None:
 
 def test_by_name() -> None:
     assert dialect_for("plain", "api.openai.com", "gpt-5") is PLAIN
-    with pytest.raises(BadOption, match="no dialect 'plane'"):
+    with pytest.raises(BadOption, match="unknown dialect 'plane'"):
         dialect_for("plane", "h", "m")

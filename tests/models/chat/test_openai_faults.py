@@ -159,7 +159,7 @@ def test_slow_but_steady_is_an_answer() -> None:
     [
         (Status(400, "no such field"), "dialect"),
         (Status(401, "wrong key"), "key"),
-        (Status(403, "not yours"), "may not use"),
+        (Status(403, "not yours"), "not allowed to use"),
         (Status(404, "no such model"), "model's name"),
         (out_of_quota(), "quota is used up"),
         (Raw(b"", code=307, headers={"Location": "http://127.0.0.1:1/v1"}), "another address"),

@@ -207,7 +207,7 @@ def test_a_system_text_quotes_nobody(tmp_path: Path) -> None:
 
 
 def test_what_cannot_be_put_into_a_slot(tmp_path: Path) -> None:
-    with pytest.raises(TypeError, match="cannot be given bytes"):
+    with pytest.raises(TypeError, match="invalid bytes"):
         one(tmp_path, "{{ c }}", c=b"bytes")
 
 

@@ -47,7 +47,7 @@ def model(server: FakeChatServer, **options: object) -> str:
     return f"chat=openai:writer,base_url={server.url}{more}"
 
 
-COMMANDS = ("replay", "questions", "graph", "hand", "answers", "benchmark", "people")
+COMMANDS = ("replay", "questions", "graph", "by-item", "answers", "benchmark", "people")
 
 
 @pytest.mark.parametrize("name", COMMANDS)
@@ -113,7 +113,7 @@ def test_mistakes_are_messages(prompts: Path, tmp_path: Path) -> None:
     for given, told in (
         (["questions", prompts, "--writer", "nobody"], "'nobody' is not one of"),
         (["questions", prompts], "`--writer rules --no-knowledge` needs none"),
-        (["questions", tmp_path / "empty.txt"], "no prompts in"),
+        (["questions", tmp_path / "empty.txt"], "has no prompts"),
         (["questions", tmp_path / "missing.txt"], "does not open"),
         (["replay", tmp_path / "missing.json"], "does not open"),
         (["replay", prompts], "line 1: wrong JSON"),
@@ -303,7 +303,7 @@ def test_the_answers_of_a_run(scored: Path) -> None:
 
 
 def test_a_run_is_compared_with_people(scored: Path, tmp_path: Path) -> None:
-    done = invoke(*ETVA, "hand", "m.jsonl", "questions.jsonl", "--out", "by-item.jsonl")
+    done = invoke(*ETVA, "by-item", "m.jsonl", "questions.jsonl", "--out", "by-item.jsonl")
     assert done.exit_code == 0, done.output
     handed = [json.loads(line) for line in (tmp_path / "by-item.jsonl").read_text().splitlines()]
     assert len(handed) == 6

@@ -56,7 +56,7 @@ def test_a_text_may_hold_line_ends_of_unicode(tmp_path: Path) -> None:
         (b"{", "line 1: wrong JSON"),
         (b'{"prompt": "x", "questions": [1]}', "questions is not a list of texts"),
         (b"\n[]", "line 2: not a JSON object"),
-        (b'{"questions": []}', "there is no prompt"),
+        (b'{"questions": []}', "it has no prompt"),
         (b"\xff\xfe", "is not UTF-8"),
     ],
 )

@@ -132,7 +132,7 @@ def test_people_rate_dimensions_and_not_what_follows_from_them() -> None:
         rateable(run, ["x"])
     endless = results({"m/1": (8, 6)}, high=float("inf"))
     assert rateable(endless) == []
-    with pytest.raises(BadOption, match="nobody can rate it"):
+    with pytest.raises(BadOption, match="cannot be rated"):
         judged(endless, ["univ_t2v.colour"])
 
 

@@ -137,7 +137,7 @@ class U2Net:
 def _load(place: Path, threads: int) -> Any:
     try:
         if not place.is_file():
-            raise FileNotFoundError("there is no such file")
+            raise FileNotFoundError("no such file")
         session = onnx_session(place, wanted_threads=threads)
         shape = session.get_inputs()[0].shape
         if list(shape[1:]) != [3, U2NET_SIDE, U2NET_SIDE]:

@@ -285,8 +285,8 @@ class Caller:
             try:
                 answer = conclude(request, got.reply)
             except NoValue as error:
-                mendable = error.reason is Reason.UNPARSABLE and request.schema is not None
-                if not mendable or repairs == request.max_repairs:
+                repairable = error.reason is Reason.UNPARSABLE and request.schema is not None
+                if not repairable or repairs == request.max_repairs:
                     raise
                 quote = got.reply.text[:_LONGEST_QUOTE] or "(nothing)"
                 turns += [("assistant", quote), ("user", schemas.repair(error.message))]

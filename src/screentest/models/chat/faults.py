@@ -121,7 +121,7 @@ class CallFault(Exception):
     def _advice(self) -> str:
         by_status = {
             401: "Check the key in the environment (OPENAI_API_KEY, or the one key_env= names).",
-            403: "This key may not use this model; ask its owner, or choose another model.",
+            403: "This key is not allowed to use this model; ask its owner, or choose another.",
             404: "Check base_url= (it usually ends in /v1) and the model's name.",
             429: "The account's quota is used up. Add credit, then start the same command again.",
         }
@@ -240,7 +240,7 @@ _NO_SCHEMAS = ("response_format", "json_schema", "guided_json", "structured outp
 
 
 def status_fault(status: int, headers: Mapping[str, str], body: str, now: float) -> CallFault:
-    """What a response that is no answer means."""
+    """What a response that is not an answer means."""
     code, message = _error_of(body)
     said = f"{code} {message}".casefold()
     detail = message or code or "no explanation"

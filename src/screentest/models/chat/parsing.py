@@ -137,7 +137,7 @@ def _is_the_answer(said: str, number: str) -> bool:
 
 
 def _sentences(said: str) -> list[tuple[str, bool]]:
-    """The sentences that are no questions, each with whether its line ends there."""
+    """The sentences that are not questions, each with whether its line ends there."""
     found = []
     for line in said.splitlines():
         pieces = re.split(r"(?<=[.!?;])\s+", line)
@@ -172,7 +172,7 @@ def _pattern(choice: str, bracketed: bool) -> re.Pattern[str]:
 
 
 def _within(short: str, long: str, text: str) -> bool:
-    # Whether every place that names ``short`` lies inside one that names ``long``.
+    # Whether every place that names ``short`` is inside one that names ``long``.
     outer = [match.span() for match in _pattern(long, False).finditer(text)]
     return bool(outer) and all(
         any(start <= match.start() and match.end() <= end for start, end in outer)
@@ -299,7 +299,7 @@ def conclude(request: ChatRequest, reply: ModelReply) -> ChatAnswer:
     said = spoken(reply.text)
     if not said:
         raise NoValue(Reason.UNPARSABLE, "the answer is empty")
-    # Also where an object follows: "I cannot view it. The format would be {…}" is no answer.
+    # Also where an object follows: "I cannot view it. The format would be {…}" is not an answer.
     if _DECLINES.match(said):
         raise NoValue(Reason.REFUSED, f"the model declined: {_start(said)}")
     value = None if request.schema is None else _value(request.schema, reply.text)

@@ -132,7 +132,7 @@ def _usage(counted: Any) -> Usage:
     if not isinstance(counted, dict):
         return Usage()
     tokens = [counted.get("prompt_tokens"), counted.get("completion_tokens")]
-    # A count that no context could hold is no count, and no ledger could add it up.
+    # A count that no context could hold is not a count, and no ledger could add it up.
     known = [n if type(n) is int and 0 <= n <= _MOST_TOKENS else None for n in tokens]
     return Usage(*known)
 
@@ -212,7 +212,7 @@ def dialect_for(name: str, host: str, model: str) -> Dialect:
         return DIALECTS[name]
     if name != "auto":
         raise BadOption(
-            f"there is no dialect {name!r}", advice=f"Dialects: auto, {', '.join(DIALECTS)}."
+            f"unknown dialect {name!r}", advice=f"Dialects: auto, {', '.join(DIALECTS)}."
         )
     if _REASONING_MODELS.match(model):
         return REASONING

@@ -72,7 +72,7 @@ class WorkerProcess:
         return self._process.poll() is None
 
     def send(self, line: bytes) -> None:
-        """Hand a line to the worker, whenever it reads."""
+        """Give a line to the worker, whenever it reads."""
         self._requests.put(line + b"\n")
 
     def receive(self, deadline: float, what: str) -> dict[str, Any]:
@@ -94,7 +94,7 @@ class WorkerProcess:
         return message
 
     def last_words(self) -> str:
-        """What the worker wrote last that was no message, for errors."""
+        """What the worker wrote last that was not a message, for errors."""
         # What it wrote before it died may still be on its way through the pipe.
         if not self.alive:
             for thread in self._threads[:2]:
@@ -135,7 +135,7 @@ class WorkerProcess:
                 break
             waiting += chunk
         if waiting.strip():
-            self._keep(waiting)  # half a line is no message
+            self._keep(waiting)  # half a line is not a message
         self._put(None)
 
     def _take(self, line: bytes) -> bool:
@@ -153,11 +153,13 @@ class WorkerProcess:
         try:
             self._messages.put_nowait(message)
         except queue.Full:
-            # The messages that wait are worth nothing now: only why is told.
+            # The messages that wait are worth nothing now: only the reason counts.
             with suppress(queue.Empty):
                 while True:
                     self._messages.get_nowait()
-            unasked = NoValue(Reason.UNPARSABLE, "the worker sends messages nobody asked for")
+            unasked = NoValue(
+                Reason.UNPARSABLE, "the worker sends messages that were not asked for"
+            )
             self._messages.put_nowait(unasked)
             return False
         return True

@@ -165,7 +165,7 @@ class ChatAnswerer:
 
 
 def _numbered(questions: Sequence[PromptQuestion], given: AnswersAnswer) -> list[Answered]:
-    """Each question's own answer; none, or two that differ, is no answer."""
+    """Each question's own answer; none, or two that differ, counts as no answer."""
     answered = []
     for number, question in enumerate(questions, start=1):
         mine = [one for one in given.answers if one.number == number]

@@ -207,7 +207,7 @@ def _print_questions(chosen: QuestionSet) -> None:
         print_indented(line)
 
 
-def hand(
+def by_item(
     manifest: Annotated[Path, typer.Argument(metavar="MANIFEST", help="The videos.")],
     file: QuestionsArgument,
     out: Annotated[Path, typer.Option(metavar="FILE", help="For the annotation app.")] = Path(
@@ -217,11 +217,11 @@ def hand(
         Path | None, typer.Option(metavar="FILE", help="For a released file: its types.")
     ] = None,
 ) -> None:
-    """Hand the questions to people: one line per video of a manifest.
+    """Write the questions of each video of a manifest, for the annotation app.
 
     \b
     Examples:
-      screentest suite etva hand manifest.jsonl questions.jsonl \\
+      screentest suite etva by-item manifest.jsonl questions.jsonl \\
           --out by-item.jsonl
       screentest annotate serve manifest.jsonl --task questions \\
           --questions by-item.jsonl
@@ -310,6 +310,6 @@ def benchmark(
 COMMANDS = {
     "questions": questions,
     "graph": graph,
-    "hand": hand,
+    "by-item": by_item,
     "benchmark": benchmark,
 }

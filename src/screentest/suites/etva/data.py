@@ -144,7 +144,7 @@ def _prompt(path: Path, line: int, row: Mapping[str, Any]) -> ReleasedPrompt:
 def _transcript(path: Path, line: int, row: Mapping[str, Any]) -> Transcript:
     pairs = row.get("question_answer")
     if not isinstance(pairs, list):
-        raise _wrong(path, line, "there is no question_answer")
+        raise _wrong(path, line, "it has no question_answer")
     exchanges = []
     for pair in pairs:
         if not isinstance(pair, dict) or not isinstance(pair.get("answer"), str):
@@ -169,7 +169,7 @@ def _knowledge(row: Mapping[str, Any]) -> str:
 def _text(path: Path, line: int, row: Mapping[str, Any], name: str) -> str:
     found = row.get(name)
     if not isinstance(found, str) or not found.strip():
-        raise _wrong(path, line, f"there is no {name}")
+        raise _wrong(path, line, f"it has no {name}")
     return found.strip()
 
 

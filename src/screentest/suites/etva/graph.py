@@ -179,7 +179,7 @@ def read_category(label: str) -> Category:
         near = difflib.get_close_matches(name, [one.value for one in Category], n=1)
         known = ", ".join(one.value for one in Category)
         raise UserError(
-            f"there is no category {label[:40]!r}",
+            f"unknown category {label[:40]!r}",
             advice=f"Did you mean {near[0]}?" if near else f"Categories: {known}.",
         ) from None
 
@@ -187,7 +187,7 @@ def read_category(label: str) -> Category:
 # ---- Forms in which the agents answer: objects, every field required.
 
 _MOST = 80
-"""Far above any prompt's elements; a list without end is no answer."""
+"""Far above any prompt's elements; a list without end is not an answer."""
 _Words = Annotated[str, Field(max_length=300)]
 
 

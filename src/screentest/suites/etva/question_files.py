@@ -38,7 +38,7 @@ def read_texts(path: Path) -> list[str]:
         if text.strip():
             kept.setdefault(key_of(text), text.strip())
     if not kept:
-        raise UserError(f"there are no prompts in {path}")
+        raise UserError(f"{path} has no prompts")
     return list(kept.values())
 
 

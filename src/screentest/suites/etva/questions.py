@@ -177,7 +177,7 @@ def read_question_sets(path: Path, categories: Path | None = None) -> list[Quest
         except UserError as error:
             raise UserError(f"{path}, line {number}: {error.message}", advice=_ADVICE) from None
     if not sets:
-        raise UserError(f"there are no questions in {path}", advice=_ADVICE)
+        raise UserError(f"{path} has no questions", advice=_ADVICE)
     return sets
 
 

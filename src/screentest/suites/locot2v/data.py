@@ -97,7 +97,7 @@ class PromptRecord:
     expectations: Mapping[str, str] = field(default_factory=dict)
     """What was said of the real video, by dimension."""
     actions: tuple[HumanAction, ...] | None = None
-    """None where the file does not tell; empty where nobody acts."""
+    """None where the file does not say; empty where nobody acts."""
     complexity: Mapping[str, float] = field(default_factory=dict)
     """semantic, structural, control: 1 to 10."""
     duration: float | None = None

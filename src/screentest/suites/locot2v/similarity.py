@@ -224,7 +224,7 @@ BATCH = 4
 
 
 class Pairwise(BaseConsumer):
-    """Hands consecutive frames to ``work``. Of ``step`` frames only the first counts."""
+    """Gives consecutive frames to ``work``. Of ``step`` frames only the first counts."""
 
     def __init__(
         self, wants: FrameRequest, work: Callable[[Sequence[Pair]], None], *, step: int = 1

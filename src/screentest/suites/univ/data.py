@@ -382,6 +382,6 @@ def _lines(path: Path) -> Iterator[tuple[str, Mapping[str, Any]]]:
             raise ManifestError(f"{path}, line {number}: {error.message}") from None
         name = document.get("id")
         if not isinstance(name, str) or not name:
-            raise ManifestError(f"{path}, line {number}: there is no id")
+            raise ManifestError(f"{path}, line {number}: it has no id")
         inner = _checklist(document)
         yield name, document if inner is None else inner

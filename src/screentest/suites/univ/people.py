@@ -193,7 +193,7 @@ def rateable(results: Results, names: Sequence[str] = ()) -> list[str]:
                 advice=f"It has {', '.join(bounded[:8]) or 'none that people could rate'}.",
             )
         if name not in bounded:
-            raise BadOption(f"{name} has no lowest and highest value, so nobody can rate it")
+            raise BadOption(f"{name} cannot be rated: it has no lowest and highest value")
     return list(names) or [name for name in bounded if _is_judgement(name)]
 
 

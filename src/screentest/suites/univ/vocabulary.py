@@ -245,11 +245,7 @@ def _patterns(vocabulary: type[StrEnum]) -> list[tuple[StrEnum, re.Pattern[str]]
 
 
 class Dimension(StrEnum):
-    """The eight dimensions a video is scored in, in the order of the published table.
-
-    Atmosphere has its field in every description and checklist, and is none of the 21. It is
-    counted beside them and enters no average.
-    """
+    """What a video is scored in, in the order of the published table."""
 
     SUBJECT = "subject"
     BACKGROUND = "background"
@@ -273,6 +269,8 @@ TITLES: Mapping[Dimension, str] = {
 }
 
 ATMOSPHERE = "atmosphere"
+"""It has its field in every description and checklist, and is none of the 21 sub-dimensions. It is
+counted beside them and enters no average."""
 
 SUBDIMENSIONS: Mapping[Dimension, tuple[str, ...]] = {
     Dimension.SUBJECT: ("subject_category", "subject_quality", "subject_appearance"),

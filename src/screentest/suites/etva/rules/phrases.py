@@ -120,7 +120,7 @@ def is_entity(chunk: Chunk) -> bool:
 
 
 def name_of(chunk: Chunk) -> str:
-    """Its name as it stands within a sentence: a capital at the start of a prompt is no name."""
+    """Its name as it stands within a sentence: a capital at the start of a prompt is not a name."""
     name = chunk.name
     first = chunk.words[-1 if " " not in name else -len(name.split())]
     known = first.low in lexicon().nouns or lexicon().singular(first.low) in lexicon().nouns

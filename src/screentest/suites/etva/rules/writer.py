@@ -44,7 +44,7 @@ _COUNTS = (
 _SHORT = re.compile(r"[A-Za-z'-]+(?: [A-Za-z'-]+){0,4}")
 """A prompt of a few words, such as "industrial area"."""
 _MOST = 2_000
-"""Characters that are read; a prompt is no book."""
+"""Characters that are read; a prompt is not a book."""
 
 
 def rules_signature() -> Signature:

@@ -1,7 +1,7 @@
 """Stage results as files: whole or not there, made once, and a person's corrections are kept.
 
 ``stages/<id>/<stage>.json`` has ``result``, which may be edited, and two hashes: of what it was
-made from and of what was made. A result that no longer has its hash was corrected by somebody.
+made from and of what was made. A result that no longer has its hash was corrected by a person.
 """
 
 from __future__ import annotations
@@ -134,7 +134,7 @@ class Corrections:
     changed: tuple[str, ...] = ()
     approved: tuple[str, ...] = ()
     disputed: tuple[str, ...] = ()
-    """People wrote different texts: none is taken, somebody must decide."""
+    """People wrote different texts: none is taken, a person must decide."""
     unknown: tuple[str, ...] = ()
     """Not a video of this suite, or one without this stage."""
     unread: Mapping[str, str] = field(default_factory=dict)
