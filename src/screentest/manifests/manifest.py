@@ -191,7 +191,7 @@ def write_manifest(path: str | os.PathLike[str], items: Iterable[Item]) -> None:
     content = _encoded(path, rows)
     reading = _examine(BufferedReader(BytesIO(content)), path)
     if items and reading.problems:
-        raise ManifestError(f"{path} cannot be written:\n{listed(reading.problems)}")
+        raise ManifestError(f"cannot write {path}:\n{listed(reading.problems)}")
     for item, again in zip(items, reading.items, strict=True):
         if fields_of(again, folder) != fields_of(item, folder):
             raise ManifestError(f"item {item.id!r} would not come back from {path} the same")

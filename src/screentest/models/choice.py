@@ -97,7 +97,7 @@ def read_profile(path: Path) -> list[ModelChoice]:
     try:
         content = tomllib.loads(path.read_text(encoding="utf-8"))
     except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
-        raise BadOption(f"the profile {path} cannot be read: {error}") from None
+        raise BadOption(f"cannot read the profile {path}: {error}") from None
     table = content.get("models", {})
     if not isinstance(table, dict):
         raise BadOption(f"[models] in {path} is not a table")

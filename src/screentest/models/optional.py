@@ -24,7 +24,7 @@ def optional(module: str, extra: str) -> Any:
     except ImportError as error:
         raise NoValue(
             Reason.MISSING_MODEL,
-            f"the package {module!r} cannot be imported: {error}",
+            f"cannot import the package {module!r}: {error}",
             advice=f"Install it: pip install 'screentest[{extra}]'",
         ) from error
 

@@ -108,7 +108,7 @@ class Origin:
         else:
             advice = "Check the name, or download it first and give the folder."
         return NoValue(
-            Reason.MISSING_MODEL, f"{self.model} cannot be loaded: {message[:300]}", advice=advice
+            Reason.MISSING_MODEL, f"cannot load {self.model}: {message[:300]}", advice=advice
         )
 
     def identity(self, loaded: Any, place: ModelDevice) -> dict[str, str]:

@@ -66,7 +66,7 @@ def require(module: str) -> Any:
         package = _PACKAGES[module.partition(".")[0]]
         raise NoValue(
             Reason.MISSING_MODEL,
-            f"the package {package!r} cannot be imported: {error}",
+            f"cannot import the package {package!r}: {error}",
             advice=f"Install it: pip install {package}",
         ) from error
 

@@ -311,7 +311,7 @@ class _Rendering:
             where = f"line {error.lineno} of {error.name or name}"
             raise BadOption(f"the prompt template is wrong at {where}: {error.message}") from None
         except (TemplateError, TypeError) as error:
-            raise BadOption(f"the prompt template {name} cannot be filled: {error}") from None
+            raise BadOption(f"cannot fill the prompt template {name}: {error}") from None
         return rendered.strip()
 
     def parts(self, name: str, slots: Mapping[str, Any]) -> tuple[Part, ...]:

@@ -177,7 +177,7 @@ def _size(url: str) -> tuple[int, int]:
         with Image.open(io.BytesIO(base64.b64decode(data, validate=True))) as image:
             return image.size
     except (binascii.Error, OSError) as error:
-        raise ValueError(f"a picture cannot be read: {error}") from None
+        raise ValueError(f"cannot read a picture: {error}") from None
 
 
 def count_tokens(text: str) -> int:

@@ -217,7 +217,7 @@ def test_price_files(tmp_path: Path) -> None:
         ('[models.m]\ninput = "x"\noutput = 1', "not an amount"),
         ("[models.m]\ninput = true\noutput = 1", "not an amount"),
         ("[models.m]\ninput = 1\noutput = 1\nouput = 2", "'ouput'"),
-        ("[models.m", "cannot be read"),
+        ("[models.m", "cannot read"),
     ],
 )
 def test_wrong_price_files(tmp_path: Path, content: str, says: str) -> None:
@@ -228,5 +228,5 @@ def test_wrong_price_files(tmp_path: Path, content: str, says: str) -> None:
 
 
 def test_no_price_file(tmp_path: Path) -> None:
-    with pytest.raises(BadOption, match="cannot be read"):
+    with pytest.raises(BadOption, match="cannot read"):
         read_prices(tmp_path / "nowhere.toml")

@@ -87,7 +87,7 @@ def test_a_wrong_line_is_named(recording: Path, line: str) -> None:
 
 
 def test_no_recording(tmp_path: Path) -> None:
-    with pytest.raises(BadOption, match="cannot be read"):
+    with pytest.raises(BadOption, match="cannot read"):
         build("chat", f"replay:model={tmp_path / 'nowhere.jsonl'}")
 
 

@@ -112,7 +112,7 @@ def dense(
     Where more than ``most_failed`` of the clips got no answer, the video has no score.
     """
     if frames < 1 or long_side < 16 or window < 0:
-        raise BadOption("dense needs frames ≥ 1, long_side ≥ 16 and window ≥ 0")
+        raise BadOption("invalid option of dense: must be frames ≥ 1, long_side ≥ 16, window ≥ 0")
     if not (0 < tail <= 1 and 0 <= most_failed < 1):
-        raise BadOption("dense needs a tail above 0 and up to 1, and most_failed from 0 to below 1")
+        raise BadOption("invalid option of dense: must be 0 < tail ≤ 1, 0 ≤ most_failed < 1")
     return Dense(Frames(frames, long_side=long_side), window, tail, most_failed)

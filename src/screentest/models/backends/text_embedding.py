@@ -65,7 +65,7 @@ class SharedWords:
 
     def __init__(self, width: int = 2048) -> None:
         if width < 16:
-            raise ValueError(f"{width} places cannot keep words apart")
+            raise ValueError(f"invalid width {width}: too few places to keep words apart")
         self._width = width
 
     @property

@@ -274,12 +274,12 @@ class Caller:
         self.sending: set[asyncio.Task[object] | None] = set()
         """Tasks whose call is under way, and perhaps paid for."""
 
-    async def answer(self, request: ChatRequest, books: CallLedger) -> ChatAnswer:
+    async def answer(self, request: ChatRequest, call_ledger: CallLedger) -> ChatAnswer:
         """The answer; raises NoValue, or ServiceError where the whole run must stop."""
         turns: list[wire.Turn] = []
         usage, attempts, costs = Usage(0, 0), 0, list[Decimal | None]()
         for repairs in range(request.max_repairs + 1):
-            got = await self._call(request, turns, books)
+            got = await self._call(request, turns, call_ledger)
             usage, attempts = usage + got.reply.usage, attempts + got.attempts
             costs.append(got.cost)
             try:
@@ -303,10 +303,10 @@ class Caller:
         raise AssertionError("the last repair returns or raises")
 
     async def _call(
-        self, request: ChatRequest, turns: Sequence[wire.Turn], books: CallLedger
+        self, request: ChatRequest, turns: Sequence[wire.Turn], call_ledger: CallLedger
     ) -> _Got:
         digest = self._digest(request, turns)
-        known = await books.recall(digest)
+        known = await call_ledger.recall(digest)
         if known is not None and known.answer is not None:
             return _Got(from_json(ModelReply, known.answer), 0, known.cost)
         retries = self._settings.retries
@@ -317,7 +317,9 @@ class Caller:
                 self._raise_if_stopped()
                 started = self._clock.monotonic()
                 try:
-                    return await self._attempt(request, turns, books, digest, attempt, enforced)
+                    return await self._attempt(
+                        request, turns, call_ledger, digest, attempt, enforced
+                    )
                 except CallFault as error:
                     fault = error
                 wait = retries.wait(attempt, fault.retry_after, self._rng)
@@ -346,7 +348,7 @@ class Caller:
         self,
         request: ChatRequest,
         turns: Sequence[wire.Turn],
-        books: CallLedger,
+        call_ledger: CallLedger,
         digest: str,
         attempt: int,
         enforced: bool,
@@ -360,8 +362,8 @@ class Caller:
             enforced=enforced,
             turns=turns,
         )
-        most = books.most(request, "".join(text for _, text in turns))
-        call = await books.intend(
+        most = call_ledger.most(request, "".join(text for _, text in turns))
+        call = await call_ledger.intend(
             CallIntent(digest, settings.model, attempt, request.use, images, most)
         )
         started = self._clock.monotonic()
@@ -373,19 +375,19 @@ class Caller:
             fault.detail = self._secret.hide(fault.detail)
             self._reached = self._reached or fault.call_status is not CallStatus.UNREACHED
             latency = self._clock.monotonic() - started
-            await books.settle(call, _failed(fault, most, latency))
+            await call_ledger.settle(call, _failed(fault, most, latency))
             raise
         except asyncio.CancelledError:
             interrupted = CallReceipt(CallStatus.TIMED_OUT, detail="interrupted by the user")
-            books.settle_now(call, interrupted)
+            call_ledger.settle_now(call, interrupted)
             raise
         finally:
             self.sending.discard(task)
         self._reached = True
         self._limiter.succeeded()
-        cost = books.cost(reply.usage, images)
+        cost = call_ledger.cost(reply.usage, images)
         latency = self._clock.monotonic() - started
-        await books.settle(call, _answered(reply, cost, latency))
+        await call_ledger.settle(call, _answered(reply, cost, latency))
         return _Got(reply, attempt, cost if cost is not None else most)
 
     def _can_do_without(self, fault: CallFault) -> bool:

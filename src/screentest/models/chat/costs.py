@@ -208,7 +208,7 @@ def read_prices(path: Path) -> Prices:
     try:
         content = tomllib.loads(path.read_text(encoding="utf-8"), parse_float=Decimal)
     except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
-        raise BadOption(f"the price file {path} cannot be read: {error}") from None
+        raise BadOption(f"cannot read the price file {path}: {error}") from None
     table = content.get("models")
     if not isinstance(table, dict) or not table:
         raise BadOption(

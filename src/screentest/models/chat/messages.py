@@ -177,7 +177,7 @@ class ChatRequest:
         if not self.parts:
             raise ValueError("a request needs at least one part")
         if self.max_repairs < 0 or self.repeat < 0:
-            raise ValueError("max_repairs and repeat are not below zero")
+            raise ValueError("invalid max_repairs or repeat: must be at least 0")
         if self.schema is not None:
             json_schema(self.schema)  # refuses a schema with defaults now, not after paying
 
@@ -288,7 +288,7 @@ def encode(image: Image, encoding: Encoding) -> Picture:
         settings = [cv2.IMWRITE_JPEG_QUALITY, encoding.quality]
     done, data = cv2.imencode(suffix, swapped, settings)
     if not done:
-        raise ValueError(f"an image of {width}×{height} cannot be encoded as {kind}")
+        raise ValueError(f"cannot encode an image of {width}×{height} as {kind}")
     return Picture(data.tobytes(), kind, *wanted)
 
 

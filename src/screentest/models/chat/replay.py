@@ -115,7 +115,7 @@ class ReplayChat:
             content = path.read_bytes()
         except OSError as error:
             raise BadOption(
-                f"the recording {path} cannot be read: {error.strerror}",
+                f"cannot read the recording {path}: {error.strerror}",
                 advice="Make one: --model chat=openai:NAME,record=FILE.",
             ) from None
         self._path = path

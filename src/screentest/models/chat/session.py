@@ -50,11 +50,11 @@ class Session:
         note: Callable[[ChatAnswer], None],
     ) -> list[Outcome[ChatAnswer]]:
         """One outcome per request, in their order; ``note`` hears of every answer."""
-        books = CallLedger(ledger, price, self._threads)
+        call_ledger = CallLedger(ledger, price, self._threads)
         outcomes: dict[int, Outcome[ChatAnswer]] = {}
         queue = iter(enumerate(requests))
         workers = [
-            asyncio.create_task(self._work(queue, books, outcomes, note))
+            asyncio.create_task(self._work(queue, call_ledger, outcomes, note))
             for _ in range(min(len(requests), self._most))
         ]
         try:
@@ -82,13 +82,13 @@ class Session:
     async def _work(
         self,
         queue: Iterator[tuple[int, ChatRequest]],
-        books: CallLedger,
+        call_ledger: CallLedger,
         outcomes: dict[int, Outcome[ChatAnswer]],
         note: Callable[[ChatAnswer], None],
     ) -> None:
         for number, request in queue:
             try:
-                answer = await self._caller.answer(request, books)
+                answer = await self._caller.answer(request, call_ledger)
             except NoValue as error:
                 outcomes[number] = Outcome(failure=error.failure)
             else:

@@ -233,7 +233,7 @@ def split_command(text: str) -> tuple[str, ...]:
         else:
             split = shlex.split(words if isinstance(words, str) else text)
     except ValueError as error:
-        raise BadOption(f"the worker's command {text!r} cannot be read: {error}") from None
+        raise BadOption(f"cannot read the worker's command {text!r}: {error}") from None
     if not split:
         raise BadOption(
             "no worker command is given",

@@ -203,7 +203,7 @@ def _started(command: Sequence[str], environment: Mapping[str, str]) -> subproce
     except (OSError, ValueError) as error:
         raise NoValue(
             Reason.MISSING_MODEL,
-            f"the worker's command cannot be started: {error}",
+            f"cannot start the worker's command: {error}",
             advice=f"Check the command: {' '.join(command)}",
         ) from None
 

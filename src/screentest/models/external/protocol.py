@@ -100,7 +100,7 @@ def read_hello(message: Mapping[str, Any]) -> Hello:
         return from_object(Hello, given)
     except DecodeError as error:
         raise NoValue(
-            Reason.UNPARSABLE, f"the worker's greeting cannot be read: {error}", advice=_ADVICE
+            Reason.UNPARSABLE, f"cannot read the worker's greeting: {error}", advice=_ADVICE
         ) from None
 
 
@@ -303,7 +303,7 @@ class Exchange:
         except (OSError, ValueError, EOFError) as error:
             raise NoValue(
                 Reason.UNPARSABLE,
-                f"the worker's array {str(name)!r} cannot be read: {error}",
+                f"cannot read the worker's array {str(name)!r}: {error}",
                 advice="Save arrays with numpy.save into the folder that the request names.",
             ) from None
         return found

@@ -296,7 +296,7 @@ def etva(
     about the script of a long video as a whole.
     """
     if batch < 1 or min_frames < 1 or max_frames < min_frames or fps <= 0 or max_pixels < 1024:
-        raise BadOption("batch, frames, fps and pixels of etva must be above zero")
+        raise BadOption("invalid batch, frames, fps or pixels of etva: must be above 0")
     stages = answering.Stages(
         knowledge and not direct, understanding and not direct, reflection and not direct
     )

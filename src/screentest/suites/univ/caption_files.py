@@ -78,7 +78,7 @@ def write_captions(folder: Path, items: Sequence[Item], captioned: Captioned) ->
     try:
         path.write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
     except OSError as error:
-        raise StorageError(f"{path} cannot be written: {error.strerror}") from None
+        raise StorageError(f"cannot write {path}: {error.strerror}") from None
     write_manifest(folder / MANIFEST, captioned_items(items, captioned))
     return [path, folder / MANIFEST]
 
@@ -111,7 +111,7 @@ def read_shots(path: Path) -> list[Description]:
         try:
             document = json.loads(path.read_text(encoding="utf-8-sig"))
         except (OSError, ValueError, RecursionError) as error:
-            raise ManifestError(f"{path} cannot be read: {error}") from None
+            raise ManifestError(f"cannot read {path}: {error}") from None
         many = document if isinstance(document, list) else [document]
         if not all(isinstance(one, dict) for one in many):
             raise ManifestError(f"{path} is not a description in the paper's form")

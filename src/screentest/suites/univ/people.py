@@ -263,7 +263,7 @@ def write_sheet(
             writer.writerow(COLUMNS)
             writer.writerows([_safe(cell) for cell in row] for row in rows)
     except OSError as error:
-        raise StorageError(f"{path} cannot be written: {error.strerror}") from None
+        raise StorageError(f"cannot write {path}: {error.strerror}") from None
     return len(drawn)
 
 

@@ -110,7 +110,7 @@ def _read(path: Path) -> np.ndarray[tuple[int, ...], np.dtype[np.uint8]]:
     except (OSError, ValueError, SyntaxError) as error:
         raise NoValue(
             Reason.UNDECODABLE,
-            f"the reference {path.name} cannot be read: {error}",
+            f"cannot read the reference {path.name}: {error}",
             advice="Give a JPEG or PNG.",
         ) from None
 

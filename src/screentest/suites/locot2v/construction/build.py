@@ -84,7 +84,7 @@ class _StageRun:
         known: dict[str, Mapping[str, Any]] = {}
         film = hash_file(source.item.video)
         if film == ABSENT:
-            failure = Failure(Reason.MISSING_FILE, f"{source.item.video} cannot be read")
+            failure = Failure(Reason.MISSING_FILE, f"cannot read {source.item.video}")
             self.done.failures[f"{source.id}/collect"] = failure
             return known
         for stage in STAGES:

@@ -99,7 +99,7 @@ class Documents:
             content = json.loads(path.read_text(encoding="utf-8"))
         except (OSError, ValueError) as error:
             raise UserError(
-                f"{path} cannot be read: {error}",
+                f"cannot read {path}: {error}",
                 advice="Fix it, or remove it to have it made again.",
             ) from None
         shape = {"inputs": str, "made": str, "result": dict}
@@ -119,7 +119,7 @@ class Documents:
             new.write_text(json.dumps(content, indent=2, ensure_ascii=False), encoding="utf-8")
             new.replace(path)
         except OSError as error:
-            raise StorageError(f"{path} cannot be written: {error.strerror}") from None
+            raise StorageError(f"cannot write {path}: {error.strerror}") from None
 
 
 DRAFTS_FILE = "drafts.jsonl"

@@ -65,7 +65,7 @@ def download(addresses: Path, into: Path, *, shortest: float, longest: float) ->
     try:
         into.mkdir(parents=True, exist_ok=True)
     except OSError as error:
-        raise StorageError(f"{into} cannot be made: {error.strerror}") from None
+        raise StorageError(f"cannot make {into}: {error.strerror}") from None
     return _fetch(wanted, into, shortest, longest)
 
 

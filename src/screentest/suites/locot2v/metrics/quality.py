@@ -27,7 +27,7 @@ BEST = 0.1
 def aesthetic_quality(*, upper_bound: float = 0.0, rate: float = 1.0) -> AestheticQuality:
     """``upper_bound`` of 0 stands for the top of the backend's scale."""
     if upper_bound < 0 or rate <= 0:
-        raise BadOption(f"{AESTHETIC_QUALITY}: upper_bound is not below 0 and rate is above 0")
+        raise BadOption("invalid upper_bound or rate: must be at least 0 and above 0")
     return AestheticQuality(upper_bound, Fraction(str(rate)))
 
 

@@ -59,7 +59,7 @@ def transition_smoothness(
     if k < 1 or b <= 0 or c <= 0:
         raise BadOption(f"{NAME}: k, b and c are above 0")
     if min(weights) < 0 or not math.isclose(sum(weights), 1, abs_tol=1e-6):
-        raise BadOption(f"{NAME}: weights are not below 0 and sum to 1")
+        raise BadOption(f"invalid weights of {NAME}: must be at least 0 and sum to 1")
     return TransitionSmoothness(k, weights, b, c, normalise, long_side, uncut)
 
 
