@@ -208,7 +208,7 @@ def measure(torch: Any, name: str, load: Any, folder: Path, images: Any, peaks: 
     work = counter.get_total_flops() / 256
     print(f"{name}: {work / 1e9:.0f} GFLOP a picture, batch {backend._stream.batch}")
 
-    def told(what: str, rate: float) -> None:
+    def report(what: str, rate: float) -> None:
         done = rate * work / 1e12
         print(f"  {what:<46} {rate:>8,.0f} frames/s  {done / peaks[0]:.3f}  {done / peaks[1]:.3f}")
 
@@ -219,9 +219,9 @@ def measure(torch: Any, name: str, load: Any, folder: Path, images: Any, peaks: 
         torch.cuda.synchronize()
 
     alone()
-    told("network alone", 1024 / median_of(3, alone))
+    report("network alone", 1024 / median_of(3, alone))
     embed(images[:512])
-    told("arrays to vectors", len(images) / median_of(3, lambda: embed(images)))
+    report("arrays to vectors", len(images) / median_of(3, lambda: embed(images)))
     del backend, embed, network
     torch.cuda.empty_cache()
     backend, embed = load(folder, compiled=True)
@@ -231,11 +231,11 @@ def measure(torch: Any, name: str, load: Any, folder: Path, images: Any, peaks: 
     embed(images[:200])  # another size of batch, so that sizes are left open from now on
     print(f"  compiling the layers took {time.perf_counter() - began:.1f} s")
     alone()
-    told("network alone, layers compiled", 1024 / median_of(3, alone))
-    told("arrays to vectors, layers compiled", len(images) / median_of(3, lambda: embed(images)))
+    report("network alone, layers compiled", 1024 / median_of(3, alone))
+    report("arrays to vectors, layers compiled", len(images) / median_of(3, lambda: embed(images)))
     for together in (512, 2048):
         rate = films_to_vectors(embed, max(2, 6144 // together), together)
-        told(f"films to vectors, {together} frames a call", rate)
+        report(f"films to vectors, {together} frames a call", rate)
 
 
 def main() -> None:

@@ -32,8 +32,8 @@ def main() -> None:
     parser.add_argument("data", type=Path)
     parser.add_argument("--out", type=Path, required=True)
     given, more = parser.parse_known_args()
-    told = json.loads((given.data / "captions/vgotstudy_chef.json").read_text(encoding="utf-8"))
-    lines = told["shot_scripts_assumed"]
+    study = json.loads((given.data / "captions/vgotstudy_chef.json").read_text(encoding="utf-8"))
+    lines = study["shot_scripts_assumed"]
     each = len(lines) // PARTS
     suite = given.out / "suite.json"
     given.out.mkdir(parents=True, exist_ok=True)
@@ -43,12 +43,12 @@ def main() -> None:
     }
     suite.write_text(json.dumps({"chef": records}, indent=2), encoding="utf-8")
     runs = []
-    for path in told["videos"]:
+    for path in study["videos"]:
         film = given.data / path
         maker = film.stem.rpartition("_")[2]
         videos = given.out / "videos" / maker
         videos.mkdir(parents=True, exist_ok=True)
-        starts = re.findall(r"\d+(?=[,)])", told["frames_per_shot"][maker])
+        starts = re.findall(r"\d+(?=[,)])", study["frames_per_shot"][maker])
         cut(film, videos, [int(one) for one in starts] if len(starts) > 2 else [], each)
         runs.append(given.out / f"run_{maker}")
         screentest(

@@ -78,7 +78,7 @@ def test_a_metric_of_the_script_itself_reaches_the_workers(tmp_path: Path) -> No
     assert done.stdout.startswith("answer: 42.00 (1/1 scored)")
 
 
-def test_a_script_with_its_own_metric_and_no_guard_is_told(tmp_path: Path) -> None:
+def test_a_script_with_its_own_metric_and_no_guard_is_reported(tmp_path: Path) -> None:
     done = run_script(tmp_path, OWN_METRIC.replace("BODY", CALL))
     assert done.returncode == 1
     assert "worker processes end before they begin" in done.stderr

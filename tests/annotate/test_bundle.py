@@ -111,7 +111,7 @@ def test_a_check_there_and_back(
     assert row.choice == ("intact" if key.left == 0 else "changed")
 
 
-def test_answers_that_cannot_be_are_told(testbed: Path, tmp_path: Path) -> None:
+def test_answers_that_cannot_be_are_reported(testbed: Path, tmp_path: Path) -> None:
     units, keys = made(testbed, tmp_path, VoteTask.PAIRS)
     key = tmp_path / "bundle" / "key.json"
     good = {

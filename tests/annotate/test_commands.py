@@ -120,7 +120,7 @@ def test_plan(testbed: Path) -> None:
     assert fits(invoke("annotate", "plan", testbed, "--wage", "1200", "--currency", "JPY").stdout)
 
 
-def test_mistakes_are_told(testbed: Path, tmp_path: Path) -> None:
+def test_mistakes_are_reported(testbed: Path, tmp_path: Path) -> None:
     for arguments, words in (
         (["serve", testbed, "--task", "nonsense"], "invalid task"),
         (["serve", testbed, "--host", "0.0.0.0"], "needs a token"),

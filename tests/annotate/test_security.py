@@ -284,7 +284,7 @@ def test_markup_in_texts_is_text(stand: Stand) -> None:
         assert connection.execute(select(votes.c.comment)).scalar_one() == NASTY
 
 
-def test_an_open_door_needs_a_token() -> None:
+def test_an_address_open_to_others_needs_a_token() -> None:
     check_address("127.0.0.1", 8765, None, None)
     check_address("0.0.0.0", 8765, "https://judge.example.org", "a long enough token")
     for host, url, token in (

@@ -227,7 +227,7 @@ def test_votes_of_people_are_a_judge(testbed: Path, tmp_path: Path) -> None:
         "video,aspect,choice\nx,color,first\n",
     ],
 )
-def test_wrong_votes_are_told(text: str, tmp_path: Path, testbed: Path) -> None:
+def test_wrong_votes_are_reported(text: str, tmp_path: Path, testbed: Path) -> None:
     votes = tmp_path / "votes.csv"
     votes.write_text(text, encoding="utf-8")
     with pytest.raises(BadOption):
@@ -249,7 +249,7 @@ def test_a_judge_that_is_paid_is_put_each_placebo_once(testbed: Path, tmp_path: 
         assert drawn[case.id] is case.aspect  # whatever else there is
 
 
-def test_a_testbed_given_twice_is_told(testbed: Path) -> None:
+def test_a_testbed_given_twice_is_reported(testbed: Path) -> None:
     with pytest.raises(BadOption, match="twice"):
         read_cases([testbed, testbed / ".." / testbed.name])
 

@@ -15,7 +15,7 @@ def test_all_known() -> None:
     assert cost_words(ALL) == told
 
 
-def test_what_is_missing_is_told_beside_the_sum() -> None:
+def test_what_is_missing_is_reported_beside_the_sum() -> None:
     told = cost_words(replace(ALL, uncounted=3, unpriced=4))
     assert "10 calls in all (3 of unknown tokens)" in told
     assert told.endswith("cost 0.5 without 4 calls of unknown price")

@@ -171,7 +171,7 @@ def test_debug_shows_the_traceback_of_any_error() -> None:
         (NoValue(Reason.CRASHED, "Traceback…\nKeyError: 'x'"), "error: KeyError: 'x'"),
     ],
 )
-def test_a_bug_is_told_shortly_and_its_traceback_kept(
+def test_a_bug_is_reported_shortly_and_its_traceback_kept(
     error: Exception, first: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
@@ -185,7 +185,7 @@ def test_a_bug_is_told_shortly_and_its_traceback_kept(
     assert "Traceback" in log.read_text()
 
 
-def test_a_bug_where_nothing_can_be_written_is_told_all_the_same(
+def test_a_bug_where_nothing_can_be_written_is_reported_all_the_same(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path / "missing"))

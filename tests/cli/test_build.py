@@ -81,7 +81,7 @@ def test_builds_says_what_was_skipped_and_goes_on(
         (["--backgrounds", "nowhere"], "nowhere is not a folder"),
     ],
 )
-def test_what_cannot_be_is_told_before_any_work(
+def test_what_cannot_be_is_reported_before_any_work(
     corpus: Path, tmp_path: Path, options: list[str], words: str
 ) -> None:
     done = invoke("build", corpus, "--out", tmp_path / "testbed", *options)

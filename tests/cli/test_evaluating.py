@@ -104,7 +104,7 @@ def test_score_ends_with_1_where_nothing_is_scored(videos: Path, tmp_path: Path)
     assert "0/1" in done.stdout
 
 
-def test_what_cannot_be_scored_is_told(videos: Path, tmp_path: Path) -> None:
+def test_what_cannot_be_scored_is_reported(videos: Path, tmp_path: Path) -> None:
     out = ("--out", tmp_path / "s")
     assert "sharpnes" in said_wrong("score", videos, "--metrics", "sharpnes", *out)
     assert "--retry" in said_wrong("score", videos, "--retry", "always", *out)
@@ -209,7 +209,7 @@ def test_certificates_as_json_are_whole(certified: Path, testbed: Path) -> None:
         (("--human", "votes.csv"), "no vote on a pair"),
     ],
 )
-def test_what_cannot_be_certified_is_told(
+def test_what_cannot_be_certified_is_reported(
     options: tuple[str, ...], told: str, testbed: Path, tmp_path: Path
 ) -> None:
     votes = tmp_path / "votes.csv"
@@ -220,7 +220,7 @@ def test_what_cannot_be_certified_is_told(
     assert not (tmp_path / "run").exists()  # nothing was begun
 
 
-def test_no_testbed_and_no_judge_are_told(testbed: Path, tmp_path: Path) -> None:
+def test_no_testbed_and_no_judge_are_reported(testbed: Path, tmp_path: Path) -> None:
     out = ("--out", tmp_path / "run")
     said_wrong("certify", "contrast", "--testbed", tmp_path, *out)
     assert "contras" in said_wrong("certify", "contras", "--testbed", testbed, *out)
@@ -274,7 +274,7 @@ def test_runs_of_scores_are_compared_by_group(videos: Path, tmp_path: Path) -> N
     assert "Groups: model." in said_wrong("compare", out, "--by", "modle=ours,theirs")
 
 
-def test_what_cannot_be_compared_is_told(certified: Path, tmp_path: Path) -> None:
+def test_what_cannot_be_compared_is_reported(certified: Path, tmp_path: Path) -> None:
     assert "sharpness" in said_wrong("compare", certified, "--judges", "frozen,sharpness")
     assert "--by" in said_wrong("compare", certified, "--by", "model=a,b")
     assert "one judge" in said_wrong("compare", certified, "--judges", "frozen")

@@ -33,6 +33,6 @@ def test_a_choice_comes_back(options: dict[str, Any]) -> None:
     assert ModelChoice.parse(str(choice)) == choice
 
 
-def test_an_option_without_a_value_is_told() -> None:
+def test_an_option_without_a_value_is_reported() -> None:
     with pytest.raises(BadOption, match="'fast' in 'name:fast' is not option=value"):
         parse("name:fast")

@@ -36,7 +36,7 @@ def test_tasks_on_one_video_are_passed_over(tmp_path: Path) -> None:
         pair_votes(written(tmp_path, *rows[1:4]))
 
 
-def test_a_vote_without_a_choice_is_told_with_its_number(tmp_path: Path) -> None:
+def test_a_vote_without_a_choice_is_reported_with_its_number(tmp_path: Path) -> None:
     with pytest.raises(BadOption, match="vote 2: lacks"):
         pair_votes(written(tmp_path, {"choice": "intact", **PAIR}, {"choice": None, **PAIR}))
 

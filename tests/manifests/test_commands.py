@@ -80,7 +80,7 @@ def test_json_for_machines(screentest: Screentest, folder: Path) -> None:
     }
 
 
-def test_faults_of_the_manifest_are_told_before_the_engine_is_loaded(tmp_path: Path) -> None:
+def test_faults_of_the_manifest_are_reported_before_the_engine_is_loaded(tmp_path: Path) -> None:
     (tmp_path / "m.csv").write_text("id,vidoe\na,film.mp4\n")
     code = (
         "import sys\n"

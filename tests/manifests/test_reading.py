@@ -48,7 +48,7 @@ def test_a_manifest_has_items(tmp_path: Path) -> None:
     assert [item.id for item in read_corpus(tmp_path / "rows.jsonl").items] == ["a"]
 
 
-def test_a_bad_row_is_told_and_the_others_are_taken(tmp_path: Path) -> None:
+def test_a_bad_row_is_reported_and_the_others_are_taken(tmp_path: Path) -> None:
     """Ranges that overlap can only be a mistake; they are that film's alone."""
     clips = [
         {"start": 0, "end": 5, "caption": "One."},

@@ -55,7 +55,7 @@ def test_a_whole_download(tmp_path: Path) -> None:
     )
 
 
-def test_gaps_are_told_and_tolerated(tmp_path: Path) -> None:
+def test_gaps_are_reported_and_tolerated(tmp_path: Path) -> None:
     described = {1: "One.", 2: None, 3: "Three.", 5: "Five."}
     (tmp_path / "v.json").write_text(captions("v", described, num_clips=7, integrity=False))
     for number in (1, 2, 4, 5):
@@ -110,7 +110,7 @@ def test_no_clips_no_source(tmp_path: Path) -> None:
     assert {problem.kind for problem in reading.problems} == {ProblemKind.MISSING}
 
 
-def test_twins_are_told(tmp_path: Path) -> None:
+def test_twins_are_reported(tmp_path: Path) -> None:
     for name in ("a", "b"):
         (tmp_path / f"{name}.json").write_text(captions("v", {1: "A cat."}))
         clip(tmp_path / name, "v", 1)

@@ -273,6 +273,6 @@ def test_every_caption_is_offered_to_some_clip(shots_had: int, captions: int) ->
 @pytest.mark.parametrize(
     "options", ["frames=0", "long_side=4", "window=-1", "tail=0", "tail=1.5", "most_failed=1"]
 )
-def test_options_under_which_nothing_is_seen_are_told(options: str) -> None:
+def test_options_under_which_nothing_is_seen_are_reported(options: str) -> None:
     with pytest.raises(BadOption):
         build("metric", f"dense:{options}")

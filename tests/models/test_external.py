@@ -64,7 +64,7 @@ def still_runs(pid: int) -> bool:
 
 
 def gone(pid: int) -> bool:
-    """Whether a process ends soon: killing is not waiting for the end of a stranger's child."""
+    """Whether a process ends soon: killing is not waiting for the end of another's child."""
     for _ in range(2000):
         if not still_runs(pid):
             return True
@@ -118,7 +118,7 @@ class TestTheExample:
         assert caught.value.reason is Reason.MISSING_MODEL
         assert "technical" in caught.value.advice
 
-    def test_a_mistake_inside_is_told_with_its_traceback(self, worker: ExternalWorker):
+    def test_a_mistake_inside_is_reported_with_its_traceback(self, worker: ExternalWorker):
         with pytest.raises(NoValue, match="Traceback") as caught:
             worker.ask("technical", "score", {"wrong": 1})
         assert caught.value.reason is Reason.CRASHED

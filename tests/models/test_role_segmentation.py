@@ -1,4 +1,4 @@
-"""Every segmentation backend keeps the contract: one mask per box, of what lies in it."""
+"""Every segmentation backend keeps the contract: one mask per box, of what is in it."""
 
 from __future__ import annotations
 

@@ -170,7 +170,7 @@ def certify_run(
 
 def two_systems(folder: Path, gap: float = 0.3, count: int = 20) -> Path:
     """``ours`` is better than ``theirs`` in calm by about ``gap``; in busy all are alike."""
-    dice = random.Random(7)
+    rng = random.Random(7)
     films, values = [], {}
     for shift, (system, better) in enumerate((("ours", gap), ("theirs", 0.0), ("third", 0.0))):
         for number in range(count):
@@ -181,7 +181,7 @@ def two_systems(folder: Path, gap: float = 0.3, count: int = 20) -> Path:
                 groups={"model": system},
             )
             films.append(item)
-            values[item.id, "calm"] = scored(0.3 + better + dice.random() / 10)
+            values[item.id, "calm"] = scored(0.3 + better + rng.random() / 10)
             values[item.id, "busy"] = scored(20.0 + (7 * number + shift) % count)
             values[item.id, "neat"] = scored(0.2 + 0.3 * shift)
     return score_run(folder, films, values, metrics=METRICS | {"neat": NEAT})

@@ -200,7 +200,7 @@ def hostile(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder / "report.html"
 
 
-def test_strangers_texts_are_shown_as_they_are(hostile: Path, opened: Open) -> None:
+def test_untrusted_texts_are_shown_as_they_are(hostile: Path, opened: Open) -> None:
     seen = opened(hostile)
     page = seen.page
     assert page.title() == "</title><script>alert(6)</script>"

@@ -180,7 +180,7 @@ def test_a_service_that_turns_calls_away_stops_the_run(store: RunStore) -> None:
     assert not list(store.records())
 
 
-def test_prints_of_strangers_do_not_reach_stdout(tmp_path: Path, children: Children) -> None:
+def test_prints_of_evaluators_do_not_reach_stdout(tmp_path: Path, children: Children) -> None:
     child = children.start(tmp_path, tasks=1, function="prints")
     out, err = child.communicate(timeout=PATIENCE)
     assert out == "begun\nfilm-0\n"

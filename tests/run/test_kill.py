@@ -65,7 +65,7 @@ def test_killed_ten_times_under_eight_workers(
 def kill_and_resume(
     seed: int, workers: int, tmp_path: Path, children: Children, uninterrupted: list[str]
 ) -> None:
-    dice = random.Random(seed)
+    rng = random.Random(seed)
     folder, log = tmp_path / "run", tmp_path / "log"
     log.touch()
     options = {"tasks": TASKS, "workers": workers, "seconds": 0.002, "log": log}
@@ -74,8 +74,8 @@ def kill_and_resume(
     for _ in range(KILLS):
         child = children.start(folder, **options)
         # Some kills fall before the first record, most in the middle of writing some.
-        read_lines(child, dice.randrange(6))
-        time.sleep(dice.random() * 0.01)
+        read_lines(child, rng.randrange(6))
+        time.sleep(rng.random() * 0.01)
         child.send_signal(signal.SIGKILL)
         child.wait()
         lines = log.read_text("utf-8").split()
@@ -157,12 +157,12 @@ def test_a_log_cut_anywhere_opens_with_a_beginning_of_what_was_written(
     order = _in_order(folder)
     assert len(order) >= 29
     lengths = set()
-    dice = random.Random(1)
+    rng = random.Random(1)
     for number in range(40):
         copy = tmp_path / f"copy-{number}"
         copy.mkdir()
         (copy / "run.db").write_bytes(database)
-        (copy / "run.db-wal").write_bytes(log[: dice.randrange(len(log) // 2, len(log))])
+        (copy / "run.db-wal").write_bytes(log[: rng.randrange(len(log) // 2, len(log))])
         found = _in_order(copy)
         assert found == order[: len(found)]
         lengths.add(len(found))

@@ -86,11 +86,11 @@ def test_a_flipped_byte_anywhere(seed: int, healthy: Path, tmp_path: Path) -> No
 
     The first hundred bytes, which everything hangs on, are hit more often than the rest.
     """
-    dice = random.Random(seed)
+    rng = random.Random(seed)
     folder = copied(healthy, tmp_path / "run")
     data = bytearray((folder / "run.db").read_bytes())
-    place = dice.randrange(100 if seed % 3 == 0 else len(data))
-    data[place] ^= dice.randrange(1, 256)
+    place = rng.randrange(100 if seed % 3 == 0 else len(data))
+    data[place] ^= rng.randrange(1, 256)
     (folder / "run.db").write_bytes(data)
     with suppress(ScreentestError):  # noticed, and said in a way that a user understands
         assert everything(folder) == everything(healthy)

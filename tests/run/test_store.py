@@ -162,8 +162,8 @@ def test_which_failures_are_tried_again(retry: Retry, again: set[Reason], store:
     assert execute(store, failing, engine=InlineEngine()).failures == dict.fromkeys(
         sorted(Reason), 1
     )
-    mended = [task(why.value) for why in Reason]
-    execute(store, mended, engine=InlineEngine(), retry=retry)
+    fixed = [task(why.value) for why in Reason]
+    execute(store, fixed, engine=InlineEngine(), retry=retry)
     records = {record.key.item.removeprefix("film-"): record for record in store.records()}
     assert {name for name, record in records.items() if record.attempts == 2} == again
     assert {name for name, record in records.items() if not record.reasons} == again

@@ -58,7 +58,7 @@ def test_show_as_json_lists_sources_pairs_and_skips(built: Path) -> None:
     assert [len(data[name]) for name in ("sources", "pairs", "skips")] == [2, 7, 3]
 
 
-def test_what_is_not_there_is_told(built: Path, tmp_path: Path) -> None:
+def test_what_is_not_there_is_reported(built: Path, tmp_path: Path) -> None:
     done = invoke("testbed", "show", built, "beauty")
     assert done.exit_code == 2
     assert "the testbed has no pair 'beauty'" in done.output
@@ -102,7 +102,7 @@ def test_verify_makes_pairs_again(built: Path, screentest: Screentest) -> None:
         (["--rebuild", "--pair", "beauty"], "no pair 'beauty'"),
     ],
 )
-def test_what_cannot_be_verified_is_told(built: Path, options: list[str], words: str) -> None:
+def test_what_cannot_be_verified_is_reported(built: Path, options: list[str], words: str) -> None:
     done = invoke("testbed", "verify", built, *options)
     assert done.exit_code == 2
     assert words in done.output

@@ -195,7 +195,7 @@ def test_hostile_text_is_shown_as_it_is(built: Path, visit: Visit, tmp_path: Pat
     assert visit.said == []
 
 
-def test_a_video_that_is_gone_is_told_on_the_page(
+def test_a_video_that_is_gone_is_reported_on_the_page(
     built: Path, visit: Visit, tmp_path: Path
 ) -> None:
     bed = copy_of(built, tmp_path / "bed")

@@ -147,7 +147,7 @@ def test_sources_are_sorted_into_categories(testbed_folder: Path) -> None:
     assert groups == {"one": "Animals", "two": "News"}
 
 
-def test_no_category_is_told(testbed_folder: Path) -> None:
+def test_no_category_is_reported(testbed_folder: Path) -> None:
     options = replace(OPTIONS, degradations=("aesthetics",))
     with FakeChatServer([Answer('{"category": "Music"}')] * 9) as server:
         done = built(server, [film()], testbed_folder, options, ("Animals", "News"))

@@ -49,7 +49,7 @@ def test_every_aspect_has_a_pair(built: tuple[Path, BuildResult]) -> None:
     assert placebos == dict.fromkeys(registry.names("placebo"), len(FILMS))
 
 
-def test_what_was_skipped_is_told(built: tuple[Path, BuildResult]) -> None:
+def test_what_was_skipped_is_reported(built: tuple[Path, BuildResult]) -> None:
     """Counted by hand in the captions: only the rabbit's film says left or right."""
     _, done = built
     assert {skip.failure.reason for skip in done.testbed.skips} == {Reason.NOT_APPLICABLE}

@@ -102,7 +102,7 @@ def link_out(bed: Path) -> None:
         (link_out, "aesthetics.mp4: cannot be read: it is a link that leads out"),
     ],
 )
-def test_a_damaged_file_is_told(bed: Path, harm: Callable[[Path], Any], words: str) -> None:
+def test_a_damaged_file_is_reported(bed: Path, harm: Callable[[Path], Any], words: str) -> None:
     harm(bed)
     assert words in told(bed)
 
@@ -140,14 +140,14 @@ def film_of(data: Any) -> Any:
         (lambda data: data.update(pending=3), "3 pairs are still to be made"),
     ],
 )
-def test_a_manifest_that_contradicts_itself_is_told(
+def test_a_manifest_that_contradicts_itself_is_reported(
     bed: Path, change: Callable[[Any], None], words: str
 ) -> None:
     rewrite(bed, change)
     assert words in told(bed)
 
 
-def test_a_clip_that_is_somewhere_else_than_the_script_says_is_told(bed: Path) -> None:
+def test_a_clip_that_is_somewhere_else_than_the_script_says_is_reported(bed: Path) -> None:
     def shift(data: Any) -> None:
         span = degraded(data)["touched"][0]["intact"]
         span.update(start=f"{span['start']}", end="15/4")
@@ -166,7 +166,7 @@ def test_packets_are_those_that_ffprobe_sees(built: Path, outside: Outside) -> N
     assert ours == [(packet.shown, packet.key) for packet in seen]
 
 
-def test_a_copy_that_went_through_an_encoder_as_a_whole_is_told(bed: Path, ffmpeg: str) -> None:
+def test_a_copy_that_went_through_an_encoder_as_a_whole_is_reported(bed: Path, ffmpeg: str) -> None:
     path = bed / FILM / "aesthetics.mp4"
     base = str(read_track(path).time_base.denominator)
     other = bed.parent / "other.mp4"
@@ -184,7 +184,7 @@ def test_a_copy_that_went_through_an_encoder_as_a_whole_is_told(bed: Path, ffmpe
     assert "packets outside the touched clips differ, the first at" in found
 
 
-def test_a_touch_that_is_not_listed_is_told(bed: Path) -> None:
+def test_a_touch_that_is_not_listed_is_reported(bed: Path) -> None:
     def forget_one(data: Any) -> None:
         degraded(data)["touched"].pop()
 
@@ -193,7 +193,7 @@ def test_a_touch_that_is_not_listed_is_told(bed: Path) -> None:
     assert "packets outside the touched clips differ" in told(bed)
 
 
-def test_a_listed_touch_that_never_was_is_told(bed: Path) -> None:
+def test_a_listed_touch_that_never_was_is_reported(bed: Path) -> None:
     path = bed / FILM / "aesthetics.mp4"
     path.write_bytes((bed / FILM / "intact.mp4").read_bytes())
     _keep_hash(bed, path)
@@ -238,7 +238,7 @@ def test_another_seed_draws_other_clips(bed: Path) -> None:
     assert "drawn again they are" in finding.what
 
 
-def test_a_file_that_is_not_what_the_recipe_makes_is_told(bed: Path) -> None:
+def test_a_file_that_is_not_what_the_recipe_makes_is_reported(bed: Path) -> None:
     """As where somebody swaps a video and mends its hash."""
     path = bed / FILM / "aesthetics.mp4"
     path.write_bytes((bed / FILM / "intact.mp4").read_bytes())
@@ -273,7 +273,7 @@ def test_what_cannot_be_repeated_here_is_not_called_wrong(
     assert words in left.what
 
 
-def test_a_reader_of_captions_that_is_not_here_is_told(built: Path) -> None:
+def test_a_reader_of_captions_that_is_not_here_is_reported(built: Path) -> None:
     done = made_again(built, "aesthetics", reader=Extractor("other", by_rules().extract))
     (left,) = done.unchecked
     assert "captions were read by caption_rules" in left.what

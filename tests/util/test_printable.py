@@ -1,4 +1,4 @@
-"""Whatever a stranger calls a file, what is shown of it steers no terminal."""
+"""Whatever an untrusted file is called, what is shown of it steers no terminal."""
 
 from __future__ import annotations
 

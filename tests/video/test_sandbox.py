@@ -86,7 +86,7 @@ def test_no_value_is_the_failure_it_describes() -> None:
     assert outcome.failure.advice == "Try another."
 
 
-def test_what_the_user_must_mend_is_raised() -> None:
+def test_what_the_user_must_fix_is_raised() -> None:
     with pytest.raises(BadOption) as caught:
         supervised(tasks.ask_the_user)
     assert caught.value.advice == "Give one that is."

@@ -158,7 +158,7 @@ def test_limits_hold_while_decoding(video: Path) -> None:
     assert caught.value.reason is Reason.TOO_LARGE
 
 
-def test_progress_is_told_every_frame(video: Path) -> None:
+def test_progress_is_reported_every_frame(video: Path) -> None:
     from screentest.core import Silent
 
     class Counted(Silent):

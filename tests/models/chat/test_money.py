@@ -163,7 +163,7 @@ def test_in_a_real_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         assert path.is_dir() or KEY.encode() not in path.read_bytes()
 
 
-def test_resumable_after_the_key_is_mended(tmp_path: Path) -> None:
+def test_resumable_after_the_key_is_fixed(tmp_path: Path) -> None:
     def script(asked: Asked) -> Act:
         return Answer("yes") if len(server.asked) <= 3 else Status(401, "wrong key")
 

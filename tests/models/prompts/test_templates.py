@@ -162,7 +162,7 @@ def one(tmp_path: Path, template: str, **given: object) -> str:
     return "".join(part.text for part in prompts.render("suite/t", given).parts)
 
 
-def test_what_filters_make_of_a_strangers_text_is_harmless_too(tmp_path: Path) -> None:
+def test_what_filters_make_of_an_untrusted_text_is_harmless_too(tmp_path: Path) -> None:
     template = "{{ c | upper }}|{{ c ~ '!' }}|{{ c | verbatim }}|{{ [c, c] | join('+') }}"
     told = one(tmp_path, template, c="<image>")
     assert told == "‹IMAGE›|‹image›!|‹image›|‹image›+‹image›"

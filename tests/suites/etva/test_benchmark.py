@@ -22,11 +22,11 @@ from screentest.suites.etva.questions import PromptQuestion, QuestionSet, read_q
 
 def made(count: int, seed: int = 0) -> list[QuestionSet]:
     """Prompts with one to nine questions of very uneven categories."""
-    dice = np.random.default_rng(seed)
+    rng = np.random.default_rng(seed)
     odds = np.array([30, 20, 10, 8, 5, 3, 2, 2, 1, 10], float)
     sets = []
     for number in range(count):
-        kinds = dice.choice(list(Category), size=dice.integers(1, 10), p=odds / odds.sum())
+        kinds = rng.choice(list(Category), size=rng.integers(1, 10), p=odds / odds.sum())
         questions = [
             PromptQuestion(f"q{n}", f"Is it {n}?", Category(k)) for n, k in enumerate(kinds)
         ]
@@ -52,8 +52,8 @@ def test_a_small_benchmark_is_spread_as_the_large_one() -> None:
     whole = distribution(sets)
     apart = distance(distribution(small), whole)
     # Random draws of the same size, for comparison.
-    dice = np.random.default_rng(5)
-    draws = [[sets[n] for n in dice.permutation(400)[:40]] for _ in range(50)]
+    rng = np.random.default_rng(5)
+    draws = [[sets[n] for n in rng.permutation(400)[:40]] for _ in range(50)]
     random = [distance(distribution(draw), whole) for draw in draws]
     assert apart < min(random) / 5
 

@@ -93,7 +93,7 @@ def test_an_edited_file_is_kept_and_only_what_is_missing_is_paid_for(
     assert made.knowledge
 
 
-def test_a_prompt_without_questions_is_told_and_the_rest_written(
+def test_a_prompt_without_questions_is_reported_and_the_rest_written(
     prompts: Path, tmp_path: Path
 ) -> None:
     good = well_behaved()

@@ -60,7 +60,7 @@ def test_a_text_may_hold_line_ends_of_unicode(tmp_path: Path) -> None:
         (b"\xff\xfe", "is not UTF-8"),
     ],
 )
-def test_broken_files_are_told_by_line(tmp_path: Path, content: bytes, told: str) -> None:
+def test_broken_files_are_reported_by_line(tmp_path: Path, content: bytes, told: str) -> None:
     file = tmp_path / "broken.json"
     file.write_bytes(content)
     with pytest.raises(ManifestError, match=told):

@@ -47,7 +47,7 @@ def test_a_person_may_edit_a_line(tmp_path: Path) -> None:
         (lambda row: row["questions"][1].update(id="q1"), "same id"),
     ],
 )
-def test_a_wrong_edit_is_told_by_line(tmp_path: Path, change: object, told: str) -> None:
+def test_a_wrong_edit_is_reported_by_line(tmp_path: Path, change: object, told: str) -> None:
     file = tmp_path / "questions.jsonl"
     write_question_sets(file, [write_by_rules("A red fox runs.")])
     row = json.loads(file.read_text())

@@ -53,9 +53,9 @@ def test_nothing_in_common_is_no_zero() -> None:
 
 
 def test_an_interval_over_prompts() -> None:
-    dice = np.random.default_rng(1)
-    scores = table(*(tuple(dice.random(5)) for _ in range(40)))
-    people = table(*(tuple(dice.random(5)) for _ in range(40)))
+    rng = np.random.default_rng(1)
+    scores = table(*(tuple(rng.random(5)) for _ in range(40)))
+    people = table(*(tuple(rng.random(5)) for _ in range(40)))
     found = with_people(scores, people).spearman.unwrap()
     assert found.interval is not None
     assert found.mean in found.interval

@@ -2,7 +2,7 @@
 
 Printed numbers are rounded, so the mean of n of them is known to half a unit of the last
 place; so is the printed average. A row beyond both is a misprint. Where one of its cells,
-changed in a single digit, would mend it, that cell is named.
+changed in a single digit, would fix it, that cell is named.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ class Misprint:
     row: str
     printed: float
     recomputed: float
-    mended_by: tuple[tuple[str, float], ...] = ()
+    fixed_by: tuple[tuple[str, float], ...] = ()
     """Cells, and the value with one other digit that would make it right."""
 
 
@@ -47,12 +47,12 @@ def check_rows(
     wrong = []
     for name, (cells, printed) in rows.items():
         if not agrees(list(cells.values()), printed, places):
-            mended = tuple(_mends(cells, printed, places))
-            wrong.append(Misprint(name, printed, recompute(list(cells.values())), mended))
+            fixes = tuple(_fixes(cells, printed, places))
+            wrong.append(Misprint(name, printed, recompute(list(cells.values())), fixes))
     return wrong
 
 
-def _mends(cells: Mapping[str, float], printed: float, places: int) -> Iterator[tuple[str, float]]:
+def _fixes(cells: Mapping[str, float], printed: float, places: int) -> Iterator[tuple[str, float]]:
     """Cells that, with one digit changed, make the row right to the last printed place."""
     for column, value in cells.items():
         written = f"{value:.{places}f}"

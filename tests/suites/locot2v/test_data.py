@@ -146,7 +146,7 @@ def test_a_file_that_is_not_there(tmp_path: Path) -> None:
         read_prompt_suite(tmp_path / "none.json")
 
 
-def test_what_cannot_be_read_is_told(tmp_path: Path) -> None:
+def test_what_cannot_be_read_is_reported(tmp_path: Path) -> None:
     broken = json.loads(json.dumps(FIRST))
     record = broken["soap_opera"]["soap_opera_4"]
     record["herd_questions"]["Sound"] = []

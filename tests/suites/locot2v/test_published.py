@@ -66,7 +66,7 @@ def test_the_one_misprint_is_found() -> None:
     assert (wrong.row, wrong.printed) == ("CausVid", 69.84)
     assert wrong.recomputed == pytest.approx(68.93, abs=0.005)
     # One digit of motion smoothness fixes it, to what all other rows have there.
-    assert ("motion_smoothness", 98.90) in wrong.mended_by
+    assert ("motion_smoothness", 98.90) in wrong.fixed_by
 
 
 def test_no_other_row_is_wrong() -> None:
@@ -97,7 +97,7 @@ def test_averages_by_category() -> None:
     }
 
 
-def test_a_wrong_row_is_always_told() -> None:
+def test_a_wrong_row_is_always_reported() -> None:
     cells = {"a": 10.0, "b": 20.0}
     assert check_rows({"right": (cells, 15.0), "near": (cells, 15.01)}) == []
     (wrong,) = check_rows({"wrong": (cells, 15.5)})

@@ -73,7 +73,7 @@ def test_technical_is_the_mean_of_segments(tmp_path: Path) -> None:
     assert found.curve[1].value < found.curve[0].value
 
 
-def test_a_black_segment_is_left_out_and_told(tmp_path: Path) -> None:
+def test_a_black_segment_is_left_out_and_reported(tmp_path: Path) -> None:
     black = np.zeros_like(texture(1))
     video = write_film(tmp_path / "film.mkv", [*gliding(16, 1), *[black] * 16])
     found = score(f"{TECHNICAL}:segment_seconds=3", video)

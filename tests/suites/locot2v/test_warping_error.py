@@ -122,9 +122,9 @@ def test_negative_log_falls_from_one_grey_level_to_everything() -> None:
 def test_on_a_film(tmp_path: Path) -> None:
     """Motion costs little, noise that no motion explains costs much."""
     glide = gliding(9, 2)
-    dice = np.random.default_rng(5)
+    rng = np.random.default_rng(5)
     noisy = [
-        np.clip(picture + dice.normal(0, 25, picture.shape), 0, 255).astype(np.uint8)
+        np.clip(picture + rng.normal(0, 25, picture.shape), 0, 255).astype(np.uint8)
         for picture in glide
     ]
     still = score(NAME, write_film(tmp_path / "still.mkv", [glide[0]] * 5))

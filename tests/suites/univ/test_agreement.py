@@ -67,10 +67,10 @@ def test_agreement_by_hand() -> None:
 
 def test_the_interval_knows_that_values_of_one_video_hang_together() -> None:
     """Eight values of each video that agree or disagree all at once are worth one, not eight."""
-    dice = random.Random(5)
+    rng = random.Random(5)
     judge, votes = {}, {}
     for number in range(30):
-        good = dice.random() < 0.8
+        good = rng.random() < 0.8
         for name in "abcdefgh":
             judge[str(number), name] = 0.9
             votes[str(number), name] = [0.9 if good else 0.1] * 3
@@ -81,10 +81,10 @@ def test_the_interval_knows_that_values_of_one_video_hang_together() -> None:
 
 def test_the_interval_holds_the_truth_as_often_as_it_says() -> None:
     """A judge that agrees on 85% of videos, in 200 studies of 40: at least 88% hold it."""
-    dice, held = random.Random(11), 0
+    rng, held = random.Random(11), 0
     for study in range(200):
         judge = {(str(n), "x"): 0.5 for n in range(40)}
-        votes = {unit: [0.5 if dice.random() < 0.85 else 0.0] * 3 for unit in judge}
+        votes = {unit: [0.5 if rng.random() < 0.85 else 0.0] * 3 for unit in judge}
         found = agree(judge, votes, tolerance=0.1, seed=study)
         held += found.wilson.low <= 0.85 <= found.wilson.high
     # Wilson's at 95%; three standard errors of 200 studies below are 0.90.

@@ -55,13 +55,13 @@ def walker(frames: Iterable[Image], speed: float) -> Iterable[Image]:
 
 def shaken(frames: Iterable[Image], seed: int = 3) -> Iterable[Image]:
     """A hand that trembles by up to two pixels of 256, and grain."""
-    dice = np.random.default_rng(seed)
+    rng = np.random.default_rng(seed)
     for frame in frames:
-        x, y = dice.uniform(-2, 2, 2)
+        x, y = rng.uniform(-2, 2, 2)
         moved = cv2.warpAffine(
             frame, np.array([[1, 0, x], [0, 1, y]]), frame.shape[1::-1], borderMode=4
         )
-        yield np.clip(moved + dice.normal(0, 4, frame.shape), 0, 255).astype(np.uint8)
+        yield np.clip(moved + rng.normal(0, 4, frame.shape), 0, 255).astype(np.uint8)
 
 
 @pytest.mark.parametrize("move", MOVES)

@@ -114,7 +114,7 @@ def test_it_goes_on_where_it_stopped(film: Path, tmp_path: Path) -> None:
 
 
 @pytest.mark.usefixtures("inline")
-def test_a_refused_shot_is_told_and_not_written(film: Path, tmp_path: Path) -> None:
+def test_a_refused_shot_is_reported_and_not_written(film: Path, tmp_path: Path) -> None:
     def reply(asked: Asked) -> Any:
         if "shot 2 of 2" in "\n".join(asked.texts):
             return Answer(None, refusal="no")

@@ -79,7 +79,7 @@ def test_items_of_every_task(bench: Path, tmp_path: Path) -> None:
     assert read.items("t2v", tmp_path / "nowhere") == []
 
 
-def test_results_that_are_missing_are_told(bench: Path, tmp_path: Path) -> None:
+def test_results_that_are_missing_are_reported(bench: Path, tmp_path: Path) -> None:
     made = tmp_path / "made"
     write(bench / "full_list" / "4" / "4.mp4", b"x")  # a case that has a video and nothing else
     write(made / "4.mp4", b"x")
@@ -136,7 +136,7 @@ def test_one_bad_case_is_a_problem_of_its_own(bench: Path, content: object) -> N
     assert read_truth(bench).of(Item("3", Path("y.mp4"))) is None
 
 
-def test_what_is_missing_is_told(bench: Path) -> None:
+def test_what_is_missing_is_reported(bench: Path) -> None:
     case = bench / "full_list" / "3"
     (case / "3.mp4").unlink()
     (case / "reference_editing_single" / "reference_editing.txt").unlink()

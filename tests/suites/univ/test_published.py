@@ -39,18 +39,18 @@ def test_four_printed_averages_are_not_that(model: str) -> None:
 
 def test_rounding_alone_never_contradicts() -> None:
     """Cells and average rounded to a tenth, of rows made at random: none is called wrong."""
-    dice = random.Random(3)
+    rng = random.Random(3)
     for _ in range(500):
-        exact = [dice.uniform(0, 100) for _ in range(8)]
+        exact = [rng.uniform(0, 100) for _ in range(8)]
         printed = round(published_average([cell / 10 for cell in exact]), 1)
         assert agrees_with_print([round(cell, 1) for cell in exact], printed)
 
 
-def test_a_camera_that_is_the_mean_of_the_rest_is_told() -> None:
+def test_a_camera_that_is_the_mean_of_the_rest_is_reported() -> None:
     """All six V2T rows of table 4 are of this kind: their template has no field for the camera."""
-    dice, told = random.Random(4), 0
+    rng, told = random.Random(4), 0
     for _ in range(300):
-        exact = {one: dice.uniform(20, 90) for one in Dimension}
+        exact = {one: rng.uniform(20, 90) for one in Dimension}
         rest = [value for one, value in exact.items() if one is not Dimension.CAMERA]
         filled = {**exact, Dimension.CAMERA: sum(rest) / 7}
         assert is_imputed({k: round(v, 1) for k, v in filled.items()}, Dimension.CAMERA)

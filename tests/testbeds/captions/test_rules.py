@@ -292,7 +292,7 @@ def test_agreement_with_labels(split: str) -> None:
         assert (captions[name].recall or 0) >= mentions, (name, str(captions[name]))
 
 
-def test_captions_by_strangers(shared_data: Path) -> None:
+def test_captions_by_others(shared_data: Path) -> None:
     """Literary captions of which only the labels ship. Floors: docs/captions.md, less 0.05."""
     elsewhere = Path(__file__).parent / "labelled_elsewhere.json"
     pairs = []

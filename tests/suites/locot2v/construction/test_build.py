@@ -199,7 +199,7 @@ def test_a_film_that_is_gone_harms_only_itself(source: SourceVideo, tmp_path: Pa
         ("questions", lambda result: result.update(themes=[{"question": "x"}])),
     ],
 )
-def test_files_edited_into_another_shape_are_told(
+def test_files_edited_into_another_shape_are_reported(
     stage: str, change: Any, source: SourceVideo, tmp_path: Path
 ) -> None:
     with answering(**REPLIES) as server:
@@ -209,7 +209,7 @@ def test_files_edited_into_another_shape_are_told(
             built(server, tmp_path, source)
 
 
-def test_files_that_are_no_json_are_told(source: SourceVideo, tmp_path: Path) -> None:
+def test_files_that_are_no_json_are_reported(source: SourceVideo, tmp_path: Path) -> None:
     with answering(**REPLIES) as server:
         built(server, tmp_path, source)
         (tmp_path / "stages/pets_dog/merge.json").write_text("{")

@@ -151,7 +151,7 @@ def test_a_text_of_several_lines_with_colons() -> None:
     assert QUESTIONS["themes"][0]["positive"] is True  # type: ignore[index]
 
 
-def test_a_correction_that_cannot_be_read_is_told(source: SourceVideo, tmp_path: Path) -> None:
+def test_a_correction_that_cannot_be_read_is_reported(source: SourceVideo, tmp_path: Path) -> None:
     votes = tmp_path / "votes.json"
     votes.write_text(as_json([vote("ann", "semantic: a lot")]))
     with answering(**REPLIES) as server:
