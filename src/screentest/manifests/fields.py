@@ -24,7 +24,6 @@ class Complaint(Exception):
         self.advice = advice
 
     def about(self, name: str) -> Complaint:
-        """The same, saying where."""
         return Complaint(f"{name}: {self.message}", self.advice)
 
 

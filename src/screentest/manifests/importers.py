@@ -161,7 +161,6 @@ class ManifestImporter:
     for_films, for_videos = True, True
 
     def accepts(self, path: Path) -> bool:
-        """By the suffix."""
         return path.suffix.lower() in (".jsonl", ".csv")
 
     def read(self, path: Path) -> Corpus:
@@ -185,7 +184,6 @@ class VideoImporter:
     for_films, for_videos = False, True
 
     def accepts(self, path: Path) -> bool:
-        """Any."""
         return True
 
     def read(self, path: Path) -> Corpus:

@@ -56,7 +56,6 @@ class FrameRows(BaseConsumer):
         self._width = 1
 
     def take(self, frame: Frame) -> None:
-        """Measure one frame."""
         row = self._meter(frame.image)
         if row is not None:
             # Rounding keeps the order of times, so that a frame stays on its side of a cut.
@@ -97,7 +96,6 @@ class ShotMetric:
         self._sum_up = by_shot(outputs, nothing)
 
     def start(self, item: Item, resources: Resources) -> RowsMeasurement:
-        """Begin on one video."""
         rows = FrameRows(self._wants, self._meter())
         return RowsMeasurement(item, resources, rows, self._sum_up)
 
@@ -113,7 +111,6 @@ class FilmMetric:
         self._sum_up: SumUp = lambda seen, shots: {name: Outcome.of(score(seen, shots))}
 
     def start(self, item: Item, resources: Resources) -> RowsMeasurement:
-        """Begin on one video."""
         return RowsMeasurement(item, resources, FrameRows(self._wants, self._meter), self._sum_up)
 
 

@@ -192,7 +192,6 @@ class FunctionMetric:
         self._work, self._machine = work, machine
 
     def start(self, item: Item, resources: Resources) -> Any:
-        """Begin on one video."""
         return self._machine(self._work, item, resources)
 
 

@@ -141,7 +141,7 @@ def _read(request: ChatRequest, outcome: Outcome[ChatAnswer]) -> Outcome[Any]:
 
 
 class Placing(StrEnum):
-    """Where the frames are."""
+    """Where in a video the frames are taken."""
 
     EVENLY = "evenly"
     """Each in the middle of its share of the time."""

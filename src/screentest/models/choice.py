@@ -339,7 +339,7 @@ def list_roles(models: Models) -> list[RoleState]:
 
 
 def list_weights() -> list[WeightsState]:
-    """The catalogue."""
+    """Every entry of the catalogue, and whether it is here."""
     return [
         WeightsState(
             one.name,

@@ -111,13 +111,11 @@ class Asked:
 
     @cached_property
     def body(self) -> dict[str, Any]:
-        """The JSON that was sent."""
         content: dict[str, Any] = json.loads(self.raw)
         return content
 
     @property
     def messages(self) -> list[dict[str, Any]]:
-        """The conversation."""
         found: list[dict[str, Any]] = self.body.get("messages", [])
         return found
 
@@ -135,7 +133,6 @@ class Asked:
 
     @property
     def texts(self) -> list[str]:
-        """The texts, in order."""
         return [part["text"] for part in self.parts if part["type"] == "text"]
 
     @property

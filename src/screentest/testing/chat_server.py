@@ -99,7 +99,6 @@ class Connection:
         self._writer.transport.abort()
 
     def close(self) -> None:
-        """Hang up."""
         self._writer.close()
 
 

@@ -67,7 +67,6 @@ class _Asking:
         self.consumers = (self._ticks,)
 
     def finish(self) -> Outcomes:
-        """The five numbers."""
         video, moments = self._item.video, self._ticks.moments
         frames = [frame.image for frame in self._resources.frames(video, moments, PICTURE)]
         if not frames:

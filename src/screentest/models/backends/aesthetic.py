@@ -80,7 +80,6 @@ class ImageStatistics:
 
     @property
     def identity(self) -> Mapping[str, str]:
-        """OpenCV's version."""
         return opencv_identity()
 
     @property
@@ -89,7 +88,6 @@ class ImageStatistics:
         return 0.0, 1.0
 
     def score(self, images: Sequence[Image]) -> NDArray[np.float32]:
-        """One number per image."""
         return np.array([measure(image).score for image in images], np.float32)
 
 

@@ -400,7 +400,6 @@ class Saliency:
 
     @property
     def identity(self) -> Mapping[str, str]:
-        """OpenCV's version."""
         return opencv_identity()
 
     def detect(self, image: Image, phrases: Sequence[str]) -> list[Detection]:

@@ -47,7 +47,6 @@ class DisFlow:
 
     @property
     def identity(self) -> Mapping[str, str]:
-        """OpenCV's version."""
         return opencv_identity()
 
     def flow(self, pairs: Sequence[tuple[Image, Image]], *, gain: float = 1.0) -> list[FlowField]:

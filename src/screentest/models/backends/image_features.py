@@ -50,7 +50,6 @@ class ColourGradient:
 
     @property
     def identity(self) -> Mapping[str, str]:
-        """OpenCV's version."""
         return opencv_identity()
 
     def features(self, images: Sequence[Image]) -> Vectors:
@@ -224,11 +223,9 @@ class MobileNet:
 
     @property
     def identity(self) -> Mapping[str, str]:
-        """The weights and the runtime."""
         return {"weights": weights.entry(WEIGHTS).files[1].sha256[:12], **versions(ONNX)}
 
     def features(self, images: Sequence[Image]) -> Vectors:
-        """One row per image."""
         rows = np.empty((len(images), WIDTH), np.float32)
         for start in range(0, len(images), _BATCH):
             batch = np.stack([_prepared(image) for image in images[start : start + _BATCH]])

@@ -76,7 +76,7 @@ _SILENT = len(BASIC_COLOURS)
     summary="colours in the picture against colours in the text; needs no weights",
 )
 def colour_words() -> ColourWords:
-    """Colours alone."""
+    """Pictures and texts compared by the colours in them."""
     return ColourWords()
 
 
@@ -91,7 +91,6 @@ class ColourWords:
 
     @property
     def identity(self) -> Mapping[str, str]:
-        """OpenCV's version."""
         return opencv_identity()
 
     @property
@@ -115,7 +114,6 @@ class ColourWords:
         return rows
 
     def embed_images(self, images: Sequence[Image]) -> Vectors:
-        """One row per image."""
         import cv2
 
         usual = np.array([_USUAL[name] for name in BASIC_COLOURS])
@@ -280,7 +278,6 @@ class ImageNetLabels:
 
     @property
     def identity(self) -> Mapping[str, str]:
-        """The weights."""
         return {"labels": weights.digest(LABELS)}
 
     def probabilities(self, image: Image) -> NDArray[np.float32]:
@@ -359,7 +356,6 @@ class LabelText:
         return LONGEST
 
     def count_tokens(self, text: str) -> int:
-        """How many tokens a text has."""
         return self._text.count_tokens(text)
 
     def embed_texts(self, texts: Sequence[str], *, truncate: bool = True) -> Vectors:
@@ -372,7 +368,6 @@ class LabelText:
         return rows
 
     def embed_images(self, images: Sequence[Image]) -> Vectors:
-        """One row per image."""
         rows = np.empty((len(images), WIDTH), np.float32)
         for row, image in zip(rows, images, strict=True):
             probabilities = self._labels.probabilities(image)[1:]

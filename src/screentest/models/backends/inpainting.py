@@ -51,7 +51,6 @@ class Telea:
 
     @property
     def identity(self) -> Mapping[str, str]:
-        """OpenCV's version."""
         return opencv_identity()
 
     def inpaint(self, image: Image, mask: Mask, prompt: str = "") -> Image:

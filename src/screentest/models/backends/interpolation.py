@@ -58,7 +58,6 @@ class FlowMidpoint:
         return self._flow.identity
 
     def midpoint(self, pairs: Sequence[tuple[Image, Image]]) -> list[Image]:
-        """One picture per pair."""
         return [self._between(first, second) for first, second in pairs]
 
     def _between(self, first: Image, second: Image) -> Image:
@@ -299,7 +298,6 @@ class Rife:
         }
 
     def midpoint(self, pairs: Sequence[tuple[Image, Image]]) -> list[Image]:
-        """One picture per pair."""
         for first, second in pairs:
             check_pair(first, second)
         between: list[Image] = []

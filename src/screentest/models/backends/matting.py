@@ -48,7 +48,6 @@ class GrabCutMatting:
 
     @property
     def identity(self) -> Mapping[str, str]:
-        """OpenCV's version."""
         return opencv_identity()
 
     def matte(self, images: Sequence[Image]) -> list[Mask]:

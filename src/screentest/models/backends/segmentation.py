@@ -49,11 +49,9 @@ class GrabCutSegmentation:
 
     @property
     def identity(self) -> Mapping[str, str]:
-        """OpenCV's version."""
         return opencv_identity()
 
     def segment(self, image: Image, boxes: Sequence[Box]) -> list[Mask]:
-        """One mask per box."""
         return [_segment(check_picture(image), box) for box in boxes]
 
 

@@ -45,7 +45,6 @@ class SceneStatistics:
 
     @property
     def identity(self) -> Mapping[str, str]:
-        """OpenCV's version."""
         return opencv_identity()
 
     def score(self, frames: Sequence[Image]) -> float:

@@ -74,7 +74,6 @@ class SharedWords:
         return {}
 
     def embed(self, texts: Sequence[str]) -> Vectors:
-        """One row per text."""
         rows = np.zeros((len(texts), self._width), np.float64)
         for row, text in zip(rows, texts, strict=True):
             for feature, weight in _features(text):
@@ -229,11 +228,9 @@ class MiniLM:
 
     @property
     def identity(self) -> Mapping[str, str]:
-        """The weights and the runtime."""
         return {"weights": weights.digest(WEIGHTS), **versions(ONNX)}
 
     def embed(self, texts: Sequence[str]) -> Vectors:
-        """One row per text."""
         rows = np.empty((len(texts), WIDTH), np.float32)
         for number, text in enumerate(texts):
             rows[number] = self._remembered(text)
@@ -309,11 +306,9 @@ class MiniLMInt8:
 
     @property
     def identity(self) -> Mapping[str, str]:
-        """The weights and the runtime."""
         return {"weights": weights.digest(INT8_WEIGHTS), **versions(ONNX)}
 
     def embed(self, texts: Sequence[str]) -> Vectors:
-        """One row per text."""
         rows = np.empty((len(texts), WIDTH), np.float32)
         for number, text in enumerate(texts):
             rows[number] = self._remembered(text)

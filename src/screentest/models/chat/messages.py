@@ -183,7 +183,6 @@ class ChatRequest:
 
     @property
     def pictures(self) -> list[Picture]:
-        """Its pictures, in order."""
         return [part for part in self.parts if isinstance(part, Picture)]
 
     @property

@@ -45,7 +45,6 @@ class External:
 
     @property
     def identity(self) -> Mapping[str, str]:
-        """The worker's greeting."""
         return self._worker.hello.signed
 
     def close(self) -> None:
@@ -72,7 +71,6 @@ class ExternalTextEmbedding(External):
     role = "text_embedding"
 
     def embed(self, texts: Sequence[str]) -> Vectors:
-        """One row per text."""
         return unit_rows(self._ask("embed", texts=list(texts)), len(texts)) if texts else no_rows()
 
 
@@ -83,21 +81,17 @@ class ExternalImageText(External):
 
     @property
     def max_tokens(self) -> int:
-        """The longest text the model reads."""
         return whole_number(self._property("max_tokens"))
 
     def count_tokens(self, text: str) -> int:
-        """How many tokens a text has."""
         return whole_number(self._ask("count_tokens", text=text))
 
     def embed_images(self, images: Sequence[Image]) -> Vectors:
-        """One row per image."""
         if not images:
             return no_rows()
         return unit_rows(self._ask("embed_images", images=_checked(images)), len(images))
 
     def embed_texts(self, texts: Sequence[str], *, truncate: bool = True) -> Vectors:
-        """One row per text."""
         if not texts:
             return no_rows()
         found = self._ask("embed_texts", texts=list(texts), truncate=truncate)
@@ -110,7 +104,6 @@ class ExternalImageFeatures(External):
     role = "image_features"
 
     def features(self, images: Sequence[Image]) -> Vectors:
-        """One row per image."""
         if not images:
             return no_rows()
         return unit_rows(self._ask("features", images=_checked(images)), len(images))
@@ -143,7 +136,6 @@ class ExternalInterpolation(_ExternalPairs):
     role = "interpolation"
 
     def midpoint(self, pairs: Sequence[tuple[Image, Image]]) -> list[Image]:
-        """One picture per pair."""
         found = self._ask_pairs("midpoint", pairs)
         return [picture(one, pair[0]) for one, pair in zip(found, pairs, strict=True)]
 
@@ -160,7 +152,6 @@ class ExternalAesthetic(External):
         return low, high
 
     def score(self, images: Sequence[Image]) -> NDArray[np.float32]:
-        """One number per image."""
         if not images:
             return np.zeros(0, np.float32)
         found = several(self._ask("score", images=_checked(images)), len(images))
@@ -234,7 +225,6 @@ class ExternalSegmentation(External):
     role = "segmentation"
 
     def segment(self, image: Image, boxes: Sequence[Box]) -> list[Mask]:
-        """One mask per box."""
         if not boxes:
             return []
         found = self._ask("segment", image=check_picture(image), boxes=[list(box) for box in boxes])

@@ -358,7 +358,6 @@ class EtvaBuiltin:
         return {"rules": rules_signature().digest}
 
     def start(self, item: Item, resources: Resources) -> Measurement:
-        """Begin on one item."""
 
         def frames(moments: Sequence[Time], size: Size) -> Iterator[Frame]:
             request = FrameRequest(size=size, filter=Filter.AREA)

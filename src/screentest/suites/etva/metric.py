@@ -347,7 +347,6 @@ class Etva:
         return self.stages.knowledge and not (self.saved is not None and self.saved.all_known)
 
     def start(self, item: Item, resources: Resources) -> Measurement:
-        """Begin on one item."""
 
         def write(texts: Sequence[str]) -> list[Outcome[QuestionSet]]:
             written = self._write(texts, resources)

@@ -34,7 +34,7 @@ class PerPrompt:
 
 @dataclass(frozen=True, slots=True)
 class WithPeople:
-    """Both rank correlations."""
+    """Rank correlations of scores with ratings by people."""
 
     kendall: Outcome[PerPrompt]
     spearman: Outcome[PerPrompt]

@@ -12,7 +12,7 @@ from screentest.suites.locot2v.data import DIMENSIONS as EXPECTATIONS
 
 @dataclass(frozen=True, slots=True)
 class SubDimension:
-    """One of the 26."""
+    """One of the 26 sub-dimensions of the paper."""
 
     name: str
     title: str

@@ -155,7 +155,6 @@ class Work:
     consumers: Sequence[Consumer] = ()
 
     def finish(self) -> Outcomes:
-        """The outcomes."""
         return self.conclude()
 
 

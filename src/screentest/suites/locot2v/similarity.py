@@ -207,12 +207,10 @@ class Light:
         self.seen = False
 
     def see(self, image: Image) -> None:
-        """Look at one more frame."""
         if not self.seen:
             self.seen = not is_black(image)
 
     def require(self) -> None:
-        """Raise where all was black."""
         if not self.seen:
             raise inapplicable("every frame is black")
 
@@ -256,7 +254,6 @@ class Pairwise(BaseConsumer):
         self._last = frame
 
     def close(self, end: Time) -> None:
-        """Work on what waits."""
         self._flush()
         self._last = None
 

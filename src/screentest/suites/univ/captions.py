@@ -173,14 +173,13 @@ def univ_caption_builtin() -> BuiltinCaption:
 
 @dataclass(frozen=True)
 class ChatCaption:
-    """Asks a model."""
+    """Describes a video by a chat model."""
 
     frames: Frames
     by_shot: bool
 
     @property
     def info(self) -> MetricInfo:
-        """What it gives and needs."""
         return MetricInfo(
             outputs={CHAT: OutputInfo(_SUMMARY)},
             level=Looks.CLIP,
@@ -196,7 +195,7 @@ class ChatCaption:
 
 @dataclass(frozen=True)
 class CaptionMeasurement:
-    """One video before the model."""
+    """One video being described by a chat model."""
 
     item: Item
     resources: Resources
@@ -214,20 +213,19 @@ class CaptionMeasurement:
 
 @dataclass(frozen=True)
 class BuiltinCaption:
-    """Looks at pixels."""
+    """Describes a video from its pixels, without a model."""
 
     info = MetricInfo(
         outputs={BUILTIN: OutputInfo(_SUMMARY)}, level=Looks.CLIP, roles=("flow",), shots=True
     )
 
     def start(self, item: Item, resources: Resources) -> BuiltinCaptionMeasurement:
-        """Streams."""
         return BuiltinCaptionMeasurement(item, resources, DescriptionConsumer(resources))
 
 
 @dataclass(frozen=True)
 class BuiltinCaptionMeasurement:
-    """One video passing by."""
+    """One video being described from its pixels."""
 
     item: Item
     resources: Resources
@@ -235,7 +233,6 @@ class BuiltinCaptionMeasurement:
 
     @property
     def consumers(self) -> Sequence[Consumer]:
-        """The one who watches."""
         return (self.watching,)
 
     def finish(self) -> Outcomes:

@@ -35,13 +35,13 @@ class Piece:
 
 
 def whole_piece(item: Item, resources: Resources) -> Piece:
-    """All of it."""
+    """The whole video as one piece."""
     source = resources.info(item.source).span if item.source else None
     return Piece(resources.info(item.video).span, item.text, source)
 
 
 def shot_pieces(item: Item, resources: Resources) -> list[Piece]:
-    """Shot by shot."""
+    """One piece for each shot of the video."""
     shots = resources.shots(item.video)
     sources = _source_spans(item, resources, shots)
     return [

@@ -206,11 +206,7 @@ class Part(StrEnum):
     RIGHTS = "ip_and_privacy"
 
 
-class _FormsForm(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True)
-
-
-class Finding(_FormsForm):
+class Finding(_Form):
     """One fault."""
 
     part: Part
@@ -230,7 +226,7 @@ class Finding(_FormsForm):
         return self
 
 
-class Remarks(_FormsForm):
+class Remarks(_Form):
     """A word on each part of the checklist, so that none is skipped."""
 
     content_fidelity: str
@@ -241,7 +237,7 @@ class Remarks(_FormsForm):
     ip_and_privacy: str
 
 
-class Inspection(_FormsForm):
+class Inspection(_Form):
     """What a look at the video found."""
 
     remarks: Remarks
@@ -255,14 +251,14 @@ class Inspection(_FormsForm):
         return self
 
 
-class Mark(_FormsForm):
+class Mark(_Form):
     """Points with a reason; the reason comes first."""
 
     reason: str
     score: Annotated[int, Field(ge=0, le=MOST, strict=True)]
 
 
-class Marks(_FormsForm):
+class Marks(_Form):
     """All eight dimensions."""
 
     subject: Mark
@@ -276,13 +272,13 @@ class Marks(_FormsForm):
     comment: str
 
 
-class Scripted(_FormsForm):
+class Scripted(_Form):
     """The script of one shot."""
 
     script: Annotated[str, Field(min_length=1)]
 
 
-class Match(_FormsForm):
+class Match(_Form):
     """Whether one item of a checklist is in a caption."""
 
     reason: str

@@ -104,14 +104,13 @@ class VideoTask:
 
 @dataclass(frozen=True)
 class Judging:
-    """One item before the judge."""
+    """One item being judged, piece by piece."""
 
     inspector: Inspector
     level: Level
     consumers: Sequence[Consumer] = ()
 
     def finish(self) -> Outcomes:
-        """Ask, and add up."""
         item, resources = self.inspector.item, self.inspector.resources
         whole = whole_piece(item, resources)
         if self.level == "video":

@@ -29,7 +29,7 @@ Notice = Callable[[str, str], None]
 
 @dataclass(slots=True)
 class SuiteBuild:
-    """How far it got."""
+    """How far the building of a suite got."""
 
     made: int = 0
     kept: int = 0

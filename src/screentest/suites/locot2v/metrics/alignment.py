@@ -79,7 +79,6 @@ class OverallAlignment:
         return self.records.signature_parts
 
     def start(self, item: Item, resources: Resources) -> Work:
-        """Nothing streams."""
 
         def conclude() -> Outcomes:
             text = description(item, resources, self.frames)
@@ -135,7 +134,6 @@ class EventAlignment:
         return self.records.signature_parts
 
     def start(self, item: Item, resources: Resources) -> Work:
-        """Nothing streams."""
 
         def conclude() -> Outcomes:
             wanted = events_of(self.records.of(item), resources)
@@ -271,7 +269,6 @@ class HumanActions:
         return self.records.signature_parts
 
     def start(self, item: Item, resources: Resources) -> Work:
-        """Nothing streams."""
 
         def conclude() -> Outcomes:
             actions = actions_of(self.records.of(item), resources)

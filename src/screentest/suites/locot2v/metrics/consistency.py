@@ -76,7 +76,6 @@ class SemanticConsistency:
     )
 
     def start(self, item: Item, resources: Resources) -> Work:
-        """One pass over all frames."""
         likeness = _Likeness(resources.role("image_features"))
 
         def conclude() -> Outcomes:
@@ -200,7 +199,6 @@ class EventConsistency:
         return self.records.signature_parts
 
     def start(self, item: Item, resources: Resources) -> Work:
-        """Nothing streams."""
 
         def conclude() -> Outcomes:
             events = events_of(self.records.of(item), resources)

@@ -82,7 +82,6 @@ class ContentClarity:
         return Query("locot2v/clarity", Marks, "chat.watch", sampling=sampling)
 
     def start(self, item: Item, resources: Resources) -> Work:
-        """Nothing streams."""
 
         def conclude() -> Outcomes:
             slots = {"pictures": self.frames.show(resources, item.video)}

@@ -170,7 +170,6 @@ class Herd:
         return self.records.signature_parts
 
     def start(self, item: Item, resources: Resources) -> Work:
-        """Nothing streams."""
 
         def conclude() -> Outcomes:
             record = self.records.of(item)

@@ -177,7 +177,6 @@ class TemporalFlickering:
     )
 
     def start(self, item: Item, resources: Resources) -> Work:
-        """One pass over all frames."""
         steadiness = Timeline()
 
         def compare(pairs: Sequence[Pair]) -> None:
@@ -239,7 +238,6 @@ class MotionSmoothness:
     )
 
     def start(self, item: Item, resources: Resources) -> Work:
-        """One pass over all frames."""
         wants = FrameRequest(size=Size(long_side=self.long_side or None))
         triples = Triples(wants, resources.role("interpolation"))
 
@@ -279,7 +277,6 @@ class Triples(BaseConsumer):
             self._flush()
 
     def close(self, end: Time) -> None:
-        """Work on what waits."""
         self._flush()
         self._even = self._odd = None
 

@@ -151,7 +151,6 @@ class WarpingError:
     )
 
     def start(self, item: Item, resources: Resources) -> Work:
-        """One pass over all frames."""
         flow = resources.role("flow")
         video = resources.info(item.video)
         small = tuple(max(1, round(side * self.shrink)) for side in (video.width, video.height))
