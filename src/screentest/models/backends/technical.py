@@ -17,7 +17,6 @@ import numpy as np
 
 from screentest.core import Image, NoValue, Reason, register
 from screentest.models import distortions
-from screentest.models import distortions as natural
 from screentest.models.pictures import check_picture, opencv_identity
 
 if TYPE_CHECKING:
@@ -89,7 +88,7 @@ def measure(grey: Plane) -> Harms:
         # A little of both is in every camera and codec. Beyond it, each doubling counts alike.
         blockiness=_growing(distortions.blockiness(grey) - 0.05, 0.2, 2.0),
         noise=_growing(distortions.noise(grey) - 0.5, 2.0, 24.0),
-        unnatural=float(np.clip(natural.distance(grey) / 8, 0, 1)),
+        unnatural=float(np.clip(distortions.distance(grey) / 8, 0, 1)),
     )
 
 

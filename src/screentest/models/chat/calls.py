@@ -22,8 +22,7 @@ from screentest.core.calls import CallIntent, CallReceipt, CallStatus, LedgerCli
 from screentest.core.codec import from_json, to_json
 from screentest.core.errors import NoValue, ServiceError
 from screentest.core.outcome import Reason
-from screentest.models.chat import messages as schemas
-from screentest.models.chat import wire
+from screentest.models.chat import messages, wire
 from screentest.models.chat.costs import Price
 from screentest.models.chat.endpoint import Endpoint, Secret
 from screentest.models.chat.faults import CallFault, Clock, FaultKind, Retries
@@ -289,7 +288,7 @@ class Caller:
                 if not repairable or repairs == request.max_repairs:
                     raise
                 quote = got.reply.text[:_LONGEST_QUOTE] or "(nothing)"
-                turns += [("assistant", quote), ("user", schemas.repair(error.message))]
+                turns += [("assistant", quote), ("user", messages.repair(error.message))]
                 continue
             known = [cost for cost in costs if cost is not None]
             return replace(

@@ -13,14 +13,13 @@ from dataclasses import fields, replace
 from typing import Any, Literal
 
 from screentest.core import BadOption, DecodeError, LedgerClient, Outcome, from_object, register
-from screentest.models.chat import session as loop
 from screentest.models.chat.calls import CallSettings
 from screentest.models.chat.costs import MemoryLedger, Prices
 from screentest.models.chat.endpoint import Endpoint
 from screentest.models.chat.faults import Clock, Retries, SystemClock
 from screentest.models.chat.messages import ChatAnswer, ChatRequest, Sampling
 from screentest.models.chat.replay import Recorder
-from screentest.models.chat.session import CallEstimate, Session, estimate
+from screentest.models.chat.session import CallEstimate, Session, estimate, event_loop, run
 from screentest.models.chat.wire import dialect_for
 
 logger = logging.getLogger("screentest.chat")
@@ -74,7 +73,7 @@ class OpenAIChat:
         """
         if not requests:
             return []
-        outcomes = loop.run(self._ask([self.effective(request) for request in requests]))
+        outcomes = run(self._ask([self.effective(request) for request in requests]))
         return [
             outcome if outcome.value is None else _keyed(request, outcome.value)
             for request, outcome in zip(requests, outcomes, strict=True)
@@ -99,8 +98,8 @@ class OpenAIChat:
 
     def close(self) -> None:
         """Let go of connections and threads; the next question opens new ones."""
-        if self._session is not None and self._session.loop is loop.event_loop():
-            loop.run(self._session.close())
+        if self._session is not None and self._session.loop is event_loop():
+            run(self._session.close())
         self._session = None
 
     def __enter__(self) -> OpenAIChat:

@@ -17,8 +17,7 @@ from screentest.core.metric import Level, Measurement, MetricInfo, Outcomes, Out
 from screentest.core.outcome import Failure, Json, Outcome, Point, Reason, Score
 from screentest.core.registry import register
 from screentest.models.ask import Frames
-from screentest.suites.etva import agents
-from screentest.suites.etva import answers as answering
+from screentest.suites.etva import agents, answers
 from screentest.suites.etva.agents import TEMPLATE as KNOWLEDGE
 from screentest.suites.etva.agents import add_knowledge
 from screentest.suites.etva.answers import (
@@ -297,7 +296,7 @@ def etva(
     """
     if batch < 1 or min_frames < 1 or max_frames < min_frames or fps <= 0 or max_pixels < 1024:
         raise BadOption("invalid batch, frames, fps or pixels of etva: must be above 0")
-    stages = answering.Stages(
+    stages = answers.Stages(
         knowledge and not direct, understanding and not direct, reflection and not direct
     )
     frames = shown(Fraction(str(fps)), min_frames, max_frames, max_pixels)
@@ -311,7 +310,7 @@ class Etva:
 
     writer: str
     saved: QuestionsFile | None
-    stages: answering.Stages
+    stages: answers.Stages
     gating: bool
     compat: Compat
     batch: int
@@ -330,7 +329,7 @@ class Etva:
             roles.append(KNOW)
             prompts.append(KNOWLEDGE)
         roles.append(ANSWER)
-        prompts.append((answering.ONE if self.batch == 1 else answering.MANY).template)
+        prompts.append((answers.ONE if self.batch == 1 else answers.MANY).template)
         return MetricInfo(
             OUTPUTS, Level.CLIP, roles=tuple(roles), needs=("text",), prompts=tuple(prompts)
         )
@@ -354,7 +353,7 @@ class Etva:
                 return add_knowledge(written, resources.role(KNOW), resources.prompts)
             return written
 
-        answerer = answering.ChatAnswerer(
+        answerer = answers.ChatAnswerer(
             resources.role(ANSWER),
             resources.prompts,
             stages=self.stages,

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
-from screentest.core import Level as Looks
+from screentest.core import Level
 from screentest.core.errors import NoValue
 from screentest.core.frames import Consumer
 from screentest.core.item import Item, Shot, Span, seconds
@@ -182,7 +182,7 @@ class ChatCaption:
     def info(self) -> MetricInfo:
         return MetricInfo(
             outputs={CHAT: OutputInfo(_SUMMARY)},
-            level=Looks.CLIP,
+            level=Level.CLIP,
             roles=(CAPTION,),
             shots=self.by_shot,
             prompts=TEMPLATES,
@@ -216,7 +216,7 @@ class BuiltinCaption:
     """Describes a video from its pixels, without a model."""
 
     info = MetricInfo(
-        outputs={BUILTIN: OutputInfo(_SUMMARY)}, level=Looks.CLIP, roles=("flow",), shots=True
+        outputs={BUILTIN: OutputInfo(_SUMMARY)}, level=Level.CLIP, roles=("flow",), shots=True
     )
 
     def start(self, item: Item, resources: Resources) -> BuiltinCaptionMeasurement:

@@ -36,7 +36,7 @@ from screentest.suites.univ.data import read_univbench
 from screentest.suites.univ.distribution import distribution as count_terms
 from screentest.suites.univ.distribution import draw_distribution
 from screentest.suites.univ.estimate import estimate_judging
-from screentest.suites.univ.pieces import Level, UnivTask
+from screentest.suites.univ.pieces import PieceLevel, UnivTask
 from screentest.suites.univ.schema import description_schema
 from screentest.suites.univ.tables import (
     PUBLISHED,
@@ -117,7 +117,9 @@ def estimate(
         list[Path], typer.Argument(metavar="ITEMS…", help="Manifests of items to be judged.")
     ],
     task: TaskOption,
-    level: Annotated[Level, typer.Option(metavar="NAME", help="video, shots or both.")] = "video",
+    level: Annotated[
+        PieceLevel, typer.Option(metavar="NAME", help="video, shots or both.")
+    ] = "video",
     truth: Annotated[
         str, typer.Option(metavar="PATH", help="The ground truth of v2t: a folder or a file.")
     ] = "",

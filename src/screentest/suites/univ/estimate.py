@@ -14,7 +14,7 @@ from screentest.core import Item, NoValue, Resources
 from screentest.models.chat.costs import Price, estimate_input_tokens
 from screentest.models.chat.messages import ChatRequest, Usage
 from screentest.scores.measure import lacking
-from screentest.suites.univ.pieces import Level, UnivTask, shot_pieces, whole_piece
+from screentest.suites.univ.pieces import PieceLevel, UnivTask, shot_pieces, whole_piece
 from screentest.suites.univ.requests import shown
 from screentest.suites.univ.schema import Inspection, Remarks
 from screentest.suites.univ.scores import Inspector
@@ -48,7 +48,7 @@ def estimate_judging(
     task: UnivTask,
     resources: Resources,
     *,
-    level: Level = "video",
+    level: PieceLevel = "video",
     truth: TextTask | None = None,
     price: Price | None = None,
 ) -> JudgingEstimate:
@@ -72,7 +72,7 @@ def estimate_judging(
 
 
 def _questions(
-    item: Item, task: UnivTask, resources: Resources, level: Level, truth: TextTask | None
+    item: Item, task: UnivTask, resources: Resources, level: PieceLevel, truth: TextTask | None
 ) -> Iterator[tuple[ChatRequest, int]]:
     """Requests, each with the tokens that an earlier answer will add to it."""
     missing = lacking(item, task.needs)

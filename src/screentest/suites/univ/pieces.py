@@ -20,7 +20,7 @@ from screentest.core import Item, NoValue, Reason, Resources, Shot, Size, Span
 from screentest.models.chat.messages import Encoding, encode
 from screentest.models.templates import Pictures
 
-Level: TypeAlias = Literal["video", "shots", "both"]
+PieceLevel: TypeAlias = Literal["video", "shots", "both"]
 
 
 @dataclass(frozen=True, slots=True)

@@ -23,7 +23,7 @@ from screentest.scores.standings import StandingLevel, add_up
 from screentest.scores.suite import Dimension as Node
 from screentest.scores.suite import Suite, SuiteItems
 from screentest.suites.univ.data import read_univbench
-from screentest.suites.univ.pieces import Level, UnivTask
+from screentest.suites.univ.pieces import PieceLevel, UnivTask
 from screentest.suites.univ.vocabulary import ALL_SUBDIMENSIONS, OWNER, TITLES, Dimension
 
 GROUPS = ("model", "task", "shots")
@@ -33,7 +33,7 @@ TaskName = Literal["v2t", "t2v", "r2v", "tv2v", "rv2v", "v2v"]
 @register(
     "suite", "univ", version=1, summary="UniVBench: six tasks, eight dimensions, by a chat model"
 )
-def univ(*, task: TaskName = "t2v", level: Level = "video", truth: str = "") -> Suite:
+def univ(*, task: TaskName = "t2v", level: PieceLevel = "video", truth: str = "") -> Suite:
     """``task`` is v2t, t2v, r2v, tv2v, rv2v or v2v; ``level`` is video, shots or both.
 
     ``truth`` is the ground truth of v2t: a benchmark folder, or a file of `suite univ caption`.

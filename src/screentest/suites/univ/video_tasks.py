@@ -10,13 +10,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
-from screentest.core import Level as Looks
+from screentest.core import Level
 from screentest.core.frames import Consumer
 from screentest.core.item import Item
 from screentest.core.metric import MetricInfo, Outcomes, OutputInfo, Resources
 from screentest.core.registry import register
 from screentest.models.ask import Frames
-from screentest.suites.univ.pieces import Level, UnivTask, shot_pieces, whole_piece
+from screentest.suites.univ.pieces import PieceLevel, UnivTask, shot_pieces, whole_piece
 from screentest.suites.univ.requests import JUDGE, shown
 from screentest.suites.univ.schema import MOST
 from screentest.suites.univ.scores import AVERAGE, SCORE_TEMPLATE, Inspector, outcomes_of
@@ -33,7 +33,7 @@ OUTPUTS = {
 
 @register("metric", "univ_t2v", version=1, summary="does the video show what its text says?")
 def univ_t2v(
-    *, level: Level = "video", fps: float = 4, short_side: int = 480, most_frames: int = 320
+    *, level: PieceLevel = "video", fps: float = 4, short_side: int = 480, most_frames: int = 320
 ) -> VideoTask:
     """Text to video; ``level`` is video, shots or both."""
     return _task(UnivTask.T2V, level, fps, short_side, most_frames)
@@ -41,7 +41,7 @@ def univ_t2v(
 
 @register("metric", "univ_r2v", version=1, summary="does it keep to text and reference pictures?")
 def univ_r2v(
-    *, level: Level = "video", fps: float = 4, short_side: int = 480, most_frames: int = 320
+    *, level: PieceLevel = "video", fps: float = 4, short_side: int = 480, most_frames: int = 320
 ) -> VideoTask:
     """Reference pictures and text to video."""
     return _task(UnivTask.R2V, level, fps, short_side, most_frames)
@@ -49,7 +49,7 @@ def univ_r2v(
 
 @register("metric", "univ_tv2v", version=1, summary="is the original edited as the text says?")
 def univ_tv2v(
-    *, level: Level = "video", fps: float = 4, short_side: int = 480, most_frames: int = 320
+    *, level: PieceLevel = "video", fps: float = 4, short_side: int = 480, most_frames: int = 320
 ) -> VideoTask:
     """A video edited by an instruction."""
     return _task(UnivTask.TV2V, level, fps, short_side, most_frames)
@@ -59,7 +59,7 @@ def univ_tv2v(
     "metric", "univ_rv2v", version=1, summary="is the original edited as text and pictures say?"
 )
 def univ_rv2v(
-    *, level: Level = "video", fps: float = 4, short_side: int = 480, most_frames: int = 320
+    *, level: PieceLevel = "video", fps: float = 4, short_side: int = 480, most_frames: int = 320
 ) -> VideoTask:
     """A video edited by an instruction with reference pictures."""
     return _task(UnivTask.RV2V, level, fps, short_side, most_frames)
@@ -67,13 +67,15 @@ def univ_rv2v(
 
 @register("metric", "univ_v2v", version=1, summary="is the original reconstructed faithfully?")
 def univ_v2v(
-    *, level: Level = "video", fps: float = 4, short_side: int = 480, most_frames: int = 320
+    *, level: PieceLevel = "video", fps: float = 4, short_side: int = 480, most_frames: int = 320
 ) -> VideoTask:
     """A video made again from what a model understood of it."""
     return _task(UnivTask.V2V, level, fps, short_side, most_frames)
 
 
-def _task(task: UnivTask, level: Level, fps: float, short_side: int, most_frames: int) -> VideoTask:
+def _task(
+    task: UnivTask, level: PieceLevel, fps: float, short_side: int, most_frames: int
+) -> VideoTask:
     return VideoTask(task, level, shown(Fraction(repr(fps)), short_side, most_frames))
 
 
@@ -82,7 +84,7 @@ class VideoTask:
     """Eight dimensions out of ten, and their average."""
 
     task: UnivTask
-    level: Level
+    level: PieceLevel
     frames: Frames
 
     @property
@@ -90,7 +92,7 @@ class VideoTask:
         """What it gives and needs; shots only where it looks at them."""
         return MetricInfo(
             outputs=OUTPUTS,
-            level=Looks.VIDEO if self.level == "video" else Looks.CLIP,
+            level=Level.VIDEO if self.level == "video" else Level.CLIP,
             roles=(JUDGE,),
             needs=self.task.needs,
             shots=self.level != "video",
@@ -107,7 +109,7 @@ class Judging:
     """One item being judged, piece by piece."""
 
     inspector: Inspector
-    level: Level
+    level: PieceLevel
     consumers: Sequence[Consumer] = ()
 
     def finish(self) -> Outcomes:

@@ -17,7 +17,7 @@ from screentest.core.outcome import Outcome, Point, Score
 from screentest.core.registry import register
 from screentest.models.ask import Frames
 from screentest.models.roles import ImageFeatures
-from screentest.suites.locot2v import similarity as consistency
+from screentest.suites.locot2v import similarity
 from screentest.suites.locot2v.events import EVENTS, events_of, subjects_of
 from screentest.suites.locot2v.requests import (
     GROUND,
@@ -235,21 +235,21 @@ class EventConsistency:
         one_event = "the video shows one event" if len(seen) == 1 else ""
         return {
             "intra_event_subject": outcome(
-                consistency.intra(people, weights),
+                similarity.intra(people, weights),
                 "no subject was found in two frames of an event",
                 tuple(_points(seen, people)),
             ),
             "intra_event_background": outcome(
-                consistency.intra(places, weights),
+                similarity.intra(places, weights),
                 "no background was left in two frames of an event",
                 tuple(_points(seen, places)),
             ),
             "inter_event_subject": outcome(
-                consistency.inter(list(subjects.values())),
+                similarity.inter(list(subjects.values())),
                 one_event or "no subject was found in two events",
             ),
             "inter_event_background": outcome(
-                consistency.across([one.background for one in seen]),
+                similarity.across([one.background for one in seen]),
                 one_event or "no background was left in two events",
             ),
         }
@@ -327,6 +327,6 @@ def plain(phrase: str) -> str:
 
 def _points(seen: Sequence[Seen], rows: Mapping[int, Sequence[Rows]]) -> Iterator[Point]:
     for number, one in enumerate(seen):
-        value = consistency.intra({number: rows[number]}, {number: 1.0})
+        value = similarity.intra({number: rows[number]}, {number: 1.0})
         if value is not None:
             yield Point(one.found.span, value, one.found.event.event)
