@@ -28,7 +28,7 @@ from decimal import Decimal
 from difflib import get_close_matches
 from os import PathLike
 from pathlib import Path
-from typing import TYPE_CHECKING, BinaryIO, TypeAlias, TypedDict, Unpack
+from typing import TYPE_CHECKING, BinaryIO, TypeAlias, Unpack
 
 from screentest.core.aspects import BUILTIN_ASPECTS, Aspect, all_aspects
 from screentest.core.calls import Progress
@@ -36,7 +36,6 @@ from screentest.core.errors import BadOption, Stopped, UnknownName
 from screentest.core.item import Clip, Item, Script
 from screentest.core.signature import parse, write_options
 from screentest.manifests.importers import read_inputs
-from screentest.models import read_models
 from screentest.models.weights import cache_folder
 from screentest.results import (
     BuiltTestbed,
@@ -48,7 +47,15 @@ from screentest.results import (
     Verdicts,
 )
 from screentest.run import Engine, Retry, RunReader, RunStore
-from screentest.run.session import MODELS, Settings, open_engine, read_settings
+from screentest.run.session import (
+    MODELS,
+    File,
+    ModelOptions,
+    Settings,
+    cap_of,
+    open_engine,
+    settings_of,
+)
 from screentest.scores.evaluators import metric_names, resolve
 from screentest.scores.remote import Cache
 from screentest.scores.results import read_results
@@ -66,30 +73,8 @@ if TYPE_CHECKING:
 
 __all__ = ["build", "certify", "compare", "report", "score"]
 
-File: TypeAlias = str | PathLike[str]
 Videos: TypeAlias = File | Item | Iterable[File | Item]
 """Manifests, videos, folders of videos, items; one or several."""
-Money: TypeAlias = str | float | Decimal
-
-
-class ModelOptions(TypedDict, total=False):
-    """Which models answer and what they may cost, of every job that can ask one."""
-
-    models: str | Sequence[str]
-    """A profile (builtin, light, paper, or a TOML file), choices as on the command line
-    (``chat=openai:NAME``, ``flow=raft``), or a list of both: choices come before the profile."""
-    model: Sequence[str] | None
-    """More choices."""
-    prompts: File | None
-    """A folder of templates that replace the built-in ones."""
-    prices: File | None
-    """A price list in TOML."""
-    max_cost: Money | None
-    """Never spend more than this; needs a price for each chat model."""
-    device: str
-    """Where models run: auto, cpu, cuda, cuda:1."""
-    settings: Settings | None
-    """All of the above but ``max_cost``, and more, at once."""
 
 
 class WorkOptions(ModelOptions, total=False):
@@ -142,8 +127,8 @@ def score(
     names = metric_names(given) if given else list(read_suite(suite).metrics)
     for name in names:
         resolve(name)  # a misspelled name leaves no run behind
-    settings = _settings(work, detector=detector, allow_damaged=allow_damaged)
-    cap = _cap(work, settings)
+    settings = settings_of(work, detector=detector, allow_damaged=allow_damaged)
+    cap = cap_of(work, settings)
     folder = Path(out)
     arguments = {"suite": "" if given else suite, "metrics": names, "models": settings.models}
     with (
@@ -207,8 +192,7 @@ def build(
     from screentest.testbeds.builder import build_testbed
     from screentest.testbeds.options import BuildOptions, frame_rate, specs_of
 
-    given = work.get("settings")
-    chosen = given.models if given is not None else read_models(_chosen(work))
+    chosen = settings_of(work).models
     options = BuildOptions(
         degradations=_with_backgrounds(specs_of("degradation", aspects or "all"), backgrounds),
         placebos=specs_of("placebo", placebos or "none"),
@@ -291,7 +275,7 @@ def certify(
         must_be_chart(Path(chart))
     for name in names:
         judge_of(name)  # a misspelled name leaves no run behind
-    settings = _settings(work)
+    settings = settings_of(work)
     beds = [testbeds] if isinstance(testbeds, str | PathLike | BuiltTestbed) else testbeds
     folders = [bed.folder if isinstance(bed, BuiltTestbed) else Path(bed) for bed in beds]
     cases = read_cases(
@@ -306,7 +290,7 @@ def certify(
         probe_pairs=probe_pairs,
         human=None if human is None else _people(Path(human), cases),
     )
-    cap = _cap(work, settings)
+    cap = cap_of(work, settings)
     folder = Path(out)
     arguments = {"judges": list(names), "testbeds": [str(one.absolute()) for one in folders]}
     with (
@@ -339,7 +323,7 @@ def judge_videos(
     from screentest.judges.cases import Case
     from screentest.judges.verdicts import verdicts_of
 
-    settings = _settings(work)
+    settings = settings_of(work)
     captions = _script(Path(script)) if script is not None else None
     text = prompt or (captions.text if captions is not None else "")
     one = Item("first", Path(first), text, captions)
@@ -347,7 +331,7 @@ def judge_videos(
     cases = [
         Case("pair", aspect, text, one, two) for aspect in _aspects(aspects) or BUILTIN_ASPECTS
     ]
-    cap = _cap(work, settings)
+    cap = cap_of(work, settings)
     arguments = {"judge": judge, "first": str(first), "second": str(second)}
     with (
         _engine({"workers": 1, **work}, settings) as (engine, settings),
@@ -458,30 +442,6 @@ def sample_films() -> list[Item]:
 
 
 # ---- what the jobs share
-
-
-def _settings(
-    work: ModelOptions, *, detector: str = "default", allow_damaged: bool = False
-) -> Settings:
-    return work.get("settings") or read_settings(
-        _chosen(work),
-        _path(work.get("prompts")),
-        _path(work.get("prices")),
-        device=work.get("device", "auto"),
-        allow_damaged=allow_damaged,
-        detector=detector,
-    )
-
-
-def _chosen(work: ModelOptions) -> list[str]:
-    models = work.get("models", ())
-    return [*([models] if isinstance(models, str) else models), *(work.get("model") or ())]
-
-
-def _cap(work: ModelOptions, settings: Settings) -> Decimal | None:
-    """A cap that cannot be kept, for want of a price, is refused."""
-    most = work.get("max_cost")
-    return None if most is None or most == "" else settings.cap(most)
 
 
 def _engine(
@@ -624,11 +584,11 @@ def _chat_settings(
             "--prompts and --prices are for a chat model, and there is none",
             advice="Add --model chat=openai:NAME.",
         )
-    settings = _settings({**work, "models": [str(choice) for choice in chats], "model": None})
+    settings = settings_of({**work, "models": [str(choice) for choice in chats], "model": None})
     if not chats:
-        return None, _cap(work, settings)
+        return None, cap_of(work, settings)
     Prompts(settings.prompts)  # a folder that replaces nothing is refused now
-    return settings, _cap(work, settings)
+    return settings, cap_of(work, settings)
 
 
 # ---- judge and certify

@@ -62,13 +62,16 @@ SignatureOption = Annotated[
 OptionSet: TypeAlias = Mapping[str, tuple[Any, Any]]
 """Options by the keyword of the Python API: annotation and default."""
 
-MODELS: OptionSet = {
+BACKENDS: OptionSet = {
     "models": (ModelsOption, "builtin"),
     "model": (ModelOption, None),
+    "device": (DeviceOption, "auto"),
+}
+MODELS: OptionSet = {
+    **BACKENDS,
     "prompts": (PromptsOption, None),
     "prices": (PricesOption, None),
     "max_cost": (MaxCostOption, ""),
-    "device": (DeviceOption, "auto"),
 }
 WORKERS: OptionSet = {"workers": (WorkersOption, None)}
 ENGINE: OptionSet = {

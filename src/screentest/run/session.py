@@ -7,8 +7,9 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from decimal import Decimal, InvalidOperation
 from functools import lru_cache
+from os import PathLike
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias, TypedDict
 
 from screentest.core.calls import LedgerClient
 from screentest.core.codec import to_json
@@ -22,6 +23,9 @@ from screentest.models.templates import Prompts
 from screentest.run import Engine, LocalEngine, Stamp
 from screentest.video import DEFAULT_LIMITS, Limits, find_shots, probe, sample_frames
 from screentest.video.survey import Survey, survey
+
+File: TypeAlias = str | PathLike[str]
+Money: TypeAlias = str | float | Decimal
 
 MODELS = "models"
 """The note of a run that says which backends it used."""
@@ -80,6 +84,51 @@ def read_settings(
         prices=read_prices(prices) if prices else Prices(),
         allow_damaged=allow_damaged,
     )
+
+
+class ModelOptions(TypedDict, total=False):
+    """Which models answer and what they may cost, of every job that can ask one."""
+
+    models: str | Sequence[str]
+    """A profile (builtin, light, paper, or a TOML file), choices as on the command line
+    (``chat=openai:NAME``, ``flow=raft``), or a list of both: choices come before the profile."""
+    model: Sequence[str] | None
+    """More choices."""
+    prompts: File | None
+    """A folder of templates that replace the built-in ones."""
+    prices: File | None
+    """A price list in TOML."""
+    max_cost: Money | None
+    """Never spend more than this; needs a price for each chat model."""
+    device: str
+    """Where models run: auto, cpu, cuda, cuda:1."""
+    settings: Settings | None
+    """All of the above but ``max_cost``, and more, at once."""
+
+
+def settings_of(
+    options: ModelOptions | dict[str, Any],
+    *,
+    detector: str = "default",
+    allow_damaged: bool = False,
+) -> Settings:
+    """Settings from the options of a job or of a command."""
+    prompts, prices = options.get("prompts"), options.get("prices")
+    models = options.get("models", ())
+    return options.get("settings") or read_settings(
+        [*([models] if isinstance(models, str) else models), *(options.get("model") or ())],
+        None if prompts is None else Path(prompts),
+        None if prices is None else Path(prices),
+        device=options.get("device", "auto"),
+        allow_damaged=allow_damaged,
+        detector=detector,
+    )
+
+
+def cap_of(options: ModelOptions | dict[str, Any], settings: Settings) -> Decimal | None:
+    """The most that may be spent; a cap that cannot be kept, for want of a price, is refused."""
+    most = options.get("max_cost")
+    return None if most is None or most == "" else settings.cap(most)
 
 
 # Tools: what metrics and judges draw on, made once per process and settings.

@@ -2,38 +2,31 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 import typer
 
+import screentest
 from screentest.cli.console import out as console
-from screentest.cli.console import plural, print_json, shown
-from screentest.cli.options import (
-    DamagedOption,
-    DeviceOption,
-    JsonOption,
-    MaxCostOption,
-    ModelOption,
-    ModelsOption,
-    PricesOption,
-    PromptsOption,
-    WorkersOption,
-)
+from screentest.cli.console import plural, shown
+from screentest.cli.errors import until_stopped
+from screentest.cli.options import ENGINE, MODELS, WORKERS, DamagedOption, JsonOption, shares
 from screentest.cli.progress import watched
-from screentest.cli.tables import print_heading, print_indented
-from screentest.core import BadOption
+from screentest.cli.tables import print_heading, print_indented, print_models, show
+from screentest.core import BadOption, Column, Table
 from screentest.manifests.importers import read_inputs
-from screentest.run import Execution, LocalEngine, RunStore
-from screentest.run.session import Settings, read_settings
-from screentest.scores.results import read_results
-from screentest.scores.tasks import score_items
+from screentest.results import Scores
+from screentest.run.session import Settings, settings_of
 from screentest.suites.univ.caption_files import Captioned, captions_of, write_captions
 from screentest.suites.univ.captions import BUILTIN, CHAT
+from screentest.suites.univ.schema import VideoDescription
 
 By = Literal["auto", "chat", "builtin"]
 
 
+@shares(MODELS, WORKERS, ENGINE)
 def caption(
     inputs: Annotated[
         list[Path],
@@ -52,16 +45,10 @@ def caption(
     whole: Annotated[
         bool, typer.Option("--whole", help="Describe each video as one piece, not by shot.")
     ] = False,
-    model: ModelOption = None,
-    models: ModelsOption = "builtin",
-    prompts: PromptsOption = None,
-    prices: PricesOption = None,
-    max_cost: MaxCostOption = "",
     detector: Annotated[str, typer.Option(metavar="NAME", help="Who finds the shots.")] = "default",
-    device: DeviceOption = "auto",
     allow_damaged: DamagedOption = False,
-    workers: WorkersOption = None,
     as_json: JsonOption = False,
+    **work: Any,
 ) -> None:
     """Describe videos shot by shot, and write their scripts.
 
@@ -76,37 +63,19 @@ def caption(
           --model chat=openai:gpt-5
       screentest build described/manifest.jsonl --out testbed/
     """
-    settings = read_settings(
-        [models, *(model or ())],
-        prompts,
-        prices,
-        device=device,
-        allow_damaged=allow_damaged,
-        detector=detector,
-    )
+    settings = settings_of(work, detector=detector, allow_damaged=allow_damaged)
     metric = _metric(by, settings, fps, whole)
     items = read_inputs(inputs)
-    cap = settings.cap(max_cost) if max_cost else None
-    arguments = {"metric": metric, "models": settings.models}
-    with RunStore(out, command="caption", arguments=arguments, max_cost=cap) as store:
-        done = score_items(
-            store,
-            items,
-            [metric],
-            settings,
-            engine=LocalEngine(workers=workers),
-            progress=watched(),
-        )
-        captioned = captions_of(read_results(store))
+    given = work | {"settings": settings, "progress": watched()}
+    job = partial(screentest.score, items, metrics=[metric], out=out, **given)
+    scores, exit_code = until_stopped(job)
+    captioned = captions_of(scores.results)
     written = write_captions(out, items, captioned) if captioned.videos else []
-    if as_json:
-        print_json([one.model_dump(mode="json") for one in captioned.videos.values()])
-    else:
-        _print(captioned, written, done)
-    if done.exit_code:
-        raise typer.Exit(done.exit_code)
-    if not captioned.videos:
-        raise typer.Exit(1)
+    show(_table(captioned), as_json=as_json)
+    if not as_json:
+        _print_end(captioned, written, scores)
+    if exit_code or not captioned.videos:
+        raise typer.Exit(exit_code or 1)
 
 
 def _metric(by: By, settings: Settings, fps: float, whole: bool) -> str:
@@ -120,20 +89,35 @@ def _metric(by: By, settings: Settings, fps: float, whole: bool) -> str:
     return f"{CHAT}:fps={fps:g}" + (",shots=false" if whole else "")
 
 
-def _print(captioned: Captioned, written: list[Path], done: Execution) -> None:
+def _table(captioned: Captioned) -> Table:
+    """A row for each video: records have the whole description, people see the script."""
+    whole = list(VideoDescription.model_fields)
+    columns = [
+        Column("video", "Video", derived=True),
+        Column("count", "Shots", derived=True),
+        Column("text", "Script", derived=True),
+        *(Column(name, detail=True) for name in whole),
+    ]
+    rows = []
     for name, video in captioned.videos.items():
         lost = captioned.missing.get(name, 0)
-        gaps = f", {plural(lost, 'shot')} missing" if lost else ""
-        print_heading(f"{name} ({plural(len(video.shots), 'shot')}{gaps})")
-        print_indented(" ".join(video.script.split()) or "Nothing was recognised.")
+        shots = f"{len(video.shots):,}" + (f", {lost:,} missing" if lost else "")
+        text = " ".join(video.script.split()) or "Nothing was recognised."
+        record = video.model_dump(mode="json")
+        rows.append((name, shots, text, *(record[key] for key in whole)))
+    return Table("captions", "Captions", columns, rows)
+
+
+def _print_end(captioned: Captioned, written: list[Path], scores: Scores) -> None:
     if captioned.failures:
         print_heading("Not described")
     for name, failure in captioned.failures.items():
         print_indented(f"{name}: {failure}")
     console().print()
-    if done.pending:
-        message = f"{plural(done.pending, 'video')} still to be described: start the command again"
-        print_indented(message, indent=0)
+    if scores.pending:
+        words = f"{plural(scores.pending, 'video')} still to be described: start the command again"
+        print_indented(words, indent=0)
+    print_models(scores.models)
     for path in written:
         console().print(shown(str(path)), soft_wrap=True)
 
