@@ -30,7 +30,7 @@ from screentest.annotate.store import default_store
 from screentest.cli.console import err, out, plural, shown
 from screentest.cli.options import JsonOption, PromptsOption
 from screentest.cli.progress import watched
-from screentest.cli.tables import COUNT, show
+from screentest.cli.tables import COUNT, print_models, show
 from screentest.core.table import Column, Table
 from screentest.models import ModelChoice, Models
 from screentest.models.chat.costs import Prices
@@ -164,6 +164,7 @@ def translate(
             progress=watched(),
         )
     err().print(f"{done.added:,} translated, {done.known:,} known, {len(done.failures):,} failed")
+    print_models(models.summary(["chat"]))
     if done.failures:
         err().print(str(done.failures[0]), soft_wrap=True)
         raise typer.Exit(1)

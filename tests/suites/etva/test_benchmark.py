@@ -10,10 +10,10 @@ from PIL import Image
 
 from screentest.core import BadOption
 from screentest.suites.etva.benchmark import (
+    category_shares,
     distance,
     distribution,
     plot_distributions,
-    shares,
     sub_benchmark,
 )
 from screentest.suites.etva.graph import Category
@@ -73,12 +73,12 @@ def test_what_cannot_be_drawn() -> None:
 
 def test_shares_and_distances() -> None:
     one = distribution(made(3))
-    assert sum(shares(one).values()) == pytest.approx(1)
+    assert sum(category_shares(one).values()) == pytest.approx(1)
     assert distance(one, one) == 0
     only = dict.fromkeys(Category, 0)
     first, second = only | {Category.COLOR: 4}, only | {Category.SHAPE: 9}
     assert distance(first, second) == 1
-    assert set(shares(only).values()) == {0.0}
+    assert set(category_shares(only).values()) == {0.0}
 
 
 def test_the_chart(tmp_path: Path) -> None:

@@ -36,7 +36,7 @@ def distribution(sets: Sequence[QuestionSet]) -> dict[Category, int]:
     return counts
 
 
-def shares(counts: Distribution) -> dict[Category, float]:
+def category_shares(counts: Distribution) -> dict[Category, float]:
     """The share of each category; all 0 where there are no questions."""
     total = sum(counts.values())
     return {category: count / total if total else 0.0 for category, count in counts.items()}
@@ -44,7 +44,7 @@ def shares(counts: Distribution) -> dict[Category, float]:
 
 def distance(one: Distribution, other: Distribution) -> float:
     """How far two distributions are apart: the share of questions that would have to change."""
-    first, second = shares(one), shares(other)
+    first, second = category_shares(one), category_shares(other)
     return sum(abs(first[category] - second[category]) for category in Category) / 2
 
 
@@ -108,7 +108,7 @@ def plot_distributions(benchmarks: Mapping[str, Distribution], path: Path) -> No
     axes = figure.add_subplot()
     width = 0.8 / max(1, len(benchmarks))
     for number, (name, counts) in enumerate(benchmarks.items()):
-        found = shares(counts)
+        found = category_shares(counts)
         places = [place + (number + 0.5) * width - 0.4 for place in range(len(Category))]
         colour = _COLOURS[number % len(_COLOURS)]
         total = sum(counts.values())

@@ -14,32 +14,25 @@ import json
 from collections.abc import Sequence
 from contextlib import closing
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 import typer
 
 from screentest.cli.console import plural
-from screentest.cli.options import (
-    JsonOption,
-    MaxCostOption,
-    ModelOption,
-    ModelsOption,
-    PricesOption,
-    PromptsOption,
-)
+from screentest.cli.options import MODELS, JsonOption, shares
 from screentest.cli.progress import watched
-from screentest.cli.tables import print_heading, print_indented, show
+from screentest.cli.tables import print_heading, print_indented, print_models, show
 from screentest.core import BadOption, Column, Outcome, Table, UserError
 from screentest.manifests.manifest import read_manifest
 from screentest.models.roles import CHAT
 from screentest.run import RunStore
-from screentest.run.session import Tools, read_settings
+from screentest.run.session import Tools, cap_of, settings_of
 from screentest.suites.etva.agents import add_knowledge, write_by_chat
 from screentest.suites.etva.benchmark import (
+    category_shares,
     distance,
     distribution,
     plot_distributions,
-    shares,
     sub_benchmark,
 )
 from screentest.suites.etva.graph import Category, graph_svg
@@ -69,6 +62,7 @@ CategoriesOption = Annotated[
 ]
 
 
+@shares(MODELS)
 def questions(
     inputs: Annotated[
         list[Path],
@@ -83,14 +77,10 @@ def questions(
         Literal["chat", "rules"], typer.Option(metavar="NAME", help="chat or rules.")
     ] = "chat",
     knowledge: Annotated[bool, typer.Option(help="Also ask what the prompt leaves unsaid.")] = True,
-    model: ModelOption = None,
-    models: ModelsOption = "builtin",
-    prompts: PromptsOption = None,
-    prices: PricesOption = None,
-    max_cost: MaxCostOption = "",
     run: Annotated[
         Path, typer.Option("--run", metavar="DIR", help="The run whose ledger keeps the calls.")
     ] = Path("etva-questions"),
+    **work: Any,
 ) -> None:
     """Write questions for prompts, to edit and to use again.
 
@@ -106,16 +96,22 @@ def questions(
     """
     texts = list(dict.fromkeys(text for path in inputs for text in read_texts(path)))
     if writer == "rules" and not knowledge:
+        used = ""
         written = write_missing(texts, out, _by_rules, progress=watched())
     else:
-        settings = read_settings([models, *(model or ())], prompts, prices)
+        settings = settings_of(work)
         if not any(choice.role == CHAT for choice in settings.models):
             raise BadOption(
                 "no chat model was chosen",
                 advice="Add --model chat=openai:NAME; `--writer rules --no-knowledge` needs none.",
             )
+        roles = [
+            *(["chat.questions"] if writer == "chat" else ()),
+            *(["chat.knowledge"] * knowledge),
+        ]
+        used = settings.summary(roles)
         tools = Tools(settings)
-        cap = settings.cap(max_cost) if max_cost else None
+        cap = cap_of(work, settings)
         arguments = {"writer": writer, "models": settings.models}
         with (
             closing(tools.models),
@@ -131,6 +127,7 @@ def questions(
                 texts, out, write, know=know if knowledge else None, progress=watched()
             )
     _print_written(written, out)
+    print_models(used)
     if written.failures:
         raise typer.Exit(1)
 
@@ -298,7 +295,7 @@ def benchmark(
             "Categories",
             ("category", "benchmark", "questions", "share"),
             [
-                (kind.value, name, counts[kind], shares(counts)[kind])
+                (kind.value, name, counts[kind], category_shares(counts)[kind])
                 for kind in Category
                 for name, counts in spread.items()
             ],

@@ -4,29 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
 from screentest.cli.console import err, plural, shown
-from screentest.cli.options import (
-    DeviceOption,
-    JsonOption,
-    MaxCostOption,
-    ModelOption,
-    ModelsOption,
-    PricesOption,
-    PromptsOption,
-)
-from screentest.cli.tables import print_indented, show
+from screentest.cli.options import MODELS, JsonOption, shares
+from screentest.cli.tables import print_indented, print_models, show
 from screentest.core import BadOption, Table
 from screentest.run import RunStore
-from screentest.run.session import Tools, read_settings
+from screentest.run.session import Tools, cap_of, settings_of
 from screentest.suites.locot2v.construction.build import SuiteBuild, build_suite
+from screentest.suites.locot2v.construction.forms import ROLES
 from screentest.suites.locot2v.construction.sources import download, sources_in
 from screentest.suites.locot2v.construction.stages import Choices
 
 
+@shares(MODELS)
 def build(
     out: Annotated[
         Path, typer.Option(metavar="DIR", help="Where stages, run and suite are kept.")
@@ -46,13 +40,8 @@ def build(
         int, typer.Option(min=0, max=10, help="Rounds of criticism for a draft.")
     ] = 2,
     frames: Annotated[int, typer.Option(min=1, max=512, help="Frames a model is shown.")] = 32,
-    model: ModelOption = None,
-    models: ModelsOption = "builtin",
-    prompts: PromptsOption = None,
-    prices: PricesOption = None,
-    max_cost: MaxCostOption = "",
-    device: DeviceOption = "auto",
     as_json: JsonOption = False,
+    **work: Any,
 ) -> None:
     """Make a prompt suite from your own videos.
 
@@ -70,8 +59,8 @@ def build(
     """
     if (videos is None) == (urls is None):
         raise BadOption("give either --videos or --urls")
-    settings = read_settings([models, *(model or ())], prompts, prices, device=device)
-    cap = settings.cap(max_cost) if max_cost else None
+    settings = settings_of(work)
+    cap = cap_of(work, settings)
     if urls is not None:
         videos = out / "videos"
         for lost in download(urls, videos, shortest=shortest, longest=longest):
@@ -102,6 +91,7 @@ def build(
     )
     if not as_json:
         _print_end(done, out, len(sources))
+        print_models(settings.summary(ROLES))
     if done.failures:
         raise typer.Exit(1)
 

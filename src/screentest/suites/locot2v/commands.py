@@ -13,26 +13,21 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 import cv2
 import numpy as np
 import typer
 
 from screentest.cli.console import plural
-from screentest.cli.options import (
-    DeviceOption,
-    JsonOption,
-    ModelOption,
-    ModelsOption,
-)
-from screentest.cli.tables import print_indented, show
+from screentest.cli.options import BACKENDS, JsonOption, shares
+from screentest.cli.tables import print_indented, print_models, show
 from screentest.core import BadOption, Column, Image, Table
 from screentest.judges.votes import VoteTask, read_votes
 from screentest.manifests.manifest import write_manifest
 from screentest.reports.charts import save
 from screentest.reports.data import read_report
-from screentest.run.session import Tools, read_settings
+from screentest.run.session import Tools, settings_of
 from screentest.scores.tables import suite_tables
 from screentest.suites.locot2v.charts import drawings
 from screentest.suites.locot2v.construction.documents import correct_stage
@@ -44,12 +39,11 @@ from screentest.suites.locot2v.tables import by_complexity, item_scores
 _PICTURES = {".jpg", ".jpeg", ".png", ".webp", ".bmp", ".tif", ".tiff"}
 
 
+@shares(BACKENDS)
 def upper_bound(
     folder: Annotated[Path, typer.Argument(metavar="DIR", help="Good pictures.")],
-    model: ModelOption = None,
-    models: ModelsOption = "builtin",
-    device: DeviceOption = "auto",
     as_json: JsonOption = False,
+    **work: Any,
 ) -> None:
     """Compute the upper bound of aesthetic quality from good pictures.
 
@@ -63,7 +57,7 @@ def upper_bound(
     """
     if not folder.is_dir():
         raise BadOption(f"{folder} is not a folder of pictures")
-    tools = Tools(read_settings([models, *(model or ())], device=device))
+    tools = Tools(settings_of(work))
     backend = tools.role("aesthetic")
     scores, unread = [], []
     for path, picture in _pictures(folder):
@@ -88,6 +82,8 @@ def upper_bound(
         ),
         as_json=as_json,
     )
+    if not as_json:
+        print_models(tools.models.summary(["aesthetic"]))
 
 
 def _pictures(folder: Path) -> Iterator[tuple[Path, Image | None]]:

@@ -75,6 +75,8 @@ MERGE = Query("locot2v/merge", Written, "chat.extract")
 EVENT_PROMPTS = Query("locot2v/event_prompts", EventPrompts, "chat.extract")
 COMPLEXITY = Query("locot2v/complexity", Complexity, "chat.extract")
 ALL = (CHECK, DRAFT, CRITIQUE, REVISE, WATCH, MERGE, EVENT_PROMPTS, COMPLEXITY)
+ROLES = ("technical", *sorted({query.role for query in ALL}))
+"""Whom the stages ask."""
 
 
 FRAMES, LONG_SIDE = 16, 480
