@@ -5,8 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
-from screentest._util.text import escaped, one_line, printable, shown_path
+from screentest._util.text import escaped, one_line, plain_cell, printable, safe_cell, shown_path
 
 HOSTILE = ["new\nline", "escape\x1b[2J", "right\u202eto left", "bytes\udcff", "tab\t"]
 
@@ -26,3 +28,10 @@ def test_a_long_path_is_shown_by_its_ends() -> None:
 def test_a_line_is_cut_only_where_it_is_too_long() -> None:
     assert one_line("12345", 5) == "12345"
     assert one_line("123456", 5) == "1234…"
+
+
+@given(st.text() | st.text("=+-@\t\r\n' ＝＋－＠a1", max_size=6))
+def test_safe_cells_come_back(text: str) -> None:
+    """No spreadsheet takes a safe cell for a formula, and it can be read back."""
+    assert plain_cell(safe_cell(text)) == text
+    assert not safe_cell(text).lstrip(" ").startswith(tuple("=+-@\t\r\n＝＋－＠"))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Final
 
 
 def printable(text: str, instead: str = " ") -> str:
@@ -50,3 +51,26 @@ def shown_path(path: Path) -> str:
     """
     text = repr(str(path))
     return text if len(text) <= 160 else f"{text[:60]}…{text[-90:]}"
+
+
+# What makes Excel, LibreOffice or Google Sheets calculate, full-width forms included; and the
+# apostrophe that keeps them from it, so that every cell can be read back.
+_FORMULA: Final = frozenset("=+-@\t\r\n'\uff1d\uff0b\uff0d\uff20")
+
+
+def safe_cell(text: str) -> str:
+    """A text that no spreadsheet takes for a formula. Numbers are written as they are.
+
+    >>> safe_cell("=1+1"), safe_cell("fine"), plain_cell(safe_cell("=1+1"))
+    ("'=1+1", 'fine', '=1+1')
+    """
+    return f"'{text}" if _is_formula(text) else text
+
+
+def plain_cell(text: str) -> str:
+    """The text that a safe cell stands for."""
+    return text[1:] if text.startswith("'") and _is_formula(text[1:]) else text
+
+
+def _is_formula(text: str) -> bool:
+    return text.lstrip(" ")[:1] in _FORMULA

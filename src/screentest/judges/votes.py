@@ -18,13 +18,13 @@ from enum import StrEnum
 from pathlib import Path
 from typing import Any, Final
 
+from screentest._util.text import plain_cell, safe_cell
 from screentest.core import Aspect, BadOption
 
 SCHEMA: Final = 1
 PAIR_COLUMNS: Final = ("video", "aspect", "choice")
 """What a vote on a pair needs to count."""
 CHOICES: Final = ("intact", "changed", "tie")
-_FORMULA: Final = ("=", "+", "-", "@", "\t", "\r", "\n", "'")
 _FLAGS: Final = {"true": True, "false": False}
 
 
@@ -156,18 +156,11 @@ def pair_votes(path: Path) -> list[VoteRecord]:
     return counted
 
 
-def safe_cell(text: str) -> str:
-    """A text that no spreadsheet takes for a formula.
-
-    >>> safe_cell("=1+1"), safe_cell("fine"), plain_cell(safe_cell("=1+1"))
-    ("'=1+1", 'fine', '=1+1')
-    """
-    return f"'{text}" if text.startswith(_FORMULA) else text
-
-
-def plain_cell(text: str) -> str:
-    """The text that a safe cell stands for."""
-    return text[1:] if text.startswith("'") and text[1:].startswith(_FORMULA) else text
+def read_flag(name: str, value: object) -> bool:
+    """A column of a vote that is true or false; raises ValueError where it is neither."""
+    if str(value).lower() not in _FLAGS:
+        raise ValueError(f"invalid {name} {value!r}: must be True or False")
+    return _FLAGS[str(value).lower()]
 
 
 def _cell(value: object) -> object:
@@ -240,11 +233,8 @@ def _record(row: Any, whole: bool) -> VoteRecord:
         if not isinstance(values.get(name, ""), str):
             raise ValueError(f"{name} is not text")
     for name in ("gold", "excluded", "finished"):
-        flag = values.get(name)
-        if flag is not None and not isinstance(flag, bool):
-            if str(flag).lower() not in _FLAGS:
-                raise ValueError(f"invalid {name} {flag!r}: must be True or False")
-            values[name] = _FLAGS[str(flag).lower()]
+        if values.get(name) is not None:
+            values[name] = read_flag(name, values[name])
     record = VoteRecord(**values)
     if of_two(record.task) and record.finished:
         if any(not values.get(name) for name in PAIR_COLUMNS):

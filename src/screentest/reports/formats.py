@@ -8,6 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 from screentest._util.atomic import atomic_output
+from screentest._util.text import safe_cell
 from screentest.core import BadOption, Cell, Table
 from screentest.reports.data import Report
 from screentest.reports.tables import tables
@@ -88,8 +89,7 @@ def as_csv(table: Table) -> str:
     """The table for a spreadsheet; a text that looks like a formula gets an apostrophe."""
 
     def cell(value: Cell) -> Cell:
-        risky = isinstance(value, str) and value[:1] in ("=", "+", "-", "@", "\t", "\r")
-        return f"'{value}" if risky else value
+        return safe_cell(value) if isinstance(value, str) else value
 
     page = io.StringIO()
     writer = csv.writer(page, lineterminator="\n")

@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import IO, Any, Final, TypeAlias
 
 from screentest._util.atomic import atomic_output
+from screentest._util.text import safe_cell
 from screentest.core import BadOption, Outcome, Score, StorageError, Verdict
 from screentest.core.signature import value_name
 from screentest.run.reader import RunReader
@@ -117,19 +118,10 @@ def _write_csv(run: RunReader, file: IO[bytes]) -> None:
     text = io.TextIOWrapper(file, "utf-8", newline="", write_through=True)
     table = csv.writer(text)
     table.writerow(COLUMNS)
-    table.writerows([_harmless(row[name]) for name in COLUMNS] for row in rows(run))
+    for row in rows(run):
+        cells = (row[name] for name in COLUMNS)
+        table.writerow([safe_cell(cell) if isinstance(cell, str) else cell for cell in cells])
     text.detach()
-
-
-def _harmless(cell: ExportCell) -> ExportCell:
-    """A text as a spreadsheet may see it: never a formula. Numbers stay numbers."""
-    if isinstance(cell, str) and cell.lstrip(" ")[:1] in _FORMULA:
-        return f"'{cell}"
-    return cell
-
-
-# What makes Excel, LibreOffice or Google Sheets calculate, full-width forms included.
-_FORMULA: Final = frozenset("=+-@\t\r\n\uff1d\uff0b\uff0d\uff20")
 
 
 def _write_parquet(run: RunReader, file: IO[bytes]) -> None:

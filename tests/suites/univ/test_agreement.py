@@ -18,7 +18,7 @@ from screentest.suites.univ.people import (
     judged,
     on_one_scale,
     rateable,
-    read_votes,
+    read_sheet,
     self_preference,
     write_sheet,
 )
@@ -162,10 +162,34 @@ def test_sheets_and_back(tmp_path: Path) -> None:
     for number, row in enumerate(rows):
         row["score"] = "7,5" if number else ""  # one left open; commas as many people write
     fill(path, rows)
-    votes = read_votes(path)
+    votes = read_sheet(path)
     assert all(item.startswith("=m/") for item, _ in votes)
     assert sum(map(len, votes.values())) == 23
     assert {one for some in votes.values() for one in some} == {7.5}
+
+
+def test_a_sheet_of_negative_scores(tmp_path: Path) -> None:
+    """Limits below zero are numbers, not formulas."""
+    info = OutputInfo("warmth", -4, 4)
+    item = Item("-a", Path("a.mp4"))
+    run = Results({"-a": item}, (Value("-a", "w", "w", Outcome.of(Score(1.0)), "s"),), {"w": info})
+    path = tmp_path / "sheet.csv"
+    write_sheet(path, run, (), share=1.0, votes=1, seed=0)
+    with path.open(newline="") as file:
+        (row,) = csv.DictReader(file)
+    assert (row["item"], row["lowest"]) == ("'-a", "-4")
+    fill(path, [row | {"score": "-3"}])
+    assert read_sheet(path) == {("-a", "w"): [-3.0]}
+
+
+def test_votes_that_do_not_count(tmp_path: Path) -> None:
+    path = tmp_path / "sheet.csv"
+    path.write_text(
+        "item,value,score,finished,gold,excluded\n"
+        "a,x,1,True,False,False\na,x,2,,,\n"
+        "a,x,3,false,False,False\na,x,4,True,true,False\na,x,5,True,False,TRUE\n"
+    )
+    assert read_sheet(path) == {("a", "x"): [1.0, 2.0]}
 
 
 def fill(path: Path, rows: list[dict[str, str]]) -> None:
@@ -182,6 +206,7 @@ def fill(path: Path, rows: list[dict[str, str]]) -> None:
         ("item,value,lowest,highest,score\na,x,0,10,11\n", "11 is outside 0 to 10"),
         ("item,value,score\na,x,nan\n", "nan is outside"),
         ("item,value,rater,score\na,x,1,3\na,x,1,4\n", "votes twice"),
+        ("item,value,score,gold\na,x,3,perhaps\n", "invalid gold 'perhaps'"),
         ("video,points\na,3\n", "no column item, value, score"),
         ("", "no column"),
     ],
@@ -190,12 +215,12 @@ def test_sheets_that_cannot_be(text: str, message: str, tmp_path: Path) -> None:
     path = tmp_path / "votes.csv"
     path.write_text(text)
     with pytest.raises(ManifestError, match=message):
-        read_votes(path)
+        read_sheet(path)
     path.write_bytes(b"item,value,score\n\xff,x,1\n")
     with pytest.raises(ManifestError, match="not a sheet of votes"):
-        read_votes(path)
+        read_sheet(path)
     with pytest.raises(ManifestError, match="does not open"):
-        read_votes(tmp_path / "missing.csv")
+        read_sheet(tmp_path / "missing.csv")
 
 
 def test_json_has_no_numbers_that_json_lacks() -> None:

@@ -147,7 +147,7 @@ def test_a_refused_shot_is_reported_and_not_written(film: Path, tmp_path: Path) 
     ("options", "message"),
     [
         (("--by", "chat"), "no chat model is chosen"),
-        (("--by", "people"), "--by cannot be 'people'"),
+        (("--by", "people"), "'people' is not one of 'auto', 'chat', 'builtin'"),
         (("--whole",), "--whole is for a chat model"),
     ],
 )

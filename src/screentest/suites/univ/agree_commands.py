@@ -20,7 +20,7 @@ from screentest.suites.univ.people import (
     Unit,
     judged,
     on_one_scale,
-    read_votes,
+    read_sheet,
     self_preference,
     write_sheet,
 )
@@ -82,7 +82,7 @@ def agree(
             "there is nothing to compare with",
             advice="Write a sheet with --sample, or give one with --votes.",
         )
-    voted = read_votes(votes) if votes is not None else None
+    voted = read_sheet(votes) if votes is not None else None
     found = _compare(read, voted, names, tolerance)
     favours = _favours(read, voted, names, own or [], group)
     show(_agreement_table(found), _preference_table(favours), as_json=as_json)

@@ -16,10 +16,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeAlias
 
+from screentest._util.text import plain_cell, safe_cell
 from screentest.core.errors import BadOption, ManifestError, NoValue, StorageError
 from screentest.core.metric import OutputInfo
 from screentest.core.outcome import Outcome, Reason
 from screentest.core.signature import split_value_name
+from screentest.judges.votes import read_flag
 from screentest.scores.results import Results
 from screentest.stats.agreement import krippendorff
 from screentest.stats.intervals import Interval, bootstrap_accuracy, bootstrap_mean, wilson
@@ -256,29 +258,33 @@ def write_sheet(
         for item, name in mine:
             info = results.outputs[name]
             video = str(results.items[item].video)
-            rows.append((item, video, name, f"{info.low:g}", f"{info.high:g}", str(rater), ""))
+            texts = [safe_cell(text) for text in (item, video, name)]
+            rows.append((*texts, f"{info.low:g}", f"{info.high:g}", str(rater), ""))
     try:
         with path.open("w", encoding="utf-8", newline="") as file:
             writer = csv.writer(file)
             writer.writerow(COLUMNS)
-            writer.writerows([_safe(cell) for cell in row] for row in rows)
+            writer.writerows(rows)
     except OSError as error:
         raise StorageError(f"cannot write {path}: {error.strerror}") from None
     return len(drawn)
 
 
-def read_votes(path: Path) -> dict[Unit, list[float]]:
-    """The votes of a sheet that was filled in; rows without a score are not voted yet."""
+def read_sheet(path: Path) -> dict[Unit, list[float]]:
+    """The scores of a sheet that was filled in; rows without a score are not voted yet.
+
+    Where a sheet says which votes are unfinished, tests or excluded, those do not count.
+    """
     try:
         with path.open(encoding="utf-8-sig", newline="") as file:
-            return _votes(path, csv.DictReader(file))
+            return _sheet_scores(path, csv.DictReader(file))
     except OSError as error:
         raise ManifestError(f"{path} does not open: {error.strerror}") from None
     except (UnicodeDecodeError, csv.Error) as error:
         raise ManifestError(f"{path} is not a sheet of votes: {error}") from None
 
 
-def _votes(path: Path, rows: csv.DictReader[str]) -> dict[Unit, list[float]]:
+def _sheet_scores(path: Path, rows: csv.DictReader[str]) -> dict[Unit, list[float]]:
     lacking = [name for name in ("item", "value", "score") if name not in (rows.fieldnames or ())]
     if lacking:
         raise ManifestError(
@@ -289,15 +295,26 @@ def _votes(path: Path, rows: csv.DictReader[str]) -> dict[Unit, list[float]]:
     seen: set[tuple[str, str, str]] = set()
     for number, row in enumerate(rows, start=2):
         text = (row["score"] or "").strip()
-        if not text:
+        if not text or not _counts(row, path, number):
             continue
-        unit = (_plain(row["item"] or ""), _plain(row["value"] or ""))
+        unit = (plain_cell(row["item"] or ""), plain_cell(row["value"] or ""))
         rater = (row.get("rater") or "").strip()
         if rater and (*unit, rater) in seen:
             raise ManifestError(f"{path}, line {number}: rater {rater!r} votes twice on {unit}")
         seen.add((*unit, rater))
         votes.setdefault(unit, []).append(_number(text, row, path, number))
     return votes
+
+
+def _counts(row: dict[str, str], path: Path, line: int) -> bool:
+    """As ``VoteRecord.counts`` has it; a column that is not there, or is empty, says nothing."""
+    try:
+        return all(
+            read_flag(name, (row.get(name) or str(wanted)).strip()) == wanted
+            for name, wanted in (("finished", True), ("gold", False), ("excluded", False))
+        )
+    except ValueError as error:
+        raise ManifestError(f"{path}, line {line}: {error}") from None
 
 
 def _number(text: str, row: dict[str, str], path: Path, line: int) -> float:
@@ -312,15 +329,3 @@ def _number(text: str, row: dict[str, str], path: Path, line: int) -> float:
     if not math.isfinite(value) or not low <= value <= high:
         raise ManifestError(f"{path}, line {line}: {text} is outside {low:g} to {high:g}")
     return value
-
-
-_FORMULA = ("=", "+", "-", "@", "\t", "\r")
-
-
-def _safe(text: str) -> str:
-    """A name that a spreadsheet would take for a formula gets an apostrophe."""
-    return f"'{text}" if text.startswith(_FORMULA) else text
-
-
-def _plain(text: str) -> str:
-    return text[1:] if text.startswith("'") and text[1:].startswith(_FORMULA) else text
