@@ -10,7 +10,7 @@ import json
 import secrets
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Final
 
@@ -113,8 +113,6 @@ def _page(
     )
     second = None
     if unit.task is VoteTask.CHECK:
-        from dataclasses import replace
-
         parts = [
             MarkedPart(
                 number, side_of(mark.video, left), mark.start, mark.end, mark.video == 0, seen=False

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from screentest.annotate.answers import Footage, HarmMark, Unit, UnitQuestion
+from screentest.annotate.answers import Footage, HarmMark, Unit, UnitQuestion, check_gold
 from screentest.core import BadOption, Item, PairKind, UserError
 from screentest.judges.votes import VoteTask, of_two
+from screentest.manifests.manifest import read_manifest
 from screentest.testbeds.testbed import FILE, Pair, SourceFilm, read_testbed
+from screentest.video import probe, supervised
 
 
 def read_units(
@@ -116,8 +119,6 @@ def _inside(folder: Path, name: str) -> Path:
 
 
 def _of_manifest(path: Path, task: VoteTask, questions: Path | None) -> list[Unit]:
-    from screentest.manifests.manifest import read_manifest
-
     if of_two(task):
         raise BadOption(
             f"the task {task.value} compares the pairs of a testbed; {path} is not a testbed",
@@ -138,8 +139,6 @@ def _of_manifest(path: Path, task: VoteTask, questions: Path | None) -> list[Uni
 
 
 def _of_item(item: Item, task: VoteTask, questions: Sequence[UnitQuestion]) -> Unit:
-    from screentest.video import probe, supervised
-
     info = supervised(probe, item.video).unwrap()
     return Unit(
         key=item.id,
@@ -176,10 +175,6 @@ def _question(path: Path, line: int, number: int, given: object) -> UnitQuestion
 
 
 def _with_gold(units: list[Unit], path: Path) -> list[Unit]:
-    from dataclasses import replace
-
-    from screentest.annotate.answers import check_gold
-
     known = {unit.key: unit for unit in units}
     for number, row in _rows(path):
         unit = known.get(str(row.get("unit")))

@@ -20,7 +20,10 @@ import anyio
 from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
 
+from screentest._util.atomic import atomic_output
 from screentest.core import Progress, Silent, UserError
+from screentest.video import normalize, supervised
+from screentest.video.container import open_container, video_stream
 
 if TYPE_CHECKING:
     from av.container import InputContainer
@@ -47,8 +50,6 @@ def prepare_all(
     paths: Iterable[Path], folder: Path, *, progress: Progress | None = None
 ) -> dict[Path, Prepared]:
     """Each file as it is to be served; those that had to be copied are in ``folder``."""
-    from screentest.video import supervised
-
     wanted = list(dict.fromkeys(paths))
     ready: dict[Path, Prepared] = {}
     with progress or Silent() as watched:
@@ -61,9 +62,6 @@ def prepare_all(
 
 def prepare(path: Path, folder: Path) -> Prepared:
     """One file; raises VideoError where it is none."""
-    from screentest.video import normalize
-    from screentest.video.container import open_container, video_stream
-
     container = open_container(path)
     try:
         stream = video_stream(container)
@@ -108,8 +106,6 @@ def _attached(container: InputContainer) -> bool:
 
 def _copy(container: InputContainer, stream: Any, target: Path) -> None:
     import av
-
-    from screentest._util.atomic import atomic_output
 
     sounds = [one for one in container.streams.audio if one.codec_context.name in _SOUNDS]
     chosen = [stream, *sounds[:1]]

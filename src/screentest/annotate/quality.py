@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from statistics import median
 from typing import Final
 
 from sqlalchemy import Connection, select
@@ -209,8 +210,6 @@ def _signs(state: WorkerState) -> int:
 
 
 def _median(values: Sequence[float]) -> float | None:
-    from statistics import median
-
     return median(values) if values else None
 
 

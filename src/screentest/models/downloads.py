@@ -23,15 +23,11 @@ import zlib
 from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
-from typing import IO, TYPE_CHECKING
+from typing import IO
 from urllib.parse import urlsplit
 
 from screentest.core import NoValue, Reason, UserError
 from screentest.models.catalogue import Package, PackageClient
-
-if TYPE_CHECKING:
-    pass
-
 
 _UNREACHABLE = re.compile(
     r"ENOTFOUND|EAI_AGAIN|ECONNREFUSED|ECONNRESET|ENETUNREACH|EHOSTUNREACH|ETIMEDOUT|ENOTCACHED"

@@ -12,11 +12,12 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
-from screentest.core import Filter, Point, Progress, Silent, Size, Time
+from screentest.core import Filter, Layout, Point, Progress, Silent, Size, Time
 from screentest.reports.charts import share
 from screentest.reports.data import Judged, Report
 from screentest.reports.sections import known_range
 from screentest.scores.results import Value
+from screentest.video import Supervisor, sample_frames
 
 # A curve in one line of text.
 
@@ -82,8 +83,6 @@ def thumbnails(
     wanted: Mapping[str, Wanted], progress: Progress | None = None
 ) -> dict[tuple[str, Time], str]:
     """JPEGs as data addresses, by item and moment; those that cannot be made are left out."""
-    from screentest.video import Supervisor
-
     if not wanted:
         return {}
     found: dict[tuple[str, Time], str] = {}
@@ -102,9 +101,6 @@ def thumbnails(
 def _taken(wanted: Wanted) -> list[bytes]:
     """One JPEG per moment. Runs in a worker."""
     import cv2
-
-    from screentest.core import Layout
-    from screentest.video import sample_frames
 
     pictures: list[bytes] = []
     for moment in wanted.moments:

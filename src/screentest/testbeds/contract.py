@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeAlias, TypeVar
 from screentest.core import Aspect, Image, Script, Span, Time
 from screentest.models import Models
 from screentest.testbeds.captions.facts import CaptionFacts
-from screentest.video import evenly, sample_frames, survey
+from screentest.video import Keep, evenly, sample_frames, survey
 
 if TYPE_CHECKING:
     import numpy as np
@@ -212,8 +212,6 @@ def share_of(count: int, severity: float, *, least: int = 1) -> int:
 
 def pieces(film: Film, replaced: Mapping[int, VideoPart | None]) -> Iterator[VideoPart]:
     """All of the film in order, with some clips replaced, or left out where None is given."""
-    from screentest.video import Keep
-
     by_span: dict[Span, Any] = {
         clip.span: replaced[clip.number] for clip in film.clips if clip.number in replaced
     }

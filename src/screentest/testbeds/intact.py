@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import json
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
@@ -85,8 +86,6 @@ def make_intact(job: Job) -> TaskResults:
 
 def as_data(text: str) -> dict[str, object]:
     """JSON as a record keeps it."""
-    import json
-
     data: dict[str, object] = json.loads(text)
     return data
 

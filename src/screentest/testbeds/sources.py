@@ -11,6 +11,7 @@ from screentest.core import Built, Clip, Failure, Item, NoValue, Outcome, PairKi
 from screentest.models import Models
 from screentest.run import RecordKey, Stamp
 from screentest.testbeds.captions.facts import CaptionFacts
+from screentest.testbeds.captions.rules import read_caption, rules_signature
 from screentest.testbeds.contract import Degradation
 from screentest.testbeds.intact import Intact
 from screentest.testbeds.options import BuildOptions, Rung
@@ -27,8 +28,6 @@ class Extractor:
 
 def by_rules() -> Extractor:
     """The built-in reading."""
-    from screentest.testbeds.captions.rules import read_caption, rules_signature
-
     return Extractor(str(rules_signature()), read_caption)
 
 

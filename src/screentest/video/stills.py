@@ -20,6 +20,11 @@ from screentest.core.errors import BadOption
 from screentest.core.frames import NATIVE, Frame, Image, Size
 from screentest.core.item import Span, Time, timecode
 from screentest.core.outcome import Outcome
+from screentest.video.limits import DEFAULT_LIMITS
+from screentest.video.samples import centres, evenly, every, sample_frames
+from screentest.video.sandbox import supervised
+from screentest.video.shots import find_shots
+from screentest.video.survey import survey
 
 if TYPE_CHECKING:
     from PIL.Image import Image as Picture
@@ -93,9 +98,6 @@ def save_stills(
     The video is decoded in a supervised process. Where that fails nothing is left behind.
     ``replace`` removes the stills of an earlier call first; other files are not touched.
     """
-    from screentest.video.limits import DEFAULT_LIMITS
-    from screentest.video.sandbox import supervised
-
     if suffix not in FORMATS:
         raise BadOption(f"{suffix!r} is not a format for stills", advice="Choose png or jpg.")
     earlier = _stills_in(folder)
@@ -140,9 +142,6 @@ def _write(
 ) -> tuple[Still, ...]:
     """In the worker: pick the moments, fetch their frames, write them as they come."""
 
-    from screentest.video.samples import sample_frames
-    from screentest.video.survey import survey
-
     table = survey(video)
     moments = _moments(video, choice, table, progress)
     on_sheet = set(chosen_for_sheet(len({table.shown_at(moment) for moment in moments})))
@@ -159,13 +158,9 @@ def _write(
 
 
 def _moments(video: Path, choice: FrameChoice, table: Survey, progress: Progress) -> Sequence[Time]:
-    from screentest.video.samples import centres, evenly, every
-
     span = Span(table.start, table.end)
     match choice:
         case PerShot(detector):
-            from screentest.video.shots import find_shots
-
             return centres(shot.span for shot in find_shots(video, detector, progress=progress))
         case PerSecond(rate):
             _must_be_few(span.duration * rate)

@@ -52,8 +52,6 @@ class Site:
 
     def is_operator(self, token: str) -> bool:
         """Whether somebody has the operator's token; hashes, so the comparison leaks nothing."""
-        import hmac
-
         return hmac.compare_digest(hashed(token), self.operator_hash)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import astuple, dataclass
@@ -277,6 +278,4 @@ def _number(name: str) -> int:
 
 
 def _digest(*arrays: NDArray[np.float64]) -> str:
-    import hashlib
-
     return hashlib.sha256(b"".join(array.tobytes() for array in arrays)).hexdigest()[:16]

@@ -314,8 +314,6 @@ def conclude(request: ChatRequest, reply: ModelReply) -> ChatAnswer:
 
 
 def _value(schema: type[BaseModel], text: str) -> BaseModel:
-    import json
-
     from pydantic import ValidationError
 
     try:

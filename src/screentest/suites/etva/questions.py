@@ -18,6 +18,7 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 from pathlib import Path
 
+from screentest._util.atomic import write_whole
 from screentest.core import Outcome, Reason, UserError, from_json, to_json
 from screentest.suites.etva.data import ReleasedPrompt, read_prompts
 from screentest.suites.etva.graph import Category, SceneGraph, read_category
@@ -183,8 +184,6 @@ def read_question_sets(path: Path, categories: Path | None = None) -> list[Quest
 
 def write_question_sets(path: Path, sets: Iterable[QuestionSet]) -> None:
     """One line per prompt; the file is whole or not there."""
-    from screentest._util.atomic import write_whole
-
     write_whole(path, "".join(f"{to_json(one)}\n" for one in sets))
 
 
