@@ -1,4 +1,4 @@
-"""Every chart: on the page in a light and a dark edition, in files as SVG or PNG.
+"""Every chart: on the page in a light and a dark edition, in files as SVG, PNG or PDF.
 
 Okabe and Ito's colours differ in lightness too, so that charts can be read in print and by the
 colour-blind; every series has a name beside it. The same numbers give the same bytes.
@@ -36,6 +36,7 @@ if TYPE_CHECKING:
 COLOURS = ("#0072B2", "#E69F00", "#009E73", "#CC79A7", "#D55E00", "#56B4E9", "#8a8a8a")
 MARKS = ("o", "s", "^", "D", "v", "P", "X")
 KINDS = (".svg", ".png")
+FORMATS = (*KINDS, ".pdf")
 MOST_LETTERS = 32
 _PALE = "#c9d8ea"
 _DASHES = ("-", "--", "-.", ":")
@@ -71,11 +72,11 @@ def _settings(**more: Any) -> Iterator[None]:
         yield
 
 
-def _styled(draw: Callable[P, Figure]) -> Callable[P, Figure]:
+def styled(draw: Callable[P, Figure]) -> Callable[P, Figure]:
     """Draw with our settings, unless those of an edition are in force."""
 
     @wraps(draw)
-    def styled(*args: P.args, **options: P.kwargs) -> Figure:
+    def in_style(*args: P.args, **options: P.kwargs) -> Figure:
         import matplotlib as mpl
 
         if mpl.rcParams["svg.hashsalt"] == "screentest":
@@ -83,7 +84,7 @@ def _styled(draw: Callable[P, Figure]) -> Callable[P, Figure]:
         with _settings():
             return draw(*args, **options)
 
-    return styled
+    return in_style
 
 
 def new_figure(width: float, height: float, **options: Any) -> Figure:
@@ -129,23 +130,22 @@ def figure_chart(title: str, make: Callable[[], Figure], words: str) -> Chart:
 
 def must_be_chart(path: Path) -> None:
     """Refuse a name whose suffix says no format."""
-    if path.suffix.lower() not in KINDS:
+    if path.suffix.lower() not in FORMATS:
         raise BadOption(
-            f"invalid chart file {path}: must end in {' or '.join(KINDS)}",
+            f"invalid chart file {path}: must end in {' or '.join(FORMATS)}",
             advice="Give it another name.",
         )
 
 
 def save(figure: Figure, path: Path) -> Path:
-    """Write a chart, whole or not at all; the suffix decides: .svg or .png."""
+    """Write a chart, whole or not at all; the suffix decides: .svg, .png or .pdf."""
     must_be_chart(path)
     form = path.suffix.lower().removeprefix(".")
     page = io.BytesIO()
     with _settings():
         # No date: the same numbers give the same file.
-        figure.savefig(
-            page, format=form, dpi=150, metadata={"Date": None} if form == "svg" else None
-        )
+        date: dict[str, Any] = {"svg": {"Date": None}, "pdf": {"CreationDate": None}}
+        figure.savefig(page, format=form, dpi=150, metadata=date.get(form))
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
     except OSError as error:
@@ -292,7 +292,7 @@ def radar(panels: Mapping[str, Models], axes: Mapping[str, str]) -> Figure:
     return radars({title: (models, axes) for title, models in panels.items()})
 
 
-@_styled
+@styled
 def radars(panels: Mapping[str, tuple[Models, Mapping[str, str]]]) -> Figure:
     """Panels with axes of their own, in each a line per generator.
 
@@ -334,7 +334,7 @@ def radars(panels: Mapping[str, tuple[Models, Mapping[str, str]]]) -> Figure:
     return figure
 
 
-@_styled
+@styled
 def scatter(panels: Sequence[tuple[str, str, Sequence[float], Sequence[float]]]) -> Figure:
     """Points with their regression line; each panel is two labels and two lists."""
     figure = new_figure(3.2 * len(panels), 3.2)
@@ -369,7 +369,7 @@ def regression(across: Sequence[float], up: Sequence[float]) -> tuple[float, flo
     return round(float(line.slope), 12), round(float(line.intercept), 12), float(line.rvalue)
 
 
-@_styled
+@styled
 def violins(
     rows: Mapping[str, Mapping[str, Mapping[int, Sequence[float]]]],
 ) -> Figure:
@@ -403,7 +403,7 @@ def _violin(panel: Axes, grades: Mapping[int, Sequence[float]]) -> None:
     panel.set_xticks(list(grades))
 
 
-@_styled
+@styled
 def heatmap(
     rows: Mapping[str, Mapping[str, float]],
     columns: Sequence[str],
@@ -508,7 +508,7 @@ def _prompts(statistics: Statistics) -> Figure:
     return figure
 
 
-@_styled
+@styled
 def bars(
     labels: Sequence[str],
     counts: Sequence[int],

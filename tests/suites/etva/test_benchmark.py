@@ -89,5 +89,7 @@ def test_the_chart(tmp_path: Path) -> None:
     plot_distributions({"ours": counts}, tmp_path / "chart.png")
     with Image.open(tmp_path / "chart.png") as picture:
         assert picture.size == (1200, 600)
-    with pytest.raises(BadOption, match="no kind of picture"):
+    plot_distributions({"ours": counts}, tmp_path / "chart.pdf")
+    assert (tmp_path / "chart.pdf").read_bytes().startswith(b"%PDF")
+    with pytest.raises(BadOption, match="invalid chart file"):
         plot_distributions({"ours": counts}, tmp_path / "chart.txt")

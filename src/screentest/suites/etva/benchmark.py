@@ -14,11 +14,21 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from screentest.core import BadOption, StorageError
+from screentest._util.text import one_line
+from screentest.core import BadOption
+from screentest.reports.charts import (
+    COLOURS,
+    MOST_LETTERS,
+    must_be_chart,
+    new_figure,
+    save,
+    styled,
+)
 from screentest.suites.etva.graph import Category
 from screentest.suites.etva.questions import QuestionSet
 
 if TYPE_CHECKING:
+    from matplotlib.figure import Figure
     from numpy.typing import NDArray
 
 
@@ -90,37 +100,25 @@ def _apart(rows: NDArray[np.float64], chosen: NDArray[np.bool_]) -> float:
     return float(np.abs(first - second).sum() / 2)
 
 
-_FORMATS = (".svg", ".png", ".pdf")
-_COLOURS = ("#4878a8", "#d8873c", "#6a9f58", "#a15f9b")
-
-
 def plot_distributions(benchmarks: Mapping[str, Distribution], path: Path) -> None:
     """Draw the share of each category in one or more benchmarks, into ``path``."""
-    if path.suffix.lower() not in _FORMATS:
-        raise BadOption(
-            f"{path.name} names no kind of picture", advice=f"Name it {', '.join(_FORMATS)}."
-        )
-    from matplotlib.backends.backend_agg import FigureCanvasAgg
-    from matplotlib.figure import Figure
+    must_be_chart(path)
+    save(_bars(benchmarks), path)
 
-    figure = Figure(figsize=(8, 4), layout="constrained")
-    FigureCanvasAgg(figure)
+
+@styled
+def _bars(benchmarks: Mapping[str, Distribution]) -> Figure:
+    figure = new_figure(8, 4, layout="constrained")
     axes = figure.add_subplot()
     width = 0.8 / max(1, len(benchmarks))
     for number, (name, counts) in enumerate(benchmarks.items()):
         found = category_shares(counts)
         places = [place + (number + 0.5) * width - 0.4 for place in range(len(Category))]
-        colour = _COLOURS[number % len(_COLOURS)]
-        total = sum(counts.values())
         values = [found[category] for category in Category]
-        # A name is untrusted: "$" would be read as mathematics.
-        label = f"{name} ({total:,} questions)".replace("$", r"\$")
-        axes.bar(places, values, width, label=label, color=colour)
+        label = f"{one_line(name, MOST_LETTERS)} ({sum(counts.values()):,} questions)"
+        axes.bar(places, values, width, label=label, color=COLOURS[number % len(COLOURS)])
     axes.set_xticks(range(len(Category)), [category.value for category in Category], rotation=30)
     axes.set_ylabel("share of questions")
     axes.spines[["top", "right"]].set_visible(False)
     axes.legend(frameon=False)
-    try:
-        figure.savefig(path, dpi=150, metadata={"Date": None} if path.suffix == ".svg" else None)
-    except OSError as error:
-        raise StorageError(f"cannot write {path}: {error.strerror}") from error
+    return figure

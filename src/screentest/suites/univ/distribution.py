@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from screentest.reports.charts import COLOURS, new_figure, styled
 from screentest.suites.univ.schema import Description
 from screentest.suites.univ.vocabulary import ALL_SUBDIMENSIONS, VOCABULARIES, classify
 
@@ -15,7 +16,7 @@ if TYPE_CHECKING:
 
 OTHER = "other words"
 _SHOWN = 12
-_COLOUR, _FADED = "#4878a8", "#b8c4d0"
+_FADED = "#b8c4d0"
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,21 +78,19 @@ def _sorted(counts: Counter[str]) -> list[tuple[str, int]]:
     return sorted(counts.items(), key=lambda pair: (pair[0] == OTHER, -pair[1], pair[0]))
 
 
+@styled
 def draw_distribution(spreads: Mapping[str, TermCounts]) -> Figure:
     """A small chart for each of the 21."""
-    from matplotlib.backends.backend_agg import FigureCanvasAgg
-    from matplotlib.figure import Figure
     from matplotlib.ticker import MaxNLocator
 
     columns = 3
     rows = -(-len(spreads) // columns)
-    figure = Figure(figsize=(11, 2.3 * rows))
-    FigureCanvasAgg(figure)
+    figure = new_figure(11, 2.3 * rows)
     for place, spread in enumerate(spreads.values(), start=1):
         axes = figure.add_subplot(rows, columns, place)
         shown = list(spread.counts.items())[:_SHOWN]
         bars = [*shown, ("nothing said", spread.silent)]
-        colours = [_COLOUR] * len(shown) + [_FADED]
+        colours = [COLOURS[0]] * len(shown) + [_FADED]
         axes.barh(range(len(bars)), [count for _, count in bars], color=colours, height=0.7)
         axes.set_yticks(range(len(bars)), [name for name, _ in bars], fontsize=7)
         axes.invert_yaxis()
