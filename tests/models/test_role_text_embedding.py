@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+from importlib.util import find_spec
 
 import numpy as np
 import pytest
@@ -16,6 +17,7 @@ from screentest.models.roles import TextEmbedding
 from tests.models.minilm_reference import FIRST_NUMBERS, SIMILARITIES, TEXTS
 from tests.models.pulled import pulled, small_backends
 from tests.models.tiny_backend import MARKS, tiny_backend
+from tests.models.torchvision_here import make_importable
 
 WEIGHTS = {"minilm": "minilm", "minilm_int8": "minilm-int8", "shared_words": None}
 
@@ -46,6 +48,12 @@ def backend(
 @pytest.fixture(params=WEIGHTS, scope="module")
 def builtin(request: pytest.FixtureRequest) -> TextEmbedding:
     return built(request.param)
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _torchvision() -> None:
+    if find_spec("torch"):
+        make_importable()
 
 
 @pytest.fixture(scope="module")

@@ -413,7 +413,8 @@ def heatmap(
 
     ``marked`` are cells, by row and column, that have a star.
     """
-    figure = new_figure(1.6 + 0.75 * len(columns), 1.2 + 0.28 * len(rows))
+    size = (1.6 + 0.75 * len(columns), 1.2 + 0.28 * len(rows))
+    figure = new_figure(*size, layout="constrained")
     panel = figure.add_subplot()
     table = np.array([[row.get(name, math.nan) for name in columns] for row in rows.values()])
     panel.set_facecolor("0.85")
@@ -428,7 +429,6 @@ def heatmap(
             ink = "white" if abs(share - 0.5) > _DARK else "black"
             text = f"{share:.2f}" + "*" * ((names[down], columns[across]) in marked)
             panel.text(across, down, text, ha="center", va="center", size=6, color=ink)
-    figure.tight_layout()
     return figure
 
 

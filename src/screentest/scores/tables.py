@@ -209,7 +209,7 @@ def _long(found: Sequence[Standing], suite: Suite, by: str) -> Table:
         for standing in found:
             one = next((each for each in standing.levels if each.path == level.path), None)
             if one is not None:
-                name = " / ".join(one.path[1:]) or one.path[0]
+                name = _level_name(one)
                 cells: tuple[Cell, ...] = (
                     *(name, one.value, one.better, *_beside(one, suite)),
                     *(one.parts, one.of_parts),
@@ -221,8 +221,13 @@ def _long(found: Sequence[Standing], suite: Suite, by: str) -> Table:
     return Table(name, f"{suite.heading}, {title}", columns, rows, _note(found, suite))
 
 
+def _level_name(level: StandingLevel) -> str:
+    """The path below the root; the root has its own name."""
+    return " / ".join(level.path[1:]) or level.path[0]
+
+
 def _note(found: Sequence[Standing], suite: Suite) -> str:
-    empty = [" / ".join(one.path[1:]) for one in found[0].levels if one.value is None]
+    empty = [_level_name(one) for one in found[0].levels if one.value is None]
     words = f"In no mean, since nothing has a value: {', '.join(empty)}." if empty else ""
     return " ".join(part for part in (suite.note, words) if part)
 
