@@ -38,10 +38,10 @@ def report(
         bool, typer.Option("--embed", help="Put the videos into the page; it may grow large.")
     ] = False,
 ) -> None:
-    """Make one page of one or several runs. It opens from disk, with no network.
+    """Make one page of one or several runs.
 
-    Certificates are beside the metrics they are about. Videos play while they are
-    at the same place relative to the page.
+    It opens from disk, with no network. Certificates are beside the metrics they
+    are about. Videos play while they are at the same place relative to the page.
 
     \b
     Examples:

@@ -1,0 +1,22 @@
+"""Files of ours that the documents name are there."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+PLACES = [ROOT / name for name in ("", "src/screentest", "tests", "bench", "examples")]
+DOCUMENTS = sorted([*ROOT.glob("design/*.md"), *ROOT.glob("docs/*.md")])
+THEIRS = {"worker.py", "amt_worker.py", "evaluate_one_video.py"}
+"""Files of the reader, or of other projects."""
+
+
+@pytest.mark.parametrize("document", DOCUMENTS, ids=lambda path: f"{path.parent.name}/{path.name}")
+def test_files_that_a_document_names(document: Path) -> None:
+    spans = re.findall(r"`([^`\n]+)`", document.read_text(encoding="utf-8"))
+    named = {path for span in spans for path in re.findall(r"[\w./-]+\.(?:py|js)\b", span)}
+    lost = [path for path in named if not any((place / path).exists() for place in PLACES)]
+    assert set(lost) <= THEIRS
