@@ -24,7 +24,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
-from decimal import Decimal
+from dataclasses import replace
 from difflib import get_close_matches
 from os import PathLike
 from pathlib import Path
@@ -67,7 +67,6 @@ if TYPE_CHECKING:
 
     from screentest.certificates.plan import PromptChange
     from screentest.judges.cases import Case
-    from screentest.models import ModelChoice
     from screentest.run import Coverage
     from screentest.testbeds.options import BuildOptions
 
@@ -191,8 +190,9 @@ def build(
     """
     from screentest.testbeds.builder import build_testbed
     from screentest.testbeds.options import BuildOptions, frame_rate, specs_of
+    from screentest.testbeds.sources import check_models
 
-    chosen = settings_of(work).models
+    settings, chat = _build_settings(work)
     options = BuildOptions(
         degradations=_with_backgrounds(specs_of("degradation", aspects or "all"), backgrounds),
         placebos=specs_of("placebo", placebos or "none"),
@@ -203,15 +203,16 @@ def build(
         long_side=long_side or None,
         rate=frame_rate(fps),
         extract=extract,
-        models=tuple(choice for choice in chosen if choice.role != "chat"),
-        device=work.get("device", "auto"),
+        models=tuple(choice for choice in settings.models if choice.role != "chat"),
+        device=settings.device,
     )
     if not 1 <= timeout <= 10**7:  # NaN is neither
         raise BadOption(f"invalid timeout {timeout:g}: must be 1 second or more")
-    chat, cap = _chat_settings(chosen, work)
+    check_models(options)
+    cap = cap_of(work, settings)
     folder, progress = Path(out), work.get("progress")
     sources = _Sources(films, form, join, folder, options, work, timeout)
-    with _engine(work, Settings(device=options.device), timeout=timeout) as (engine, _):
+    with _engine(work, settings, timeout=timeout) as (engine, _):
         done = build_testbed(
             sources.joined.items,
             folder,
@@ -572,23 +573,22 @@ def _with_backgrounds(specs: tuple[str, ...], folder: File | None) -> tuple[str,
     return tuple(f"{name}:{given}" if spec == name else spec for spec in specs)
 
 
-def _chat_settings(
-    chosen: Sequence[ModelChoice], work: ModelOptions
-) -> tuple[Settings | None, Decimal | None]:
-    """The chat models that were chosen, if any was, and the most that may be spent."""
+def _build_settings(work: ModelOptions) -> tuple[Settings, Settings | None]:
+    """The settings, and those of the chat models where any was chosen."""
     from screentest.models.templates import Prompts
 
+    chosen = settings_of({**work, "prompts": None, "prices": None}).models
     chats = tuple(choice for choice in chosen if choice.role == "chat")
     if not chats and (work.get("prompts") is not None or work.get("prices") is not None):
         raise BadOption(
             "--prompts and --prices are for a chat model, and there is none",
             advice="Add --model chat=openai:NAME.",
         )
-    settings = settings_of({**work, "models": [str(choice) for choice in chats], "model": None})
+    settings = settings_of(work)
     if not chats:
-        return None, cap_of(work, settings)
+        return settings, None
     Prompts(settings.prompts)  # a folder that replaces nothing is refused now
-    return settings, cap_of(work, settings)
+    return settings, replace(settings, models=chats)
 
 
 # ---- judge and certify

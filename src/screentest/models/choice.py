@@ -179,24 +179,53 @@ class Models:
         ]
         return f"models: {', '.join(parts)}" + ("" if mixed else f" ({profiles.pop()})")
 
-    def must_be_here(self, names: Iterable[str]) -> None:
-        """Refuse to begin where a profile takes backends whose weights are not here.
+    def must_be_here(self, names: Iterable[str], *, whole: bool = False) -> None:
+        """Refuse to begin where a profile takes backends that cannot load here.
 
-        Of what was chosen one by one, each measurement says what it lacks.
+        Of what was chosen one by one, each measurement says what it lacks; so it does of what a
+        profile leaves to the user, unless ``whole`` asks for every role to be filled.
         """
-        missing: dict[str, ModelChoice] = {}
+        names = list(names)
+        missing: dict[str, Entry] = {}
         for name, choice in self._chosen(names).items():
-            entry = registry.entry(choice.role, choice.backend)
-            if choice.profile and entry.info.get("weights") and not _readiness(entry)[0]:
-                missing[name] = choice
+            lacking = [entry for entry in _needed(choice) if _readiness(entry)[0] is False]
+            if choice.profile and lacking:
+                missing[f"{name}={choice.backend}"] = lacking[0]
         if missing:
-            lacking = ", ".join(f"{name}={one.backend}" for name, one in missing.items())
-            profile = next(iter(missing.values())).profile
+            profile = self._profile
+            pull = any(entry.info.get("weights") for entry in missing.values())
+            ways = ["Get what is missing: screentest models pull light"] if pull else []
+            if not all(entry.info.get("weights") for entry in missing.values()):
+                ways.append("Install the extra: pip install 'screentest[models]'")
             raise UserError(
-                f"the profile {profile!r} takes {lacking}, which cannot load here",
-                advice=f"Get what is missing: screentest models pull {profile}\n"
-                f"`screentest models --models {profile}` says what each one lacks.",
+                f"the profile {profile!r} takes {', '.join(missing)}, which cannot load here",
+                advice="\n".join(
+                    [*ways, f"`screentest models --models {profile}` says what each one lacks."]
+                ),
             )
+        if whole:
+            self._must_be_whole(names)
+
+    def _must_be_whole(self, names: Iterable[str]) -> None:
+        """Refuse to begin where a profile leaves one of these roles to the user."""
+        open_roles: dict[str, NoValue] = {}
+        for name in sorted(set(names)):
+            role, use = _role_and_use(name)
+            chosen = self._choices.get((role, use)) or self._choices.get((role, ""))
+            if chosen is not None and chosen.profile:
+                try:
+                    self.choice(role, use)
+                except NoValue as error:
+                    open_roles[name] = error
+        if open_roles:
+            raise UserError(
+                "; ".join(error.message for error in open_roles.values()),
+                advice="\n".join(error.advice for error in open_roles.values()),
+            )
+
+    @property
+    def _profile(self) -> str:
+        return next((one.profile for one in self._choices.values() if one.profile), DEFAULT)
 
     def _chosen(self, names: Iterable[str]) -> dict[str, ModelChoice]:
         found: dict[str, ModelChoice] = {}
@@ -281,6 +310,15 @@ def profile_choice(profile: str, role: str) -> ModelChoice:
         advice=f"Choose: {' or '.join(ways or [f'--model {role}=BACKEND:MODEL'])}. "
         "`screentest models` lists what there is.",
     )
+
+
+def _needed(choice: ModelChoice) -> Iterator[Entry]:
+    """The backend of a choice, and those that it takes itself: ``efficientdet,text=minilm``."""
+    yield registry.entry(choice.role, choice.backend)
+    for value in choice.options.values():
+        for role in role_names():
+            if isinstance(value, str) and value in registry.names(role):
+                yield registry.entry(role, value)
 
 
 def _role_and_use(name: str) -> tuple[str, str]:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
 from pathlib import Path
 
 from screentest.core.aspects import PairKind
@@ -14,8 +13,8 @@ from screentest.core.errors import BadOption, NoValue, VideoError
 from screentest.core.item import Item
 from screentest.core.outcome import Outcome, Reason
 from screentest.core.registry import build
-from screentest.models import ModelChoice, Models
 from screentest.run import Job, RecordKey, TaskResults
+from screentest.run.session import Settings, open_tools
 from screentest.testbeds.captions.facts import CaptionFacts
 from screentest.testbeds.contract import (
     Chosen,
@@ -71,12 +70,6 @@ def make_pairs(job: Job) -> TaskResults:
     return made
 
 
-@lru_cache(1)
-def _models(choices: tuple[str, ...], device: str) -> Models:
-    """The backends of this process, kept from task to task: loading them takes long."""
-    return Models([ModelChoice.parse(choice) for choice in choices], device=device)
-
-
 class _OperatorRun:
     """One operator at work on one source."""
 
@@ -87,7 +80,8 @@ class _OperatorRun:
         path = task.testbed / task.intact
         video = load_intact(path, task.item.video)
         film = film_of(video, timed_script(task.item), task.facts)
-        models = _models(tuple(map(str, options.models)), options.device)
+        # Kept in this process from task to task: loading models takes long.
+        models = open_tools(Settings(models=options.models, device=options.device)).models
         rng = Rng.of(options.seed, task.item.id, self._built.spec.name)
         self._context = Context(film, rng, models)
         self._folder = path.parent

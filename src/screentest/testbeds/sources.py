@@ -106,9 +106,15 @@ class Change:
 
 def changes(options: BuildOptions, extractor: str) -> list[Change]:
     """All operators of a build, in the order asked for."""
-    models = Models(options.models, device=options.device)
-    models.must_be_here(roles_of(options))
+    models = check_models(options)
     return [*_degradations(options, models, extractor), *_placebos(options)]
+
+
+def check_models(options: BuildOptions) -> Models:
+    """The models of a build; UserError where those of a profile are not all here."""
+    models = Models(options.models, device=options.device)
+    models.must_be_here(roles_of(options), whole=True)
+    return models
 
 
 def roles_of(options: BuildOptions) -> list[str]:
