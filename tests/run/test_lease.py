@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from screentest.core import RunBusy
-from screentest.run import RunStore, find_runs, holder, summarize
+from screentest.run import RunStore, find_runs, holder, read_summary
 from screentest.run.lease import Lease
 from tests.run.conftest import Children, dump, read_lines
 
@@ -26,14 +26,14 @@ def test_the_second_process_says_who_is_there(tmp_path: Path, children: Children
     found = holder(folder)
     assert found is not None
     assert found.pid == first.pid
-    assert summarize(folder).state == "running"
+    assert read_summary(folder).state == "running"
     first.kill()
     first.wait()
     assert holder(folder) is None
-    assert summarize(folder).state == "killed"
+    assert read_summary(folder).state == "killed"
     assert children.finish(folder, tasks=10)[0] == 0  # taken over
     assert len(dump(folder)) == 10
-    assert summarize(folder).state == "finished"
+    assert read_summary(folder).state == "finished"
 
 
 def test_the_same_process_twice(tmp_path: Path) -> None:

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from screentest.core import CallIntent, CallReceipt, CallStatus, RunError, ServiceError
-from screentest.run import InlineEngine, RunStore, execute, find_runs, summarize
+from screentest.run import InlineEngine, RunStore, execute, find_runs, read_summary
 from tests.run.work import task
 
 
@@ -36,7 +36,7 @@ def test_every_run_with_its_state(tmp_path: Path) -> None:
     )
     assert finished.spending.cost == Decimal("0.5")
     assert "not a database" in found[2].problem
-    assert summarize(tmp_path / "d").state == "finished"
+    assert read_summary(tmp_path / "d").state == "finished"
 
 
 def test_what_lies_in_a_run_belongs_to_it(tmp_path: Path) -> None:

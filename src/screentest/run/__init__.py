@@ -7,7 +7,7 @@ from screentest.run.inputs import ABSENT, InputHashes, Stamp, hash_file, hash_it
 from screentest.run.lease import Holder, holder
 from screentest.run.ledger import Call, Ledger, Spending
 from screentest.run.notes import EvaluatorNote
-from screentest.run.reader import Coverage, RunReader, RunSummary, Start, find_runs, summarize
+from screentest.run.reader import Coverage, RunReader, RunSummary, Start, find_runs, read_summary
 from screentest.run.records import Record, RecordKey
 from screentest.run.repair import Repair, repair
 from screentest.run.store import RunStore
@@ -48,7 +48,7 @@ __all__ = [
     "hash_item",
     "hash_parts",
     "holder",
+    "read_summary",
     "repair",
     "rows",
-    "summarize",
 ]

@@ -220,7 +220,7 @@ class RunSummary:
         return (self.starts[-1].ending or "killed") if self.starts else "empty"
 
 
-def summarize(folder: Path) -> RunSummary:
+def read_summary(folder: Path) -> RunSummary:
     """One run at a glance; a run that cannot be read says why."""
     try:
         with RunReader(folder) as run:
@@ -241,4 +241,4 @@ def find_runs(folder: Path) -> Iterator[RunSummary]:
         folders.sort()
         if FILE in files:
             folders.clear()  # what is inside a run belongs to it
-            yield summarize(Path(place))
+            yield read_summary(Path(place))
