@@ -39,8 +39,13 @@ def toy_suite() -> Iterator[None]:
     def toy() -> Suite:
         return Suite("toy", ("frozen", "contrast:rate=2"))
 
+    @register("suite", "toy_lost", version=1, summary="one metric that has a model, one without")
+    def toy_lost() -> Suite:
+        return Suite("toy_lost", ("frozen", "videoscore"))
+
     yield
-    registry._entries.pop(("suite", "toy"))
+    for name in ("toy", "toy_lost"):
+        registry._entries.pop(("suite", name))
 
 
 @pytest.fixture(scope="module")
@@ -91,9 +96,9 @@ def written(folder: Path, name: str, pictures: list[Picture]) -> VideoFile:
     return VideoFile(name, "", size, len(pictures), Fraction(FRAMES, RATE), width, height)
 
 
-def certified(testbed: Path, out: Path, *more: str | Path) -> str:
+def certified(testbed: Path, out: Path, *more: str | Path, suite: str = "toy") -> str:
     result = invoke(
-        *("certify", "--suite", "toy", "--testbed", testbed, "--out", out),
+        *("certify", "--suite", suite, "--testbed", testbed, "--out", out),
         *("--workers", "1", *more),
     )
     assert result.exit_code == 0, result.output
@@ -133,6 +138,35 @@ def test_the_printed_matrix_fits_the_screen(
     assert [cell.rstrip("*") for cell in rows["frozen"]] == ["50", "50", "50", "100", "50"]
     assert rows["pairs"] == ["4", "2", "2", "2", "2"]
     assert "haze: aesthetics/haze" in said
+
+
+def test_the_printed_matrix_says_what_is_missing_and_who_answered(
+    testbed: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", "80")
+    said = certified(testbed, tmp_path / "run", "--signature", "full", suite="toy_lost")
+    assert fits(said)
+    made = screentest.certify((), testbed, suite="toy_lost", out=tmp_path / "run", workers=1)
+    lost = [one.judge for one in made.certificates if one.overall.failure is not None]
+    assert len(lost) >= 5
+    assert all(name.startswith("videoscore") for name in lost)
+    assert f"Without any answer: {len(lost)}" in said
+    assert "nothing fills the role 'videoscore'" in " ".join(said.split())
+    for one in made.certificates:
+        assert one.signature in "".join(line.strip() for line in said.splitlines())
+
+
+@pytest.mark.parametrize("more", [(), ("--json",)])
+def test_signatures_are_short_or_full(testbed: Path, tmp_path: Path, more: tuple[str, ...]) -> None:
+    for command in (
+        ("certify", "frozen", "--testbed", testbed),
+        ("certify", "--suite", "toy", "--testbed", testbed),
+        ("score", testbed / "one.mkv", "--metrics", "frozen"),
+    ):
+        done = invoke(*command, "--out", tmp_path / "run", "--signature", "nonsense", *more)
+        assert done.exit_code == 2
+        assert "invalid --signature 'nonsense': must be short or full" in done.output
+        assert not (tmp_path / "run").exists()
 
 
 def test_a_star_says_that_chance_is_ruled_out() -> None:

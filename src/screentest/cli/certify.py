@@ -119,6 +119,10 @@ def certify(
         if suite:
             show(made.matrix())
             _print_lost(made)
+            if signature == "full":
+                print_heading("Signatures")
+                for one in made.certificates:
+                    print_indented(one.signature)
         else:
             _print_certificates(made, full=signature == "full")
         print_models(made.models)

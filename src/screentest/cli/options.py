@@ -55,8 +55,22 @@ OutOption = Annotated[Path, typer.Option("--out", metavar="DIR", help="The run's
 AspectsOption = Annotated[
     str, typer.Option("--aspects", metavar="NAMES", help="all, or some, with commas.")
 ]
+
+
+def _short_or_full(text: str) -> str:
+    if text not in ("short", "full"):
+        raise BadOption(f"invalid --signature {text!r}: must be short or full")
+    return text
+
+
 SignatureOption = Annotated[
-    str, typer.Option("--signature", metavar="short|full", help="How signatures are written.")
+    str,
+    typer.Option(
+        "--signature",
+        metavar="short|full",
+        help="How signatures are written.",
+        callback=_short_or_full,
+    ),
 ]
 
 OptionSet: TypeAlias = Mapping[str, tuple[Any, Any]]

@@ -24,7 +24,6 @@ from screentest.cli.options import (
 )
 from screentest.cli.progress import watched
 from screentest.cli.tables import print_heading, print_indented, print_lines, print_models, show
-from screentest.core import BadOption
 from screentest.results import Scores
 
 
@@ -91,8 +90,6 @@ def score(
       screentest score --suite NAME --data prompts.json --videos out/ \\
           --model-name X
     """
-    if signature not in ("short", "full"):
-        raise BadOption(f"invalid --signature {signature!r}: must be short or full")
     job = partial(
         screentest.score,
         inputs or (),
