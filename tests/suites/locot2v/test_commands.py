@@ -103,6 +103,7 @@ def test_items_with_missing_videos(tmp_path: Path) -> None:
         *("--categories", categories, "--out", manifest),
     )
     assert result.exit_code == 0
+    assert "1 item of 2 prompts; 1 missing" in result.stdout
     assert "food_1" in result.stdout
     (item,) = read_manifest(manifest)
     assert item.groups == {

@@ -10,6 +10,7 @@ import pytest
 from screentest.core import Item, Outcome, OutputInfo, Reason, Score, Table
 from screentest.reports.data import Report, read_report
 from screentest.reports.html import write_html
+from screentest.reports.sections import sections
 from screentest.reports.tables import tables
 from screentest.suites.locot2v.charts import own_charts
 from tests.reports.runs import score_run
@@ -127,6 +128,9 @@ def test_other_runs_have_none_of_it(tmp_path: Path) -> None:
     run = score_run(tmp_path / "run", [item], {("a", "calm"): Outcome.of(Score(0.5))})
     report = read_report([run])
     assert not [one for one in tables(report) if is_suites(one)]
+    assert sections(report) == []
+    write_html(report, tmp_path / "report.html")
+    assert "LoCoT2V-Bench" not in (tmp_path / "report.html").read_text()
 
 
 def is_suites(one: Table) -> bool:

@@ -135,7 +135,8 @@ def items(
     )
     if not as_json:
         counts = f"{plural(len(found), 'item')} of {plural(len(suite.records), 'prompt')}"
-        print_indented(f"{counts}, in {out}", indent=0)
+        lost = f"; {len(missing):,} missing" if missing else ""
+        print_indented(f"{counts}{lost}, in {out}", indent=0)
 
 
 def _categories(path: Path | None) -> dict[str, str]:
