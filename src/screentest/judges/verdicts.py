@@ -48,7 +48,7 @@ def judge_of(text: str) -> Evaluator:
     if registry.has("metric", name.partition(".")[0]):
         name, _, output = name.partition(".")
     spec = f"{name}{colon}{options}"
-    if known(spec) == "judge":
+    if not output and known(spec) == "judge":
         return resolve(spec, "judge")
     metric = resolve(spec)
     return Evaluator("judge", text, metric.spec, as_judge(spec, output), metric.signature)
