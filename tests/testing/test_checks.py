@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from screentest.core import registry
+from screentest.core import BadOption, registry
 from screentest.models.roles import CHAT, role_entry, role_names
 from screentest.testing import (
     BrokenContract,
@@ -48,12 +48,22 @@ def test_all_our_judges(chat: list[str], tmp_path: Path) -> None:
     votes = tmp_path / "votes.csv"
     votes.write_text("video,aspect,choice\nbed/film/darker.mkv,aesthetics,intact\n")
     names = [f"{name}:votes={votes}" if name in NEEDS else name for name in ours("judge")]
+    assert len(names) >= 3
     check_judge(*names, "contrast", models=chat)
 
 
 def test_all_our_degradations_and_placebos() -> None:
-    check_degradation(*ours("degradation"))
-    check_placebo(*ours("placebo"))
+    degradations, placebos = ours("degradation"), ours("placebo")
+    assert len(degradations) >= 10
+    assert len(placebos) >= 5
+    check_degradation(*degradations)
+    check_placebo(*placebos)
+
+
+@pytest.mark.parametrize("check", [check_metric, check_judge, check_degradation, check_placebo])
+def test_no_names_are_not_a_success(check: Callable[..., None]) -> None:
+    with pytest.raises(BadOption, match="there is nothing to check"):
+        check()
 
 
 def test_our_backends_that_need_no_weights() -> None:

@@ -24,7 +24,7 @@ import numpy as np
 
 from screentest.api import build as build_bed
 from screentest.core.aspects import Aspect
-from screentest.core.errors import NoValue
+from screentest.core.errors import BadOption, NoValue
 from screentest.core.frames import Image
 from screentest.core.item import Clip, Item, Script, Shot, Span
 from screentest.core.metric import MetricInfo
@@ -164,6 +164,11 @@ def _problems() -> Iterator[list[str]]:
         raise BrokenContract(list(dict.fromkeys(found)))
 
 
+def _must_name(specs: Sequence[str]) -> None:
+    if not specs:
+        raise BadOption("there is nothing to check", advice="Name at least one.")
+
+
 def check_metric(
     *specs: str,
     models: Sequence[str] = (),
@@ -177,6 +182,7 @@ def check_metric(
     and by two worker processes. All that they rest on is declared, and so in the signature.
     ``items`` are films of your own, besides ours.
     """
+    _must_name(specs)
     chosen = settings or read_settings(models)
     with _problems() as problems, tempfile.TemporaryDirectory() as folder:
         metrics = [resolve(spec) for spec in dict.fromkeys(specs)]
@@ -321,6 +327,7 @@ def check_judge(
     that asks no chat model prefers the same video in either order, and neither of two that are
     the same.
     """
+    _must_name(specs)
     chosen = settings or read_settings(models)
     with _problems() as problems, tempfile.TemporaryDirectory() as name:
         folder = Path(name)
@@ -419,6 +426,7 @@ def check_placebo(*specs: str, models: Sequence[str] = (), items: Sequence[Item]
 
 def _rounds(specs: Sequence[str]) -> list[list[str]]:
     """A testbed has each name once: two specs of one name are built one after the other."""
+    _must_name(specs)
     rounds: list[list[str]] = []
     for spec in specs:
         name = spec.partition(":")[0]
