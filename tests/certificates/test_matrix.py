@@ -151,10 +151,10 @@ def test_the_printed_matrix_says_what_is_missing_and_who_answered(
     assert len(lost) == 5
     assert lost[0] == "videoscore.visual_quality"  # a value of the metric, not the judge
     assert f"Without any answer: {len(lost)}" in said
-    assert f"missing_model (20): {', '.join(lost)}" in " ".join(said.split())
+    assert f"not_applicable (12): {', '.join(lost)}" in " ".join(said.split())
     unbroken = "".join(said.split())
     for one in made.certificates:
-        assert one.signature.replace(" ", "") in unbroken
+        assert f"{one.judge}:{one.signature}".replace(" ", "") in unbroken
 
 
 @pytest.mark.parametrize("more", [(), ("--json",)])

@@ -122,7 +122,7 @@ def certify(
             if signature == "full":
                 print_heading("Signatures")
                 for one in made.certificates:
-                    print_indented(one.signature)
+                    print_indented(f"{one.judge}: {one.signature}")
         else:
             _print_certificates(made, full=signature == "full")
         print_models(made.models)
