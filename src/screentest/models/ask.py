@@ -26,7 +26,7 @@ from screentest.core.frames import Filter, Frame, FrameRequest, Size, VideoInfo
 from screentest.core.item import Span, Time
 from screentest.core.metric import Resources
 from screentest.core.outcome import Outcome, Reason
-from screentest.models.chat.messages import ChatAnswer, ChatRequest, Encoding, Sampling, timed
+from screentest.models.chat.messages import ChatAnswer, ChatRequest, Encoding, Sampling, Text, timed
 from screentest.models.templates import Pictures, Prompts
 from screentest.video import evenly
 
@@ -101,17 +101,9 @@ class Query:
         return answer
 
 
-def ask(
-    resources: Resources,
-    template: str,
-    slots: Slots,
-    form: type[BaseModel] | None = None,
-    use: str = "",
-    *,
-    role: str = "chat",
-) -> Any:
-    """The answer to one question; raises NoValue where there is none."""
-    return Query(template, form, role, use).one(resources, slots)
+def plain_request(text: str, pictures: Pictures, use: str) -> ChatRequest:
+    """A question in the user's own words, without a template: pictures first, then the text."""
+    return ChatRequest((*pictures.parts, Text(text)), use=use)
 
 
 def send(chat: Chat, requests: Iterable[ChatRequest], *, together: int = 0) -> list[Outcome[Any]]:

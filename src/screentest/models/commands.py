@@ -21,19 +21,19 @@ from screentest.cli.options import (
 )
 from screentest.cli.progress import watched
 from screentest.cli.tables import print_checks, print_heading, print_indented, rendered, show
-from screentest.core import BadOption, Size
-from screentest.core.frames import Frame
+from screentest.core import BadOption
+from screentest.core.frames import Filter, Frame
 from screentest.core.table import Column, Table
 from screentest.models import Models, read_models, weights
+from screentest.models.ask import Frames, plain_request
 from screentest.models.catalogue import Weights
 from screentest.models.chat.costs import MemoryLedger
-from screentest.models.chat.messages import ChatRequest, Encoding, Part, Text, timed
 from screentest.models.choice import RoleState, WeightsState, list_roles, list_weights
 from screentest.models.pull import add as add_weights
 from screentest.models.pull import pull as pull_weights
 from screentest.run import RunStore
-from screentest.run.session import read_settings
-from screentest.video import evenly, probe, sample_frames, supervised
+from screentest.run.session import Settings, Tools, read_settings
+from screentest.video import supervised
 
 models = typer.Typer(rich_markup_mode=None)
 
@@ -274,7 +274,8 @@ def ask(
     settings = read_settings([model], prices=prices)
     (choice,) = settings.models
     backend = Models(settings.models).role("chat")
-    request = ChatRequest(_parts(question, video, count), use="ask")
+    frames = [] if video is None else supervised(_frames, video, count).unwrap()
+    request = plain_request(question, _shown(count).pictures(frames), "ask")
     if dry_run:
         if not hasattr(backend, "estimate"):
             raise BadOption(f"{choice.backend} sends nothing: there is nothing to estimate")
@@ -292,15 +293,12 @@ def ask(
     err().print(f"{answer.usage.input_tokens} tokens in, {answer.usage.output_tokens} out{cost}")
 
 
-def _parts(question: str, video: Path | None, count: int) -> tuple[Part, ...]:
-    if video is None:
-        return (Text(question),)
-    frames = supervised(_frames, video, count).unwrap()
-    return (*timed(frames, Encoding()), Text(question))
-
-
 def _frames(video: Path, count: int) -> list[Frame]:
-    return list(sample_frames(video, evenly(probe(video).span, count), size=Size(long_side=512)))
+    return list(_shown(count).of(Tools(Settings()), video))
+
+
+def _shown(count: int) -> Frames:
+    return Frames(count=count, long_side=512, filter=Filter.BICUBIC)
 
 
 COMMANDS = {"models": models, "ask": ask}
