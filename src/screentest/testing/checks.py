@@ -126,7 +126,9 @@ def captioned_film(folder: Path, name: str = "film", clips: int = 4, seconds: in
     """A film of several shots with a timed script: what a testbed is built from."""
     count = RATE * seconds
     pictures = [
-        picture for clip in range(clips) for picture in gliding(count, 1 + clip % 2, 10 + clip)
+        picture
+        for clip in range(clips)
+        for picture in gliding(count, 1 + clip % 2, 10 + clip, 72, 96)
     ]
     script = Script(
         tuple(
