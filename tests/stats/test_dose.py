@@ -89,7 +89,7 @@ def test_nonsense_is_refused() -> None:
         dose_response([1, 1], [1, 2], [3, 3])
     with pytest.raises(ValueError, match="equally many"):
         dose_response([1, 2], [1], [3, 3])
-    with pytest.raises(ValueError, match="no share"):
+    with pytest.raises(ValueError, match="invalid share"):
         dose_response([1, 2], [4, 1], [3, 3])
 
 

@@ -55,5 +55,5 @@ def test_nothing_has_no_rate() -> None:
 def test_nonsense_is_refused() -> None:
     with pytest.raises(ValueError, match="none of A, B and C"):
         filter_pairs({"pair": "AAD"})
-    with pytest.raises(ValueError, match="left out"):
+    with pytest.raises(ValueError, match="cannot leave"):
         Retention(3, 2, 2)

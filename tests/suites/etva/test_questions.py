@@ -36,8 +36,8 @@ def asked(number: int, element: str = "", *needs: str) -> PromptQuestion:
     [
         (((Entity("e1", "cat"), Entity("e1", "dog")), (), ()), "the id 'e1'"),
         (((Entity("e1", " "),), (), ()), "says nothing"),
-        (((Entity("e1", "cat"),), (Attribute("a1", "e2", "red"),), ()), "no entity"),
-        (((Entity("e1", "cat"),), (), (Relation("r1", "e1", "on", "a"),)), "no entity"),
+        (((Entity("e1", "cat"),), (Attribute("a1", "e2", "red"),), ()), "not an entity"),
+        (((Entity("e1", "cat"),), (), (Relation("r1", "e1", "on", "a"),)), "not an entity"),
         (((Entity("", "cat"),), (), ()), "the id ''"),
     ],
 )
