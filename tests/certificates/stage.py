@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 from unittest.mock import patch
 
@@ -61,7 +62,8 @@ def build_small(folder: Path, items: Sequence[Item], **options: Any) -> Path:
     """A testbed of all that is asked for; captions are read as if they mentioned everything."""
     base: dict[str, Any] = {"clips": (2,), "long_side": 96, "encoder": QUICK}
     extractor = Extractor("stand_in", lambda caption: ALL if caption else CaptionFacts())
-    with patch("screentest.testbeds.pairs._models", lambda *_: PlainBackends(**_MIDDLE)):
+    tools = SimpleNamespace(models=PlainBackends(**_MIDDLE))
+    with patch("screentest.testbeds.pairs.open_tools", lambda *_: tools):
         build_testbed(
             items,
             folder,
