@@ -10,7 +10,7 @@ PYTEST_WORKERS ?= 2
 # make test TORCH="torch==2.13.0 torchvision==0.28.0 --index-url URL"
 TORCH ?= torch==2.13.0 torchvision==0.28.0
 
-.PHONY: demo test test-core test-ray lint bench testbed clean help
+.PHONY: demo test test-slow test-core test-ray coverage lint bench testbed clean help
 
 help:  ## what can be made
 	@awk -F':.*## ' '/^[a-z-]+:.*## /{printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -19,13 +19,22 @@ demo: $(VENV)/installed  ## the main job on the packaged sample, with no torch a
 	@$(VENV)/bin/screentest demo
 	@echo "(the command is $(VENV)/bin/screentest)"
 
-test: $(MODELS)/tested $(SCENEDETECT)/installed  ## everything: lint, types, all tests
+# All tests of a file go to one worker, so that what they share is made once.
+PYTEST := -m pytest -n $(PYTEST_WORKERS) --dist loadfile --no-loadscope-reorder
+
+test: $(MODELS)/tested $(SCENEDETECT)/installed  ## lint, types, all tests but the slow ones
 	$(MAKE) --no-print-directory lint ENV=$(MODELS)
-	$(MODELS)/bin/python -m pytest -n $(PYTEST_WORKERS) --cov --cov-report=term:skip-covered
+	$(MODELS)/bin/python $(PYTEST)
+
+test-slow: $(MODELS)/tested $(SCENEDETECT)/installed  ## the slow tests too: more films, more kills
+	SCREENTEST_SLOW=1 $(MODELS)/bin/python $(PYTEST)
+
+coverage: $(MODELS)/tested $(SCENEDETECT)/installed  ## which lines the tests of make test reach
+	$(MODELS)/bin/python $(PYTEST) --cov --cov-report=term:skip-covered
 
 test-core: $(VENV)/tested $(SCENEDETECT)/installed  ## the same without torch
 	$(MAKE) --no-print-directory lint ENV=$(VENV)
-	$(VENV)/bin/python -m pytest -n $(PYTEST_WORKERS) -m "not models"
+	$(VENV)/bin/python $(PYTEST) -m "not models"
 
 test-ray: $(RAY)/tested  ## the engine for clusters alone, on a cluster of two nodes, without torch
 	$(RAY)/bin/python -m pytest tests/run/test_ray.py tests/models/test_hosting.py

@@ -28,8 +28,13 @@ from tests.terminal import CLEAN, Screentest  # noqa: E402
 if TYPE_CHECKING:
     from playwright.sync_api import Browser
 
+# Two tests run at once: threads of both would wait for each other.
+os.environ.setdefault("OMP_NUM_THREADS", "1")
+
 # No timed assertions: a busy machine is not a failure.
-settings.register_profile("screentest", deadline=None)
+settings.register_profile(
+    "screentest", deadline=None, max_examples=200 if os.environ.get("SCREENTEST_SLOW") else 50
+)
 settings.load_profile("screentest")
 
 ROOT = Path(__file__).resolve().parent.parent

@@ -86,6 +86,7 @@ def killed_when(records_made: int, out: Path, line: list[str], environment: dict
         child.wait(PATIENCE)
 
 
+@pytest.mark.slow
 def test_a_hundred_pairs_killed_and_resumed(
     hundred: Path, coin: Path, environment: dict[str, str], tmp_path: Path
 ) -> None:

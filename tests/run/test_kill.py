@@ -20,7 +20,8 @@ from tests.run.conftest import PATIENCE, Children, dump, many_children, read_lin
 
 TASKS = 40
 KILLS = 10
-RUNS = 5  # times KILLS makes 50 points
+RUNS = 2
+SLOW_RUNS = 5  # times KILLS makes 50 points
 
 
 @pytest.fixture(scope="module")
@@ -47,7 +48,10 @@ def recorded(folder: Path) -> set[str]:
         return set()
 
 
-@pytest.mark.parametrize("seed", range(RUNS))
+@pytest.mark.parametrize(
+    "seed",
+    [*range(RUNS), *(pytest.param(n, marks=pytest.mark.slow) for n in range(RUNS, SLOW_RUNS))],
+)
 def test_killed_ten_times_and_resumed(
     seed: int, tmp_path: Path, children: Children, uninterrupted: list[str]
 ) -> None:

@@ -292,6 +292,7 @@ def test_what_is_known_of_the_sample() -> None:
     assert _fit_of("default", sample_films()) == Fit(15, 0, 0, 6, 7)
 
 
+@pytest.mark.slow
 def test_over_the_hardest_of_the_known_films(shared_data: Path) -> None:
     """Generated films, gradual transitions, and the one single shot with a false cut.
 

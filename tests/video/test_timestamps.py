@@ -12,6 +12,8 @@ from screentest.video import probe, sample_frames, scan, survey
 from tests.video import clips
 
 REAL = ("ai_generated", "etva_microgravity", "multishot", "singleshot", "tiny")
+PARTS = 6
+"""Of the real files: one is looked at in the ordinary run."""
 SUFFIXES = {".mp4", ".mpg", ".ogv", ".webm"}
 
 
@@ -70,7 +72,10 @@ def test_a_stream_without_timestamps_is_said_to_have_none(ffmpeg: str, tmp_path:
     assert times.times == [Fraction(n, 24) for n in range(48)]  # made at 24 frames/s
 
 
-def test_real_files(ffprobe: str, shared_data: Path) -> None:
+@pytest.mark.parametrize(
+    "part", [0, *(pytest.param(n, marks=pytest.mark.slow) for n in range(1, PARTS))]
+)
+def test_real_files(part: int, ffprobe: str, shared_data: Path) -> None:
     videos = sorted(
         path
         for folder in REAL
@@ -78,7 +83,7 @@ def test_real_files(ffprobe: str, shared_data: Path) -> None:
         if path.suffix in SUFFIXES and path.name != "bbb_full_512x288.mp4"  # 15 s in ffprobe
     )
     assert len(videos) > 40
-    for video in videos:
+    for video in videos[part::PARTS]:
         reference = clips.ffprobe_times(ffprobe, video)
         assert survey(video).times == reference, video.name
 

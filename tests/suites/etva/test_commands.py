@@ -135,6 +135,7 @@ main()
 """
 
 
+@pytest.mark.slow
 def test_all_released_prompts_killed_and_resumed(shared_data: Path, tmp_path: Path) -> None:
     released = shared_data / "etva" / "qa_sample.json"
     good = well_behaved()

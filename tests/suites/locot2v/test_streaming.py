@@ -65,6 +65,7 @@ def test_frames_are_let_go(spec: str, long_film: Path) -> None:
     assert alive() <= 1
 
 
+@pytest.mark.slow
 def test_ten_times_the_film_needs_hardly_more_memory(tmp_path: Path) -> None:
     """All streaming metrics in one scan: what Python and NumPy hold at the most."""
     specs = [spec.partition(":")[0] for spec in STREAMING]
