@@ -62,6 +62,7 @@ def records(run: Path) -> list[str]:
         return list(canonical(reader.records()))
 
 
+@pytest.mark.slow
 def test_killed_and_resumed_a_hundred_pairs_come_out_as_if_nothing_had_happened(
     hundred: Path, tmp_path: Path
 ) -> None:

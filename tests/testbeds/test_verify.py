@@ -8,6 +8,7 @@ import shutil
 import subprocess
 from collections.abc import Callable
 from dataclasses import replace
+from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
@@ -306,6 +307,7 @@ def test_a_testbed_can_be_moved_to_another_machine(tmp_path: Path) -> None:
         placebos=("trim",),
         clips=(2,),
         long_side=96,
+        rate=Fraction(4),
         encoder=QUICK,
     )
     old, new = tmp_path / "old" / "bed", tmp_path / "new" / "bed"

@@ -95,7 +95,7 @@ OPTIONS: tuple[Options, ...] = (
     ),
 )
 DEFAULTS = OPTIONS[:2]
-"""All that is asked about the sample's films, which are longer than those made here."""
+"""All that is asked about two of the sample's films, longer than those made here."""
 
 
 @pytest.fixture(scope="module")
@@ -145,11 +145,11 @@ def films(ffmpeg: str, sample: Path, tmp_path_factory: pytest.TempPathFactory) -
 def peer(scenedetect_python: str, films: list[Path]) -> Peer:
     one = Peer(scenedetect_python)
     one.ask(films[4:])
-    one.ask(films[:4], DEFAULTS)
+    one.ask(films[2:4], DEFAULTS)
     return one
 
 
-@pytest.mark.parametrize("place", range(4 + len(MADE)))
+@pytest.mark.parametrize("place", range(2, 4 + len(MADE)))
 def test_the_same_cuts(peer: Peer, films: list[Path], place: int) -> None:
     """The same frames, at the same times since the film began."""
     video = films[place]
