@@ -37,7 +37,7 @@ test-core: $(VENV)/tested $(SCENEDETECT)/installed  ## the same without torch
 	$(VENV)/bin/python $(PYTEST) -m "not models"
 
 test-ray: $(RAY)/tested  ## the engine for clusters alone, on a cluster of two nodes, without torch
-	$(RAY)/bin/python -m pytest tests/run/test_ray.py tests/models/test_hosting.py
+	SCREENTEST_SLOW=1 $(RAY)/bin/python -m pytest tests/run/test_ray.py tests/models/test_hosting.py
 
 ENV := $(VENV)
 lint: $(ENV)/tested  ## ruff and mypy

@@ -148,6 +148,7 @@ def test_a_killed_node_loses_nothing_and_doubles_nothing(
     assert sorted(record.attempts for record in records) == [1] * (TASKS - 1) + [2]
 
 
+@pytest.mark.slow
 def test_trouble_on_a_cluster(drive: Drive, tmp_path: Path) -> None:
     """One task kills its worker once, one pays half a unit twice, one would wait for ever.
 
@@ -194,6 +195,7 @@ def test_metrics_give_the_same_records_byte_for_byte(
     assert on_ray == score(tmp_path / "local", *what)
 
 
+@pytest.mark.slow
 def test_models_are_lent_by_a_host_with_a_gpu(nodes: Nodes, sample: Path, tmp_path: Path) -> None:
     """The backend is an external worker, which notes whose child it is."""
     nodes.add_second()

@@ -23,6 +23,9 @@ BACKENDS = ("matting=grabcut", "detection=saliency", "segmentation=grabcut", "in
 """Such as need no weights: the same everywhere."""
 
 
+pytestmark = pytest.mark.slow
+
+
 @pytest.fixture(scope="module")
 def built(shared_data: Path, tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, BuildResult]:
     folder = tmp_path_factory.mktemp("reduced")
