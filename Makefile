@@ -19,14 +19,18 @@ demo: $(VENV)/installed  ## the main job on the packaged sample, with no torch a
 	@$(VENV)/bin/screentest demo
 	@echo "(the command is $(VENV)/bin/screentest)"
 
+# Compiled first: tests start hundreds of processes, and some machines write no bytecode.
+COMPILE := -m compileall -q src tests
 # All tests of a file go to one worker, so that what they share is made once.
 PYTEST := -m pytest -n $(PYTEST_WORKERS) --dist loadfile --no-loadscope-reorder
 
 test: $(MODELS)/tested $(SCENEDETECT)/installed  ## lint, types, all tests but the slow ones
 	$(MAKE) --no-print-directory lint ENV=$(MODELS)
+	@$(MODELS)/bin/python $(COMPILE)
 	$(MODELS)/bin/python $(PYTEST)
 
 test-slow: $(MODELS)/tested $(SCENEDETECT)/installed  ## the slow tests too: more films, more kills
+	@$(MODELS)/bin/python $(COMPILE)
 	SCREENTEST_SLOW=1 $(MODELS)/bin/python $(PYTEST)
 
 coverage: $(MODELS)/tested $(SCENEDETECT)/installed  ## which lines the tests of make test reach
@@ -34,6 +38,7 @@ coverage: $(MODELS)/tested $(SCENEDETECT)/installed  ## which lines the tests of
 
 test-core: $(VENV)/tested $(SCENEDETECT)/installed  ## the same without torch
 	$(MAKE) --no-print-directory lint ENV=$(VENV)
+	@$(VENV)/bin/python $(COMPILE)
 	$(VENV)/bin/python $(PYTEST) -m "not models"
 
 test-ray: $(RAY)/tested  ## the engine for clusters alone, on a cluster of two nodes, without torch

@@ -67,6 +67,7 @@ def test_a_profile_that_is_not_here_builds_nothing(
     assert not bed.exists()
 
 
+@pytest.mark.slow
 def test_score_and_certify_take_a_profile(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     bed = screentest.build(FILM, aspects=["aesthetics"], clips=1, long_side=96, fps=2, workers=1)
