@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Literal
 
 from screentest.certificates.certificate import Accuracy, AspectResult, FilterResult, PlaceboResult
-from screentest.core import Aspect, Choice, Outcome, PairKind, Reason, all_aspects
+from screentest.core import Aspect, Choice, Failure, Outcome, PairKind, Reason, all_aspects
 from screentest.judges.cases import Judgement, in_both_orders, strongest
 from screentest.stats import bootstrap_accuracy, order_effect, pearson, wald, wilson
 from screentest.stats.trend import DoseResponse, Trend, dose_response, duration_trend
@@ -17,17 +17,14 @@ def accuracy(judgements: Sequence[Judgement]) -> Outcome[Accuracy]:
     """Points with all their intervals; a failed Outcome where nothing was answered."""
     answered = [(one, earned) for one in judgements if (earned := one.points) is not None]
     points = [value for _, value in answered]
-    failures = Counter(
-        one.outcome.failure.reason
+    lost = [
+        one.outcome.failure
         for one in judgements
         if one.outcome is not None and one.outcome.failure is not None
-    )
+    ]
+    failures = Counter(one.reason for one in lost)
     if not points:
-        reasons = ", ".join(
-            f"{reason.value} ({count})" for reason, count in sorted(failures.items())
-        )
-        reason = max(failures, key=lambda one: failures[one]) if failures else Reason.NOT_APPLICABLE
-        return Outcome.failed(reason, reasons or "nothing was judged")
+        return _no_answer(lost, len(judgements))
     # Several orders and repeats of a pair are not independent: sources are resampled whole.
     clusters = [one.case.cluster for one, _ in answered]
     total = sum(points)
@@ -47,6 +44,18 @@ def accuracy(judgements: Sequence[Judgement]) -> Outcome[Accuracy]:
             pairs=pairs,
         )
     )
+
+
+def _no_answer(lost: Sequence[Failure], total: int) -> Outcome[Accuracy]:
+    """The commonest reason, in the words of its first failure, and the others by name."""
+    if not lost:
+        return Outcome.failed(Reason.NOT_APPLICABLE, "nothing was judged")
+    counts = Counter(one.reason for one in lost)
+    reason = max(counts, key=lambda one: counts[one])
+    first = next(one for one in lost if one.reason is reason)
+    others = [f"{one.value} {count}" for one, count in sorted(counts.items()) if one is not reason]
+    many = ", ".join([f"{counts[reason]} of {total} judgements", *others])
+    return Outcome.failed(reason, f"{first.detail or 'no answer'} ({many})", first.advice)
 
 
 def by_pair(judgements: Iterable[Judgement]) -> dict[tuple[str, str], tuple[Judgement, float]]:

@@ -49,7 +49,8 @@ def certify(
         str, typer.Option(metavar="NAME", help="Every value of a suite's metrics, as a judge.")
     ] = "",
     chart: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Draw judges by aspects: .svg or .png.")
+        Path | None,
+        typer.Option(metavar="FILE", help="Draw judges by aspects: .svg, .png or .pdf."),
     ] = None,
     out: OutOption = Path("certificates"),
     aspects: AspectsOption = "all",

@@ -182,7 +182,7 @@ def table(
     runs: RunsArgument,
     by: Annotated[str, typer.Option(metavar="GROUP", help="The group that makes a row.")] = "model",
     chart: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Draw it as a radar: .svg or .png.")
+        Path | None, typer.Option(metavar="FILE", help="Draw it as a radar: .svg, .png or .pdf.")
     ] = None,
     as_json: JsonOption = False,
 ) -> None:
@@ -256,7 +256,9 @@ def distribution(
         list[Path],
         typer.Argument(metavar="FILES…", help="captions.jsonl of `suite univ caption`."),
     ],
-    out: Annotated[Path | None, typer.Option(metavar="FILE", help="Draw it: .svg or .png.")] = None,
+    out: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Draw it: .svg, .png or .pdf.")
+    ] = None,
     as_json: JsonOption = False,
 ) -> None:
     """Count what a corpus is made of, over all 21 sub-dimensions.
