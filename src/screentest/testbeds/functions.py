@@ -10,13 +10,15 @@
 ``image`` is an RGB picture of a chosen clip (``pixels`` may say another layout: in ``yuv420p``
 what is not changed stays exact); a picture of the same size and type is returned. ``severity`` is
 in (0, 1]: 1 is the full harm, and more of it never harms less. Both may also take ``number`` (which
-frame of the clip it is, from 0) and ``rng`` (a NumPy generator that is the same for the same film,
-clip and frame, whatever the order of work). Keyword-only parameters with defaults are options.
+frame of the clip it is, from 0), ``seconds`` (since the clip's first frame), ``rng`` (a NumPy
+generator that is the same for the same film, clip and frame, whatever the order of work) and
+``clip_rng`` (one that starts the same in every frame of a clip, for what must not jump).
+Keyword-only parameters with defaults are options.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -24,7 +26,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from screentest.core import Aspect, Image, register
+from screentest.core import Aspect, Frame, Image, Time, register
 from screentest.core.functions import (
     Setting,
     form_of,
@@ -33,12 +35,12 @@ from screentest.core.functions import (
     summary_of,
 )
 from screentest.testbeds.contract import Chosen, Context, DegradationInfo, Film, Rng, pieces
-from screentest.testbeds.operators.shared import AnyClip, changed_clips, numbered
-from screentest.video import Pixels, Reencode, VideoPart, splice
+from screentest.testbeds.operators.shared import AnyClip, changed_clips
+from screentest.video import FrameFunction, Pixels, Reencode, VideoPart, splice
 
 F = TypeVar("F", bound=Callable[..., Any])
 
-BESIDES = ("number", "rng")
+BESIDES = ("number", "seconds", "rng", "clip_rng")
 ANNOTATIONS = {"ndarray": "image", "NDArray": "image", "Image": "image", "float": "severity"}
 
 
@@ -126,10 +128,8 @@ class FunctionDegradation(AnyClip):
         """The film with the pictures of the chosen clips changed."""
 
         def change(one: Chosen) -> Any:
-            rng = context.rng_of(one.clip)
-            return numbered(
-                partial(_changed, partial(_with, self.call, severity), self.besides, rng)
-            )
+            call = partial(_with, self.call, severity)
+            return _every_frame(call, self.besides, context.rng_of(one.clip))
 
         return changed_clips(context, chosen, change, self.pixels)
 
@@ -153,9 +153,7 @@ class FunctionPlacebo:
         drawn = context.rng.shuffled(context.film.clips, "draw")[: self.clips]
         replaced: dict[int, VideoPart | None] = {
             clip.number: Reencode(
-                clip.span,
-                numbered(partial(_changed, self.call, self.besides, context.rng_of(clip))),
-                self.pixels,
+                clip.span, _every_frame(self.call, self.besides, context.rng_of(clip)), self.pixels
             )
             for clip in drawn
         }
@@ -166,16 +164,34 @@ def _with(call: Callable[..., Any], severity: float, image: Image, **more: Any) 
     return call(image, severity, **more)
 
 
-def _changed(
-    call: Callable[..., Any], besides: Sequence[str], rng: Rng, number: int, image: Image
-) -> Image:
-    """One picture through the function; what comes back must fit in its place."""
-    more: dict[str, Any] = {}
-    if "number" in besides:
-        more["number"] = number
-    if "rng" in besides:
-        more["rng"] = np.random.default_rng(list(rng.bits(16, "frame", number)))
-    found = np.asarray(call(image, **more))
+def _every_frame(call: Callable[..., Any], besides: Sequence[str], rng: Rng) -> FrameFunction:
+    """The frames of a clip, each through the function."""
+
+    def run(frames: Iterator[Frame]) -> Iterator[Image]:
+        start: Time | None = None
+        for number, frame in enumerate(frames):
+            start = frame.time if start is None else start
+            more: dict[str, Any] = {}
+            if "number" in besides:
+                more["number"] = number
+            if "seconds" in besides:
+                more["seconds"] = float(frame.time - start)
+            if "rng" in besides:
+                more["rng"] = _generator(rng, "frame", number)
+            if "clip_rng" in besides:
+                more["clip_rng"] = _generator(rng, "clip")
+            yield _fitting(call(frame.image, **more), frame.image)
+
+    return run
+
+
+def _generator(rng: Rng, *what: object) -> np.random.Generator:
+    return np.random.default_rng(list(rng.bits(16, *what)))
+
+
+def _fitting(returned: Any, image: Image) -> Image:
+    """What came back, which must fit in the place of ``image``."""
+    found = np.asarray(returned)
     if found.shape != image.shape or found.dtype != np.uint8:
         raise TypeError(
             f"it returned a picture of {found.shape} {found.dtype}, not {image.shape} uint8"
