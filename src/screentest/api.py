@@ -164,7 +164,8 @@ def build(
     films: Videos,
     *,
     out: File = "testbed",
-    aspects: str | Sequence[str] = (),
+    operators: str | Sequence[str] = "paper",
+    aspects: str | Sequence[str] = "all",
     placebos: str | Sequence[str] = (),
     seed: int = 7,
     clips: int | Sequence[int] = 5,
@@ -182,20 +183,22 @@ def build(
 ) -> BuiltTestbed:
     """Build a testbed of captioned films: pairs of an intact and a harmed video.
 
-    ``films`` are items, a manifest, or the folder of a download (``form`` says which). ``aspects``
-    are all ten where none is named; ``placebos`` may be ``all``. A film with fewer eligible clips
-    than ``clips`` is skipped with the reason, or harmed in those it has where they are
-    ``min_clips``. ``join`` makes one source of so many videos; ``extract`` says who reads the
-    captions: rules, or chat, which also sorts sources into ``categories``.
+    ``films`` are items, a manifest, or the folder of a download (``form`` says which).
+    ``operators`` are the paper's ten, ``family``, ``all`` or names; ``aspects`` narrows them
+    down; ``placebos`` may be ``all``. A film with fewer eligible clips than ``clips`` is skipped
+    with the reason, or harmed in those it has where they are ``min_clips``. ``join`` makes one
+    source of so many videos; ``extract`` says who reads the captions: rules, or chat, which also
+    sorts sources into ``categories``.
     """
     from screentest.testbeds.builder import build_testbed
-    from screentest.testbeds.options import BuildOptions, frame_rate, specs_of
+    from screentest.testbeds.catalogue import choose_operators
+    from screentest.testbeds.options import BuildOptions, frame_rate, placebo_specs
     from screentest.testbeds.sources import check_models
 
     settings, chat = _build_settings(work)
     options = BuildOptions(
-        degradations=_with_backgrounds(specs_of("degradation", aspects or "all"), backgrounds),
-        placebos=specs_of("placebo", placebos or "none"),
+        degradations=_with_backgrounds(choose_operators(operators, aspects), backgrounds),
+        placebos=placebo_specs(placebos or "none"),
         seed=seed,
         clips=(clips,) if isinstance(clips, int) else tuple(clips),
         least_clips=min_clips,
@@ -567,7 +570,7 @@ def _with_backgrounds(specs: tuple[str, ...], folder: File | None) -> tuple[str,
     if name not in specs:
         raise BadOption(
             f"--backgrounds is for {name}, which is not asked for",
-            advice="Add it to --aspects, or leave --backgrounds out.",
+            advice="Add it to --operators, or leave --backgrounds out.",
         )
     given = write_options({"folder": str(Path(folder).absolute())})
     return tuple(f"{name}:{given}" if spec == name else spec for spec in specs)

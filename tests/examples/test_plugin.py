@@ -71,7 +71,7 @@ def test_metric_judge_and_degradation_at_work(installed: Path, tmp_path: Path) -
     films = [video.item for video in sample_videos() if video.item.id != "frenchgp_1906"]
     write_manifest(tmp_path / "films.jsonl", films[:2])
     as_json(
-        *(installed, tmp_path, "build", "films.jsonl", "--out", "bed", "--aspects", "fading"),
+        *(installed, tmp_path, "build", "films.jsonl", "--out", "bed", "--operators", "fading"),
         *("--clips", "1", "--long-side", "128", "--fps", "8"),
     )
     said = as_json(installed, tmp_path, "certify", "saturation", "more_vivid", "--testbed", "bed")
@@ -143,7 +143,7 @@ def test_a_suite_is_added_up(installed: Path, folder: Path) -> None:
 
 def test_an_aspect_of_its_own_is_certified(installed: Path, folder: Path) -> None:
     as_json(
-        *(installed, folder, "build", "films.jsonl", "--out", "bed", "--aspects", "nightfall"),
+        *(installed, folder, "build", "films.jsonl", "--out", "bed", "--operators", "nightfall"),
         *("--clips", "1"),
     )
     (certificate,) = as_json(installed, folder, "certify", "light", "--testbed", "bed")

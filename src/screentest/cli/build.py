@@ -31,15 +31,19 @@ def build(
     out: Annotated[
         Path, typer.Option(metavar="DIR", help="The testbed's folder.", show_default=False)
     ],
-    aspects: Annotated[
+    operators: Annotated[
         list[str] | None,
         typer.Option(
             metavar="NAMES",
-            help="all (ours), none, or some, with commas; or one with options: "
-            "appearance_style:style=cartoon.",
-            show_default="all",
+            help="paper (one for each aspect), family (the others), all, none, or some, with "
+            "commas; or one with options: appearance_style:style=cartoon.",
+            show_default="paper",
         ),
     ] = None,
+    aspects: Annotated[
+        str,
+        typer.Option(metavar="NAMES", help="Only operators that harm these, with commas."),
+    ] = "all",
     placebos: Annotated[
         str, typer.Option(metavar="NAMES", help="all, none, or some, with commas.")
     ] = "none",
@@ -91,21 +95,23 @@ def build(
         ),
     ] = None,
     timeout: Annotated[
-        float, typer.Option(metavar="SECONDS", help="For one film and aspect.")
+        float, typer.Option(metavar="SECONDS", help="For one film and operator.")
     ] = 14400,
     as_json: JsonOption = False,
     **work: Any,
 ) -> None:
     """Build pairs of intact and degraded videos from captioned films.
 
-    Every aspect harms a few clips of each film and leaves the rest untouched, to
-    the bit. A film that cannot serve an aspect is skipped with the reason. Start
-    the same command again to go on where it stopped.
+    Every operator harms a few clips of each film in one aspect and leaves the rest
+    untouched, to the bit. A film that cannot serve it is skipped with the reason.
+    Start the same command again to go on where it stopped. `screentest testbed
+    operators` lists them.
 
     \b
     Examples:
       screentest build corpus.jsonl --out testbed/
       screentest build corpus.jsonl --out testbed/ --aspects color --clips 3
+      screentest build corpus.jsonl --out testbed/ --operators all
       screentest build corpus.jsonl --out testbed/ --ladder 0.25,0.5,1
       screentest build corpus.jsonl --out testbed/ --min-clips 1 --placebos all
       screentest build Vript/ --out testbed/ --extract chat \\
@@ -115,7 +121,8 @@ def build(
         screentest.build,
         corpus,
         out=out,
-        aspects=aspects or "all",
+        operators=operators or "paper",
+        aspects=aspects,
         placebos=placebos,
         seed=seed,
         clips=numbers_in(clips, int, "--clips", "5 or 1,3,5"),

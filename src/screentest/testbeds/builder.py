@@ -13,15 +13,16 @@ from decimal import Decimal
 from pathlib import Path
 
 from screentest._util.version import VERSION
-from screentest.core import BadOption, Failure, Item, Outcome, Progress, Reason, to_json
+from screentest.core import Aspect, BadOption, Failure, Item, Outcome, Progress, Reason, to_json
 from screentest.core.signature import parse
 from screentest.models import Models
 from screentest.run import Engine, Function, LocalEngine, RecordKey, RunStore, Task, hash_parts
 from screentest.run.session import Settings
 from screentest.testbeds.captions.facts import CaptionFacts
+from screentest.testbeds.catalogue import left_out
 from screentest.testbeds.chat import caption_signature, facts_signature
 from screentest.testbeds.intact import Intact, IntactTask, make_intact
-from screentest.testbeds.options import BuildOptions, Rung, left_out
+from screentest.testbeds.options import BuildOptions, Rung
 from screentest.testbeds.page import write_page
 from screentest.testbeds.pairs import PairTask, make_pairs
 from screentest.testbeds.prepare import BuildRun, prepare
@@ -132,9 +133,9 @@ def _reader(
 def _remarks(
     sources: Sequence[BuildSource], plan: Sequence[Change], options: BuildOptions
 ) -> Iterable[str]:
-    others = left_out(options)
+    others = left_out(options.degradations)
     if others:
-        yield f"installed by plugins and not used, unless named in --aspects: {', '.join(others)}"
+        yield f"installed by plugins and not used, unless named in --operators: {', '.join(others)}"
     yield from dict.fromkeys(remark for change in plan for remark in change.remarks)
     for source in sources:
         yield from (f"{source.item.id}: {fault}" for fault in source.faults)
@@ -284,6 +285,8 @@ def _skip(source: BuildSource, change: Change, rung: Rung | None, failure: Failu
         kind=change.kind,
         name=change.name,
         failure=failure,
+        aspect=Aspect(change.aspect) if change.aspect else None,
+        operator_set=change.operator_set,
         severity=rung.severity if rung else None,
         clips=rung.clips if rung else None,
     )
@@ -292,7 +295,7 @@ def _skip(source: BuildSource, change: Change, rung: Rung | None, failure: Failu
 def _recipe(options: BuildOptions, extractor: str, chat: Settings | None) -> Mapping[str, str]:
     """What was asked for, in the words of the command line; and whole, to build it again."""
     return {
-        "aspects": " ".join(options.degradations),
+        "operators": " ".join(options.degradations),
         "placebos": " ".join(options.placebos),
         "clips": ",".join(str(count) for count in options.clips),
         "least": str(options.least_clips or ""),

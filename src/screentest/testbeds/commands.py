@@ -28,6 +28,7 @@ from screentest.core import BadOption, timecode, to_json
 from screentest.core.table import Column, Table
 from screentest.reports.charts import charts_of_testbed
 from screentest.run import LocalEngine
+from screentest.testbeds.catalogue import operators_table
 from screentest.testbeds.page import write_page
 from screentest.testbeds.remake import remake_pairs
 from screentest.testbeds.statistics import Statistics, duration_of, statistics_of
@@ -527,5 +528,34 @@ def page(folder: Folder) -> None:
     print_indented(str(write_page(folder, read_testbed(folder))), indent=0)
 
 
+# ---- operators
+
+
+def list_operators(
+    aspects: Annotated[
+        str, typer.Option(metavar="NAMES", help="Only those that harm these, with commas.")
+    ] = "all",
+    as_json: JsonOption = False,
+) -> None:
+    """List the operators that `build` can harm films with, by aspect.
+
+    Those of the paper are what `build` takes; `--operators family`, `all` or their
+    names ask for others.
+
+    \b
+    Examples:
+      screentest testbed operators
+      screentest testbed operators --aspects technical_quality
+    """
+    show(operators_table(aspects), as_json=as_json)
+
+
 GROUP = "testbed"
-COMMANDS = {"show": show_testbed, "verify": verify, "stats": stats, "sample": sample, "page": page}
+COMMANDS = {
+    "show": show_testbed,
+    "verify": verify,
+    "stats": stats,
+    "sample": sample,
+    "page": page,
+    "operators": list_operators,
+}

@@ -75,7 +75,7 @@ class BuildOptions:
         if self.rate is not None and not 0 < self.rate <= FASTEST:
             raise BadOption(f"invalid frame rate {float(self.rate):g}: must be in (0, {FASTEST}]")
         if not (self.degradations or self.placebos) or not self.clips or not self.severities:
-            raise BadOption("there is nothing to build", advice="Name at least one aspect.")
+            raise BadOption("there is nothing to build", advice="Name an operator or a placebo.")
         for kind, specs in (("degradation", self.degradations), ("placebo", self.placebos)):
             names = [spec.partition(":")[0] for spec in specs]
             for name in names:
@@ -103,8 +103,8 @@ class BuildOptions:
         return tuple(Rung(severity, clips) for clips, severity in steps)
 
 
-def specs_of(kind: str, given: str | Sequence[str]) -> tuple[str, ...]:
-    """Degradations or placebos: ``all``, ``none``, names with commas, or one with options.
+def placebo_specs(given: str | Sequence[str]) -> tuple[str, ...]:
+    """Placebos: ``all``, ``none``, names with commas, or one with options.
 
     ``all`` are the built-in ones; those of plugins are named, so that no testbed changes because
     a package was installed.
@@ -112,24 +112,12 @@ def specs_of(kind: str, given: str | Sequence[str]) -> tuple[str, ...]:
     specs: list[str] = []
     for text in [given] if isinstance(given, str) else given:
         if text == "all":
-            order = [aspect.value for aspect in BUILTIN_ASPECTS]
-            known = [one.name for one in registry.entries(kind) if one.origin == BUILTIN]
-            ours = [name for name in order if name in known]
-            specs += [*ours, *(name for name in known if name not in order)]
+            specs += [one.name for one in registry.entries("placebo") if one.origin == BUILTIN]
         elif ":" in text:
             specs.append(text)
         elif text != "none":
             specs += [name.strip() for name in text.split(",") if name.strip()]
     return tuple(specs)
-
-
-def left_out(options: BuildOptions) -> list[str]:
-    """Degradations of plugins that a build of all built-in ones does not take: they are named."""
-    asked = {spec.partition(":")[0] for spec in options.degradations}
-    entries = list(registry.entries("degradation"))
-    if not asked >= {one.name for one in entries if one.origin == BUILTIN}:
-        return []
-    return [one.name for one in entries if one.name not in asked]
 
 
 def frame_rate(given: str | float | Fraction | None) -> Fraction | None:

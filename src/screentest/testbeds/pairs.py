@@ -16,6 +16,7 @@ from screentest.core.registry import build
 from screentest.run import Job, RecordKey, TaskResults
 from screentest.run.session import Settings, open_tools
 from screentest.testbeds.captions.facts import CaptionFacts
+from screentest.testbeds.catalogue import operator_set
 from screentest.testbeds.contract import (
     Chosen,
     Context,
@@ -109,6 +110,7 @@ class _OperatorRun:
             changed=video_file(out, self._task.testbed),
             recipe=str(self._built.spec.signature),
             aspect=degradation.info.aspect,
+            operator_set=operator_set(self._built.spec.name),
             severity=rung.severity,
             clips=len(chosen),
             touched=touched(self._context.film, chosen, parts, made),

@@ -12,6 +12,7 @@ from screentest.models import Models
 from screentest.run import RecordKey, Stamp
 from screentest.testbeds.captions.facts import CaptionFacts
 from screentest.testbeds.captions.rules import read_caption, rules_signature
+from screentest.testbeds.catalogue import OperatorSet, operator_set
 from screentest.testbeds.contract import Degradation
 from screentest.testbeds.intact import Intact
 from screentest.testbeds.options import BuildOptions, Rung
@@ -94,6 +95,7 @@ class Change:
     spec: str
     name: str
     aspect: str
+    operator_set: OperatorSet | None
     side: int | None
     """The long side at which both videos of its pairs are."""
     rungs: tuple[tuple[Rung | None, Signature], ...]
@@ -149,6 +151,7 @@ def _degradations(options: BuildOptions, models: Models, extractor: str) -> Iter
             spec,
             built.spec.name,
             info.aspect.value,
+            operator_set(built.spec.name),
             side,
             rungs,
             info.inputs,
@@ -160,7 +163,7 @@ def _placebos(options: BuildOptions) -> Iterator[Change]:
     for spec in options.placebos:
         built = build(PairKind.PLACEBO.value, spec)
         rungs = ((None, _base(built, options, options.long_side)),)
-        yield Change(PairKind.PLACEBO, spec, built.spec.name, "", options.long_side, rungs)
+        yield Change(PairKind.PLACEBO, spec, built.spec.name, "", None, options.long_side, rungs)
 
 
 def _base(built: Built[Any], options: BuildOptions, side: int | None) -> Signature:

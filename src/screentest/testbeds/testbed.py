@@ -17,6 +17,7 @@ from screentest.core.codec import DecodeError, from_json, from_object, to_json
 from screentest.core.errors import UserError
 from screentest.core.item import Clip, Span, Time
 from screentest.core.outcome import Failure
+from screentest.testbeds.catalogue import OperatorSet
 from screentest.testbeds.contract import Details, Rng
 
 SCHEMA: Final = 1
@@ -62,6 +63,9 @@ class Pair:
     recipe: str
     """The operator with its version and all its options."""
     aspect: Aspect | None = None
+    """What the degradation harms."""
+    operator_set: OperatorSet | None = None
+    """Whose the degradation is."""
     severity: float | None = None
     clips: int | None = None
     """How many were chosen."""
@@ -78,6 +82,8 @@ class Skip:
     kind: PairKind
     name: str
     failure: Failure
+    aspect: Aspect | None = None
+    operator_set: OperatorSet | None = None
     severity: float | None = None
     clips: int | None = None
 

@@ -449,9 +449,9 @@ def _check_build(
         films = [captioned_film(folder), *items]
 
         def made(how: str, **engine: Any) -> BuiltTestbed:
-            wanted: dict[str, Any] = {"aspects": specs} if kind == "degradation" else {}
+            wanted: dict[str, Any] = {"operators": specs} if kind == "degradation" else {}
             if kind == "placebo":
-                wanted = {"aspects": ["aesthetics"], "placebos": specs}
+                wanted = {"operators": ["aesthetics"], "placebos": specs}
             return build_bed(
                 films,
                 out=folder / how,

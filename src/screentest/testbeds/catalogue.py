@@ -1,0 +1,161 @@
+"""The operators there are, and which of them a build takes.
+
+An operator harms one aspect. The paper has one for each of its ten aspects, of the aspect's own
+name; the other built-in ones of an aspect are its family, so that a meter made for one operator
+does not pass for a judge of the aspect. Plugins bring more.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+
+from screentest.core import BUILTIN_ASPECTS, Aspect, BadOption, PairKind, all_aspects, build
+from screentest.core.registry import BUILTIN, Entry, registry
+from screentest.core.signature import parse
+from screentest.core.table import Column, Table
+
+
+class OperatorSet(StrEnum):
+    """Whose an operator is: the paper's, of the built-in family of its aspect, or a plugin's."""
+
+    PAPER = "paper"
+    FAMILY = "family"
+    PLUGIN = "plugin"
+
+
+ALL, NONE = "all", "none"
+"""All built-in operators; none at all."""
+DEGRADATION = PairKind.DEGRADATION.value
+
+
+@dataclass(frozen=True, slots=True)
+class Operator:
+    """A registered degradation."""
+
+    name: str
+    aspect: Aspect
+    set: OperatorSet
+    summary: str
+
+
+def operator_set(name: str) -> OperatorSet:
+    """Whose the operator of that name is."""
+    return _set_of(registry.entry(DEGRADATION, name))
+
+
+def _set_of(entry: Entry) -> OperatorSet:
+    if entry.origin != BUILTIN:
+        return OperatorSet.PLUGIN
+    return OperatorSet.PAPER if entry.name in BUILTIN_ASPECTS else OperatorSet.FAMILY
+
+
+def aspect_of(spec: str) -> Aspect:
+    """The aspect that an operator harms."""
+    aspect: Aspect = build(DEGRADATION, spec).thing.info.aspect
+    return aspect
+
+
+def operators() -> list[Operator]:
+    """All that are registered, by aspect in the order of the paper's tables, the paper's first."""
+    order = {aspect: place for place, aspect in enumerate(all_aspects())}
+    rank = {one: place for place, one in enumerate(OperatorSet)}
+    found = [
+        Operator(
+            entry.name, aspect_of(entry.name), _set_of(entry), str(entry.info.get("summary", ""))
+        )
+        for entry in registry.entries(DEGRADATION)
+    ]
+    return sorted(found, key=lambda one: (order[one.aspect], rank[one.set], one.name))
+
+
+def operators_table(aspects: str | Sequence[str] = ALL) -> Table:
+    """The operators, of all aspects or of some."""
+    wanted = _aspects(aspects)
+    columns = (
+        Column("aspect", "Aspect", show=lambda name: name.replace("_", " ")),
+        Column("operator", "Operator"),
+        Column("set", "Of"),
+        Column("summary", "What it does"),
+    )
+    rows = [
+        (one.aspect.value, one.name, one.set.value, one.summary)
+        for one in operators()
+        if wanted is None or one.aspect in wanted
+    ]
+    return Table("operators", "Operators", columns, rows)
+
+
+def choose_operators(
+    given: str | Sequence[str] = OperatorSet.PAPER.value, aspects: str | Sequence[str] = ALL
+) -> tuple[str, ...]:
+    """The specs of the operators that a build takes.
+
+    ``given`` are ``paper``, ``family``, ``all``, ``none`` and names, with commas or one by one,
+    or one with options. ``all`` are the built-in ones; those of plugins are named, so that no
+    testbed changes because a package was installed. One that is named replaces the same one of a
+    set. ``aspects`` narrows them down.
+
+    >>> choose_operators("paper", "color,aesthetics")
+    ('aesthetics', 'color')
+    """
+    sets, named = _split(given)
+    names = {spec.partition(":")[0] for spec in named}
+    of_sets = [one for one in operators() if one.set in sets] if sets else []
+    specs = [*(one.name for one in of_sets if one.name not in names), *named]
+    wanted = _aspects(aspects)
+    if wanted is None:
+        return tuple(specs)
+    by_aspect = {spec: aspect_of(spec) for spec in specs}
+    for aspect in wanted:
+        if specs and aspect not in by_aspect.values():
+            raise _none_for(aspect)
+    return tuple(spec for spec, aspect in by_aspect.items() if aspect in wanted)
+
+
+def _split(given: str | Sequence[str]) -> tuple[set[OperatorSet], list[str]]:
+    """The sets that are asked for, and the specs of single operators."""
+    builtin = {OperatorSet.PAPER, OperatorSet.FAMILY}
+    sets: set[OperatorSet] = set()
+    named: list[str] = []
+    for text in [given] if isinstance(given, str) else given:
+        parts = [text] if ":" in text else [part.strip() for part in text.split(",")]
+        for part in parts:
+            if part == ALL:
+                sets |= builtin
+            elif part in builtin:
+                sets.add(OperatorSet(part))
+            elif part and part != NONE:
+                named.append(part)
+    return sets, named
+
+
+def _aspects(given: str | Sequence[str]) -> set[Aspect] | None:
+    """The aspects that are named; None for all."""
+    texts = [given] if isinstance(given, str) else given
+    names = [name.strip() for text in texts for name in text.split(",") if name.strip()]
+    if not names or names == [ALL]:
+        return None
+    try:
+        return {Aspect(name) for name in names}
+    except ValueError as error:
+        raise BadOption(
+            str(error), advice=f"Aspects: {', '.join(aspect.value for aspect in all_aspects())}."
+        ) from None
+
+
+def _none_for(aspect: Aspect) -> BadOption:
+    known = [one.name for one in operators() if one.aspect is aspect]
+    advice = f"Add --operators {','.join(known)}." if known else "No operator harms it."
+    return BadOption(f"none of the operators asked for harms {aspect.value}", advice=advice)
+
+
+def left_out(specs: Sequence[str]) -> list[str]:
+    """Operators of plugins that a build of all built-in ones does not take: they are named."""
+    asked = {parse(spec)[0] for spec in specs}
+    known = operators()
+    paper = {one.name for one in known if one.set is OperatorSet.PAPER}
+    if not asked >= paper:
+        return []
+    return [one.name for one in known if one.set is OperatorSet.PLUGIN and one.name not in asked]
