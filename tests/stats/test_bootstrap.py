@@ -8,7 +8,14 @@ from hypothesis import strategies as st
 from scipy.stats import bootstrap, norm, t
 
 from screentest.core import NoValue
-from screentest.stats import bootstrap_accuracy, bootstrap_mean, wilson
+from screentest.stats import (
+    bootstrap_accuracy,
+    bootstrap_mean,
+    macro_interval,
+    mean_interval,
+    paired_bootstrap,
+    wilson,
+)
 from tests.stats.simulate import coverage, judged
 
 
@@ -97,4 +104,41 @@ def test_bad_input_is_refused() -> None:
     with pytest.raises(ValueError, match="labels"):
         bootstrap_mean([0.5, 0.7], ["a"])
     with pytest.raises(ValueError, match="too few"):
-        bootstrap_mean([0.5, 0.7], resamples=10)
+        bootstrap_mean([0.5, 0.7] * 3, resamples=10)
+
+
+@pytest.mark.parametrize("sources", [2, 3, 4, 12])
+def test_no_accuracy_is_certain(sources: int) -> None:
+    """Shown both orders, a judge that always says "first" is right in half of each source."""
+    source = [n // 2 for n in range(2 * sources)]
+    assert bootstrap_accuracy([1.0, 0.0] * sources, source) == wilson(sources / 2, sources)
+    fifths = [1.0, 0.0, 0.0, 0.0, 0.0] * sources
+    assert bootstrap_accuracy(fifths, [n // 5 for n in range(5 * sources)]).width > 0.3
+
+
+def test_sources_that_are_alike_have_no_interval_of_a_mean() -> None:
+    with pytest.raises(NoValue, match="same mean"):
+        bootstrap_mean([0.1, 0.3, 0.3, 0.1], ["a", "a", "b", "b"])
+    with pytest.raises(NoValue, match="equal"):
+        mean_interval([0.7] * 9)
+    with pytest.raises(NoValue, match="alike"):
+        macro_interval([0.7] * 9, [0] * 9)
+
+
+@pytest.mark.parametrize("sources", [2, 3, 4])
+def test_few_sources_are_covered_by_students_t(sources: int) -> None:
+    rows = np.random.default_rng(7).normal(0.3, 1.0, (2000, sources))
+    twice = [n for n in range(sources) for _ in range(2)]
+    held = [0.3 in bootstrap_mean(np.repeat(row, 2), twice) for row in rows]
+    assert 0.93 < np.mean(held) < 0.97
+    row = rows[0]
+    assert bootstrap_mean(np.repeat(row, 2), twice).low == pytest.approx(mean_interval(row).low)
+
+
+def test_a_difference_of_few_sources_has_no_interval() -> None:
+    """The sign-flip test cannot reach 0.05 there, so no interval may leave out 0."""
+    for count in (1, 2, 3, 4):
+        found = paired_bootstrap([0.1 * n for n in range(count)], [5.0] * count)
+        assert found.interval is None
+    assert paired_bootstrap([0.1, 0.2, 0.3, 0.4, 0.5], [5.0] * 5).interval is not None
+    assert paired_bootstrap([0.5] * 8, [0.5] * 8).interval is None

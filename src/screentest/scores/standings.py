@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from screentest.core import Outcome, OutputInfo, Reason
+from screentest.core import Outcome, OutputInfo, Reason, attempt
 from screentest.core.table import Better
 from screentest.scores.results import Results, plain_name
 from screentest.scores.suite import Dimension, Suite
@@ -192,7 +192,9 @@ class _Values:
             share = weight * len(items) / len(numbers)
             for item, number in numbers.items():
                 added[item] += share * (number - mean)
-        interval = mean_interval(list(added.values()))
+        interval = attempt(lambda: mean_interval(list(added.values()))).value
+        if interval is None:  # all items are equal: no spread, no interval
+            return None
         return interval.within(*self.ends(found)).holding(found.value)
 
     def has_no_gap(self, item: str, leaves: Sequence[str]) -> bool:

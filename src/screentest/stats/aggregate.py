@@ -19,6 +19,7 @@ from screentest.stats.intervals import (
     CONFIDENCE,
     RESAMPLES,
     Interval,
+    alike,
     bca,
     bootstrap_mean,
     mean_interval,
@@ -131,8 +132,10 @@ def macro_interval(
         times = np.stack([np.bincount(row, minlength=clusters) for row in draws])
         replicates.append(_mean_of_means(times @ sums, times @ sizes))
     left_out = _mean_of_means(sums.sum(axis=0) - sums, sizes.sum(axis=0) - sizes)
-    estimate = macro_mean(values, groups)
-    return bca(estimate, np.concatenate(replicates), left_out, confidence)
+    drawn = np.concatenate(replicates)
+    if alike(drawn):
+        raise NoValue(Reason.NOT_APPLICABLE, "all sources are alike, so their spread is not known")
+    return bca(macro_mean(values, groups), drawn, left_out, confidence)
 
 
 def lower_tail(

@@ -15,8 +15,10 @@ from screentest.core import Choice, Outcome, Reason
 from screentest.stats.arrays import Floats, Labels, Numbers, together
 from screentest.stats.intervals import (
     CONFIDENCE,
+    FEW,
     RESAMPLES,
     Interval,
+    alike,
     bootstrap_mean,
     by_source,
     wilson,
@@ -104,7 +106,8 @@ class Difference:
 
     value: float
     interval: Interval | None
-    """None where all pairs come from one source, which says nothing about others."""
+    """None below five sources, where the test cannot tell anything apart either, and where all
+    sources differ alike, so that their spread is not known."""
     p_value: float
     pairs: int
     sources: int
@@ -149,7 +152,7 @@ def paired_bootstrap(
     change = left - right
     sums, sizes = by_source(change, sources)
     interval = None
-    if sums.size > 1:
+    if sums.size >= FEW and not alike(sums / sizes):
         interval = bootstrap_mean(
             change, sources, confidence=confidence, resamples=resamples, seed=seed
         )

@@ -19,7 +19,7 @@ from typing import TypeAlias
 from screentest._util.text import plain_cell, safe_cell
 from screentest.core.errors import BadOption, ManifestError, NoValue, StorageError
 from screentest.core.metric import OutputInfo
-from screentest.core.outcome import Outcome, Reason
+from screentest.core.outcome import Outcome, Reason, attempt
 from screentest.core.signature import split_value_name
 from screentest.judges.votes import read_flag
 from screentest.scores.results import Results
@@ -164,9 +164,7 @@ def _gaps(name: str, judges: Mapping[str, Scores], people: Votes | None) -> dict
 
 def _over_items(values: Mapping[Unit, float], seed: int) -> Interval | None:
     items = [item for item, _ in values]
-    if len(set(items)) < 2:
-        return None
-    return bootstrap_mean(list(values.values()), items, seed=seed)
+    return attempt(lambda: bootstrap_mean(list(values.values()), items, seed=seed)).value
 
 
 def _welch(mine: list[float], rest: list[float]) -> Interval | None:
