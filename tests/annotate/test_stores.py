@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import signal
 import sqlite3
@@ -9,10 +10,11 @@ import threading
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
+from urllib.parse import urlencode
 
 import httpx2
 import pytest
-from sqlalchemy import func, select, text
+from sqlalchemy import func, select, text, update
 
 from screentest.annotate.assignment import next_sitting
 from screentest.annotate.people import invite
@@ -21,7 +23,15 @@ from screentest.annotate.store.schema import MIGRATIONS, metadata, sittings, uni
 from screentest.core import BadOption, RunTooNew, StorageError, UserError
 from tests.annotate import postgres
 from tests.annotate.load import hammer
-from tests.annotate.stand import Person, end_process, open_stand, served, start_process
+from tests.annotate.stand import (
+    OPERATOR,
+    Person,
+    Stand,
+    end_process,
+    open_stand,
+    served,
+    start_process,
+)
 
 
 @pytest.fixture(scope="session")
@@ -126,6 +136,118 @@ def test_one_click_from_many_threads_is_one_vote(testbed: Path, store: str) -> N
             thread.join()
         # Two ids, five times each: one is the vote, sent four times more; the other is refused.
         assert Counter(outcomes) == {"new": 1, "again": 4, "answered": 5}
+
+
+def test_late_votes_sent_together_are_no_more_than_were_asked_for(
+    testbed: Path, store: str
+) -> None:
+    """Six people were given the same unit one after another, and all come back too late."""
+    with open_stand(testbed, store, "pairs", rules={"votes": 1}) as stand:
+        labels = {one.label for one in invite(stand.database, 7)}
+        with stand.database.read() as connection:
+            rows = connection.execute(select(workers.c.id, workers.c.label)).all()
+            numbers = connection.execute(select(units.c.id)).scalars().all()
+        everybody = [row.id for row in rows if row.label in labels]
+        for number in numbers:
+            outcomes = Counter(come_late(stand, number, everybody))
+            # A late vote was first, and nothing is left to do; or somebody new has the unit now.
+            late_won = {"taken": 1, "expired": 5, "none": 1}
+            assert outcomes in (late_won, {"expired": 6, "given": 1})
+            with stand.database.read() as connection:
+                about = select(units.c.votes).where(units.c.id == number)
+                assert connection.execute(about).scalar_one() == outcomes["taken"]
+
+
+def come_late(stand: Stand, unit: int, everybody: list[int]) -> list[str]:
+    """All but the last send a late vote on a unit, and the last asks for work, all at once."""
+    from screentest.annotate.sitting import Refused, take_vote
+
+    rules, held = stand.site.rules, {}
+    with stand.database.write() as connection:
+        connection.execute(update(units).values(closed=units.c.id != unit))
+    for worker in everybody[:-1]:
+        held[worker] = next_sitting(stand.database, worker, rules) or ""
+        with stand.database.write() as connection:
+            connection.execute(update(sittings).values(expires_at=1.0))
+    assert all(held.values())
+    ready = threading.Barrier(len(everybody))
+    outcomes: list[str] = []
+
+    def act(worker: int) -> None:
+        ready.wait()
+        if worker not in held:
+            given = next_sitting(stand.database, worker, rules)
+            outcomes.append("none" if given is None else "given")
+            return
+        try:
+            take_vote(
+                stand.database,
+                worker,
+                rules,
+                vote=f"{unit:016}{worker:016}",
+                sitting=held[worker],
+                step="choice",
+                answer={"choice": "left"},
+            )
+            outcomes.append("taken")
+        except Refused as refused:
+            outcomes.append(refused.code)
+
+    threads = [threading.Thread(target=act, args=(one,)) for one in everybody]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    return outcomes
+
+
+ODD = {"NUL": "x\0", "half a pair": "x\ud800"}
+
+
+@pytest.mark.parametrize("odd", ODD.values(), ids=ODD.keys())
+def test_texts_that_no_store_keeps_are_malformed(testbed: Path, store: str, odd: str) -> None:
+    with open_stand(testbed, store, "pairs") as stand:
+        person = stand.worker()
+        page = person.begin()
+        vote = {"vote": "v" * 32, "sitting": page.sitting, "step": "choice"}
+        for field in vote:
+            body = {**vote, "answer": {"choice": "left"}, field: odd}
+            assert post(person, "/api/vote", body).status_code == 400
+        view = {"sitting": page.sitting, "step": "choice"}
+        for field in view:
+            assert post(person, "/api/view", {**view, field: odd}).status_code == 400
+        assert post(person, "/join", {"token": odd}).status_code == 400
+        # A form cannot carry half a pair: its bytes become the sign for what cannot be read.
+        refused = (400,) if odd == ODD["NUL"] else (400, 403, 404, 422, 303)
+        forms = {"/next": "csrf", "/leave": "csrf", "/skip": "sitting", "/language": "code"}
+        operator = Person(stand.client())
+        operator.join(OPERATOR)
+        for path, field in forms.items():
+            sent = {"csrf": person.csrf, field: odd}
+            assert form(person, path, sent).status_code in refused
+        for field in ("label", "act", "reason"):
+            sent = {"csrf": "x", "label": person.label, "act": "exclude", field: odd}
+            assert form(operator, "/operator/worker", sent).status_code in refused
+        for path in (f"/media/{'x' * 21}%00", "/static/%00", "/operator/worker/%00", "/%ED%A0%80"):
+            assert operator.client.get(path).status_code == 404
+        # An odd answer is no answer, and an odd comment is kept as far as it can be.
+        assert page.vote({"choice": "lef\0t"}).status_code == 422
+        assert post(person, "/api/vote", {**vote, "answer": {"choice": odd}}).status_code == 422
+        answer = {"choice": "left", odd: odd}
+        body = {**vote, "answer": answer, "comment": odd}
+        assert post(person, "/api/vote", body).status_code == 200
+
+
+def post(person: Person, path: str, body: object) -> httpx2.Response:
+    """JSON with escapes only, which is how half a pair can be sent at all."""
+    headers = {"X-CSRF-Token": person.csrf, "Content-Type": "application/json"}
+    return person.client.post(path, content=json.dumps(body), headers=headers)
+
+
+def form(person: Person, path: str, fields: dict[str, str]) -> httpx2.Response:
+    text = urlencode({k: v.encode("utf-8", "surrogatepass") for k, v in fields.items()})
+    headers = {"Content-Type": "application/x-www-form-urlencoded"}
+    return person.client.post(path, content=text, headers=headers)
 
 
 def test_fifty_workers(testbed: Path, store: str) -> None:

@@ -109,10 +109,8 @@ def keep_alive(connection: Connection, sitting: str, rules: Rules) -> None:
     )
 
 
-def has_room(connection: Connection, sitting: Row[Any], rules: Rules) -> bool:
-    """Whether a vote on it is still wanted, though its time ran out."""
-    now = time.time()
-    unit = connection.execute(select(units).where(units.c.id == sitting.unit_id)).one()
+def has_room(connection: Connection, unit: Row[Any], worker: int, rules: Rules) -> bool:
+    """Whether a worker's vote on a unit, which is locked, is wanted though its time ran out."""
     if unit.gold is not None:
         return True
     others = connection.execute(
@@ -120,9 +118,9 @@ def has_room(connection: Connection, sitting: Row[Any], rules: Rules) -> bool:
         .select_from(sittings)
         .where(
             sittings.c.unit_id == unit.id,
-            sittings.c.worker_id != sitting.worker_id,
+            sittings.c.worker_id != worker,
             sittings.c.done_at.is_(None),
-            sittings.c.expires_at > now,
+            sittings.c.expires_at > time.time(),
         )
     ).scalar_one()
     return bool(unit.votes + others < rules.votes)
@@ -131,7 +129,7 @@ def has_room(connection: Connection, sitting: Row[Any], rules: Rules) -> bool:
 def _candidate(
     connection: Connection, worker: int, rules: Rules, now: float, *, gold: bool
 ) -> Row[Any] | None:
-    """What comes next; among equals those begun by others, so that units get finished."""
+    """What comes next, locked; among equals those begun by others, so that units get finished."""
     done = select(sittings.c.unit_id).where(
         sittings.c.worker_id == worker,
         or_(sittings.c.done_at.is_not(None), sittings.c.skipped.is_(True)),
@@ -152,6 +150,8 @@ def _candidate(
         .where(*_open(rules, gold=gold), units.c.id.not_in(done))
         .order_by(units.c.votes.desc(), units.c.place)
         .limit(1)
+        # A late vote may be on its way to it: PostgreSQL waits for that and looks again.
+        .with_for_update(of=units)
     )
     if not gold:
         query = query.where(units.c.votes + func.coalesce(at_work.c.count, 0) < rules.votes)

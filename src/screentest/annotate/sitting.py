@@ -64,10 +64,16 @@ def take_vote(
     if not VOTE_ID.fullmatch(vote):
         raise BadAnswer("a vote needs an id of 16 to 64 letters and digits")
     with database.write() as connection:
+        # The unit first, then the sitting: the order in which work is handed out. Votes on one unit
+        # wait for each other, so that each sees how many there are.
+        about = select(sittings.c.unit_id).where(sittings.c.id == sitting)
+        unit = connection.execute(
+            select(units).where(units.c.id == about.scalar_subquery()).with_for_update()
+        ).first()
         row = connection.execute(
             select(sittings).where(sittings.c.id == sitting).with_for_update()
         ).first()
-        if row is None or row.worker_id != worker:
+        if unit is None or row is None or row.worker_id != worker:
             raise Refused("unknown", "this is not one of your tasks")
         earlier = connection.execute(
             select(votes).where(votes.c.sitting_id == sitting, votes.c.step == step)
@@ -78,11 +84,12 @@ def take_vote(
             return Taken(True, row.done_at is not None)
         if connection.execute(select(votes.c.id).where(votes.c.id == vote)).first() is not None:
             raise BadAnswer("a vote needs an id of its own")
-        return _store(connection, row, rules, vote, step, answer, comment)
+        return _store(connection, unit, row, rules, vote, step, answer, comment)
 
 
 def _store(
     connection: Connection,
+    unit: Row[Any],
     sitting: Row[Any],
     rules: Rules,
     vote: str,
@@ -90,11 +97,11 @@ def _store(
     answer: object,
     comment: object,
 ) -> Taken:
-    unit = connection.execute(select(units).where(units.c.id == sitting.unit_id)).one()
     if sitting.step != step or sitting.done_at is not None:
         raise Refused("order", "this step is not the next one")
     now = time.time()
-    if sitting.expires_at <= now and not has_room(connection, sitting, rules):
+    late = sitting.expires_at <= now
+    if late and not has_room(connection, unit, sitting.worker_id, rules):
         raise Refused("expired", "its time ran out and somebody else has it now")
     if unit.closed or sitting.skipped:
         raise Refused("closed", "this is no longer asked")

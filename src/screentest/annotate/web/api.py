@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Annotated, Any, Final
 from urllib.parse import quote
 
-from fastapi import APIRouter, Form, Header, HTTPException, Request
+from fastapi import APIRouter, Header, HTTPException, Request
 from fastapi.responses import HTMLResponse, JSONResponse, RedirectResponse, Response
 from pydantic import BaseModel, Field
 from sqlalchemy import select
@@ -25,6 +25,8 @@ from screentest.annotate.store.schema import files, log, media, sittings, worker
 from screentest.annotate.web.guard import Throttle
 from screentest.annotate.web.screens import page
 from screentest.annotate.web.visitor import (
+    FormName,
+    Name,
     NeedOperator,
     NeedWorker,
     Visitor,
@@ -44,9 +46,9 @@ _STATUS = {"unknown": 404}
 class VoteSent(BaseModel):
     """One click."""
 
-    vote: str
-    sitting: str
-    step: str
+    vote: Name
+    sitting: Name
+    step: Name
     answer: dict[str, Any]
     comment: str | None = None
 
@@ -54,8 +56,8 @@ class VoteSent(BaseModel):
 class ViewsSent(BaseModel):
     """Where the playheads were since the last report."""
 
-    sitting: str
-    step: str
+    sitting: Name
+    step: Name
     left: list[Any] = Field(default_factory=list, max_length=500)
     right: list[Any] = Field(default_factory=list, max_length=500)
 
@@ -155,7 +157,6 @@ def _refused(refused: Refused) -> JSONResponse:
 # The operator's page: how far it is, how far people agree, and whom to look at.
 
 operator_router = APIRouter()
-Text = Annotated[str, Form()]
 _LONGEST_REASON = 1000
 
 
@@ -220,10 +221,10 @@ def one_worker(request: Request, visitor: NeedOperator, label: str) -> HTMLRespo
 def decide(
     request: Request,
     visitor: NeedOperator,
-    csrf: Text,
-    label: Text,
-    act: Text,
-    reason: Text = "",
+    csrf: FormName,
+    label: FormName,
+    act: FormName,
+    reason: FormName = "",
 ) -> Response:
     """Exclude somebody, or let them work again."""
     check_csrf(visitor, csrf)
@@ -233,7 +234,7 @@ def decide(
         exclude(
             site_of(request).database,
             label,
-            reason.replace("\x00", ""),
+            reason,
             excluded=act == "exclude",
         )
     except UserError as error:

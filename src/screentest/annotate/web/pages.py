@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated
-
-from fastapi import APIRouter, Form, HTTPException, Request
+from fastapi import APIRouter, HTTPException, Request
 from fastapi.responses import HTMLResponse, RedirectResponse, Response
 from pydantic import BaseModel
 from sqlalchemy import func, select
@@ -15,6 +13,8 @@ from screentest.annotate.store.schema import sittings, units
 from screentest.annotate.web.guard import Throttle
 from screentest.annotate.web.screens import page, screen_of, static_files
 from screentest.annotate.web.visitor import (
+    FormName,
+    Name,
     NeedWorker,
     Site,
     Visitor,
@@ -26,13 +26,12 @@ from screentest.annotate.web.visitor import (
 
 router = APIRouter()
 _KINDS = {"js": "text/javascript", "css": "text/css", "svg": "image/svg+xml"}
-Csrf = Annotated[str, Form()]
 
 
 class Token(BaseModel):
     """What a personal link holds behind its #."""
 
-    token: str
+    token: Name
 
 
 @router.get("/")
@@ -89,7 +88,7 @@ def join(request: Request, given: Token) -> Response:
 
 
 @router.post("/leave")
-def leave(request: Request, csrf: Csrf) -> Response:
+def leave(request: Request, csrf: FormName) -> Response:
     """End the session, and forget its cookie."""
     site, visitor = site_of(request), visitor_of(request)
     answer = RedirectResponse("/join", 303)
@@ -102,7 +101,7 @@ def leave(request: Request, csrf: Csrf) -> Response:
 
 @router.post("/language")
 def choose_language(
-    request: Request, visitor: NeedWorker, csrf: Csrf, code: Annotated[str, Form()]
+    request: Request, visitor: NeedWorker, csrf: FormName, code: FormName
 ) -> Response:
     """Read in another language from now on."""
     site = site_of(request)
@@ -114,7 +113,7 @@ def choose_language(
 
 
 @router.post("/consent")
-def consent(request: Request, visitor: NeedWorker, csrf: Csrf) -> Response:
+def consent(request: Request, visitor: NeedWorker, csrf: FormName) -> Response:
     """The worker agrees to take part."""
     check_csrf(visitor, csrf)
     assert visitor.worker is not None
@@ -123,7 +122,7 @@ def consent(request: Request, visitor: NeedWorker, csrf: Csrf) -> Response:
 
 
 @router.post("/next")
-def next_one(request: Request, visitor: NeedWorker, csrf: Csrf) -> Response:
+def next_one(request: Request, visitor: NeedWorker, csrf: FormName) -> Response:
     """Take the next piece of work."""
     check_csrf(visitor, csrf)
     worker, site = visitor.worker, site_of(request)
@@ -134,9 +133,7 @@ def next_one(request: Request, visitor: NeedWorker, csrf: Csrf) -> Response:
 
 
 @router.post("/skip")
-def skip_one(
-    request: Request, visitor: NeedWorker, csrf: Csrf, sitting: Annotated[str, Form()]
-) -> Response:
+def skip_one(request: Request, visitor: NeedWorker, csrf: FormName, sitting: FormName) -> Response:
     """Leave this one to others and take the next."""
     check_csrf(visitor, csrf)
     assert visitor.worker is not None

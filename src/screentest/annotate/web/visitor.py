@@ -8,7 +8,8 @@ from dataclasses import dataclass
 from typing import Annotated
 from urllib.parse import urlsplit
 
-from fastapi import Depends, HTTPException, Request
+from fastapi import Depends, Form, HTTPException, Request
+from pydantic import AfterValidator
 
 from screentest.annotate.assignment import Rules
 from screentest.annotate.language import Language
@@ -152,5 +153,15 @@ def language_of(site: Site, request: Request, visitor: Visitor | None) -> Langua
     return site.language("")
 
 
+def _storable(text: str) -> str:
+    """Refuse what no store keeps, before it is looked for in one."""
+    if "\0" in text or (not text.isascii() and any("\ud800" <= one <= "\udfff" for one in text)):
+        raise HTTPException(400, "The request is malformed.")
+    return text
+
+
+Name = Annotated[str, AfterValidator(_storable)]
+"""A text that is compared with what is stored: no NUL, no half of a surrogate pair."""
+FormName = Annotated[str, Form(), AfterValidator(_storable)]
 NeedWorker = Annotated[Visitor, Depends(need_worker)]
 NeedOperator = Annotated[Visitor, Depends(need_operator)]
