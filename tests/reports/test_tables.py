@@ -94,7 +94,9 @@ def test_latex_compiles(tmp_path: Path) -> None:
     program = shutil.which("pdflatex")
     if program is None:
         pytest.skip("pdflatex is not installed")
-    table = latex(Table("t", "T", ("a_b", "n"), ((STRANGE[:-2], 0.5),)))
+    table = latex(
+        Table("t", "T", ("a_b", "n"), ((STRANGE[:-2], 0.5), ("[2cm]x", 0.5), ("*x", 0.5)))
+    )
     page = "\\documentclass{article}\\usepackage{booktabs}\\begin{document}\n"
     (tmp_path / "t.tex").write_text(page + table + "\\end{document}\n")
     done = subprocess.run(
@@ -103,7 +105,7 @@ def test_latex_compiles(tmp_path: Path) -> None:
     assert done.returncode == 0
 
 
-@pytest.mark.parametrize("start", ["=", "+", "-", "@", "\t", "\r"])
+@pytest.mark.parametrize("start", ["=", "+", "-", "@", "\t", "\r", " =", "\uff1d", "\uff20"])
 def test_csv_holds_no_formula(start: str) -> None:
     table = Table("t", "T", ("item", "n"), ((f'{start}HYPERLINK("http://x","y")', -1.5),))
     (_, row) = csv.reader(io.StringIO(as_csv(table)))
@@ -111,9 +113,51 @@ def test_csv_holds_no_formula(start: str) -> None:
     assert row[1] == "-1.5"  # a number is no formula
 
 
+def test_latex_rows_are_no_options_of_the_line_above() -> None:
+    rows = (("[2cm]x", 0.5), ("*x", 0.5), ("*[3cm]", 0.5))
+    table = Table("t", "A\n\\input{x}\u2028% & judge", ("[1cm]", "n"), rows)
+    lines = latex(table).splitlines()
+    assert lines[0].startswith("% A")
+    assert "\\input{x}" not in lines[0]
+    assert lines[1].startswith("\\begin{tabular}")
+    for line in (lines[3], *lines[5:8]):
+        assert line.startswith("{}")
+
+
 def test_markdown_has_one_line_per_row() -> None:
     table = Table("t", "T", ("a", "b"), (("x|y\nz", "<script>"),))
     assert markdown(table).splitlines()[2] == r"| x\|y z | &lt;script> |"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "![t](http://tracker.example/x.png)",
+        "[click](https://evil.example)",
+        "[t][1]",
+        "<http://evil.example>",
+        "https://evil.example/x",
+        "www.evil.example",
+        "somebody@evil.example",
+        "`code`![x](//evil.example/y.png)",
+        "&lt;img src=x&gt;",
+        "\\![t](http://tracker.example/x.png)",
+    ],
+)
+def test_markdown_fetches_nothing_and_links_to_nothing(text: str) -> None:
+    """As a renderer that knows links, pictures and bare addresses sees it: only the text."""
+    from markdown_it import MarkdownIt
+
+    page = markdown(Table("t", "T", (text, "b"), ((text, 0.5),)))
+    shown = MarkdownIt("commonmark", {"html": True}).enable("table").render(page)
+    assert "<img" not in shown
+    assert "<a" not in shown
+    plain = text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
+    assert shown.count(plain) == 2
+    # GitHub links bare addresses too, which this renderer leaves alone.
+    assert "://" not in page
+    assert "www." not in page
+    assert "@" not in page
 
 
 def test_a_group_that_is_called_like_a_column(tmp_path: Path) -> None:

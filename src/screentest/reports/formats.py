@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import csv
 import io
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 
 from screentest._util.atomic import atomic_output
-from screentest._util.text import safe_cell
+from screentest._util.text import printable, safe_cell
 from screentest.core import BadOption, Cell, Table
 from screentest.reports.data import Report
 from screentest.reports.tables import tables
@@ -24,6 +24,8 @@ _TEX = {
     "↑": r"$\uparrow$",
     "↓": r"$\downarrow$",
 }
+_MARKS = frozenset("\\|`*[]!")
+"""What Markdown would take for a picture, a link, or other marks of its own."""
 FORMATS = ("md", "tex", "csv", "parquet")
 
 
@@ -54,7 +56,10 @@ def markdown(table: Table) -> str:
     """
 
     def cell(text: str) -> str:
-        text = text.replace("\\", "\\\\").replace("|", "\\|").replace("<", "&lt;")
+        text = "".join(f"\\{letter}" if letter in _MARKS else letter for letter in text)
+        # A bare address or name becomes a link at GitHub: its sign is written as an entity.
+        text = text.replace("&", "&amp;").replace("<", "&lt;").replace("@", "&#64;")
+        text = text.replace("://", "&#58;//").replace("www.", "www&#46;")
         return " ".join(text.split())
 
     lines = [
@@ -69,16 +74,20 @@ def latex(table: Table) -> str:
     """The table for a paper, with booktabs' rules."""
 
     def cell(text: str) -> str:
-        return " ".join("".join(_TEX.get(letter, letter) for letter in text).split())
+        return " ".join("".join(_TEX.get(letter, letter) for letter in printable(text)).split())
+
+    def line(cells: Iterable[str]) -> str:
+        # Without the braces a row that begins with [ or * is an option of the line before it.
+        return "{}" + " & ".join(map(cell, cells)) + r" \\"
 
     align = "".join(side[0] for side in table.alignments())
     lines = [
-        f"% {table.title}: needs \\usepackage{{booktabs}}",
+        f"% {cell(table.title)}: needs \\usepackage{{booktabs}}",
         f"\\begin{{tabular}}{{{align}}}",
         "\\toprule",
-        " & ".join(cell(column.heading) for column in table.columns) + r" \\",
+        line(column.heading for column in table.columns),
         "\\midrule",
-        *(" & ".join(cell(text) for text in row) + r" \\" for row in table.texts()),
+        *(line(row) for row in table.texts()),
         "\\bottomrule",
         "\\end{tabular}",
     ]
