@@ -533,7 +533,7 @@ class _Sources:
         timeout: float,
     ) -> None:
         from screentest.manifests.importers import Corpus, read_corpus
-        from screentest.manifests.vript import in_groups_of
+        from screentest.manifests.parted import in_groups_of
         from screentest.testbeds.join import Joined, join_sources
         from screentest.video.limits import Limits
 
@@ -544,9 +544,10 @@ class _Sources:
         if join != 1 and corpus.parted:
             raise BadOption("the films of a Vript download are joined anyway: no --join")
         parted = corpus.parted if join == 1 else tuple(in_groups_of(corpus.items, join))
-        self.joined = Joined(corpus.items)
+        whole = corpus.items if join == 1 else ()
+        self.joined = Joined(whole)
         if parted:
-            self.joined = join_sources(
+            made = join_sources(
                 parted,
                 out.absolute(),
                 long_side=options.long_side,
@@ -555,6 +556,7 @@ class _Sources:
                 limits=Limits(wall_seconds=timeout),
                 progress=work.get("progress"),
             )
+            self.joined = replace(made, items=(*whole, *made.items))
         self.remarks = [*map(str, corpus.problems), *self.joined.faults]
         rest = len(corpus.items) % join
         if rest:

@@ -21,35 +21,51 @@ SMALL = ("--long-side", "64", "--fps", "2", "--workers", "1")
 
 @pytest.fixture
 def vript(tmp_path: Path, ffmpeg: str) -> Path:
-    """Four clips of the five shots; the second is not there, the third cannot be decoded."""
+    """One long video in clips (one is missing, one is broken), and a short one untrimmed."""
     folder, source = tmp_path / "Vript", sample_videos()[2].item
-    (folder / "clips").mkdir(parents=True)
+    clips = folder / "vript_long_videos_clips" / "clips_1_of_1095" / "film"
+    shorts = folder / "vript_short_videos" / "short_video_1_of_42"
+    cuts = folder / "vript_short_videos_clips" / "shorts_clips_1_of_42" / "02toZL7p4_0"
+    for place in (clips, shorts, cuts, folder / "vript_meta", folder / "vript_captions"):
+        place.mkdir(parents=True)
     assert source.script is not None
-    data = {}
-    for number, clip in enumerate(source.script.clips[:4], start=1):
-        name = f"film-Scene-{number:03}"
-        data[name] = {"caption": {"shot_type": "Wide", "content": clip.caption}}
-        assert clip.span is not None
-        path = folder / "clips" / f"{name}.mp4"
-        subprocess.run(
-            [
-                *(ffmpeg, "-v", "error", "-ss", str(float(clip.span.start)), "-t", "1"),
-                *("-i", str(source.video), "-an", str(path)),
-            ],
-            check=True,
-        )
-    (folder / "clips" / "film-Scene-002.mp4").unlink()
-    broken = folder / "clips" / "film-Scene-003.mp4"
+    spans = [clip.span for clip in source.script.clips if clip.span is not None]
+    texts = [clip.caption for clip in source.script.clips]
+    for number, span in enumerate(spans[:4], start=1):
+        path = clips / f"film-Scene-{number:03}.mp4"
+        take = ("-ss", str(float(span.start)), "-t", "1", "-i", str(source.video))
+        subprocess.run([ffmpeg, "-v", "error", *take, "-an", str(path)], check=True)
+    (clips / "film-Scene-002.mp4").unlink()
+    broken = clips / "film-Scene-003.mp4"
     broken.write_bytes(broken.read_bytes()[:2000])
-    meta = {"video_id": "film", "num_clips": 4, "category": "Nature"}
-    (folder / "film_caption.json").write_text(json.dumps({"meta": meta, "data": data}))
+    (shorts / "02toZL7p4_0.mp4").symlink_to(source.video)
+    times = [
+        {
+            "clip_id": f"02toZL7p4_0-Scene-{number:03}.mp4",
+            "start": str(float(span.start)),
+            "end": f"0:00:{float(span.end)}",
+        }
+        for number, span in enumerate(spans, start=1)
+    ]
+    (cuts / "02toZL7p4_0_cut_meta.json").write_text(json.dumps({"clips": times}))
+    for name, suffix, count in (("film", "", 4), ("02toZL7p4_0", ".mp4", 5)):
+        data = {
+            f"{name}-Scene-{number:03}{suffix}": {"caption": {"content": text}}
+            for number, text in enumerate(texts[:count], start=1)
+        }
+        described = {"meta": {"video_id": name, "num_clips": count}, "data": data}
+        kind = "long" if name == "film" else "short"
+        place = folder / "vript_captions" / f"vript_{kind}_videos_captions"
+        place.mkdir()
+        (place / f"{name}_caption.json").write_text(json.dumps(described))
+        about = {name: {"title": "A film", "categories": ["Pets & Animals"]}}
+        (folder / "vript_meta" / f"vript_{kind}_videos_meta.json").write_text(json.dumps(about))
     return folder
 
 
-@pytest.mark.parametrize("file", ["", "film_caption.json"])
-def test_a_vript_download(vript: Path, tmp_path: Path, screentest: Screentest, file: str) -> None:
+def test_a_vript_download(vript: Path, tmp_path: Path, screentest: Screentest) -> None:
     done = screentest(
-        *("build", vript / file, "--out", "testbed", "--aspects", "aesthetics,temporal_flow"),
+        *("build", vript, "--out", "testbed", "--aspects", "aesthetics,temporal_flow"),
         *("--clips", "2", *SMALL),
     )
     assert done.returncode == 0, done.stderr
@@ -58,10 +74,11 @@ def test_a_vript_download(vript: Path, tmp_path: Path, screentest: Screentest, f
     assert "film: 1 of 4 clips are not there: 002" in told
     assert "film: film-Scene-003.mp4 is left out" in told
     testbed = read_testbed(tmp_path / "testbed")
-    (source,) = testbed.sources
-    assert source.groups == {"category": "Nature"}
-    assert len(source.clips) == 2
-    assert [pair.name for pair in testbed.pairs] == ["aesthetics", "temporal_flow"]
+    short, long = testbed.sources
+    assert (short.id, long.id) == ("02toZL7p4_0", "film")
+    assert short.groups == long.groups == {"category": "Pets & Animals"}
+    assert (len(short.clips), len(long.clips)) == (5, 2)
+    assert [pair.name for pair in testbed.pairs] == 2 * ["aesthetics", "temporal_flow"]
 
 
 def test_a_folder_that_is_no_corpus(tmp_path: Path) -> None:

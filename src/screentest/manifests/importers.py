@@ -18,7 +18,8 @@ from screentest.core import BadOption, Item, ManifestError, UnknownName, build, 
 from screentest.core.registry import BUILTIN
 from screentest.manifests.fields import Complaint, Problem, ProblemKind, load_json
 from screentest.manifests.manifest import examine_manifest, problems_in, read_manifest
-from screentest.manifests.vript import LONGEST_FILE, PartedSource, read_vript
+from screentest.manifests.parted import PartedSource
+from screentest.manifests.vript import LONGEST_FILE, read_vript
 
 VIDEOS = frozenset(
     {
@@ -110,9 +111,14 @@ def _known(*, films: bool) -> str:
     return ", ".join(name for name, takes in fit if takes)
 
 
-@register("importer", "vript", version=1, summary="a Vript download: captions files and clips")
+@register(
+    "importer",
+    "vript",
+    version=2,
+    summary="a Vript download: captions with clips or untrimmed videos",
+)
 def vript() -> VriptImporter:
-    """Clips in files of their own, joined to films when a testbed is built."""
+    """Films in one file, or in clips that are joined when a testbed is built."""
     return VriptImporter()
 
 
@@ -140,13 +146,14 @@ class VriptImporter:
     def read(self, path: Path) -> Corpus:
         """The sources whose clips are there."""
         reading = read_vript(path)
-        if not reading.sources:
+        if not reading.sources and not reading.items:
             listed = "\n".join(f"- {problem.message}" for problem in reading.problems[:10])
             raise ManifestError(
                 f"no video in {path} can be used:\n{listed}",
-                advice="Put the clips (VIDEO-Scene-001.mp4 …) below the same folder.",
+                advice="Put the clips (VIDEO-Scene-001.mp4 …) below the same folder, or the"
+                " untrimmed videos (VIDEO.mp4) with VIDEO_cut_meta.json.",
             )
-        return Corpus("vript", parted=reading.sources, problems=reading.problems)
+        return Corpus("vript", reading.items, reading.sources, reading.problems)
 
 
 @register("importer", "manifest", version=1, summary="a .jsonl or .csv manifest", last=1)

@@ -1,300 +1,298 @@
-"""Vript: a captions file per video, and its clips beside each other as files.
+"""Vript as it is downloaded: captions, categories, and films as clips or in one file.
 
-A captions file has ``meta`` (video_id, video_title, num_clips, integrity) and ``data``, by clip id
-``<video_id>-Scene-NNN``. Clips are files of that name. The film is its clips in order. Clips and
-captions may be missing: what is there is used, and what is not is reported.
+``vript_captions`` has a JSON file per video with ``meta`` and ``data`` (by clip id,
+``<video_id>-Scene-NNN``), or the same as rows of a .jsonl file; ``vript_*_videos_clips`` the clips,
+with ``<video_id>_cut_meta.json`` that says where they were cut; ``vript_*_videos`` the untrimmed
+videos; ``vript_meta`` the categories. All of it is looked for anywhere below a folder.
 
-A film in several files, Vript's or other videos joined, is a ``PartedSource``.
+A film is its clips in order where they are all there, else the untrimmed video with the times of
+the cuts, else those clips that there are. What is missing or wrong costs one clip and is reported.
 """
 
 from __future__ import annotations
 
 import os
-import re
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from screentest.core import BadOption, Clip, Item, ManifestError, Script, Size, Span, Time
-from screentest.manifests.fields import Complaint, Problem, ProblemKind, load_json, one_line, quoted
-from screentest.manifests.files import VIDEO_SUFFIXES, fault_of
-
-if TYPE_CHECKING:
-    from screentest.video import EncoderSettings
-    from screentest.video.limits import Limits
-
-
-MOST = 1000
-"""Videos that are joined into one."""
-
-
-@dataclass(frozen=True, slots=True)
-class SourcePart:
-    """One file and what it shows; an empty caption says nothing of it."""
-
-    file: Path
-    caption: str = ""
-    script: Script | None = None
-    """Where it has several clips of its own: them, timed on its own clock."""
-
-    def clips(self, place: Span, start: Time) -> Iterator[Clip]:
-        """Its clips in a film where it is at ``place``; its own clock begins with ``start``."""
-        if self.script is None or not self.script.timed:
-            yield Clip(self.caption, place)
-            return
-        for clip in self.script.clips:
-            assert clip.span is not None
-            edges = (place.start + moment - start for moment in (clip.span.start, clip.span.end))
-            first, last = (min(max(edge, place.start), place.end) for edge in edges)
-            if first < last:  # what is beyond its end would be in the next part
-                yield Clip(clip.caption, Span(first, last))
-
-
-@dataclass(frozen=True, slots=True)
-class PartedSource:
-    """Files that are one film when played one after another."""
-
-    id: str
-    parts: tuple[SourcePart, ...]
-    title: str = ""
-    groups: Mapping[str, str] = field(default_factory=dict)
-
-    def __post_init__(self) -> None:
-        if not self.id or not self.parts:
-            raise ValueError("a source needs an id and at least one part")
-
-
-def joined(
-    source: PartedSource,
-    out: Path,
-    *,
-    size: Size | None = None,
-    settings: EncoderSettings | None = None,
-    limits: Limits | None = None,
-) -> Item:
-    """Write the parts to ``out`` as one film, and give the item with its timed script.
-
-    The films of a testbed are normalised from that file, so it is only an intermediate: it is
-    encoded at a quality above theirs, the same for what is harmed and what is not.
-    """
-    from screentest.core import NATIVE
-    from screentest.video import probe
-    from screentest.video.edit.join import FINE, join
-    from screentest.video.limits import DEFAULT_LIMITS
-
-    files = [part.file for part in source.parts]
-    film = join(
-        files,
-        out,
-        size=size or NATIVE,
-        settings=settings or FINE,
-        limits=limits or DEFAULT_LIMITS,
-    )
-    clips = [
-        clip
-        for part, span in zip(source.parts, film.spans, strict=True)
-        for clip in part.clips(span, probe(part.file).start if part.script else Time(0))
-    ]
-    return Item(source.id, out, script=Script(tuple(clips)), groups=dict(source.groups))
-
-
-def in_groups_of(items: Sequence[Item], count: int) -> Iterator[PartedSource]:
-    """One source of every ``count`` videos: each a clip with its prompt, or the clips it has.
-
-    What is left over at the end makes no source: all sources have as many parts.
-    """
-    if not 2 <= count <= MOST:
-        raise BadOption(f"invalid join {count}: must be from 2 to {MOST:,}")
-    for first in range(0, len(items) - count + 1, count):
-        some = items[first : first + count]
-        parts = tuple(SourcePart(item.video, item.text, _timed(item)) for item in some)
-        shared = set.intersection(*(set(item.groups.items()) for item in some))
-        yield PartedSource(f"{some[0].id}+{count - 1}", parts, groups=dict(sorted(shared)))
-
-
-def _timed(item: Item) -> Script | None:
-    return item.script if item.script is not None and item.script.timed else None
-
+from screentest.core import Clip, Item, ManifestError, Script, Span, Time
+from screentest.manifests.fields import Complaint, Problem, ProblemKind, load_json, quoted
+from screentest.manifests.files import fault_of
+from screentest.manifests.parted import PartedSource, SourcePart
+from screentest.manifests.vript_files import (
+    CLIP,
+    CONTROLS,
+    CUTS,
+    DescribedVideo,
+    Download,
+    bare_id,
+    described_video,
+    describes,
+    read_cuts,
+)
 
 LONGEST_FILE = 64 * 2**20
-_CLIP = re.compile(r"(?P<video>.+)-Scene-(?P<number>\d{3,9})", re.DOTALL)
-_CONTROLS = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff]")
 _NAMED = 5
-"""How many missing clips a report names."""
-
-Clips = dict[str, dict[int, Path]]
-"""Clip files by video id and number."""
+"""How many clips a report names."""
+_ROUNDING = Time(1, 5)
+"""By how much a clip may begin before the one before it ends: times of cuts are rounded."""
 
 
 @dataclass(frozen=True, slots=True)
 class VriptReading:
-    """The sources that can be used, and what is missing or wrong."""
+    """The films that can be used, and what is missing or wrong."""
 
     sources: tuple[PartedSource, ...]
+    """Films in clips."""
     problems: tuple[Problem, ...]
+    items: tuple[Item, ...] = ()
+    """Untrimmed films, with the times of their clips."""
 
 
 def read_vript(
     captions: str | os.PathLike[str], clips: str | os.PathLike[str] = ""
 ) -> VriptReading:
-    """Read a folder of captions files (or one file) with the clips below it or in ``clips``.
+    """Read a folder of captions files (or one file) with the videos below it or in ``clips``.
 
     Raises ManifestError where there is nothing of the kind; all else is in the problems.
     """
     place = Path(captions)
     if not place.exists():
         raise ManifestError(f"{place} is not there", advice="Give the folder of a Vript download.")
-    files = [place] if place.is_file() else sorted(place.rglob("*.json"))
     folder = Path(clips) if clips else (place.parent if place.is_file() else place)
     if not folder.is_dir():
         raise ManifestError(f"{folder} is not a folder", advice="Give the folder of the clips.")
-    found, problems = _clips_below(folder)
-    sources: dict[str, PartedSource] = {}
-    known: dict[str, Path] = {}
-    for file in files:
-        for video in _videos(file, problems, alone=place.is_file()):
+    download = Download()
+    download.look_below(folder)
+    if place.is_dir() and clips:
+        download.look_below(place)
+    if place.is_file():
+        rows = place.suffix.lower() == ".jsonl"
+        download.captions, download.rows = ([], [place]) if rows else ([place], [])
+    return _Reader(download, alone=place.is_file()).read(place)
+
+
+class _Reader:
+    def __init__(self, download: Download, *, alone: bool) -> None:
+        self.download = download
+        self.problems = download.problems
+        self.alone = alone
+        self.categories: dict[str, str] = {}
+
+    def read(self, place: Path) -> VriptReading:
+        here = self.download
+        for file in here.metas:
+            self._content(file, self._read_categories)
+        sources: list[PartedSource] = []
+        items: list[Item] = []
+        known: dict[str, Path] = {}
+        absent = 0
+        for video, file in self._described():
             name = video.id
             if name in known:
-                message = f"is also described in {quoted(str(known[name]))}"
-                problems.append(Problem(ProblemKind.DUPLICATE_ID, message, id=name, path=file))
+                # A whole download has every caption twice: packed files and one file of rows.
+                if file not in here.rows or known[name] in here.rows:
+                    message = f"is also described in {quoted(str(known[name]))}"
+                    self._tell(ProblemKind.DUPLICATE_ID, message, name, file)
                 continue
             known[name] = file
-            source = _source(video, found.get(name, {}), file, problems)
-            if source is not None:
-                sources[name] = source
-    if not known and not problems:
-        raise ManifestError(
-            f"no Vript captions in {place}",
-            advice="Films with captions are a manifest; docs/caption.md says how to write one for a"
-            ' folder of videos. Vript has JSON files with "meta" and "data".',
-        )
-    for name in sorted(found.keys() - known.keys()):
-        message = f"{len(found[name])} clips have no captions file"
-        problems.append(Problem(ProblemKind.UNLISTED, message, id=name))
-    return VriptReading(tuple(sources.values()), tuple(problems))
+            if file in here.rows and name not in here.clips and name not in here.films:
+                absent += 1  # rows are for all videos, a folder may have some of them
+                continue
+            film = self._film(video, file)
+            if isinstance(film, Item):
+                items.append(film)
+            elif film is not None:
+                sources.append(film)
+        if absent:
+            self._tell(ProblemKind.MISSING, f"{absent:,} described videos are not there")
+        if not known and not self.problems:
+            raise _no_captions(place, here.packed)
+        for name in sorted(here.clips.keys() - known.keys()):
+            message = f"{len(here.clips[name])} clips have no captions file"
+            self._tell(ProblemKind.UNLISTED, message, name)
+        return VriptReading(tuple(sources), tuple(self.problems), tuple(items))
+
+    def _tell(
+        self, kind: ProblemKind, message: str, name: str = "", path: Path | None = None
+    ) -> None:
+        self.problems.append(Problem(kind, message, id=name, path=path))
+
+    # What files say.
+
+    def _content(self, file: Path, read: Callable[[Any], None]) -> None:
+        """Hand over what a JSON file holds; what is wrong with it is a problem."""
+        try:
+            if file.stat().st_size > LONGEST_FILE:
+                raise Complaint(f"is larger than {LONGEST_FILE // 2**20} MiB")
+            read(load_json(file.read_bytes().decode("utf-8-sig")))
+        except UnicodeDecodeError:
+            self._tell(ProblemKind.BAD_FILE, f"{quoted(str(file))} is not UTF-8", path=file)
+        except OSError as error:
+            message = f"{quoted(str(file))} does not open: {error.strerror}"
+            self._tell(ProblemKind.BAD_FILE, message, path=file)
+        except Complaint as complaint:
+            message = f"{quoted(str(file))}: {complaint.message}"
+            self.problems.append(
+                Problem(ProblemKind.BAD_FILE, message, complaint.advice, path=file)
+            )
+
+    def _read_categories(self, content: Any) -> None:
+        """By video id, what its site said of it: ``categories`` has one."""
+        if not isinstance(content, dict):
+            raise Complaint("is not an object by video id")
+        for name, about in content.items():
+            given = about.get("categories") if isinstance(about, dict) else None
+            first = given[0] if isinstance(given, list) and given else given
+            if isinstance(first, str) and first.strip():
+                self.categories[name] = " ".join(CONTROLS.sub(" ", first).split())
+
+    def _described(self) -> Iterator[tuple[DescribedVideo, Path]]:
+        """The videos that captions files describe; other files have none."""
+        for file in self.download.captions:
+            found: list[DescribedVideo] = []
+
+            def take(content: Any, found: list[DescribedVideo] = found) -> None:
+                for entry in content if isinstance(content, list) else [content]:
+                    if describes(entry):
+                        found.append(described_video(entry["meta"], entry["data"]))
+                    elif self.alone:
+                        raise Complaint("has no meta and data", "Give a captions file of Vript.")
+
+            self._content(file, take)
+            yield from ((video, file) for video in found)
+        for file in self.download.rows:
+            yield from ((video, file) for video in self._rows(file))
+
+    def _rows(self, file: Path) -> Iterator[DescribedVideo]:
+        """Rows of one clip each, or of one video each."""
+        clips: dict[str, dict[str, Any]] = {}
+        wrong: list[int] = []
+        try:
+            with file.open(encoding="utf-8-sig") as lines:
+                for number, line in enumerate(lines, start=1):
+                    try:
+                        row = load_json(line)
+                        if describes(row):
+                            yield described_video(row["meta"], row["data"])
+                        elif isinstance(row, dict) and {"clip_id", "caption"} <= row.keys():
+                            match = CLIP.fullmatch(bare_id(str(row["clip_id"])))
+                            name = row.get("video_id") or (match and match["video"])
+                            # Twice the same clip: load_json refuses that inside of a file too.
+                            clips.setdefault(str(name), {}).setdefault(str(row["clip_id"]), row)
+                        elif self.alone:
+                            wrong.append(number)
+                    except Complaint:
+                        wrong.append(number)
+        except (OSError, UnicodeDecodeError) as error:
+            message = f"{quoted(str(file))} does not open: {error}"
+            self._tell(ProblemKind.BAD_FILE, message, path=file)
+        if wrong:
+            message = f"{len(wrong)} rows are not captions, the first at line {wrong[0]}"
+            self._tell(ProblemKind.BAD_ROW, message, path=file)
+        for name, data in clips.items():
+            yield described_video({"video_id": name}, data)
+
+    # From captions and files to a film.
+
+    def _film(self, video: DescribedVideo, origin: Path) -> PartedSource | Item | None:
+        name, files = video.id, self.download.clips.get(video.id, {})
+        if video.strange:
+            message = f"{len(video.strange)} keys do not name a clip of it: {video.strange[0]}"
+            self._tell(ProblemKind.BAD_ROW, message, name, origin)
+        numbers = sorted(video.captions.keys() | files.keys() | set(range(1, video.count + 1)))
+        usable = [one for one in numbers if one in files and not fault_of(files[one])[1]]
+        category = self.categories.get(name) or video.category
+        groups = {"category": category} if category else {}
+        film = self.download.films.get(name)
+        if film is not None and len(usable) < len(numbers):
+            item = self._untrimmed(video, film, groups, origin)
+            if item is not None:
+                return item
+        report = _Report(name, len(numbers), origin, self.problems)
+        gone = "They are left out of the film."
+        report(ProblemKind.MISSING, [n for n in numbers if n not in files], "are not there", gone)
+        bad = [number for number in numbers if number in files and number not in usable]
+        report(ProblemKind.UNREADABLE, bad, "cannot be read", gone)
+        report.silent([number for number in usable if not video.captions.get(number)])
+        if not usable:
+            message = "not one of its clips is there"
+            self._tell(ProblemKind.MISSING, message, name, origin)
+            return None
+        parts = tuple(SourcePart(files[one], video.captions.get(one, "")) for one in usable)
+        return PartedSource(name, parts, video.title, groups)
+
+    def _untrimmed(
+        self, video: DescribedVideo, film: Path, groups: dict[str, str], origin: Path
+    ) -> Item | None:
+        """The whole video with the times of its clips; None where it cannot be used."""
+        name, fault = video.id, fault_of(film)[1]
+        if fault:
+            self._tell(ProblemKind.UNREADABLE, f"{quoted(str(film))} {fault}", name, film)
+            return None
+        file = self.download.cuts.get(name)
+        if file is None:
+            message = f"there is no {name}{CUTS} to say where the clips of {film.name} are"
+            self._tell(ProblemKind.MISSING, message, name, origin)
+            return None
+        times: dict[int, Span] = {}
+        untimed: list[str] = []
+        self._content(file, lambda content: read_cuts(content, name, times, untimed))
+        if untimed:
+            message = f"{len(untimed)} clips have no times: {untimed[0]}"
+            self._tell(ProblemKind.BAD_ROW, message, name, file)
+        if not times:
+            return None
+        report = _Report(name, max(len(video.captions), len(times)), origin, self.problems)
+        lost = "They are left out: what they show stays in the film and is never harmed."
+        unplaced = sorted(video.captions.keys() - times.keys())
+        report(ProblemKind.MISSING, unplaced, f"are not in {file.name}", lost)
+        clips: list[Clip] = []
+        disordered: list[int] = []
+        end = Time(0)
+        for number in sorted(times):
+            span = times[number]
+            start = max(span.start, end) if end - span.start <= _ROUNDING else span.start
+            if start < end or span.end <= start:
+                disordered.append(number)
+                continue
+            end = span.end
+            clips.append(Clip(video.captions.get(number, ""), Span(start, end)))
+        report(ProblemKind.BAD_ROW, disordered, "overlap the one before", lost)
+        report.silent([number for number in sorted(times) if not video.captions.get(number)])
+        return Item(name, film, script=Script(tuple(clips)), groups=groups)
 
 
 @dataclass(frozen=True, slots=True)
-class _Video:
-    id: str
-    title: str
-    count: int
-    captions: Mapping[int, str]
-    groups: Mapping[str, str]
+class _Report:
+    """Says which clips of a video something is wrong with."""
 
+    name: str
+    total: int
+    origin: Path
+    problems: list[Problem]
 
-def _clips_below(folder: Path) -> tuple[Clips, list[Problem]]:
-    found: Clips = {}
-    problems = []
-    for place, folders, names in os.walk(folder):
-        folders[:] = sorted(name for name in folders if not name.startswith("."))
-        for name in sorted(names):
-            path = Path(place) / name
-            match = _CLIP.fullmatch(path.stem)
-            if match is None or path.suffix.lower() not in VIDEO_SUFFIXES:
-                continue
-            numbers = found.setdefault(match["video"], {})
-            first = numbers.setdefault(int(match["number"]), path)
-            if first != path:
-                message = f"{quoted(str(path))} is the same clip as {quoted(str(first))}"
-                advice = "Remove one of them; the first is used."
-                problems.append(
-                    Problem(
-                        ProblemKind.DUPLICATE_VIDEO, message, advice, id=match["video"], path=path
-                    )
-                )
-    return found, problems
-
-
-def _videos(file: Path, problems: list[Problem], *, alone: bool) -> Iterator[_Video]:
-    """The videos that a file describes; files that describe something else have none."""
-    try:
-        if file.stat().st_size > LONGEST_FILE:
-            raise Complaint(f"is larger than {LONGEST_FILE // 2**20} MiB")
-        content = load_json(file.read_bytes().decode("utf-8-sig"))
-        for entry in content if isinstance(content, list) else [content]:
-            if isinstance(entry, dict) and "meta" in entry and "data" in entry:
-                yield _video(entry)
-            elif alone:
-                raise Complaint("has no meta and data", "Give a captions file of Vript.")
-    except UnicodeDecodeError:
-        problems.append(
-            Problem(ProblemKind.BAD_FILE, f"{quoted(str(file))} is not UTF-8", path=file)
-        )
-    except OSError as error:
-        message = f"{quoted(str(file))} does not open: {error.strerror}"
-        problems.append(Problem(ProblemKind.BAD_FILE, message, path=file))
-    except RecursionError:
-        message = f"{quoted(str(file))} is nested too deeply"
-        problems.append(Problem(ProblemKind.BAD_FILE, message, path=file))
-    except Complaint as complaint:
-        message = f"{quoted(str(file))}: {complaint.message}"
-        problems.append(Problem(ProblemKind.BAD_FILE, message, complaint.advice, path=file))
-
-
-def _video(entry: Mapping[str, Any]) -> _Video:
-    meta, data = entry["meta"], entry["data"]
-    if not isinstance(meta, dict) or not isinstance(data, dict):
-        raise Complaint("meta and data are not objects")
-    name = meta.get("video_id")
-    if not isinstance(name, str) or not name.strip() or _CONTROLS.search(name):
-        raise Complaint("meta has no video_id that could be a name")
-    captions: dict[int, str] = {}
-    for clip_id, clip in data.items():
-        match = _CLIP.fullmatch(clip_id)
-        if match is None or match["video"] != name:
-            raise Complaint(f"{one_line(clip_id)} is not a clip of {one_line(name)}")
-        captions[int(match["number"])] = _caption(clip)
-    count, category = meta.get("num_clips"), meta.get("category")
-    groups = {"category": category} if isinstance(category, str) and category.strip() else {}
-    title = meta.get("video_title")
-    return _Video(
-        name,
-        title if isinstance(title, str) else "",
-        count if isinstance(count, int) and 0 <= count < 10**6 else 0,
-        captions,
-        groups,
-    )
-
-
-def _caption(clip: Any) -> str:
-    """What a clip shows. Shot type and camera movement are not part of it."""
-    caption = clip.get("caption") if isinstance(clip, dict) else None
-    content = caption.get("content") if isinstance(caption, dict) else caption
-    if not isinstance(content, str):
-        return ""
-    return " ".join(_CONTROLS.sub(" ", content).split())
-
-
-def _source(
-    video: _Video, files: Mapping[int, Path], origin: Path, problems: list[Problem]
-) -> PartedSource | None:
-    def report(kind: ProblemKind, numbers: list[int], what: str, advice: str) -> None:
+    def __call__(self, kind: ProblemKind, numbers: list[int], what: str, advice: str) -> None:
         if numbers:
-            message = f"{len(numbers)} of {total} clips {what}: {_listed(numbers)}"
-            problems.append(Problem(kind, message, advice, id=video.id, path=origin))
+            message = f"{len(numbers)} of {self.total} clips {what}: {_listed(numbers)}"
+            self.problems.append(Problem(kind, message, advice, id=self.name, path=self.origin))
 
-    numbers = sorted(video.captions.keys() | files.keys() | set(range(1, video.count + 1)))
-    total = len(numbers)
-    usable = [number for number in numbers if number in files and not fault_of(files[number])[1]]
-    unusable = [number for number in numbers if number in files and number not in usable]
-    absent = [number for number in numbers if number not in files]
-    silent = [number for number in usable if not video.captions.get(number)]
-    report(ProblemKind.MISSING, absent, "are not there", "They are left out of the film.")
-    report(ProblemKind.UNREADABLE, unusable, "cannot be read", "They are left out of the film.")
-    report(
-        ProblemKind.MISMATCH,
-        silent,
-        "have no caption",
-        "They stay in the film and are never harmed.",
+    def silent(self, numbers: list[int]) -> None:
+        advice = "They stay in the film and are never harmed."
+        self(ProblemKind.MISMATCH, numbers, "have no caption", advice)
+
+
+def _no_captions(place: Path, packed: int) -> ManifestError:
+    if packed:
+        message = f"no Vript captions in {place}: {packed} .zip files there are still packed"
+        return ManifestError(message, advice="Unpack them where they are.")
+    return ManifestError(
+        f"no Vript captions in {place}",
+        advice="Films with captions are a manifest; docs/caption.md says how to write one for a"
+        ' folder of videos. Vript has JSON files with "meta" and "data".',
     )
-    if not usable:
-        message = "not one of its clips is there"
-        problems.append(Problem(ProblemKind.MISSING, message, id=video.id, path=origin))
-        return None
-    parts = tuple(SourcePart(files[number], video.captions.get(number, "")) for number in usable)
-    return PartedSource(video.id, parts, video.title, video.groups)
 
 
 def _listed(numbers: list[int]) -> str:

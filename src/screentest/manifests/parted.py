@@ -1,0 +1,106 @@
+"""A film in several files: Vript's clips, or short videos joined."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from screentest.core import BadOption, Clip, Item, Script, Size, Span, Time
+
+if TYPE_CHECKING:
+    from screentest.video import EncoderSettings
+    from screentest.video.limits import Limits
+
+
+MOST = 1000
+"""Videos that are joined into one."""
+
+
+@dataclass(frozen=True, slots=True)
+class SourcePart:
+    """One file and what it shows; an empty caption says nothing of it."""
+
+    file: Path
+    caption: str = ""
+    script: Script | None = None
+    """Where it has several clips of its own: them, timed on its own clock."""
+
+    def clips(self, place: Span, start: Time) -> Iterator[Clip]:
+        """Its clips in a film where it is at ``place``; its own clock begins with ``start``."""
+        if self.script is None or not self.script.timed:
+            yield Clip(self.caption, place)
+            return
+        for clip in self.script.clips:
+            assert clip.span is not None
+            edges = (place.start + moment - start for moment in (clip.span.start, clip.span.end))
+            first, last = (min(max(edge, place.start), place.end) for edge in edges)
+            if first < last:  # what is beyond its end would be in the next part
+                yield Clip(clip.caption, Span(first, last))
+
+
+@dataclass(frozen=True, slots=True)
+class PartedSource:
+    """Files that are one film when played one after another."""
+
+    id: str
+    parts: tuple[SourcePart, ...]
+    title: str = ""
+    groups: Mapping[str, str] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        if not self.id or not self.parts:
+            raise ValueError("a source needs an id and at least one part")
+
+
+def joined(
+    source: PartedSource,
+    out: Path,
+    *,
+    size: Size | None = None,
+    settings: EncoderSettings | None = None,
+    limits: Limits | None = None,
+) -> Item:
+    """Write the parts to ``out`` as one film, and give the item with its timed script.
+
+    The films of a testbed are normalised from that file, so it is only an intermediate: it is
+    encoded at a quality above theirs, the same for what is harmed and what is not.
+    """
+    from screentest.core import NATIVE
+    from screentest.video import probe
+    from screentest.video.edit.join import FINE, join
+    from screentest.video.limits import DEFAULT_LIMITS
+
+    files = [part.file for part in source.parts]
+    film = join(
+        files,
+        out,
+        size=size or NATIVE,
+        settings=settings or FINE,
+        limits=limits or DEFAULT_LIMITS,
+    )
+    clips = [
+        clip
+        for part, span in zip(source.parts, film.spans, strict=True)
+        for clip in part.clips(span, probe(part.file).start if part.script else Time(0))
+    ]
+    return Item(source.id, out, script=Script(tuple(clips)), groups=dict(source.groups))
+
+
+def in_groups_of(items: Sequence[Item], count: int) -> Iterator[PartedSource]:
+    """One source of every ``count`` videos: each a clip with its prompt, or the clips it has.
+
+    What is left over at the end makes no source: all sources have as many parts.
+    """
+    if not 2 <= count <= MOST:
+        raise BadOption(f"invalid join {count}: must be from 2 to {MOST:,}")
+    for first in range(0, len(items) - count + 1, count):
+        some = items[first : first + count]
+        parts = tuple(SourcePart(item.video, item.text, _timed(item)) for item in some)
+        shared = set.intersection(*(set(item.groups.items()) for item in some))
+        yield PartedSource(f"{some[0].id}+{count - 1}", parts, groups=dict(sorted(shared)))
+
+
+def _timed(item: Item) -> Script | None:
+    return item.script if item.script is not None and item.script.timed else None
