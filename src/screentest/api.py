@@ -256,9 +256,10 @@ def certify(
     """Measure how often judges, or metrics, prefer the intact video of a pair.
 
     With ``suite`` every value of its metrics is a judge, too. ``orders`` is both, or first: the
-    intact video first. ``probes`` are other prompts for the same videos (swapped, shuffled,
-    empty, or all), for ``probe_pairs`` pairs of each aspect. ``human`` are votes of people to
-    stand beside, ``kept`` what their filter left. ``chart`` draws judges by aspects.
+    intact video first. ``probes`` are other words for the same videos (prompts swapped, shuffled or
+    empty, definitions hinted, or all), for ``probe_pairs`` pairs of each aspect. ``human`` are
+    votes of people to stand beside, ``kept`` what their filter left. ``chart`` draws judges by
+    aspects.
     """
     from screentest.certificates.cases import read_cases
     from screentest.certificates.matrix import matrix

@@ -24,7 +24,9 @@ def test_every_shipped_language_is_complete() -> None:
         own = tomllib.loads(
             (files("screentest.annotate") / "languages" / f"{code}.toml").read_text("utf-8")
         )
-        assert set(flat(own)) == set(english), code
+        # What aspects mean is in English what judges read, which is not in the file.
+        meanings = {key for key in english if key.startswith("aspect.") and key.endswith(".text")}
+        assert set(flat(own)) | (meanings if code == "en" else set()) == set(english), code
         for key, text in flat(own).items():
             assert fields(text) == fields(english[key]), (code, key)
 

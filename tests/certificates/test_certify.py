@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shutil
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -11,9 +12,9 @@ import pytest
 from screentest.annotate.material import unit_key
 from screentest.annotate.records import write_filtered
 from screentest.certificates.cases import read_cases
-from screentest.certificates.certificate import Certificate
+from screentest.certificates.certificate import Certificate, facts
 from screentest.certificates.plan import Certification, Plan, PromptChange, read_certificates
-from screentest.core import Aspect, BadOption, Choice, PairKind, Reason, Verdict
+from screentest.core import BUILTIN_ASPECTS, Aspect, BadOption, Choice, PairKind, Reason, Verdict
 from screentest.judges.cases import Case, Order, one_aspect_per_placebo
 from screentest.run import RunReader
 from screentest.testbeds.testbed import read_testbed
@@ -148,14 +149,36 @@ def test_prompt_probes_move_those_who_read(testbed: Path, tmp_path: Path) -> Non
         empty = text.partition("made from:")[2].partition("Frames of the first")[0]
         return answer("second" if len(empty) > 120 else "first")
 
+    others = (PromptChange.SWAPPED, PromptChange.SHUFFLED, PromptChange.EMPTY)
     certificate, _ = asked_about(
-        testbed, tmp_path, by_the_prompt, prompt_changes=tuple(PromptChange), probe_pairs=2
+        testbed, tmp_path, by_the_prompt, prompt_changes=others, probe_pairs=2
     )
     moved = {(one.change, one.aspect.value): one.changed_share for one in certificate.prompts}
     for aspect in ASPECTS:
         assert moved["empty", aspect] == 1.0
         assert moved["swapped", aspect] == 0.0
         assert moved["shuffled", aspect] == 0.0
+
+
+def test_the_hinted_probe_stands_beside_the_neutral_words(testbed: Path, tmp_path: Path) -> None:
+    def by_the_hint(asked: Asked) -> Answer:
+        # Knows harm only by what it is told to look for; else it says that the first is better.
+        text = " ".join(asked.texts)
+        hinted = any(one.info.hint in text for one in BUILTIN_ASPECTS)
+        return answer("second" if hinted else "first")
+
+    plan = few_of(testbed, "vlm_video:frames=1,long_side=48", "contrast", most=2)
+    plan = replace(plan, prompt_changes=(PromptChange.HINTED,), probe_pairs=1)
+    with FakeChatServer(by_the_hint) as server:
+        asked, meter = certified(tmp_path / "run", plan, settings(server)).certificates
+    assert asked.prompts
+    for one in asked.prompts:
+        assert (one.change, one.changed_share) == ("hinted", 1.0)
+        assert not one.should_matter
+        assert one.plain.unwrap().judgements == one.accuracy.unwrap().judgements == 2
+    told = dict(facts(asked))[f"Aspect hinted, {asked.prompts[0].aspect}"]
+    assert told.endswith("right 50.0% of 2; without: right 50.0% of 2")
+    assert not meter.prompts  # a metric is told nothing, so that there is nothing to hint at
 
 
 def test_workers_order_and_resume_change_nothing(testbed: Path, tmp_path: Path) -> None:

@@ -198,7 +198,7 @@ def test_a_probe_finds_its_question_whatever_the_source_is_called() -> None:
 )
 def test_where_words_should_matter(change: str, aspect: Aspect, matters: bool) -> None:
     nothing = accuracy([])
-    assert PromptResult(change, aspect, 1, 0.0, nothing).should_matter is matters
+    assert PromptResult(change, aspect, 1, 0.0, nothing, nothing).should_matter is matters
 
 
 def test_in_words_an_instruction_is_followed_and_a_copy_is_preferred() -> None:
@@ -216,7 +216,7 @@ def test_in_words_an_instruction_is_followed_and_a_copy_is_preferred() -> None:
         order_effect([]),
         trend([]),
         placebos=placebo_results(judgements),
-        prompts=(PromptResult("empty", Aspect.COLOR, 1, 0.25, nothing),),
+        prompts=(PromptResult("empty", Aspect.COLOR, 1, 0.25, nothing, nothing),),
     )
     told = dict(facts(made))
     assert told["Placebo painted_instruction"].startswith("painted instruction followed 100.0%")

@@ -49,7 +49,8 @@ def test_the_ten_are_as_they_were() -> None:
     assert len(BUILTIN_ASPECTS) == 10
     assert BUILTIN_ASPECTS[0] is Aspect.AESTHETICS is Aspect("aesthetics")
     assert [one for one in BUILTIN_ASPECTS if one.info.about_order] == ["temporal_flow"]
-    assert all(one.info.definition.endswith("video.") for one in BUILTIN_ASPECTS)
+    assert all("Weigh " in one.info.definition for one in BUILTIN_ASPECTS)
+    assert all(one.info.definition.endswith("part of this aspect.") for one in BUILTIN_ASPECTS)
     assert (str(Aspect.COLOR), f"{Aspect.COLOR}", Aspect.COLOR.value) == ("color",) * 3
     assert type(str(Aspect.COLOR)) is type(Aspect.COLOR.value) is str
 
@@ -85,7 +86,7 @@ def test_judges_annotators_and_certificates_know_a_plugin_s_aspect(rhythm: Aspec
         assert found.failure.reason is Reason.NOT_APPLICABLE
     lost: Outcome[object] = Outcome.failed(Reason.NOT_APPLICABLE, "nothing")
     swapped, shuffled = (
-        PromptResult(change, rhythm, 1, 0.0, lost)  # type: ignore[arg-type]
+        PromptResult(change, rhythm, 1, 0.0, lost, lost)  # type: ignore[arg-type]
         for change in ("swapped", "shuffled")
     )
     assert swapped.should_matter

@@ -33,7 +33,9 @@ from screentest.annotate.server import (
 from screentest.annotate.store import default_store, open_database
 from screentest.annotate.web.visitor import allowed_origins
 from screentest.cli.console import err, out, plural
+from screentest.cli.options import PromptsOption
 from screentest.cli.progress import watched
+from screentest.models.templates import Prompts
 
 
 def serve(
@@ -79,6 +81,7 @@ def serve(
     consent: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Your own consent text.")
     ] = None,
+    prompts: PromptsOption = None,
 ) -> None:
     """Start the web app.
 
@@ -96,7 +99,8 @@ def serve(
 
     chosen = task_named(task)
     check_address(host, port, public_url, token)
-    languages = [read_language(name) for name in language or DEFAULT_LANGUAGES]
+    templates = Prompts(prompts)
+    languages = [read_language(name, templates) for name in language or DEFAULT_LANGUAGES]
     own_consent = text_of(consent)
     rules = Rules(chosen, votes, lease * 60, gold_every, ties)
     with watched() as progress:

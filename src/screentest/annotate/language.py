@@ -55,9 +55,14 @@ def shipped() -> list[str]:
     return sorted(name for name in names if not name.startswith("_"))
 
 
-def read_language(given: str) -> Language:
-    """A shipped language by its code, or one in a file of yours."""
-    english = {**_aspects(), **_flat(_shipped("en"))}
+def read_language(given: str, prompts: Prompts | None = None) -> Language:
+    """A shipped language by its code, or one in a file of yours.
+
+    What aspects mean is, in English, what judges are told of them. Where a folder of templates
+    says something else, that replaces the shipped texts of every language.
+    """
+    ours, theirs = _aspects(Prompts()), _aspects(prompts or Prompts())
+    english = {**theirs, **_flat(_shipped("en"))}
     if given in shipped():
         own = _shipped(given)
     elif given.endswith(".toml"):
@@ -68,6 +73,8 @@ def read_language(given: str) -> Language:
             advice=f"Give one of {', '.join(shipped())}, or a .toml file.",
         )
     texts = _flat(own)
+    if given in shipped():
+        texts = {key: text for key, text in texts.items() if ours.get(key) == theirs.get(key)}
     strange = sorted(texts.keys() - english.keys())
     if strange:
         raise UserError(
@@ -81,12 +88,12 @@ def read_language(given: str) -> Language:
     return Language(texts.get("code", given), texts.get("name", given), {**english, **texts})
 
 
-def _aspects() -> dict[str, str]:
-    """What an aspect is called and means where no file says it: those of plugins have no file."""
+def _aspects(prompts: Prompts) -> dict[str, str]:
+    """What an aspect means, and what it is called where no file says it: plugins have no file."""
     texts: dict[str, str] = {}
     for aspect in all_aspects():
         texts[f"aspect.{aspect}.name"] = aspect.title.capitalize()
-        texts[f"aspect.{aspect}.text"] = aspect.info.definition
+        texts[f"aspect.{aspect}.text"] = prompts.definition(aspect).text
     return texts
 
 

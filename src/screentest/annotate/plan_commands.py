@@ -179,6 +179,7 @@ def bundle(
     ] = "en",
     ties: Ties = False,
     questions: Questions = None,
+    prompts: PromptsOption = None,
 ) -> None:
     """Make pages for another platform.
 
@@ -193,7 +194,7 @@ def bundle(
           --out bundle/
     """
 
-    words = read_language(language)
+    words = read_language(language, Prompts(prompts))
     units = read_units(place, task_named(task), questions=questions)
     videos = [video.path for unit in units for video in unit.videos]
     prepared = prepare_all(videos, media_folder(place), progress=watched())

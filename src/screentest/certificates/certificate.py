@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from decimal import Decimal
 
 from screentest.core import Aspect, Outcome, Reason
+from screentest.judges.cases import HINTED
 from screentest.stats import Correlation, Interval
 from screentest.stats.paired import OrderEffect
 from screentest.stats.trend import DoseResponse, Trend
@@ -75,20 +76,25 @@ class PlaceboResult:
 
 @dataclass(frozen=True, slots=True)
 class PromptResult:
-    """What becomes of the answers when the prompt is another one."""
+    """What becomes of the answers under another prompt, or with hints at what harm looks like."""
 
     change: str
-    """``swapped``, ``shuffled`` or ``empty``."""
+    """``swapped``, ``shuffled``, ``empty`` or ``hinted``."""
     aspect: Aspect
     pairs: int
     changed_share: float
     """Answers that are no longer the same."""
     accuracy: Outcome[Accuracy]
+    plain: Outcome[Accuracy]
+    """On the same pairs, with the prompt and the definition as they are."""
 
     @property
     def should_matter(self) -> bool:
         """Whether a judge that reads would answer otherwise: the order of the captions is
-        part of temporal flow alone, the words of all aspects that are about the text."""
+        part of temporal flow alone, the words of all aspects that are about the text. A judge
+        that sees and reads needs no hint."""
+        if self.change == HINTED:
+            return False
         if self.change == "shuffled":
             return self.aspect.info.about_order
         return self.aspect.info.about_text
@@ -189,7 +195,8 @@ def facts(certificate: Certificate) -> Iterator[tuple[str, str]]:
     for placebo in certificate.placebos:
         yield f"Placebo {placebo.name}", _placebo(placebo)
     for prompt in certificate.prompts:
-        yield f"Prompt {prompt.change}, {prompt.aspect.value}", _prompt(prompt)
+        what = "Aspect" if prompt.change == HINTED else "Prompt"
+        yield f"{what} {prompt.change}, {prompt.aspect.value}", _prompt(prompt)
     yield "Cost", cost_words(certificate.cost)
 
 
@@ -227,7 +234,8 @@ def _placebo(placebo: PlaceboResult) -> str:
 def _prompt(prompt: PromptResult) -> str:
     ought = "should matter" if prompt.should_matter else "should not matter"
     moved = f"{100 * prompt.changed_share:.0f}% of answers change ({ought})"
-    return f"{moved}; {_right(prompt.accuracy)}"
+    plain = f"without: {_right(prompt.plain)}"
+    return f"{moved}; {_right(prompt.accuracy)}; {plain}"
 
 
 def _filtered(found: FilterResult) -> str:

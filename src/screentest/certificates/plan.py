@@ -31,6 +31,7 @@ from screentest.core.codec import from_object, to_json
 from screentest.core.item import Item, Script
 from screentest.core.metric import RatingJudge
 from screentest.judges.cases import (
+    HINTED,
     Case,
     Judgement,
     Order,
@@ -71,8 +72,11 @@ class Plan:
         return [*self.cases, *changed]
 
     def cases_for(self, judge: Evaluator) -> list[Case]:
-        """What a judge is put: one that rates videos alone has every placebo for nothing."""
+        """What a judge is put: one that rates videos alone has every placebo for nothing, and
+        hints are only for one that is told in words what the aspect means."""
         cases = self.all_cases
+        if isinstance(judge.judge, RatingJudge) or not judge.judge.info.prompts:
+            cases = [case for case in cases if case.change != HINTED]
         return cases if isinstance(judge.judge, RatingJudge) else one_aspect_per_placebo(cases)
 
 
@@ -162,9 +166,9 @@ def make_certificate(
 
 
 class PromptChange(StrEnum):
-    """What is done to the prompt.
+    """What is done to the prompt, or to the words about the aspect.
 
-    Where the aspect is about the text, other words must matter; where it is not, they must not.
+    Where the aspect is about the text, another prompt must matter; where it is not, it must not.
     """
 
     SWAPPED = "swapped"
@@ -172,6 +176,8 @@ class PromptChange(StrEnum):
     SHUFFLED = "shuffled"
     """Its captions in another order."""
     EMPTY = "empty"
+    HINTED = HINTED
+    """The same prompt; the aspect's definition says what harm looks like."""
 
 
 def with_changed_prompts(
@@ -219,7 +225,10 @@ def prompt_results(
             if both:
                 moved = sum(one is not right for one, right in both) / len(both)
                 pairs = len({one.case.id for one in own})
-                results.append(PromptResult(change.value, aspect, pairs, moved, accuracy(own)))
+                plainly = accuracy([plain[_place(one)] for one in own if _place(one) in plain])
+                results.append(
+                    PromptResult(change.value, aspect, pairs, moved, accuracy(own), plainly)
+                )
     return tuple(results)
 
 
@@ -234,6 +243,10 @@ def _mark(change: str) -> str:
 
 
 def _changed(case: Case, change: PromptChange, scripts: dict[str, Script | None]) -> Case | None:
+    if change is PromptChange.HINTED:
+        if not case.aspect.info.hint:
+            return None
+        return replace(case, id=f"{case.id}{_mark(change.value)}", change=change.value)
     other = _other(case, change, scripts)
     if other is None:
         return None

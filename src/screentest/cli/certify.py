@@ -62,7 +62,7 @@ def certify(
         str,
         typer.Option(
             metavar="NAMES",
-            help="Other prompts for the same videos: none, all, or of swapped,shuffled,empty.",
+            help="Other words for the same videos: none, all, or of swapped,shuffled,empty,hinted.",
         ),
     ] = "none",
     probe_pairs: Annotated[

@@ -6,6 +6,10 @@ certificates, the annotation app and reports take like the ten:
     @register("aspect", "rhythm", summary="cuts that fall where the text wants them")
     def rhythm() -> AspectInfo:
         return AspectInfo("Whether the cuts come as quickly as the text says. …")
+
+A definition says what the aspect means, what to weigh and what not, and nothing of how testbeds
+harm a video: a judge that is told which fault to look for is a detector of that fault. What it
+would be told is the ``hint``, which only the probe ``hinted`` of ``certify`` shows.
 """
 
 from __future__ import annotations
@@ -24,11 +28,14 @@ class AspectInfo:
     """What an aspect is, as judges and annotators read it."""
 
     definition: str
-    """What to look at, and what counts against a video."""
+    """What it means, what to weigh, what not: for judges and people alike. It is the template
+    ``aspects/NAME``, which a folder given with ``--prompts`` can replace."""
     about_text: bool = False
     """Whether intact and harmed can be told apart only by what the prompt says."""
     about_order: bool = False
     """Whether the order of the captions is part of it."""
+    hint: str = ""
+    """What harm looks like in testbeds of this aspect; shown in the probe ``hinted`` alone."""
 
 
 class Aspect(str):
@@ -93,11 +100,20 @@ class Aspect(str):
 _objects: dict[str, Aspect] = {}
 
 
+_LOOK_AGAIN: Final = "If both seem alike, look again for the passage in which they differ."
+
+
 def _builtin(
-    name: str, definition: str, summary: str, *, about_text: bool = False, about_order: bool = False
+    name: str,
+    summary: str,
+    *,
+    definition: str,
+    hint: str,
+    about_text: bool = False,
+    about_order: bool = False,
 ) -> Aspect:
     def info() -> AspectInfo:
-        return AspectInfo(definition, about_text, about_order)
+        return AspectInfo(definition, about_text, about_order, f"{hint} {_LOOK_AGAIN}")
 
     register(KIND, name, version=1, summary=summary)(info)
     return _objects.setdefault(name, str.__new__(Aspect, name))
@@ -105,66 +121,92 @@ def _builtin(
 
 Aspect.AESTHETICS = _builtin(
     "aesthetics",
-    "How pleasing the pictures are to look at: light, contrast, tones and colours that belong "
-    "together. Flat, murky or unnatural tones count against a video.",
     "pleasing pictures",
+    definition="Whether the pictures appeal to the eye: composition, harmony, photographic "
+    "quality. Weigh how each frame looks as a picture. What it shows, and whether the text asks "
+    "for it, is not part of this aspect.",
+    hint="Flat, murky or unnatural tones count against a video.",
 )
 Aspect.TECHNICAL_QUALITY = _builtin(
     "technical_quality",
-    "How cleanly the pictures are rendered: sharp, with fine detail, free of blur, blocks and "
-    "noise. Passages that look soft or low in resolution count against a video.",
     "clean pictures",
+    definition="Whether the pictures are technically sound, as good equipment records and careful "
+    "processing delivers them: resolved detail, clean surfaces and edges, correct exposure. Weigh "
+    "how well each frame is recorded and rendered. Beauty, style and content are not part of this "
+    "aspect.",
+    hint="Passages that look soft or low in resolution count against a video.",
 )
 Aspect.APPEARANCE_STYLE = _builtin(
     "appearance_style",
-    "Whether one visual style is kept from beginning to end. Passages that suddenly look painted, "
-    "drawn or filtered, unlike the rest, count against a video.",
-    "one visual style",
+    "the style of the text",
+    definition="Whether the video has the visual style that the text asks for, such as film noir, "
+    "documentary or science fiction; where the text names none, the style that its content "
+    "implies. Weigh how well that style is represented. Whether the style is a beautiful one is "
+    "not part of this aspect.",
+    hint="Passages that suddenly look painted, drawn or filtered, unlike the rest, count against "
+    "a video.",
 )
 Aspect.BACKGROUND_CONSISTENCY = _builtin(
     "background_consistency",
-    "Whether the surroundings stay the same from frame to frame within a scene. A background that "
-    "changes or jumps while the scene goes on counts against a video.",
-    "a steady background",
+    "a consistent background",
+    definition="Whether the background is visually stable and consistent across frames. Weigh the "
+    "surroundings of the main subjects within each scene. That another scene has other "
+    "surroundings, and what the subjects themselves do, is not part of this aspect.",
+    hint="A background that changes or jumps while the scene goes on counts against a video.",
 )
 Aspect.OBJECT_INTEGRITY = _builtin(
     "object_integrity",
-    "Whether the things and people that the text names can be seen, whole and recognisable. "
-    "Something missing, torn or half erased counts against a video.",
-    "whole objects",
+    "the objects of the text",
+    definition="Whether the people, animals and things that the text mentions are shown "
+    "correctly. Weigh those that the text names, such as a dog or a car. Their colour, their "
+    "place in the picture, and whatever the text does not mention are not part of this aspect.",
+    hint="Something missing, torn or half erased counts against a video.",
     about_text=True,
 )
 Aspect.COLOR = _builtin(
     "color",
-    "Whether things have the colours that the text gives them. Another colour than stated counts "
-    "against a video.",
     "the colours of the text",
+    definition="Whether the colours that the text states, such as that of an object, are shown "
+    "correctly. Weigh the things to which the text gives a colour. Other colours, and whether "
+    "colours are beautiful, are not part of this aspect.",
+    hint="An object in another colour than stated counts against a video.",
     about_text=True,
 )
 Aspect.DYNAMICS_DEGREE = _builtin(
     "dynamics_degree",
-    "Whether what should move does move, as the text has it. Passages that stand still like a "
-    "photograph count against a video.",
-    "movement",
+    "the amount of motion",
+    definition="Whether the video has an appropriate amount of motion for what the text "
+    "describes: neither too little nor too erratic. Weigh how much moves and how. What the things "
+    "that move are or look like is not part of this aspect.",
+    hint="Passages that stand still like a photograph count against a video.",
 )
 Aspect.COMPREHENSIVENESS = _builtin(
     "comprehensiveness",
-    "Whether all that the text tells is there. Scenes that are left out count against a video.",
-    "nothing left out",
+    "the scenes of the text",
+    definition="Whether the scenes that the text describes are shown as a whole, for example an "
+    "ocean where the text speaks of an ocean. Weigh how much of what the text tells is to be seen. "
+    "Small details, and the order of the scenes, are not part of this aspect.",
+    hint="Scenes that are left out count against a video.",
     about_text=True,
 )
 Aspect.SPATIAL_RELATIONSHIP = _builtin(
     "spatial_relationship",
-    "Whether things are where the text puts them: left, right, above, below, in front, behind. A "
-    "mirrored or otherwise wrong arrangement counts against a video.",
     "things in their places",
+    definition="Whether things are placed as the text says, in four relations: horizontal (left, "
+    "right), vertical (above, below), proximity (near, next to, far) and depth (in front, behind, "
+    "partly covered). Weigh the things to which the text gives a place. Where anything else is, is "
+    "not part of this aspect.",
+    hint="A mirrored or otherwise wrong arrangement counts against a video.",
     about_text=True,
 )
 Aspect.TEMPORAL_FLOW = _builtin(
     "temporal_flow",
-    "Whether scenes come in the order in which the text tells them. Scenes that come too early or "
-    "too late count against a video.",
     "scenes in their order",
+    definition="Whether the scenes flow coherently and chronologically, in the order that the "
+    "text implies, without unintended leaps in time and without coming back to what was over. "
+    "Weigh how scenes and events follow one another. How well any one of them is shown is not "
+    "part of this aspect.",
+    hint="Scenes that come too early or too late count against a video.",
     about_text=True,
     about_order=True,
 )

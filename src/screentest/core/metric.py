@@ -126,6 +126,8 @@ class Question:
     second: Item
     repeat: int = 0
     """Which of several equal askings it is; answers are not shared between them."""
+    hinted: bool = False
+    """Whether the judge is told what harm in this aspect looks like: a probe."""
 
 
 @dataclass(frozen=True, slots=True)

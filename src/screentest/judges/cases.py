@@ -16,6 +16,9 @@ from screentest.core import Aspect, Choice, Item, Outcome, PairKind, Question, V
 from screentest.core.outcome import Json
 from screentest.run import Record, RunReader
 
+HINTED = "hinted"
+"""The change of a case whose judge is told what harm looks like."""
+
 
 class Order(StrEnum):
     """Which video of a case is presented first."""
@@ -46,7 +49,7 @@ class Case:
     clips: int | None = None
     category: str = ""
     change: str = ""
-    """What was done to its prompt, for a probe."""
+    """What was done to its words, for a probe."""
     kept: bool | None = None
     """Whether people's filter kept the pair; None where nobody filtered."""
 
@@ -63,6 +66,7 @@ class Case:
             replace(first, id="first", groups={}),
             replace(second, id="second", groups={}),
             repeat,
+            hinted=self.change == HINTED,
         )
 
     @property

@@ -14,7 +14,7 @@ from screentest.core.registry import register
 from screentest.core.verdict import Choice, Verdict
 from screentest.models.ask import Frames, Placing, Query, send
 from screentest.models.chat.messages import Sampling
-from screentest.models.templates import Pictures, Slot, Trusted
+from screentest.models.templates import ASPECTS, Pictures, Slot, Trusted
 
 # What vision-language judges answer, as schemas, and how an answer becomes a verdict.
 
@@ -70,10 +70,11 @@ SAMPLING = Sampling(temperature=0.7, top_p=0.8, top_k=20, min_p=0.0, max_tokens=
 COMPARE_FRAMES = Query("judges/judge_video", Preference, "chat.judge", "slvm.judge", SAMPLING)
 
 
-def _aspect(question: Question) -> dict[str, Slot]:
+def _aspect(question: Question, resources: Resources) -> dict[str, Slot]:
     """What every question says of the aspect."""
     aspect = question.aspect
-    return {"aspect": Trusted(aspect.title), "description": Trusted(aspect.info.definition)}
+    words = resources.prompts.definition(aspect, hinted=question.hinted)
+    return {"aspect": Trusted(aspect.title), "description": words}
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,13 +91,13 @@ class VlmVideo:
     info = JudgeInfo(
         "a vision-language model compares frames of both videos",
         roles=("chat.judge",),
-        prompts=(COMPARE_FRAMES.template,),
+        prompts=(COMPARE_FRAMES.template, ASPECTS),
     )
 
     def judge(self, question: Question, resources: Resources) -> Outcome[Verdict]:
         seed = self.seed + question.repeat
         slots: dict[str, Slot] = {
-            **_aspect(question),
+            **_aspect(question, resources),
             "prompt": question.prompt,
             "first_frames": self.frames.show(resources, question.first.video, seed=seed),
             "second_frames": self.frames.show(resources, question.second.video, seed=seed),
@@ -114,7 +115,8 @@ def vlm_video(
     return VlmVideo(clip_centres(frames, long_side, detector), seed)
 
 
-DESCRIBE = Query("judges/describe", Description, "chat.caption", "slvm.describe")
+# The paper samples all calls of Qwen3-VL alike, and says why: greedy answers repeat themselves.
+DESCRIBE = Query("judges/describe", Description, "chat.caption", "slvm.describe", SAMPLING)
 COMPARE_TEXTS = Query("judges/judge_text", Preference, "chat.judge", "slvm.judge", SAMPLING)
 COMPARE_BOTH = Query("judges/judge_hybrid", Preference, "chat.judge", "slvm.judge", SAMPLING)
 _ROLES = (DESCRIBE.role, COMPARE_TEXTS.role)
@@ -137,11 +139,11 @@ class VlmText:
     def info(self) -> JudgeInfo:
         if self.hybrid:
             summary = "both videos are described, then compared with their frames in sight"
-            return JudgeInfo(summary, _ROLES, (DESCRIBE.template, COMPARE_BOTH.template))
+            return JudgeInfo(summary, _ROLES, (DESCRIBE.template, COMPARE_BOTH.template, ASPECTS))
         return JudgeInfo(
             "both videos are described, then the descriptions compared",
             _ROLES,
-            (DESCRIBE.template, COMPARE_TEXTS.template),
+            (DESCRIBE.template, COMPARE_TEXTS.template, ASPECTS),
         )
 
     def judge(self, question: Question, resources: Resources) -> Outcome[Verdict]:
@@ -156,7 +158,7 @@ class VlmText:
         ]
         first, second = _describe(question, shown, resources)
         slots: dict[str, Slot] = {
-            **_aspect(question),
+            **_aspect(question, resources),
             "prompt": question.prompt,
             "first_video": first,
             "second_video": second,
@@ -172,7 +174,7 @@ def _describe(question: Question, shown: list[Pictures], resources: Resources) -
     requests = []
     for frames in shown:
         slots: dict[str, Slot] = {
-            **_aspect(question),
+            **_aspect(question, resources),
             "frames": frames,
         }
         requests.append(DESCRIBE.request(resources.prompts, slots, repeat=question.repeat))
@@ -187,7 +189,7 @@ def _text(description: Description) -> str:
     return "\n".join([*lines, f"Overall: {description.overall}"])
 
 
-@register("judge", "vlm_text", version=1, summary="descriptions of both videos, compared as text")
+@register("judge", "vlm_text", version=2, summary="descriptions of both videos, compared as text")
 def vlm_text(
     *, frames: int = 64, long_side: int = 512, detector: str = FFMPEG, seed: int = 0
 ) -> VlmText:
@@ -195,7 +197,7 @@ def vlm_text(
     return VlmText(clip_centres(frames, long_side, detector), seed)
 
 
-@register("judge", "vlm_hybrid", version=1, summary="descriptions and frames of both, compared")
+@register("judge", "vlm_hybrid", version=2, summary="descriptions and frames of both, compared")
 def vlm_hybrid(
     *, frames: int = 32, long_side: int = 512, detector: str = FFMPEG, seed: int = 0
 ) -> VlmText:

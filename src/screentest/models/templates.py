@@ -2,7 +2,11 @@
 
 ``NAME.jinja`` is what the user says and ``NAME.system.jinja``, where there is one, the system
 text. A folder given with ``--prompts`` replaces files by their path. Templates run in a
-sandbox; a name they were not given is an error, never an empty text.
+sandbox; a name they were not given is an error, never an empty text, and so is a template that
+comes out empty.
+
+``aspects/NAME`` is the definition of an aspect and ``hints/NAME`` its hint; both are in the
+registry and are replaced by files like all others.
 """
 
 from __future__ import annotations
@@ -20,7 +24,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from screentest.core import BadOption, UnknownName
-from screentest.core.registry import PLUGIN_GROUP
+from screentest.core.aspects import BUILTIN_ASPECTS, KIND, Aspect
+from screentest.core.registry import PLUGIN_GROUP, registry
 from screentest.models.chat.messages import Part, Text
 
 if TYPE_CHECKING:
@@ -86,14 +91,29 @@ def _plain(letter: str) -> str:
     return "" if hidden or "\U000e0100" <= letter <= "\U000e01ef" else letter
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Trusted:
-    """Text that we wrote ourselves, such as the description of an aspect."""
+    """Text that we wrote ourselves, such as the name of an aspect.
+
+    A template may ask what it is: ``{% if aspect == "technical quality" %}``.
+
+    >>> Trusted("color") == "color", Trusted("color") in ("style", "color")
+    (True, True)
+    """
 
     text: str
 
     def __str__(self) -> str:
         return self.text
+
+    def __bool__(self) -> bool:
+        return bool(self.text)
+
+    def __eq__(self, other: object) -> bool:
+        return self.text == (other.text if isinstance(other, Trusted) else other)
+
+    def __hash__(self) -> int:
+        return hash(self.text)
 
 
 class Pictures:
@@ -189,6 +209,11 @@ ROOT = Path(__file__).parent.parent
 _SUFFIX = ".jinja"
 _SYSTEM = ".system"
 
+DEFINITIONS = "aspects"
+HINTS = "hints"
+ASPECTS = "aspects/*"
+"""Among the templates of a judge or metric: the definitions and hints of all aspects."""
+
 
 @dataclass(frozen=True, slots=True)
 class Rendered:
@@ -221,15 +246,36 @@ class Prompts:
             raise UnknownName(f"unknown prompt template {name!r}", advice=advice)
         filled = {key: prepare(key, value) for key, value in slots.items()}
         system = ""
-        if self._has(f"{name}{_SYSTEM}"):
+        # An empty file says that there is to be no system text.
+        if self._has(f"{name}{_SYSTEM}") and self.source(f"{name}{_SYSTEM}").strip():
             ours = {key: withhold(value, key) for key, value in filled.items()}
             system = _Rendering(self._environment).text(f"{name}{_SYSTEM}", ours)
-        return Rendered(_Rendering(self._environment).parts(name, filled), system)
+            _must_say_something(f"{name}{_SYSTEM}", system)
+        parts = _Rendering(self._environment).parts(name, filled)
+        _must_say_something(name, parts)
+        return Rendered(parts, system)
+
+    def definition(self, aspect: Aspect, *, hinted: bool = False) -> Trusted:
+        """What judges and people are told that an aspect means.
+
+        ``hinted`` adds what harm looks like: for the probe alone.
+        """
+        names = [f"{DEFINITIONS}/{aspect}"]
+        if hinted and self._has(f"{HINTS}/{aspect}"):
+            names.append(f"{HINTS}/{aspect}")
+        return Trusted(" ".join(self._plain_text(name) for name in names))
+
+    def _plain_text(self, name: str) -> str:
+        text = _Rendering(self._environment).text(name, {})
+        _must_say_something(name, text)
+        return " ".join(text.split())
 
     def digest(self, *names: str) -> str:
         """Sixteen hex digits of the templates and all that they include; for signatures."""
         from jinja2 import meta
 
+        if ASPECTS in names:
+            names = (*(name for name in names if name != ASPECTS), *self._aspect_names())
         for name in names:
             self.source(name)  # an unknown name is an error, not the digest of nothing
         waiting = [f"{name}{part}" for name in names for part in ("", _SYSTEM)]
@@ -255,12 +301,26 @@ class Prompts:
         for path in self._places(name):
             if path.is_file():
                 return path.read_text(encoding="utf-8")
+        registered = _registered(name)
+        if registered is not None:
+            return registered
         near = difflib.get_close_matches(name, self._own_names(), n=3)
         known = ", ".join(near or self._own_names())
         raise UnknownName(f"unknown prompt template {name!r}", advice=f"Templates: {known}.")
 
     def _has(self, name: str) -> bool:
-        return any(path.is_file() for path in self._places(name))
+        here = any(path.is_file() for path in self._places(name))
+        return here or _registered(name) is not None
+
+    def _aspect_names(self) -> list[str]:
+        """Definitions and hints that a number may depend on.
+
+        The built-in ones, and what the user's folder replaces: another signature must not come of
+        installing a plugin.
+        """
+        ours = {f"{kind}/{name}" for kind in (DEFINITIONS, HINTS) for name in BUILTIN_ASPECTS}
+        theirs = _names_in(self._folder) if self._folder else []
+        return sorted(ours | {name for name in theirs if _space(name) in (DEFINITIONS, HINTS)})
 
     def _places(self, name: str) -> Iterator[Path]:
         if self._folder is not None:
@@ -270,9 +330,10 @@ class Prompts:
             yield self._homes[space] / f"{rest}{_SUFFIX}"
 
     def _own_names(self) -> list[str]:
-        return sorted(
-            f"{space}/{name}" for space, home in self._homes.items() for name in _names_in(home)
-        )
+        files = {f"{space}/{one}" for space, home in self._homes.items() for one in _names_in(home)}
+        spaces = (DEFINITIONS, HINTS)
+        aspects = {f"{space}/{name}" for space in spaces for name in registry.names(KIND)}
+        return sorted(files | {name for name in aspects if _registered(name) is not None})
 
     def _check_folder(self, folder: Path) -> None:
         if not folder.is_dir():
@@ -339,6 +400,28 @@ class _Rendering:
         return neutralise(value) if isinstance(value, str) else value
 
 
+def _must_say_something(name: str, rendered: object) -> None:
+    """A condition that is never true must not become a question without words."""
+    if not rendered:
+        raise BadOption(
+            f"the prompt template {name} comes out empty",
+            advice="Check its conditions: {% if … %} without {% else %} may leave nothing.",
+        )
+
+
+def _space(name: str) -> str:
+    return name.partition("/")[0]
+
+
+def _registered(name: str) -> str | None:
+    """The definition or hint of an aspect by its name as a template; None where there is none."""
+    space, _, aspect = name.partition("/")
+    if space not in (DEFINITIONS, HINTS) or aspect not in registry.names(KIND):
+        return None
+    info = Aspect(aspect).info
+    return info.definition if space == DEFINITIONS else info.hint or None
+
+
 @dataclass(frozen=True, slots=True)
 class _Made:
     """What one of our own filters made: harmless already."""
@@ -368,6 +451,7 @@ def _environment(folder: Path | None, homes: Mapping[str, Path]) -> Environment:
     from jinja2 import (
         ChoiceLoader,
         FileSystemLoader,
+        FunctionLoader,
         PrefixLoader,
         StrictUndefined,
         pass_context,
@@ -387,6 +471,7 @@ def _environment(folder: Path | None, homes: Mapping[str, Path]) -> Environment:
             [
                 *([] if folder is None else [FileSystemLoader(str(folder))]),
                 PrefixLoader({name: FileSystemLoader(str(home)) for name, home in homes.items()}),
+                FunctionLoader(lambda name: _registered(name.removesuffix(_SUFFIX))),
             ]
         ),
         autoescape=False,  # these are prompts, not web pages

@@ -269,3 +269,28 @@ def test_rendering_is_the_same_every_time(home: Path) -> None:
     first = Prompts(home=home).render("suite/judge", slots())
     random.seed(2)
     assert Prompts(home=home).render("suite/judge", slots()) == first
+
+
+def test_a_template_may_ask_which_aspect_it_is(tmp_path: Path) -> None:
+    text = """{% if aspect == "technical quality" %}Sharp?{% elif aspect in ["color", "style"] %}\
+Which colour?{% endif %}"""
+    home = write(tmp_path / "home", suite__judge=text)
+    prompts = Prompts(home=home)
+    for aspect, said in (("technical quality", "Sharp?"), ("color", "Which colour?")):
+        assert prompts.render("suite/judge", {"aspect": Trusted(aspect)}).parts == (Text(said),)
+
+
+@pytest.mark.parametrize("name", ["judge", "judgeDOTsystem"])
+def test_a_template_that_comes_out_empty_is_an_error(tmp_path: Path, name: str) -> None:
+    own = {"suite__judge": "Which?", "suite__judgeDOTsystem": "You compare."}
+    own[f"suite__{name}"] = "{% if aspect == 'none such' %}Which?{% endif %}\n"
+    prompts = Prompts(home=write(tmp_path / "home", **own))
+    with pytest.raises(BadOption, match=r"suite/judge(\.system)? comes out empty"):
+        prompts.render("suite/judge", {"aspect": Trusted("color")})
+
+
+def test_an_empty_file_takes_the_system_text_away(tmp_path: Path) -> None:
+    home = write(tmp_path / "home", suite__judge="Which?", suite__judgeDOTsystem="You compare.")
+    mine = write(tmp_path / "mine", suite__judgeDOTsystem="\n")
+    assert Prompts(home=home).render("suite/judge", {}).system == "You compare."
+    assert Prompts(mine, home=home).render("suite/judge", {}).system == ""

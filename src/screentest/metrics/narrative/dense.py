@@ -17,10 +17,17 @@ from screentest.core.frames import Consumer
 from screentest.core.item import Item, Shot
 from screentest.core.metric import Level, Measurement, MetricInfo, Outcomes, OutputInfo, Resources
 from screentest.core.registry import register
-from screentest.metrics.narrative.clips import ClipAnswer, SeenClip, added_up, offered_to, read_clip
+from screentest.metrics.narrative.clips import (
+    OF_A_CLIP,
+    ClipAnswer,
+    SeenClip,
+    added_up,
+    offered_to,
+    read_clip,
+)
 from screentest.models.ask import Frames, Query
 from screentest.models.chat.messages import Sampling
-from screentest.models.templates import Slot
+from screentest.models.templates import ASPECTS, Slot, Trusted
 
 TEMPLATE = "metrics/dense"
 # As the paper's judge samples: SLVMEval, appendix G.1.
@@ -38,6 +45,7 @@ class Dense:
     window: int
     tail: float
     most_failed: float
+    hints: bool = False
 
     info = MetricInfo(
         outputs={
@@ -47,7 +55,7 @@ class Dense:
         level=Level.CLIP,
         roles=("chat.judge",),
         shots=True,
-        prompts=(TEMPLATE,),
+        prompts=(TEMPLATE, ASPECTS),
     )
 
     def start(self, item: Item, resources: Resources) -> Measurement:
@@ -95,6 +103,15 @@ class _DenseMeasurement:
         return {
             "frames": self.dense.frames.show(self.resources, self.item.video, shot.span),
             "captions": "\n".join(f"{number}. {text}" for number, text in captions.items()),
+            "aspects": [
+                {
+                    "name": Trusted(aspect.value),
+                    "definition": self.resources.prompts.definition(
+                        aspect, hinted=self.dense.hints
+                    ),
+                }
+                for aspect in OF_A_CLIP
+            ],
         }
 
 
@@ -106,13 +123,15 @@ def dense(
     window: int = 6,
     tail: float = 0.1,
     most_failed: float = 0.1,
+    hints: bool = False,
 ) -> Dense:
     """``frames`` of each clip are shown, with captions up to ``window`` places away.
 
-    Where more than ``most_failed`` of the clips got no answer, the video has no score.
+    Where more than ``most_failed`` of the clips got no answer, the video has no score. ``hints``
+    tells the model what harm looks like: for a certificate that shows what such words are worth.
     """
     if frames < 1 or long_side < 16 or window < 0:
         raise BadOption("invalid option of dense: must be frames ≥ 1, long_side ≥ 16, window ≥ 0")
     if not (0 < tail <= 1 and 0 <= most_failed < 1):
         raise BadOption("invalid option of dense: must be 0 < tail ≤ 1, 0 ≤ most_failed < 1")
-    return Dense(Frames(frames, long_side=long_side), window, tail, most_failed)
+    return Dense(Frames(frames, long_side=long_side), window, tail, most_failed, hints)
