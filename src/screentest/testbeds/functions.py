@@ -127,11 +127,14 @@ class FunctionDegradation(AnyClip):
     def parts(self, context: Context, chosen: Sequence[Chosen], severity: float) -> list[VideoPart]:
         """The film with the pictures of the chosen clips changed."""
 
-        def change(one: Chosen) -> Any:
-            call = partial(_with, self.call, severity)
-            return _every_frame(call, self.besides, context.rng_of(one.clip))
+        def change(one: Chosen) -> FrameFunction:
+            return self.frames(context.rng_of(one.clip), severity)
 
         return changed_clips(context, chosen, change, self.pixels)
+
+    def frames(self, rng: Rng, severity: float) -> FrameFunction:
+        """What it makes of the frames of one clip."""
+        return _every_frame(partial(_with, self.call, severity), self.besides, rng)
 
 
 @dataclass(frozen=True, slots=True)

@@ -24,17 +24,18 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 
-@register("degradation", "aesthetics", version=1, summary="contrast turned round and made flat")
+@register("degradation", "aesthetics", version=2, summary="contrast turned round and made flat")
 def aesthetics(*, contrast: float = -0.8) -> Aesthetics:
     """``contrast`` as FFmpeg's eq takes it."""
     return Aesthetics(contrast)
 
 
 class Aesthetics(AnyClip):
-    """Severity goes from contrast 1, which changes nothing, to the full one.
+    """Severity is how many levels are turned round: first the lights, then the darks.
 
     SLVMEval applies FFmpeg's ``eq`` filter with contrast −0.8: luma is inverted and its range
-    compressed to 80%. Here it is the same lookup on the luma plane; chroma is not touched.
+    compressed to 80%. Here it is the same lookup on the luma plane; chroma is not touched. A
+    contrast in between would not be less of it: at 0 it is plain grey, at −0.8 legible again.
     """
 
     info = DegradationInfo(Aspect.AESTHETICS)
@@ -44,7 +45,7 @@ class Aesthetics(AnyClip):
 
     def parts(self, context: Context, chosen: Sequence[Chosen], severity: float) -> list[VideoPart]:
         """The film with the contrast of the chosen clips changed."""
-        table = contrast_table(1 + (self._contrast - 1) * severity)
+        table = partly(contrast_table(self._contrast), severity)
         change = frame_by_frame(lambda picture: _with_luma(picture, table))
         return changed_clips(context, chosen, lambda _: change, Pixels.I420)
 
@@ -61,6 +62,25 @@ def contrast_table(contrast: float) -> NDArray[np.uint8]:
     offset = 255 - 128 - int(slope / 32)  # C's division: towards zero
     levels = (np.arange(256) * slope >> 12) + offset
     return np.asarray(np.clip(levels, 0, 255), np.uint8)
+
+
+def partly(table: NDArray[np.uint8], severity: float) -> NDArray[np.uint8]:
+    """A lookup on the way from none to ``table``: no level ever comes back to where it was.
+
+    Up to one half, levels that the table lowers go down to it, the ones with the farthest way
+    first; from there on, those that it raises go up. In between the lookup has no steps, and
+    nowhere is it flat: the picture stays legible all the way.
+
+    >>> table = contrast_table(-0.8)
+    >>> [partly(table, severity)[[40, 200]].tolist() for severity in (0, 0.25, 0.5, 0.75, 1)]
+    [[40, 200], [40, 184], [40, 69], [154, 69], [197, 69]]
+    """
+    levels, full = np.arange(256), table.astype(int)
+    if severity <= 0.5:
+        above = round(max(0, (levels - full).max()) * (1 - 2 * severity))
+        return np.asarray(np.clip(np.minimum(levels, full + above), 0, 255), np.uint8)
+    rise = round(max(0, (full - levels).max()) * (2 * severity - 1))
+    return np.asarray(np.clip(np.minimum(levels + rise, full), 0, 255), np.uint8)
 
 
 def _with_luma(picture: Image, table: NDArray[np.uint8]) -> Image:
