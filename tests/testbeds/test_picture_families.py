@@ -29,7 +29,7 @@ def scene(height: int, width: int, pixels: Pixels) -> Image:
     """Shades, an edge, texture and some colour."""
     rows, columns = np.mgrid[:height, :width]
     red = 40 + 170 * columns / width + 10 * np.sin(rows)
-    green = 60 + 120 * rows / height + 25 * (columns > width / 2)
+    green = 40 + 110 * rows / height + 90 * (columns > width / 2)
     blue = 90 + 30 * np.sin(columns / 25) * np.cos(rows / 3)
     image: Image = np.clip(np.stack([red, green, blue], axis=-1), 0, 255).astype(np.uint8)
     if pixels is not Pixels.I420:
