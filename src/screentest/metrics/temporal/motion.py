@@ -12,7 +12,10 @@ from screentest.metrics.curve import GREY, ShotMetric, ShotOutput, mean_of
 from screentest.metrics.functions import metric
 
 if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
     from screentest.metrics.curve import Rows
+    from screentest.models.roles import FlowField
 
 
 FASTEST = 0.05
@@ -33,6 +36,7 @@ SMALLEST = 16
     },
     request=GREY,
     nothing="one frame does not move",
+    version=2,
 )
 def motion(before: Image, after: Image, *, rate: float = 8.0) -> tuple[float, float] | None:
     """Speed of all of the picture, and of what is fastest: picture diagonals a second.
@@ -41,17 +45,33 @@ def motion(before: Image, after: Image, *, rate: float = 8.0) -> tuple[float, fl
     """
     if min(after.shape) < SMALLEST:
         return None
-    import cv2
-
     # The rows of a decoded picture may have a margin; DIS takes none.
     pair = np.ascontiguousarray(before), np.ascontiguousarray(after)
-    field = _search().calc(*pair, None)
-    speed = np.asarray(cv2.magnitude(field[..., 0], field[..., 1])).ravel()
+    speed = lengths(_search().calc(*pair, None))
     most = max(1, int(FASTEST * speed.size))
-    # Sorted: in the order that partition leaves, the sum would depend on where the array is.
-    fast = np.sort(np.partition(speed, -most)[-most:])
     scale = rate / float(np.hypot(*after.shape))
-    return float(speed.mean()) * scale, float(fast.mean()) * scale
+    return float(speed.mean()) * scale, float(largest(speed, most).mean()) * scale
+
+
+def lengths(field: FlowField) -> NDArray[np.float64]:
+    """The length of each vector of a flow field, the same wherever the field is in memory.
+
+    cv2.magnitude is not: it rounds in two ways, by the address of its result.
+
+    >>> lengths(np.array([[[3, 4], [0, 1]]], np.float32))
+    array([5., 1.])
+    """
+    across, down = (field[..., axis].astype(np.float64).ravel() for axis in (0, 1))
+    return np.asarray(np.sqrt(across * across + down * down))
+
+
+def largest(values: NDArray[np.float64], count: int) -> NDArray[np.float64]:
+    """The ``count`` largest values in order: sums of what partition leaves may differ.
+
+    >>> largest(np.array([3.0, 1.0, 4.0, 1.5]), 2)
+    array([3., 4.])
+    """
+    return np.sort(np.partition(values, -count)[-count:])
 
 
 @cache

@@ -12,6 +12,7 @@ from screentest.core.item import Item, Span, Time
 from screentest.core.metric import Level, MetricInfo, Outcomes, OutputInfo, Resources
 from screentest.core.outcome import Outcome, Point, Score
 from screentest.core.registry import register
+from screentest.metrics.temporal.motion import largest, lengths
 from screentest.models.roles import Interpolation
 from screentest.suites.locot2v.requests import Timeline, Work, inapplicable, mean
 from screentest.suites.locot2v.similarity import BATCH, Light, Pair, Pairwise
@@ -29,7 +30,7 @@ ENOUGH = Fraction(4, 16)
 By = Literal["clip", "video", "degree"]
 
 
-@register("metric", DYNAMIC_DEGREE, version=1, summary="how much of the video shows visible motion")
+@register("metric", DYNAMIC_DEGREE, version=2, summary="how much of the video shows visible motion")
 def dynamic_degree(
     *, by: By = "clip", clip_seconds: float = 2.0, threshold: float = 6.0
 ) -> DynamicDegree:
@@ -115,11 +116,8 @@ def step_of(video: VideoInfo) -> int:
 
 def largest_motion(field: FlowField) -> float:
     """The mean of the largest 5% of the flow's magnitudes, in pixels."""
-    import numpy as np
-
-    lengths = np.hypot(field[..., 0], field[..., 1]).ravel()
-    count = max(1, int(LARGEST * lengths.size))
-    return float(np.partition(lengths, -count)[-count:].mean(dtype=np.float64))
+    magnitudes = lengths(field)
+    return float(largest(magnitudes, max(1, int(LARGEST * magnitudes.size))).mean())
 
 
 def is_dynamic(reaches: Sequence[float]) -> bool:
