@@ -6,7 +6,9 @@ filters make of it. The film is encoded at crf 10, so that encoding alone change
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
+from typing import ClassVar
 
 import cv2
 import numpy as np
@@ -19,7 +21,15 @@ from screentest.testbeds.contract import Chosen, FilmClip, Rng
 from screentest.testbeds.operators.pictures import STYLES, contrast_table
 from screentest.testbeds.operators.scenes import another_order, held
 from screentest.video import Reencode
-from tests.testbeds.stage import BOX, Stage, box_mask, packets_of
+from tests.testbeds.stage import (
+    BOX,
+    Image,
+    NoDetector,
+    PlainBackends,
+    Stage,
+    box_mask,
+    packets_of,
+)
 from tests.video.outside import Outside
 
 ASPECTS = [aspect.value for aspect in BUILTIN_ASPECTS]
@@ -299,3 +309,28 @@ def test_more_severity_never_harms_less(
 @pytest.mark.parametrize("name", ASPECTS)
 def test_each_is_known_by_its_aspect(name: str) -> None:
     assert build("degradation", name).thing.info.aspect.value == name
+
+
+class WholeFrames:
+    """Recolours whatever it is shown, and remembers what it was asked."""
+
+    identity: ClassVar[Mapping[str, str]] = {}
+
+    def __init__(self) -> None:
+        self.asked: list[tuple[bool, str, str]] = []
+
+    def recolour(self, image: Image, mask: object, thing: str, colour: str) -> Image:
+        self.asked.append((mask is None, thing, colour))
+        return np.full_like(image, 90)
+
+
+def test_color_without_a_mask_shows_the_whole_frame_and_looks_for_nothing(stage: Stage) -> None:
+    """SLVMEval edits every frame by an instruction in words; nothing is detected first."""
+    editor = WholeFrames()
+    models = PlainBackends(image_edit=editor, detection=NoDetector())
+    assert build("degradation", "color:mask=none").thing.info.roles == ("image_edit",)
+    chosen = stage.draw("color:mask=none", 1, models=models)
+    stage.harm("color:mask=none", chosen, models=models)
+    (details,) = (one.details for one in chosen)
+    assert set(editor.asked) == {(True, "thing", str(details["to"]))}
+    assert len(editor.asked) > 1

@@ -150,7 +150,8 @@ def _has_name(pixels: Image, name: str) -> bool:
     return bool(np.mean(name_pixels(some) == BASIC_COLOURS.index(name)) > 0.5)
 
 
-INSTRUCTION = "Make the {thing} {colour} and leave everything else exactly as it is."
+# The form of SLVMEval, appendix E.2.
+INSTRUCTION = "Change the color of the {thing} to {colour}."
 
 
 @register(

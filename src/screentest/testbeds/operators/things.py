@@ -260,20 +260,28 @@ def box_mask(image: Image, boxes: Sequence[Box]) -> Mask:
 # Colour: a thing whose colour the caption names has another of the eleven basic colours.
 
 
+ColorMask = Literal["outline", "none"]
+
+
 @register("degradation", "color", version=1, summary="a named object in another colour")
-def color() -> Color:
-    """Detection finds the object, segmentation its shape, image_edit gives it the colour."""
-    return Color()
+def color(*, mask: ColorMask = "outline") -> Color:
+    """Detection finds the object, segmentation its shape, image_edit gives it the colour.
+
+    With ``mask=none`` image_edit is given the whole frame and finds the object by its name, as in
+    SLVMEval.
+    """
+    return Color(mask)
 
 
 class Color:
     """Severity mixes the new colour with the old one."""
 
-    info = DegradationInfo(
-        Aspect.COLOR,
-        mentions="an object and its colour",
-        roles=("detection", "segmentation", "image_edit"),
-    )
+    def __init__(self, mask: ColorMask) -> None:
+        found = ("detection", "segmentation") if mask == "outline" else ()
+        self.info = DegradationInfo(
+            Aspect.COLOR, mentions="an object and its colour", roles=(*found, "image_edit")
+        )
+        self._mask = mask
 
     def eligible(self, clip: FilmClip) -> bool:
         """The caption gives some object one of the eleven colours."""
@@ -282,7 +290,7 @@ class Color:
     def settle(self, clip: FilmClip, look: Look, rng: Rng, film_rng: Rng) -> Details:
         """One of those objects that can be seen, and its new colour."""
         for old, thing in rng.shuffled(_coloured(clip), "object"):
-            if is_shown(look, clip, thing):
+            if self._mask == "none" or is_shown(look, clip, thing):
                 others = [name for name in sorted(BASIC_COLOURS) if name != old]
                 return {"object": thing, "from": old, "to": rng.pick(others, "colour", thing)}
         raise Unfit("have no coloured object that the detector finds")
@@ -292,6 +300,13 @@ class Color:
 
         def change(one: Chosen) -> Callable[[Image], Image]:
             thing, colour = str(one.details["object"]), str(one.details["to"])
+
+            def edited(image: Image) -> Image:
+                role = context.models.role("image_edit")
+                return blended(image, role.recolour(image, None, thing, colour), severity)
+
+            if self._mask == "none":
+                return edited
             follower = Follower(context.models, thing)
 
             def painted(image: Image) -> Image:
