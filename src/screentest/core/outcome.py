@@ -54,6 +54,8 @@ class Reason(StrEnum):
     """The model's service failed after all retries."""
     OVER_BUDGET = "over_budget"
     """Asking would have gone over the cost cap."""
+    CHECK_FAILED = "check_failed"
+    """It was made, and a check of what came out says that it is not what it should be."""
     CRASHED = "crashed"
     """An error in the metric or judge itself: a bug, with its traceback kept."""
 

@@ -12,6 +12,7 @@ import json
 from bisect import bisect_left
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol, TypeAlias, TypeVar
 
@@ -124,6 +125,29 @@ class Chosen:
     details: Details = field(default_factory=dict)
 
 
+class Effect(StrEnum):
+    """What happens to the frames of a touched clip. The check of a pair holds an operator to it."""
+
+    PICTURES = "pictures"
+    """Each frame stays in its place and looks different."""
+    TIMING = "timing"
+    """Frames come at other moments, or not at all; ``changed`` says how many differ."""
+    ABSENT = "absent"
+    """The clip is gone."""
+    ORDER = "order"
+    """The clip is elsewhere, as it was; all chosen clips are."""
+
+
+class Region(StrEnum):
+    """Where in a frame an operator works. Elsewhere nothing may change."""
+
+    FRAME = "frame"
+    THING = "thing"
+    """Where the thing is that the detail ``object`` names; frames without it stay."""
+    FOREGROUND = "foreground"
+    BACKGROUND = "background"
+
+
 @dataclass(frozen=True, slots=True)
 class DegradationInfo:
     """What a degradation is, as plain declarations at its head."""
@@ -143,6 +167,12 @@ class DegradationInfo:
     """A hash of the files it draws on besides the film."""
     remarks: tuple[str, ...] = ()
     """What the user should know of those files."""
+    effect: Effect = Effect.PICTURES
+    region: Region = Region.FRAME
+    changed: float = 1.0
+    """At full severity, the least share of a touched clip's frames that must look different."""
+    checks: tuple[str, ...] = ()
+    """What else is checked of each touched clip, by name: see ``checks.CLIP_CHECKS``."""
 
 
 class Look(Protocol):

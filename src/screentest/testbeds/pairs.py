@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from screentest.core.aspects import PairKind
@@ -17,6 +17,7 @@ from screentest.run import Job, RecordKey, TaskResults
 from screentest.run.session import Settings, open_tools
 from screentest.testbeds.captions.facts import CaptionFacts
 from screentest.testbeds.catalogue import operator_set
+from screentest.testbeds.checks import check_pair
 from screentest.testbeds.contract import (
     Chosen,
     Context,
@@ -35,6 +36,10 @@ from screentest.testbeds.intact import as_data, load_intact, timed_script, video
 from screentest.testbeds.options import BuildOptions, Rung
 from screentest.testbeds.testbed import Pair, Touched
 from screentest.video import Reencode, SplicedVideo, VideoPart, splice
+
+NONE_FAILED: Mapping[int, str] = {}
+ROUNDS = 3
+"""How often a copy is made anew with other clips in place of those that failed the check."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,7 +102,23 @@ class _OperatorRun:
         if self._drawing is None:
             look = FilmLook(self._context.film, self._context.models)
             self._drawing = ClipDraw(degradation, self._context, look)
-        chosen = self._drawing.take(rung.clips, self._task.options.least_clips)
+        failed: dict[int, str] = {}
+        for rounds_left in reversed(range(ROUNDS)):
+            chosen = self._drawing.take(rung.clips, self._task.options.least_clips, failed)
+            pair = self._harmed(degradation, chosen, rung)
+            found = check_pair(pair, self._task.testbed, degradation.info, self._context.models)
+            if not found.faults:
+                return replace(pair, checks=found.figures)
+            # What nobody lists would lie in the testbed as a stray file.
+            (self._task.testbed / pair.changed.path).unlink()
+            clips = {one.clip: one.what for one in found.faults if one.clip is not None}
+            # Clips that must follow each other are drawn together: one cannot be replaced.
+            if degradation.info.consecutive or not clips or not rounds_left:
+                raise NoValue(Reason.CHECK_FAILED, found.message)
+            failed |= clips
+        raise AssertionError("the last round returns or raises")
+
+    def _harmed(self, degradation: Degradation, chosen: Sequence[Chosen], rung: Rung) -> Pair:
         parts = degradation.parts(self._context, chosen, rung.severity)
         out = self._out(rung)
         made = _spliced(self._context.film, parts, out)
@@ -187,10 +208,14 @@ class ClipDraw:
         self._chosen: list[Chosen] = []
         self._unfit: Counter[str] = Counter()
 
-    def take(self, count: int, least: int | None = None) -> list[Chosen]:
+    def take(
+        self, count: int, least: int | None = None, failed: Mapping[int, str] = NONE_FAILED
+    ) -> list[Chosen]:
         """``count`` clips, or as many as there are where these are at least ``least``.
 
-        Raises NoValue(NOT_APPLICABLE) where the film does not have them.
+        ``failed`` are clips that were harmed and did not pass the check, each with the reason.
+        Raises NoValue where the film does not have enough others: NOT_APPLICABLE, or
+        CHECK_FAILED where it would have them but for the check.
         """
         least = count if least is None else least
         total = len(self._context.film.clips)
@@ -201,14 +226,27 @@ class ClipDraw:
         count = min(count, total - self._info.leaves)
         if self._info.consecutive:
             return self._take_consecutive(count, max(2, least))
-        while len(self._chosen) < count:
+        while len(fit := self._fit(failed)) < count:
             clip = next(self._waiting, None)
             if clip is None:
                 break
             self._try(clip)
+        if len(fit) < least:
+            raise self._lacking(least, failed)
+        return fit[:count]
+
+    def _fit(self, failed: Mapping[int, str]) -> list[Chosen]:
+        return [one for one in self._chosen if one.clip.number not in failed]
+
+    def _lacking(self, least: int, failed: Mapping[int, str]) -> NoValue:
         if len(self._chosen) < least:
-            raise _too_few(self._message(least))
-        return self._chosen[:count]
+            return _too_few(self._message(least))
+        reasons = "; ".join(f"clip {number + 1}: {why}" for number, why in sorted(failed.items()))
+        return NoValue(
+            Reason.CHECK_FAILED,
+            f"{least} {'clips are' if least > 1 else 'clip is'} needed; {len(failed)} of "
+            f"{len(self._chosen)} did not pass the check ({reasons})",
+        )
 
     def _try(self, clip: FilmClip) -> None:
         try:

@@ -72,6 +72,8 @@ class Pair:
     touched: tuple[Touched, ...] = ()
     models: Mapping[str, str] = field(default_factory=dict)
     """By role: the signature of the backend that was used."""
+    checks: Mapping[str, float] = field(default_factory=dict)
+    """What the check of the finished pair measured, in the worst of its clips."""
 
 
 @dataclass(frozen=True, slots=True)

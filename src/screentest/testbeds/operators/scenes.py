@@ -14,6 +14,7 @@ from screentest.testbeds.contract import (
     Context,
     DegradationInfo,
     Details,
+    Effect,
     FilmClip,
     Look,
     Rng,
@@ -43,7 +44,12 @@ def dynamics_degree() -> DynamicsDegree:
 class DynamicsDegree:
     """Severity is the share of the clip, around its middle, over which the frame is held."""
 
-    info = DegradationInfo(Aspect.DYNAMICS_DEGREE, mentions="something that moves")
+    info = DegradationInfo(
+        Aspect.DYNAMICS_DEGREE,
+        mentions="something that moves",
+        effect=Effect.TIMING,
+        changed=0.5,
+    )
 
     def eligible(self, clip: FilmClip) -> bool:
         """The caption tells of motion."""
@@ -102,7 +108,9 @@ def comprehensiveness() -> Comprehensiveness:
 class Comprehensiveness:
     """Severity is the share of the chosen clips that are deleted: at least one."""
 
-    info = DegradationInfo(Aspect.COMPREHENSIVENESS, mentions="anything", leaves=1)
+    info = DegradationInfo(
+        Aspect.COMPREHENSIVENESS, mentions="anything", leaves=1, effect=Effect.ABSENT
+    )
 
     def eligible(self, clip: FilmClip) -> bool:
         """What no caption tells of is not missed."""
@@ -120,16 +128,18 @@ class Comprehensiveness:
 # Temporal flow: the story in another order. Consecutive clips are shuffled.
 
 
-@register("degradation", "temporal_flow", version=1, summary="consecutive clips shuffled")
+@register("degradation", "temporal_flow", version=2, summary="consecutive clips shuffled")
 def temporal_flow() -> TemporalFlow:
-    """Never the order they had."""
+    """None stays in its place."""
     return TemporalFlow()
 
 
 class TemporalFlow:
     """Severity is the share of the consecutive clips, from the first on, that are shuffled."""
 
-    info = DegradationInfo(Aspect.TEMPORAL_FLOW, mentions="anything", consecutive=True)
+    info = DegradationInfo(
+        Aspect.TEMPORAL_FLOW, mentions="anything", consecutive=True, effect=Effect.ORDER
+    )
 
     def eligible(self, clip: FilmClip) -> bool:
         """What no caption tells of has no place in the story."""
@@ -151,14 +161,16 @@ class TemporalFlow:
 
 
 def another_order(count: int, rng: Rng) -> list[int]:
-    """The numbers below ``count`` in any order but their own.
+    """The numbers below ``count`` in an order in which none is in its own place.
 
     >>> another_order(2, Rng.of("film"))
     [1, 0]
     """
     if count < 2:
         raise ValueError(f"{count} clips have only one order")
-    attempt = 0
-    while (order := rng.order(count, "shuffle", attempt)) == list(range(count)):
+    attempt, order = 0, list(range(count))
+    # About one order in three will do, however many there are.
+    while any(place == number for place, number in enumerate(order)):
+        order = rng.order(count, "shuffle", attempt)
         attempt += 1
     return order

@@ -1,0 +1,323 @@
+"""Checks of a finished pair: the harm is there, where it should be, and nowhere else.
+
+Both files are decoded side by side by code that had no part in making them, and are held to what
+the operator declares (`DegradationInfo.effect`, `region`, `changed`, `checks`). A pair that fails
+is not a pair; what was measured stands beside those that pass.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from statistics import median
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from screentest.core import Image, Span
+from screentest.models import Models
+from screentest.testbeds.contract import DegradationInfo, Effect, Region
+from screentest.testbeds.packets import Track, compare_tracks, read_track
+from screentest.testbeds.sightings import CLIP_CHECKS, ClipSample, Measured, check_region
+from screentest.testbeds.testbed import Pair, Touched
+from screentest.video import VideoSource
+
+if TYPE_CHECKING:
+    from av.video.frame import VideoFrame
+    from numpy.typing import NDArray
+
+# What is just visible. Encoding a film twice (x264, crf 18 to 23, films of the packaged sample)
+# moves luma by at most 0.8 levels on average and 1 − SSIM by at most 0.015, and moves no pixel by
+# more than BEYOND levels; half the resolution, the gentlest of the paper's harms, moves 0.7 % of
+# the pixels so far in the softest pictures.
+LUMA = 2.5
+"""Levels, on average over the picture."""
+CHROMA = 1.5
+STRUCTURE = 0.025
+"""One minus SSIM."""
+BEYOND, SHARE = 12, 0.005
+"""A share of the pixels is changed by more than so many levels."""
+
+FLAT, FADED = 4.0, 0.35
+"""A frame with less contrast, in levels or as a share of its clip's, has nothing to show."""
+AS_IT_WAS = 0.25
+"""A frame changed by less than this share of what is usual in its clip was left out."""
+GENTLE = 0.1
+"""The share of frames of a clip whose change may be hard to see."""
+LOOKED_AT = 8
+"""Pictures of a clip that models are shown."""
+
+
+@dataclass(frozen=True, slots=True)
+class CheckFault:
+    """Something that is not as the operator declares."""
+
+    what: str
+    clip: int | None = None
+    """Its number; None where it concerns the whole video."""
+
+    def __str__(self) -> str:
+        return self.what if self.clip is None else f"clip {self.clip + 1}: {self.what}"
+
+
+@dataclass(frozen=True, slots=True)
+class PairCheck:
+    """What was measured, and what is wrong."""
+
+    figures: Mapping[str, float]
+    faults: tuple[CheckFault, ...] = ()
+
+    @property
+    def message(self) -> str:
+        """The faults, and the figures behind them."""
+        said = "; ".join(map(str, self.faults[:3]))
+        more = f"; {len(self.faults) - 3} more" if len(self.faults) > 3 else ""
+        return f"{said}{more} ({figures_text(self.figures)})" if self.figures else f"{said}{more}"
+
+
+def figures_text(figures: Mapping[str, float]) -> str:
+    """Figures on one line.
+
+    >>> figures_text({"changed_frames": 1.0, "change": 0.1234})
+    'changed frames 1, change 0.123'
+    """
+    return ", ".join(f"{name.replace('_', ' ')} {value:.3g}" for name, value in figures.items())
+
+
+def check_pair(
+    pair: Pair, folder: Path, info: DegradationInfo, models: Models | None = None
+) -> PairCheck:
+    """Check a pair of the testbed in ``folder``; without ``models``, only what needs none."""
+    return _Check(pair, folder, info, models).run()
+
+
+@dataclass(slots=True)
+class _Check:
+    """One check at work; figures are those of the worst clip."""
+
+    pair: Pair
+    folder: Path
+    info: DegradationInfo
+    models: Models | None
+    figures: dict[str, float] = field(default_factory=dict)
+    faults: list[CheckFault] = field(default_factory=list)
+
+    def run(self) -> PairCheck:
+        tracks = self._track(self.pair.intact), self._track(self.pair.changed.path)
+        if not self.pair.touched:
+            self._fault("no clip was touched")
+        for what in compare_tracks(self.pair, *tracks):
+            self._fault(what)
+        moved = self.info.effect is Effect.ORDER
+        if moved and self._severity == 1 and len(self.pair.touched) != self.pair.clips:
+            self._fault(f"{len(self.pair.touched)} of {self.pair.clips} clips were moved")
+        for one in self.pair.touched:
+            if one.degraded is None:
+                self._check_gone(one)
+            elif moved:
+                self._check_moved(one, one.degraded, *tracks)
+            else:
+                self._check_frames(one, one.degraded)
+        return PairCheck(self.figures, tuple(self.faults))
+
+    @property
+    def _severity(self) -> float:
+        return 1.0 if self.pair.severity is None else self.pair.severity
+
+    def _track(self, path: str) -> Track:
+        return read_track(self.folder / path)
+
+    def _fault(self, what: str, clip: int | None = None) -> None:
+        self.faults.append(CheckFault(what, clip))
+
+    def _note(self, name: str, value: float, *, least: bool = True) -> None:
+        """Keep a figure where it is worse than those of the clips before."""
+        known = self.figures.get(name, value)
+        self.figures[name] = round(min(known, value) if least else max(known, value), 4)
+
+    def _check_gone(self, one: Touched) -> None:
+        if self.info.effect is not Effect.ABSENT:
+            self._fault("it is gone, which this operator does not do", one.clip)
+
+    def _check_moved(self, one: Touched, place: Span, intact: Track, changed: Track) -> None:
+        if one.intact == place:
+            self._fault("it is where it was", one.clip)
+        if intact.inside(one.intact) != changed.inside(place):
+            self._fault("it was moved, and is not as it was", one.clip)
+        # Two clips that look alike can change places without anybody noticing.
+        before = _first(self.folder / self.pair.intact, place)
+        after = _first(self.folder / self.pair.changed.path, place)
+        if before is not None and after is not None and before.shape == after.shape:
+            change = frame_change(before, after)
+            self._note("change", change)
+            if change < 1:
+                self._fault("what is shown in its new place looks as it did", one.clip)
+
+    def _check_frames(self, one: Touched, place: Span) -> None:
+        clip = _compared(self.folder, self.pair, one, place)
+        if self.info.effect is Effect.ABSENT:
+            if clip.after >= clip.before:
+                self._fault("it is as long as it was", one.clip)
+            return
+        if clip.before != clip.after and one.intact.duration == place.duration:
+            self._fault(f"{clip.before} frames have become {clip.after}", one.clip)
+        self._note("frames", clip.before)
+        sample = ClipSample(clip.pictures, one.details, self._severity, self.models)
+        if self.info.region is Region.THING:
+            self._add(one, check_region(sample, self.info.region))
+        else:
+            self._check_changes(one, clip)
+            if self.info.region is not Region.FRAME:
+                self._add(one, check_region(sample, self.info.region))
+        for name in self.info.checks:
+            self._add(one, CLIP_CHECKS[name](sample))
+
+    def _add(self, one: Touched, measured: Measured) -> None:
+        for name, value in measured.figures.items():
+            self._note(name, value, least=name not in measured.most)
+        if measured.fault:
+            self._fault(measured.fault, one.clip)
+
+    def _check_changes(self, one: Touched, clip: _Compared) -> None:
+        shown = clip.worth_seeing()
+        if not shown:
+            self._fault("there is nothing to see in it", one.clip)
+            return
+        usual = median(shown)
+        seen = [change >= self._severity for change in shown]
+        share = sum(seen) / len(seen)
+        self._note("change", usual)
+        self._note("changed_frames", share)
+        if self.info.effect is Effect.PICTURES:
+            left = sum(change < min(self._severity, AS_IT_WAS * usual) for change in shown)
+            least = self.info.changed - GENTLE
+        else:
+            left, least = 0, self.info.changed * self._severity
+        if left:
+            self._fault(f"{left} of {len(shown)} frames are as they were", one.clip)
+        elif share < least:
+            hidden = len(seen) - sum(seen)
+            self._fault(f"in {hidden} of {len(seen)} frames no change can be seen", one.clip)
+
+
+@dataclass(frozen=True, slots=True)
+class _Compared:
+    """The two versions of a clip, frame by frame."""
+
+    before: int
+    after: int
+    """How many frames each has."""
+    changes: tuple[float, ...]
+    contrasts: tuple[float, ...]
+    pictures: tuple[tuple[Image, Image], ...]
+    """Some of them, RGB, before and after."""
+
+    def worth_seeing(self) -> list[float]:
+        """The changes of frames that show something: not of a fade's black end."""
+        if not self.contrasts:
+            return []
+        least = max(FLAT, FADED * median(self.contrasts))
+        return [
+            change
+            for change, contrast in zip(self.changes, self.contrasts, strict=True)
+            if contrast >= least
+        ]
+
+
+def _compared(folder: Path, pair: Pair, one: Touched, place: Span) -> _Compared:
+    """Decode both versions of a clip once."""
+    changes, contrasts, pictures = [], [], []
+    wanted = _spread(_count(pair, one.intact), LOOKED_AT)
+    old, new = folder / pair.intact, folder / pair.changed.path
+    with VideoSource(old) as first, VideoSource(new) as second:
+        ours, theirs = _frames(first, one.intact), _frames(second, place)
+        before = after = 0
+        while True:
+            left, right = next(ours, None), next(theirs, None)
+            before, after = before + (left is not None), after + (right is not None)
+            if left is None and right is None:
+                break
+            if left is None or right is None:
+                continue
+            planes = _picture(left, "yuv420p"), _picture(right, "yuv420p")
+            changes.append(frame_change(*planes))
+            contrasts.append(float(_luma(planes[0]).std()))
+            if before - 1 in wanted:
+                pictures.append((_picture(left, "rgb24"), _picture(right, "rgb24")))
+    return _Compared(before, after, tuple(changes), tuple(contrasts), tuple(pictures))
+
+
+def _spread(count: int, most: int) -> frozenset[int]:
+    """Numbers of frames, evenly spread, the first and last among them.
+
+    >>> sorted(_spread(9, 3)), sorted(_spread(2, 3))
+    ([0, 4, 8], [0, 1])
+    """
+    return frozenset(
+        np.linspace(0, max(0, count - 1), min(most, max(1, count))).astype(int).tolist()
+    )
+
+
+def _count(pair: Pair, span: Span) -> int:
+    """About how many frames a range has."""
+    return max(1, int(span.duration * pair.changed.frames / pair.changed.duration))
+
+
+def _frames(source: VideoSource, span: Span) -> Iterator[VideoFrame]:
+    source.seek(int(span.start / source.time_base))
+    for moment, frame in source.frames():
+        if moment >= span.end:
+            return
+        if moment >= span.start:
+            yield frame
+
+
+def _first(path: Path, span: Span) -> Image | None:
+    with VideoSource(path) as source:
+        frame = next(_frames(source, span), None)
+        return None if frame is None else _picture(frame, "yuv420p")
+
+
+def _picture(frame: VideoFrame, pixels: str) -> Image:
+    return np.asarray(frame.to_ndarray(format=pixels), np.uint8)
+
+
+def _luma(picture: Image) -> Image:
+    return picture[: picture.shape[0] * 2 // 3]
+
+
+def frame_change(before: Image, after: Image) -> float:
+    """How much two I420 pictures differ to the eye: 1 is just visible.
+
+    >>> grey = np.full((96, 64), 128, np.uint8)
+    >>> frame_change(grey, grey), frame_change(grey, grey + 3)
+    (0.0, 2.0)
+    """
+    height = before.shape[0] * 2 // 3
+    moved = np.abs(before.astype(np.int16) - after)
+    plain = max(
+        float(moved[:height].mean()) / LUMA,
+        float(moved[height:].mean()) / CHROMA,
+        float((moved[:height] > BEYOND).mean()) / SHARE,
+    )
+    # The costly one only where the others do not say enough.
+    if plain >= 1:
+        return plain
+    return max(plain, (1 - similarity(before[:height], after[:height])) / STRUCTURE)
+
+
+def similarity(before: Image, after: Image) -> float:
+    """The mean SSIM of two planes, in windows of 7 × 7 pixels."""
+    import cv2
+
+    def mean(plane: NDArray[np.float32]) -> NDArray[np.float32]:
+        return np.asarray(cv2.boxFilter(plane, -1, (7, 7)), np.float32)
+
+    one, two = before.astype(np.float32), after.astype(np.float32)
+    mean_one, mean_two = mean(one), mean(two)
+    spread = mean(one * one) - mean_one**2 + mean(two * two) - mean_two**2
+    shared = mean(one * two) - mean_one * mean_two
+    steady, lively = (0.01 * 255) ** 2, (0.03 * 255) ** 2
+    alike = (2 * mean_one * mean_two + steady) * (2 * shared + lively)
+    return float(np.mean(alike / ((mean_one**2 + mean_two**2 + steady) * (spread + lively))))
