@@ -109,3 +109,25 @@ def smeared(plane: Image, start: float, end: float, across: float, down: float) 
         total += moved.astype(np.uint32) * np.uint32(weight)
         weights += weight
     return np.asarray((total + weights // 2) // weights, np.uint8)
+
+
+FILLED_AT = 128
+"""The long side at which a hole is filled."""
+
+
+def without(image: Image, mask: NDArray[np.float32]) -> Image:
+    """The picture with what the mask covers filled in softly from around it."""
+    import cv2
+
+    height, width = image.shape[:2]
+    scale = min(1.0, FILLED_AT / max(height, width))
+    size = max(1, round(width * scale)), max(1, round(height * scale))
+    hole = cv2.dilate(cv2.resize(mask, size, interpolation=cv2.INTER_AREA), np.ones((3, 3)))
+    cover = (np.asarray(hole).reshape(size[::-1]) > 0.1).astype(np.uint8)
+    if not cover.any() or cover.all():
+        return image
+    small = cv2.resize(image, size, interpolation=cv2.INTER_AREA)
+    filled = cv2.inpaint(small, cover, 3, cv2.INPAINT_TELEA)
+    whole = cv2.resize(filled, (width, height), interpolation=cv2.INTER_LINEAR)
+    edge = cv2.resize(cover.astype(np.float32), (width, height), interpolation=cv2.INTER_LINEAR)
+    return laid_in(image, np.asarray(whole, np.uint8), np.minimum(1, 2 * np.asarray(edge)))

@@ -2,9 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
+from fractions import Fraction
+from itertools import chain
+from typing import Any
+
+import av
 import numpy as np
 
-from screentest.core import Image
+from screentest.core import Aspect, Frame, Image, register
+from screentest.testbeds.contract import Chosen, Context, DegradationInfo
 from screentest.testbeds.functions import degradation
 from screentest.testbeds.operators.arithmetic import (
     displaced,
@@ -14,7 +21,8 @@ from screentest.testbeds.operators.arithmetic import (
     smeared,
     to_levels,
 )
-from screentest.video import Pixels
+from screentest.testbeds.operators.shared import AnyClip, changed_clips
+from screentest.video import FrameFunction, Pixels, VideoPart
 
 READ, SHOT, CHROMA = 9.0, 16.0, 9.0
 """Standard deviations in levels at full severity: in the dark, added by full light, in chroma."""
@@ -160,3 +168,67 @@ def colour_bleeding(image: Image, severity: float) -> Image:
     luma, chroma = planes(image)
     reach = severity * FARTHEST * image.shape[1] / 2
     return of_planes(luma, np.stack([smeared(plane, -reach, 0, 1, 0) for plane in chroma]))
+
+
+SMOOTHEST, ROUGHEST = 24.0, 46.0
+"""x264's rate factors near severity 0 and at 1; its most is 51, where things vanish."""
+RATE = 25
+"""Frames per second, for the encoder's planning only."""
+
+
+@register(
+    "degradation",
+    "compression",
+    version=1,
+    summary="through H.264 at a very low bitrate",
+)
+def compression() -> Compression:
+    """Each clip is encoded once more than the rest of the film, far too strongly."""
+    return Compression()
+
+
+class Compression(AnyClip):
+    """Severity goes from x264's rate factor 24 to 46."""
+
+    info = DegradationInfo(Aspect.TECHNICAL_QUALITY)
+
+    def parts(self, context: Context, chosen: Sequence[Chosen], severity: float) -> list[VideoPart]:
+        """The film with the chosen clips encoded and decoded."""
+        change = recompressed(SMOOTHEST + (ROUGHEST - SMOOTHEST) * severity)
+        some = chosen if severity > 0 else ()
+        return changed_clips(context, some, lambda _: change, Pixels.I420)
+
+
+def recompressed(rate_factor: float) -> FrameFunction:
+    """A frame function that sends a clip through x264 and back; few frames are held at once."""
+
+    def run(frames: Iterator[Frame]) -> Iterator[Image]:
+        first = next(frames, None)
+        if first is None:
+            return
+        encoder = av.CodecContext.create("libx264", "w")
+        encoder.width, encoder.height = first.image.shape[1], first.image.shape[0] * 2 // 3
+        encoder.pix_fmt = Pixels.I420.value
+        encoder.time_base, encoder.framerate = Fraction(1, RATE), Fraction(RATE)
+        encoder.thread_count = 1
+        encoder.options = {
+            "preset": "veryfast",
+            "crf": f"{rate_factor:g}",
+            "x264-params": "cpu-independent=1:sliced-threads=0",
+        }
+        decoder = av.CodecContext.create("h264", "r")
+        decoder.thread_count = 1
+        for number, frame in enumerate(chain([first], frames)):
+            picture = av.VideoFrame.from_ndarray(frame.image, format=Pixels.I420.value)
+            picture.pts = number
+            for packet in encoder.encode(picture):
+                yield from _decoded(decoder, packet)
+        for packet in (*encoder.encode(None), None):
+            yield from _decoded(decoder, packet)
+
+    return run
+
+
+def _decoded(decoder: Any, packet: Any) -> Iterator[Image]:
+    for picture in decoder.decode(packet):
+        yield np.asarray(picture.to_ndarray(), np.uint8)

@@ -1,0 +1,184 @@
+"""Degradations on things and backgrounds: functions of a picture and a mask.
+
+The machine behind ``@degradation(mask=…)``. ``mask`` is height × width in 0–1, found anew in every
+frame by the model roles: 1 is the thing, or the foreground. A frame in which nothing is found stays
+as it was.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from screentest.core import Image
+from screentest.models import Models
+from screentest.models.pictures import basic_colour
+from screentest.testbeds.contract import (
+    Chosen,
+    Context,
+    DegradationInfo,
+    Details,
+    FilmClip,
+    Look,
+    Rng,
+    Unfit,
+)
+from screentest.testbeds.operators.shared import Follower, changed_clips, is_shown
+from screentest.video import FrameFunction, Pixels, VideoPart
+
+if TYPE_CHECKING:
+    from screentest.models.roles import Mask
+
+LEAST, MOST = 0.02, 0.9
+"""The share of the picture that the foreground may fill."""
+VIVID = 24.0
+"""The least mean distance from grey, in levels, of a thing that has a colour to lose."""
+
+
+@dataclass(frozen=True, slots=True)
+class MaskKind:
+    """What a mask is of: which captions allow it, what is settled, how it is found."""
+
+    mentions: str
+    roles: tuple[str, ...]
+    allows: Callable[[FilmClip], bool]
+    settle: Callable[[FilmClip, Look, Rng], Details]
+    finder: Callable[[Models, Details], Callable[[Image], Mask | None]]
+
+
+def thing_finder(models: Models, details: Details) -> Callable[[Image], Mask | None]:
+    """The shape of the thing that ``object`` names, all of its instances, frame by frame."""
+    follower = Follower(models, str(details["object"]))
+    segmentation = models.role("segmentation")
+
+    def find(image: Image) -> Mask | None:
+        boxes = follower.boxes(image)
+        if not boxes:
+            return None
+        mask = np.maximum.reduce(segmentation.segment(image, boxes))
+        return np.asarray(mask, np.float32) if (mask >= 0.5).any() else None
+
+    return find
+
+
+def foreground_finder(models: Models, details: Details) -> Callable[[Image], Mask | None]:
+    """What stands in front."""
+    matting = models.role("matting")
+
+    def find(image: Image) -> Mask | None:
+        mask: Mask = matting.matte([image])[0]
+        return mask
+
+    return find
+
+
+def _settle_thing(clip: FilmClip, look: Look, rng: Rng) -> Details:
+    for thing in rng.shuffled(clip.facts.subject, "object"):
+        if is_shown(look, clip, thing):
+            return {"object": thing}
+    raise Unfit("have no object that the detector finds")
+
+
+def _coloured(clip: FilmClip) -> list[tuple[str, str]]:
+    """Colours (by their basic name) and objects of a caption."""
+    named = [(basic_colour(colour), thing) for colour, thing in clip.facts.color]
+    return [(colour, thing) for colour, thing in named if colour is not None and thing]
+
+
+def _settle_coloured(clip: FilmClip, look: Look, rng: Rng) -> Details:
+    for colour, thing in rng.shuffled(_coloured(clip), "object"):
+        if is_shown(look, clip, thing):
+            return {"object": thing, "from": colour}
+    raise Unfit("have no coloured object that the detector finds")
+
+
+def _settle_vivid(clip: FilmClip, look: Look, rng: Rng) -> Details:
+    details = _settle_coloured(clip, look, rng)
+    find = thing_finder(look.models, details)
+    for image in look.pictures(clip):
+        mask = find(image)
+        if mask is not None:
+            pixels = image[mask >= 0.5].astype(np.int16)
+            if float((pixels.max(axis=1) - pixels.min(axis=1)).mean()) >= VIVID:
+                return details
+    raise Unfit("show it black, white or grey, with no hue to change")
+
+
+def _settle_foreground(clip: FilmClip, look: Look, rng: Rng) -> Details:
+    mattes = look.models.role("matting").matte(look.pictures(clip))
+    shares = [float(np.mean(matte >= 0.5)) for matte in mattes]
+    if 2 * sum(LEAST <= share <= MOST for share in shares) <= len(shares):
+        raise Unfit("have no foreground that can be told from the background")
+    return {}
+
+
+_THING = ("detection", "segmentation")
+MASKS: Mapping[str, MaskKind] = {
+    "thing": MaskKind(
+        "an object", _THING, lambda clip: bool(clip.facts.subject), _settle_thing, thing_finder
+    ),
+    "coloured": MaskKind(
+        "an object and its colour",
+        _THING,
+        lambda clip: bool(_coloured(clip)),
+        _settle_coloured,
+        thing_finder,
+    ),
+    "vivid": MaskKind(
+        "an object and its colour",
+        _THING,
+        lambda clip: bool(_coloured(clip)),
+        _settle_vivid,
+        thing_finder,
+    ),
+    "foreground": MaskKind(
+        "a background",
+        ("matting",),
+        lambda clip: bool(clip.facts.background),
+        _settle_foreground,
+        foreground_finder,
+    ),
+}
+"""By the word that ``@degradation(mask=…)`` takes."""
+
+
+@dataclass(frozen=True, slots=True)
+class MaskDegradation:
+    """The degradation behind a function of a picture, a mask and a severity."""
+
+    info: DegradationInfo
+    call: Callable[..., Any]
+    besides: tuple[str, ...]
+    kind: MaskKind
+    every_frame: Callable[..., FrameFunction]
+
+    def eligible(self, clip: FilmClip) -> bool:
+        """The caption mentions what the mask is of."""
+        return self.kind.allows(clip)
+
+    def settle(self, clip: FilmClip, look: Look, rng: Rng, film_rng: Rng) -> Details:
+        """What the mask is of; it must be seen."""
+        return self.kind.settle(clip, look, rng)
+
+    def parts(self, context: Context, chosen: Sequence[Chosen], severity: float) -> list[VideoPart]:
+        """The film with the things or backgrounds of the chosen clips changed."""
+
+        def change(one: Chosen) -> FrameFunction:
+            find = self.kind.finder(context.models, one.details)
+            return self.frames(find, context.rng_of(one.clip), severity)
+
+        return changed_clips(context, chosen if severity > 0 else (), change, Pixels.RGB)
+
+    def frames(
+        self, find: Callable[[Image], Mask | None], rng: Rng, severity: float
+    ) -> FrameFunction:
+        """What it makes of the frames of one clip, with the masks that ``find`` gives."""
+
+        def call(image: Image, **more: Any) -> Any:
+            mask = find(image)
+            return image if mask is None else self.call(image, mask, severity, **more)
+
+        return self.every_frame(call, self.besides, rng)

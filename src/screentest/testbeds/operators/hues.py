@@ -1,0 +1,74 @@
+"""Color: a thing whose colour the caption names has another, or none, or that of something else."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from screentest.core import Image
+from screentest.models.roles import Mask
+from screentest.testbeds.functions import degradation
+from screentest.testbeds.operators.arithmetic import grey, laid_in, to_levels
+from screentest.testbeds.operators.shapes import box_of
+
+
+@degradation(aspect="color", mask="vivid", summary="a named object in the opposite hue")
+def hue_turned(image: Image, mask: Mask, severity: float) -> Image:
+    """As light and as strong as before; severity is the turn, up to half the circle of hues."""
+    angle = np.pi * severity
+    light = grey(image).astype(np.float32)
+    red, blue = image[..., 0] - light, image[..., 2] - light
+    # Distances from grey along red and blue, scaled to a circle (Rec. 601).
+    first, second = 0.713 * red, 0.564 * blue
+    cosine, sine = np.float32(np.cos(angle)), np.float32(np.sin(angle))
+    red, blue = (first * cosine - second * sine) / 0.713, (first * sine + second * cosine) / 0.564
+    green = -(77 * red + 29 * blue) / 150
+    turned = to_levels(light[..., None] + np.stack([red, green, blue], axis=-1))
+    return laid_in(image, turned, mask)
+
+
+@degradation(aspect="color", mask="vivid", summary="a named object without its colour")
+def colour_lost(image: Image, mask: Mask, severity: float) -> Image:
+    """Grey, as light as before; severity is how much of the colour is lost."""
+    return laid_in(image, np.repeat(grey(image)[..., None], 3, axis=2), mask, severity)
+
+
+@degradation(
+    aspect="color",
+    mask="coloured",
+    summary="a named object and what is behind it exchange colours",
+)
+def colours_exchanged(image: Image, mask: Mask, severity: float) -> Image:
+    """Each gets the other's mean and keeps its shades; severity is how far they go."""
+    inside = mask >= 0.5
+    counts = max(1, int(inside.sum())), max(1, int((~inside).sum()))
+    whole = image.sum(axis=(0, 1), dtype=np.int64)
+    thing = image[inside].sum(axis=0, dtype=np.int64)
+    difference = (whole - thing) / counts[1] - thing / counts[0]
+    way = np.rint(difference * severity).astype(np.int16)
+    as_behind = np.clip(image + way, 0, 255).astype(np.uint8)
+    as_thing = np.clip(image - way, 0, 255).astype(np.uint8)
+    return laid_in(as_thing, as_behind, mask)
+
+
+PAINTS = ((214, 30, 40), (30, 96, 214), (240, 200, 20), (24, 150, 70), (150, 40, 170))
+"""Colours of stripes."""
+
+
+@degradation(aspect="color", mask="coloured", summary="a named object in stripes of another colour")
+def colour_striped(
+    image: Image, mask: Mask, severity: float, clip_rng: np.random.Generator
+) -> Image:
+    """Slanted stripes of the paint that is least like the thing; severity is their opacity."""
+    left, top, right, bottom = box_of(mask)
+    mean = image[mask >= 0.5].astype(np.int64)
+    own = mean.sum(axis=0) / max(1, len(mean))
+    first = int(clip_rng.integers(len(PAINTS)))
+    ranked = [*PAINTS[first:], *PAINTS[:first]]
+    paint = next(one for one in ranked if np.abs(np.array(one) - own).sum() > 150)
+    rows, columns = np.indices(mask.shape)
+    wide = max(2, (right - left + bottom - top) // 10)
+    striped = ((columns - left + rows - top) // wide) % 2
+    # Paint in the light that falls on the thing.
+    light = np.clip(grey(image).astype(np.float32) / 140, 0.35, 1.25)
+    painted = to_levels(light[..., None] * np.array(paint, np.float32))
+    return laid_in(image, painted, mask * striped.astype(np.float32), severity)

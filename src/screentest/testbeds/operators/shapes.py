@@ -1,0 +1,108 @@
+"""Object integrity: a named thing that is twice there, melts, has a wrong size, is cut in two."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from screentest.core import Image
+from screentest.models.roles import Mask
+from screentest.testbeds.functions import degradation
+from screentest.testbeds.operators.arithmetic import laid_in, without
+
+ASIDE = 0.36
+"""How far away the copy is, in widths of the picture."""
+
+
+@degradation(aspect="object_integrity", mask="thing", summary="a named object is there twice")
+def object_duplicated(
+    image: Image, mask: Mask, severity: float, clip_rng: np.random.Generator
+) -> Image:
+    """A copy to a side drawn for each clip, coming in again at the other; severity: its opacity."""
+    way = round(ASIDE * image.shape[1]) * (1 if clip_rng.random() < 0.5 else -1)
+    copy, where = np.roll(image, way, axis=1), np.roll(mask, way, axis=1)
+    # In front stands what was there.
+    return laid_in(image, copy, where * (1 - mask), severity)
+
+
+DRIP = 0.45
+"""How far the lowest drops run, as a share of the thing's height."""
+DROPS = 3
+"""How many there are side by side."""
+
+
+@degradation(aspect="object_integrity", mask="thing", summary="a named object melts")
+def object_melted(image: Image, mask: Mask, severity: float) -> Image:
+    """It runs down in drops and sways; severity is how far, up to half its height."""
+    left, top, right, bottom = box_of(mask)
+    height, width = bottom - top, right - left
+    rows, columns = np.indices(mask.shape, np.float32)
+    across = (columns - left) / width
+    drops = 0.5 + 0.5 * np.cos(2 * np.pi * DROPS * across)
+    depth = np.clip((rows - top) / height, 0, 1.5)
+    down = severity * DRIP * height * drops * depth
+    sway = severity * 0.1 * width * np.sin(2 * np.pi * (depth + 0.3 * across))
+    soft = _softened(mask, max(1.0, 0.06 * min(height, width)))
+    moved = _sampled(image, columns - sway * soft, rows - down)
+    where = _sampled(mask, columns - sway * soft, rows - down)
+    return laid_in(laid_in(image, moved, mask), moved, where)
+
+
+LARGEST = 1.8
+"""How many times its size."""
+
+
+@degradation(aspect="object_integrity", mask="thing", summary="a named object is far too large")
+def object_oversized(image: Image, mask: Mask, severity: float) -> Image:
+    """Standing where it stood, up to 1.8 times its size; severity is the share of that."""
+    left, _, right, bottom = box_of(mask)
+    scale = 1 + (LARGEST - 1) * severity
+    rows, columns = np.indices(mask.shape, np.float32)
+    middle = (left + right - 1) / 2
+    across = middle + (columns - middle) / scale
+    down = bottom - 1 + (rows - (bottom - 1)) / scale
+    return laid_in(image, _sampled(image, across, down), _sampled(mask, across, down))
+
+
+APART = 0.5
+"""How far the upper half is from its place, in widths of the thing."""
+
+
+@degradation(aspect="object_integrity", mask="thing", summary="a named object is cut in two")
+def object_cut(image: Image, mask: Mask, severity: float, clip_rng: np.random.Generator) -> Image:
+    """Its upper half stands beside the lower, to a side drawn for each clip; severity: how far."""
+    left, top, right, bottom = box_of(mask)
+    way = round(APART * severity * (right - left)) * (1 if clip_rng.random() < 0.5 else -1)
+    upper = mask.copy()
+    upper[(top + bottom) // 2 :] = 0
+    gone = laid_in(image, without(image, mask), upper if way else np.zeros_like(mask))
+    columns = np.arange(image.shape[1]) - way
+    inside = (columns >= 0) & (columns < image.shape[1])
+    columns = np.clip(columns, 0, image.shape[1] - 1)
+    return laid_in(gone, image[:, columns], upper[:, columns] * inside)
+
+
+def box_of(mask: Mask) -> tuple[int, int, int, int]:
+    """Left, top, right and bottom of what the mask covers; all of it where it covers nothing.
+
+    >>> box_of(np.pad(np.ones((2, 3), np.float32), 1))
+    (1, 1, 4, 3)
+    """
+    rows, columns = (np.flatnonzero((mask >= 0.5).any(axis=axis)) for axis in (1, 0))
+    if not len(rows):
+        return 0, 0, mask.shape[1], mask.shape[0]
+    return int(columns[0]), int(rows[0]), int(columns[-1]) + 1, int(rows[-1]) + 1
+
+
+def _softened(mask: Mask, radius: float) -> Mask:
+    import cv2
+
+    return np.asarray(cv2.GaussianBlur(mask, (0, 0), radius), np.float32)
+
+
+def _sampled(picture: np.ndarray, columns: np.ndarray, rows: np.ndarray) -> np.ndarray:
+    """What lies at these places; beyond the edge, the edge, and nothing beyond that of a mask."""
+    import cv2
+
+    edge = cv2.BORDER_REPLICATE if picture.ndim == 3 else cv2.BORDER_CONSTANT
+    places = columns.astype(np.float32), rows.astype(np.float32)
+    return np.asarray(cv2.remap(picture, *places, cv2.INTER_LINEAR, borderMode=edge))
