@@ -11,17 +11,16 @@ from numpy.typing import NDArray
 from screentest.core import Frame, Image, build
 from screentest.core.registry import registry
 from screentest.testbeds.contract import Rng
-from screentest.testbeds.functions import FunctionDegradation
+from screentest.testbeds.masking import MaskDegradation
 from screentest.testbeds.operators.arithmetic import of_planes
 from screentest.testbeds.operators.pictures import contrast_table, partly
 from screentest.video import Pixels
 
-MODULES = ("technical", "looks", "styles")
+MODULES = ("technical", "looks", "styles", "behind", "shapes", "hues")
 NAMES = [
     entry.name
     for entry in registry.entries("degradation")
     if entry.factory.__module__.rpartition(".")[2] in MODULES
-    and isinstance(entry.factory(), FunctionDegradation)
 ]
 
 
@@ -42,25 +41,42 @@ def scene(height: int, width: int, pixels: Pixels) -> Image:
 def harmed(
     name: str, image: Image, severity: float, *, count: int = 1, clip: int = 0
 ) -> list[Image]:
-    change = build("degradation", name).thing.frames(Rng.of(7, "film", clip), severity)
+    thing, rng = build("degradation", name).thing, Rng.of(7, "film", clip)
+    if isinstance(thing, MaskDegradation):
+        change = thing.frames(lambda image: ellipse(name, *image.shape[:2]), rng, severity)
+    else:
+        change = thing.frames(rng, severity)
     return list(change(Frame(Fraction(n, 25), n, image) for n in range(count)))
 
 
+def pixels_of(name: str) -> Pixels:
+    return getattr(build("degradation", name).thing, "pixels", Pixels.RGB)
+
+
+def ellipse(name: str, height: int, width: int) -> NDArray[np.float32]:
+    """A soft one to the left of the middle; for two things, one more beside it."""
+    rows, columns = np.mgrid[:height, :width]
+    found = [
+        np.clip(3 - 3 * np.hypot((rows / height - 0.5) / 0.4, (columns / width - x) / 0.2), 0, 1)
+        for x in (0.35, 0.75)
+    ]
+    both = np.stack(found, axis=-1).astype(np.float32)
+    return both if name == "colours_swapped" else both[..., 0]
+
+
 def shapes(name: str) -> list[tuple[int, int]]:
-    is_i420 = build("degradation", name).thing.pixels is Pixels.I420
-    return [(16, 16), (18, 34)] if is_i420 else [(16, 16), (19, 33), (1, 1)]
+    return [(16, 16), (18, 34)] if pixels_of(name) is Pixels.I420 else [(16, 16), (19, 33), (1, 1)]
 
 
 @pytest.mark.parametrize("name", NAMES)
 def test_no_severity_changes_no_bit(name: str) -> None:
-    thing = build("degradation", name).thing
-    image = scene(48, 64, thing.pixels)
+    image = scene(48, 64, pixels_of(name))
     assert np.array_equal(harmed(name, image, 0.0)[0], image)
 
 
 @pytest.mark.parametrize("name", NAMES)
 def test_the_distance_grows_with_severity(name: str) -> None:
-    image = scene(90, 160, build("degradation", name).thing.pixels)
+    image = scene(90, 160, pixels_of(name))
     found = [
         float(np.abs(harmed(name, image, severity)[0].astype(int) - image).mean())
         for severity in (0, 0.1, 0.25, 0.5, 0.75, 1)
@@ -71,7 +87,7 @@ def test_the_distance_grows_with_severity(name: str) -> None:
 
 @pytest.mark.parametrize("name", NAMES)
 def test_any_size_and_plain_grey_will_do(name: str) -> None:
-    pixels = build("degradation", name).thing.pixels
+    pixels = pixels_of(name)
     for height, width in shapes(name):
         image = scene(height, width, pixels)
         for picture in (image, np.full_like(image, 128), np.zeros_like(image)):
@@ -82,7 +98,7 @@ def test_any_size_and_plain_grey_will_do(name: str) -> None:
 
 @pytest.mark.parametrize("name", NAMES)
 def test_a_frame_is_the_same_by_itself_and_in_other_memory(name: str) -> None:
-    image = scene(48, 62, build("degradation", name).thing.pixels)
+    image = scene(48, 62, pixels_of(name))
     before = image.copy()
     first, second = harmed(name, image, 0.7, count=2)
     # The same numbers, at another alignment and with other strides.
@@ -98,12 +114,10 @@ def test_a_frame_is_the_same_by_itself_and_in_other_memory(name: str) -> None:
 def test_only_what_lives_in_time_changes_from_frame_to_frame() -> None:
     moving = set()
     for name in NAMES:
-        first, second = harmed(
-            name, scene(48, 64, build("degradation", name).thing.pixels), 1.0, count=2
-        )
+        first, second = harmed(name, scene(48, 64, pixels_of(name)), 1.0, count=2)
         if not np.array_equal(first, second):
             moving.add(name)
-    assert moving == {"sensor_noise", "old_film"}
+    assert moving == {"sensor_noise", "old_film", "background_drifting"}
 
 
 def test_what_is_drawn_for_a_clip_differs_from_clip_to_clip() -> None:

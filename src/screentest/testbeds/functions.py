@@ -14,6 +14,11 @@ frame of the clip it is, from 0), ``seconds`` (since the clip's first frame), ``
 generator that is the same for the same film, clip and frame, whatever the order of work) and
 ``clip_rng`` (one that starts the same in every frame of a clip, for what must not jump).
 Keyword-only parameters with defaults are options.
+
+A degradation may also be ``(image, mask, severity)``, with ``mask="thing"``: of an object that the
+caption names; ``"coloured"``: of one whose colour it names too; ``"vivid"``: and that has one;
+``"foreground"``: of what stands before the background. It is height × width in 0–1; with ``"two"``
+height × width × 2, for two objects of which one has a named colour.
 """
 
 from __future__ import annotations
@@ -34,12 +39,22 @@ from screentest.core.functions import (
     register_function,
     summary_of,
 )
-from screentest.testbeds.contract import Chosen, Context, DegradationInfo, Film, Rng, pieces
+from screentest.testbeds.contract import (
+    Chosen,
+    Context,
+    Degradation,
+    DegradationInfo,
+    Film,
+    Rng,
+    pieces,
+)
+from screentest.testbeds.masking import MaskDegradation, mask_kind
 from screentest.testbeds.operators.shared import AnyClip, changed_clips
 from screentest.video import FrameFunction, Pixels, Reencode, VideoPart, splice
 
 F = TypeVar("F", bound=Callable[..., Any])
 
+MASKED = ("image", "mask", "severity")
 BESIDES = ("number", "seconds", "rng", "clip_rng")
 ANNOTATIONS = {"ndarray": "image", "NDArray": "image", "Image": "image", "float": "severity"}
 
@@ -51,10 +66,13 @@ def degradation(
     version: int = 1,
     summary: str = "",
     pixels: str | Pixels = Pixels.RGB,
+    mask: str = "",
+    region: str = "",
 ) -> Callable[[F], F]:
     """Register a degradation: a function of a picture and a severity, or a factory of a class.
 
-    ``aspect`` is what it harms; its pairs count for that aspect.
+    ``aspect`` is what it harms; its pairs count for that aspect. ``mask`` says what the mask is of
+    that the function takes; ``region`` where pictures change, if not where the mask says.
     """
 
     def keep(function: F) -> F:
@@ -63,11 +81,14 @@ def degradation(
         if is_factory(function):
             register("degradation", called, version=version, summary=said)(function)
             return function
-        forms = (("image", "severity"), ("frame", "severity"))
-        _, besides = form_of("degradation", function, forms, BESIDES, ANNOTATIONS)
+        forms = (("image", "severity"), ("frame", "severity"), MASKED)
+        form, besides = form_of("degradation", function, forms, BESIDES, ANNOTATIONS)
         info, layout = DegradationInfo(Aspect(aspect)), Pixels(pixels)
+        kind = mask_kind(called, mask) if form == MASKED else None
 
-        def make(call: Callable[..., Any], chosen: Mapping[str, Any]) -> FunctionDegradation:
+        def make(call: Callable[..., Any], chosen: Mapping[str, Any]) -> Degradation:
+            if kind is not None:
+                return MaskDegradation(kind.info(aspect, region), call, besides, kind, _every_frame)
             return FunctionDegradation(info, call, besides, layout)
 
         register_function(

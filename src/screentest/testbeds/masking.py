@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from screentest.core import Image
+from screentest.core import Aspect, Image
 from screentest.models import Models
 from screentest.models.pictures import basic_colour
 from screentest.testbeds.contract import (
@@ -23,6 +23,7 @@ from screentest.testbeds.contract import (
     Details,
     FilmClip,
     Look,
+    Region,
     Rng,
     Unfit,
 )
@@ -47,6 +48,12 @@ class MaskKind:
     allows: Callable[[FilmClip], bool]
     settle: Callable[[FilmClip, Look, Rng], Details]
     finder: Callable[[Models, Details], Callable[[Image], Mask | None]]
+    region: Region
+
+    def info(self, aspect: str, region: str = "") -> DegradationInfo:
+        """What an operator with such a mask declares."""
+        where = Region(region) if region else self.region
+        return DegradationInfo(Aspect(aspect), self.mentions, self.roles, region=where)
 
 
 def thing_finder(models: Models, details: Details) -> Callable[[Image], Mask | None]:
@@ -60,6 +67,17 @@ def thing_finder(models: Models, details: Details) -> Callable[[Image], Mask | N
             return None
         mask = np.maximum.reduce(segmentation.segment(image, boxes))
         return np.asarray(mask, np.float32) if (mask >= 0.5).any() else None
+
+    return find
+
+
+def two_finder(models: Models, details: Details) -> Callable[[Image], Mask | None]:
+    """The shapes of two things, height × width × 2; both must be there."""
+    finders = [thing_finder(models, {"object": details[key]}) for key in ("object", "other")]
+
+    def find(image: Image) -> Mask | None:
+        masks = [mask for find in finders if (mask := find(image)) is not None]
+        return np.stack(masks, axis=-1) if len(masks) == 2 else None
 
     return find
 
@@ -107,6 +125,21 @@ def _settle_vivid(clip: FilmClip, look: Look, rng: Rng) -> Details:
     raise Unfit("show it black, white or grey, with no hue to change")
 
 
+def _settle_two(clip: FilmClip, look: Look, rng: Rng) -> Details:
+    details = _settle_coloured(clip, look, rng)
+    for other in rng.shuffled(clip.facts.subject, "other"):
+        if other != details["object"] and is_shown(look, clip, other):
+            both = details | {"other": other}
+            find = two_finder(look.models, both)
+            masks = [mask for image in look.pictures(clip) if (mask := find(image)) is not None]
+            overlap = [(mask >= 0.5).all(axis=-1).sum() for mask in masks]
+            smaller = [(mask >= 0.5).sum(axis=(0, 1)).min() for mask in masks]
+            # Two words for one thing, as "woman" and "person", are found in one place.
+            if masks and 2 * sum(overlap) < sum(smaller):
+                return both
+    raise Unfit("have no two objects that the detector finds, one of them coloured")
+
+
 def _settle_foreground(clip: FilmClip, look: Look, rng: Rng) -> Details:
     mattes = look.models.role("matting").matte(look.pictures(clip))
     shares = [float(np.mean(matte >= 0.5)) for matte in mattes]
@@ -118,7 +151,12 @@ def _settle_foreground(clip: FilmClip, look: Look, rng: Rng) -> Details:
 _THING = ("detection", "segmentation")
 MASKS: Mapping[str, MaskKind] = {
     "thing": MaskKind(
-        "an object", _THING, lambda clip: bool(clip.facts.subject), _settle_thing, thing_finder
+        "an object",
+        _THING,
+        lambda clip: bool(clip.facts.subject),
+        _settle_thing,
+        thing_finder,
+        Region.THING,
     ),
     "coloured": MaskKind(
         "an object and its colour",
@@ -126,6 +164,7 @@ MASKS: Mapping[str, MaskKind] = {
         lambda clip: bool(_coloured(clip)),
         _settle_coloured,
         thing_finder,
+        Region.THING,
     ),
     "vivid": MaskKind(
         "an object and its colour",
@@ -133,6 +172,15 @@ MASKS: Mapping[str, MaskKind] = {
         lambda clip: bool(_coloured(clip)),
         _settle_vivid,
         thing_finder,
+        Region.THING,
+    ),
+    "two": MaskKind(
+        "an object and its colour, and another object",
+        _THING,
+        lambda clip: bool(_coloured(clip)) and len(clip.facts.subject) > 1,
+        _settle_two,
+        two_finder,
+        Region.FRAME,
     ),
     "foreground": MaskKind(
         "a background",
@@ -140,9 +188,17 @@ MASKS: Mapping[str, MaskKind] = {
         lambda clip: bool(clip.facts.background),
         _settle_foreground,
         foreground_finder,
+        Region.BACKGROUND,
     ),
 }
 """By the word that ``@degradation(mask=…)`` takes."""
+
+
+def mask_kind(name: str, mask: str) -> MaskKind:
+    """The kind of that name, for the operator ``name``."""
+    if mask not in MASKS:
+        raise ValueError(f"{name}: invalid mask {mask!r}: must be {', '.join(MASKS)}")
+    return MASKS[mask]
 
 
 @dataclass(frozen=True, slots=True)
@@ -178,7 +234,7 @@ class MaskDegradation:
         """What it makes of the frames of one clip, with the masks that ``find`` gives."""
 
         def call(image: Image, **more: Any) -> Any:
-            mask = find(image)
+            mask = find(image) if severity > 0 else None
             return image if mask is None else self.call(image, mask, severity, **more)
 
         return self.every_frame(call, self.besides, rng)

@@ -6,14 +6,17 @@ At most one jump a second: more of them are a strobe, which can harm those who w
 from __future__ import annotations
 
 from functools import lru_cache
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from screentest.core import Image
-from screentest.models.roles import Mask
 from screentest.testbeds.functions import degradation
 from screentest.testbeds.operators.arithmetic import laid_in, without
 from screentest.testbeds.operators.things import Backgrounds
+
+if TYPE_CHECKING:
+    from screentest.models.roles import Mask
 
 
 @lru_cache(1)

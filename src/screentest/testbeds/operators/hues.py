@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import numpy as np
 
 from screentest.core import Image
-from screentest.models.roles import Mask
 from screentest.testbeds.functions import degradation
 from screentest.testbeds.operators.arithmetic import grey, laid_in, to_levels
 from screentest.testbeds.operators.shapes import box_of
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from screentest.models.roles import Mask
 
 
 @degradation(aspect="color", mask="vivid", summary="a named object in the opposite hue")
@@ -32,22 +38,44 @@ def colour_lost(image: Image, mask: Mask, severity: float) -> Image:
     return laid_in(image, np.repeat(grey(image)[..., None], 3, axis=2), mask, severity)
 
 
+RIM = 0.35
+"""How far around a thing its surroundings go, as a share of its size."""
+
+
 @degradation(
     aspect="color",
     mask="coloured",
-    summary="a named object and what is behind it exchange colours",
+    summary="a named object in the colour of what is around it",
 )
-def colours_exchanged(image: Image, mask: Mask, severity: float) -> Image:
-    """Each gets the other's mean and keeps its shades; severity is how far they go."""
-    inside = mask >= 0.5
-    counts = max(1, int(inside.sum())), max(1, int((~inside).sum()))
-    whole = image.sum(axis=(0, 1), dtype=np.int64)
-    thing = image[inside].sum(axis=0, dtype=np.int64)
-    difference = (whole - thing) / counts[1] - thing / counts[0]
-    way = np.rint(difference * severity).astype(np.int16)
-    as_behind = np.clip(image + way, 0, 255).astype(np.uint8)
-    as_thing = np.clip(image - way, 0, 255).astype(np.uint8)
-    return laid_in(as_thing, as_behind, mask)
+def colour_borrowed(image: Image, mask: Mask, severity: float) -> Image:
+    """It keeps its shades and gets the mean of its surroundings; severity is how far it goes."""
+    left, top, right, bottom = box_of(mask)
+    across, down = round(RIM * (right - left)) + 1, round(RIM * (bottom - top)) + 1
+    rows, columns = (
+        slice(max(0, top - down), bottom + down),
+        slice(max(0, left - across), right + across),
+    )
+    around = image[rows, columns][mask[rows, columns] < 0.1]
+    way = mean_of(around) - mean_of(image[mask >= 0.5])
+    return laid_in(image, to_levels(image + severity * way), mask)
+
+
+@degradation(
+    aspect="color",
+    mask="two",
+    summary="two named objects with each other's colours",
+)
+def colours_swapped(image: Image, mask: Mask, severity: float) -> Image:
+    """Each keeps its shades and gets the other's mean; severity is how far they go."""
+    first, second = mask[..., 0], mask[..., 1] * (mask[..., 0] < 0.5)
+    way = severity * (mean_of(image[second >= 0.5]) - mean_of(image[first >= 0.5]))
+    swapped = laid_in(image, to_levels(image + way), first)
+    return laid_in(swapped, to_levels(image - way), second)
+
+
+def mean_of(pixels: Image) -> NDArray[np.float64]:
+    """The mean of rows of red, green and blue; of whole numbers, so that no order matters."""
+    return np.asarray(pixels.sum(axis=0, dtype=np.int64) / max(1, len(pixels)))
 
 
 PAINTS = ((214, 30, 40), (30, 96, 214), (240, 200, 20), (24, 150, 70), (150, 40, 170))
@@ -60,8 +88,7 @@ def colour_striped(
 ) -> Image:
     """Slanted stripes of the paint that is least like the thing; severity is their opacity."""
     left, top, right, bottom = box_of(mask)
-    mean = image[mask >= 0.5].astype(np.int64)
-    own = mean.sum(axis=0) / max(1, len(mean))
+    own = mean_of(image[mask >= 0.5])
     first = int(clip_rng.integers(len(PAINTS)))
     ranked = [*PAINTS[first:], *PAINTS[:first]]
     paint = next(one for one in ranked if np.abs(np.array(one) - own).sum() > 150)

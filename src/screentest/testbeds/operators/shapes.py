@@ -2,18 +2,27 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING, Any
+
 import numpy as np
 
 from screentest.core import Image
-from screentest.models.roles import Mask
 from screentest.testbeds.functions import degradation
 from screentest.testbeds.operators.arithmetic import laid_in, without
+
+if TYPE_CHECKING:
+    from screentest.models.roles import Mask
 
 ASIDE = 0.36
 """How far away the copy is, in widths of the picture."""
 
 
-@degradation(aspect="object_integrity", mask="thing", summary="a named object is there twice")
+@degradation(
+    aspect="object_integrity",
+    mask="thing",
+    region="frame",
+    summary="a named object is there twice",
+)
 def object_duplicated(
     image: Image, mask: Mask, severity: float, clip_rng: np.random.Generator
 ) -> Image:
@@ -24,9 +33,9 @@ def object_duplicated(
     return laid_in(image, copy, where * (1 - mask), severity)
 
 
-DRIP = 0.45
+DRIP = 0.4
 """How far the lowest drops run, as a share of the thing's height."""
-DROPS = 3
+DROPS = 2
 """How many there are side by side."""
 
 
@@ -37,7 +46,7 @@ def object_melted(image: Image, mask: Mask, severity: float) -> Image:
     height, width = bottom - top, right - left
     rows, columns = np.indices(mask.shape, np.float32)
     across = (columns - left) / width
-    drops = 0.5 + 0.5 * np.cos(2 * np.pi * DROPS * across)
+    drops = 0.6 + 0.4 * np.cos(2 * np.pi * DROPS * across)
     depth = np.clip((rows - top) / height, 0, 1.5)
     down = severity * DRIP * height * drops * depth
     sway = severity * 0.1 * width * np.sin(2 * np.pi * (depth + 0.3 * across))
@@ -99,7 +108,7 @@ def _softened(mask: Mask, radius: float) -> Mask:
     return np.asarray(cv2.GaussianBlur(mask, (0, 0), radius), np.float32)
 
 
-def _sampled(picture: np.ndarray, columns: np.ndarray, rows: np.ndarray) -> np.ndarray:
+def _sampled(picture: Any, columns: Any, rows: Any) -> Any:
     """What lies at these places; beyond the edge, the edge, and nothing beyond that of a mask."""
     import cv2
 

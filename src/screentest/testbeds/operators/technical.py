@@ -11,7 +11,7 @@ import av
 import numpy as np
 
 from screentest.core import Aspect, Frame, Image, register
-from screentest.testbeds.contract import Chosen, Context, DegradationInfo
+from screentest.testbeds.contract import Chosen, Context, DegradationInfo, Rng
 from screentest.testbeds.functions import degradation
 from screentest.testbeds.operators.arithmetic import (
     displaced,
@@ -22,7 +22,7 @@ from screentest.testbeds.operators.arithmetic import (
     to_levels,
 )
 from screentest.testbeds.operators.shared import AnyClip, changed_clips
-from screentest.video import FrameFunction, Pixels, VideoPart
+from screentest.video import FrameFunction, Pixels, VideoPart, frame_by_frame
 
 READ, SHOT, CHROMA = 9.0, 16.0, 9.0
 """Standard deviations in levels at full severity: in the dark, added by full light, in chroma."""
@@ -191,12 +191,21 @@ class Compression(AnyClip):
     """Severity goes from x264's rate factor 24 to 46."""
 
     info = DegradationInfo(Aspect.TECHNICAL_QUALITY)
+    pixels = Pixels.I420
 
     def parts(self, context: Context, chosen: Sequence[Chosen], severity: float) -> list[VideoPart]:
         """The film with the chosen clips encoded and decoded."""
-        change = recompressed(SMOOTHEST + (ROUGHEST - SMOOTHEST) * severity)
-        some = chosen if severity > 0 else ()
-        return changed_clips(context, some, lambda _: change, Pixels.I420)
+
+        def change(one: Chosen) -> FrameFunction:
+            return self.frames(context.rng_of(one.clip), severity)
+
+        return changed_clips(context, chosen, change, self.pixels)
+
+    def frames(self, rng: Rng, severity: float) -> FrameFunction:
+        """What it makes of the frames of one clip."""
+        if severity == 0:
+            return frame_by_frame(lambda image: image)
+        return recompressed(SMOOTHEST + (ROUGHEST - SMOOTHEST) * severity)
 
 
 def recompressed(rate_factor: float) -> FrameFunction:
@@ -223,8 +232,8 @@ def recompressed(rate_factor: float) -> FrameFunction:
             picture.pts = number
             for packet in encoder.encode(picture):
                 yield from _decoded(decoder, packet)
-        for packet in (*encoder.encode(None), None):
-            yield from _decoded(decoder, packet)
+        for last in (*encoder.encode(None), None):
+            yield from _decoded(decoder, last)
 
     return run
 
