@@ -22,7 +22,7 @@ from screentest.testbeds.options import BuildOptions
 from screentest.testbeds.packets import read_track
 from screentest.testbeds.remake import Remade, remake_pairs
 from screentest.testbeds.sources import Extractor, by_rules
-from screentest.testbeds.testbed import FILE, read_testbed
+from screentest.testbeds.testbed import FILE, load_testbed, read_testbed
 from screentest.testbeds.verify import (
     check_manifest,
     check_source,
@@ -49,7 +49,7 @@ def bed(built: Path, tmp_path: Path) -> Path:
 
 def told(folder: Path) -> str:
     """What verify_testbed finds, without its worker processes."""
-    testbed = read_testbed(folder)
+    testbed = load_testbed(folder)
     found = [*check_manifest(testbed), *stray_files(folder, testbed)]
     for task in source_tasks(folder, testbed):
         found += check_source(task)
@@ -91,7 +91,7 @@ def link_out(bed: Path) -> None:
 @pytest.mark.parametrize(
     ("harm", "words"),
     [
-        (flip_a_bit, f"files: {FILM}/aesthetics.mp4: its content is not the one that was made"),
+        (flip_a_bit, f"files: {FILM}/aesthetics.mp4: not the file of the testbed: the hash"),
         (lambda bed: (bed / FILM / "intact.mp4").unlink(), "intact.mp4: cannot be read: it is not"),
         (lambda bed: (bed / FILM / "intact.json").unlink(), "intact.json: cannot be read"),
         (lambda bed: (bed / FILM / "intact.json").write_text("{}"), "not a valid NormalizedVideo"),

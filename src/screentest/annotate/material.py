@@ -9,10 +9,11 @@ from pathlib import Path
 from typing import Any
 
 from screentest.annotate.answers import Footage, HarmMark, Unit, UnitQuestion, check_gold
-from screentest.core import BadOption, Item, PairKind, UserError
+from screentest.core import BadOption, Item, NoValue, PairKind, UserError
 from screentest.judges.votes import VoteTask, of_two
 from screentest.manifests.manifest import read_manifest
-from screentest.testbeds.testbed import FILE, Pair, SourceFilm, read_testbed
+from screentest.testbeds.files import file_in, video_in
+from screentest.testbeds.testbed import FILE, Pair, SourceFilm, VideoFile, read_testbed
 from screentest.video import probe, supervised
 
 
@@ -60,8 +61,8 @@ def _of_pair(folder: Path, source: SourceFilm, pair: Pair, task: VoteTask) -> Un
         source=pair.source,
         video=pair.changed.path,
         videos=(
-            Footage(_inside(folder, intact.path), intact.duration),
-            Footage(_inside(folder, pair.changed.path), pair.changed.duration),
+            Footage(_inside(folder, intact), intact.duration),
+            Footage(_inside(folder, pair.changed), pair.changed.duration),
         ),
         prompt=_prompt(folder, source),
         clips=source.clips,
@@ -90,7 +91,7 @@ def _of_source(folder: Path, source: SourceFilm, task: VoteTask) -> Unit:
         task=task,
         source=source.id,
         video=intact.path,
-        videos=(Footage(_inside(folder, intact.path), intact.duration),),
+        videos=(Footage(_inside(folder, intact), intact.duration),),
         prompt=_prompt(folder, source),
         clips=source.clips,
         groups=source.groups,
@@ -105,17 +106,14 @@ def _prompt(folder: Path, source: SourceFilm) -> str:
         raise UserError(f"{path} cannot be read: {error}", advice="Build it again.") from None
 
 
-def _inside(folder: Path, name: str) -> Path:
+def _inside(folder: Path, file: VideoFile | str) -> Path:
     """A file of the testbed. One that somebody else made must not reach out of its folder."""
-    path = (folder / name).resolve()
-    if not path.is_relative_to(folder.resolve()):
-        raise UserError(
-            f"{name!r} in {folder / FILE} is outside of the testbed",
-            advice="Do not use this testbed, or build it again yourself.",
-        )
-    if not path.is_file():
-        raise UserError(f"{path} is not there", advice="Build the testbed again.")
-    return path
+    try:
+        found = file_in(folder, file) if isinstance(file, str) else video_in(folder, file)
+    except NoValue as error:
+        name = file if isinstance(file, str) else file.path
+        raise UserError(f"{folder / name}: {error.message}", advice=error.advice) from None
+    return found.resolve()
 
 
 def _of_manifest(path: Path, task: VoteTask, questions: Path | None) -> list[Unit]:

@@ -8,10 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
-from screentest.core import Aspect, BadOption, Clip, Item, PairKind, Script, all_aspects
+from screentest.core import Aspect, BadOption, Clip, Item, PairKind, Script, all_aspects, attempt
 from screentest.judges.cases import Case
+from screentest.testbeds.files import video_in
 from screentest.testbeds.testbed import Pair, SourceFilm, Testbed, read_testbed
 
 
@@ -79,14 +81,24 @@ def _case(folder: Path, name: str, source: SourceFilm, pair: Pair, aspect: Aspec
     script = Script(tuple(Clip(clip.caption) for clip in source.clips))
     intact = next(video for video in source.intact if video.path == pair.intact)
     rung = "" if pair.severity is None else f"@{pair.severity:g}x{pair.clips}"
-    item = Item(f"{name}/{pair.intact}", folder / pair.intact, script.text, script)
-    changed = f"{name}/{pair.changed.path}"
+    places = [attempt(partial(video_in, folder, file)) for file in (intact, pair.changed)]
+    # What is not a file of the testbed is never opened: the folder stands in for it.
+    first, second = (
+        Item(
+            id=f"{name}/{file.path}",
+            video=place.value or folder,
+            prompt=script.text,
+            script=script,
+            sha256=file.sha256,
+        )
+        for file, place in zip((intact, pair.changed), places, strict=True)
+    )
     return Case(
         id=f"{name}/{source.id}/{pair.name}{rung}",
         aspect=aspect,
         prompt=script.text,
-        first=item,
-        second=replace(item, id=changed, video=folder / pair.changed.path),
+        first=first,
+        second=second,
         testbed=name,
         source=source.id,
         kind=pair.kind,
@@ -95,4 +107,5 @@ def _case(folder: Path, name: str, source: SourceFilm, pair: Pair, aspect: Aspec
         severity=pair.severity,
         clips=pair.clips,
         category=source.groups.get("category", ""),
+        failure=next((place.failure for place in places if place.failure is not None), None),
     )

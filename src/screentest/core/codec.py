@@ -6,6 +6,7 @@ pydantic does the work and is imported on first use, since `import screentest` m
 
 from __future__ import annotations
 
+import json
 from collections.abc import Hashable
 from functools import cache
 from typing import TYPE_CHECKING, Any, TypeVar, cast
@@ -16,6 +17,8 @@ if TYPE_CHECKING:
     from pydantic import TypeAdapter
 
 T = TypeVar("T")
+_SHOWN = 5
+"""Problems that are named: a list of others may have thousands."""
 
 
 class DecodeError(UserError):
@@ -65,7 +68,17 @@ def from_object(kind: type[T], data: object) -> T:
 def _explain(kind: Any, error: Any) -> str:
     name = getattr(kind, "__name__", str(kind))
     problems = []
-    for problem in error.errors(include_url=False):
+    found = error.errors(include_url=False, include_input=False)
+    for problem in found[:_SHOWN]:
         place = ".".join(str(step) for step in problem["loc"]) or "the whole"
         problems.append(f"{place}: {problem['msg']}")
-    return f"not a valid {name}: " + "; ".join(problems)
+    more = f"; {len(found) - _SHOWN:,} more" if len(found) > _SHOWN else ""
+    return f"not a valid {name}: " + "; ".join(problems) + more
+
+
+def parse_json(text: str | bytes) -> Any:
+    """What JSON of others says; raises ValueError for all that cannot be read."""
+    try:
+        return json.loads(text)
+    except RecursionError:
+        raise ValueError("nested too deeply") from None

@@ -189,6 +189,8 @@ class Item:
     """What the edit was to do."""
     groups: Mapping[str, str] = field(default_factory=dict)
     """By what to group results: model, theme, category…"""
+    sha256: str = ""
+    """What the video must be, where somebody said so: a testbed does."""
 
     def __post_init__(self) -> None:
         if not self.id:

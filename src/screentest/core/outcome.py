@@ -32,6 +32,8 @@ class Reason(StrEnum):
     """The file is not there, is empty, or may not be read."""
     UNSAFE = "unsafe"
     """Not a plain local video file: a playlist, pipe, device, reference to elsewhere."""
+    WRONG_FILE = "wrong_file"
+    """Not the file that is listed: its size or its hash is another."""
     TOO_LARGE = "too_large"
     """Beyond a limit on pixels, frames, duration or memory."""
     UNDECODABLE = "undecodable"

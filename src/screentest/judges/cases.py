@@ -13,7 +13,7 @@ from enum import StrEnum
 from typing import Any
 
 from screentest.core import Aspect, Choice, Item, Outcome, PairKind, Question, Verdict
-from screentest.core.outcome import Json
+from screentest.core.outcome import Failure, Json
 from screentest.run import Record, RunReader
 
 HINTED = "hinted"
@@ -52,6 +52,8 @@ class Case:
     """What was done to its words, for a probe."""
     kept: bool | None = None
     """Whether people's filter kept the pair; None where nobody filtered."""
+    failure: Failure | None = None
+    """Why it cannot be judged: a video is not the one that its testbed lists."""
 
     def question(self, order: Order, repeat: int = 0) -> Question:
         """What a judge is asked, the videos in this order.

@@ -88,7 +88,7 @@ def judge_pairs(
     tools.models.must_be_here(roles_of(named))
     signed = [_signed(one, by_spec, tools) for one in named]
     tools.models.close()
-    cases = {one.name: cases_for(one) for one in signed}
+    cases = {one.name: as_listed(store, cases_for(one)) for one in signed}
     rating = [one for one in signed if isinstance(one.judge, RatingJudge)]
     asked = [one for one in signed if one not in rating]
     store.keep_items(_items(signed, cases))
@@ -101,6 +101,8 @@ def judge_pairs(
             store, cases[one.name], one, settings, orders=orders, repeats=repeats
         )
     ]
+    for one in asked:
+        keep_failures(store, cases[one.name], one, orders=orders, repeats=repeats)
     # Also what is not come to, for want of time, is part of the plan: coverage counts it.
     store.add_to_plan(key for task in questions for key in task.keys)
     executions: list[Execution] = []
@@ -109,7 +111,8 @@ def judge_pairs(
         executions.append(execute(store, tasks, engine=engine, progress=progress, what=what))
 
     if rating:
-        run(score_tasks(store, _items(rating, cases), metrics, settings), "measuring")
+        sound = _items(rating, cases, sound=True)
+        run(score_tasks(store, sound, metrics, settings), "measuring")
         scores = _scores(store, by_spec)
         for one in rating:
             rate_cases(store, cases[one.name], one, scores, orders=orders)
@@ -143,9 +146,31 @@ def verdicts_of(
     }
 
 
-def _items(judges: Sequence[Evaluator], cases: Mapping[str, Sequence[Case]]) -> list[Item]:
-    """All videos that some judges look at, once each."""
-    own = [case for one in judges for case in cases[one.name]]
+def as_listed(store: RunStore, cases: Sequence[Case]) -> list[Case]:
+    """The cases; those with a video that is not the listed one have a failure instead.
+
+    The hashes are those that the records need anyway.
+    """
+
+    def other(item: Item) -> bool:
+        return bool(item.sha256) and store.inputs.of_file(item.video) != item.sha256
+
+    found = []
+    for case in cases:
+        wrong = [item for item in (case.first, case.second) if case.failure is None and other(item)]
+        if wrong:
+            detail = f"not the file of the testbed: the hash of {wrong[0].id} differs"
+            advice = "See `screentest testbed verify`; build it again."
+            case = replace(case, failure=Failure(Reason.WRONG_FILE, detail, advice))
+        found.append(case)
+    return found
+
+
+def _items(
+    judges: Sequence[Evaluator], cases: Mapping[str, Sequence[Case]], *, sound: bool = False
+) -> list[Item]:
+    """All videos that some judges look at, once each; those of sound cases only, if so asked."""
+    own = [case for one in judges for case in cases[one.name] if not (sound and case.failure)]
     return list({item.id: item for one in own for item in (one.first, one.second)}.values())
 
 
@@ -219,6 +244,8 @@ def question_key(
         "second": store.inputs.of_item(case.second),
         "prompt": case.prompt,
     }
+    if case.failure is not None:
+        inputs["failure"] = str(case.failure)
     return RecordKey(
         case.id,
         signed.name,
@@ -246,6 +273,8 @@ def question_tasks(
     """
     groups: dict[tuple[Path, Aspect], dict[RecordKey, Case]] = {}
     for case in cases:
+        if case.failure is not None:
+            continue
         group = groups.setdefault((case.first.video, case.aspect), {})
         for order in orders:
             for repeat in range(repeats):
@@ -310,6 +339,8 @@ def rate_cases(
         return ratings[item.id, aspect]
 
     for case in cases:
+        if case.failure is not None:
+            continue
         pair = rated(case.first, case.aspect), rated(case.second, case.aspect)
         for order in orders:
             key = question_key(store, case, judge, order)
@@ -320,8 +351,38 @@ def rate_cases(
             encoded = encode({key.evaluator: verdict(one, two)})
             ready.append(Finished(Task((key,), ask_judge), (encoded,)))
     store.add_to_plan(planned)
+    _write(store, ready)
+    keep_failures(store, cases, judge, orders=orders)
+
+
+def _write(store: RunStore, ready: Sequence[Finished]) -> None:
     for start in range(0, len(ready), _WRITTEN_TOGETHER):
         store.write(*ready[start : start + _WRITTEN_TOGETHER])
+
+
+def keep_failures(
+    store: RunStore,
+    cases: Sequence[Case],
+    judge: Evaluator,
+    *,
+    orders: Sequence[Order],
+    repeats: int = 1,
+) -> None:
+    """Write why the cases that cannot be judged have no verdict: coverage counts them."""
+    lost: dict[RecordKey, Outcome[Verdict]] = {
+        question_key(store, case, judge, order, repeat): Outcome(failure=case.failure)
+        for case in cases
+        if case.failure is not None
+        for order in orders
+        for repeat in range(repeats)
+    }
+    store.add_to_plan(lost)
+    known = store.reasons() if lost else {}
+    new = {key: outcome for key, outcome in lost.items() if key not in known}
+    _write(
+        store,
+        [Finished(Task((k,), ask_judge), (encode({k.evaluator: o}),)) for k, o in new.items()],
+    )
 
 
 def verdict(first: Outcome[Score], second: Outcome[Score]) -> Outcome[Verdict]:

@@ -18,7 +18,7 @@ from screentest.core.aspects import PairKind
 from screentest.core.calls import Progress
 from screentest.core.codec import from_json, from_object
 from screentest.core.errors import NoValue, UserError
-from screentest.core.outcome import Outcome
+from screentest.core.outcome import Outcome, attempt
 from screentest.core.registry import build
 from screentest.core.signature import parse, write_options
 from screentest.run.engine import LocalEngine
@@ -27,6 +27,7 @@ from screentest.run.inputs import hash_file
 from screentest.run.records import RecordKey
 from screentest.run.store import RunStore
 from screentest.run.tasks import Engine, Task
+from screentest.testbeds.files import file_in
 from screentest.testbeds.intact import Intact, IntactTask, make_intact, video_name
 from screentest.testbeds.options import BuildOptions, Rung
 from screentest.testbeds.packets import read_track
@@ -37,7 +38,6 @@ from screentest.testbeds.verify import (
     UNFINISHED,
     VerificationFinding,
     check_manifest,
-    is_inside,
     item_of,
 )
 from screentest.video import supervised
@@ -172,7 +172,8 @@ class _Remake:
 
     def _video(self, source: SourceFilm) -> Path | None:
         """The file that a source was made of: by its hash, whatever it is called now."""
-        places = [self._folder / "joined" / source.video]
+        joined = attempt(lambda: file_in(self._folder, f"joined/{source.video}"))
+        places = [joined.value] if joined.value is not None else []
         if self._elsewhere is not None:
             suffix = Path(source.video).suffix
             found = [one for one in self._elsewhere.rglob(f"*{suffix}") if one.is_file()]
@@ -266,9 +267,11 @@ class _Remake:
 
     def _difference(self, was: str, is_now: str) -> str:
         """Where two files that should be equal are not."""
-        if not is_inside(was):
-            return "the path leads out of the testbed"
-        outcome = supervised(first_difference, self._folder / was, self.place / is_now)
+        try:
+            place = file_in(self._folder, was)
+        except NoValue as error:
+            return error.message
+        outcome = supervised(first_difference, place, self.place / is_now)
         return outcome.value or str(outcome.failure)
 
 

@@ -11,8 +11,9 @@ from dataclasses import replace
 from pathlib import Path, PurePosixPath
 
 from screentest._util.atomic import storage_error
-from screentest.core import BadOption, UserError
+from screentest.core import BadOption, NoValue, UserError
 from screentest.run import hash_file
+from screentest.testbeds.files import file_in
 from screentest.testbeds.page import write_page
 from screentest.testbeds.testbed import (
     FILE,
@@ -23,7 +24,6 @@ from screentest.testbeds.testbed import (
     read_testbed,
     write_testbed,
 )
-from screentest.testbeds.verify import file_in
 
 
 def sample_testbed(
@@ -111,10 +111,8 @@ def write_subset(folder: Path, out: Path, testbed: Testbed, *, copy: bool = Fals
 def _existing(folder: Path, path: str) -> Path:
     try:
         return file_in(folder, path)
-    except ValueError as error:
-        raise UserError(
-            f"{path}: {error}", advice="See `screentest testbed verify`; build it again."
-        ) from None
+    except NoValue as error:
+        raise UserError(f"{path}: {error.message}", advice=error.advice) from None
 
 
 def _take(source: Path, target: Path, copy: bool) -> None:

@@ -6,14 +6,16 @@ Paths in it are relative to the folder. Times are exact, on the clock of the fil
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import islice
 from pathlib import Path, PurePosixPath
 from typing import Any, Final
 
 from screentest._util.atomic import write_whole
 from screentest.core.aspects import Aspect, PairKind
-from screentest.core.codec import DecodeError, from_json, from_object, to_json
+from screentest.core.codec import DecodeError, from_json, from_object, parse_json, to_json
 from screentest.core.errors import UserError
 from screentest.core.item import Clip, Span, Time
 from screentest.core.outcome import Failure
@@ -166,7 +168,20 @@ def portable(testbed: Testbed, places: Iterable[Path]) -> Testbed:
 
 
 def read_testbed(folder: Path) -> Testbed:
-    """Read the testbed in a folder."""
+    """Read the testbed in a folder; raises DecodeError, with the place, where it is not sound."""
+    testbed = load_testbed(folder)
+    wrong = list(islice(faults(testbed), _SHOWN + 1))
+    if wrong:
+        more = "; …" if len(wrong) > _SHOWN else ""
+        raise DecodeError(
+            f"{folder / FILE} is not sound: {'; '.join(wrong[:_SHOWN])}{more}",
+            advice="See `screentest testbed verify`; build it again.",
+        )
+    return testbed
+
+
+def load_testbed(folder: Path) -> Testbed:
+    """The testbed in a folder, whatever it says: for those who report on it."""
     path = folder / FILE
     try:
         text = path.read_bytes()
@@ -175,7 +190,7 @@ def read_testbed(folder: Path) -> Testbed:
             f"{path} cannot be read: {error.strerror}", advice="Give a folder made by `build`."
         ) from None
     try:
-        schema = json.loads(text).get("schema")
+        schema = parse_json(text).get("schema")
     except (ValueError, AttributeError):
         raise DecodeError(f"{path} is not a testbed", advice="Build it again.") from None
     if schema != SCHEMA:
@@ -183,7 +198,75 @@ def read_testbed(folder: Path) -> Testbed:
             f"{path} has schema {schema}, this version reads {SCHEMA}",
             advice="Use the version of screentest that built it, or build it again.",
         )
-    return from_json(Testbed, text)
+    try:
+        return from_json(Testbed, text)
+    except DecodeError as error:
+        raise DecodeError(f"{path} is {error.message}", advice="Build it again.") from None
+
+
+# What everybody who reads a testbed relies on. ``verify`` looks for more.
+
+_SHOWN: Final = 5
+_MOST: Final = 1 << 53
+_LONGEST: Final = 1_000_000
+"""Seconds of a film."""
+
+
+def faults(testbed: Testbed) -> Iterator[str]:
+    """Numbers that cannot be and names of nothing, each with its place in testbed.json."""
+    sources = {source.id: source for source in testbed.sources}
+    yield from _twins("sources have the id", [source.id for source in testbed.sources])
+    if not 0 <= testbed.pending < _MOST:
+        yield f"pending: invalid number {testbed.pending}"
+    for number, source in enumerate(testbed.sources):
+        for place, clip in enumerate(source.clips):
+            if clip.span is not None:
+                yield from _span(f"sources.{number}.clips.{place}", clip.span)
+        for place, file in enumerate(source.intact):
+            yield from _video(f"sources.{number}.intact.{place}", file)
+    yield from _twins("pairs are", [_identity(pair) for pair in testbed.pairs])
+    for number, pair in enumerate(testbed.pairs):
+        where = f"pairs.{number}"
+        if pair.source not in sources:
+            yield f"{where}.source: there is no source {pair.source!r}"
+        elif pair.intact not in {file.path for file in sources[pair.source].intact}:
+            yield f"{where}.intact: {pair.intact!r} is not an intact video of its source"
+        if pair.kind is PairKind.DEGRADATION and pair.aspect is None:
+            yield f"{where}.aspect: a degradation needs one"
+        if pair.severity is not None and not 0 <= pair.severity <= 1:
+            yield f"{where}.severity: invalid severity {pair.severity}: must be in [0, 1]"
+        if pair.clips is not None and not 0 <= pair.clips < _MOST:
+            yield f"{where}.clips: invalid number {pair.clips}"
+        yield from _video(f"{where}.changed", pair.changed)
+        for place, one in enumerate(pair.touched):
+            if not 0 <= one.clip < _MOST:
+                yield f"{where}.touched.{place}.clip: invalid number {one.clip}"
+            for span in filter(None, (one.intact, one.degraded)):
+                yield from _span(f"{where}.touched.{place}", span)
+
+
+def _identity(pair: Pair) -> tuple[Any, ...]:
+    return pair.source, pair.kind.value, pair.name, pair.severity, pair.clips
+
+
+def _twins(what: str, names: Sequence[object]) -> Iterator[str]:
+    for name, count in Counter(names).items():
+        if count > 1:
+            text = " ".join(map(str, name)) if isinstance(name, tuple) else str(name)
+            yield f"{count} {what} {text}"
+
+
+def _span(where: str, span: Span) -> Iterator[str]:
+    if not 0 <= span.start <= span.end <= _LONGEST:
+        yield f"{where}: invalid times {span.start} to {span.end} s"
+
+
+def _video(where: str, file: VideoFile) -> Iterator[str]:
+    if not 0 <= file.duration <= _LONGEST:
+        yield f"{where}.duration: invalid duration {file.duration}"
+    for name in ("bytes", "frames", "width", "height"):
+        if not 0 <= getattr(file, name) < _MOST:
+            yield f"{where}.{name}: invalid number {getattr(file, name)}"
 
 
 # How a pair is called where people choose one: ``film-7/color``, as its file is called on the disk.

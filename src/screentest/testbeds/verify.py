@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Hashable, Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import partial
 from itertools import pairwise
-from pathlib import Path, PurePosixPath
+from pathlib import Path
 
 from screentest.core import Item, NoValue, PairKind, Progress, Script, Silent, Span, Time, UserError
 from screentest.core.item import joined
+from screentest.core.outcome import Reason
 from screentest.run import hash_file
+from screentest.testbeds.files import file_in, is_inside, video_in
 from screentest.testbeds.intact import load_intact
 from screentest.testbeds.packets import Track, compare_tracks, read_track
 from screentest.testbeds.testbed import (
@@ -20,8 +22,9 @@ from screentest.testbeds.testbed import (
     SourceFilm,
     Testbed,
     VideoFile,
+    faults,
+    load_testbed,
     pair_name,
-    read_testbed,
 )
 from screentest.video import NormalizedVideo, Supervisor, probe
 
@@ -44,9 +47,11 @@ class VerificationFinding:
 def check_manifest(testbed: Testbed) -> Iterator[VerificationFinding]:
     """Everything in testbed.json that contradicts itself or points outside its folder."""
     sources = {source.id: source for source in testbed.sources}
-    yield from _twins("sources have the id", (source.id for source in testbed.sources))
-    yield from _twins("entries have the path", (file.path for file in all_videos(testbed)))
-    yield from _twins("pairs are", map(_identity, testbed.pairs))
+    for what in faults(testbed):
+        yield VerificationFinding("manifest", FILE, what)
+    for path, count in Counter(file.path for file in all_videos(testbed)).items():
+        if count > 1:
+            yield VerificationFinding("manifest", FILE, f"{count} entries have the path {path}")
     for path in all_paths(testbed):
         if not is_inside(path):
             yield VerificationFinding("manifest", path, "the path leads out of the testbed")
@@ -54,9 +59,7 @@ def check_manifest(testbed: Testbed) -> Iterator[VerificationFinding]:
         yield from _of_source(source)
     for pair in testbed.pairs:
         named = sources.get(pair.source)
-        if named is None:
-            yield _wrong(pair, f"there is no source {pair.source!r}")
-        else:
+        if named is not None:
             yield from _of_pair(pair, named)
     if testbed.pending:
         yield VerificationFinding(
@@ -79,40 +82,6 @@ def all_paths(testbed: Testbed) -> Iterator[str]:
         yield source.prompt
         yield source.folder
     yield from (pair.intact for pair in testbed.pairs)
-
-
-def is_inside(path: str) -> bool:
-    """Whether a path stays in the folder it is relative to.
-
-    >>> is_inside("videos/a/intact.mp4"), is_inside("../a.mp4"), is_inside("/etc/passwd")
-    (True, False, False)
-    """
-    parts = PurePosixPath(path).parts
-    odd = "\\" in path or "\0" in path or ":" in parts[0] if parts else True
-    return not odd and not PurePosixPath(path).is_absolute() and ".." not in parts
-
-
-def file_in(folder: Path, path: str) -> Path:
-    """A plain file of the testbed; raises ValueError where it is anything or anywhere else."""
-    if not is_inside(path):
-        raise ValueError("the path leads out of the testbed")
-    place = folder / path
-    if not place.resolve().is_relative_to(folder.resolve()):
-        raise ValueError("it is a link that leads out of the testbed")
-    if not place.is_file():
-        raise ValueError("not a plain file" if place.exists() else "it is not there")
-    return place
-
-
-def _identity(pair: Pair) -> Hashable:
-    return pair.source, pair.kind.value, pair.name, pair.severity, pair.clips
-
-
-def _twins(words: str, things: Iterable[Hashable]) -> Iterator[VerificationFinding]:
-    for thing, count in Counter(things).items():
-        if count > 1:
-            text = " ".join(map(str, thing)) if isinstance(thing, tuple) else str(thing)
-            yield VerificationFinding("manifest", "testbed.json", f"{count} {words} {text}")
 
 
 def _of_source(source: SourceFilm) -> Iterator[VerificationFinding]:
@@ -142,7 +111,6 @@ def _wrong(pair: Pair, what: str) -> VerificationFinding:
 def _of_pair(pair: Pair, source: SourceFilm) -> Iterator[VerificationFinding]:
     intact = next((file for file in source.intact if file.path == pair.intact), None)
     if intact is None:
-        yield _wrong(pair, f"{pair.intact} is not an intact video of its source")
         return
     if pair.kind is PairKind.PLACEBO:
         if pair.touched:
@@ -221,7 +189,7 @@ def verify_testbed(
     folder: Path, *, workers: int = 1, progress: Progress | None = None
 ) -> Verification:
     """Check everything that can be checked without the sources."""
-    testbed = read_testbed(folder)
+    testbed = load_testbed(folder)
     found = list(check_manifest(testbed))
     found += stray_files(folder, testbed)
     tasks = source_tasks(folder, testbed)
@@ -322,15 +290,10 @@ class _Examination:
     def _file(self, file: VideoFile) -> Iterator[VerificationFinding]:
         wrong = partial(VerificationFinding, "files", file.path)
         try:
-            path = file_in(self._folder, file.path)
-            size = path.stat().st_size
-        except (OSError, ValueError, NoValue) as error:
-            yield wrong(f"cannot be read: {_message(error)}")
-            return
-        if size != file.bytes:
-            yield wrong(f"{size:,} bytes, listed with {file.bytes:,}")
-        if hash_file(path) != file.sha256:
-            yield wrong("its content is not the one that was made: the hash differs")
+            path = video_in(self._folder, file, hash_file)
+        except NoValue as error:
+            unread = error.reason is not Reason.WRONG_FILE
+            yield wrong(f"cannot be read: {error.message}" if unread else error.message)
             return
         try:
             info = probe(path)

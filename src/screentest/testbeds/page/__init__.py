@@ -19,9 +19,9 @@ from urllib.parse import quote
 from screentest._util.atomic import write_whole
 from screentest.core import Time, UnknownName
 from screentest.core.registry import registry
+from screentest.testbeds.files import is_inside
 from screentest.testbeds.statistics import duration_of
 from screentest.testbeds.testbed import Pair, SourceFilm, Testbed, pair_name, stretches
-from screentest.testbeds.verify import is_inside
 
 PAGE = "testbed.html"
 
