@@ -101,13 +101,13 @@ def tilted(image: Image, severity: float, clip_rng: np.random.Generator) -> Imag
     return np.asarray(turned, np.uint8)
 
 
-CLOSEST = 0.5
+CLOSEST = 0.58
 """The side of what is still seen, as a share of the whole."""
 
 
 @degradation(aspect="aesthetics", summary="badly framed: a corner, with what matters cut off")
 def bad_crop(image: Image, severity: float, clip_rng: np.random.Generator) -> Image:
-    """A corner, drawn for each clip, enlarged; severity is how much is cut off, up to half."""
+    """A corner, drawn for each clip, enlarged; severity is how much is cut off, up to two fifths of each side."""
     from PIL import Image as Pictures
 
     height, width = image.shape[:2]
