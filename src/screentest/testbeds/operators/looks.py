@@ -107,7 +107,7 @@ CLOSEST = 0.58
 
 @degradation(aspect="aesthetics", summary="badly framed: a corner, with what matters cut off")
 def bad_crop(image: Image, severity: float, clip_rng: np.random.Generator) -> Image:
-    """A corner, drawn for each clip, enlarged; severity is how much is cut off, up to two fifths of each side."""
+    """A corner, drawn for each clip, enlarged; severity is how much is lost of each side."""
     from PIL import Image as Pictures
 
     height, width = image.shape[:2]
