@@ -73,11 +73,12 @@ def partly(table: NDArray[np.uint8], severity: float) -> NDArray[np.uint8]:
 
     >>> table = contrast_table(-0.8)
     >>> [partly(table, severity)[[40, 200]].tolist() for severity in (0, 0.25, 0.5, 0.75, 1)]
-    [[40, 200], [40, 184], [40, 69], [154, 69], [197, 69]]
+    [[40, 200], [40, 127], [40, 69], [154, 69], [197, 69]]
     """
     levels, full = np.arange(256), table.astype(int)
     if severity <= 0.5:
-        above = round(max(0, (levels - full).max()) * (1 - 2 * severity))
+        # Squared, since few films have much of the brightest levels.
+        above = round(max(0, (levels - full).max()) * (1 - 2 * severity) ** 2)
         return np.asarray(np.clip(np.minimum(levels, full + above), 0, 255), np.uint8)
     rise = round(max(0, (full - levels).max()) * (2 * severity - 1))
     return np.asarray(np.clip(np.minimum(levels + rise, full), 0, 255), np.uint8)

@@ -154,7 +154,7 @@ def ringing(image: Image, severity: float) -> Image:
     return of_planes(to_levels(luma + total * np.float32(severity)), chroma)
 
 
-FARTHEST = 0.07
+FARTHEST = 0.1
 """How far colours run, as a share of the width."""
 
 
@@ -164,7 +164,7 @@ FARTHEST = 0.07
     summary="colours run to one side, as on a worn tape",
 )
 def colour_bleeding(image: Image, severity: float) -> Image:
-    """Chroma smeared to the right of where it belongs; severity is how far, up to 7%."""
+    """Chroma smeared to the right of where it belongs; severity is how far, up to 10%."""
     luma, chroma = planes(image)
     reach = severity * FARTHEST * image.shape[1] / 2
     return of_planes(luma, np.stack([smeared(plane, -reach, 0, 1, 0) for plane in chroma]))
