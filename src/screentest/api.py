@@ -174,7 +174,8 @@ def build(
     backgrounds: File | None = None,
     long_side: int | None = 512,
     fps: str | int | float | Fraction | None = None,
-    extract: str = "rules",
+    extract: str | None = None,
+    preset: str | None = None,
     categories: Sequence[str] = (),
     join: int = 1,
     form: str | None = None,
@@ -188,14 +189,28 @@ def build(
     down; ``placebos`` may be ``all``. A film with fewer eligible clips than ``clips`` is skipped
     with the reason, or harmed in those it has where they are ``min_clips``. ``join`` makes one
     source of so many videos; ``extract`` says who reads the captions: rules, or chat, which also
-    sorts sources into ``categories``.
+    sorts sources into ``categories``. ``preset="paper"`` fixes all this, and the models, as the
+    paper has it.
     """
     from screentest.testbeds.builder import build_testbed
     from screentest.testbeds.catalogue import choose_operators
     from screentest.testbeds.options import BuildOptions, frame_rate, placebo_specs
+    from screentest.testbeds.preset import preset_named
     from screentest.testbeds.sources import check_models
 
     settings, chat = _build_settings(work)
+    fixed = preset_named(preset) if preset else None
+    if fixed is not None:
+        fixed.takes(
+            operators=operators if isinstance(operators, str) else ",".join(operators),
+            clips=(clips,) if isinstance(clips, int) else tuple(clips),
+            severity=tuple(severities),
+            min_clips=min_clips,
+            long_side=long_side or 0,
+            fps=frame_rate(fps),
+            extract=extract,
+        )
+        operators, fps, extract = fixed.operators, fixed.options.rate, fixed.options.extract
     options = BuildOptions(
         degradations=_with_backgrounds(choose_operators(operators, aspects), backgrounds),
         placebos=placebo_specs(placebos or "none"),
@@ -205,10 +220,13 @@ def build(
         severities=tuple(severities),
         long_side=long_side or None,
         rate=frame_rate(fps),
-        extract=extract,
+        extract=extract or "rules",
         models=tuple(choice for choice in settings.models if choice.role != "chat"),
         device=settings.device,
     )
+    if fixed is not None:
+        options = fixed.applied(options)
+        fixed.must_be_here(options, chat=chat is not None, backgrounds=backgrounds is not None)
     if not 1 <= timeout <= 10**7:  # NaN is neither
         raise BadOption(f"invalid timeout {timeout:g}: must be 1 second or more")
     check_models(options)

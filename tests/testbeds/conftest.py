@@ -40,3 +40,18 @@ def stage(tmp_path_factory: pytest.TempPathFactory) -> Stage:
 @pytest.fixture
 def testbed_folder(tmp_path: Path) -> Path:
     return tmp_path / "testbed"
+
+
+@pytest.fixture(scope="session")
+def saved_models(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Tiny random weights of the classes that the paper's models are of."""
+    pytest.importorskip("diffusers")
+    from tests.models import tiny
+    from tests.models.torchvision_here import make_importable
+
+    make_importable()
+    folder = tmp_path_factory.mktemp("models")
+    tiny.grounding_dino(folder / "grounding_dino")
+    tiny.stable_diffusion_inpainting(folder / "inpainting")
+    tiny.qwen_image_edit(folder / "edit")
+    return folder

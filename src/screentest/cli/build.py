@@ -77,8 +77,13 @@ def build(
         str | None, typer.Option(metavar="K", help="Frames per second; the source's if not given.")
     ] = None,
     extract: Annotated[
-        str, typer.Option(metavar="rules|chat", help="Who reads the captions.")
-    ] = "rules",
+        str | None,
+        typer.Option(metavar="rules|chat", help="Who reads the captions.", show_default="rules"),
+    ] = None,
+    preset: Annotated[
+        str | None,
+        typer.Option(metavar="paper", help="All as the paper has it; what is not here is refused."),
+    ] = None,
     categories: Annotated[
         str | None,
         typer.Option(
@@ -113,6 +118,8 @@ def build(
       screentest build corpus.jsonl --out testbed/ --aspects color --clips 3
       screentest build corpus.jsonl --out testbed/ --operators all
       screentest build corpus.jsonl --out testbed/ --ladder 0.25,0.5,1
+      screentest build Vript/ --out testbed/ --preset paper --backgrounds nature/ \\
+          --model chat=openai:Qwen/Qwen3-8B,base_url=http://127.0.0.1:8000/v1
       screentest build corpus.jsonl --out testbed/ --min-clips 1 --placebos all
       screentest build Vript/ --out testbed/ --extract chat \\
           --model chat=openai:qwen3-8b,base_url=http://127.0.0.1:8000/v1
@@ -134,6 +141,7 @@ def build(
         long_side=long_side,
         fps=fps,
         extract=extract,
+        preset=preset,
         categories=_categories(categories),
         join=join,
         form=form,

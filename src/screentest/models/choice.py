@@ -430,6 +430,22 @@ def _backend_of(text: str) -> str:
     return text.partition(",")[0].partition(":")[0]
 
 
+def lacking(choice: ModelChoice) -> str:
+    """How to get what a choice lacks to load here; empty where it lacks nothing.
+
+    Weights that would be downloaded on first use are lacking, too.
+    """
+    entry = registry.entry(choice.role, choice.backend)
+    look = entry.info.get("lacking")
+    if look is None:
+        works, get = _readiness(entry)
+        return get or f"{entry.name} cannot load here" if works is False else ""
+    defaults = {name: one.default for name, one in entry.parameters.items()}
+    options = {**defaults, **choice.options} | ({"model": choice.model} if choice.model else {})
+    found: str = look(str(options["model"]), str(options.get("revision", "")))
+    return found
+
+
 def _readiness(entry: Entry) -> tuple[bool | None, str]:
     ready, get = entry.info.get("ready"), str(entry.info.get("get", ""))
     if ready is None:

@@ -32,6 +32,17 @@ def ready() -> bool:
     return installed("torch") and installed("transformers")
 
 
+def lacking(model: str, revision: str = "") -> str:
+    """How to get what it takes to load a model of a hub without a download; empty: it is here."""
+    packages = [name for name in ("torch", "transformers", "diffusers") if not installed(name)]
+    if packages:
+        return f"{', '.join(packages)} not installed: pip install 'screentest[{EXTRA}]'"
+    if Origin(model, revision).is_here:
+        return ""
+    pinned = f" --revision {revision}" if revision else ""
+    return f"{model} is not in the hub's cache: hf download {model}{pinned}"
+
+
 @dataclass(frozen=True, slots=True)
 class ModelDevice:
     """Where a model runs, and in which precision."""
@@ -68,6 +79,20 @@ class Origin:
         """The local folder, where the model is one."""
         place = Path(self.model).expanduser()
         return place if place.is_dir() else None
+
+    @property
+    def is_here(self) -> bool:
+        """Whether it is a folder, or its weights are in the hub's cache."""
+        if self.folder is not None:
+            return True
+        hub = optional("huggingface_hub", EXTRA)
+        try:
+            found = hub.snapshot_download(
+                self.model, revision=self.revision or None, local_files_only=True
+            )
+        except (OSError, ValueError):  # not there, or no name that a hub would have
+            return False
+        return any(Path(found).rglob("*.safetensors"))
 
     @property
     def name(self) -> str:

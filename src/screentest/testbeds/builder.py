@@ -92,7 +92,7 @@ def build_testbed(
     with RunStore(out / RUN, command="build", arguments=arguments, max_cost=max_cost) as store:
         run = BuildRun(store, out, engine or LocalEngine(), progress)
         sources = sources_of(items, lost, out)
-        prepare(sources, run, reader, chat, categories)
+        prepare(sources, run, reader, chat, categories, options.detector)
         run.execute(_intact_tasks(sources, plan, options, out), "normalising")
         for source in sources:
             if source.usable:

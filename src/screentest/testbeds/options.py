@@ -50,6 +50,10 @@ class BuildOptions:
     """Who reads the captions: the built-in rules, or "chat"."""
     models: tuple[ModelChoice, ...] = ()
     device: str = "auto"
+    detector: str = "default"
+    """Who finds the clips of films whose captions have no times."""
+    preset: str = ""
+    """The preset that fixed all of this; empty where there was none."""
 
     def __post_init__(self) -> None:
         for severity in self.severities:

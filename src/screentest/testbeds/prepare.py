@@ -122,18 +122,16 @@ def _files(data: object) -> Iterator[tuple[str, str]]:
         yield from made.records.items()
 
 
-DETECTOR = "default"
-
-
 def prepare(
     sources: Sequence[BuildSource],
     run: BuildRun,
     extractor: Extractor | None,
     chat: Settings | None = None,
     categories: Sequence[str] = (),
+    detector: str = "default",
 ) -> None:
     """Give every source what it lacks; without an extractor the chat model reads captions."""
-    _find_ranges(_usable(sources), run)
+    _find_ranges(_usable(sources), run, detector)
     if chat is not None:
         _write_captions(_usable(sources), run, chat)
     if extractor is None:
@@ -150,7 +148,8 @@ def prepare(
 
 def find_ranges(job: Job) -> TaskResults:
     """The shots of a film, as a script that says nothing. Runs in a worker."""
-    script = Script(tuple(Clip("", shot.span) for shot in find_shots(job.payload, DETECTOR)))
+    video, detector = job.payload
+    script = Script(tuple(Clip("", shot.span) for shot in find_shots(video, detector)))
     found = Outcome.of(json.loads(to_json(script)))
     return {key: {key.evaluator: found} for key in job.keys}
 
@@ -159,9 +158,9 @@ def _usable(sources: Sequence[BuildSource]) -> list[BuildSource]:
     return [source for source in sources if source.usable]
 
 
-def _find_ranges(sources: Sequence[BuildSource], run: BuildRun) -> None:
+def _find_ranges(sources: Sequence[BuildSource], run: BuildRun, detector: str) -> None:
     """Ranges for films that have no captions with times."""
-    signature = str(build("detector", DETECTOR).spec.signature.with_parts(_decoder()))
+    signature = str(build("detector", detector).spec.signature.with_parts(_decoder()))
     keys: list[tuple[BuildSource, RecordKey]] = []
     tasks = []
     for source in sources:
@@ -170,7 +169,7 @@ def _find_ranges(sources: Sequence[BuildSource], run: BuildRun) -> None:
         video = run.store.inputs.of_file(source.item.video)
         key = RecordKey(source.item.id, "shots", signature=signature, inputs=video)
         keys.append((source, key))
-        tasks.append(_task(source, key, find_ranges, source.item.video))
+        tasks.append(_task(source, key, find_ranges, (source.item.video, detector)))
     run.execute(tasks, "finding shots")
     for source, key in keys:
         found = run.value(key, Script)

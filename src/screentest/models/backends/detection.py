@@ -7,7 +7,7 @@ import threading
 import zipfile
 from collections.abc import Mapping, Sequence
 from itertools import zip_longest
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 import numpy as np
 
@@ -15,7 +15,7 @@ from screentest.core import Image, build, register
 from screentest.models import weights
 from screentest.models.optional import optional
 from screentest.models.pictures import check_picture, limit_long_side, opencv_identity, readable
-from screentest.models.pretrained import EXTRA, NEUTRAL, ModelDevice, Origin, ready
+from screentest.models.pretrained import EXTRA, NEUTRAL, ModelDevice, Origin, lacking, ready
 from screentest.models.roles import Detection
 from screentest.models.runtimes import LITERT, litert_model, runs, versions
 from screentest.models.saliency import saliency as salience_of
@@ -294,6 +294,7 @@ def _squared(image: Image, side: int) -> NDArray[np.uint8]:
     summary="Grounding DINO: anything a phrase names",
     neutral=NEUTRAL,
     ready=ready,
+    lacking=lacking,
 )
 def grounding_dino(
     *,
@@ -302,11 +303,12 @@ def grounding_dino(
     box_threshold: float = 0.4,
     text_threshold: float = 0.3,
     long_side: int = 512,
+    batch: int = 8,
     device: str = "auto",
 ) -> GroundingDino:
-    """Thresholds and size as in SLVMEval."""
+    """Thresholds and size as in SLVMEval; ``batch`` pictures are looked at in one call."""
     origin, place = Origin(model, revision), ModelDevice.choose(device)
-    return GroundingDino(origin, place, box_threshold, text_threshold, long_side)
+    return GroundingDino(origin, place, box_threshold, text_threshold, long_side, batch)
 
 
 class GroundingDino:
@@ -319,12 +321,13 @@ class GroundingDino:
         box_threshold: float,
         text_threshold: float,
         long_side: int,
+        batch: int,
     ) -> None:
         self._torch = optional("torch", EXTRA)
         transformers = optional("transformers", EXTRA)
         self._place = place
         self._box_threshold, self._text_threshold = box_threshold, text_threshold
-        self._long_side = long_side
+        self._long_side, self._batch = long_side, batch
         # Its attention overflows in half precision.
         single = ModelDevice(place.device, self._torch.float32)
         self._model: Any = origin.load(
@@ -338,33 +341,59 @@ class GroundingDino:
 
     def detect(self, image: Image, phrases: Sequence[str]) -> list[Detection]:
         """What was found, best first; each phrase is looked for on its own."""
-        check_picture(image)
-        small = limit_long_side(image, self._long_side)
-        scale_x, scale_y = image.shape[1] / small.shape[1], image.shape[0] / small.shape[0]
-        found: list[Detection] = []
+        return self.detect_all([image], phrases)[0]
+
+    def detect_all(self, images: Sequence[Image], phrases: Sequence[str]) -> list[list[Detection]]:
+        """The same in several pictures of one size, several in one call."""
+        small = [limit_long_side(check_picture(image), self._long_side) for image in images]
+        found: list[list[Detection]] = [[] for _ in images]
         # One phrase at a time: asked together, boxes come back under mixed names.
         for phrase in dict.fromkeys(phrases):
-            for score, (left, top, right, bottom) in self._boxes(small, phrase):
-                box = (left * scale_x, top * scale_y, right * scale_x, bottom * scale_y)
-                found.append(Detection(phrase, score, _inside(box, image)))
-        return sorted(found, key=lambda one: -one.score)
+            for start in range(0, len(images), self._batch):
+                some = small[start : start + self._batch]
+                for place, boxes in enumerate(self._boxes(some, phrase), start):
+                    found[place] += _detections(phrase, boxes, images[place], small[place])
+        return [sorted(one, key=lambda seen: -seen.score) for one in found]
 
-    def _boxes(self, image: Image, phrase: str) -> list[tuple[float, list[float]]]:
+    def _boxes(self, images: Sequence[Image], phrase: str) -> list[list[_ScoredBox]]:
         # The model was trained on lower-case phrases that end in a full stop.
         text = readable(phrase).lower().strip().rstrip(".") + "."
         inputs = self._processor(
-            images=image, text=text, return_tensors="pt", input_data_format="channels_last"
+            images=list(images),
+            text=[text] * len(images),
+            return_tensors="pt",
+            input_data_format="channels_last",
         ).to(self._place.device)
         with self._torch.inference_mode():
             outputs = self._model(**inputs)
-        result = self._processor.post_process_grounded_object_detection(
+        results = self._processor.post_process_grounded_object_detection(
             outputs,
             inputs["input_ids"],
             threshold=self._box_threshold,
             text_threshold=self._text_threshold,
-            target_sizes=[image.shape[:2]],
-        )[0]
-        return list(zip(result["scores"].tolist(), result["boxes"].tolist(), strict=True))
+            target_sizes=[image.shape[:2] for image in images],
+        )
+        return [
+            list(zip(one["scores"].tolist(), one["boxes"].tolist(), strict=True)) for one in results
+        ]
+
+
+_ScoredBox: TypeAlias = tuple[float, list[float]]
+
+
+def _detections(
+    phrase: str, boxes: Sequence[_ScoredBox], image: Image, small: Image
+) -> list[Detection]:
+    """Boxes of the small picture in the large one."""
+    scale_x, scale_y = image.shape[1] / small.shape[1], image.shape[0] / small.shape[0]
+    return [
+        Detection(
+            phrase,
+            score,
+            _inside((left * scale_x, top * scale_y, right * scale_x, bottom * scale_y), image),
+        )
+        for score, (left, top, right, bottom) in boxes
+    ]
 
 
 def _inside(

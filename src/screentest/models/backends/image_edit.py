@@ -24,7 +24,7 @@ from screentest.models.pictures import (
     to_oklab,
     to_pillow,
 )
-from screentest.models.pretrained import EXTRA, NEUTRAL, ModelDevice, Origin, ready
+from screentest.models.pretrained import EXTRA, NEUTRAL, ModelDevice, Origin, lacking, ready
 
 if TYPE_CHECKING:
     from screentest.models.pictures import Plane
@@ -161,6 +161,7 @@ INSTRUCTION = "Change the color of the {thing} to {colour}."
     summary="Qwen-Image-Edit-2509 by diffusers",
     neutral=NEUTRAL,
     ready=ready,
+    lacking=lacking,
 )
 def qwen(
     *,

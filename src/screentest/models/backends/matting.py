@@ -94,6 +94,7 @@ FLAT = 1e-6
     weights=(WEIGHTS,),
     neutral=("model", "threads"),  # where the file lies; its hash is in the identity
     get=f"screentest models pull {WEIGHTS}",
+    lacking=lambda model, _: _lacking(model),
 )
 def u2net(*, model: str = "", threads: int = 0) -> U2Net:
     """U²-Net; ``model`` is the path of an ONNX file, by default the pulled u2netp."""
@@ -131,6 +132,19 @@ class U2Net:
         height, width = image.shape[:2]
         full = small.resize((width, height), Pillow.Resampling.LANCZOS)
         return np.asarray(np.asarray(full) / 255, np.float32)
+
+
+def _lacking(model: str) -> str:
+    """How to get a model file by its path; rembg's own where it is called as rembg calls it."""
+    if not runs(ONNX):
+        return f"{ONNX} cannot run here: pip install {ONNX}"
+    place = Path(model).expanduser()
+    if not model:
+        return "" if weights.available(WEIGHTS) else f"screentest models pull {WEIGHTS}"
+    if place.is_file():
+        return ""
+    url = f"https://github.com/danielgatis/rembg/releases/download/v0.0.0/{place.name}"
+    return f"no file {model}: curl -L --create-dirs -o {model} {url}"
 
 
 def _load(place: Path, threads: int) -> Any:

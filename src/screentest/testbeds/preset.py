@@ -1,0 +1,134 @@
+"""``build --preset paper``: a testbed made as SLVMEval makes its own, or none.
+
+What the paper names is taken: one frame a second, captions read by a chat model, U²-Net, Grounding
+DINO, Stable Diffusion and Qwen-Image-Edit on whole frames, FFmpeg's cuts. A part that is not here
+is refused before anything is made, with how to get it; nothing stands in for it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
+from fractions import Fraction
+
+from screentest.core import BadOption, UserError
+from screentest.models.choice import ModelChoice, lacking
+from screentest.testbeds.options import BuildOptions
+from screentest.testbeds.sources import roles_of
+
+U2NET = "~/.u2net/u2net.onnx"
+"""Where rembg keeps it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Preset:
+    """What is fixed."""
+
+    name: str
+    operators: tuple[str, ...]
+    """As ``--operators`` takes them."""
+    models: Mapping[str, str]
+    """By role, as after ``--model ROLE=``."""
+    reader: str
+    """The model that reads captions, in words."""
+    pictures: str
+    """Where the pictures for backgrounds come from, in words."""
+    options: BuildOptions
+
+    def takes(self, **given: object) -> None:
+        """Refuse options that contradict it; None is not given."""
+        for option, value in given.items():
+            fixed = "paper" if option == "operators" else getattr(self.options, _FIELDS[option])
+            if value is not None and value != fixed:
+                shown = ", ".join(map(str, fixed)) if isinstance(fixed, tuple) else fixed
+                name = option.replace("_", "-")
+                raise BadOption(
+                    f"--preset {self.name} has --{name} {shown if fixed is not None else 'unset'}",
+                    advice=f"Leave --{name} out, or build without the preset.",
+                )
+
+    def applied(self, options: BuildOptions) -> BuildOptions:
+        """The options with the models and the detector of the preset.
+
+        A model that the user names must be of the same backend, or an external worker: it may lie
+        in another place, it may not be another method.
+        """
+        profiles = {one.profile for one in options.models} - {"", self.name}
+        other = min(profiles, default="")
+        if other:
+            raise BadOption(f"--preset {self.name} has its own models: leave --models {other} out")
+        by_role = {choice.role: choice for choice in options.models if not choice.profile}
+        models = []
+        for role, text in self.models.items():
+            ours = ModelChoice.parse(f"{role}={text}")
+            theirs = by_role.get(role, ours)
+            if theirs.backend not in (ours.backend, "external"):
+                raise BadOption(
+                    f"--preset {self.name} takes {ours} and not {theirs}",
+                    advice=f"Write --model {role}={ours.backend}:PATH for weights of your own "
+                    "place, or build without the preset.",
+                )
+            # A model without a name is the backend's own default, which may be a smaller one.
+            models.append(theirs if theirs.model else replace(theirs, model=ours.model))
+        detector = self.options.detector
+        return replace(options, models=tuple(models), detector=detector, preset=self.name)
+
+    def must_be_here(self, options: BuildOptions, *, chat: bool, backgrounds: bool) -> None:
+        """Refuse to begin where anything is missing: all of it, each with how to get it."""
+        needed = roles_of(options)
+        missing = [
+            f"{choice.role}: {how}"
+            for choice in options.models
+            if choice.role in needed and (how := lacking(choice))
+        ]
+        if not chat:
+            missing.append(
+                f"captions: {self.reader} reads them: "
+                "--model chat=openai:NAME,base_url=http://HOST:PORT/v1"
+            )
+        if not backgrounds and _harms_background(options.degradations):
+            missing.append(f"backgrounds: {self.pictures}: --backgrounds DIR")
+        if missing:
+            raise UserError(
+                f"--preset {self.name} needs what is not here:\n"
+                + "\n".join(f"  {one}" for one in missing),
+                advice="Nothing is put in its place. `--aspects` leaves out what needs it; "
+                "docs/slvmeval.md has the whole recipe.",
+            )
+
+
+_FIELDS = {
+    "clips": "clips",
+    "severity": "severities",
+    "min_clips": "least_clips",
+    "long_side": "long_side",
+    "fps": "rate",
+    "extract": "extract",
+}
+
+
+def _harms_background(specs: Iterable[str]) -> bool:
+    return any(spec.partition(":")[0] == "background_consistency" for spec in specs)
+
+
+PAPER = Preset(
+    name="paper",
+    operators=("paper", "object_integrity:mask=box", "color:mask=none"),
+    models={
+        "matting": f"u2net:{U2NET}",
+        "detection": "grounding_dino:IDEA-Research/grounding-dino-base",
+        "inpainting": "stable_diffusion:stable-diffusion-v1-5/stable-diffusion-inpainting",
+        "image_edit": "qwen:Qwen/Qwen-Image-Edit-2509",
+    },
+    reader="Qwen3-8B in thinking mode",
+    pictures="landscapes of the nature-dataset, or pictures of your own",
+    options=BuildOptions(rate=Fraction(1), extract="chat", detector="scdet"),
+)
+PRESETS = {PAPER.name: PAPER}
+
+
+def preset_named(name: str) -> Preset:
+    """The preset of that name; BadOption where there is none."""
+    if name not in PRESETS:
+        raise BadOption(f"unknown preset {name!r}", advice=f"Presets: {', '.join(PRESETS)}.")
+    return PRESETS[name]
