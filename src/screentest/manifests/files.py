@@ -177,8 +177,7 @@ def _header_state(path: Path) -> FileState:
 def _decoded_state(path: Path) -> FileState:
     from screentest.video import scan
 
-    # One thread each: as many files as there are cores are decoded at the same time.
-    report = scan(path, [], threads=1)
+    report = scan(path, [])
     damage = _damage(report.faults)
     if not damage and report.decoded < report.info.frames:
         damage = f"{report.decoded:,} of {report.info.frames:,} frames decode"

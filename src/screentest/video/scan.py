@@ -57,7 +57,6 @@ def scan(
     limits: Limits = DEFAULT_LIMITS,
     progress: Progress | None = None,
     info: VideoInfo | None = None,
-    threads: int = 0,
 ) -> ScanReport:
     """Decode ``path`` once and hand its frames to all ``consumers``.
 
@@ -70,7 +69,7 @@ def scan(
     watching.open(info)
     progress.begin(Path(path).name, info.frames, "frames")
     decoded, end, last = 0, info.start, info.start
-    with VideoSource(path, limits, threads=threads) as source:
+    with VideoSource(path, limits) as source:
         for moment, picture in source.frames():
             watching.serve(moment, decoded, picture)
             decoded += 1

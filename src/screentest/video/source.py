@@ -39,9 +39,7 @@ _PLAUSIBLE_RATE = Fraction(25)
 class VideoSource:
     """An open video file. Use it as a context manager."""
 
-    def __init__(
-        self, path: Path | str, limits: Limits = DEFAULT_LIMITS, *, threads: int = 0
-    ) -> None:
+    def __init__(self, path: Path | str, limits: Limits = DEFAULT_LIMITS) -> None:
         self.path = Path(path)
         self.limits = limits
         self.faults: list[Fault] = []
@@ -53,8 +51,10 @@ class VideoSource:
         except BaseException:
             self.container.close()
             raise
-        self.stream.thread_type = "AUTO"
-        self.stream.codec_context.thread_count = threads
+        # One thread: over damage, threads race, by frames and by slices alike, and nothing tells
+        # beforehand that a stream is whole. Films are decoded side by side instead, by workers.
+        self.stream.thread_type = "NONE"
+        self.stream.codec_context.thread_count = 1
         self.time_base: Fraction = self.stream.time_base or Fraction(1, 90_000)
 
     def __enter__(self) -> Self:
@@ -99,7 +99,6 @@ class VideoSource:
         last: Time | None = None
         for packet in self.packets():
             if only is not None and packet.size:
-                # Per packet, since decoder threads take the setting when they take the packet.
                 context.skip_frame = "DEFAULT" if packet.pts in only else "NONREF"
             for frame in self._decode(packet):
                 if only is not None and frame.pts not in only:

@@ -78,7 +78,7 @@ def join(
         for part, (info, table) in zip(parts, tables, strict=True):
             begins = at
             fit = _Boxed(info, form)
-            with VideoSource(part, limits, threads=settings.threads) as source:
+            with VideoSource(part, limits) as source:
                 for frame, tick, duration in _timed(source, table, form.timescale):
                     clips.add(fit(frame), begins + tick, duration, begins_clip=at == begins)
                     at = begins + tick + duration

@@ -143,7 +143,7 @@ def normalize(
         raise BadOption(f"invalid rate {rate} frames per second: must be above 0")
     progress = progress or Silent()
     info, table = examine(source, limits)
-    with VideoSource(source, limits, threads=settings.threads) as opened:
+    with VideoSource(source, limits) as opened:
         frames = opened.frames()
         first = next(frames, None)
         if first is None:

@@ -140,7 +140,7 @@ def _decoded(
     """Pictures as long as they come at the ticks where they should."""
     form = video.format
     fit = Fitter(form.width, form.height, form.matrix)
-    with VideoSource(video.source, limits, threads=video.settings.threads) as source:
+    with VideoSource(video.source, limits) as source:
         if enter_at is not None:
             source.seek(enter_at)
         coming = timed_frames(source.frames(), video.clock, ticks[0], ticks[-1] + 1)
