@@ -85,7 +85,7 @@ def harmless(image: np.ndarray, severity: float) -> np.ndarray:
 
 
 @screentest.degradation(aspect="aesthetics")
-def upside_down(image: np.ndarray, severity: float) -> np.ndarray:
+def less_for_more(image: np.ndarray, severity: float) -> np.ndarray:
     """Less for more."""
     return (image * (0.1 + 0.8 * severity)).astype(np.uint8)
 

@@ -113,7 +113,7 @@ def test_good_ones_pass() -> None:
         (check_judge, "always_first", "of two equal videos it prefers the first"),
         (check_judge, "crashing_judge", "crashing_judge on .* crashed"),
         (check_degradation, "harmless", "full severity changes nothing"),
-        (check_degradation, "upside_down", "more severity harms less"),
+        (check_degradation, "less_for_more", "more severity harms less"),
         (check_degradation, "of_chance", "built again, the files differ"),
         (check_degradation, "smaller", "it returned a picture of"),
     ],

@@ -135,7 +135,7 @@ class Effect(StrEnum):
     ABSENT = "absent"
     """The clip is gone."""
     ORDER = "order"
-    """The clip is elsewhere, as it was; all chosen clips are."""
+    """The clip is elsewhere, as it was, or another is shown again beside it."""
 
 
 class Region(StrEnum):
@@ -161,6 +161,8 @@ class DegradationInfo:
     """The size at which both videos of a pair must be, where the aspect has one of its own."""
     consecutive: bool = False
     """Whether the clips must follow each other."""
+    at_end: bool = False
+    """Whether they must be the last ones of the film; they follow each other then."""
     leaves: int = 0
     """How many clips must be left besides the chosen ones."""
     inputs: str = ""
@@ -170,7 +172,8 @@ class DegradationInfo:
     effect: Effect = Effect.PICTURES
     region: Region = Region.FRAME
     changed: float = 1.0
-    """At full severity, the least share of a touched clip's frames that must look different."""
+    """At full severity, the least share of a touched clip's frames that must look different; for
+    ORDER, the least share of the chosen clips that must be elsewhere."""
     checks: tuple[str, ...] = ()
     """What else is checked of each touched clip, by name: see ``checks.CLIP_CHECKS``."""
 
@@ -236,7 +239,11 @@ def share_of(count: int, severity: float, *, least: int = 1) -> int:
 
     >>> [share_of(5, severity) for severity in (0.01, 0.25, 0.5, 0.75, 1.0)]
     [1, 1, 3, 4, 5]
+    >>> share_of(5, 0)
+    0
     """
+    if severity <= 0:
+        return 0
     return min(count, max(least, int(count * severity + 0.5)))
 
 

@@ -1,4 +1,4 @@
-"""Degradations and placebos are functions of a picture.
+"""Degradations and placebos are functions: of a picture, or of which frames and clips are shown.
 
 >>> @degradation(aspect="aesthetics", summary="clips get darker")
 ... def darker(image, severity, *, left: float = 0.2):
@@ -15,10 +15,25 @@ generator that is the same for the same film, clip and frame, whatever the order
 ``clip_rng`` (one that starts the same in every frame of a clip, for what must not jump).
 Keyword-only parameters with defaults are options.
 
-A degradation may also be ``(image, mask, severity)``, with ``mask="thing"``: of an object that the
-caption names; ``"coloured"``: of one whose colour it names too; ``"vivid"``: and that has one;
-``"foreground"``: of what stands before the background. It is height × width in 0–1; with ``"two"``
-height × width × 2, for two objects of which one has a named colour.
+A degradation may also be a function of other things:
+
+- ``(image)`` alone is harmed or not: the severity is the share of the chosen clips that are.
+- ``(count, severity)`` returns the numbers of the frames that a clip of ``count`` frames shows, one
+  for each place: ``numpy.arange(count)`` is the clip as it was, fewer make it shorter, and a
+  number with a fraction is a picture in between, made along the optical flow. It may take ``rate``
+  (frames per second) and ``rng`` (of the clip).
+- with ``of="clips"``, ``(count, severity)`` returns the order of so many consecutive clips;
+  one that comes twice is shown again. It may take ``rng`` (of the film).
+- ``(image, after, severity)`` is also given the picture ``ahead`` frames later; before the end of
+  the clip, where there is none, one as far back.
+- ``(image, mask, severity)``, with ``mask="thing"``: of an object that the caption names;
+  ``"coloured"``: of one whose colour it names too; ``"vivid"``: and that has one;
+  ``"foreground"``: of what stands before the background. It is height × width in 0–1; with
+  ``"two"`` height × width × 2, for two objects of which one has a named colour.
+
+``needs`` says which clips will do: any, or those with a ``caption``, with ``movement`` in the
+picture, with ``motion`` that the caption tells of, with something at a ``side``, at a ``height`` or
+at either (``place``).
 """
 
 from __future__ import annotations
@@ -28,8 +43,6 @@ from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import Any, TypeVar
-
-import numpy as np
 
 from screentest.core import Aspect, Frame, Image, Time, register
 from screentest.core.functions import (
@@ -44,18 +57,32 @@ from screentest.testbeds.contract import (
     Context,
     Degradation,
     DegradationInfo,
+    Effect,
     Film,
     Rng,
     pieces,
+    share_of,
 )
 from screentest.testbeds.masking import MaskDegradation, mask_kind
-from screentest.testbeds.operators.shared import AnyClip, changed_clips
+from screentest.testbeds.operators.shared import changed_clips
+from screentest.testbeds.timing import (
+    NEEDS,
+    NeedingDegradation,
+    NeighbourDegradation,
+    OrderDegradation,
+    TimeDegradation,
+    fitting,
+    generator,
+)
 from screentest.video import FrameFunction, Pixels, Reencode, VideoPart, splice
 
 F = TypeVar("F", bound=Callable[..., Any])
 
 MASKED = ("image", "mask", "severity")
 BESIDES = ("number", "seconds", "rng", "clip_rng")
+ALL_BESIDES = (*BESIDES, "rate")
+TIME, NEIGHBOUR = ("count", "severity"), ("image", "after", "severity")
+FORMS = (("image", "severity"), ("frame", "severity"), ("image",), MASKED, TIME, NEIGHBOUR)
 ANNOTATIONS = {"ndarray": "image", "NDArray": "image", "Image": "image", "float": "severity"}
 
 
@@ -68,11 +95,19 @@ def degradation(
     pixels: str | Pixels = Pixels.RGB,
     mask: str = "",
     region: str = "",
+    needs: str = "",
+    of: str = "frames",
+    ahead: int = 1,
+    effect: Effect | None = None,
+    changed: float | None = None,
 ) -> Callable[[F], F]:
     """Register a degradation: a function of a picture and a severity, or a factory of a class.
 
     ``aspect`` is what it harms; its pairs count for that aspect. ``mask`` says what the mask is of
     that the function takes; ``region`` where pictures change, if not where the mask says.
+    ``needs`` says which clips will do; ``of`` and ``ahead`` are for functions of other things than a picture. ``effect`` and
+    ``changed`` are what the check of a pair holds it to (see ``DegradationInfo``), where that is
+    not what its form suggests.
     """
 
     def keep(function: F) -> F:
@@ -81,15 +116,36 @@ def degradation(
         if is_factory(function):
             register("degradation", called, version=version, summary=said)(function)
             return function
-        forms = (("image", "severity"), ("frame", "severity"), MASKED)
-        form, besides = form_of("degradation", function, forms, BESIDES, ANNOTATIONS)
-        info, layout = DegradationInfo(Aspect(aspect)), Pixels(pixels)
-        kind = mask_kind(called, mask) if form == MASKED else None
+        form, besides = form_of("degradation", function, FORMS, ALL_BESIDES, ANNOTATIONS)
+        if needs not in NEEDS or of not in ("frames", "clips"):
+            raise ValueError(f"{called}: invalid needs {needs!r} or of {of!r}")
+        need, layout, consecutive = NEEDS[needs], Pixels(pixels), of == "clips"
+        usual, share = Effect.PICTURES, 1.0
+        if form in (TIME, NEIGHBOUR):
+            usual, share = (Effect.ORDER, 1.0) if consecutive else (Effect.TIMING, 0.5)
+        info = DegradationInfo(
+            Aspect(aspect),
+            need.mentions,
+            consecutive=consecutive,
+            effect=effect or usual,
+            changed=share if changed is None else changed,
+        )
+
+        masked = mask_kind(called, mask) if form == MASKED else None
 
         def make(call: Callable[..., Any], chosen: Mapping[str, Any]) -> Degradation:
-            if kind is not None:
-                return MaskDegradation(kind.info(aspect, region), call, besides, kind, _every_frame)
-            return FunctionDegradation(info, call, besides, layout)
+            if masked is not None:
+                return MaskDegradation(
+                    masked.info(aspect, region), call, besides, masked, _every_frame
+                )
+            if form == TIME:
+                kind = OrderDegradation if consecutive else TimeDegradation
+                return kind(info, call, besides, need)
+            if form == NEIGHBOUR:
+                return NeighbourDegradation(info, call, besides, need, layout, ahead)
+            if "severity" not in form:
+                return ShareDegradation(info, call, besides, need, layout)
+            return FunctionDegradation(info, call, besides, need, layout)
 
         register_function(
             "degradation", function, make, {}, name=called, version=version, summary=said
@@ -137,12 +193,9 @@ def placebo(
 
 
 @dataclass(frozen=True, slots=True)
-class FunctionDegradation(AnyClip):
-    """The degradation behind a plain function."""
+class FunctionDegradation(NeedingDegradation):
+    """The degradation behind a function of a picture."""
 
-    info: DegradationInfo
-    call: Callable[..., Any]
-    besides: tuple[str, ...]
     pixels: Pixels
 
     def parts(self, context: Context, chosen: Sequence[Chosen], severity: float) -> list[VideoPart]:
@@ -156,6 +209,22 @@ class FunctionDegradation(AnyClip):
     def frames(self, rng: Rng, severity: float) -> FrameFunction:
         """What it makes of the frames of one clip."""
         return _every_frame(partial(_with, self.call, severity), self.besides, rng)
+
+
+@dataclass(frozen=True, slots=True)
+class ShareDegradation(NeedingDegradation):
+    """The degradation behind a function of a picture alone, which is harmed or not."""
+
+    pixels: Pixels
+
+    def parts(self, context: Context, chosen: Sequence[Chosen], severity: float) -> list[VideoPart]:
+        """The film with a share of the chosen clips changed."""
+        some = chosen[: share_of(len(chosen), severity)]
+
+        def change(one: Chosen) -> FrameFunction:
+            return _every_frame(self.call, self.besides, context.rng_of(one.clip))
+
+        return changed_clips(context, some, change, self.pixels)
 
 
 @dataclass(frozen=True, slots=True)
@@ -201,23 +270,9 @@ def _every_frame(call: Callable[..., Any], besides: Sequence[str], rng: Rng) -> 
             if "seconds" in besides:
                 more["seconds"] = float(frame.time - start)
             if "rng" in besides:
-                more["rng"] = _generator(rng, "frame", number)
+                more["rng"] = generator(rng, "frame", number)
             if "clip_rng" in besides:
-                more["clip_rng"] = _generator(rng, "clip")
-            yield _fitting(call(frame.image, **more), frame.image)
+                more["clip_rng"] = generator(rng, "clip")
+            yield fitting(call(frame.image, **more), frame.image)
 
     return run
-
-
-def _generator(rng: Rng, *what: object) -> np.random.Generator:
-    return np.random.default_rng(list(rng.bits(16, *what)))
-
-
-def _fitting(returned: Any, image: Image) -> Image:
-    """What came back, which must fit in the place of ``image``."""
-    found = np.asarray(returned)
-    if found.shape != image.shape or found.dtype != np.uint8:
-        raise TypeError(
-            f"it returned a picture of {found.shape} {found.dtype}, not {image.shape} uint8"
-        )
-    return np.ascontiguousarray(found)

@@ -10,7 +10,7 @@ from pathlib import Path
 from screentest.core.aspects import PairKind
 from screentest.core.codec import to_json
 from screentest.core.errors import BadOption, NoValue, VideoError
-from screentest.core.item import Item
+from screentest.core.item import Item, Span
 from screentest.core.outcome import Outcome, Reason
 from screentest.core.registry import build
 from screentest.run import Job, RecordKey, TaskResults
@@ -35,7 +35,7 @@ from screentest.testbeds.contract import (
 from screentest.testbeds.intact import as_data, load_intact, timed_script, video_file, video_name
 from screentest.testbeds.options import BuildOptions, Rung
 from screentest.testbeds.testbed import Pair, Touched
-from screentest.video import Reencode, SplicedVideo, VideoPart, splice
+from screentest.video import Keep, SplicedVideo, VideoPart, splice
 
 NONE_FAILED: Mapping[int, str] = {}
 ROUNDS = 3
@@ -113,7 +113,12 @@ class _OperatorRun:
             (self._task.testbed / pair.changed.path).unlink()
             clips = {one.clip: one.what for one in found.faults if one.clip is not None}
             # Clips that must follow each other are drawn together: one cannot be replaced.
-            if degradation.info.consecutive or not clips or not rounds_left:
+            if (
+                degradation.info.consecutive
+                or degradation.info.at_end
+                or not clips
+                or not rounds_left
+            ):
                 raise NoValue(Reason.CHECK_FAILED, found.message)
             failed |= clips
         raise AssertionError("the last round returns or raises")
@@ -175,18 +180,22 @@ def touched(
     film: Film, chosen: Sequence[Chosen], parts: Sequence[VideoPart], made: SplicedVideo
 ) -> tuple[Touched, ...]:
     """Of the chosen clips those that are not as they were, in the order of the film."""
+    places: dict[Span, list[int]] = {}
+    for number, part in enumerate(parts):
+        stands_for = part.stands_for if isinstance(part, Keep) else None
+        places.setdefault(stands_for or part.span, []).append(number)
+    # A clip that is gone moves none of the others: of those that are left, the order counts.
+    left = [span for span in film.video.clips if span in places]
+    whose = dict(zip((span for span in places if span in set(left)), left, strict=True))
     found = []
-    order = {part.span: number for number, part in enumerate(parts)}
-    moved_up = len(parts) < len(film.video.clips)
     for one in sorted(chosen, key=lambda one: one.clip.number):
         span = one.clip.span
-        place = order.get(span)
-        if place is None:
+        own = places.get(span)
+        if own is None:
             found.append(Touched(one.clip.number, span, None, one.details))
-        elif isinstance(parts[place], Reencode) or not (
-            moved_up or film.video.clips[place] == span
-        ):
-            found.append(Touched(one.clip.number, span, made.places[place], one.details))
+        elif whose[span] != span or len(own) > 1 or parts[own[0]] != Keep(span):
+            shown = Span(made.places[own[0]].start, made.places[own[-1]].end)
+            found.append(Touched(one.clip.number, span, shown, one.details))
     return tuple(found)
 
 
@@ -224,8 +233,8 @@ class ClipDraw:
             left = f", since {self._info.leaves} must be left" if self._info.leaves else ""
             raise _too_few(f"{needed} clips are needed{left}; the film has {total}")
         count = min(count, total - self._info.leaves)
-        if self._info.consecutive:
-            return self._take_consecutive(count, max(2, least))
+        if self._info.consecutive or self._info.at_end:
+            return self._take_consecutive(count, least)
         while len(fit := self._fit(failed)) < count:
             clip = next(self._waiting, None)
             if clip is None:
@@ -258,11 +267,12 @@ class ClipDraw:
             self._chosen.append(Chosen(clip, details))
 
     def _take_consecutive(self, most: int, least: int) -> list[Chosen]:
-        if most < 2:
+        fewest = 1 if self._info.at_end else 2
+        if most < fewest:
             raise _too_few("one clip has no order: at least two are needed")
         clips = self._context.film.clips
         eligible = {clip.number for clip in self._clips}
-        for count in range(most, least - 1, -1):
+        for count in range(most, max(fewest, least) - 1, -1):
             starts = [
                 first
                 for first in range(len(clips) - count + 1)
@@ -270,6 +280,8 @@ class ClipDraw:
             ]
             if starts:
                 first = self._context.rng.pick(starts, "first of", count)
+                if self._info.at_end:
+                    first = starts[-1]
                 return [Chosen(clip) for clip in clips[first : first + count]]
         raise _too_few(f"nowhere do {least} captioned clips follow each other")
 

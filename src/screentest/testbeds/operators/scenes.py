@@ -6,8 +6,6 @@ from collections.abc import Iterator, Sequence
 from itertools import islice
 from typing import TYPE_CHECKING
 
-import numpy as np
-
 from screentest.core import Aspect, Image, register
 from screentest.testbeds.contract import (
     Chosen,
@@ -18,11 +16,11 @@ from screentest.testbeds.contract import (
     FilmClip,
     Look,
     Rng,
-    Unfit,
     pieces,
     share_of,
 )
 from screentest.testbeds.operators.shared import changed_clips
+from screentest.testbeds.timing import must_move
 from screentest.video import FrameFunction, Keep, Pixels, VideoPart
 
 if TYPE_CHECKING:
@@ -30,9 +28,6 @@ if TYPE_CHECKING:
 
 
 # Dynamics degree: clips in which something moves become their middle frame, held.
-
-STILL = 0.5
-"""Mean difference of two pictures, in levels, below which nothing is seen to move."""
 
 
 @register("degradation", "dynamics_degree", version=1, summary="the middle frame, held")
@@ -57,12 +52,7 @@ class DynamicsDegree:
 
     def settle(self, clip: FilmClip, look: Look, rng: Rng, film_rng: Rng) -> Details:
         """A clip that stands still anyway cannot be stopped."""
-        if clip.frames < 2:
-            raise Unfit("have a single frame")
-        pictures = [image.astype(np.int16) for image in look.pictures(clip)]
-        motion = max((float(np.abs(one - pictures[0]).mean()) for one in pictures), default=0.0)
-        if motion < STILL:
-            raise Unfit("stand still")
+        must_move(look, clip)
         mover = clip.facts.dynamic_degree[0]
         return {"motion": f"{mover.agent} {mover.action}".strip()}
 
@@ -152,7 +142,7 @@ class TemporalFlow:
         """The film with the chosen clips in each other's places."""
         some = sorted(chosen, key=lambda one: one.clip.number)
         some = some[: share_of(len(some), severity, least=2)]
-        order = another_order(len(some), context.rng)
+        order = another_order(len(some), context.rng) if some else []
         moved: dict[int, VideoPart | None] = {
             place.clip.number: Keep(some[number].clip.span)
             for place, number in zip(some, order, strict=True)

@@ -46,6 +46,8 @@ class Keep:
     """A range that stays as it is."""
 
     span: Span
+    stands_for: Span | None = None
+    """The range in whose place it is shown, or before which it is shown again."""
 
 
 @dataclass(frozen=True, slots=True)

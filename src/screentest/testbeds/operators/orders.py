@@ -1,0 +1,331 @@
+"""Which scenes are shown, and when: the families of comprehensiveness and temporal flow."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from fractions import Fraction
+from functools import lru_cache
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from screentest.core import Aspect, BadOption, Frame, Image, Span, Time, register
+from screentest.run import hash_file, hash_parts
+from screentest.sample import sample_videos
+from screentest.testbeds.contract import (
+    Chosen,
+    Context,
+    DegradationInfo,
+    Details,
+    Effect,
+    FilmClip,
+    Look,
+    Rng,
+    pieces,
+    share_of,
+)
+from screentest.testbeds.functions import degradation
+from screentest.testbeds.timing import retimed
+from screentest.video import Keep, Pixels, Reencode, VideoPart, sample_frames, survey
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from screentest.video import FrameFunction
+
+
+class CaptionedClip:
+    """Any clip with a caption: what no caption tells of is not missed."""
+
+    def eligible(self, clip: FilmClip) -> bool:
+        return bool(clip.caption.strip())
+
+    def settle(self, clip: FilmClip, look: Look, rng: Rng, film_rng: Rng) -> Details:
+        return {}
+
+
+# Comprehensiveness: what the text tells of is not there, or not all of it.
+
+
+@degradation(
+    aspect="comprehensiveness",
+    needs="caption",
+    summary="clips break off early",
+    effect=Effect.ABSENT,
+)
+def cut_short(count: int, severity: float, *, left: float = 0.15) -> NDArray[np.int64]:
+    """Clips break off; ``left`` is the share that is shown at full severity."""
+    return np.arange(max(1, round(count * (1 - (1 - left) * severity))))
+
+
+@register("degradation", "ended_early", version=1, summary="the last clips are missing")
+def ended_early() -> EndedEarly:
+    """The film ends before its story does."""
+    return EndedEarly()
+
+
+class EndedEarly(CaptionedClip):
+    """Severity is the share of the last clips that are missing: at least one."""
+
+    info = DegradationInfo(
+        Aspect.COMPREHENSIVENESS,
+        mentions="anything",
+        at_end=True,
+        leaves=1,
+        effect=Effect.ABSENT,
+    )
+
+    def parts(self, context: Context, chosen: Sequence[Chosen], severity: float) -> list[VideoPart]:
+        """The film without its end."""
+        some = sorted(chosen, key=lambda one: one.clip.number, reverse=True)
+        gone = some[: share_of(len(some), severity)]
+        return list(pieces(context.film, {one.clip.number: None for one in gone}))
+
+
+@register(
+    "degradation", "neighbour_repeated", version=1, summary="a neighbouring clip in its place"
+)
+def neighbour_repeated() -> NeighbourRepeated:
+    """The clip before it once more; for the first one, that after it."""
+    return NeighbourRepeated()
+
+
+class NeighbourRepeated(CaptionedClip):
+    """Severity is the share of the chosen clips that are replaced: at least one."""
+
+    info = DegradationInfo(Aspect.COMPREHENSIVENESS, mentions="anything", leaves=1)
+
+    def parts(self, context: Context, chosen: Sequence[Chosen], severity: float) -> list[VideoPart]:
+        """The film with neighbours in the places of the chosen clips."""
+        some = {one.clip.number: one.clip for one in chosen[: share_of(len(chosen), severity)]}
+        clips = [clip for clip in context.film.clips if clip.number not in some]
+        replaced: dict[int, VideoPart | None] = {}
+        for number, clip in some.items():
+            # One that is replaced itself would come from nowhere.
+            before = [one for one in clips if one.number < number]
+            nearest = before[-1] if before else clips[0]
+            replaced[number] = Keep(nearest.span, clip.span)
+        return list(pieces(context.film, replaced))
+
+
+@register(
+    "degradation",
+    "other_film",
+    version=1,
+    summary="a clip of another film in its place",
+    neutral=("folder",),  # the films themselves are hashed, wherever they are
+)
+def other_film(*, folder: str = "") -> OtherFilm:
+    """``folder`` holds the other films; without one they are the packaged ones in colour.
+
+    Other sources of the same testbed are not taken: pairs of two sources would no longer be
+    independent of each other, and a testbed would change with every source that is added.
+    """
+    if not folder:
+        return OtherFilm(
+            {
+                video.item.video: [
+                    clip.span for clip in video.item.script.clips if clip.span is not None
+                ]
+                for video in sample_videos()
+                if video.item.script is not None and video.item.id != GREY
+            }
+        )
+    place = Path(folder).expanduser()
+    found = sorted(path for path in place.glob("*") if path.suffix.lower() in FILMS)
+    if not found:
+        raise BadOption(f"there are no films in {place}", advice="Put some there (mp4, mkv, webm).")
+    return OtherFilm({path: [] for path in found})
+
+
+GREY = "frenchgp_1906"
+"""A film in black and white would be another style, too."""
+FILMS = frozenset({".mp4", ".mkv", ".webm", ".mov"})
+
+
+class OtherFilm(CaptionedClip):
+    """Severity is the share of the chosen clips that are replaced: at least one."""
+
+    def __init__(self, films: Mapping[Path, Sequence[Span]]) -> None:
+        self._films = films
+        """With the shots that are known; else all of a film is taken for one."""
+        self.info = DegradationInfo(
+            Aspect.COMPREHENSIVENESS,
+            mentions="anything",
+            inputs=hash_parts({str(place): _hash(path) for place, path in enumerate(films)}),
+        )
+
+    def settle(self, clip: FilmClip, look: Look, rng: Rng, film_rng: Rng) -> Details:
+        """Not of the film that looks most like the clip: this source may be that one."""
+        own = _looks(look.pictures(clip))
+        paths = sorted(self._films, key=lambda path: (_difference(own, _looks_of(path)), path.name))
+        film = rng.pick(paths[1:] or paths, "film")
+        shots = self._films[film] or [Span(Time(0), survey(film).end)]
+        long = [shot for shot in shots if shot.duration >= clip.span.duration]
+        shot = rng.pick(long or [max(shots, key=lambda one: one.duration)], "shot")
+        room = max(Time(0), shot.duration - clip.span.duration)
+        start = shot.start + room * rng.number(1000, "start") / 1000
+        return {"film": film.stem, "from": round(float(start), 3)}
+
+    def parts(self, context: Context, chosen: Sequence[Chosen], severity: float) -> list[VideoPart]:
+        """The film with strange clips in the places of the chosen ones."""
+        films = {path.stem: path for path in self._films}
+        replaced: dict[int, VideoPart | None] = {}
+        for one in chosen[: share_of(len(chosen), severity)]:
+            start = Fraction(str(one.details["from"]))
+            change = stranger(films[str(one.details["film"])], start)
+            replaced[one.clip.number] = Reencode(one.clip.span, change, Pixels.RGB)
+        return list(pieces(context.film, replaced))
+
+
+def stranger(path: Path, start: Time) -> FrameFunction:
+    """A frame function that shows another film instead, from ``start`` on; over and over, where
+    it is too short."""
+
+    def run(frames: Iterator[Frame]) -> Iterator[Image]:
+        table = survey(path)
+        first: Time | None = None
+        coming: Iterator[Frame] = iter(())
+        shown: Frame | None = None
+        last = Time(-1)
+        for frame in frames:
+            first = frame.time if first is None else first
+            moment = (start + frame.time - first) % table.end
+            if shown is None or moment < last:
+                coming = sample_frames(
+                    path, [time for time in table.times if time >= moment], table=table
+                )
+                shown = next(coming)
+            last = moment
+            number = table.shown_at(moment)
+            while shown.index < number:
+                shown = next(coming)
+            yield filling(shown.image, frame.image.shape)
+
+    return run
+
+
+def filling(image: Image, shape: tuple[int, ...]) -> Image:
+    """The picture in another size; what is too much is cut off evenly."""
+    from PIL import Image as Pictures
+    from PIL import ImageOps
+
+    height, width = shape[:2]
+    return np.asarray(ImageOps.fit(Pictures.fromarray(image), (width, height)), np.uint8)
+
+
+@lru_cache(64)
+def _hash(path: Path) -> str:
+    return hash_file(path)
+
+
+@lru_cache(64)
+def _looks_of(path: Path) -> tuple[float, ...]:
+    table = survey(path)
+    moments = [table.end * step / 8 for step in range(1, 8)]
+    return _looks([frame.image for frame in sample_frames(path, moments, table=table)])
+
+
+def _looks(images: Sequence[Image]) -> tuple[float, ...]:
+    """How often each of 64 colours is seen."""
+    counts = np.zeros(64)
+    for image in images:
+        coarse = (image[::4, ::4] >> 6).reshape(-1, 3).astype(np.int64)
+        counts += np.bincount(coarse @ [16, 4, 1], minlength=64)
+    return tuple(counts / max(1.0, counts.sum()))
+
+
+def _difference(one: Sequence[float], other: Sequence[float]) -> float:
+    return round(float(np.abs(np.subtract(one, other)).sum()), 6)
+
+
+# Temporal flow: the story in another order.
+
+
+@degradation(
+    aspect="temporal_flow",
+    of="clips",
+    needs="caption",
+    summary="two clips in each other's places",
+    changed=0.0,
+)
+def two_swapped(count: int, severity: float) -> list[int]:
+    """The first of the clips is exchanged with another, at full severity with the last."""
+    order = list(range(count))
+    other = share_of(count - 1, severity)
+    order[0], order[other] = order[other], order[0]
+    return order
+
+
+@degradation(
+    aspect="temporal_flow",
+    of="clips",
+    needs="caption",
+    summary="clips in reversed order",
+    changed=0.5,  # of three, the one in the middle stays
+)
+def reversed_order(count: int, severity: float) -> list[int]:
+    """So many of the clips come in reversed order."""
+    some = share_of(count, severity, least=2)
+    return [*reversed(range(some)), *range(some, count)]
+
+
+@degradation(aspect="temporal_flow", of="clips", needs="caption", summary="a clip comes too late")
+def clip_moved(count: int, severity: float) -> list[int]:
+    """The first of the clips comes later, at full severity after all the others."""
+    later = share_of(count - 1, severity)
+    return [*range(1, later + 1), 0, *range(later + 1, count)]
+
+
+@degradation(
+    aspect="temporal_flow",
+    of="clips",
+    needs="caption",
+    summary="a clip comes again and again",
+    changed=0.0,
+)
+def clip_repeated(count: int, severity: float) -> list[int]:
+    """The first of the clips comes again, at full severity after each of the others but the last.
+
+    Nothing else is moved, and nothing is missing.
+    """
+    times = share_of(max(1, count - 2), severity)
+    order = [0, 1]
+    for number in range(2, count):
+        order += [0, number] if number - 2 < times else [number]
+    return [*order, 0] if count == 2 and times else order
+
+
+@register(
+    "degradation", "played_backwards", version=1, summary="a passage of clips played backwards"
+)
+def played_backwards() -> PlayedBackwards:
+    """Their order and all that happens in them runs backwards."""
+    return PlayedBackwards()
+
+
+class PlayedBackwards(CaptionedClip):
+    """Severity is the share of the consecutive clips, from the first on, that are."""
+
+    info = DegradationInfo(
+        Aspect.TEMPORAL_FLOW,
+        mentions="anything",
+        consecutive=True,
+        effect=Effect.TIMING,
+        changed=0.0,  # a clip that stands still does so backwards, too
+    )
+
+    def parts(self, context: Context, chosen: Sequence[Chosen], severity: float) -> list[VideoPart]:
+        """The film with the passage from its end to its beginning."""
+        some = sorted(chosen, key=lambda one: one.clip.number)
+        some = some[: share_of(len(some), severity, least=2)]
+        moved: dict[int, VideoPart | None] = {
+            place.clip.number: Reencode(one.clip.span, _backwards(one.clip.frames), Pixels.I420)
+            for place, one in zip(some, reversed(some), strict=True)
+        }
+        return list(pieces(context.film, moved))
+
+
+def _backwards(count: int) -> FrameFunction:
+    return retimed(list(range(count))[::-1])

@@ -1,0 +1,76 @@
+"""Where things are: the family of spatial relationship.
+
+All work on the planes of I420 pictures: what is there is moved, nothing else is changed. Severity
+is the share of the chosen clips that are harmed, as with the paper's mirror: half a mirror image
+is not half as wrong.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from screentest.core import Image
+from screentest.testbeds.functions import degradation
+from screentest.testbeds.timing import planes_of, stacked
+from screentest.video import Pixels
+
+BLACK = (16, 128, 128)
+"""Of luma and chroma, in limited range."""
+
+
+@degradation(
+    aspect="spatial_relationship",
+    needs="side",
+    pixels=Pixels.I420,
+    summary="left and right half exchanged",
+)
+def swapped_halves(image: Image) -> Image:
+    """What is at the left is at the right, and faces where it faced."""
+    quarter = image.shape[1] // 4  # a column of chroma is two of luma
+    luma, *chroma = planes_of(image)
+    return stacked(
+        [np.roll(luma, 2 * quarter, axis=1), *(np.roll(one, quarter, axis=1) for one in chroma)]
+    )
+
+
+@degradation(
+    aspect="spatial_relationship",
+    needs="height",
+    pixels=Pixels.I420,
+    summary="upper and lower half exchanged",
+)
+def swapped_top_bottom(image: Image) -> Image:
+    """What is above is below, and upright."""
+    luma, *chroma = planes_of(image)
+    quarter = luma.shape[0] // 4
+    return stacked(
+        [np.roll(luma, 2 * quarter, axis=0), *(np.roll(one, quarter, axis=0) for one in chroma)]
+    )
+
+
+@degradation(
+    aspect="spatial_relationship", needs="place", pixels=Pixels.I420, summary="upside down"
+)
+def upside_down(image: Image) -> Image:
+    """Turned by half a turn: left is right, and above is below."""
+    return stacked([plane[::-1, ::-1] for plane in planes_of(image)])
+
+
+@degradation(
+    aspect="spatial_relationship", needs="place", pixels=Pixels.I420, summary="turned on its side"
+)
+def quarter_turn(image: Image) -> Image:
+    """Turned by a quarter to the right, whole: left is above, and above is at the right."""
+    import cv2
+
+    turned = []
+    for plane, level in zip(planes_of(image), BLACK, strict=True):
+        height, width = plane.shape
+        scale = min(1.0, height / width)
+        size = max(1, round(height * scale)), max(1, round(width * scale))
+        small = cv2.resize(np.rot90(plane, -1), size, interpolation=cv2.INTER_AREA)
+        result = np.full_like(plane, level)
+        left, top = (width - size[0]) // 2, (height - size[1]) // 2
+        result[top : top + size[1], left : left + size[0]] = small
+        turned.append(result)
+    return stacked(turned)

@@ -1,0 +1,402 @@
+"""Degradations on time: which frames of a clip are shown, what stands beside a frame, which clip
+stands where.
+
+The machine behind ``@degradation`` for functions of other things than one picture; see
+``functions.py`` for what they are given.
+"""
+
+from __future__ import annotations
+
+import math
+import tempfile
+from bisect import bisect_left
+from collections import deque
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import islice, pairwise
+from typing import IO, TYPE_CHECKING, Any
+
+import numpy as np
+
+from screentest.core import Frame, Image, Span
+from screentest.testbeds.contract import (
+    Chosen,
+    Context,
+    DegradationInfo,
+    Details,
+    FilmClip,
+    Look,
+    Rng,
+    Unfit,
+    pieces,
+)
+from screentest.video import FrameFunction, Keep, Pixels, Reencode, VideoPart
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+STILL = 0.5
+"""Mean difference of two pictures, in levels, below which nothing is seen to move."""
+
+
+# Which clips will do.
+
+
+def must_move(look: Look, clip: FilmClip) -> None:
+    """Raise Unfit for a clip in which nothing is seen to move."""
+    if clip.frames < 2:
+        raise Unfit("have a single frame")
+    pictures = [image.astype(np.int16) for image in look.pictures(clip)]
+    motion = max((float(np.abs(one - pictures[0]).mean()) for one in pictures), default=0.0)
+    if motion < STILL:
+        raise Unfit("stand still")
+
+
+@dataclass(frozen=True, slots=True)
+class Need:
+    """What a clip must have to be harmed."""
+
+    mentions: str
+    """In words, what its caption must mention; empty: nothing."""
+    allows: Callable[[FilmClip], bool]
+    """Whether its caption does."""
+    moving: bool = False
+    """Whether something must be seen to move."""
+    told: Callable[[FilmClip], Details] = lambda _: {}
+    """What is recorded of the caption."""
+
+
+def _motion_of(clip: FilmClip) -> Details:
+    mover = clip.facts.dynamic_degree[0]
+    return {"motion": f"{mover.agent} {mover.action}".strip()}
+
+
+def _place_of(clip: FilmClip, heights: bool, sides: bool) -> Details:
+    for placed in clip.facts.spatial_relationship:
+        words = _words(placed.location)
+        if (heights and words & HEIGHTS) or (sides and words & SIDES):
+            return {"location": placed.location, "object": placed.object}
+    return {}
+
+
+def _words(text: str) -> set[str]:
+    return set(text.lower().replace("-", " ").split())
+
+
+SIDES = frozenset(("left", "right"))
+HEIGHTS = frozenset(("above", "below", "upper", "lower", "top", "bottom", "over", "under"))
+
+NEEDS: Mapping[str, Need] = {
+    "": Need("", lambda clip: True),
+    "caption": Need("anything", lambda clip: bool(clip.caption.strip())),
+    "movement": Need("", lambda clip: True, moving=True),
+    "motion": Need(
+        "something that moves",
+        lambda clip: bool(clip.facts.dynamic_degree),
+        moving=True,
+        told=_motion_of,
+    ),
+    "side": Need(
+        "something at the left or right",
+        lambda clip: bool(_place_of(clip, heights=False, sides=True)),
+        told=lambda clip: _place_of(clip, heights=False, sides=True),
+    ),
+    "height": Need(
+        "something above or below",
+        lambda clip: bool(_place_of(clip, heights=True, sides=False)),
+        told=lambda clip: _place_of(clip, heights=True, sides=False),
+    ),
+    "place": Need(
+        "something left or right, above or below",
+        lambda clip: bool(_place_of(clip, heights=True, sides=True)),
+        told=lambda clip: _place_of(clip, heights=True, sides=True),
+    ),
+}
+"""By the word that ``@degradation(needs=…)`` takes."""
+
+
+@dataclass(frozen=True, slots=True)
+class NeedingDegradation:
+    """Clips are drawn by what their captions and pictures have."""
+
+    info: DegradationInfo
+    call: Callable[..., Any]
+    besides: tuple[str, ...]
+    need: Need
+
+    def eligible(self, clip: FilmClip) -> bool:
+        return self.need.allows(clip)
+
+    def settle(self, clip: FilmClip, look: Look, rng: Rng, film_rng: Rng) -> Details:
+        """Refuse clips that stand still where something must move."""
+        if self.need.moving:
+            must_move(look, clip)
+        return self.need.told(clip)
+
+
+def generator(rng: Rng, *what: object) -> np.random.Generator:
+    """A NumPy generator that is the same for the same purpose."""
+    return np.random.default_rng(list(rng.bits(16, *what)))
+
+
+# A function of how many frames there are: which of them are shown.
+
+
+@dataclass(frozen=True, slots=True)
+class TimeDegradation(NeedingDegradation):
+    """The degradation behind a function that says which frames of a clip are shown."""
+
+    def parts(self, context: Context, chosen: Sequence[Chosen], severity: float) -> list[VideoPart]:
+        """The film with other frames in the chosen clips; one that stays as it is, is copied."""
+        times = [*context.film.video.frame_times(), context.film.video.duration]
+        replaced: dict[int, VideoPart | None] = {}
+        for one in chosen:
+            shown = self._shown(context, one.clip, severity)
+            if len(shown) == one.clip.frames and (shown == np.arange(len(shown))).all():
+                continue
+            durations = None
+            if len(shown) < one.clip.frames:
+                first = bisect_left(times, one.clip.span.start)
+                lengths = (after - at for at, after in pairwise(islice(times, first, None)))
+                durations = tuple(islice(lengths, len(shown)))
+            replaced[one.clip.number] = Reencode(
+                one.clip.span, retimed(shown), Pixels.I420, durations
+            )
+        return list(pieces(context.film, replaced))
+
+    def _shown(self, context: Context, clip: FilmClip, severity: float) -> NDArray[np.float64]:
+        more: dict[str, Any] = {}
+        if "rate" in self.besides:
+            more["rate"] = clip.frames / float(clip.span.duration)
+        if "rng" in self.besides:
+            more["rng"] = generator(context.rng_of(clip), "time")
+        found = np.asarray(self.call(clip.frames, severity, **more), np.float64)
+        if found.ndim != 1 or not 1 <= len(found) <= clip.frames:
+            raise TypeError(f"it returned {found.shape} numbers for {clip.frames} frames")
+        if not ((found >= 0) & (found <= clip.frames - 1)).all():
+            raise TypeError(f"it returned numbers outside of 0 to {clip.frames - 1}")
+        return found
+
+
+def retimed(shown: Sequence[float] | NDArray[np.float64]) -> FrameFunction:
+    """A frame function that shows these frames of a part; one with a fraction is in between."""
+
+    def run(frames: Iterator[Frame]) -> Iterator[Image]:
+        with FrameStore(frames, shown) as store:
+            for place, number in enumerate(shown):
+                yield store.picture(place, float(number))
+
+    return run
+
+
+_HELD = 128 * 2**20
+"""Bytes of frames that wait in memory; more of them wait in a temporary file."""
+
+
+class FrameStore:
+    """Frames by number: each is read once, and kept until it was shown for the last time.
+
+    A clip that is played backwards has to be read whole first, however long it is.
+    """
+
+    def __init__(self, frames: Iterator[Frame], shown: Sequence[float] | Any) -> None:
+        self._frames = iter(frames)
+        self._read = 0
+        self._last: dict[int, int] = {}
+        for place, number in enumerate(shown):
+            self._last[int(number)] = place
+            if number % 1:
+                self._last[int(number) + 1] = place
+        self._held: dict[int, Image] = {}
+        self._shape: tuple[int, ...] = ()
+        self._file: IO[bytes] | None = None
+        self._between: tuple[int, Tween] | None = None
+
+    def __enter__(self) -> FrameStore:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self._file is not None:
+            self._file.close()
+
+    def picture(self, place: int, number: float) -> Image:
+        """The picture of that number, for the next place."""
+        whole = int(number)
+        image = self._frame(whole)
+        if number % 1:
+            if self._between is None or self._between[0] != whole:
+                self._between = whole, Tween(image, self._frame(whole + 1))
+            image = self._between[1].at(number % 1)
+        for kept in [one for one in self._held if self._last[one] <= place]:
+            del self._held[kept]
+        return image
+
+    def _frame(self, number: int) -> Image:
+        while self._read <= number:
+            image = next(self._frames).image
+            if self._read in self._last:
+                self._keep(self._read, image)
+            self._read += 1
+        if number in self._held:
+            return self._held[number]
+        assert self._file is not None
+        size = math.prod(self._shape)
+        self._file.seek(number * size)
+        return np.frombuffer(self._file.read(size), np.uint8).reshape(self._shape)
+
+    def _keep(self, number: int, image: Image) -> None:
+        self._shape = image.shape
+        if len(self._held) * image.nbytes > _HELD:
+            self._file = self._file or tempfile.TemporaryFile()  # noqa: SIM115 - closed on exit
+            self._file.seek(number * image.nbytes)
+            self._file.write(np.ascontiguousarray(image).tobytes())
+        else:
+            self._held[number] = image
+
+
+class Tween:
+    """Pictures between two I420 pictures, along the optical flow from one to the other."""
+
+    def __init__(self, before: Image, after: Image) -> None:
+        import cv2
+
+        self._planes = planes_of(before), planes_of(after)
+        flow = cv2.DISOpticalFlow.create(cv2.DISOPTICAL_FLOW_PRESET_FAST)
+        self._flow = flow.calc(self._planes[0][0], self._planes[1][0], None)  # type: ignore[call-overload]
+
+    def at(self, share: float) -> Image:
+        """The picture at that share of the way."""
+        import cv2
+
+        rows = []
+        for before, after in zip(*self._planes, strict=True):
+            height, width = before.shape
+            flow = cv2.resize(self._flow, (width, height)) * (width / self._flow.shape[1])
+            y, x = np.indices((height, width), np.float32)
+            one = _moved(before, x - share * flow[..., 0], y - share * flow[..., 1])
+            two = _moved(after, x + (1 - share) * flow[..., 0], y + (1 - share) * flow[..., 1])
+            rows.append(np.asarray(cv2.addWeighted(one, 1 - share, two, share, 0), np.uint8))
+        return stacked(rows)
+
+
+def _moved(plane: Image, x: Any, y: Any) -> Image:
+    import cv2
+
+    found = cv2.remap(
+        plane,
+        x.astype(np.float32),
+        y.astype(np.float32),
+        cv2.INTER_LINEAR,
+        borderMode=cv2.BORDER_REPLICATE,
+    )
+    return np.asarray(found, np.uint8)
+
+
+def planes_of(picture: Image) -> list[Image]:
+    """Luma and the two planes of chroma of an I420 picture."""
+    rows, width = picture.shape
+    luma = rows * 2 // 3
+    first, second = picture[luma:].reshape(2, luma // 2, width // 2)
+    return [np.ascontiguousarray(one) for one in (picture[:luma], first, second)]
+
+
+def stacked(planes: Sequence[Image]) -> Image:
+    """The I420 picture of its three planes."""
+    luma, *chroma = planes
+    below = np.concatenate([plane.ravel() for plane in chroma])
+    return np.concatenate([luma, below.reshape(-1, luma.shape[1])])
+
+
+# A function of a frame and of one that follows it.
+
+
+@dataclass(frozen=True, slots=True)
+class NeighbourDegradation(NeedingDegradation):
+    """The degradation behind a function of a picture and of the one some frames later."""
+
+    pixels: Pixels
+    ahead: int
+
+    def parts(self, context: Context, chosen: Sequence[Chosen], severity: float) -> list[VideoPart]:
+        """The film with the pictures of the chosen clips changed."""
+        replaced: dict[int, VideoPart | None] = {}
+        for one in chosen if severity > 0 else ():
+            rng = context.rng_of(one.clip)
+
+            def change(frames: Iterator[Frame], rng: Rng = rng) -> Iterator[Image]:
+                for number, (image, after) in enumerate(with_later(frames, self.ahead)):
+                    more: dict[str, Any] = {}
+                    if "number" in self.besides:
+                        more["number"] = number
+                    if "rng" in self.besides:
+                        more["rng"] = generator(rng, "frame", number)
+                    yield fitting(self.call(image, after, severity, **more), image)
+
+            replaced[one.clip.number] = Reencode(one.clip.span, change, self.pixels)
+        return list(pieces(context.film, replaced))
+
+
+def with_later(frames: Iterator[Frame], ahead: int) -> Iterator[tuple[Image, Image]]:
+    """Each picture with the one ``ahead`` of it; at the end, with one that was before."""
+    recent: deque[Image] = deque(maxlen=2 * ahead + 1)
+    waiting = 0
+    for frame in frames:
+        recent.append(frame.image)
+        waiting += 1
+        if waiting > ahead:
+            yield recent[-1 - ahead], recent[-1]
+            waiting -= 1
+    for left in range(waiting, 0, -1):
+        place = len(recent) - left
+        yield recent[place], recent[max(0, place - ahead)]
+
+
+def fitting(returned: Any, image: Image) -> Image:
+    """What came back, which must fit in the place of ``image``."""
+    found = np.asarray(returned)
+    if found.shape != image.shape or found.dtype != np.uint8:
+        raise TypeError(
+            f"it returned a picture of {found.shape} {found.dtype}, not {image.shape} uint8"
+        )
+    return np.ascontiguousarray(found)
+
+
+# A function of how many clips there are: which of them stand where.
+
+
+@dataclass(frozen=True, slots=True)
+class OrderDegradation(NeedingDegradation):
+    """The degradation behind a function that puts consecutive clips in another order."""
+
+    def parts(self, context: Context, chosen: Sequence[Chosen], severity: float) -> list[VideoPart]:
+        """The film with the chosen clips rearranged; all of it is copied."""
+        some = sorted(chosen, key=lambda one: one.clip.number)
+        more = {"rng": generator(context.rng, "order")} if "rng" in self.besides else {}
+        order = [int(number) for number in self.call(len(some), severity, **more)]
+        if not set(range(len(some))) <= set(order) <= set(range(len(some))):
+            raise TypeError(f"it returned {order} for {len(some)} clips")
+        return rearranged(context, [one.clip for one in some], order)
+
+
+def rearranged(
+    context: Context, clips: Sequence[FilmClip], order: Sequence[int]
+) -> list[VideoPart]:
+    """The film with ``clips`` in another order; one that comes again stands before the next."""
+    places: list[list[VideoPart]] = [[] for _ in clips]
+    spans = [clip.span for clip in clips]
+    seen: list[int] = []
+    again: list[Span] = []
+    for number in order:
+        if number in seen:
+            again.append(spans[number])
+        else:
+            places[len(seen)] = [Keep(span, spans[number]) for span in again]
+            places[len(seen)].append(Keep(spans[number]))
+            seen.append(number)
+            again = []
+    places[-1] += [Keep(span, spans[seen[-1]]) for span in again]
+    slots = dict(zip(spans, places, strict=True))
+    parts: list[VideoPart] = []
+    for span in context.film.video.clips:
+        parts += slots.get(span, [Keep(span)])
+    return parts
