@@ -105,9 +105,9 @@ def degradation(
 
     ``aspect`` is what it harms; its pairs count for that aspect. ``mask`` says what the mask is of
     that the function takes; ``region`` where pictures change, if not where the mask says.
-    ``needs`` says which clips will do; ``of`` and ``ahead`` are for functions of other things than a picture. ``effect`` and
-    ``changed`` are what the check of a pair holds it to (see ``DegradationInfo``), where that is
-    not what its form suggests.
+    ``needs`` says which clips will do; ``of`` and ``ahead`` are for functions of other things than
+    a picture. ``effect`` and ``changed`` are what the check of a pair holds it to (see
+    ``DegradationInfo``), where that is not what its form suggests.
     """
 
     def keep(function: F) -> F:
