@@ -15,9 +15,10 @@ from playwright.sync_api import Browser, BrowserContext, Page, Route, expect
 from playwright.sync_api import Error as PlaywrightError
 from sqlalchemy import select, update
 
+from screentest.annotate.language import read_language
 from screentest.annotate.people import invite
 from screentest.annotate.records import read_records
-from screentest.annotate.store.schema import texts, votes
+from screentest.annotate.store.schema import files, texts, votes, workers
 from screentest.judges.votes import VoteRecord
 from tests.annotate.stand import OPERATOR, Stand, open_stand, served
 
@@ -341,6 +342,13 @@ def test_a_very_long_prompt_follows_and_is_searched(stand: Stand, visit: Open) -
         connection.execute(update(texts).values(clips=clips))
     at = visit(stand)
     at.ready()
+    # The times of captions tell which scenes were moved or left out, so that they come last.
+    assert at.page.locator("#lines li").count() == 300
+    assert at.page.locator(".jump, #follow, [data-start]").count() == 0
+    at.page.keyboard.press("1")
+    at.page.keyboard.press("Control+Enter")
+    at.page.wait_for_selector("[data-ready] .part")
+    at.ready()
     at.page.evaluate("document.querySelectorAll('video').forEach(one => one.currentTime = 10.01)")
     now = at.page.locator("#lines li.now")
     expect(now).to_contain_text("Number 200 of many.")
@@ -444,3 +452,34 @@ def test_every_width_and_both_lights(stand: Stand, visit: Open, scheme: Any) -> 
     at.page.goto(f"{at.address}/join#{OPERATOR}")
     at.page.wait_for_selector("text=At work now")
     looks_right()
+
+
+@pytest.mark.parametrize("code", ["en", "ja"])
+def test_flashing_pairs_are_announced_and_wait(stand: Stand, visit: Open, code: str) -> None:
+    words = read_language(code)
+    with stand.database.write() as connection:
+        assert connection.execute(select(files.c.flashes)).scalars().all().count(None) == 0
+        connection.execute(update(files).values(flashes=12))
+    at = visit(stand, viewport={"width": 400, "height": 800})
+    page = at.page
+    if code != "en":
+        with stand.database.write() as connection:
+            connection.execute(update(workers).values(language=code))
+        page.goto(f"{at.address}/work")
+        page.wait_for_selector("#answer[data-ready]")
+    expect(page.get_by_role("alert")).to_contain_text(words.text("flash.title"))
+    assert page.locator("video").first.is_hidden()
+    page.keyboard.press("Space")
+    page.evaluate("document.querySelectorAll('video').forEach(one => one.play().catch(() => {}))")
+    page.wait_for_timeout(300)
+    assert page.evaluate("[...document.querySelectorAll('video')].every(one => one.paused)")
+    page.click(f"button:text-is('{words.text('flash.show')}')")
+    expect(page.locator("video").first).to_be_visible()
+    at.ready()
+    page.keyboard.press("Space")
+    until(page, "[...document.querySelectorAll('video')].every(one => one.currentTime > 0.1)")
+    page.keyboard.press("1")
+    page.keyboard.press("Control+Enter")
+    page.wait_for_selector("[data-ready] .part")
+    assert page.locator("#flash").count() == 0  # once is enough
+    assert at.troubles == []

@@ -16,6 +16,7 @@ from typing import Any, Final
 
 from screentest._util.atomic import atomic_output, write_whole
 from screentest.annotate.answers import STEPS, Step, Unit, check_answer
+from screentest.annotate.flashes import are_risky
 from screentest.annotate.language import Language
 from screentest.annotate.media import Padding, Prepared, served_length
 from screentest.annotate.records import PICKED
@@ -28,6 +29,7 @@ SCHEMA: Final = 1
 _SCRIPTS: Final = ("bundle.js", "players.js", "prompt.js", "form.js", "keys.js", "parts.js")
 _STATIC: Final = (*_SCRIPTS, "watch.js", "style.css")
 _CHUNK: Final = 1 << 20
+NOTHING: Final[Mapping[Path, int]] = {}
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,8 +48,12 @@ def write_bundle(
     language: Language,
     *,
     ties: bool = False,
+    flashes: Mapping[Path, int] = NOTHING,
 ) -> dict[str, Key]:
-    """Write pages, videos and the key; gives what each page shows."""
+    """Write pages, videos and the key; gives what each page shows.
+
+    ``flashes`` says how often a second each video flashes.
+    """
     if out.exists() and (not out.is_dir() or any(out.iterdir())):
         raise UserError(f"{out} is not empty", advice="Give a new folder.")
     pages = out / "pages"
@@ -59,7 +65,8 @@ def write_bundle(
         videos = _copy_videos(unit, prepared, pages / "media")
         for left in (0, 1) if of_two(unit.task) else (0,):
             page = secrets.token_urlsafe(12)
-            text = _page(unit, left, videos, page, language, ties=ties)
+            flashing = any(are_risky(flashes.get(video.path, 0)) for video in unit.videos)
+            text = _page(unit, left, videos, page, language, ties=ties, flashing=flashing)
             (pages / f"{page}.html").write_text(text, encoding="utf-8")
             keys[page] = Key(unit.key, left)
     listed = {page: {"unit": key.unit, "left": key.left} for page, key in keys.items()}
@@ -94,7 +101,14 @@ def task_of(key: Path) -> VoteTask:
 
 
 def _page(
-    unit: Unit, left: int, videos: Sequence[str], page: str, language: Language, *, ties: bool
+    unit: Unit,
+    left: int,
+    videos: Sequence[str],
+    page: str,
+    language: Language,
+    *,
+    ties: bool,
+    flashing: bool,
 ) -> str:
     order = videos if left == 0 else videos[::-1]
     screen = Screen(
@@ -110,6 +124,7 @@ def _page(
         harmed="",
         chosen="",
         parts=[],
+        flashing=flashing,
     )
     second = None
     if unit.task is VoteTask.CHECK:
@@ -128,7 +143,8 @@ def _text(unit: Unit) -> list[Line]:
         return [Line(unit.prompt)]
     return [
         Line(clip.caption)
-        if clip.span is None
+        # Times of captions tell which scenes of a pair were moved or left out.
+        if clip.span is None or of_two(unit.task)
         else Line(clip.caption, float(clip.span.start), float(clip.span.end))
         for clip in unit.clips
     ]

@@ -10,6 +10,7 @@ import typer
 
 from screentest.annotate.answers import Unit
 from screentest.annotate.bundle import write_bundle
+from screentest.annotate.flashes import measure_all
 from screentest.annotate.language import read_language
 from screentest.annotate.language import translate as translate_prompts
 from screentest.annotate.material import read_units
@@ -198,7 +199,8 @@ def bundle(
     units = read_units(place, task_named(task), questions=questions)
     videos = [video.path for unit in units for video in unit.videos]
     prepared = prepare_all(videos, media_folder(place), progress=watched())
-    keys = write_bundle(units, prepared, out, words, ties=ties)
+    flashes = measure_all(videos, progress=watched())
+    keys = write_bundle(units, prepared, out, words, ties=ties, flashes=flashes)
     err().print(f"{plural(len(keys), 'page')} in {out / 'pages'}", soft_wrap=True)
 
 

@@ -21,7 +21,7 @@ from screentest.annotate.material import read_units
 from screentest.annotate.media import prepare_all
 from screentest.annotate.people import hashed
 from screentest.annotate.store import Database, default_store, open_database
-from screentest.annotate.store.project import keep_units
+from screentest.annotate.store.project import keep_units, measure_flashes
 from screentest.annotate.web import api, pages
 from screentest.annotate.web.guard import Guard, Throttle
 from screentest.annotate.web.visitor import SignedOut, Site, allowed_origins, is_loopback
@@ -47,6 +47,7 @@ def open_project(
     prepared = prepare_all(videos, media_folder(place), progress=progress)
     database = open_database(store, create=True)
     keep_units(database, task, units, prepared)
+    measure_flashes(database, prepared, progress=progress)
     return database, units
 
 

@@ -12,11 +12,37 @@ from typing import Any
 from sqlalchemy import Connection, insert, select, update
 
 from screentest.annotate.answers import Unit
+from screentest.annotate.flashes import measure_all
 from screentest.annotate.media import Prepared
 from screentest.annotate.store.database import Database
 from screentest.annotate.store.schema import files, texts, units
-from screentest.core import UserError
+from screentest.core import Progress, UserError
 from screentest.judges.votes import VoteTask
+
+
+def measure_flashes(
+    database: Database, prepared: Mapping[Path, Prepared], *, progress: Progress | None = None
+) -> None:
+    """Measure each video that is not measured yet, and keep it: it takes as long as decoding."""
+    stamps = {path: _stamp(path) for path in prepared}
+    with database.read() as connection:
+        known = {
+            row.path: row.stamp
+            for row in connection.execute(select(files.c.path, files.c.stamp)).all()
+        }
+    new = [path for path, stamp in stamps.items() if known.get(str(path)) != stamp]
+    if not new:
+        return
+    found = measure_all(new, progress=progress)
+    with database.write() as connection:
+        for path, flashes in found.items():
+            row = {"flashes": flashes, "stamp": stamps[path]}
+            connection.execute(update(files).where(files.c.path == str(path)).values(row))
+
+
+def _stamp(path: Path) -> str:
+    status = path.stat()
+    return f"{status.st_size}-{status.st_mtime_ns}"
 
 
 def keep_units(

@@ -23,6 +23,7 @@ from sqlalchemy import (
     Table,
     Text,
     UniqueConstraint,
+    inspect,
     text,
 )
 
@@ -61,6 +62,8 @@ files = Table(
     Column("bytes", Integer, nullable=False),
     Column("seconds", Float, nullable=False),
     Column("kind", String(20), nullable=False),
+    Column("flashes", Integer),  # a second, in its worst second
+    Column("stamp", String(40)),  # of the file that was measured
 )
 
 units = Table(
@@ -190,4 +193,12 @@ def _first(connection: Connection) -> None:
     metadata.create_all(connection)
 
 
-MIGRATIONS: Final[tuple[Callable[[Connection], None], ...]] = (_first,)
+def _flashes(connection: Connection) -> None:
+    """How often a video flashes; a store that is made now has it already."""
+    there = {column["name"] for column in inspect(connection).get_columns("files")}
+    for name, kind in (("flashes", "INTEGER"), ("stamp", "VARCHAR(40)")):
+        if name not in there:
+            connection.execute(text(f"ALTER TABLE files ADD COLUMN {name} {kind}"))
+
+
+MIGRATIONS: Final[tuple[Callable[[Connection], None], ...]] = (_first, _flashes)

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import cache
-from importlib.resources import files
+from importlib.resources import files as resources
 from typing import Any
 
 from fastapi import Request
@@ -16,9 +16,10 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from sqlalchemy import Connection, Row, select
 
 from screentest.annotate.answers import Step
+from screentest.annotate.flashes import are_risky
 from screentest.annotate.language import Language, passage_hash
 from screentest.annotate.sitting import seen_marks, side_of
-from screentest.annotate.store.schema import media, texts, translations, units, votes
+from screentest.annotate.store.schema import files, media, texts, translations, units, votes
 from screentest.annotate.web.visitor import Visitor, language_of, site_of
 from screentest.judges.votes import VoteTask, of_two
 
@@ -80,7 +81,7 @@ def moment(at: float) -> str:
 @cache
 def static_files() -> dict[str, bytes]:
     """Every file that pages may ask for, in memory: nothing else can be reached."""
-    folder = files("screentest.annotate.web") / "static"
+    folder = resources("screentest.annotate.web") / "static"
     return {file.name: file.read_bytes() for file in folder.iterdir() if file.is_file()}
 
 
@@ -127,6 +128,8 @@ class Screen:
     """The side of the damaged video; empty while it must not be known."""
     chosen: str
     parts: Sequence[MarkedPart]
+    flashing: bool = False
+    """Whether one of the videos flashes so quickly that people must be warned; never which."""
 
     @property
     def two(self) -> bool:
@@ -140,7 +143,9 @@ def screen_of(connection: Connection, sitting: Row[Any], language: str) -> Scree
     text = connection.execute(select(texts).where(texts.c.id == unit.text_id)).one()
     step = Step(sitting.step)
     revealed = step is Step.CHECK
-    lines = _lines(connection, text, language)
+    # The captions' times are those of the intact video: beside both videos they tell which scenes
+    # were moved or left out.
+    lines = _lines(connection, text, language, timed=revealed or not of_two(VoteTask(unit.task)))
     sides = connection.execute(
         select(media.c.side, media.c.id)
         .where(media.c.sitting_id == sitting.id)
@@ -159,13 +164,23 @@ def screen_of(connection: Connection, sitting: Row[Any], language: str) -> Scree
         harmed=side_of(1, sitting.left_video) if revealed else "",
         chosen=_chosen(connection, sitting) if revealed else "",
         parts=_parts(connection, sitting, unit) if revealed else [],
+        flashing=not revealed and _flashing(connection, unit),
     )
 
 
-def _lines(connection: Connection, text: Row[Any], language: str) -> list[Line]:
+def _flashing(connection: Connection, unit: Row[Any]) -> bool:
+    shown = [unit.first_file, unit.second_file]
+    found = connection.execute(select(files.c.flashes).where(files.c.id.in_(shown))).scalars()
+    return any(are_risky(flashes or 0) for flashes in found)
+
+
+def _lines(connection: Connection, text: Row[Any], language: str, *, timed: bool) -> list[Line]:
     passages: list[tuple[str, float | None, float | None]]
     if text.clips:
-        passages = [(clip[0], *(clip[1:] or (None, None))) for clip in text.clips]
+        passages = [
+            (clip[0], *(clip[1:] or (None, None))) if timed else (clip[0], None, None)
+            for clip in text.clips
+        ]
     else:
         passages = [(text.prompt, None, None)]
     known = {

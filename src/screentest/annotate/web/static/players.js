@@ -4,6 +4,8 @@ const linkedBox = document.querySelector("#linked");
 const speedBox = document.querySelector("#speed");
 const loopButton = document.querySelector("#loop");
 const bigPlay = document.querySelector("#play");
+// A video that flashes is neither shown nor played before the warning was answered.
+const held = () => stage.dataset.held === "1";
 
 export const clock = (seconds) => {
   const whole = Math.max(0, Math.floor(seconds));
@@ -25,6 +27,7 @@ class Player {
     root.querySelector(".full").addEventListener("click", () => (activate(this), fullScreen()));
     this.bar.addEventListener("input", () => (activate(this), seekTo(Number(this.bar.value))));
     video.addEventListener("click", () => (activate(this), toggle()));
+    video.addEventListener("play", () => held() && video.pause());
     video.addEventListener("loadedmetadata", () => this.measured());
     video.addEventListener("error", () => (root.querySelector(".problem").hidden = false));
     for (const name of ["play", "pause", "ended"]) video.addEventListener(name, () => this.changed());
@@ -96,6 +99,7 @@ export function seekTo(seconds) {
 }
 export const seekBy = (seconds) => seekTo(active.video.currentTime + seconds);
 export function toggle() {
+  if (held()) return;
   const pausing = meant().some((one) => one.playing);
   for (const one of meant()) {
     if (pausing) one.video.pause();
@@ -158,5 +162,10 @@ requestAnimationFrame(smooth);
 speedBox.addEventListener("change", setSpeed);
 loopButton.addEventListener("click", setLoop);
 bigPlay.addEventListener("click", toggle);
+document.querySelector("#flash-show")?.addEventListener("click", () => {
+  delete stage.dataset.held;
+  document.querySelector("#flash").remove();
+  bigPlay.focus();
+});
 document.querySelector("#back").addEventListener("click", () => seekBy(-1));
 document.querySelector("#forward").addEventListener("click", () => seekBy(1));

@@ -1,0 +1,91 @@
+"""Flashes by the rule of WCAG 2.3.1, on films whose flashes are known."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+from sqlalchemy import select, text
+
+from screentest.annotate.flashes import MOST, flashes_in
+from screentest.annotate.server import open_project
+from screentest.annotate.store import open_database
+from screentest.annotate.store.schema import files
+from screentest.judges.votes import VoteTask
+from screentest.testing.checks import write_film
+from tests.annotate.stand import Stand
+
+RATE = 24
+Colour = tuple[int, int, int]
+BLACK, WHITE, RED = (0, 0, 0), (255, 255, 255), (220, 0, 0)
+
+
+def flashing(times: int, one: Colour, two: Colour, share: float = 1.0) -> list[NDArray[np.uint8]]:
+    """Two seconds, ``times`` flashes in each, in a part of the picture."""
+    pictures = []
+    for number in range(2 * RATE):
+        picture = np.full((48, 64, 3), 128, np.uint8)
+        lit = number * 2 * times // RATE % 2
+        picture[:, : round(64 * share)] = one if lit else two
+        pictures.append(picture)
+    return pictures
+
+
+@pytest.mark.parametrize(
+    ("pictures", "risky"),
+    [
+        (lambda: flashing(3, WHITE, BLACK), False),
+        (lambda: flashing(4, WHITE, BLACK), True),
+        (lambda: flashing(12, WHITE, BLACK), True),
+        (lambda: flashing(12, WHITE, BLACK, share=0.2), False),
+        (lambda: flashing(12, WHITE, BLACK, share=0.3), True),
+        # Linear light: less than a tenth apart; and both above 0.8.
+        (lambda: flashing(12, (60, 60, 60), (30, 30, 30)), False),
+        (lambda: flashing(12, WHITE, (240, 240, 240)), False),
+        # A saturated red on black: a small change of luminance, a large one of red.
+        (lambda: flashing(12, RED, (60, 0, 0)), True),
+        # A fade, however far it goes, is no flash.
+        (lambda: [np.full((48, 64, 3), 5 * n, np.uint8) for n in range(48)], False),
+    ],
+)
+def test_the_rule(
+    tmp_path: Path, pictures: Callable[[], list[NDArray[np.uint8]]], risky: bool
+) -> None:
+    film = write_film(tmp_path / "film.mp4", pictures(), RATE)
+    assert (flashes_in(film) > MOST) is risky
+
+
+def test_each_video_is_measured_once_and_kept(
+    stand: Stand, testbed: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    store = tmp_path / "votes.sqlite"
+    database, _ = open_project(testbed, store, VoteTask.CHECK)
+    with database.read() as connection:
+        rows = connection.execute(select(files.c.path, files.c.flashes, files.c.stamp)).all()
+    database.close()
+    assert rows
+    assert all(row.flashes is not None and row.stamp for row in rows)
+    monkeypatch.setattr("screentest.annotate.store.project.measure_all", _never)
+    again, _ = open_project(testbed, store, VoteTask.CHECK)
+    again.close()
+
+
+def _never(*_: object, **__: object) -> None:
+    raise AssertionError("measured again")
+
+
+def test_a_store_of_the_first_schema_gets_the_columns(tmp_path: Path) -> None:
+    store = tmp_path / "votes.sqlite"
+    database = open_database(store, create=True)
+    with database.write() as connection:
+        for name in ("flashes", "stamp"):
+            connection.execute(text(f"ALTER TABLE files DROP COLUMN {name}"))
+        connection.execute(text("UPDATE meta SET value = '1' WHERE name = 'schema'"))
+    database.close()
+    again = open_database(store)
+    with again.read() as connection:
+        assert connection.execute(select(files.c.flashes)).all() == []
+    again.close()
