@@ -61,6 +61,7 @@ from screentest.scores.remote import Cache
 from screentest.scores.results import read_results
 from screentest.scores.suite import SuiteItems, read_suite
 from screentest.scores.tasks import score_items
+from screentest.video.limits import Limits
 
 if TYPE_CHECKING:
     from fractions import Fraction
@@ -102,6 +103,7 @@ def score(
     out: File = "scores",
     detector: str = "default",
     allow_damaged: bool = False,
+    max_file_size: float = 100.0,
     retry: str = "transient",
     allow_remote: bool = False,
     cache_limit: float = 20.0,
@@ -112,7 +114,7 @@ def score(
     ``data`` are a suite's own files, such as its prompts; ``generated`` the folder of videos that
     the generator ``model_name`` made of them. ``retry`` says which failures are tried again:
     transient, all, none. With ``allow_remote`` videos may have addresses (http, s3, gs); at most
-    ``cache_limit`` GB of them are kept at a time.
+    ``cache_limit`` GB of them are kept at a time. Files above ``max_file_size`` GB are not read.
     """
     if retry not in list(Retry):
         raise BadOption(f"invalid --retry {retry!r}", advice=f"One of {', '.join(Retry)}.")
@@ -126,7 +128,12 @@ def score(
     names = metric_names(given) if given else list(read_suite(suite).metrics)
     for name in names:
         resolve(name)  # a misspelled name leaves no run behind
-    settings = settings_of(work, detector=detector, allow_damaged=allow_damaged)
+    settings = settings_of(
+        work,
+        detector=detector,
+        allow_damaged=allow_damaged,
+        limits=Limits(file_bytes=round(max_file_size * 1e9)),
+    )
     cap = cap_of(work, settings)
     folder = Path(out)
     arguments = {"suite": "" if given else suite, "metrics": names, "models": settings.models}
@@ -554,7 +561,6 @@ class _Sources:
         from screentest.manifests.importers import Corpus, read_corpus
         from screentest.manifests.parted import in_groups_of
         from screentest.testbeds.join import Joined, join_sources
-        from screentest.video.limits import Limits
 
         if isinstance(films, str | PathLike):
             corpus = read_corpus(Path(films), form)

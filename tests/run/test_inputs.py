@@ -6,13 +6,14 @@ import hashlib
 import os
 import shutil
 import socket
+from concurrent.futures import CancelledError
 from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
 
 import pytest
 
-from screentest.core import Clip, Item, Script, Span
+from screentest.core import Clip, Item, Script, Silent, Span
 from screentest.run import (
     ABSENT,
     InlineEngine,
@@ -36,7 +37,9 @@ def film(tmp_path: Path, sample: Path) -> Path:
 def reads(monkeypatch: pytest.MonkeyPatch) -> list[Path]:
     """Which files were read to be hashed. The clock is a day ahead, so that all are settled."""
     seen: list[Path] = []
-    monkeypatch.setattr(module, "hash_file", lambda path: seen.append(path) or hash_file(path))
+    monkeypatch.setattr(
+        module, "hash_file", lambda path, *more: seen.append(path) or hash_file(path, *more)
+    )
     now = module.time.time_ns
     monkeypatch.setattr(module.time, "time_ns", lambda: now() + 86_400 * 10**9)
     return seen
@@ -131,3 +134,45 @@ def test_a_video_that_appears_is_a_changed_input(store: RunStore, film: Path) ->
     assert (made(), made()) == (1, 0)  # a missing file is not looked for over and over
     shutil.copy(film, item.video)
     assert made() == 1
+
+
+# Files that take long, or claim any size.
+
+
+def test_a_file_above_the_limit_is_not_read(tmp_path: Path, store: RunStore) -> None:
+    sparse = tmp_path / "sparse.mp4"
+    sparse.touch()
+    os.truncate(sparse, 15 << 40)
+    assert hash_file(sparse) == f"too_large {15 << 40}"
+    assert store.inputs.of_file(sparse) == f"too_large {15 << 40}"
+    assert not store.inputs.is_large(sparse), "nothing to read ahead"
+    store.inputs.largest = 10
+    assert store.inputs.of_file(tmp_path) == ABSENT
+    small = tmp_path / "small.mp4"
+    small.write_bytes(b"eleven bytes")
+    assert store.inputs.of_file(small) == "too_large 12"
+    store.inputs.largest = 12
+    assert store.inputs.of_file(small) == hashlib.sha256(b"eleven bytes").hexdigest()
+
+
+def test_large_files_are_hashed_ahead(
+    film: Path, store: RunStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(module, "LARGE", 1)
+    assert store.inputs.is_large(film)
+    store.inputs.begin([film, film])
+    store.inputs.wait(Silent())
+    assert store.inputs.of_file(film) == hash_file(film)
+
+
+def test_closing_a_run_stops_the_hashing(tmp_path: Path) -> None:
+    """Of 90 GB, which take a minute; the test would wait for it."""
+    sparse = tmp_path / "sparse.mp4"
+    sparse.touch()
+    os.truncate(sparse, 90_000_000_000)
+    with RunStore(tmp_path / "run", command="test") as store:
+        store.inputs.begin([sparse])
+        (begun,) = store.inputs._ahead.values()
+    assert begun.done()
+    with pytest.raises(CancelledError):
+        begun.result()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -230,3 +231,27 @@ def test_a_model_that_is_missing_fails_those_who_ask_for_it(tmp_path: Path) -> N
     lost = found["videoscore.visual_quality"].failure
     assert lost is not None
     assert lost.reason is Reason.MISSING_MODEL
+
+
+@pytest.mark.parametrize("large", [1 << 30, 1])
+def test_a_file_that_claims_any_size_holds_nobody_up(
+    large: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """15 TB of nothing; with ``large`` = 1 the good film is one that is hashed ahead."""
+    from screentest.run import InlineEngine, RunStore, inputs
+    from screentest.scores.results import read_results
+    from screentest.scores.tasks import score_items
+
+    monkeypatch.setattr(inputs, "LARGE", large)
+    sparse = tmp_path / "sparse.mp4"
+    sparse.touch()
+    os.truncate(sparse, 15 << 40)
+    items = [Item("sparse", sparse), Item("good", SAMPLE.video)]
+    with RunStore(tmp_path / "run", command="score") as store:
+        done = score_items(store, items, ["frozen"], engine=InlineEngine())
+        found = {value.item: value.outcome for value in read_results(store).values}
+    assert (done.total, done.made, done.pending) == (2, 2, 0)
+    assert done.failures == {Reason.TOO_LARGE: 1}
+    assert found["good"].ok
+    assert found["sparse"].failure is not None
+    assert "16,492.7 GB" in found["sparse"].failure.detail

@@ -61,6 +61,9 @@ def score(
     ] = "",
     detector: Annotated[str, typer.Option(metavar="NAME", help="Who finds the shots.")] = "default",
     allow_damaged: DamagedOption = False,
+    max_file_size: Annotated[
+        float, typer.Option(help="GB; a larger file is not read.", min=1e-6)
+    ] = 100.0,
     retry: Annotated[
         str, typer.Option(metavar="WHICH", help="Failures to try again: transient, all, none.")
     ] = "transient",
@@ -102,6 +105,7 @@ def score(
         out=out,
         detector=detector,
         allow_damaged=allow_damaged,
+        max_file_size=max_file_size,
         retry=retry,
         allow_remote=allow_remote,
         cache_limit=cache_limit,

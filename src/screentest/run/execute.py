@@ -48,6 +48,19 @@ class Execution:
         """Records still to be made; start the same command again for them."""
         return self.total - self.reused - self.made
 
+    def __add__(self, other: Execution) -> Execution:
+        """Both as one, where the work was done in two steps."""
+        failures = Counter(self.failures)
+        failures.update(other.failures)
+        return Execution(
+            self.total + other.total,
+            self.reused + other.reused,
+            self.made + other.made,
+            dict(sorted(failures.items())),
+            self.changed + other.changed,
+            self.signal if self.signal is not None else other.signal,
+        )
+
     @property
     def exit_code(self) -> int:
         """For a command line: 0, or 128 and the number of the signal as shells have it."""

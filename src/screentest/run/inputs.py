@@ -1,7 +1,8 @@
 """What was looked at, as hashes of content: a changed video makes only its own records old.
 
 A file is hashed once and then known by its path, size, times and inode; a copy with another
-name or date but the same bytes is the same input.
+name or date but the same bytes is the same input. Large files are read ahead, beside the work on
+others; what is larger than allowed is never read.
 """
 
 from __future__ import annotations
@@ -11,19 +12,28 @@ import json
 import os
 import sqlite3
 import stat
+import threading
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
+from concurrent.futures import CancelledError, Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from screentest.core import Item, to_json
+from screentest.core import Item, Progress, to_json
 from screentest.run.records import SqlRow, insert, select, update
 from screentest.run.writer import Writer
+from screentest.video.limits import DEFAULT_LIMITS
 
 ABSENT: Final = "absent"
 """In place of the hash where there is no plain file that may be read. When one appears,
 that is a changed input, and what failed for lack of it is tried again."""
+
+LARGE: Final = 1 << 30
+"""Files from this size on are hashed beside the work on others."""
+_AHEAD: Final = 2  # files at a time: disks are slower than processors
+_BLOCK: Final = 1 << 20
+_LOOK: Final = 0.2  # seconds between two looks at how far it is
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,18 +73,34 @@ class Stamp:
         return max(self.mtime_ns, self.ctime_ns) < time.time_ns() - step
 
 
-def hash_file(path: Path) -> str:
-    """The sha256 of a plain file, read piece by piece; ABSENT for anything else."""
+def _nobody(count: int) -> None:
+    pass
+
+
+def hash_file(
+    path: Path, largest: int = DEFAULT_LIMITS.file_bytes, tell: Callable[[int], None] = _nobody
+) -> str:
+    """The sha256 of a plain file, read piece by piece; ABSENT for anything else.
+
+    A file with more than ``largest`` bytes is not read and goes by its size. ``tell`` hears of each
+    piece.
+    """
     try:
         # A pipe must not make us wait for somebody to write into it.
         descriptor = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0))
     except (OSError, ValueError):
         return ABSENT
     try:
-        if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+        status = os.fstat(descriptor)
+        if not stat.S_ISREG(status.st_mode):
             return ABSENT
-        with open(descriptor, "rb", closefd=False) as file:
-            return hashlib.file_digest(file, "sha256").hexdigest()
+        if status.st_size > largest:
+            return f"too_large {status.st_size}"
+        digest = hashlib.sha256()
+        while block := os.read(descriptor, _BLOCK):
+            digest.update(block)
+            tell(len(block))
+        return digest.hexdigest()
     except OSError:
         return ABSENT
     finally:
@@ -109,19 +135,67 @@ class InputHashes:
     def __init__(self, writer: Writer, folder: Path) -> None:
         self._writer = writer
         self._folder = folder
+        self.largest = DEFAULT_LIMITS.file_bytes
+        self._ahead: dict[Path, Future[str]] = {}
+        self._pool: ThreadPoolExecutor | None = None
+        self._closing = threading.Event()
+        self._read = 0
+
+    def is_large(self, path: Path) -> bool:
+        """Whether hashing this file takes long."""
+        stamp = Stamp.of(path)
+        return stamp is not None and LARGE <= stamp.size <= self.largest
+
+    def begin(self, paths: Iterable[Path]) -> None:
+        """Hash these files from now on, in threads of their own."""
+        for path in paths:
+            if path not in self._ahead:
+                self._pool = self._pool or ThreadPoolExecutor(_AHEAD, "hashing")
+                self._ahead[path] = self._pool.submit(self._of_file, path)
+
+    def wait(self, progress: Progress) -> None:
+        """Wait until all that was begun is hashed, and show how far it is."""
+        left = [one for one in self._ahead.values() if not one.done()]
+        if not left:
+            return
+        stamps = filter(None, map(Stamp.of, self._ahead))
+        shown = self._read >> 20
+        with progress:
+            total = sum(one.size for one in stamps) >> 20
+            progress.begin("hashing large files", total=total, unit="MB", done=shown)
+            while left:
+                left = list(wait(left, _LOOK).not_done)
+                now = self._read >> 20
+                progress.advance(now - shown)
+                shown = now
+
+    def close(self) -> None:
+        """Stop reading."""
+        self._closing.set()
+        if self._pool is not None:
+            self._pool.shutdown(cancel_futures=True)
 
     def of_file(self, path: Path) -> str:
         """The hash of a file, from memory where the file has not changed."""
+        begun = self._ahead.pop(path, None)
+        return self._of_file(path) if begun is None else begun.result()
+
+    def _tell(self, count: int) -> None:
+        self._read += count  # a progress bar may miss a piece
+        if self._closing.is_set():
+            raise CancelledError
+
+    def _of_file(self, path: Path) -> str:
         before = Stamp.of(path)
         if before is None:
             return ABSENT
         if not _is_text(before.path):
-            return hash_file(path)
+            return hash_file(path, self.largest, self._tell)
         known = self._writer.do(lambda db: self._known(db, before.path))
         if known is not None and known[1] == before:
             return known[2]
-        found = hash_file(path)
-        if found != ABSENT and before.settled and before.current:
+        found = hash_file(path, self.largest, self._tell)
+        if found != ABSENT and before.size <= self.largest and before.settled and before.current:
             self._writer.do(lambda db: self._remember(db, before, found))
         return found
 

@@ -74,6 +74,7 @@ def read_settings(
     device: str = "auto",
     allow_damaged: bool = False,
     detector: str = "default",
+    limits: Limits = DEFAULT_LIMITS,
 ) -> Settings:
     """Settings from texts and files; ``models`` are a profile and choices one by one."""
     return Settings(
@@ -83,6 +84,7 @@ def read_settings(
         detector=detector,
         prices=read_prices(prices) if prices else Prices(),
         allow_damaged=allow_damaged,
+        limits=limits,
     )
 
 
@@ -111,6 +113,7 @@ def settings_of(
     *,
     detector: str = "default",
     allow_damaged: bool = False,
+    limits: Limits = DEFAULT_LIMITS,
 ) -> Settings:
     """Settings from the options of a job or of a command."""
     prompts, prices = options.get("prompts"), options.get("prices")
@@ -122,6 +125,7 @@ def settings_of(
         device=options.get("device", "auto"),
         allow_damaged=allow_damaged,
         detector=detector,
+        limits=limits,
     )
 
 

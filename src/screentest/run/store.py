@@ -69,6 +69,7 @@ class RunStore(RunReader):
             self._start_row = _start_row(command, arguments or {})
             self._start = self._writer.do(self._begin)
             self.inputs = InputHashes(self._writer, folder)
+            undo.callback(self.inputs.close)
             self.ledger = Ledger(self._writer, folder, self._start, max_cost)
             _sync_folder(folder)
             undo.pop_all()  # nothing went wrong
@@ -85,6 +86,7 @@ class RunStore(RunReader):
 
     def close(self) -> None:
         """Note how this start ended, write what waits, then let others write."""
+        self.inputs.close()
         row = {**self._start_row, "ended": now(), "ending": self._ending}
         with suppress(StorageError):  # the full disk was reported; a start without an end
             # looks like one that was killed

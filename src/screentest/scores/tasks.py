@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass
+from pathlib import Path
 
-from screentest.core.calls import Progress
+from screentest.core.calls import Progress, Silent
 from screentest.core.errors import UserError
 from screentest.core.item import Item
 from screentest.core.metric import Metric
@@ -80,7 +81,6 @@ def score_tasks(
     cache: Cache | None = None,
 ) -> list[Task]:
     """One task per item with a record for each metric; ``cache`` is for videos elsewhere."""
-    _refuse_twins(items)
     items, fetching, digests = localized(items, cache)
     tasks = []
     for item in items:
@@ -89,8 +89,7 @@ def score_tasks(
             RecordKey(item.id, one.name, signature=str(one.signature), inputs=inputs): one.text
             for one in metrics
         }
-        paths = [path for path in (item.video, item.source, *item.references) if path]
-        files = [Stamp.of(path) for path in paths if path not in digests]
+        files = [Stamp.of(path) for path in _files(item) if path not in digests]
         tasks.append(
             Task(
                 tuple(keys),
@@ -117,15 +116,35 @@ def score_items(
 ) -> Execution:
     """Score ``items`` with the metrics of these specs, or go on with it.
 
-    With a ``cache``, videos may have addresses on other machines.
+    With a ``cache``, videos may have addresses on other machines. Items with large files come last:
+    their files are read while the others are measured.
     """
+    _refuse_twins(items)
     chosen = settings or Settings()
     signed = signed_metrics(metrics, chosen)
     store.keep_items(items)
     store.keep_evaluators([one.note for one in signed])
     keep_models(store, chosen, roles_of(signed))
-    tasks = score_tasks(store, items, signed, chosen, cache=cache)
-    return execute(store, tasks, engine=engine, retry=retry, progress=progress)
+    store.inputs.largest = chosen.limits.file_bytes
+    large = {item.id for item in items if any(map(store.inputs.is_large, _files(item)))}
+    last = [item for item in items if item.id in large]
+    store.inputs.begin(path for item in last for path in _files(item))
+
+    def score(some: Sequence[Item]) -> Execution:
+        tasks = score_tasks(store, some, signed, chosen, cache=cache)
+        return execute(store, tasks, engine=engine, retry=retry, progress=progress)
+
+    done = score([item for item in items if item.id not in large])
+    if not last:
+        return done
+    if done.signal is not None:  # without hashes there are no records to plan: they are counted
+        return done + Execution(len(last) * len(signed), reused=0, made=0)
+    store.inputs.wait(progress or Silent())
+    return done + score(last)
+
+
+def _files(item: Item) -> list[Path]:
+    return [path for path in (item.video, item.source, *item.references) if path]
 
 
 def _refuse_twins(items: Sequence[Item]) -> None:

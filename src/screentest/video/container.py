@@ -67,6 +67,7 @@ def open_container(path: Path, limits: Limits = DEFAULT_LIMITS) -> InputContaine
     """
     file = PlainFile(path)
     try:
+        limits.check_file(file.size)
         return _open_checked(path, file, limits)
     except BaseException:
         file.close()  # the traceback may keep it alive for long

@@ -26,8 +26,10 @@ _MOST = 1 << 60
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """What a file may ask for. All are checked by what is decoded, not by what it promises."""
+    """What a file may ask for. Pictures are checked by what is decoded, not by what it promises."""
 
+    file_bytes: int = 100_000_000_000
+    """Size of the file, by what the file system says: a sparse one can claim any size."""
     pixels: int = 36_000_000
     """Width times height of one picture; 8K (7680×4320) is 33 million."""
     frames: int = 2_000_000
@@ -45,6 +47,17 @@ class Limits:
         for limit in fields(self):
             if not 0 < getattr(self, limit.name) <= _MOST:  # NaN is neither
                 raise ValueError(f"invalid limit {limit.name}: must be in (0, {_MOST}]")
+
+    def check_file(self, size: int) -> None:
+        """Raise VideoError where a file has more bytes than allowed."""
+        if size > self.file_bytes:
+            raise VideoError(
+                Reason.TOO_LARGE,
+                f"the file has {size / 1e9:,.1f} GB, "
+                f"above the limit of {self.file_bytes / 1e9:,.1f}",
+                advice="Make a smaller copy of the video, or raise --max-file-size "
+                "(Limits.file_bytes) if you trust it.",
+            )
 
     def check_size(self, width: int, height: int) -> None:
         """Raise VideoError where a picture of this size is too large."""
@@ -126,6 +139,11 @@ class PlainFile:
     def seek(self, offset: int, whence: int = os.SEEK_SET) -> int:
         """Go to a place in the file."""
         return os.lseek(self._descriptor, offset, whence)
+
+    @property
+    def size(self) -> int:
+        """The bytes that the file system says it has."""
+        return os.fstat(self._descriptor).st_size
 
     def tell(self) -> int:
         """Where the next byte is read."""
