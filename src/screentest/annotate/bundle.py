@@ -7,6 +7,7 @@ pages, one for each order.
 from __future__ import annotations
 
 import json
+import math
 import secrets
 import time
 from collections.abc import Mapping, Sequence
@@ -23,6 +24,7 @@ from screentest.annotate.records import PICKED
 from screentest.annotate.sitting import VOTE_ID, picked_video, side_of
 from screentest.annotate.web.screens import Line, MarkedPart, Screen, render, static_files
 from screentest.core import UserError
+from screentest.core.codec import parse_json
 from screentest.judges.votes import VoteRecord, VoteTask, of_two
 
 SCHEMA: Final = 1
@@ -82,12 +84,12 @@ def read_answers(path: Path, key: Path, units: Sequence[Unit]) -> list[VoteRecor
     records = []
     for number, line in enumerate(_lines(path), start=1):
         try:
-            row = json.loads(line)
+            row = parse_json(line)
             answer = row["answer"]
-            answer = json.loads(answer) if isinstance(answer, str) else answer
+            answer = parse_json(answer) if isinstance(answer, str) else answer
             page = pages[answer["page"]]
             records.append(_record(task, known[page.unit], page, str(row["worker"]), answer))
-        except (KeyError, TypeError, ValueError, AttributeError) as error:
+        except (KeyError, TypeError, ValueError, AttributeError, OverflowError) as error:
             raise UserError(
                 f"{path}, answer {number}: {type(error).__name__}: {error}",
                 advice='Write {"worker": …, "answer": …} with what the page sent.',
@@ -166,10 +168,12 @@ def _copy_videos(unit: Unit, prepared: Mapping[Path, Prepared], folder: Path) ->
 
 def _read_key(path: Path) -> tuple[VoteTask, dict[str, Key]]:
     try:
-        document = json.loads(path.read_bytes())
+        document = parse_json(path.read_bytes())
         if document["schema"] != SCHEMA:
             raise ValueError(f"schema {document['schema']}")
         pages = {page: Key(one["unit"], one["left"]) for page, one in document["pages"].items()}
+        if any(key.left not in (0, 1) or not isinstance(key.unit, str) for key in pages.values()):
+            raise ValueError("a page has a unit and, on its left, video 0 or 1")
         return VoteTask(document["task"]), pages
     except (OSError, KeyError, TypeError, ValueError, AttributeError) as error:
         raise UserError(f"{path} is not the key of a bundle: {error}") from None
@@ -211,7 +215,7 @@ def _record(
         worker=worker,
         left=("intact", "changed")[key.left] if of_two(task) else "",
         duration=unit.seconds,
-        seconds=float(answer["seconds"]),
+        seconds=_finite(answer["seconds"]),
         at=time.time(),
         gold=unit.gold is not None,
         excluded=False,
@@ -224,5 +228,11 @@ def _record(
         verdict=said.get("verdict"),
         text=said.get("text"),
         comment=str(answer.get("comment") or ""),
-        watched={str(side): float(share) for side, share in answer["watched"].items()},
+        watched={str(side): _finite(share) for side, share in answer["watched"].items()},
     )
+
+
+def _finite(given: object) -> float:
+    if isinstance(given, bool) or not isinstance(given, int | float) or not math.isfinite(given):
+        raise ValueError("a time or share must be a finite number")
+    return float(given)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -10,6 +9,7 @@ from typing import Any
 
 from screentest.annotate.answers import Footage, HarmMark, Unit, UnitQuestion, check_gold
 from screentest.core import BadOption, Item, NoValue, PairKind, UserError
+from screentest.core.codec import parse_json
 from screentest.judges.votes import VoteTask, of_two
 from screentest.manifests.manifest import read_manifest
 from screentest.testbeds.files import file_in, video_in
@@ -195,7 +195,7 @@ def _rows(path: Path) -> list[tuple[int, Mapping[str, Any]]]:
         if not line.strip():
             continue
         try:
-            row = json.loads(line)
+            row = parse_json(line)
         except ValueError:
             row = None
         if not isinstance(row, dict):

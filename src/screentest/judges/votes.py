@@ -11,6 +11,7 @@ from __future__ import annotations
 import csv
 import io
 import json
+import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, fields
 from datetime import UTC, datetime
@@ -20,11 +21,14 @@ from typing import Any, Final
 
 from screentest._util.text import plain_cell, safe_cell
 from screentest.core import Aspect, BadOption
+from screentest.core.codec import DecodeError, from_object, parse_json
 
 SCHEMA: Final = 1
 PAIR_COLUMNS: Final = ("video", "aspect", "choice")
 """What a vote on a pair needs to count."""
 CHOICES: Final = ("intact", "changed", "tie")
+LARGEST: Final = 1 << 30
+"""Bytes of a file of votes: some millions of votes."""
 _FLAGS: Final = {"true": True, "false": False}
 
 
@@ -130,6 +134,8 @@ def read_votes(path: Path, *, whole: bool = False) -> list[VoteRecord]:
     With ``whole`` every column of an export must be there: what is stored again lacks nothing.
     """
     try:
+        if path.stat().st_size > LARGEST:
+            raise BadOption(f"{path} has more than {LARGEST:,} bytes", advice="Split it.")
         text = path.read_bytes().decode("utf-8-sig")  # line ends as they are
     except (OSError, UnicodeDecodeError) as error:
         raise BadOption(f"the votes in {path} cannot be read: {error}") from None
@@ -138,7 +144,7 @@ def read_votes(path: Path, *, whole: bool = False) -> list[VoteRecord]:
     for number, row in enumerate(rows, start=1):
         try:
             records.append(_record(row, whole))
-        except (KeyError, ValueError, TypeError) as error:
+        except (KeyError, ValueError, TypeError, OverflowError, DecodeError) as error:
             raise BadOption(f"{path}, vote {number}: {_message(error)}") from None
     return records
 
@@ -173,7 +179,7 @@ def _cell(value: object) -> object:
 
 def _json_rows(text: str, path: Path, whole: bool) -> list[Any]:
     try:
-        document = json.loads(text)
+        document = parse_json(text)
     except ValueError as error:
         raise BadOption(f"{path} is not JSON: {error}") from None
     known = isinstance(document, dict) and document.get("schema", not whole) in (True, SCHEMA)
@@ -199,7 +205,13 @@ def _csv_rows(text: str, path: Path, whole: bool) -> list[Any]:
             if whole
             else f"Columns: {', '.join(PAIR_COLUMNS)}.",
         )
-    return [_from_cells(row) for row in reader]
+    rows = []
+    try:
+        for row in reader:
+            rows.append(_from_cells(row))
+    except (ValueError, csv.Error) as error:
+        raise BadOption(f"{path}, vote {len(rows) + 1}: {error}") from None
+    return rows
 
 
 def _from_cells(row: Mapping[str, str]) -> dict[str, Any]:
@@ -214,7 +226,7 @@ def _from_cells(row: Mapping[str, str]) -> dict[str, Any]:
         plain["clips"] = int(plain["clips"])
     for name in ("answers", "watched"):
         if name in plain:
-            plain[name] = json.loads(plain[name])
+            plain[name] = parse_json(plain[name])
     return plain
 
 
@@ -235,7 +247,15 @@ def _record(row: Any, whole: bool) -> VoteRecord:
     for name in ("gold", "excluded", "finished"):
         if values.get(name) is not None:
             values[name] = read_flag(name, values[name])
-    record = VoteRecord(**values)
+    record = from_object(VoteRecord, values)
+    for name in ("severity", "duration", "seconds", "score", "at"):
+        if not math.isfinite(getattr(record, name) or 0.0):
+            raise ValueError(f"invalid {name}: must be finite")
+    if not all(map(math.isfinite, record.watched.values())):
+        raise ValueError("invalid watched: must be finite")
+    for name, value in values.items():
+        if isinstance(value, str) and name not in ("comment", "text") and _odd(value):
+            raise ValueError(f"invalid {name}: it has characters that no store keeps")
     if of_two(record.task) and record.finished:
         if any(not values.get(name) for name in PAIR_COLUMNS):
             raise ValueError(f"lacks one of {', '.join(PAIR_COLUMNS)}")
@@ -243,6 +263,10 @@ def _record(row: Any, whole: bool) -> VoteRecord:
             raise ValueError(f"invalid choice {record.choice!r}: must be {', '.join(CHOICES)}")
         Aspect(record.aspect)
     return record
+
+
+def _odd(text: str) -> bool:
+    return "\0" in text or any("\ud800" <= one <= "\udfff" for one in text)
 
 
 def _message(error: Exception) -> str:

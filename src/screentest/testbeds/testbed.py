@@ -262,6 +262,8 @@ def _span(where: str, span: Span) -> Iterator[str]:
 
 
 def _video(where: str, file: VideoFile) -> Iterator[str]:
+    if not PurePosixPath(file.path).name:
+        yield f"{where}.path: names no file"
     if not 0 <= file.duration <= _LONGEST:
         yield f"{where}.duration: invalid duration {file.duration}"
     for name in ("bytes", "frames", "width", "height"):

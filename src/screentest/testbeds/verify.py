@@ -214,7 +214,8 @@ def stray_files(folder: Path, testbed: Testbed) -> Iterator[VerificationFinding]
     for source in testbed.sources:
         known.add(source.prompt)
         for file in source.intact:
-            known |= {file.path, str(Path(file.path).with_suffix(".json").as_posix())}
+            if Path(file.path).name:
+                known |= {file.path, Path(file.path).with_suffix(".json").as_posix()}
     known |= {pair.changed.path for pair in testbed.pairs}
     for path in sorted(folder.rglob("*")):
         name = path.relative_to(folder)
@@ -311,6 +312,8 @@ class _Examination:
                 )
 
     def _record(self, file: VideoFile) -> Iterator[VerificationFinding]:
+        if not Path(file.path).name:
+            return  # reported already
         name = Path(file.path).with_suffix(".json").as_posix()
         wrong = partial(VerificationFinding, "files", name)
         try:

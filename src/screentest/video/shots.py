@@ -18,10 +18,10 @@ from typing import Any
 
 from screentest._util.text import printable
 from screentest.core.calls import Progress
-from screentest.core.codec import DecodeError
+from screentest.core.codec import DecodeError, parse_json
 from screentest.core.errors import BadOption, NoValue
 from screentest.core.frames import VideoInfo
-from screentest.core.item import Shot, Span, Time, Transition, timecode
+from screentest.core.item import Shot, Span, Time, Transition, seconds, timecode
 from screentest.core.registry import build
 from screentest.video.detectors import Boundary, ShotDetector
 from screentest.video.limits import DEFAULT_LIMITS, Limits
@@ -116,8 +116,8 @@ def json_text(shots: Sequence[Shot], about: Mapping[str, Any] | None = None) -> 
 def shots_from_json(text: str | bytes) -> list[Shot]:
     """The shots that ``json_text`` wrote."""
     try:
-        return [_from_dict(row) for row in json.loads(text)["shots"]]
-    except (KeyError, TypeError, ValueError, ZeroDivisionError) as error:
+        return [_from_dict(row) for row in parse_json(text)["shots"]]
+    except (KeyError, TypeError, ValueError, AttributeError, BadOption) as error:
         raise DecodeError(
             f"not a cut list: {type(error).__name__}: {error}",
             advice="Write one with `screentest shots VIDEO --format json`.",
@@ -209,9 +209,9 @@ def _as_dict(number: int, shot: Shot) -> dict[str, Any]:
 def _from_dict(row: Mapping[str, Any]) -> Shot:
     gradual = row.get("gradual")
     return Shot(
-        Span(Fraction(row["start"]), Fraction(row["end"])),
+        Span(seconds(row["start"]), seconds(row["end"])),
         Transition(row["transition"]),
-        Span(Fraction(gradual[0]), Fraction(gradual[1])) if gradual else None,
+        Span(seconds(gradual[0]), seconds(gradual[1])) if gradual else None,
         tuple(str(name) for name in row.get("found_by", ())),
     )
 

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from screentest.core import Failure, Outcome, Progress, Silent, UserError
+from screentest.core.codec import parse_json
 from screentest.manifests.manifest import read_manifest
 from screentest.models.runtimes import batches
 from screentest.suites.etva.data import read_prompts
@@ -66,7 +66,7 @@ def _is_manifest(path: Path) -> bool:
     try:
         with path.open(encoding="utf-8-sig", errors="replace") as file:
             first = next((line for line in file if line.strip()), "")
-        row = json.loads(first)
+        row = parse_json(first)
     except (OSError, ValueError):
         return False
     return isinstance(row, dict) and "video" in row

@@ -10,7 +10,6 @@
 from __future__ import annotations
 
 import hashlib
-import json
 import os
 import re
 from collections.abc import Iterable, Iterator, Sequence
@@ -20,6 +19,7 @@ from pathlib import Path
 
 from screentest._util.atomic import write_whole
 from screentest.core import Outcome, Reason, UserError, from_json, to_json
+from screentest.core.codec import parse_json
 from screentest.suites.etva.data import ReleasedPrompt, read_prompts
 from screentest.suites.etva.graph import Category, SceneGraph, read_category
 
@@ -229,7 +229,7 @@ def _is_released(path: Path) -> bool:
     for line in _lines(path):
         if line.strip():
             try:
-                row = json.loads(line)
+                row = parse_json(line)
             except ValueError:
                 return False
             questions = row.get("questions") if isinstance(row, dict) else None

@@ -10,7 +10,6 @@ Examples:
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Annotated, Any, Literal
@@ -23,6 +22,7 @@ from screentest.cli.console import plural
 from screentest.cli.options import BACKENDS, JsonOption, shares
 from screentest.cli.tables import print_indented, print_models, show
 from screentest.core import BadOption, Column, Image, Table
+from screentest.core.codec import parse_json
 from screentest.judges.votes import VoteTask, read_votes
 from screentest.manifests.manifest import write_manifest
 from screentest.reports.charts import save
@@ -143,7 +143,7 @@ def _categories(path: Path | None) -> dict[str, str]:
     if path is None:
         return {}
     try:
-        content = json.loads(path.read_text(encoding="utf-8"))
+        content = parse_json(path.read_text(encoding="utf-8"))
     except (OSError, ValueError) as error:
         raise BadOption(f"cannot read {path}: {error}") from None
     if not isinstance(content, dict) or not all(isinstance(one, str) for one in content.values()):

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 from pydantic import ValidationError
 
+from screentest.core.codec import parse_json
 from screentest.core.errors import ManifestError, StorageError
 from screentest.core.item import Clip, Item, Script, Span, seconds
 from screentest.core.outcome import Failure
@@ -109,8 +109,8 @@ def read_shots(path: Path) -> list[Description]:
     """All shots of a captions file, or of a JSON file with one description in the paper's form."""
     if path.suffix.lower() == ".json":
         try:
-            document = json.loads(path.read_text(encoding="utf-8-sig"))
-        except (OSError, ValueError, RecursionError) as error:
+            document = parse_json(path.read_text(encoding="utf-8-sig"))
+        except (OSError, ValueError) as error:
             raise ManifestError(f"cannot read {path}: {error}") from None
         many = document if isinstance(document, list) else [document]
         if not all(isinstance(one, dict) for one in many):

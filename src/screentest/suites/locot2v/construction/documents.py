@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from screentest.core import BadOption, StorageError, UserError
+from screentest.core.codec import parse_json
 from screentest.manifests.manifest import write_manifest
 from screentest.suites.locot2v.construction.stages import SourceVideo
 from screentest.suites.locot2v.construction.texts import REVIEWED, Unreadable, read_back, worded
@@ -96,7 +97,7 @@ class Documents:
 
     def _content(self, path: Path) -> dict[str, Any]:
         try:
-            content = json.loads(path.read_text(encoding="utf-8"))
+            content = parse_json(path.read_text(encoding="utf-8"))
         except (OSError, ValueError) as error:
             raise UserError(
                 f"cannot read {path}: {error}",
