@@ -121,8 +121,14 @@ def test_flipped_bytes_are_noticed(tmp_path: Path) -> None:
         taken(archive, "model.bin", tmp_path / "out")
 
 
-@pytest.mark.parametrize("kind", [tarfile.SYMTYPE, tarfile.LNKTYPE, tarfile.FIFOTYPE])
-def test_links_and_pipes_in_a_tar_are_refused(tmp_path: Path, kind: bytes) -> None:
+@pytest.mark.parametrize(
+    "kind",
+    [
+        *(tarfile.SYMTYPE, tarfile.LNKTYPE, tarfile.FIFOTYPE),
+        *(tarfile.CHRTYPE, tarfile.BLKTYPE, tarfile.DIRTYPE),
+    ],
+)
+def test_links_pipes_and_devices_in_a_tar_are_refused(tmp_path: Path, kind: bytes) -> None:
     (tmp_path / "secret").write_text("not for you")
     with tarfile.open(tmp_path / "a", "w:gz") as package:
         info = tarfile.TarInfo("model.bin")
@@ -177,6 +183,67 @@ def test_a_bomb_beside_the_wanted_file_is_stopped(tmp_path: Path) -> None:
     assert (tmp_path / "a").stat().st_size < 300_000
 
     with pytest.raises(BadArchive, match="more than it should"):
+        taken(tmp_path / "a", "model.bin", tmp_path / "out")
+
+
+@pytest.mark.parametrize("kind", [tarfile.GNUTYPE_LONGNAME, tarfile.XHDTYPE, tarfile.XGLTYPE])
+def test_a_header_of_gigabytes_is_not_read(tmp_path: Path, kind: bytes) -> None:
+    info = tarfile.TarInfo("long")
+    info.type, info.size = kind, 4 << 30
+    with gzip.open(tmp_path / "a", "wb") as packed:
+        packed.write(info.tobuf(tarfile.GNU_FORMAT))
+        packed.write(bytes(10_000))
+
+    with pytest.raises(BadArchive, match="not that of a package"):
+        take(tmp_path / "a", {"model.bin": (10_000, tmp_path / "out")}, limit=8 << 30)
+
+
+def test_a_sparse_member_of_terabytes_is_refused(tmp_path: Path) -> None:
+    """A few bytes that say: the rest is zeros."""
+    info = tarfile.TarInfo("model.bin")
+    info.type, info.size = tarfile.GNUTYPE_SPARSE, 0
+    header = bytearray(info.tobuf(tarfile.GNU_FORMAT))
+    header[483:495] = b"%011o\0" % (8**11 - 1)  # its real size: 8 GB
+    header[148:156] = b" " * 8
+    header[148:156] = b"%06o\0 " % sum(header)
+    with gzip.open(tmp_path / "a", "wb") as packed:
+        packed.write(bytes(header) + bytes(1024))
+
+    with pytest.raises(BadArchive, match="should have"):
+        taken(tmp_path / "a", "model.bin", tmp_path / "out")
+    assert not (tmp_path / "out").exists()
+
+
+def test_a_tar_of_very_many_members_is_stopped(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("screentest.models.downloads._MOST_MEMBERS", 1000)
+    with gzip.open(tmp_path / "a", "wb", compresslevel=1) as packed:
+        packed.write(tarfile.TarInfo("x").tobuf() * 1100)
+
+    with pytest.raises(BadArchive, match="more than 1,000 members"):
+        take(tmp_path / "a", {"model.bin": (10_000, tmp_path / "out")}, limit=1 << 30)
+
+
+def test_a_zip_of_very_many_members_is_not_even_listed(tmp_path: Path) -> None:
+    """Its last record says how long the list is: 300 MB here, of which none is read."""
+    archive = make_zip(tmp_path / "a", [("model.bin", DATA)])
+    for at, value, size in ((10, 0xFFFF, 2), (12, 300 << 20, 4)):
+        content = bytearray(archive.read_bytes())
+        end = content.rindex(b"PK\x05\x06")
+        content[end + at : end + at + size] = value.to_bytes(size, "little")
+        (tmp_path / "many").write_bytes(content)
+        with pytest.raises(BadArchive, match="too many members"):
+            taken(tmp_path / "many", "model.bin", tmp_path / "out")
+
+
+@pytest.mark.parametrize("method", [zipfile.ZIP_LZMA, zipfile.ZIP_BZIP2])
+def test_uncommon_packing_is_refused(tmp_path: Path, method: int) -> None:
+    """Its reader may ask for gigabytes before the first byte is there."""
+    with zipfile.ZipFile(tmp_path / "a", "w", method) as package:
+        package.writestr("model.bin", DATA)
+
+    with pytest.raises(BadArchive, match="uncommon"):
         taken(tmp_path / "a", "model.bin", tmp_path / "out")
 
 

@@ -174,6 +174,14 @@ def _failed(package: Package, why: str) -> NoValue:
 
 _BLOCK = 1 << 20
 _MOST_MEMBERS = 100_000
+_LARGEST_DIRECTORY = 16 << 20
+"""Bytes of the list at the end of a zip, which is read whole before anything else."""
+_LARGEST_HEADER = 1 << 20
+"""Bytes of one long name or one set of attributes in a tar, which is read whole too."""
+_LONG = (
+    *(tarfile.GNUTYPE_LONGNAME, tarfile.GNUTYPE_LONGLINK),
+    *(tarfile.XHDTYPE, tarfile.XGLTYPE, tarfile.SOLARIS_XHDTYPE),
+)
 
 
 class BadArchive(UserError):
@@ -188,8 +196,8 @@ def take(archive: Path, wanted: Mapping[str, tuple[int, Path]], *, limit: int) -
 
     A package is an untrusted archive. Nothing is unpacked by the names inside it: a wanted member
     is copied to a place of our choosing, and only if it is a plain file, is there once, and has the
-    size it should. Links, encrypted members, duplicates and archives that swell beyond a limit are
-    refused.
+    size it should. Links, devices, encrypted members, duplicates and archives that swell beyond a
+    limit, in bytes or in members, are refused.
     """
     try:
         if zipfile.is_zipfile(archive):
@@ -198,7 +206,7 @@ def take(archive: Path, wanted: Mapping[str, tuple[int, Path]], *, limit: int) -
             _take_from_tar(archive, wanted, limit)
     except (
         *(zipfile.BadZipFile, tarfile.TarError, gzip.BadGzipFile),
-        *(zlib.error, lzma.LZMAError, EOFError, NotImplementedError),
+        *(zlib.error, lzma.LZMAError, EOFError, NotImplementedError, ValueError, OverflowError),
     ) as error:
         _discard(wanted)
         raise BadArchive(f"{archive.name} is damaged: {error}") from None
@@ -215,6 +223,7 @@ def is_archive(place: Path) -> bool:
 
 
 def _take_from_zip(archive: Path, wanted: Mapping[str, tuple[int, Path]]) -> None:
+    _must_have_a_short_directory(archive)
     with zipfile.ZipFile(archive) as package:
         members = package.infolist()
         for name, (largest, place) in wanted.items():
@@ -226,9 +235,32 @@ def _take_from_zip(archive: Path, wanted: Mapping[str, tuple[int, Path]]) -> Non
                 raise BadArchive(f"{name} in {archive.name} is not a plain file")
             if member.flag_bits & 1:
                 raise BadArchive(f"{name} in {archive.name} is encrypted")
+            if member.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
+                raise BadArchive(f"{name} in {archive.name} is packed in an uncommon way")
             _must_fit(archive, name, member.file_size, largest)
             with package.open(member) as source:
                 _copy(source, place, largest, f"{name} in {archive.name}")
+
+
+def _must_have_a_short_directory(archive: Path) -> None:
+    """Refuse a zip of millions of members by what its last record says, as the reader takes it."""
+    with archive.open("rb") as file:
+        file.seek(max(0, archive.stat().st_size - (1 << 16) - 22))
+        tail = file.read()
+    end = tail[tail.rfind(b"PK\x05\x06") :]
+    count, size = int.from_bytes(end[10:12], "little"), int.from_bytes(end[12:16], "little")
+    # All bits set: the numbers are in a larger record, which no package of ours needs.
+    if count == 0xFFFF or size > _LARGEST_DIRECTORY:
+        raise BadArchive(f"{archive.name} has too many members")
+
+
+class _TarMember(tarfile.TarInfo):
+    """A member whose header is bounded; the reader would take gigabytes for one name."""
+
+    def _proc_member(self, tarfile: tarfile.TarFile) -> tarfile.TarInfo:
+        if self.type in _LONG and self.size > _LARGEST_HEADER:
+            raise BadArchive(f"a header of {self.size:,} bytes is not that of a package")
+        return super()._proc_member(tarfile)  # type: ignore[misc,no-any-return]
 
 
 def _take_from_tar(archive: Path, wanted: Mapping[str, tuple[int, Path]], limit: int) -> None:
@@ -237,7 +269,9 @@ def _take_from_tar(archive: Path, wanted: Mapping[str, tuple[int, Path]], limit:
         archive.open("rb") as packed,
         gzip.GzipFile(fileobj=packed) as unpacked,
         # As a stream: nothing can jump, so that the limit holds for all that is read.
-        tarfile.open(fileobj=_Limited(unpacked, limit, archive.name), mode="r|") as package,
+        tarfile.open(
+            fileobj=_Limited(unpacked, limit, archive.name), mode="r|", tarinfo=_TarMember
+        ) as package,
     ):
         for number, member in enumerate(package):
             if number >= _MOST_MEMBERS:
