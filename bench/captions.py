@@ -1,7 +1,8 @@
 """How well captions are read: precision and recall per criterion on captions labelled by hand.
 
-Run: python bench/captions.py [--split elsewhere|held_out|rules] [--misses]
-``elsewhere`` needs the folder of test data (SCREENTEST_DATA): its captions do not ship.
+Run: python bench/captions.py [--split long_held_out|long_dev|elsewhere|held_out|rules] [--misses]
+Splits with captions that do not ship need the folder of test data (SCREENTEST_DATA); the long ones
+take further captions from a Vript download: --vript FOLDER.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ import json
 import os
 from pathlib import Path
 
+from tests.testbeds.captions import long_labels
 from tests.testbeds.captions.agreement import Agreement, agreement, eligibility, keys
 
 from screentest.core import from_object
@@ -19,6 +21,7 @@ from screentest.testbeds.captions.facts import CRITERIA, CaptionFacts
 from screentest.testbeds.captions.rules import read_caption, rules_signature
 
 ROOT = Path(__file__).parent.parent
+DATA = Path(os.environ.get("SCREENTEST_DATA", ROOT.parent / "shared" / "data"))
 LABELS = ROOT / "tests/testbeds/captions/labelled.json"
 ELSEWHERE = ROOT / "tests/testbeds/captions/labelled_elsewhere.json"
 
@@ -35,11 +38,10 @@ def labelled(split: str) -> list[tuple[str, CaptionFacts]]:
 
 
 def labelled_elsewhere() -> list[tuple[str, CaptionFacts]]:
-    data = Path(os.environ.get("SCREENTEST_DATA", ROOT.parent / "shared" / "data"))
     content = json.loads(ELSEWHERE.read_text(encoding="utf-8"))
     cases = []
     for entry in content["captions"]:
-        film = json.loads((data / entry["file"]).read_text(encoding="utf-8"))
+        film = json.loads((DATA / entry["file"]).read_text(encoding="utf-8"))
         if isinstance(entry["at"], int):
             caption = next(each["caption"] for each in film["shots"] if each["shot"] == entry["at"])
         else:
@@ -66,27 +68,73 @@ def row(name: str, entries: Agreement, captions: Agreement) -> str:
     return f"| {name} | {entries.labelled} | " + " | ".join(cells) + " |"
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--split", choices=("elsewhere", "held_out", "rules"), default="held_out")
-    parser.add_argument("--misses", action="store_true", help="every difference, one per line")
-    asked = parser.parse_args()
-    cases = labelled(asked.split)
+def show(split: str, *, misses: bool) -> None:
+    cases = labelled(split)
     pairs = [(labels, read_caption(caption)) for caption, labels in cases]
-    print(f"{rules_signature()}: {len(cases)} captions ({asked.split})\n")
+    print(f"{rules_signature()}: {len(cases)} captions ({split})\n")
     print("| criterion | labelled | precision | recall | any: precision | any: recall |")
     print("|---|---|---|---|---|---|")
     entries, captions = agreement(pairs), eligibility(pairs)
     for name in CRITERIA:
         print(row(name, entries[name], captions[name]))
-    if asked.misses:
+    if misses:
         for (caption, labels), (_, found) in zip(cases, pairs, strict=True):
             print(f"\n{caption}")
             for name in CRITERIA:
-                expected, said = keys(labels, name), keys(found, name)
-                for sign, these in (("-", expected - said), ("+", said - expected)):
-                    for each in sorted(these):
-                        print(f"  {sign} {name}: {' / '.join(each)}")
+                _differences(name, keys(labels, name), keys(found, name))
+
+
+def show_long(split: str, vript: Path | None, *, misses: bool) -> None:
+    cases = long_labels.read_labelled(split, DATA, vript)
+    facts = [read_caption(case.text) for case in cases]
+    print(f"{rules_signature()}: {len(cases)} long captions ({split})\n")
+    print("| criterion | found | labelled | precision | recall | any: precision | any: recall |")
+    print("|---|---|---|---|---|---|---|")
+    for name in long_labels.CRITERIA:
+        pairs = list(zip(cases, facts, strict=True))
+        entries = [long_labels.compare(case, said, name) for case, said in pairs]
+        judged = (long_labels.mentions(case, said, name) for case, said in pairs)
+        captions = [one for one in judged if one is not None]
+        cells = [
+            _cell(counts, recall=recall)
+            for counts in (entries, captions)
+            for recall in (False, True)
+        ]
+        sums = (sum(one.found for one in entries), sum(one.labelled for one in entries))
+        print(f"| {name} | {sums[0]} | {sums[1]} | " + " | ".join(cells) + " |")
+    if misses:
+        for case, said in zip(cases, facts, strict=True):
+            print(f"\n{case.name}: {case.text}")
+            for name in long_labels.CRITERIA:
+                sure, may = case.keys(name)
+                _differences(name, sure, long_labels.found_keys(said, name) - may)
+
+
+def _cell(counts: list[long_labels.Counts], *, recall: bool) -> str:
+    value = long_labels.share(counts, recall=recall)
+    between = long_labels.interval(counts, recall=recall)
+    if value is None or between is None:
+        return "–"
+    return f"{value:.2f} ({between[0]:.2f}–{between[1]:.2f})"
+
+
+def _differences(name: str, expected: set[tuple[str, ...]], said: set[tuple[str, ...]]) -> None:
+    for sign, these in (("-", expected - said), ("+", said - expected)):
+        for each in sorted(these):
+            print(f"  {sign} {name}: {' / '.join(each)}")
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    splits = ("long_held_out", "long_dev", "elsewhere", "held_out", "rules")
+    parser.add_argument("--split", choices=splits, default="long_held_out")
+    parser.add_argument("--vript", type=Path, help="a Vript download with captions files")
+    parser.add_argument("--misses", action="store_true", help="every difference, one per line")
+    asked = parser.parse_args()
+    if asked.split.startswith("long_"):
+        show_long(asked.split.removeprefix("long_"), asked.vript, misses=asked.misses)
+    else:
+        show(asked.split, misses=asked.misses)
 
 
 if __name__ == "__main__":

@@ -36,6 +36,10 @@ class Chunk:
     owner: bool = False
     """What owns the next phrase."""
     plural: bool = False
+    concrete: bool = False
+    """Whether it can be seen and pointed at."""
+    compared: bool = False
+    """Only what something else is like."""
     agents: list[Chunk] = field(default_factory=list)
     """Of a verb: who does it."""
 
@@ -79,7 +83,46 @@ def chunks_of(caption: str) -> list[Chunk]:
         if words[at].low == "'s" and len(chunks) > 1 and chunks[-2].is_noun:
             chunks[-2].owner = True
         at = end
-    return [chunk for chunk in chunks if chunk.is_noun or chunk.low != "'s"]
+    chunks = [chunk for chunk in chunks if chunk.is_noun or chunk.low != "'s"]
+    _spread_no(chunks)
+    _find_comparisons(chunks)
+    return chunks
+
+
+def _spread_no(chunks: list[Chunk]) -> None:
+    """ "No cars or people": the second is absent, too."""
+    for number in range(2, len(chunks)):
+        joint, one = chunks[number - 1], chunks[number - 2]
+        if joint.tag is Tag.AND and joint.low in ("or", "nor") and one.is_noun:
+            chunks[number].negated |= one.negated and chunks[number].is_noun
+
+
+_COUNTED = frozenset(
+    (
+        *("group", "layer", "piece", "pair", "row", "bunch", "cluster", "school", "chunk", "patch"),
+        *("pile", "streak", "series", "set", "variety", "couple", "line", "body", "part", "sheet"),
+        *("heap", "stack", "ray", "beam", "stretch", "array", "collection", "mix", "range"),
+    )
+)
+"""Nouns that count or measure what follows "of"."""
+
+
+def _find_comparisons(chunks: list[Chunk]) -> None:
+    """Mark what is only compared with, and what only counts something else."""
+    lex = lexicon()
+    for number, chunk in enumerate(chunks):
+        if not chunk.is_noun:
+            continue
+        following = chunks[number + 1].low if number + 1 < len(chunks) else ""
+        if chunk.low in ("pan", "tilt") and len(chunk.words) == 1:
+            chunk.concrete &= following not in ("left", "right", "up", "down")  # the camera's
+        if following == "of" and lex.singular(chunk.low) in (*_COUNTED, "subject"):
+            chunk.concrete = False
+        before = chunks[number - 1] if number else chunk
+        if before.tag is Tag.PREP and before.low == "like":
+            holder = chunks[number - 2] if number > 1 else chunk
+            chunk.compared = not (holder.is_noun and holder.plural)  # "tools like hammers"
+            chunk.concrete &= not chunk.compared
 
 
 def _phrase_end(words: list[Word], at: int) -> int:
@@ -147,15 +190,27 @@ def _phrase(caption: str, words: list[Word]) -> Chunk:
     while first > 0 and words[first - 1].tag is Tag.NOUN:
         first -= 1
     head = words[-1].low
+    thing = _is_thing(words)
+    kind = "" if thing else lex.kind(head)
+    if head in ("floor", "floors", "line") and len(words) > 1:
+        kind = lex.kind(words[-2].low) if lex.kind(words[-2].low) == "scenes" else kind
     return Chunk(
         Tag.NOUN,
         words,
         name=caption[words[first].start : words[-1].end],
-        kind="" if _is_thing(words) else lex.kind(head),
+        kind=kind,
         negated=any(word.low == "no" for word in words),
         owned=words[0].tag is Tag.POSS,
         plural=_is_plural(head),
+        concrete=thing or (kind != "scenes" and lex.concrete(head) and not _is_name(words)),
     )
+
+
+def _is_name(words: list[Word]) -> bool:
+    """Whether it ends in a name or a title: a capital that no sentence begins with."""
+    last = words[-1]
+    listed = lexicon().singular(last.low) in lexicon().own_things
+    return not listed and last.start > 0 and last.text[0].isupper() and not last.opens
 
 
 def _is_plural(head: str) -> bool:
@@ -169,6 +224,8 @@ def _is_thing(words: list[Word]) -> bool:
     before = words[-2] if len(words) > 1 else words[-1]
     if head in ("light", "lights"):
         return head == "lights" or before.low in ("traffic", "street")
+    if head in ("camera", "cameras"):  # the camera shows; a camera is shown
+        return len(words) > 1 and words[0].low != "the"
     described = any(word.tag in (Tag.COLOUR, Tag.ADJECTIVE) for word in words)
     return (head == "top" and described) or (head == "frame" and bool(before.colours))
 
@@ -189,9 +246,13 @@ class Clauses:
         self._person: Chunk | None = None
         self._thing: Chunk | None = None
         self._many: Chunk | None = None
+        self._actor: Chunk | None = None
         for number, chunk in enumerate(chunks):
             if chunk.tag in _SAYING_VERBS:
                 chunk.agents = self._agents(number)
+                for agent in chunk.agents:
+                    thing = agent.kind in ("animals", "") and agent.concrete and not agent.plural
+                    self._actor = agent if thing else self._actor
                 chunk.negated |= any(agent.negated for agent in chunk.agents)
             elif chunk.is_noun and number and chunks[number - 1].tag is Tag.VERB:
                 chunk.negated |= chunks[number - 1].negated  # "is not wearing shoes"
@@ -237,8 +298,8 @@ class Clauses:
             self._person = chunk
         elif chunk.kind in ("animals", ""):
             self._thing = chunk
-        if chunk.plural:
-            self._many = chunk
+        if chunk.plural and (chunk.kind in ("people", "animals") or self._person is None):
+            self._many = chunk  # "the person … they": of people, also of one
 
     def _agents(self, number: int) -> list[Chunk]:
         verb = self.chunks[number]
@@ -279,8 +340,13 @@ class Clauses:
         root = self.root(at)
         if form == "past" and root is near:
             return self._with_partners(at) if near.kind != "film-term" else []
-        chosen = near if near.animate or not root.animate else root
-        return [chosen] if chosen.kind != "film-term" else []
+        being = root.kind in ("people", "animals")
+        # "a woman with long hair walking" is not walking hair, "a hand reaching" is a hand.
+        own = near.kind in ("people", "animals") or (near.animate and not being)
+        chosen = near if own or not root.animate else root
+        if chosen.kind == "film-term":
+            return []
+        return self._with_partners(at) if chosen is near and own else [chosen]
 
     def _scan(self, number: int, form: str, *, agrees: bool) -> list[Chunk]:
         shown: list[Chunk] = []
@@ -297,7 +363,7 @@ class Clauses:
             elif chunk.tag in _SAYING_VERBS and (chunk.agents or chunk.tag is Tag.VERB):
                 # "The clip shows a man, smiling": it is he who smiles.
                 return chunk.agents or (shown if form == "ing" else [])
-            elif chunk.is_noun and at and self.chunks[at - 1].tag is Tag.VERB:
+            elif chunk.is_noun and at and self.chunks[at - 1].tag in (Tag.VERB, Tag.INFINITIVE):
                 shown = [chunk]
             elif chunk.is_noun and not chunk.owner and not self._is_object(at):
                 if agrees and not self._agrees(at, form):
@@ -317,13 +383,28 @@ class Clauses:
             about = before.low == "of" and holder >= 0 and self.chunks[holder].is_noun
             named = self.chunks[holder] if about else None
             return named is None or not (named.kind == "film-term" or named.low in _GROUPS)
-        if before.tag is Tag.AND and self.chunks[at].kind not in ("people", "animals"):
+        listed = before.tag in (Tag.AND, Tag.COMMA) and self.chunks[at].is_noun
+        if listed and self.chunks[at].kind not in ("people", "animals") and not self._acts(at):
             # "with a hat and glasses": the second hangs where the first does.
             partner = self.before(start)
             holder = self._start(partner) if partner >= 0 and self.chunks[partner].is_noun else -1
             before = self.chunks[holder] if holder >= 0 else before
             return before.tag is Tag.PREP
         return before.tag in (Tag.VERB, Tag.INFINITIVE, Tag.PASSIVE)
+
+    def _acts(self, at: int) -> bool:
+        """Whether a verb follows that agrees: "in the sea, and the boat is moving"."""
+        noun = self.chunks[at]
+        at += 1
+        while at < len(self.chunks) and self.chunks[at].tag is Tag.ADVERB:
+            at += 1
+        if at >= len(self.chunks):
+            return False
+        verb, tag = self.chunks[at].words[0].verb, self.chunks[at].tag
+        if tag is Tag.COPULA:
+            return noun.plural == (self.chunks[at].low in ("are", "were"))
+        many = {"s": False, "base": True}.get(verb.form) if verb is not None else None
+        return tag is Tag.VERB and many == noun.plural
 
     def _start(self, at: int) -> int:
         """What stands before a noun phrase and the one that owns it."""
@@ -338,7 +419,7 @@ class Clauses:
             return not chunk.plural
         if form == "base":
             joined = len(self._with_partners(at)) > 1
-            return chunk.plural or joined or chunk.kind == "people"
+            return chunk.plural or joined or chunk.kind in ("people", "animals")  # "deer leap"
         return True
 
     def _with_partners(self, at: int) -> list[Chunk]:
@@ -354,7 +435,8 @@ class Clauses:
     def _meant(self, pronoun: Chunk) -> list[Chunk]:
         """Whom a pronoun stands for; itself where nobody was named before."""
         if pronoun.low == "it":
-            return [self._thing] if self._thing is not None else []
+            meant = self._actor or self._thing  # "A dog sleeps on the couch, then it gets up"
+            return [meant] if meant is not None else []
         chosen = self._many or self._person if pronoun.low == "they" else self._person
         if chosen is not None:
             return [chosen]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import re
+from collections import defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from enum import StrEnum
@@ -40,6 +41,10 @@ class Lexicon:
     """Colours that are also things."""
     names: frozenset[tuple[str, str]]
     """Two words that are a name together."""
+    things: frozenset[str] = frozenset()
+    """Singular nouns for what can be seen and pointed at, people and animals apart."""
+    own_things: frozenset[str] = frozenset()
+    """Those of our own list: also names of products."""
     small: dict[str, str] = field(default_factory=dict)
     """Word of a closed class → its class."""
     digest: str = ""
@@ -52,7 +57,7 @@ class Lexicon:
         """
         if word in self.plurals:
             return self.plurals[word]
-        if word in ("species", "series"):
+        if word in ("species", "series", "lens"):
             return word
         if word.endswith("cti"):
             return word[:-1] + "us"  # cacti
@@ -68,7 +73,22 @@ class Lexicon:
         """What kind of noun it is; empty for a thing or an unknown word."""
         word = word.rsplit("-", 1)[-1] if word not in self.nouns else word
         single = self.singular(word)
-        return self.nouns.get(word) or self.nouns.get(single) or _by_ending(single)
+        known = self.nouns.get(word) or self.nouns.get(single)
+        return known or ("" if single in self.things else _by_ending(single))
+
+    def concrete(self, word: str) -> bool:
+        """Whether a noun names what can be seen and pointed at: a thing, a person or an animal.
+
+        A word in no list is not one: most of them are names and abstractions.
+
+        >>> [word for word in ("kettles", "daytime", "nurse", "Leon") if lexicon().concrete(word)]
+        ['kettles', 'nurse']
+        """
+        kind = self.kind(word)
+        if kind:
+            return kind in ("people", "animals")
+        word = word if word in self.things else word.rsplit("-", 1)[-1]
+        return word in self.things or self.singular(word) in self.things
 
 
 @cache
@@ -76,11 +96,18 @@ def lexicon() -> Lexicon:
     """The lexicon as packaged."""
     nouns, plurals = _nouns()
     colours = dict(_labelled("colours", default="colour"))
+    things = [word.partition("/")[0] for word in _words("things")]
+    wordnet = _wordnet({*nouns, *things, *_words("adjectives")})
+    for kind in ("people", "animals", "body"):
+        nouns.update(dict.fromkeys(wordnet[kind], kind))
+    taken = {*nouns, *things, *wordnet["thing"], *wordnet["substance"], *_words("small_words")}
     return Lexicon(
-        verbs=_verbs(),
+        verbs=_verbs(wordnet["verb"], taken),
         nouns=nouns,
         plurals=plurals,
-        adjectives=frozenset(_words("adjectives")),
+        adjectives=frozenset([*_words("adjectives"), *wordnet["adjective"]]),
+        things=frozenset([*things, *wordnet["thing"], *wordnet["substance"]]),
+        own_things=frozenset(things),
         colours=frozenset(colours),
         colour_nouns=frozenset(word for word, kind in colours.items() if kind == "noun"),
         names=frozenset(_pair(name) for name in _words("names")),
@@ -119,16 +146,35 @@ def _nouns() -> tuple[dict[str, str], dict[str, str]]:
     nouns: dict[str, str] = {}
     plurals: dict[str, str] = {}
     # Later lists win: "figure" is a person first of all, "stream" a place.
-    for name in ("other_nouns", "scenes", "animals", "people"):
+    for name in ("other_nouns", "scenes", "animals", "people", "things"):
         for word, label in _labelled(name):
             single, *irregular = word.split("/")
-            nouns[single] = label or name
             plurals.update(dict.fromkeys(irregular, single))
+            if name != "things":
+                nouns[single] = label or name
     return nouns, plurals
 
 
-def _verbs() -> dict[str, Verb]:
+def _wordnet(known: set[str]) -> dict[str, list[str]]:
+    """Words by kind; those that are in lists of ours are left to them."""
+    found: dict[str, list[str]] = defaultdict(list)
+    nouns = set(known)
+    for word, kind in sorted(_labelled("wordnet"), key=lambda pair: pair[1] == "verb"):
+        if kind != "adjective" and kind != "verb":
+            nouns.add(word)
+        if word not in known and (kind != "verb" or word.partition("/")[0] not in nouns):
+            found[kind].append(word)
+    return found
+
+
+def _verbs(more: list[str], taken: set[str]) -> dict[str, Verb]:
+    """Those of our lists, and ``more`` that say nothing of movement and are no other words."""
     verbs: dict[str, Verb] = {}
+    for word in more:
+        base, *irregular = word.split("/")
+        for form, written in _forms(base, irregular):
+            if written not in taken:
+                verbs[written] = Verb(base, form, motion=False)
     for name in ("still", "motion"):
         for word in _words(name):
             base, *irregular = word.split("/")
@@ -247,6 +293,8 @@ class Word:
     """The colours in it, as written: two in "brown-and-white"."""
     colour_of: str = ""
     """What has the colour, where the word says it itself: the hair of "white-haired"."""
+    opens: bool = False
+    """Whether it is the first word of a sentence."""
 
     @property
     def end(self) -> int:
@@ -256,7 +304,10 @@ class Word:
 
 def split_words(caption: str) -> list[Word]:
     """The words of a caption, not tagged yet."""
-    return [
-        Word(found[0], found.start(), found[0].lower().replace("’", "'"))
-        for found in _WORD.finditer(caption)
-    ]
+    words: list[Word] = []
+    opens = True
+    for found in _WORD.finditer(caption):
+        low = found[0].lower().replace("’", "'")
+        words.append(Word(found[0], found.start(), low, opens=opens))
+        opens = low in ".!?:;" or (opens and not low[0].isalnum())
+    return words

@@ -101,6 +101,8 @@ class _Tagger:
         """The word that ``previous`` is the tag of."""
         self.joined = False
         """Whether "and" came since the last finite verb."""
+        self.room = 1
+        """How many finite verbs may still come: one, and one for each word that opens a clause."""
 
     def settle(self, number: int) -> None:
         word = self.words[number]
@@ -108,12 +110,15 @@ class _Tagger:
         if word.tag is Tag.STOP:
             self.finite = None
             self.joined = False
-        elif word.tag is Tag.AND:
-            self.joined = True
+            self.room = 1
+        elif word.tag in (Tag.AND, Tag.COMMA, Tag.SUBORDINATE, Tag.RELATIVE, Tag.PRONOUN):
+            self.joined |= word.tag is Tag.AND
+            self.room = max(self.room, 0) + 1
         elif word.tag is Tag.VERB:
             if word.verb is None or word.verb.form != "ing" or self.previous is Tag.COPULA:
                 self.finite = word
                 self.joined = False
+                self.room -= 1
         elif word.tag is Tag.NOUN:
             self.head = word.low
         if word.tag is not Tag.ADVERB:
@@ -145,6 +150,8 @@ class _Tagger:
         if word.verb is not None:
             return self._verb(number, word, word.verb)
         tag = self._other(low)
+        if tag is Tag.NOUN and "-" in low and not self.lex.concrete(low) and not self.lex.kind(low):
+            return Tag.ADJECTIVE if self._begins_noun(self._next(number)) else tag  # "hard-shell"
         if tag is Tag.ADJECTIVE and self.previous is Tag.DET and low not in _NEVER_NOUNS:
             following = self._next(number)
             alone = following in ".;" or self.lex.small.get(following) in ("preposition", "copula")
@@ -174,6 +181,8 @@ class _Tagger:
             return Tag.DET
         if word.low == "no":
             return Tag.DET
+        if word.low == "what" and following in self.lex.verbs:
+            return Tag.RELATIVE  # "what appears to be a hut"
         if word.low == "next" and self.previous is Tag.DET:
             return Tag.ADJECTIVE
         if word.low == "one" and not self._begins_noun(following):
@@ -280,7 +289,9 @@ class _Tagger:
 
     def _verb(self, number: int, word: Word, verb: Verb) -> Tag:
         following = self._next(number)
-        noun_follows = self._begins_noun(following) and following not in self.lex.verbs
+        noun_follows = self._begins_noun(following) and (
+            following not in self.lex.verbs or following in self.lex.things  # "of swirling sand"
+        )
         match verb.form:
             case "ing":
                 return self._ing(word.low, following, noun_follows)
@@ -294,6 +305,8 @@ class _Tagger:
     def _ing(self, low: str, following: str, noun_follows: bool) -> Tag:
         after = self.lex.small.get(following, "")
         compound = self.previous is Tag.NOUN and after not in ("preposition", "determiner")
+        if low == "setting" and following == "sun":
+            return Tag.PARTICIPLE
         if low in _NOUN_ING and (compound or self.previous in (*_BEFORE_NOUN, Tag.PREP, Tag.AND)):
             return Tag.NOUN
         if self.previous is Tag.COPULA:
@@ -339,6 +352,8 @@ class _Tagger:
             verb = self.lex.verbs.get(following)
             if after == "copula" or (verb is not None and verb.form in ("base", "past")):
                 return Tag.NOUN
+        if self.previous is Tag.NOUN and self.room < 1 and low not in ("is", "has"):
+            return Tag.NOUN  # "he adjusts the shoulder straps"
         if self.previous is Tag.NOUN and self._plural(self.head):
             return Tag.VERB if after in _AFTER_VERB else Tag.NOUN  # "a man in jeans plays with"
         form = self._finite_form

@@ -23,7 +23,9 @@ from screentest.testbeds.captions.facts import (
     Placed,
 )
 from screentest.testbeds.captions.rules import read_caption, rules_signature
+from tests.testbeds.captions import long_labels
 from tests.testbeds.captions.agreement import agreement, eligibility, keys
+from tests.testbeds.captions.long_labels import LabelledCaption, compare, found_keys, share
 
 LABELS = json.loads((Path(__file__).parent / "labelled.json").read_text(encoding="utf-8"))
 
@@ -77,7 +79,9 @@ def test_colours(caption: str, expected: list[tuple[str, str]]) -> None:
         ("In the upper left corner there is a logo.", [("upper left", "logo")]),
         ("The man turns left.", [("left", "man")]),
         ("A car moves from left to right.", [("left to right", "car")]),
-        ("He holds a cup in his left hand.", [("left", "hand")]),
+        ("He holds a cup in his left hand.", []),  # and may be anywhere
+        ("A logo is on the top right corner of its back.", []),
+        ("Two birds sit on the left of the frame.", [("left", "birds")]),
         ("To the left of the desk, a lamp glows.", [("left", "lamp")]),
         ("A bird above the roof.", [("above", "bird")]),
         ("She has left the room.", []),
@@ -261,7 +265,7 @@ def test_labels_quote_their_captions() -> None:
             for key in keys(labels_of(entry), name):
                 for text in key:
                     for word in text.split():
-                        assert word[:4] in caption, (word, caption)
+                        assert word[:3] in caption, (word, caption)
 
 
 # Floors a little under what bench/captions.py prints, so that a change that makes the rules
@@ -290,6 +294,30 @@ def test_agreement_with_labels(split: str) -> None:
         assert (entries[name].precision or 0) >= precision, (name, str(entries[name]))
         assert (entries[name].recall or 0) >= recall, (name, str(entries[name]))
         assert (captions[name].recall or 0) >= mentions, (name, str(captions[name]))
+
+
+def test_captions_in_the_manner_of_vript() -> None:
+    """Written by us; what the rules read of them is held. Nothing is measured here."""
+    own = Path(__file__).parent / "labelled_own.json"
+    for entry in json.loads(own.read_text(encoding="utf-8"))["captions"]:
+        caption = LabelledCaption("own", entry["caption"], entry)
+        facts = read_caption(caption.text)
+        for name in long_labels.CRITERIA:
+            sure, may = caption.keys(name)
+            assert found_keys(facts, name) - may == sure, (name, caption.text)
+
+
+@pytest.mark.parametrize(
+    ("split", "subjects", "movements"), [("dev", 95, 90), ("held_out", 86, 60)]
+)
+def test_long_captions(split: str, subjects: int, movements: int, shared_data: Path) -> None:
+    """Floors a little under what bench/captions.py prints without a Vript download."""
+    cases = long_labels.read_labelled(split, shared_data)
+    facts = [read_caption(case.text) for case in cases]
+    floors = {"subject": subjects, "dynamic_degree": movements}
+    for name, floor in floors.items():
+        counts = [compare(case, said, name) for case, said in zip(cases, facts, strict=True)]
+        assert 100 * (share(counts) or 0) >= floor, name
 
 
 def test_captions_by_others(shared_data: Path) -> None:
@@ -343,7 +371,7 @@ def test_vbench_names_the_same(shared_data: Path) -> None:
 
 def test_the_signature_has_the_lexicon(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     first = rules_signature()
-    assert str(first).startswith("caption_rules|v:1|lexicon:")
+    assert str(first).startswith("caption_rules|v:2|lexicon:")
     for path in HOME.glob("*.txt"):
         (tmp_path / path.name).write_bytes(path.read_bytes())
     with (tmp_path / "colours.txt").open("a") as file:

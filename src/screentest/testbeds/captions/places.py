@@ -29,11 +29,28 @@ def positions(clauses: Clauses, caption: str) -> Iterator[Placed]:
         skip = last + 1
         location = caption[start:end]
         if chunk.is_noun and first == last and _side_of_thing(chunk):
-            yield Placed(location, chunk.name)
+            if _visible(chunk):
+                yield Placed(location, chunk.name)
             continue
-        for thing in _there(clauses, first, last + 1):
-            if thing.kind not in ("film-term", "abstract") and not thing.negated:
-                yield Placed(location, thing.name)
+        if not _on_a_thing(chunks, last + 1):
+            for thing in _there(clauses, first, last + 1):
+                if (_visible(thing) or thing.kind == "body") and not thing.negated:
+                    yield Placed(location, thing.name)
+
+
+def _visible(chunk: Chunk) -> bool:
+    """Things, beings and places. The left hand is not at the left of the picture."""
+    return chunk.concrete or chunk.kind == "scenes" or chunk.tag is Tag.PRONOUN
+
+
+def _on_a_thing(chunks: list[Chunk], end: int) -> bool:
+    """ "On the left corner of its back": a place on a thing, which may be anywhere."""
+    if end < len(chunks) and chunks[end].low in _PARTS:
+        end += 1
+    if end + 1 >= len(chunks) or chunks[end].low != "of":
+        return False
+    thing = chunks[end + 1]
+    return thing.is_noun and (thing.kind == "body" or (thing.owned and thing.kind != "film-term"))
 
 
 def _place(chunks: list[Chunk], number: int) -> tuple[int, int, int, int] | None:
@@ -80,7 +97,7 @@ def _anchored(before: Chunk | None) -> bool:
 
 
 def _side_of_thing(chunk: Chunk) -> bool:
-    """The left hand, the left door; not the left side."""
+    """The left door, the left hand; not the left side."""
     return chunk.low not in _PARTS and any(word.tag is Tag.DIRECTION for word in chunk.words)
 
 
@@ -147,11 +164,31 @@ def backgrounds(clauses: Clauses) -> Iterator[Chunk]:
             found = list(_round_word(clauses, number)) or [chunk]
         elif chunk.tag is Tag.PREP and chunk.low == "behind":
             found = [each for each in _behind(clauses, number) if not each.animate]
-        elif chunk.low == "of" and number > 1 and chunks[number - 1].low == "front":
+        elif chunk.low == "of" and _in_front(chunks, number):
             found = [each for each in _listed(chunks, number + 1) if not each.animate]
-        elif chunk.tag is Tag.PREP and chunk.low == "against":
+        elif chunk.tag is Tag.PREP and chunk.low == "against" and not _contrasts(chunks, number):
             found = [each for each in _listed(chunks, number + 1) if each.kind == "scenes"]
-        yield from (each for each in found if each.kind != "abstract" and not each.negated)
+        named = chunk.low in ("background", "backdrop")
+        yield from (
+            each
+            for each in found
+            if each.kind != "abstract"
+            and each.kind not in ("people", "animals")
+            and not each.negated
+            and (each.kind != "film-term" or each.concrete or (named and each is chunk))
+        )
+
+
+def _in_front(chunks: list[Chunk], number: int) -> bool:
+    """ "In front of", not "to the front of"."""
+    return number > 1 and chunks[number - 1].low == "front" and chunks[number - 2].low == "in"
+
+
+def _contrasts(chunks: list[Chunk], number: int) -> bool:
+    """Whether "against" compares colours, or is where something hits: waves against a cliff."""
+    before = chunks[number - 1] if number else chunks[number]
+    verb = before.words[0].verb
+    return verb is not None and (verb.base == "contrast" or verb.motion)
 
 
 def _round_word(clauses: Clauses, number: int) -> Iterator[Chunk]:
@@ -166,12 +203,16 @@ def _round_word(clauses: Clauses, number: int) -> Iterator[Chunk]:
         yield from before.agents
         return
     if before is None or before.tag is not Tag.PREP:
-        if following is not None and following.tag in (Tag.VERB, Tag.COPULA, Tag.PASSIVE):
+        if following is not None and following.tag is Tag.VERB:
             yield from _rest(chunks, number + 2)
+        elif following is not None and following.tag is Tag.COPULA:
+            yield from _listed(chunks, number + 2)
         return
     if before.low == "on":
         return  # letters on a red background are not in it
     outer = clauses.before(number - 1)
+    while outer > 0 and chunks[outer].tag in (Tag.ADJECTIVE, Tag.PASSIVE):
+        outer = clauses.before(outer)  # "trees visible in the background"
     opens = outer < 0 or chunks[outer].tag in (Tag.STOP, Tag.SUBORDINATE)
     if not opens and chunks[outer].tag in (Tag.COMMA, Tag.AND):
         opens = following is not None and following.is_noun

@@ -10,6 +10,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from itertools import pairwise
 from typing import TypeVar
 
 from screentest.core import Signature
@@ -22,17 +23,53 @@ from screentest.testbeds.captions.places import backgrounds, positions
 
 # Places do not move, except those that are water.
 _WATERS = frozenset(
-    ("stream", "river", "creek", "sea", "ocean", "waterfall", "canal", "lake", "snow")
+    (
+        *("stream", "river", "creek", "sea", "ocean", "waterfall", "canal", "lake", "snow"),
+        *("mist", "fog", "tide", "aurora", "grass"),
+    )
 )
+_BY_BEINGS = frozenset(
+    (
+        *("paint", "draw", "carry", "handle", "catch", "charge", "hand", "put", "take", "clean"),
+        *("arrange", "decorate", "type", "write", "work", "exercise", "perform", "play", "print"),
+        *("build", "fire", "wield", "aim", "join", "guide", "lead", "gather", "place", "set"),
+        *("bring", "touch", "load", "pack", "mount", "wrap", "cut", "iron", "transfer", "clear"),
+    )
+)
+"""What only people and animals are seen to do: a charging phone lies still."""
+_LASTING = frozenset(
+    (
+        *("stretch", "rise", "wind", "run", "extend", "lead", "lean", "bend", "cross", "line"),
+        *("climb", "descend", "merge", "reach", "spread", "cascade", "drop", "break", "part"),
+    )
+)
+"""What a path, a wall or a tree does without moving."""
+_RISING = frozenset(
+    (
+        *("sun", "moon", "smoke", "steam", "water", "tide", "wave", "balloon", "bubble", "flame"),
+        *("mist", "fog", "dust", "lava", "snow", "rain", "cloud"),
+    )
+)
+_ON_IDEAS = frozenset(
+    ("break", "take", "draw", "bring", "catch", "leave", "set", "fill", "raise", "build", "gather")
+)
+"""Verbs that move nothing where their object is an idea: draws attention, breaks the silence."""
 _STATES = frozenset(("seat", "dress", "clothe"))
 """Past participles that say what a person does: is seated, is dressed."""
 
 
 def movements(clauses: Clauses) -> Iterator[CaptionAction]:
     """What moves, the camera apart."""
+    ideas = {
+        id(chunk.words[0])
+        for chunk, then in pairwise(clauses.chunks)
+        if then.is_noun and not then.concrete and then.kind not in ("scenes", "body")
+    }
     for agent, word in _deeds(clauses):
         moves = word.verb is not None and word.verb.motion and word.tag is not Tag.PASSIVE
-        if moves and agent.kind not in ("film-term", "abstract") and not _fixed(agent, word):
+        if word.verb is not None and word.verb.base in _ON_IDEAS:
+            moves &= id(word) not in ideas
+        if moves and _can_move(agent) and not _fixed(agent, word):
             yield CaptionAction(agent.name, word.text)
 
 
@@ -43,10 +80,18 @@ def human_actions(clauses: Clauses) -> Iterator[CaptionAction]:
             yield CaptionAction(agent.name, word.text)
 
 
+def _can_move(agent: Chunk) -> bool:
+    return agent.concrete or agent.animate or lexicon().singular(agent.low) in _WATERS
+
+
 def _fixed(agent: Chunk, word: Word) -> bool:
-    if word.verb is not None and word.verb.base in ("lean", "bend"):
-        return not agent.animate  # a bicycle that leans against a wall stands still
-    return agent.kind == "scenes" and agent.low not in _WATERS
+    base = word.verb.base if word.verb is not None else ""
+    single = lexicon().singular(agent.low)
+    if not agent.animate and base in _LASTING:  # a bicycle that leans against a wall stands still
+        return single not in _RISING
+    if base in _BY_BEINGS:
+        return not agent.animate
+    return agent.kind == "scenes" and single not in _WATERS
 
 
 def _deeds(clauses: Clauses) -> Iterator[tuple[Chunk, Word]]:
@@ -78,7 +123,7 @@ _PASSED = (Tag.ADVERB, Tag.ADJECTIVE, Tag.DET, Tag.PREP)
 def colours(clauses: Clauses) -> Iterator[Coloured]:
     """Every colour that an object is said to have."""
     for number, chunk in enumerate(clauses.chunks):
-        if chunk.negated or not chunk.colours:
+        if chunk.negated or chunk.compared or not chunk.colours:
             continue
         if chunk.is_noun:
             for word in chunk.colours:
@@ -90,7 +135,7 @@ def colours(clauses: Clauses) -> Iterator[Coloured]:
 def _of(word: Word, owner: Chunk) -> Iterator[Coloured]:
     if word.colour_of:
         yield from (Coloured(colour, word.colour_of) for colour in word.colours)
-    elif owner.kind not in ("film-term", "abstract"):
+    elif owner.concrete or owner.kind not in ("film-term", "abstract"):
         yield from (Coloured(colour, owner.name) for colour in word.colours)
 
 
@@ -123,7 +168,7 @@ def _links(chunk: Chunk) -> bool:
 
 
 NAME = "caption_rules"
-VERSION = 1
+VERSION = 2
 
 T = TypeVar("T", bound=tuple[str, ...])
 
@@ -151,7 +196,7 @@ def read_caption(caption: str) -> CaptionFacts:
 def _is_subject(chunk: Chunk) -> bool:
     if chunk.low in ("hand", "hands"):
         return not chunk.owned
-    return chunk.kind in ("", "people", "animals") and chunk.words[-1].text[0].isalpha()
+    return chunk.concrete and chunk.words[-1].text[0].isalpha()
 
 
 def _scenes(chunks: list[Chunk]) -> Iterator[tuple[str]]:
