@@ -48,6 +48,8 @@ class Reason(StrEnum):
     """A model or its weights are not installed."""
     REFUSED = "refused"
     """The model declined to answer, or a filter stopped it."""
+    UNSEEN = "unseen"
+    """The model says that it could not see the pictures."""
     TRUNCATED = "truncated"
     """The answer was cut off at the token limit."""
     UNPARSABLE = "unparsable"

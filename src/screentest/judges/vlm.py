@@ -14,6 +14,7 @@ from screentest.core.registry import register
 from screentest.core.verdict import Choice, Verdict
 from screentest.models.ask import Frames, Placing, Query, send
 from screentest.models.chat.messages import Sampling
+from screentest.models.forms import Grounds
 from screentest.models.templates import ASPECTS, Pictures, Slot, Trusted
 
 # What vision-language judges answer, as schemas, and how an answer becomes a verdict.
@@ -24,7 +25,7 @@ class Preference(BaseModel):
 
     model_config = ConfigDict(extra="forbid")
 
-    reason: str = Field(description="What decided, in one or two sentences.")
+    reason: Grounds = Field(description="What decided, in one or two sentences.")
     better: Literal["first", "second"] = Field(description="The better video.")
 
 

@@ -14,6 +14,8 @@ from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
 from typing import Any, TypeAlias
 
+from screentest.models.chat.messages import SEEN
+
 
 @dataclass(frozen=True, slots=True)
 class Answer:
@@ -149,6 +151,11 @@ class Asked:
         schema = form.get("json_schema", {}).get("schema")
         return schema if isinstance(schema, dict) else None
 
+    @property
+    def fields(self) -> tuple[str, ...]:
+        """The fields of the form, without the one that says whether pictures were seen."""
+        return tuple(name for name in (self.schema or {}).get("properties", ()) if name != SEEN)
+
     @cached_property
     def tokens(self) -> int:
         """The tokens of the request as this server counts them."""
@@ -270,7 +277,10 @@ def plausible(asked: Asked) -> Answer:
     rng = random.Random(asked.digest)
     if asked.schema is None:
         return Answer(rng.choice(("Yes.", "No.")))
-    return Answer(json.dumps(_value(asked.schema, asked.schema.get("$defs", {}), rng, 0)))
+    value = _value(asked.schema, asked.schema.get("$defs", {}), rng, 0)
+    if isinstance(value, dict) and SEEN in value:
+        value[SEEN] = True
+    return Answer(json.dumps(value))
 
 
 def _value(schema: dict[str, Any], defs: dict[str, Any], rng: random.Random, depth: int) -> Any:

@@ -26,7 +26,7 @@ def stage_of(asked: Asked) -> str:
     if asked.schema is None:
         pictured = any(part["type"] == "image_url" for part in asked.parts)
         return "answer" if pictured else "knowledge"
-    fields = set(asked.schema["properties"])
+    fields = set(asked.fields)
     if "entities" in fields:
         return "elements"
     if "answers" in fields:

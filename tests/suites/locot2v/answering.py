@@ -42,7 +42,7 @@ def kind_of(asked: Asked) -> str:
     """Which kind of question a request is, by the form that its answer must have."""
     if asked.schema is None:
         return "describe"
-    fields = frozenset(asked.schema["properties"])
+    fields = frozenset(asked.fields)
     return next(kind for kind, known in KINDS.items() if known == fields)
 
 

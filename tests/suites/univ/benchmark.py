@@ -104,10 +104,7 @@ def _score(asked: Asked) -> dict[str, Any]:
 def _match(asked: Asked) -> dict[str, Any]:
     assert asked.schema is not None
     value = 1.0 if FULL in "\n".join(asked.texts) else 0.5
-    return {
-        name: {"reason": "read", "present": True, "score": value}
-        for name in asked.schema["properties"]
-    }
+    return {name: {"reason": "read", "present": True, "score": value} for name in asked.fields}
 
 
 def judge() -> FakeChatServer:

@@ -22,7 +22,7 @@ Reply = Any
 def kind_of(asked: Asked) -> str:
     """Which question a request is, by the form its answer must have."""
     assert asked.schema is not None
-    fields = set(asked.schema["properties"])
+    fields = set(asked.fields)
     for kind, field in (
         *(("inspect", "findings"), ("score", "comment"), ("overview", "content")),
         *(("describe", "subjects"), ("script", "script"), ("match", "item_1")),
@@ -81,7 +81,7 @@ def matches(score: Callable[[int], float]) -> Callable[[Asked], dict[str, Any]]:
 
     def reply(asked: Asked) -> dict[str, Any]:
         assert asked.schema is not None
-        names = asked.schema["properties"]
+        names = asked.fields
         return {
             name: {"reason": "read", "present": value > 0, "score": value}
             for name in names

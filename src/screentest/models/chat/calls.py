@@ -22,12 +22,12 @@ from screentest.core.calls import CallIntent, CallReceipt, CallStatus, LedgerCli
 from screentest.core.codec import from_json, to_json
 from screentest.core.errors import NoValue, ServiceError
 from screentest.core.outcome import Reason
-from screentest.models.chat import messages, wire
+from screentest.models.chat import wire
 from screentest.models.chat.costs import Price
 from screentest.models.chat.endpoint import Endpoint, Secret
 from screentest.models.chat.faults import CallFault, Clock, FaultKind, Retries
 from screentest.models.chat.messages import ChatAnswer, ChatRequest, ModelReply, Usage
-from screentest.models.chat.parsing import conclude
+from screentest.models.chat.parsing import conclude, repair_turns
 from screentest.models.chat.wire import Dialect
 
 P = ParamSpec("P")
@@ -213,7 +213,6 @@ class Limiter:
             await self._clock.sleep(rest + self._rng.uniform(0, rest / 4))
 
 
-_LONGEST_QUOTE = 4000
 _CONGESTED = (503, 529)
 _NEVER_REACHED = (FaultKind.UNREACHED, FaultKind.NO_SUCH_HOST)
 
@@ -284,11 +283,7 @@ class Caller:
             try:
                 answer = conclude(request, got.reply)
             except NoValue as error:
-                repairable = error.reason is Reason.UNPARSABLE and request.schema is not None
-                if not repairable or repairs == request.max_repairs:
-                    raise
-                quote = got.reply.text[:_LONGEST_QUOTE] or "(nothing)"
-                turns += [("assistant", quote), ("user", messages.repair(error.message))]
+                turns += repair_turns(request, got.reply, error, repairs)
                 continue
             known = [cost for cost in costs if cost is not None]
             return replace(

@@ -13,7 +13,7 @@ from threading import Lock
 from typing import Any
 
 from screentest.core import BadOption, CallIntent, CallReceipt, CallStatus, NoValue, Reason
-from screentest.models.chat.messages import ChatRequest, Picture, Text, Usage, instructions
+from screentest.models.chat.messages import ChatRequest, Picture, Text, Usage
 
 
 class MemoryLedger:
@@ -119,8 +119,8 @@ def estimate_input_tokens(request: ChatRequest, *, instructed: bool = True) -> i
             total += estimate_text_tokens(part.text)
         else:
             total += estimate_picture_tokens(part)
-    if request.schema is not None and instructed:
-        total += estimate_text_tokens(instructions(request.schema))
+    if instructed:
+        total += estimate_text_tokens(request.instructions)
     return total
 
 
@@ -133,8 +133,7 @@ def most_input_tokens(request: ChatRequest, extra_text: str = "", image_tokens: 
     """
     texts = [request.system, extra_text]
     texts += [part.text for part in request.parts if isinstance(part, Text)]
-    if request.schema is not None:
-        texts.append(instructions(request.schema) * 2)  # in words, and as response_format
+    texts.append(request.instructions * 2)  # in words, and as response_format
     total = sum(len(text.encode("utf-8", "replace")) for text in texts) + 64
     for picture in request.pictures:
         patches = math.ceil(picture.width / _PATCH) * math.ceil(picture.height / _PATCH)

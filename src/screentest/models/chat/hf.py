@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from screentest.core import NoValue, Outcome, Reason, attempt, register
@@ -13,9 +14,8 @@ from screentest.models.chat.messages import (
     Sampling,
     Text,
     Usage,
-    instructions,
 )
-from screentest.models.chat.parsing import conclude
+from screentest.models.chat.parsing import conclude, repair_turns
 from screentest.models.optional import optional
 from screentest.models.pictures import to_pillow
 from screentest.models.pretrained import EXTRA, NEUTRAL, ModelDevice, Origin, ready
@@ -75,10 +75,24 @@ class LocalChat:
                 f"{self._name} reads text only and was shown pictures",
                 "Choose a vision-language model for the role chat.",
             )
-        return attempt(lambda: conclude(request, self._generate(request)))
+        return attempt(lambda: self._answer(request))
 
-    def _generate(self, request: ChatRequest) -> ModelReply:
-        inputs = self._inputs(request)
+    def _answer(self, request: ChatRequest) -> ChatAnswer:
+        turns: list[tuple[str, str]] = []
+        usage = Usage(0, 0)
+        for repairs in range(request.max_repairs + 1):
+            reply = self._generate(request, turns)
+            usage = usage + reply.usage
+            try:
+                answer = conclude(request, reply)
+            except NoValue as error:
+                turns += repair_turns(request, reply, error, repairs)
+            else:
+                return replace(answer, usage=usage, attempts=repairs + 1, repairs=repairs)
+        raise AssertionError("the last repair returns or raises")
+
+    def _generate(self, request: ChatRequest, turns: Sequence[tuple[str, str]] = ()) -> ModelReply:
+        inputs = self._inputs(request, turns)
         read = int(inputs["input_ids"].shape[1])
         sampling = request.sampling
         # Never torch's running state: what was asked before must not change this answer.
@@ -106,7 +120,7 @@ class LocalChat:
             usage=Usage(read, written),
         )
 
-    def _inputs(self, request: ChatRequest) -> Any:
+    def _inputs(self, request: ChatRequest, turns: Sequence[tuple[str, str]]) -> Any:
         content: list[dict[str, Any]] = []
         for part in request.parts:
             if isinstance(part, Text):
@@ -114,11 +128,13 @@ class LocalChat:
             else:
                 content.append({"type": "image", "image": to_pillow(part.pixels())})
         if request.schema is not None:
-            content.append({"type": "text", "text": instructions(request.schema)})
+            content.append({"type": "text", "text": request.instructions})
         messages: list[dict[str, Any]] = [{"role": "user", "content": content}]
         if request.system:
             system = [{"type": "text", "text": request.system}]
             messages.insert(0, {"role": "system", "content": system})
+        for role, text in turns:
+            messages.append({"role": role, "content": [{"type": "text", "text": text}]})
         if not self._sees:
             # Templates of text models want a plain string.
             for message in messages:

@@ -29,21 +29,35 @@ if TYPE_CHECKING:
 _DROPPED = ("title", "default")
 
 
+SEEN = "pictures_seen"
+"""The field in which an answer about pictures says whether they could be seen."""
+_SEEN_SCHEMA = {
+    "type": "boolean",
+    "description": "Whether you can see the pictures. If false, nothing else in the answer counts.",
+}
+
+
 @cache
-def json_schema(schema: type[BaseModel]) -> dict[str, Any]:
+def json_schema(schema: type[BaseModel], *, pictures: bool = False) -> dict[str, Any]:
     """The strict JSON schema of a class; raises ValueError where a field has a default.
 
     Strict means: every field required, nothing beside them. A field with a default could fill in
-    what the model never said, so a class that has one is refused.
+    what the model never said, so a class that has one is refused. With ``pictures``, the answer
+    first says whether they could be seen: a model that has to choose between two videos would
+    otherwise choose, whatever reached it.
     """
     made: dict[str, Any] = _strict(schema.model_json_schema(), schema.__name__)
+    if pictures:
+        fields = {SEEN: _SEEN_SCHEMA, **made.get("properties", {})}
+        made |= {"properties": fields, "required": list(fields)}
     return made
 
 
 @cache
-def instructions(schema: type[BaseModel]) -> str:
+def instructions(schema: type[BaseModel], *, pictures: bool = False) -> str:
     """What tells a model in words to answer with such an object."""
-    written = json.dumps(json_schema(schema), ensure_ascii=False, separators=(",", ":"))
+    made = json_schema(schema, pictures=pictures)
+    written = json.dumps(made, ensure_ascii=False, separators=(",", ":"))
     return (
         "Answer with exactly one JSON object and nothing else: no explanation before or after "
         f"it, no second object. It must fit this JSON schema:\n{written}"
@@ -54,7 +68,8 @@ def repair(problem: str) -> str:
     """What is said to a model whose answer did not fit."""
     return (
         f"That answer cannot be read: {problem}. Look at the material again and answer anew "
-        "with exactly one JSON object that fits the schema, and nothing else."
+        "with exactly one JSON object that fits the schema, and nothing else. If there are "
+        f"pictures and you cannot see them, do not guess: answer with {SEEN} false."
     )
 
 
@@ -186,6 +201,20 @@ class ChatRequest:
         return [part for part in self.parts if isinstance(part, Picture)]
 
     @property
+    def form(self) -> dict[str, Any] | None:
+        """The JSON schema that the answer must fit; None where it is text."""
+        if self.schema is None:
+            return None
+        return json_schema(self.schema, pictures=bool(self.pictures))
+
+    @property
+    def instructions(self) -> str:
+        """What tells the model to answer with such an object; empty where it answers with text."""
+        if self.schema is None:
+            return ""
+        return instructions(self.schema, pictures=bool(self.pictures))
+
+    @property
     def key(self) -> str:
         """sha256 of all that can change the answer, the model itself apart."""
         content = {
@@ -194,7 +223,7 @@ class ChatRequest:
                 ["text", part.text] if isinstance(part, Text) else ["picture", part.digest]
                 for part in self.parts
             ],
-            "schema": json_schema(self.schema) if self.schema is not None else None,
+            "schema": self.form,
             "sampling": self.sampling.given,
             "repeat": self.repeat,
         }

@@ -14,11 +14,12 @@ from __future__ import annotations
 import json
 import math
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 from screentest.core import NoValue, Reason
-from screentest.models.chat.messages import ChatAnswer, ChatRequest, ModelReply
+from screentest.models.chat.declining import conditional, declining
+from screentest.models.chat.messages import SEEN, ChatAnswer, ChatRequest, ModelReply, repair
 
 if TYPE_CHECKING:
     from pydantic import BaseModel
@@ -63,15 +64,14 @@ def parse_choice(text: str, choices: Sequence[str], *, bracketed: bool = False) 
 
     Upper and lower case are the same, except for choices of one letter, since "a" is a word.
     """
-    said = spoken(text)
+    said = _answering(text)
     whole = said.strip("\"'`*.!()[] \n").casefold()
     for choice in choices:
         if whole == choice.casefold():
             return choice
     named = [choice for choice in choices if _names(said, choice, bracketed)]
-    if not bracketed:
-        # Named in passing is not answered: "there is no doubt that the cat is there".
-        named = [choice for choice in named if _answers(said, choice)] and named
+    # Named in passing is not answered: "there is no doubt that the cat is there".
+    named = [choice for choice in named if _answers(said, choice, bracketed)] and named
     # "not sure" also names "sure": the longer one is what was said.
     named = [
         choice
@@ -89,7 +89,7 @@ def parse_score(text: str, low: float, high: float, *, whole: bool = False) -> f
 
     "4/5" and "4 out of 5" are 4 where 5 is the highest score there is.
     """
-    said = _LABEL.sub(" ", spoken(text))
+    said = _LABEL.sub(" ", _answering(text))
     if "%" in said and high != 100:
         raise _unparsable("a percentage where a score was asked for", text)
     for scale in _OUT_OF.finditer(said):
@@ -106,6 +106,14 @@ def parse_score(text: str, low: float, high: float, *, whole: bool = False) -> f
     if whole and not value.is_integer():
         raise _unparsable(f"{value:g} is not a whole number", text)
     return value
+
+
+def _answering(text: str) -> str:
+    """What a text says; raises NoValue(REFUSED) where it says that it is not an answer."""
+    said = spoken(text)
+    if words := declining(said):
+        raise NoValue(Reason.REFUSED, f"the model declined: {_start(words)}")
+    return said
 
 
 def _numbers(said: str, text: str) -> list[str]:
@@ -129,26 +137,36 @@ def _is_the_answer(said: str, number: str) -> bool:
     # Nothing but the end or a pause may follow: "4 frames" counts frames.
     for piece, last in _sentences(said):
         counts_points = piece.strip() == f"{number}." and not last
-        if not counts_points and re.match(
-            start + r"\s*(?:[^\w\s]|$)", piece[:_OPENING], re.IGNORECASE
-        ):
+        if counts_points or conditional(piece):
+            continue
+        if re.match(start + r"\s*(?:[^\w\s]|$)", piece[:_OPENING], re.IGNORECASE):
             return True
     return False
 
 
-def _sentences(said: str) -> list[tuple[str, bool]]:
-    """The sentences that are not questions, each with whether its line ends there."""
+def _sentences(said: str, *, questions: bool = False) -> list[tuple[str, bool]]:
+    """The sentences, each with whether its line ends there; without questions, unless wanted."""
     found = []
     for line in said.splitlines():
         pieces = re.split(r"(?<=[.!?;])\s+", line)
         found += [(piece, place == len(pieces)) for place, piece in enumerate(pieces, start=1)]
+    if questions:
+        return found
     return [(piece, last) for piece, last in found if not piece.rstrip().endswith("?")]
 
 
-def _answers(said: str, choice: str) -> bool:
-    """Whether a line or sentence of the text opens with the choice, or it stands in brackets."""
-    if _pattern(choice, bracketed=True).search(said):
+def _answers(said: str, choice: str, bracketed: bool) -> bool:
+    """Whether a line or sentence of the text opens with the choice, or it stands in brackets.
+
+    One that goes on with a condition does not answer: "Yes, if it were daylight."
+    """
+    marked = _pattern(choice, bracketed=True)
+    every = [piece for piece, _ in _sentences(said, questions=True)]
+    if any(marked.search(piece) and not conditional(piece) for piece in every):
         return True
+    if bracketed:
+        return False
+    pieces = [piece for piece, _ in _sentences(said) if not conditional(piece)]
     words = r"\s+".join(re.escape(word) for word in choice.split())
     flags = re.NOFLAG if len(choice) == 1 else re.IGNORECASE
     # After it a pause or the end: "No idea" and "No frames were sent" are not a no.
@@ -156,7 +174,7 @@ def _answers(said: str, choice: str) -> bool:
     ordinal = choice.casefold() in ("first", "second", "left", "right")
     after += r"|\s+(?:video|clip|film|one|option)\b)" if ordinal else ")"
     start = re.compile(rf"[\W_]*(?i:{_LEAD_IN})[\W_]*{words}(?![\w-]){after}", flags)
-    return any(start.match(piece[:_OPENING]) for piece, _ in _sentences(said))
+    return any(start.match(piece[:_OPENING]) for piece in pieces)
 
 
 def _names(text: str, choice: str, bracketed: bool) -> bool:
@@ -189,6 +207,9 @@ LONGEST = 1_000_000
 """Characters; a longer answer is not a verdict."""
 
 
+_FENCE = re.compile(r"```[\w-]*[ \t]*\n?(.*?)\n?[ \t]*```", re.DOTALL)
+
+
 class NotOneObject(ValueError):
     """Why a text holds no value by the rules; the message is for a model and for people."""
 
@@ -196,11 +217,11 @@ class NotOneObject(ValueError):
 def read_object(text: str) -> dict[str, Any]:
     r"""The object; raises NotOneObject with what is wrong.
 
-    The rules: thinking before the answer is passed over; the object may stand in a ``` fence or
-    between sentences; there is exactly one (after it no brace may open again); no key twice, no NaN
-    or Infinity, no number beyond a double. Everything else has no value.
+    The rules: thinking before the answer is passed over; the object may stand in one ``` fence, and
+    nothing else beside it, for words beside it may take it back; no key twice, no NaN or Infinity,
+    no number beyond a double. Everything else has no value.
 
-    >>> read_object('Sure:\n```json\n{"score": 4}\n```')
+    >>> read_object('```json\n{"score": 4}\n```')
     {'score': 4}
     """
     said = spoken(text)
@@ -208,6 +229,8 @@ def read_object(text: str) -> dict[str, Any]:
         raise NotOneObject("it is empty")
     if len(said) > LONGEST:
         raise NotOneObject(f"it is longer than {LONGEST} characters")
+    if fenced := _FENCE.fullmatch(said):
+        said = fenced.group(1).strip()
     start = said.find("{")
     if start < 0:
         raise NotOneObject("it holds no JSON object")
@@ -224,10 +247,13 @@ def read_object(text: str) -> dict[str, Any]:
         raise
     except ValueError:  # an integer of thousands of digits
         raise NotOneObject("it holds a number too large to read") from None
-    if "{" in said[end:]:
+    before, after = said[:start].strip(), said[end:].strip()
+    if "{" in after:
         raise NotOneObject("it holds more than one JSON object")
-    if said[:start].rstrip().endswith("[") or ("[" in said[:start] and "]" in said[end:]):
+    if before == "[":
         raise NotOneObject("it holds a list where one object was asked for")
+    if before or after:
+        raise NotOneObject("other words stand beside the JSON object")
     assert isinstance(found, dict)
     return found
 
@@ -251,31 +277,12 @@ def _number(written: str) -> float | int:
     return int(value) if value.is_integer() and abs(value) < 2**53 else value
 
 
+_LONGEST_QUOTE = 4000
 _COMPLETE = {"stop", "eos", "end_turn", "stop_sequence", ""}
 _CUT = {"length", "max_tokens"}
 _STOPPED = {"content_filter", "safety", "refusal"}
-_SORRY = r"(?:i['’]?m|i am) (?:very |so )?sorry|sorry|i apologi[sz]e|unfortunately|as an ai\b"
-_CANNOT = (
-    r"i (?:cannot|can['’]t|can not|won['’]t|will not|(?:do not|don['’]t) have the ability to)"
-    r"|(?:i['’]?m|i am) (?:unable|not able) to|i (?:do not|don['’]t)(?= have access)"
-)
-_MATERIAL = (
-    r"(?:(?:the|this|that|these|those|your|either|both|of|actual|provided|attached|uploaded|given)\s+)*"
-    r"(?:video|image|picture|photo|frame|clip|film|file|media|content|attachment|link)s?\b"
-)
-# How a refusal in plain words begins. What counts is what the model cannot do: "I can't see the
-# video" declines, "I can't see any cat" is an answer, and mostly a no: to lose those would raise
-# every score that counts what is there.
-_DECLINES = re.compile(
-    rf"(?:(?:{_SORRY})[^\n]{{0,80}}?\b)?(?:{_CANNOT})\s+(?:\w+ly\s+)?(?:"
-    r"(?:assist|help|comply|fulfil+|continue|do (?:that|this)|describe)\b"
-    r"|(?:view|see|watch|open|process|analy[sz]e|evaluate|compare|have access to)\s+"
-    rf"(?:it\b|them\b|{_MATERIAL})"
-    r"|(?:answer|provide|give|offer)\s+(?:(?:the|this|that|these|those|your|an?|any)\s+)*"
-    r"(?:questions?|requests?|answers?|responses?|descriptions?|ratings?|assessments?|judge?ments?)\b"
-    r")",
-    re.IGNORECASE,
-)
+_NOT_SEEN = re.compile(r"\[\s*not seen\s*\]", re.IGNORECASE)
+"""What a model says instead of a text about pictures that it cannot see."""
 
 
 def conclude(request: ChatRequest, reply: ModelReply) -> ChatAnswer:
@@ -299,10 +306,13 @@ def conclude(request: ChatRequest, reply: ModelReply) -> ChatAnswer:
     said = spoken(reply.text)
     if not said:
         raise NoValue(Reason.UNPARSABLE, "the answer is empty")
-    # Also where an object follows: "I cannot view it. The format would be {…}" is not an answer.
-    if _DECLINES.match(said):
-        raise NoValue(Reason.REFUSED, f"the model declined: {_start(said)}")
-    value = None if request.schema is None else _value(request.schema, reply.text)
+    value = None
+    if request.schema is not None:
+        value = _value(request, request.schema, reply.text)
+    elif request.pictures and _NOT_SEEN.search(said):
+        raise _unseen()
+    else:
+        _answering(said)
     return ChatAnswer(
         text=reply.text,
         value=value,
@@ -313,19 +323,65 @@ def conclude(request: ChatRequest, reply: ModelReply) -> ChatAnswer:
     )
 
 
-def _value(schema: type[BaseModel], text: str) -> BaseModel:
+def repair_turns(
+    request: ChatRequest, reply: ModelReply, error: NoValue, repairs: int
+) -> list[tuple[str, str]]:
+    """What is said to a model whose answer did not fit; raises ``error`` where nothing is."""
+    repairable = error.reason is Reason.UNPARSABLE and request.schema is not None
+    if not repairable or repairs >= request.max_repairs:
+        raise error
+    return [
+        ("assistant", reply.text[:_LONGEST_QUOTE] or "(nothing)"),
+        ("user", repair(error.message)),
+    ]
+
+
+def _value(request: ChatRequest, schema: type[BaseModel], text: str) -> BaseModel:
     from pydantic import ValidationError
 
     try:
         found = read_object(text)
+        _must_be_seen(request, found)
         # Through JSON, since only there strict pydantic still takes "first" for an enum.
         return schema.model_validate_json(json.dumps(found), strict=True)
     except NotOneObject as error:
+        # A refusal is not sent back: the model might guess, and without a word about it.
+        _answering(text)
         raise NoValue(Reason.UNPARSABLE, f"{error}. The answer begins: {_start(text)}") from None
     except ValidationError as error:
         first = error.errors(include_url=False)[0]
         place = ".".join(str(step) for step in first["loc"]) or "the object"
         raise NoValue(Reason.UNPARSABLE, f"{place}: {first['msg']}") from None
+
+
+def _must_be_seen(request: ChatRequest, found: dict[str, Any]) -> None:
+    """Take out of the object what it says about the pictures; raise NoValue where they were not
+    seen, or where words in any of its fields say so.
+    """
+    if not request.pictures:
+        return
+    seen = found.pop(SEEN, True)
+    if seen is False:
+        raise _unseen()
+    if seen is not True:
+        raise NotOneObject(f"{SEEN} is neither true nor false")
+    _answering("\n".join(_texts(found)))
+
+
+def _texts(value: object) -> Iterator[str]:
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, dict | list):
+        for inner in value.values() if isinstance(value, dict) else value:
+            yield from _texts(inner)
+
+
+def _unseen() -> NoValue:
+    return NoValue(
+        Reason.UNSEEN,
+        "the model says that it cannot see the pictures",
+        advice="Choose a model that reads pictures, and a server that passes them on.",
+    )
 
 
 def _start(text: str) -> str:

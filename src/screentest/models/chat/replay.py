@@ -18,7 +18,10 @@ from screentest.models.chat.messages import ChatAnswer, ChatRequest, ModelReply
 from screentest.models.chat.parsing import conclude
 from screentest.models.roles import Chat
 
-_LASTING = {Reason.REFUSED, Reason.TRUNCATED, Reason.UNPARSABLE, Reason.TOO_LARGE}
+_LASTING = {
+    *(Reason.REFUSED, Reason.UNSEEN, Reason.TRUNCATED),
+    *(Reason.UNPARSABLE, Reason.TOO_LARGE),
+}
 
 
 @dataclass(frozen=True, slots=True)

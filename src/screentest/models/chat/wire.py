@@ -23,8 +23,6 @@ from screentest.models.chat.messages import (
     Sampling,
     Text,
     Usage,
-    instructions,
-    json_schema,
 )
 
 # Pictures up to this size are kept as base64 for the next call that shows them.
@@ -51,7 +49,7 @@ def body(
             "json_schema": {
                 "name": request.schema.__name__[:64],
                 "strict": True,
-                "schema": json_schema(request.schema),
+                "schema": request.form,
             },
         }
     messages = []
@@ -59,7 +57,7 @@ def body(
         messages.append(_message("system", _json(request.system)))
     pieces = [_piece(part) for part in request.parts]
     if request.schema is not None and instructed:
-        pieces.append(_piece(Text(instructions(request.schema))))
+        pieces.append(_piece(Text(request.instructions)))
     messages.append(_message("user", b"[" + b",".join(pieces) + b"]"))
     messages += [_message(role, _json(text)) for role, text in turns]
     return _json(head)[:-1] + b',"messages":[' + b",".join(messages) + b"]}"
@@ -68,9 +66,13 @@ def body(
 def read_reply(received: bytes) -> ModelReply:
     """The reply in a response's body; raises CallFault(GARBLED) where it holds none."""
     try:
-        content: Any = json.loads(received.decode("utf-8"))
+        content: Any = json.loads(received.decode("utf-8"), object_pairs_hook=_unique)
         choice = content["choices"][0]
         message = choice["message"]
+        for other in content["choices"][1:]:
+            same = other["message"] == message
+            if not same or other.get("finish_reason") != choice.get("finish_reason"):
+                raise CallFault(FaultKind.GARBLED, "the response holds choices that differ")
         text = _text(message.get("content"))
         return ModelReply(
             text=_sound(text),
@@ -86,6 +88,13 @@ def read_reply(received: bytes) -> ModelReply:
         raise CallFault(FaultKind.GARBLED, "the response is not JSON") from None
     except (KeyError, IndexError, TypeError, AttributeError):
         raise CallFault(FaultKind.GARBLED, "the response is not a chat completion") from None
+
+
+def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    found = dict(pairs)
+    if len(found) != len(pairs):
+        raise CallFault(FaultKind.GARBLED, "the response gives a key twice")
+    return found
 
 
 _MOST_TOKENS = 10**9

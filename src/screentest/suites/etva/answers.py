@@ -9,10 +9,10 @@ from enum import StrEnum
 from fractions import Fraction
 from typing import Any, Protocol
 
-from screentest.core import Filter, Frame, Outcome, Reason, Span
+from screentest.core import Filter, Frame, Outcome, Reason, Span, attempt
 from screentest.models.ask import Frames, Placing, Query, send
 from screentest.models.chat.messages import ChatRequest, Encoding, Part, Sampling, timed
-from screentest.models.chat.parsing import spoken
+from screentest.models.chat.parsing import parse_yes_no, spoken
 from screentest.models.roles import Chat
 from screentest.models.templates import Pictures, Prompts, Slot
 from screentest.suites.etva.graph import AnswersAnswer
@@ -42,7 +42,7 @@ def read_answer(text: str, compat: Compat = Compat.STRICT) -> Outcome[bool]:
         return Outcome.of("[YES]" in text)
     found = {token.lower() for token in _TOKEN.findall(spoken(text))}
     if len(found) == 1:
-        return Outcome.of(found == {"yes"})
+        return attempt(lambda: parse_yes_no(text, bracketed=True))
     said = "both [YES] and [NO]" if found else "neither [YES] nor [NO]"
     end = " ".join(text[-120:].split())
     return Outcome.failed(Reason.UNPARSABLE, f"the answer has {said}. It ends: {end!r}")

@@ -14,6 +14,7 @@ from typing import Annotated, Any, TypeAlias
 
 from pydantic import BaseModel, ConfigDict, Field, create_model, model_validator
 
+from screentest.models.forms import Grounds
 from screentest.suites.univ import vocabulary as words
 from screentest.suites.univ.vocabulary import Dimension
 
@@ -254,7 +255,7 @@ class Inspection(_Form):
 class Mark(_Form):
     """Points with a reason; the reason comes first."""
 
-    reason: str
+    reason: Grounds
     score: Annotated[int, Field(ge=0, le=MOST, strict=True)]
 
 
@@ -281,7 +282,7 @@ class Scripted(_Form):
 class Match(_Form):
     """Whether one item of a checklist is in a caption."""
 
-    reason: str
+    reason: Grounds
     present: bool
     score: Annotated[float, Field(ge=0, le=1, allow_inf_nan=False)]
 

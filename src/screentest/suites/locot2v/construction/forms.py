@@ -11,6 +11,7 @@ from pydantic import BaseModel, Field
 
 from screentest.core import Filter, FrameRequest, Image, NoValue, Reason, Resources, Size
 from screentest.models.ask import Query
+from screentest.models.forms import Grounds
 from screentest.suites.locot2v.metrics.herd import Expectations
 from screentest.video import evenly
 
@@ -44,7 +45,7 @@ class EventPrompts(BaseModel):
 class Graded(BaseModel):
     """A grade with its explanation."""
 
-    explanation: str
+    explanation: Grounds
     score: int = Field(ge=1, le=10)
 
 

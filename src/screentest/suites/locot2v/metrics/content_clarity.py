@@ -20,6 +20,7 @@ from screentest.core.outcome import Outcome, Score
 from screentest.core.registry import register
 from screentest.models.ask import Frames, Query
 from screentest.models.chat.messages import Sampling
+from screentest.models.forms import Grounds
 from screentest.suites.locot2v.requests import Work, few, mean
 
 if TYPE_CHECKING:
@@ -38,7 +39,7 @@ ASPECTS = {
 class Mark(BaseModel):
     """Points with a reason."""
 
-    reason: str
+    reason: Grounds
     score: int = Field(ge=0, le=MOST)
 
 
