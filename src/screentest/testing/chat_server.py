@@ -107,8 +107,9 @@ def _head(code: int, length: int, headers: Mapping[str, str]) -> bytes:
         phrase = HTTPStatus(code).phrase
     except ValueError:
         phrase = "Scripted"
-    lines = [f"HTTP/1.1 {code} {phrase}", f"Content-Length: {length}"]
-    lines += [f"{name}: {value}" for name, value in headers.items()]
+    lines = [f"HTTP/1.1 {code} {phrase}"]
+    every = {"Content-Length": str(length), **headers}  # a script may lie about the length
+    lines += [f"{name}: {value}" for name, value in every.items()]
     return "\r\n".join([*lines, "", ""]).encode("latin-1")
 
 

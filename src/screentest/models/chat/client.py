@@ -29,13 +29,22 @@ _ABOUT_US = (
 )
 _UNSAID: dict[str, Any] = {f"X-Stainless-{name}": Omit() for name in _ABOUT_US}
 _ACCOUNT: dict[str, Any] = {"OpenAI-Organization": Omit(), "OpenAI-Project": Omit()}
-_HEADERS: dict[str, Any] = {"Content-Type": "application/json", **_UNSAID}
+# A few kilobytes can unpack to gigabytes, so nothing packed is asked for, and none taken.
+_HEADERS: dict[str, Any] = {
+    "Content-Type": "application/json",
+    "Accept-Encoding": "identity",
+    **_UNSAID,
+}
 # A pool looks at every connection it has for each request, so several small ones are quicker.
 _CONNECTIONS_PER_POOL = 4
 
 
 class TooLong(httpx2.ReadError):
     """A response beyond the limit."""
+
+
+class Packed(httpx2.ReadError):
+    """A response that would have to be unpacked."""
 
 
 class _Bounded(httpx2.AsyncByteStream):
@@ -57,6 +66,9 @@ class _Bounded(httpx2.AsyncByteStream):
 
 
 async def _bound(response: httpx2.Response) -> None:
+    packed = response.headers.get("Content-Encoding", "").strip()
+    if packed.lower() not in ("", "identity"):
+        raise Packed(f"the response is packed as {packed[:40]!r}, which was not asked for")
     response.stream = _Bounded(cast(httpx2.AsyncByteStream, response.stream))
 
 
@@ -92,8 +104,10 @@ class ChatClient:
             said = self._key.hide(error.response.text)
             fault = status_fault(error.status_code, error.response.headers, said, time.time())
         except APIConnectionError as error:
-            if isinstance(error.__cause__, TooLong):
-                fault = CallFault(FaultKind.TOO_LONG, str(error.__cause__))
+            cause = error.__cause__
+            if isinstance(cause, TooLong | Packed):
+                kind = FaultKind.TOO_LONG if isinstance(cause, TooLong) else FaultKind.GARBLED
+                fault = CallFault(kind, str(cause))
             else:
                 fault = connection_fault(error)
         finally:
