@@ -92,9 +92,9 @@ def _turned(score: Score) -> Score:
 
 
 @register("judge", "clipscore", version=1, summary="the higher CLIPScore wins, in every aspect")
-def clipscore(*, policy: Policy = "truncate") -> ClipScoreJudge:
-    """``policy`` as the metric takes it: truncate, ignore, each."""
-    return ClipScoreJudge(policy)
+def clipscore(*, policy: Policy = "truncate", detector: str = "") -> ClipScoreJudge:
+    """``policy`` (truncate, ignore, each) and ``detector`` as the metric takes them."""
+    return ClipScoreJudge(policy, detector)
 
 
 class ClipScoreJudge:
@@ -102,8 +102,9 @@ class ClipScoreJudge:
 
     info = JudgeInfo("the higher CLIPScore of centre frames and prompt wins")
 
-    def __init__(self, policy: Policy) -> None:
-        self._metric = f"clipscore:policy={policy}"
+    def __init__(self, policy: Policy, detector: str = "") -> None:
+        named = f",detector={detector}" if detector else ""
+        self._metric = f"clipscore:policy={policy}{named}"
         self.metrics = (self._metric,)
 
     def rate(self, aspect: Aspect, scores: Mapping[str, Outcomes]) -> Outcome[Score]:

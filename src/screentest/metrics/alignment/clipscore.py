@@ -36,15 +36,18 @@ _AT_ONCE = 32
     needs=("text",),
     shots=True,
 )
-def clipscore(item: Item, resources: Resources, *, policy: Policy = "truncate") -> Score:
+def clipscore(
+    item: Item, resources: Resources, *, policy: Policy = "truncate", detector: str = ""
+) -> Score:
     """The mean cosine, with that of each shot as the curve.
 
     ``policy``: what is done with a prompt longer than the model reads. ``truncate`` cuts it,
     ``ignore`` reads on (at most 31,000 tokens), ``each`` cuts every caption of the script evenly.
+    ``detector`` finds the shots, by default the run's; the paper takes FFmpeg's cuts, ``scdet``.
     """
     model: ImageText = resources.role("image_text")
     text, read = _vector(item, model, policy)
-    shots = resources.shots(item.video)
+    shots = resources.shots(item.video, detector)
     cosines: list[float] = []
     for some in batches([shot.span.centre for shot in shots], _AT_ONCE):
         frames = resources.frames(item.video, some, PICTURE)
