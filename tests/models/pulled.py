@@ -13,6 +13,7 @@ import pytest
 
 from screentest.core import NoValue, Outcome, Reason, registry
 from screentest.models import weights
+from screentest.models.catalogue import WeightsFile
 from screentest.models.pull import pull
 from screentest.models.roles import role_entry
 
@@ -31,7 +32,7 @@ def _get(name: str) -> Outcome[Path]:
         os.environ["SCREENTEST_CACHE"] = before
 
 
-def unreachable(url: str, digest: str, to: Path) -> Path:
+def unreachable(url: str, file: WeightsFile, to: Path) -> Path:
     """In place of what fetches published files."""
     raise NoValue(Reason.MISSING_MODEL, f"{url} is not asked in tests")
 

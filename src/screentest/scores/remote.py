@@ -4,8 +4,9 @@ Only where the user allows it, and only by addresses of stores and web servers. 
 by the mark its server gives it (an ETag, a date) and its size, so that nothing has to be fetched to
 know that it was measured already. Several processes may share a cache.
 
-fsspec fetches. Its ``filecache`` is not used: it limits neither the size of a file nor its own, and
-has no locks, so that a video could go or be half-written while another process reads it.
+Web servers are asked by ``web``, since nobody vouches for where they lead; stores by fsspec. Its
+``filecache`` is not used: it limits neither the size of a file nor its own, and has no locks, so
+that a video could go or be half-written while another process reads it.
 """
 
 from __future__ import annotations
@@ -18,11 +19,13 @@ import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, ExitStack, contextmanager, suppress
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import IO, Any, Final
 
-from screentest.core import BadOption, Item, NoValue, Reason
+from screentest.core import BadOption, Failure, Item, NoValue, Reason
 from screentest.models.optional import optional
+from screentest.scores.web import Network, open_web
 
 SCHEMES: Final = frozenset({"http", "https", "s3", "gs", "gcs"})
 EXTRA: Final = "remote"
@@ -33,8 +36,10 @@ _MARKS: Final = (
     "etag",
     "md5Hash",
     "Content-MD5",
+    "content-md5",
     "LastModified",
     "Last-Modified",
+    "last-modified",
     "updated",
 )
 _BLOCK: Final = 2**22
@@ -50,6 +55,8 @@ class RemoteVideo:
     size: int
     mark: str
     """Changes when the content does."""
+    network: Network | None = None
+    """Where its web server was: its name must not stand for a more private machine later."""
 
     @property
     def digest(self) -> str:
@@ -80,9 +87,15 @@ def address_of(path: Path) -> str | None:
 
 def describe(address: str) -> RemoteVideo:
     """Ask the server what it has; NoValue where it cannot tell."""
-    system, path = _opened(address)
+    network: Network | None = None
     try:
-        info: Mapping[str, Any] = system.info(path)
+        if _is_web(address):
+            info, network = _web_info(address)
+        else:
+            system, path = _opened(address)
+            info = system.info(path)
+    except NoValue:
+        raise
     except Exception as error:  # every kind of server fails in its own way
         raise _unreachable(address, error) from error
     if info.get("size") is None:
@@ -92,7 +105,23 @@ def describe(address: str) -> RemoteVideo:
             advice="Fetch it yourself, and give the file.",
         )
     mark = next((str(info[name]) for name in _MARKS if info.get(name)), "")
-    return RemoteVideo(address, int(info["size"]), mark)
+    return RemoteVideo(address, int(info["size"]), mark, network)
+
+
+def _is_web(address: str) -> bool:
+    return address.startswith(("http://", "https://"))
+
+
+def _web_info(address: str) -> tuple[Mapping[str, Any], Network]:
+    try:
+        with open_web(address, method="HEAD") as file:
+            if file.size is not None:
+                return {"size": file.size, **file.headers}, file.network
+    except NoValue as error:
+        if error.reason is not Reason.SERVICE_FAILED:
+            raise  # forbidden; some servers only do not know HEAD
+    with open_web(address) as file:
+        return {"size": file.size, **file.headers}, file.network
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,11 +164,10 @@ class Cache:
         return place.with_name(f"{place.name}.lock")
 
     def _fetch(self, video: RemoteVideo, place: Path) -> None:
-        system, path = _opened(video.address)
         unfinished = place.with_name(f"{place.name}.part")
         self._make_room(unfinished, video.size)
         try:
-            with system.open(path, "rb") as source, unfinished.open("r+b") as target:
+            with _blocks(video) as source, unfinished.open("r+b") as target:
                 _copy(source, target, video)
             unfinished.replace(place)
         except NoValue:
@@ -179,10 +207,14 @@ class Fetching:
     """What a task has to have here before it begins."""
 
     cache: Cache
-    videos: tuple[RemoteVideo, ...]
+    videos: tuple[RemoteVideo, ...] = ()
+    failure: Failure | None = None
+    """Why one of them cannot be had."""
 
     def here(self) -> AbstractContextManager[None]:
-        """A context in which they are here."""
+        """A context in which they are here; raises NoValue where they cannot be."""
+        if self.failure is not None:
+            raise NoValue(self.failure.reason, self.failure.detail, advice=self.failure.advice)
         return self.cache.holding(self.videos)
 
 
@@ -191,7 +223,7 @@ def localized(
 ) -> tuple[list[Item], dict[str, Fetching], dict[Path, str]]:
     """Items whose videos will be in the cache; what each has to fetch; what stands for a hash.
 
-    An item whose server cannot be asked keeps its address for a path and fails as missing.
+    An item whose server cannot be asked keeps its address for a path, and why it failed.
     """
     found: list[Item] = []
     fetching: dict[str, Fetching] = {}
@@ -206,10 +238,13 @@ def localized(
                         f"{item.id} is on another machine: {address}",
                         advice="Allow to fetch it: --allow-remote.",
                     )
-                _require_fsspec()
-                with suppress(NoValue):
+                if not _is_web(address):
+                    _require_fsspec()
+                try:
                     remote[path] = describe(address)
-        if not remote or cache is None:
+                except NoValue as error:
+                    fetching[item.id] = Fetching(cache, failure=error.failure)
+        if not remote or cache is None or item.id in fetching:
             found.append(item)
             continue
         places = {path: cache.place(video) for path, video in remote.items()}
@@ -251,9 +286,20 @@ def _opened(address: str) -> tuple[Any, str]:
     return system, str(path)
 
 
-def _copy(source: Any, target: IO[bytes], video: RemoteVideo) -> None:
+@contextmanager
+def _blocks(video: RemoteVideo) -> Iterator[Iterator[bytes]]:
+    if _is_web(video.address):
+        with open_web(video.address, within=video.network) as file:
+            yield file.blocks()
+        return
+    system, path = _opened(video.address)
+    with system.open(path, "rb") as source:
+        yield iter(partial(source.read, _BLOCK), b"")
+
+
+def _copy(source: Iterator[bytes], target: IO[bytes], video: RemoteVideo) -> None:
     seen = 0
-    while block := source.read(_BLOCK):
+    for block in source:
         seen += len(block)
         if seen > video.size:
             break
@@ -267,6 +313,8 @@ def _copy(source: Any, target: IO[bytes], video: RemoteVideo) -> None:
 
 
 def _unreachable(address: str, error: Exception) -> NoValue:
+    if isinstance(error, TimeoutError):
+        return NoValue(Reason.TIMED_OUT, f"{address} could not be fetched: the server says nothing")
     lines = str(error).strip().splitlines()
     message = f"{type(error).__name__}: {lines[0]}" if lines else type(error).__name__
     return NoValue(
