@@ -24,7 +24,7 @@ from screentest.scores.tables import missing_table, result_tables, values_table,
 if TYPE_CHECKING:  # a job loads what it needs, not what the results of others are made of
     from screentest.certificates.certificate import Certificate
     from screentest.certificates.compare import Compared, RankedRow
-    from screentest.stats import RankAgreement
+    from screentest.stats import Finding, RankAgreement
     from screentest.testbeds.testbed import Testbed
 
 Records: TypeAlias = Sequence[Mapping[str, Cell]]
@@ -304,16 +304,17 @@ class Certificates(_Tabular):
 
     @property
     def table(self) -> Table:
-        """A row for each judge and aspect: the share of right answers with its interval."""
-        rows = []
+        """A row for each judge, aspect and operator: what may be said, and the share of right
+        answers with its interval."""
+        rows: list[tuple[Cell, ...]] = []
         for one in self.certificates:
-            results = [(result.aspect.value, result.accuracy) for result in one.aspects]
-            for aspect, outcome in (*results, ("all pairs", one.overall)):
+            for aspect, operator, outcome, finding in _results_of(one):
                 found = outcome.value
-                interval = (found.clustered or found.wilson) if found else None
+                interval = found.interval if found else None
                 rows.append(
                     (
-                        *(one.judge, aspect, found.value if found else None),
+                        *(one.judge, aspect, operator, finding.words if finding else None),
+                        found.value if found else None,
                         interval.low if interval else None,
                         interval.high if interval else None,
                         found.ties if found else None,
@@ -322,7 +323,10 @@ class Certificates(_Tabular):
                         *why(outcome),
                     )
                 )
-        columns = ("judge", "aspect", "right", "low", "high", "ties", "judged", "asked")
+        columns = (
+            *("judge", "aspect", "operator", "claim", "right", "low", "high"),
+            *("ties", "judged", "asked"),
+        )
         return Table("certificates", "Certificates", (*columns, "reason", "detail"), rows)
 
     def tables(self) -> list[Table]:
@@ -346,6 +350,18 @@ class Certificates(_Tabular):
         return [json.loads(to_json(one)) for one in self.certificates]
 
 
+def _results_of(
+    certificate: Certificate,
+) -> Iterator[tuple[str, str, Outcome[Any], Finding | None]]:
+    """Aspects, their operators where they have several, and all pairs together."""
+    for one in certificate.aspects:
+        yield one.aspect.value, "", one.accuracy, one.finding
+        own = [other for other in certificate.operators if other.aspect is one.aspect]
+        for each in own if len(own) > 1 else ():
+            yield one.aspect.value, each.name, each.accuracy, each.finding
+    yield "all pairs", "", certificate.overall, None
+
+
 def _certificate_table(certificate: Certificate) -> Table:
     def percent(share: float) -> str:
         return f"{100 * share:.1f}"
@@ -353,20 +369,28 @@ def _certificate_table(certificate: Certificate) -> Table:
     def between(ends: Any) -> str:
         return ends if isinstance(ends, str) else f"{100 * ends[0]:.0f}–{100 * ends[1]:.0f}"
 
+    people = any(one.human is not None for one in certificate.aspects)
     columns = (
         Column("aspect", "Aspect"),
+        Column("claim", "Claim"),
         Column("right", "Right %", show=percent, align="right"),
-        Column("interval", "95% interval", show=between, align="right"),
-        Column("ties", "Ties", show="{:,}".format, align="right"),
+        Column("interval", "95%", show=between, align="right"),
+        Column("ties", detail=True),
         Column("judged", "Judged", align="right"),
-        Column("people", "People", show=percent, align="right"),
-        Column("sources", "Sources", show="{:,}".format, align="right"),
+        Column("people", "People", show=percent, align="right", detail=not people),
+        Column("films", "Films", show="{:,}".format, align="right"),
     )
+    humans = {one.aspect.value: one.human for one in certificate.aspects}
     rows: list[tuple[Cell, ...]] = [
-        (one.aspect.value, *_accuracy_cells(one.accuracy), one.human, one.sources)
-        for one in certificate.aspects
+        (
+            f"- {operator}" if operator else aspect,
+            finding.claim.value if finding else None,
+            *_accuracy_cells(outcome),
+            humans.get(aspect) if not operator else None,
+            finding.films if finding else None,
+        )
+        for aspect, operator, outcome, finding in _results_of(certificate)
     ]
-    rows.append(("all pairs", *_accuracy_cells(certificate.overall), None, None))
     title = f"{certificate.judge} on {', '.join(certificate.testbeds)}"
     return Table(certificate.judge, title, columns, rows)
 
@@ -376,8 +400,7 @@ def _accuracy_cells(outcome: Outcome[Any]) -> tuple[Cell, Cell, Cell, Cell]:
     if found is None:
         assert outcome.failure is not None
         return None, outcome.failure.reason.value, None, "0"
-    interval = found.clustered or found.wilson
-    ends: list[Any] = [interval.low, interval.high]
+    ends: list[Any] = [found.interval.low, found.interval.high]
     return found.value, ends, found.ties, f"{found.judgements:,}/{found.total:,}"
 
 

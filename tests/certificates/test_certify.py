@@ -8,6 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from statsmodels.stats.proportion import proportion_confint
 
 from screentest.annotate.material import unit_key
 from screentest.annotate.records import write_filtered
@@ -17,6 +18,7 @@ from screentest.certificates.plan import Certification, Plan, PromptChange, read
 from screentest.core import BUILTIN_ASPECTS, Aspect, BadOption, Choice, PairKind, Reason, Verdict
 from screentest.judges.cases import Case, Order, one_aspect_per_placebo
 from screentest.run import RunReader
+from screentest.stats import Claim
 from screentest.testbeds.testbed import read_testbed
 from screentest.testing.chat_answers import Answer, Asked, Status
 from screentest.testing.chat_server import FakeChatServer
@@ -70,11 +72,12 @@ def test_a_judge_that_always_says_first_is_at_chance_and_found_out(
     digests = [asked.digest for asked in server.asked]
     assert len(digests) == len(set(digests)) <= 2 * len(cases)
     assert certificate.cost.calls == len(server.asked)
-    assert certificate.cost.judgements == overall.judgements * 2  # the ladder has two rungs
-    # Rightly so: a half of n pairs, not of 2n answers that hang together (Wilson, by hand).
-    pairs = overall.pairs
-    reach = 1.959964 / (1 + 3.841459 / pairs) * (0.25 / pairs + 3.841459 / (4 * pairs**2)) ** 0.5
-    assert overall.wilson.high - 0.5 == pytest.approx(reach, abs=1e-6)
+    assert certificate.cost.judgements == 2 * len(cases)
+    # A half of every film is what an indifferent judge gets: one trial per film (Clopper-Pearson).
+    films = len({case.cluster for case in cases})
+    low, high = proportion_confint(films / 2, films, method="beta")
+    assert (overall.interval.low, overall.interval.high) == pytest.approx((low, high))
+    assert {one.finding.claim for one in certificate.operators} == {Claim.CANNOT_TELL}
     assert (certificate.cost.tokens_in, certificate.cost.tokens_out) == server.billed
     assert (certificate.cost.uncounted, certificate.cost.unpriced) == (
         0,

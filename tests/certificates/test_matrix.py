@@ -18,7 +18,7 @@ from screentest.certificates.matrix import Matrix, Reaction
 from screentest.core import Aspect, PairKind, register, registry
 from screentest.reports.charts import matrix_chart
 from screentest.scores.suite import Suite
-from screentest.stats import Interval
+from screentest.stats import Claim, Interval
 from screentest.testbeds.testbed import (
     FILE,
     Pair,
@@ -115,11 +115,12 @@ def test_known_harms_are_in_the_right_cells(testbed: Path, tmp_path: Path) -> No
     frozen = {one["aspect"]: one["accuracy"]["value"] for one in found["frozen"]["aspects"]}
     assert frozen["dynamics_degree"]["points"] == frozen["dynamics_degree"]["judgements"] == 4
     assert frozen["aesthetics"]["ties"] == 8
-    assert frozen["dynamics_degree"]["clustered"] is not None  # over sources
     # The aspect that two degradations harm has both apart as well.
     operators = found["contrast:rate=2"]["operators"]
-    assert list(operators) == ["aesthetics/aesthetics", "aesthetics/haze"]
-    assert {one["value"]["points"] for one in operators.values()} == {4.0}
+    assert [one["name"] for one in operators] == ["aesthetics", "haze", "dynamics_degree"]
+    assert {one["accuracy"]["value"]["points"] for one in operators[:2]} == {4.0}
+    # Two films prove nothing.
+    assert {one["finding"]["claim"] for one in operators} == {"cannot tell"}
     # The same by the API goes on with the run; it draws.
     made = screentest.certify((), testbed, suite="toy", out=run, chart=chart, workers=1)
     assert [one.judge for one in made.certificates] == list(found)
@@ -135,7 +136,7 @@ def test_the_printed_matrix_fits_the_screen(
     said = certified(testbed, tmp_path / "run")
     assert fits(said)
     rows = {line.split()[0]: line.split()[1:] for line in said.splitlines() if line.strip()}
-    assert [cell.rstrip("*") for cell in rows["frozen"]] == ["50", "50", "50", "100", "50"]
+    assert rows["frozen"] == ["50?", "50?", "50?", "100?", "50"]
     assert rows["pairs"] == ["4", "2", "2", "2", "2"]
     assert "haze: aesthetics/haze" in said
 
@@ -172,15 +173,18 @@ def test_signatures_are_short_or_full(testbed: Path, tmp_path: Path, more: tuple
         assert not (tmp_path / "run").exists()
 
 
-def test_a_star_says_that_chance_is_ruled_out() -> None:
-    sure, unsure = Interval(0.6, 1.0), Interval(0.4, 1.0)
-    assert [str(Reaction(0.8, one, 9)) for one in (sure, unsure)] == ["80*", "80"]
-    assert str(Reaction(0.0, Interval(0.0, 0.3), 9)) == "0*"
-    rows = {"a": {"color": Reaction(0.8, sure, 9)}, "b": {"color": Reaction(0.7, unsure, 9)}}
+def test_a_sign_says_what_may_be_said() -> None:
+    ends = Interval(0.4, 1.0)
+    shown = [str(Reaction(0.8, ends, 9, claim)) for claim in Claim]
+    assert shown == ["80+", "80−", "80=", "80?", "80±"]
+    rows = {
+        "a": {"color": Reaction(0.8, ends, 9, Claim.SEES)},
+        "b": {"color": Reaction(0.7, ends, 9)},
+    }
     found = Matrix(("color", "motion"), {"color": 9, "motion": 0}, rows)
-    assert [row[1:] for row in found.table().rows] == [("80*", "–"), ("70", "–"), (9, 0)]
+    assert [row[1:] for row in found.table().rows] == [("80+", "–"), ("70", "–"), (9, 0)]
     texts = [text.get_text() for text in matrix_chart(found).axes[0].texts]
-    assert texts == ["0.80*", "0.70"]
+    assert texts == ["0.80+", "0.70"]
 
 
 def test_what_cannot_be_certified_is_refused_before_anything_runs(

@@ -113,7 +113,7 @@ def test_a_hundred_pairs_killed_and_resumed(
     overall = certificate["overall"]["value"]
     assert (overall["judgements"], overall["total"]) == (40, 40)
     # A coin is at chance, and its two sides fall apart in the two orders.
-    assert overall["wilson"]["low"] < 0.5 < overall["wilson"]["high"]
+    assert overall["interval"]["low"] < 0.5 < overall["interval"]["high"]
     assert 0 < certificate["order"]["value"]["consistent_share"] < 1
 
     # The same questions again, without a kill and in this process: the same answers.

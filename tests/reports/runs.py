@@ -9,7 +9,13 @@ from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
 
-from screentest.certificates.certificate import Accuracy, AspectResult, Certificate, PlaceboResult
+from screentest.certificates.certificate import (
+    Accuracy,
+    AspectResult,
+    Certificate,
+    OperatorResult,
+    PlaceboResult,
+)
 from screentest.certificates.plan import CASES, NOTE
 from screentest.core import (
     Aspect,
@@ -27,9 +33,9 @@ from screentest.core import (
 )
 from screentest.run import EvaluatorNote, Finished, Job, RecordKey, RunStore, Task, TaskResults
 from screentest.run.records import encode
-from screentest.stats import Interval, wald, wilson
+from screentest.stats import Claim, Finding, Interval, wald
 from screentest.stats.paired import order_effect
-from screentest.stats.trend import dose_response
+from screentest.stats.trend import Trend, dose_response
 
 CALM = OutputInfo("how calm it is")
 BUSY = OutputInfo("how busy it is, in pictures a second", 0.0, 60.0, False, "1/s")
@@ -104,33 +110,43 @@ def accuracy(points: float, judged: int, total: int, ties: int = 0) -> Outcome[A
         judged,
         total,
         ties,
-        wilson(points, judged),
-        wald(points, judged),
         Interval(max(0.0, points / judged - 0.1), min(1.0, points / judged + 0.1)),
+        wald(points, judged),
         pairs=judged,
     )
     return Outcome.of(found)
+
+
+def finding(claim: Claim, films: int, share: float | None) -> Finding:
+    return Finding(claim, films, share, 0.001 if claim is Claim.SEES else 1.0, 54)
 
 
 def certificate(judge: str = "calm", testbed: str = "bed") -> Certificate:
     """Sees aesthetics (36 of 40), does not see colour (20 of 40), could not judge dynamics."""
     unknown: Outcome[Accuracy] = Outcome.failed(Reason.MISSING_MODEL, "no weights")
     none = order_effect([])
+    no_trend: Outcome[Trend] = Outcome.failed(Reason.NOT_APPLICABLE)
+    results = (
+        (Aspect.AESTHETICS, accuracy(36, 40, 40, 2), finding(Claim.SEES, 20, 0.9), 0.95),
+        (Aspect.COLOR, accuracy(20, 40, 40), finding(Claim.CANNOT_TELL, 20, 0.5), None),
+        (Aspect.DYNAMICS_DEGREE, unknown, finding(Claim.CANNOT_TELL, 0, None), None),
+    )
     return Certificate(
         judge=judge,
         signature=f"{judge}|v:1|decoder:x",
         testbeds=(testbed,),
         overall=accuracy(56, 80, 80, 2),
         aspects=tuple(
-            AspectResult(aspect, 20, 5, found, none, Outcome.failed(Reason.NOT_APPLICABLE), human)
-            for aspect, found, human in (
-                (Aspect.AESTHETICS, accuracy(36, 40, 40, 2), 0.95),
-                (Aspect.COLOR, accuracy(20, 40, 40), None),
-                (Aspect.DYNAMICS_DEGREE, unknown, None),
-            )
+            AspectResult(aspect, 20, 20, found, none, no_trend, said, human)
+            for aspect, found, said, human in results
+        ),
+        operators=tuple(
+            OperatorResult(aspect, aspect.value, f"harmed {aspect.title}", 20, found, said)
+            for aspect, found, said, _ in results
         ),
         order=order_effect([(Choice.FIRST, Choice.SECOND)] * 9 + [(Choice.FIRST, Choice.FIRST)]),
-        trend=Outcome.failed(Reason.NOT_APPLICABLE),
+        trend=no_trend,
+        duration=Outcome.failed(Reason.NOT_APPLICABLE, "too few durations"),
         severities={"aesthetics": dose_response([0.5, 1.0], [12, 18], [20, 20]).unwrap()},
         placebos=(PlaceboResult("container", 10, accuracy(10, 20, 20, 20), 1.0),),
         summary="A judge of calm.",

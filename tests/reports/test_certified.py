@@ -39,7 +39,10 @@ def test_what_was_certified_with_other_settings() -> None:
     assert not is_of_other_settings(made, str(metric))
     other = str(Signature.of("calm", version=1, rate=4))
     assert is_of_other_settings(made, other)
-    assert trust(made, other) == "sees aesthetics 90% of 40 pairs (tested with other settings)"
+    assert trust(made, other) == (
+        "sees harmed aesthetics; cannot tell on 1 of 2 operators: 34 more films are needed "
+        "(tested with other settings)"
+    )
 
 
 def test_trust_in_words() -> None:
@@ -47,7 +50,7 @@ def test_trust_in_words() -> None:
     good, chance, unknown = certificate().aspects
     told = [trust(replace(certificate(), aspects=(one,))) for one in (good, chance, unknown)]
     assert told == [
-        "sees aesthetics 90% of 40 pairs",
-        "not shown to beat chance on color",
+        "sees harmed aesthetics",
+        "cannot tell on all operators: 34 more films are needed",
         "could not be tested",
     ]

@@ -73,9 +73,8 @@ def test_the_whole_page(full: Path, opened: Open) -> None:
     # 18 films by three systems and the harbour have a value, the lost one has none.
     assert "19/20" in row.inner_text()
     assert "missing_file 1" in row.inner_text()
-    # 36 of 40 with an interval above a half: seen; 20 of 40 is chance.
-    assert "sees aesthetics 90%" in row.inner_text()
-    assert "color" not in row.inner_text()
+    # 36 of 40 on twenty films: seen; 20 of 40 cannot be told from chance.
+    assert "sees harmed aesthetics" in row.inner_text()
     other = page.locator("#summary tbody tr", has_text="how busy")
     assert "not certified" in other.inner_text()
     assert "pending 1" in other.inner_text()

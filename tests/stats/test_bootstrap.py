@@ -6,17 +6,19 @@ import statsmodels.api as sm
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.stats import bootstrap, norm, t
+from statsmodels.stats.proportion import proportion_confint
 
 from screentest.core import NoValue
 from screentest.stats import (
-    bootstrap_accuracy,
+    Interval,
     bootstrap_mean,
     macro_interval,
     mean_interval,
     paired_bootstrap,
+    share_interval,
     wilson,
 )
-from tests.stats.simulate import coverage, judged
+from tests.stats.simulate import judged
 
 
 def test_without_clusters_it_is_scipys_bca_at_the_expanded_level() -> None:
@@ -29,8 +31,10 @@ def test_without_clusters_it_is_scipys_bca_at_the_expanded_level() -> None:
     ).confidence_interval
     # The values are skewed: without bias the upper end lies 16% of the width off, without
     # acceleration 38%. Other seeds move it by up to 5%, and the lower end by 0.3%.
-    assert ours.low == pytest.approx(theirs.low, abs=0.01 * ours.width)
-    assert ours.high == pytest.approx(theirs.high, abs=0.06 * ours.width)
+    student = mean_interval(values)
+    low, high = min(theirs.low, student.low), max(theirs.high, student.high)
+    assert ours.low == pytest.approx(low, abs=0.01 * ours.width)
+    assert ours.high == pytest.approx(high, abs=0.06 * ours.width)
 
 
 def test_with_clusters_it_is_as_wide_as_the_cluster_robust_error_says() -> None:
@@ -40,14 +44,6 @@ def test_with_clusters_it_is_as_wide_as_the_cluster_robust_error_says() -> None:
     fit = sm.OLS(points, np.ones(points.size)).fit(cov_type="cluster", cov_kwds={"groups": source})
     assert ours.width == pytest.approx(2 * t.ppf(0.975, 149) * fit.bse[0], rel=0.05)
     assert ours.width > 1.2 * wilson(points.sum(), points.size).width
-
-
-@pytest.mark.parametrize(("sources", "accuracy"), [(20, 0.6), (60, 0.8), (100, 0.9)])
-def test_it_covers_95_percent(sources: int, accuracy: float) -> None:
-    held = coverage(sources, accuracy, trials=600, resamples=600)
-    assert 0.93 <= held["ours"] <= 0.97
-    # Without clusters the interval is too narrow: this is what the bootstrap is for.
-    assert held["wilson"] < 0.92
 
 
 @given(st.permutations(range(30)))
@@ -75,15 +71,25 @@ def test_draws_in_blocks_are_the_same_draws(monkeypatch: pytest.MonkeyPatch) -> 
 
 def test_always_right_is_not_certain() -> None:
     source = [n // 2 for n in range(40)]
-    assert bootstrap_accuracy([1.0] * 40, source) == wilson(20, 20)
-    assert bootstrap_accuracy([1.0, 0.0], ["a", "a"]) == wilson(0.5, 1)
+    assert ends(share_interval([1.0] * 40, source)) == pytest.approx(exact(20, 20))
+    assert ends(share_interval([1.0, 0.0], ["a", "a"])) == pytest.approx(exact(0.5, 1))
+
+
+def ends(interval: Interval) -> tuple[float, float]:
+    return interval.low, interval.high
+
+
+def exact(right: float, count: int) -> tuple[float, float]:
+    """Clopper and Pearson's interval, by statsmodels."""
+    low, high = proportion_confint(right, count, method="beta")
+    return float(low), float(high)
 
 
 def test_one_source_has_no_interval_of_a_mean() -> None:
     with pytest.raises(NoValue, match="one source"):
         bootstrap_mean([0.1, 0.2, 0.3], ["a", "a", "a"])
     with pytest.raises(NoValue, match="no judgements"):
-        bootstrap_accuracy([])
+        share_interval([])
 
 
 @given(
@@ -93,14 +99,14 @@ def test_one_source_has_no_interval_of_a_mean() -> None:
 @settings(max_examples=60)
 def test_it_always_holds_the_accuracy(points: list[float], sources: int) -> None:
     source = [n % sources for n in range(len(points))]
-    interval = bootstrap_accuracy(points, source, resamples=200)
+    interval = share_interval(points, source)
     assert 0 <= interval.low <= np.mean(points) + 1e-12
     assert np.mean(points) - 1e-12 <= interval.high <= 1
 
 
 def test_bad_input_is_refused() -> None:
     with pytest.raises(ValueError, match=r"must be in \[0, 1\]"):
-        bootstrap_accuracy([0.5, 2.0])
+        share_interval([0.5, 2.0])
     with pytest.raises(ValueError, match="labels"):
         bootstrap_mean([0.5, 0.7], ["a"])
     with pytest.raises(ValueError, match="too few"):
@@ -111,9 +117,10 @@ def test_bad_input_is_refused() -> None:
 def test_no_accuracy_is_certain(sources: int) -> None:
     """Shown both orders, a judge that always says "first" is right in half of each source."""
     source = [n // 2 for n in range(2 * sources)]
-    assert bootstrap_accuracy([1.0, 0.0] * sources, source) == wilson(sources / 2, sources)
+    found = share_interval([1.0, 0.0] * sources, source)
+    assert ends(found) == pytest.approx(exact(sources / 2, sources))
     fifths = [1.0, 0.0, 0.0, 0.0, 0.0] * sources
-    assert bootstrap_accuracy(fifths, [n // 5 for n in range(5 * sources)]).width > 0.3
+    assert share_interval(fifths, [n // 5 for n in range(5 * sources)]).width > 0.3
 
 
 def test_sources_that_are_alike_have_no_interval_of_a_mean() -> None:

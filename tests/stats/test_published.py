@@ -15,7 +15,6 @@ import pytest
 from scipy.stats import binomtest, kendalltau, spearmanr
 
 from screentest.stats import (
-    bootstrap_accuracy,
     cohen,
     fleiss,
     kendall,
@@ -24,6 +23,7 @@ from screentest.stats import (
     paired_bootstrap,
     percent_agreement,
     rank_agreement,
+    share_interval,
     spearman,
     wilson,
 )
@@ -75,7 +75,7 @@ def test_fetv_pairwise_accuracy(fetv: Fetv, metric: str, right: int) -> None:
     )
     assert (sum(points), len(points), ties) == (right, 1892, 272)
     # Four generators share a prompt, so the honest interval is wider than the plain one.
-    clustered = bootstrap_accuracy(points, prompts)
+    clustered = share_interval(points, prompts)
     assert right / 1892 in clustered
     assert clustered.width > wilson(right, 1892).width
 

@@ -10,7 +10,6 @@ import pytest
 import screentest.stats
 from screentest.core import Choice, from_json, to_json
 from screentest.stats import (
-    bootstrap_accuracy,
     dose_response,
     duration_trend,
     mcnemar,
@@ -18,6 +17,7 @@ from screentest.stats import (
     paired_bootstrap,
     percent_agreement,
     rank_agreement,
+    share_interval,
     spearman,
 )
 
@@ -41,7 +41,7 @@ def test_importing_it_is_light() -> None:
 @pytest.mark.parametrize(
     "value",
     [
-        bootstrap_accuracy([1, 0, 1, 1]),
+        share_interval([1, 0, 1, 1]),
         mcnemar([1, 0, 1], [0, 0, 1]),
         paired_bootstrap([1, 0, 1], [0, 0, 1]),
         spearman([1, 2, 3, 4], [2, 1, 4, 3]).unwrap(),

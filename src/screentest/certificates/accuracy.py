@@ -4,12 +4,31 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from typing import Literal
 
-from screentest.certificates.certificate import Accuracy, AspectResult, FilterResult, PlaceboResult
+from screentest.certificates.certificate import (
+    INSTRUCTION,
+    Accuracy,
+    AspectResult,
+    FilterResult,
+    OperatorResult,
+    PlaceboResult,
+)
 from screentest.core import Aspect, Choice, Failure, Outcome, PairKind, Reason, all_aspects
+from screentest.core.registry import registry
 from screentest.judges.cases import Judgement, in_both_orders, strongest
-from screentest.stats import bootstrap_accuracy, order_effect, pearson, wald, wilson
+from screentest.stats import (
+    Claim,
+    Correlation,
+    Finding,
+    claims,
+    order_effect,
+    pearson,
+    share_interval,
+    source_trend,
+    wald,
+)
 from screentest.stats.trend import DoseResponse, Trend, dose_response, duration_trend
 
 
@@ -25,8 +44,6 @@ def accuracy(judgements: Sequence[Judgement]) -> Outcome[Accuracy]:
     failures = Counter(one.reason for one in lost)
     if not points:
         return _no_answer(lost, len(judgements))
-    # Several orders and repeats of a pair are not independent: sources are resampled whole.
-    clusters = [one.case.cluster for one, _ in answered]
     total = sum(points)
     pairs = len({one.place for one, _ in answered})
     return Outcome.of(
@@ -35,11 +52,9 @@ def accuracy(judgements: Sequence[Judgement]) -> Outcome[Accuracy]:
             judgements=len(points),
             total=len(judgements),
             ties=sum(value == 0.5 for value in points),
-            # A judge that rates videos alone gives the same answer in both orders: counted
-            # twice, its interval would be too narrow by a factor of √2.
-            wilson=wilson(total / len(points) * pairs, pairs),
-            wald=wald(total, len(points)),
-            clustered=bootstrap_accuracy(points, clusters) if len(set(clusters)) > 1 else None,
+            interval=share_interval(points, [one.case.cluster for one, _ in answered]),
+            # Both orders of a pair are one trial, as in the paper's table 5.
+            wald=wald(total / len(points) * pairs, pairs),
             failures=dict(sorted(failures.items())),
             pairs=pairs,
         )
@@ -139,7 +154,9 @@ def _split(rung: tuple[float, int], by: Step) -> tuple[float, float]:
 
 
 def aspect_results(
-    judgements: Sequence[Judgement], human: Mapping[Aspect, float] | None = None
+    judgements: Sequence[Judgement],
+    findings: Mapping[tuple[str, str], Finding],
+    human: Mapping[Aspect, float] | None = None,
 ) -> tuple[AspectResult, ...]:
     """One result per aspect that was asked about, in the order of the paper's tables."""
     return tuple(
@@ -150,25 +167,109 @@ def aspect_results(
             accuracy=accuracy(own),
             order=order_effect(in_both_orders(own)),
             trend=trend(own),
+            finding=findings[aspect.value, ""],
             human=(human or {}).get(aspect),
         )
         for aspect, own in _by_aspect(judgements).items()
     )
 
 
-def operator_results(judgements: Sequence[Judgement]) -> dict[str, Outcome[Accuracy]]:
-    """The degradations of one aspect apart, by ``aspect/name``, where it has several."""
-    found: dict[str, Outcome[Accuracy]] = {}
+def operator_results(
+    judgements: Sequence[Judgement], findings: Mapping[tuple[str, str], Finding]
+) -> tuple[OperatorResult, ...]:
+    """The operators of each aspect apart."""
+    return tuple(
+        OperatorResult(
+            aspect,
+            name,
+            _label(name),
+            len({one.case.id for one in own}),
+            accuracy(own),
+            findings[aspect.value, name],
+        )
+        for aspect, mine in _by_aspect(judgements).items()
+        for name, own in _by_operator(mine).items()
+    )
+
+
+def _label(operator: str) -> str:
+    """What an operator does. The paper's are called like their aspects, which says too much."""
+    if operator not in registry.names("aspect"):
+        return operator.replace("_", " ")
+    known = registry.names("degradation")
+    return (
+        str(registry.entry("degradation", operator).info["summary"])
+        if operator in known
+        else operator
+    )
+
+
+def find_claims(
+    judgements: Sequence[Judgement], placebos: Sequence[Judgement]
+) -> dict[tuple[str, str], Finding]:
+    """What may be said of a judge, by aspect and operator; the operator is empty for the aspect.
+
+    All claims of a certificate are corrected together. An aspect of one operator is that operator;
+    of several, each counts alike in every film, and none may be one whose harm the judge prefers.
+    """
+    groups: dict[tuple[str, str], dict[str, float]] = {}
     for aspect, own in _by_aspect(judgements).items():
-        names = list(dict.fromkeys(one.case.name for one in own))
-        for name in names if len(names) > 1 else ():
-            named = [one for one in own if one.case.name == name]
-            found[f"{aspect.value}/{name}"] = accuracy(named)
+        apart = {name: by_film(mine) for name, mine in _by_operator(own).items()}
+        groups |= {(aspect.value, name): points for name, points in apart.items()}
+        if len(apart) > 1:
+            groups[aspect.value, ""] = _mean_of(list(apart.values()))
+    fair = _placebo_points(placebos, groups)
+    found = dict(zip(groups, claims(list(groups.values()), fair), strict=True))
+    for aspect, own in _by_aspect(judgements).items():
+        names = list(_by_operator(own))
+        whole = found.get((aspect.value, ""), found[aspect.value, names[0]])
+        said = {found[aspect.value, name].claim for name in names}
+        if whole.claim is Claim.SEES and Claim.PREFERS_HARM in said:
+            whole = replace(whole, claim=Claim.MIXED)
+        found[aspect.value, ""] = whole
     return found
 
 
+def _placebo_points(
+    placebos: Sequence[Judgement], groups: Iterable[tuple[str, str]]
+) -> list[dict[str, float]]:
+    """What each film's placebos got in the aspect of each group, or where they were judged in
+    others only, there."""
+    plain = [one for one in placebos if one.case.name != INSTRUCTION]
+    overall = by_film(plain)
+    apart = {aspect.value: overall | by_film(own) for aspect, own in _by_aspect(plain).items()}
+    return [apart.get(aspect, overall) for aspect, _ in groups]
+
+
+def by_film(judgements: Sequence[Judgement]) -> dict[str, float]:
+    """The mean points of each source film, every pair of it counting alike."""
+    found: dict[str, list[float]] = {}
+    for one, points in by_pair(judgements).values():
+        found.setdefault(one.case.cluster, []).append(points)
+    return {film: sum(points) / len(points) for film, points in found.items()}
+
+
+def _mean_of(apart: Sequence[Mapping[str, float]]) -> dict[str, float]:
+    films = sorted(set().union(*apart))
+    return {
+        film: sum(known) / len(known)
+        for film in films
+        if (known := [points[film] for points in apart if film in points])
+    }
+
+
+def duration_effect(judgements: Sequence[Judgement]) -> Outcome[Correlation]:
+    """Whether long films are harder, with one value per film."""
+    pairs = list(by_pair(judgements).values())
+    return source_trend(
+        [one.case.duration for one, _ in pairs],
+        [points for _, points in pairs],
+        [one.case.cluster for one, _ in pairs],
+    )
+
+
 def trend(judgements: Sequence[Judgement]) -> Outcome[Trend]:
-    """Whether long videos are harder: one value per pair, so that orders do not count double."""
+    """Accuracy in the paper's bins of duration: one value per pair, whichever film it is of."""
     pairs = by_pair(judgements).values()
     return duration_trend([one.case.duration for one, _ in pairs], [points for _, points in pairs])
 
@@ -213,6 +314,13 @@ def by_testbed(judgements: Sequence[Judgement]) -> dict[str, list[Judgement]]:
     found: dict[str, list[Judgement]] = {}
     for one in judgements:
         found.setdefault(one.case.testbed, []).append(one)
+    return found
+
+
+def _by_operator(judgements: Sequence[Judgement]) -> dict[str, list[Judgement]]:
+    found: dict[str, list[Judgement]] = {}
+    for one in judgements:
+        found.setdefault(one.case.name, []).append(one)
     return found
 
 

@@ -8,7 +8,7 @@ from decimal import Decimal
 
 from screentest.core import Aspect, Outcome, Reason
 from screentest.judges.cases import HINTED
-from screentest.stats import Correlation, Interval
+from screentest.stats import Claim, Correlation, Finding, Interval
 from screentest.stats.paired import OrderEffect
 from screentest.stats.trend import DoseResponse, Trend
 
@@ -28,12 +28,10 @@ class Accuracy:
     total: int
     """Answers that were asked for."""
     ties: int
-    wilson: Interval
-    """Over pairs: the answers on one pair, in both orders, hang together."""
+    interval: Interval
+    """Over films: pairs of one film, and both orders of one pair, hang together."""
     wald: Interval
-    """As the paper prints it: over all answers, as if they were independent."""
-    clustered: Interval | None
-    """Bootstrap over sources; None where there is only one."""
+    """As the paper prints it: over pairs, as if they were independent."""
     failures: Mapping[Reason, int] = field(default_factory=dict)
     pairs: int = 0
     """Pairs with an answer."""
@@ -59,8 +57,24 @@ class AspectResult:
     accuracy: Outcome[Accuracy]
     order: Outcome[OrderEffect]
     trend: Outcome[Trend]
+    """In bins of pairs, as the paper has it: pairs of one film are not independent there."""
+    finding: Finding
+    """What may be said, over all its operators."""
     human: float | None = None
     """How often people prefer the intact video of these pairs, where they were asked."""
+
+
+@dataclass(frozen=True, slots=True)
+class OperatorResult:
+    """One way of harming an aspect, at the reference severity."""
+
+    aspect: Aspect
+    name: str
+    label: str
+    """What it does, for a sentence: ``half the resolution``."""
+    pairs: int
+    accuracy: Outcome[Accuracy]
+    finding: Finding
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,6 +158,9 @@ class Certificate:
     aspects: tuple[AspectResult, ...]
     order: Outcome[OrderEffect]
     trend: Outcome[Trend]
+    """In bins of pairs, as the paper has it."""
+    duration: Outcome[Correlation]
+    """Whether long films are harder: one value per film, p by permutation."""
     severities: Mapping[str, DoseResponse] = field(default_factory=dict)
     """By aspect, where the testbed has a ladder."""
     clip_counts: Mapping[str, DoseResponse] = field(default_factory=dict)
@@ -156,8 +173,7 @@ class Certificate:
     """Where a testbed was given that people's filter left."""
     by_testbed: Mapping[str, Outcome[Accuracy]] = field(default_factory=dict)
     """Where there are several."""
-    operators: Mapping[str, Outcome[Accuracy]] = field(default_factory=dict)
-    """By ``aspect/degradation``, of aspects that several degradations harm."""
+    operators: tuple[OperatorResult, ...] = ()
     chance: float = CHANCE
 
     @property
@@ -170,10 +186,52 @@ class Certificate:
 # A certificate in words: all of it but the table of aspects, for the terminal and the page.
 
 _THRESHOLD = 0.75
+FAMILY = 4
+"""Operators that an aspect must have before more is said than what each of them does."""
+
+
+def verdict(certificate: Certificate) -> str:
+    """What may be said of the judge, in one sentence.
+
+    An aspect is named only where a family of operators was tested and none is preferred; else the
+    operators themselves are: who sees blur need not see technical quality.
+    """
+    seen: list[str] = []
+    said: dict[Claim, list[str]] = {Claim.PREFERS_HARM: [], Claim.CHANCE: []}
+    more: list[int] = []
+    tried = 0
+    for one in certificate.aspects:
+        own = [other for other in certificate.operators if other.aspect is one.aspect]
+        tried += sum(other.accuracy.ok for other in own)
+        alone = [other.label for other in own if other.finding.claim is Claim.SEES]
+        whole = len(own) >= FAMILY and one.finding.claim is Claim.SEES
+        if whole:
+            count = f"{len(alone)} of {len(own)} operators on their own"
+            seen.append(f"{one.aspect.title} ({count})")
+        for other in own:
+            if other.finding.claim is Claim.SEES and not whole:
+                seen.append(other.label)
+            elif other.finding.claim in said:
+                said[other.finding.claim].append(other.label)
+            elif other.finding.claim is Claim.CANNOT_TELL and other.accuracy.ok and not whole:
+                more.append(other.finding.more)
+    words = [f"{Claim.SEES.value} {', '.join(seen)}"] if seen else []
+    words += [f"{claim.value} of {', '.join(names)}" for claim, names in said.items() if names]
+    if more:
+        which = "all" if len(more) == tried else f"{len(more)} of {tried}"
+        films = "film is" if max(more) == 1 else "films are"
+        cannot = (
+            f"{Claim.CANNOT_TELL.value} on {which} operators: {max(more):,} more {films} needed"
+        )
+        words.append(cannot)
+    return "; ".join(words) or "could not be tested"
 
 
 def facts(certificate: Certificate) -> Iterator[tuple[str, str]]:
     """What was measured beside the accuracies, each with its name."""
+    yield "Judge", verdict(certificate)
+    if certificate.overall.ok and not certificate.placebos:
+        yield "Placebos", "none: whether it takes every edit for harm is not known"
     mean = certificate.mean_over_aspects
     if mean is not None:
         yield "Mean over aspects", f"{percent(mean)}% (chance {percent(certificate.chance)})"
@@ -186,8 +244,11 @@ def facts(certificate: Certificate) -> Iterator[tuple[str, str]]:
             f"{percent(order.consistent_share)}% of pairs judged alike in both orders; "
             f"{percent(order.first_share)}% of answers for the first video",
         )
+    yield "With duration", _duration(certificate)
     if certificate.trend.value is not None:
-        yield "With duration", f"ρ = {certificate.trend.value.correlation}"
+        bins = certificate.trend.value
+        words = f"ρ = {bins.correlation.value:.3f} over {len(bins.bins)} bins of pairs"
+        yield "In the paper's bins", f"{words} (its p-value takes pairs for independent)"
     if certificate.filtered is not None:
         yield "Kept by people", _filtered(certificate.filtered)
     yield from _doses("Severity", certificate.severities)
@@ -207,6 +268,11 @@ def percent(share: float) -> str:
     '92.5'
     """
     return f"{100 * share:.1f}"
+
+
+def _duration(certificate: Certificate) -> str:
+    found = certificate.duration
+    return f"ρ = {found.value} films" if found.value is not None else str(found.failure)
 
 
 def _doses(what: str, responses: Mapping[str, DoseResponse]) -> Iterator[tuple[str, str]]:

@@ -1,6 +1,6 @@
 """Which judge sees which harm: certificates side by side, judges by aspects.
 
-Every cell is a certificate's own figure: the strongest rung, with its interval over sources.
+Every cell is a certificate's own figure, at the strongest rung, with what may be said of it.
 """
 
 from __future__ import annotations
@@ -11,7 +11,16 @@ from dataclasses import dataclass
 from screentest.certificates.certificate import Accuracy, Certificate
 from screentest.core import Outcome
 from screentest.core.table import Cell, Column, Table
-from screentest.stats import Interval
+from screentest.stats import Claim, Interval
+
+MARKS = {
+    Claim.SEES: "+",
+    Claim.PREFERS_HARM: "−",
+    Claim.CHANCE: "=",
+    Claim.CANNOT_TELL: "?",
+    Claim.MIXED: "±",
+}
+LEGEND = ", ".join(f"{mark} {claim.value}" for claim, mark in MARKS.items())
 
 _LETTERS = 4
 """Of a column's name on the terminal; more where two would be the same."""
@@ -24,16 +33,17 @@ class Reaction:
     share: float
     """A tie is a half: what never reacts has 0.5, what takes the harm for a gain has 0."""
     interval: Interval
-    """Over sources; over pairs where all are of one source."""
+    """Over films."""
     pairs: int
+    claim: Claim | None = None
+    """What may be said; None of a placebo."""
 
     @property
-    def is_sure(self) -> bool:
-        """Whether chance is ruled out: the interval leaves a half out."""
-        return not self.interval.low <= 0.5 <= self.interval.high
+    def mark(self) -> str:
+        return MARKS[self.claim] if self.claim is not None else ""
 
     def __str__(self) -> str:
-        return f"{100 * self.share:.0f}{'*' if self.is_sure else ''}"
+        return f"{100 * self.share:.0f}{self.mark}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +57,7 @@ class Matrix:
     rows: Mapping[str, Mapping[str, Reaction]]
 
     def table(self) -> Table:
-        """Per cent in short columns; a star where chance is ruled out."""
+        """Per cent in short columns, each with the sign of what may be said."""
         titles = _titles(self.columns)
         columns = [Column("judge"), *(Column(one, titles[one], align="right") for one in titles)]
         rows: list[list[Cell]] = [
@@ -58,7 +68,7 @@ class Matrix:
         meant = "; ".join(
             f"{title}: {one.replace('_', ' ')}" for one, title in titles.items() if title != one
         )
-        note = "% of pairs in which the intact video is preferred; * chance is ruled out"
+        note = f"% of pairs in which the intact video is preferred; {LEGEND}"
         return Table(
             "matrix", "Which judge sees which harm", columns, rows, f"{note}. {meant}".strip()
         )
@@ -74,12 +84,13 @@ def matrix(certificates: Sequence[Certificate]) -> Matrix:
         for result in one.aspects:
             under = aspects.setdefault(result.aspect.value, {})
             under[result.aspect.value] = max(under.get(result.aspect.value, 0), result.pairs)
-            _add(row, result.aspect.value, result.accuracy)
-        for name, found in one.operators.items():
-            aspect = name.partition("/")[0]
-            pairs = found.value.pairs if found.value is not None else 0
-            aspects[aspect][name] = max(aspects[aspect].get(name, 0), pairs)
-            _add(row, name, found)
+            _add(row, result.aspect.value, result.accuracy, result.finding.claim)
+        for operator in one.operators:
+            aspect = operator.aspect.value
+            if sum(other.aspect is operator.aspect for other in one.operators) > 1:
+                name = f"{aspect}/{operator.name}"
+                aspects[aspect][name] = max(aspects[aspect].get(name, 0), operator.pairs)
+                _add(row, name, operator.accuracy, operator.finding.claim)
         for placebo in one.placebos:
             name = f"placebo {placebo.name}"
             placebos[name] = max(placebos.get(name, 0), placebo.pairs)
@@ -89,10 +100,12 @@ def matrix(certificates: Sequence[Certificate]) -> Matrix:
     return Matrix(tuple(columns), columns, rows)
 
 
-def _add(row: dict[str, Reaction], column: str, outcome: Outcome[Accuracy]) -> None:
+def _add(
+    row: dict[str, Reaction], column: str, outcome: Outcome[Accuracy], claim: Claim | None = None
+) -> None:
     found = outcome.value
     if found is not None:
-        row[column] = Reaction(found.value, found.clustered or found.wilson, found.pairs)
+        row[column] = Reaction(found.value, found.interval, found.pairs, claim)
 
 
 def _titles(columns: Sequence[str]) -> dict[str, str]:

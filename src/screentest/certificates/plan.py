@@ -17,7 +17,9 @@ from screentest.certificates.accuracy import (
     accuracy,
     aspect_results,
     by_testbed,
+    duration_effect,
     filter_result,
+    find_claims,
     ladders,
     operator_results,
     placebo_results,
@@ -25,7 +27,7 @@ from screentest.certificates.accuracy import (
     trend,
 )
 from screentest.certificates.certificate import Certificate, Cost, PromptResult
-from screentest.core.aspects import Aspect, all_aspects
+from screentest.core.aspects import Aspect, PairKind, all_aspects
 from screentest.core.calls import Progress
 from screentest.core.codec import from_object, to_json
 from screentest.core.item import Item, Script
@@ -142,15 +144,17 @@ def make_certificate(
     """The certificate of one judge from what the run holds."""
     own = [one for one in judgements if not one.case.change]
     top = reference(own)
+    findings = find_claims(top, [one for one in own if one.case.kind is PairKind.PLACEBO])
     testbeds = by_testbed(top)
     return Certificate(
         judge=judge.name,
         signature=str(judge.signature),
         testbeds=tuple(dict.fromkeys(case.testbed for case in plan.cases)),
         overall=accuracy(top),
-        aspects=aspect_results(top, plan.human),
+        aspects=aspect_results(top, findings, plan.human),
         order=order_effect(in_both_orders(top)),
         trend=trend(top),
+        duration=duration_effect(top),
         severities=ladders(own, by="severity"),
         clip_counts=ladders(own, by="clips"),
         placebos=placebo_results(own),
@@ -161,7 +165,7 @@ def make_certificate(
         by_testbed={name: accuracy(found) for name, found in testbeds.items()}
         if len(testbeds) > 1
         else {},
-        operators=operator_results(top),
+        operators=operator_results(top, findings),
     )
 
 

@@ -13,10 +13,11 @@ from screentest.core.signature import short_signature, split_value_name, value_n
 
 @dataclass(frozen=True, slots=True)
 class CardRow:
-    """One aspect, as it is shown; with ``failed`` there is nothing else."""
+    """One aspect or operator, as it is shown; with ``failed`` there is nothing else."""
 
     name: str
     failed: str = ""
+    claim: str = ""
     value: str = ""
     interval: str = ""
     people: str = ""
@@ -38,11 +39,13 @@ class Card:
 
 def card(certificate: Certificate) -> Card:
     """The certificate, ready to be shown."""
-    rows = [
-        _row(one.aspect.value.replace("_", " "), one.accuracy, one.human)
-        for one in certificate.aspects
-    ]
-    rows.append(_row("all pairs", certificate.overall, None))
+    rows = []
+    for one in certificate.aspects:
+        rows.append(_row(one.aspect.title, one.accuracy, one.human, one.finding.words))
+        own = [other for other in certificate.operators if other.aspect is one.aspect]
+        for other in own if len(own) > 1 else ():
+            rows.append(_row(f"– {other.label}", other.accuracy, None, other.finding.words))
+    rows.append(_row("all pairs", certificate.overall, None, ""))
     return Card(
         certificate.judge,
         certificate.summary,
@@ -52,13 +55,14 @@ def card(certificate: Certificate) -> Card:
     )
 
 
-def _row(name: str, outcome: Outcome[Accuracy], people: float | None) -> CardRow:
+def _row(name: str, outcome: Outcome[Accuracy], people: float | None, claim: str) -> CardRow:
     found = outcome.value
     if found is None:
         return CardRow(name, failed=_why(outcome))
-    interval = found.clustered or found.wilson
+    interval = found.interval
     return CardRow(
         name,
+        claim=claim,
         value=f"{100 * found.value:.1f}",
         interval=f"{100 * interval.low:.0f}–{100 * interval.high:.0f}",
         people="" if people is None else f"{100 * people:.1f}",

@@ -9,10 +9,11 @@ from __future__ import annotations
 import io
 import math
 import warnings
-from collections.abc import Callable, Container, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import wraps
 from pathlib import Path
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, ParamSpec, TypeAlias
 
 import numpy as np
@@ -173,7 +174,7 @@ def certificate_chart(certificates: Sequence[Certificate]) -> Chart | None:
                 found = one.accuracy.value
                 if found is None:
                     continue
-                interval = found.clustered or found.wilson
+                interval = found.interval
                 places.append(aspects.index(one.aspect.value) + step * (number + 0.5) - 0.4)
                 values.append(100 * found.value)
                 low.append(100 * max(0.0, found.value - interval.low))
@@ -407,11 +408,11 @@ def _violin(panel: Axes, grades: Mapping[int, Sequence[float]]) -> None:
 def heatmap(
     rows: Mapping[str, Mapping[str, float]],
     columns: Sequence[str],
-    marked: Container[tuple[str, str]] = (),
+    marks: Mapping[tuple[str, str], str] = MappingProxyType({}),
 ) -> Figure:
     """A matrix of shares in 0–1, each written in its cell; what is not there is grey.
 
-    ``marked`` are cells, by row and column, that have a star.
+    ``marks`` are signs for cells, by row and column.
     """
     size = (1.6 + 0.75 * len(columns), 1.2 + 0.28 * len(rows))
     figure = new_figure(*size, layout="constrained")
@@ -427,23 +428,20 @@ def heatmap(
     for (down, across), share in np.ndenumerate(table):
         if not math.isnan(share):
             ink = "white" if abs(share - 0.5) > _DARK else "black"
-            text = f"{share:.2f}" + "*" * ((names[down], columns[across]) in marked)
+            text = f"{share:.2f}" + marks.get((names[down], columns[across]), "")
             panel.text(across, down, text, ha="center", va="center", size=6, color=ink)
     return figure
 
 
 def matrix_chart(found: Matrix) -> Figure:
-    """Which judge sees which harm; a star where chance is ruled out."""
+    """Which judge sees which harm; each cell with the sign of what may be said."""
     shares = {
         judge: {name: cell.share for name, cell in row.items()} for judge, row in found.rows.items()
     }
-    marked = {
-        (judge, name)
-        for judge, row in found.rows.items()
-        for name, cell in row.items()
-        if cell.is_sure
+    marks = {
+        (judge, name): cell.mark for judge, row in found.rows.items() for name, cell in row.items()
     }
-    return heatmap(shares, found.columns, marked)
+    return heatmap(shares, found.columns, marks)
 
 
 # The charts of a testbed: durations and categories as in figures 8 and 9 of SLVMEval.

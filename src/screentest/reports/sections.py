@@ -6,7 +6,7 @@ import math
 from dataclasses import dataclass, replace
 from typing import TypeAlias
 
-from screentest.certificates.certificate import CHANCE, Certificate
+from screentest.certificates.certificate import Certificate, verdict
 from screentest.core import Entry, Failure, OutputInfo, Reason, Summary, Table, registry
 from screentest.core.table import Chart, cell_text
 from screentest.reports.cards import is_of_other_settings
@@ -81,19 +81,8 @@ def _interval(summary: Summary) -> str:
 
 
 def trust(certificate: Certificate, signature: str = "") -> str:
-    """In which aspects a judge is surely better than chance, in one line."""
-    seen, judged = [], []
-    for one in certificate.aspects:
-        name, found = one.aspect.value.replace("_", " "), one.accuracy.value
-        if found is not None:
-            judged.append(name)
-            if (found.clustered or found.wilson).low > CHANCE:
-                seen.append(f"{name} {100 * found.value:.0f}% of {found.pairs:,} pairs")
-    words = f"sees {', '.join(seen)}"
-    if not judged:
-        words = "could not be tested"
-    elif not seen:
-        words = f"not shown to beat chance on {judged[0] if len(judged) == 1 else 'any aspect'}"
+    """What may be said of a judge, in one line."""
+    words = verdict(certificate)
     if signature and is_of_other_settings(certificate, signature):
         words += " (tested with other settings)"
     return words

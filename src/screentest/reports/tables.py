@@ -13,6 +13,7 @@ from screentest.reports.data import Report
 from screentest.reports.leaderboard import leaderboard
 from screentest.scores.suite import suites_in
 from screentest.scores.tables import suite_tables, summary_table
+from screentest.stats import Finding
 
 
 def tables(report: Report) -> list[Table]:
@@ -85,13 +86,17 @@ def _missing(report: Report) -> Table:
 
 def _certificate(certificate: Certificate) -> Table:
     rows = [
-        (one.aspect.value, *_accuracy(one.accuracy), one.pairs, one.sources)
+        ("", one.aspect.value, *_accuracy(one.accuracy), one.pairs, *_finding(one.finding))
         for one in certificate.aspects
     ]
-    rows.append(("all pairs", *_accuracy(certificate.overall), None, None))
+    rows += [
+        (one.name, one.aspect.value, *_accuracy(one.accuracy), one.pairs, *_finding(one.finding))
+        for one in certificate.operators
+    ]
+    rows.append(("", "all pairs", *_accuracy(certificate.overall), *[None] * 4))
     columns = (
-        *("aspect", "right", "wilson low", "wilson high", "wald low", "wald high"),
-        *("source low", "source high", "ties", "judged", "asked", "pairs", "sources"),
+        *("operator", "aspect", "right", "low", "high", "wald low", "wald high"),
+        *("ties", "judged", "asked", "pairs", "films", "p", "claim"),
     )
     name = "certificate_" + "".join(c if c.isalnum() else "_" for c in certificate.judge)
     return Table(name, f"Certificate of {certificate.judge}", columns, tuple(rows))
@@ -101,15 +106,16 @@ def _accuracy(outcome: Outcome[Accuracy]) -> tuple[Cell, ...]:
     found = outcome.value
     if found is None:
         assert outcome.failure is not None
-        return (outcome.failure.reason.value, *[None] * 9)
-    clustered = found.clustered
+        return (outcome.failure.reason.value, *[None] * 7)
     return (
         found.value,
-        *(found.wilson.low, found.wilson.high, found.wald.low, found.wald.high),
-        clustered.low if clustered else None,
-        clustered.high if clustered else None,
+        *(found.interval.low, found.interval.high, found.wald.low, found.wald.high),
         *(found.ties, found.judgements, found.total),
     )
+
+
+def _finding(finding: Finding) -> tuple[Cell, ...]:
+    return finding.films, finding.p_value, finding.words
 
 
 def _signatures(report: Report) -> Table:

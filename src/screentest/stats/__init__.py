@@ -20,11 +20,12 @@ from screentest.stats.agreement import (
     percent_agreement,
     review_workers,
 )
+from screentest.stats.claims import Claim, Finding, claims, films_needed
 from screentest.stats.intervals import (
     Interval,
-    bootstrap_accuracy,
     bootstrap_mean,
     mean_interval,
+    share_interval,
     wald,
     wilson,
 )
@@ -59,16 +60,26 @@ from screentest.stats.rank import (
     spearman_p,
     tied_sets,
 )
-from screentest.stats.trend import Bin, Dose, DoseResponse, Trend, dose_response, duration_trend
+from screentest.stats.trend import (
+    Bin,
+    Dose,
+    DoseResponse,
+    Trend,
+    dose_response,
+    duration_trend,
+    source_trend,
+)
 
 __all__ = [
     "Bin",
+    "Claim",
     "Correlation",
     "Difference",
     "Dose",
     "DoseResponse",
     "Evidence",
     "FilteredPairs",
+    "Finding",
     "Interval",
     "McNemar",
     "OrderEffect",
@@ -82,8 +93,8 @@ __all__ = [
     "Vote",
     "WorkerReport",
     "WorkerRules",
-    "bootstrap_accuracy",
     "bootstrap_mean",
+    "claims",
     "cohen",
     "compare_systems",
     "design_effect",
@@ -91,6 +102,7 @@ __all__ = [
     "dose_response",
     "duration_trend",
     "expected_discordance",
+    "films_needed",
     "filter_pairs",
     "fleiss",
     "holm",
@@ -109,6 +121,8 @@ __all__ = [
     "rank_agreement",
     "review_workers",
     "sample_size",
+    "share_interval",
+    "source_trend",
     "spearman",
     "spearman_p",
     "summarise",

@@ -20,7 +20,7 @@ import numpy as np
 from screentest.core import NoValue, Outcome, Reason
 from screentest.stats.aggregate import micro_mean
 from screentest.stats.arrays import Floats
-from screentest.stats.intervals import Interval, bootstrap_accuracy
+from screentest.stats.intervals import Interval, share_interval
 
 Units: TypeAlias = Sequence[Sequence[Hashable]]
 Level: TypeAlias = Literal["nominal", "ordinal", "interval"]
@@ -92,11 +92,11 @@ class PercentAgreement:
 
     value: float
     interval: Interval
-    """Bootstrap over units, since ratings of one unit are not independent."""
+    """Over units, since ratings of one unit are not independent."""
     units: int
 
 
-def percent_agreement(units: Units, *, seed: int = 0) -> PercentAgreement:
+def percent_agreement(units: Units) -> PercentAgreement:
     """Plain agreement; read it beside κ or α, since chance alone can make it high."""
     shares = [
         sum(n * (n - 1) for n in Counter(unit).values()) / (len(unit) * (len(unit) - 1))
@@ -106,7 +106,7 @@ def percent_agreement(units: Units, *, seed: int = 0) -> PercentAgreement:
     if not shares:
         raise NoValue(Reason.NOT_APPLICABLE, "no unit has two ratings")
     value = micro_mean(shares)
-    interval = bootstrap_accuracy(shares, seed=seed).holding(value)
+    interval = share_interval(shares).holding(value)
     return PercentAgreement(value, interval, len(shares))
 
 

@@ -9,14 +9,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from statistics import NormalDist
 
 import numpy as np
 
 from screentest.core import Outcome, Reason
-from screentest.stats.arrays import Floats, Numbers, finite, together
-from screentest.stats.intervals import Interval, wilson
+from screentest.stats.arrays import Floats, Labels, Numbers, finite, together
+from screentest.stats.intervals import Interval, by_source, wilson
 from screentest.stats.rank import SMALLEST, Correlation, spearman
 
 BINS = 50
@@ -72,6 +72,44 @@ def duration_trend(durations: Numbers, points: Numbers, *, bins: int = BINS) -> 
     ranks = np.arange(count, dtype=np.float64)
     accuracies = np.array([part.accuracy for part in parts])
     return spearman(ranks, accuracies).map(lambda found: Trend(tuple(parts), found))
+
+
+FEWEST_DURATIONS = 10
+_ORDERS = 9_999
+
+
+def source_trend(
+    durations: Numbers, points: Numbers, sources: Labels, *, seed: int = 0
+) -> Outcome[Correlation]:
+    """Spearman's ρ between the duration of a source and what was earned on all its pairs.
+
+    The p-value is by permutation: were duration of no matter, any source's points could stand
+    beside any other's duration. Pairs of one source count once, so that ten aspects of four
+    films are four witnesses; below ten distinct durations nothing is said.
+    """
+    times, right = together(durations, points)
+    if times.size == 0:
+        return Outcome.failed(Reason.NOT_APPLICABLE, "nothing was judged")
+    sums, sizes = by_source(right, sources)
+    lengths, _ = by_source(times, sources)
+    length, earned = lengths / sizes, np.round(sums / sizes, 12)
+    distinct = np.unique(np.round(length, 6)).size
+    if distinct < FEWEST_DURATIONS:
+        return Outcome.failed(
+            Reason.NOT_APPLICABLE,
+            f"{distinct} distinct durations are too few for a trend; {FEWEST_DURATIONS} are needed",
+        )
+    found = spearman(length, earned)
+    if found.value is None:
+        return found
+    from scipy.stats import rankdata
+
+    one, other = rankdata(np.round(length, 6)), rankdata(earned)
+    one, other = one - one.mean(), other - other.mean()
+    seen = abs(float(one @ other)) * (1 - 1e-12)
+    shuffled = np.random.default_rng(seed).permuted(np.tile(other, (_ORDERS, 1)), axis=1)
+    extreme = int(np.count_nonzero(np.abs(shuffled @ one) >= seen))
+    return Outcome.of(replace(found.value, p_value=(extreme + 1) / (_ORDERS + 1)))
 
 
 def _shared_points(times: Floats, points: Floats) -> Floats:

@@ -24,7 +24,7 @@ from screentest.core.signature import split_value_name
 from screentest.judges.votes import read_flag
 from screentest.scores.results import Results
 from screentest.stats.agreement import krippendorff
-from screentest.stats.intervals import Interval, bootstrap_accuracy, bootstrap_mean, wilson
+from screentest.stats.intervals import Interval, bootstrap_mean, share_interval, wilson
 from screentest.stats.rank import spearman
 from screentest.suites.univ.suite import task_of
 from screentest.suites.univ.vocabulary import Dimension
@@ -110,7 +110,7 @@ def agree(judge: Scores, votes: Votes, *, tolerance: float, seed: int = 0) -> Ju
     return JudgeAgreement(
         units=len(units),
         agreeing=agreeing,
-        within=bootstrap_accuracy(list(same.values()), [item for item, _ in units], seed=seed),
+        within=share_interval(list(same.values()), [item for item, _ in units]),
         wilson=wilson(agreeing, len(units)),
         bias=statistics.fmean(differences.values()),
         bias_interval=_over_items(differences, seed),

@@ -1,0 +1,247 @@
+"""Do the claims hold? Judges that choose blindly, systems that are equal, intervals by simulation.
+
+Each row names a promise, its nominal rate, and the rate found over simulated runs:
+
+    python bench/calibration.py [RUNS]
+
+False claims must not exceed 5%, and 95% intervals must cover, both up to the error of the
+simulation itself. tests/stats/test_calibration.py holds the same rows on fewer runs.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from math import sqrt
+
+import numpy as np
+
+from screentest.stats.claims import Claim, Points, claims, films_needed
+from screentest.stats.intervals import bootstrap_mean, share_interval
+from screentest.stats.paired import holm, paired_bootstrap
+from screentest.stats.rank import compare_systems, spearman
+from screentest.stats.trend import source_trend
+
+RUNS = 2000
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """A promise, and what became of it."""
+
+    promise: str
+    nominal: float
+    found: float
+    runs: int
+    at_least: bool = False
+    """Whether more is better, as for the coverage of an interval."""
+
+    @property
+    def error(self) -> float:
+        """Three standard errors of the simulation."""
+        return 3 * sqrt(max(self.nominal * (1 - self.nominal), 0.01) / self.runs)
+
+    @property
+    def holds(self) -> bool:
+        if self.at_least:
+            return self.found >= self.nominal - self.error
+        return self.found <= self.nominal + self.error
+
+
+# Judges that know nothing: a certificate must not say that they see.
+
+Judge = Callable[[np.random.Generator, int, int], tuple[list[Points], Points]]
+"""From films and operators: the points on each operator's pairs, and on placebos."""
+
+
+def coin(rng: np.random.Generator, films: int, operators: int) -> tuple[list[Points], Points]:
+    """Every answer by chance, each order for itself."""
+    tosses = rng.integers(0, 2, (operators + 1, films, 2)).mean(axis=2)
+    rows = [{str(film): float(row[film]) for film in range(films)} for row in tosses]
+    return rows[1:], rows[0]
+
+
+def hashed(rng: np.random.Generator, films: int, operators: int) -> tuple[list[Points], Points]:
+    """A score that is drawn for each file: all pairs of a film share the intact file's luck."""
+    intact = rng.random(films)
+    rows = [
+        {str(film): float(intact[film] > other) for film, other in enumerate(rng.random(films))}
+        for _ in range(operators + 1)
+    ]
+    return rows[1:], rows[0]
+
+
+def first(rng: np.random.Generator, films: int, operators: int) -> tuple[list[Points], Points]:
+    """Always the video that is shown first: half a point in two orders."""
+    half = {str(film): 0.5 for film in range(films)}
+    return [half] * operators, half
+
+
+def originals(rng: np.random.Generator, films: int, operators: int) -> tuple[list[Points], Points]:
+    """Notices that a file was edited in nine films of ten, and takes any edit for harm."""
+    rows = [
+        {str(film): float(yes) for film, yes in enumerate(rng.random(films) < 0.9)}
+        for _ in range(operators + 1)
+    ]
+    return rows[1:], rows[0]
+
+
+def claimed(judge: Judge, films: int, operators: int, runs: int, seed: int = 1) -> float:
+    """The share of certificates with any claim in them."""
+    rng = np.random.default_rng(seed)
+    said = 0
+    for _ in range(runs):
+        groups, placebos = judge(rng, films, operators)
+        found = claims(groups, [placebos] * operators)
+        said += any(one.claim in (Claim.SEES, Claim.PREFERS_HARM) for one in found)
+    return said / runs
+
+
+def power(accuracy: float, films: int, operators: int, runs: int, seed: int = 2) -> float:
+    """How often an operator that is seen with this accuracy is told from chance."""
+    rng = np.random.default_rng(seed)
+    found = 0
+    for _ in range(runs):
+        groups, _ = coin(rng, films, operators - 1)
+        seen = {str(film): float(yes) for film, yes in enumerate(rng.random(films) < accuracy)}
+        found += claims([seen, *groups])[0].claim is Claim.SEES
+    return found / runs
+
+
+# Intervals: the true value must be inside.
+
+
+def share_coverage(sources: int, each: int, share: float, alike: float, runs: int) -> float:
+    """Of a share over answers that hang together within a source (``alike``, 0 to 1)."""
+    rng = np.random.default_rng(3)
+    labels = np.repeat(np.arange(sources), each).tolist()
+    inside = 0
+    for _ in range(runs):
+        own = _rates(rng, sources, share, alike)
+        points = (rng.random((sources, each)) < own[:, None]).astype(float).ravel()
+        found = share_interval(points, labels)
+        inside += found.low <= share <= found.high
+    return inside / runs
+
+
+def _rates(rng: np.random.Generator, sources: int, share: float, alike: float) -> np.ndarray:
+    if alike == 0:
+        return np.full(sources, share)
+    if alike == 1:
+        return (rng.random(sources) < share).astype(float)
+    size = (1 - alike) / alike
+    return rng.beta(share * size, (1 - share) * size, sources)
+
+
+def mean_coverage(sources: int, each: int, skewed: bool, runs: int) -> float:
+    """Of a mean over values of which several belong to one source."""
+    rng = np.random.default_rng(4)
+    labels = np.repeat(np.arange(sources), each).tolist()
+    centre = 0.9 if skewed else 0.0
+    inside = 0
+    for _ in range(runs):
+        own = rng.beta(9, 1, sources) if skewed else rng.normal(size=sources)
+        values = np.repeat(own, each) + 0.03 * rng.normal(size=sources * each)
+        found = bootstrap_mean(values, labels, resamples=400)
+        inside += found.low <= centre <= found.high
+    return inside / runs
+
+
+# Equal systems: nothing may be called better.
+
+
+def halves(prompts: int, seeds: int, metrics: int, runs: int) -> float:
+    """Two halves of one system on the same prompts; seeds of one prompt hang together."""
+    rng = np.random.default_rng(5)
+    labels = np.repeat(np.arange(prompts), seeds).tolist()
+    said = 0
+    for _ in range(runs):
+        ps = []
+        for _ in range(metrics):
+            prompt = np.repeat(rng.normal(size=(2, prompts)), seeds, axis=1)
+            one, two = prompt + 0.3 * rng.normal(size=(2, prompts * seeds))
+            ps.append(paired_bootstrap(one, two, labels, resamples=100).p_value)
+        said += min(holm(ps)) <= 0.05
+    return said / runs
+
+
+def leaderboard(systems: int, prompts: int, runs: int) -> float:
+    """Equal systems on the same prompts: the share of boards on which any two are told apart."""
+    rng = np.random.default_rng(6)
+    said = 0
+    for _ in range(runs):
+        prompt = rng.normal(size=prompts)
+        points = {str(name): prompt + rng.normal(size=prompts) for name in range(systems)}
+        said += len(compare_systems(points).tied_sets) > 1
+    return said / runs
+
+
+def trends(films: int, each: int, runs: int) -> float:
+    """Points that have nothing to do with duration: the share of significant trends."""
+    rng = np.random.default_rng(7)
+    said = 0
+    for _ in range(runs):
+        durations = np.repeat(rng.uniform(5, 500, films), each)
+        labels = np.repeat(np.arange(films), each).tolist()
+        points = (rng.random(films * each) < np.repeat(rng.random(films), each)).astype(float)
+        found = source_trend(durations, points, labels)
+        said += found.value is not None and found.value.p_value <= 0.05
+    return said / runs
+
+
+def correlations(points: int, runs: int) -> float:
+    """Spearman's ρ of unrelated values."""
+    rng = np.random.default_rng(8)
+    said = 0
+    for _ in range(runs):
+        found = spearman(rng.normal(size=points), rng.normal(size=points)).unwrap()
+        said += found.p_value <= 0.05
+    return said / runs
+
+
+def rows(runs: int = RUNS) -> Iterator[Row]:
+    """Every promise."""
+    for judge in (coin, hashed, first, originals):
+        for films, operators in ((4, 10), (12, 10), (24, 50)):
+            words = f"certificate: {judge.__name__}, {films} films, {operators} operators"
+            yield Row(words, 0.05, claimed(judge, films, operators, runs), runs)
+    for sources in (2, 3, 4, 6, 10, 30):
+        for each, share, alike in ((1, 0.5, 0), (10, 0.6, 0.3), (5, 0.9, 0.3), (4, 0.8, 1)):
+            words = f"interval of {share:.0%}: {sources} films of {each} pairs, alike {alike:g}"
+            found = share_coverage(sources, each, share, alike, runs)
+            yield Row(words, 0.95, found, runs, at_least=True)
+    for sources in (3, 5, 10, 30):
+        for skewed in (False, True):
+            words = f"interval of a mean: {sources} prompts of 3{', skewed' if skewed else ''}"
+            yield Row(words, 0.95, mean_coverage(sources, 3, skewed, runs), runs, at_least=True)
+    for prompts in (4, 12, 40):
+        words = f"compare two halves: {prompts} prompts of 3 seeds, 20 metrics"
+        yield Row(words, 0.05, halves(prompts, 3, 20, max(200, runs // 5)), max(200, runs // 5))
+    words = "leaderboard of 4 equal systems, 20 prompts"
+    yield Row(words, 0.05, leaderboard(4, 20, max(200, runs // 5)), max(200, runs // 5))
+    for films in (10, 40):
+        yield Row(f"trend with duration: {films} films of 10", 0.05, trends(films, 10, runs), runs)
+    for points in (4, 10, 40):
+        yield Row(f"rank correlation of {points}", 0.05, correlations(points, runs), runs)
+
+
+def main(runs: int) -> int:
+    bad = 0
+    print("| promise | nominal | found | runs |\n|---|---|---|---|")
+    for row in rows(runs):
+        bad += not row.holds
+        sign = "≥" if row.at_least else "≤"
+        broken = "" if row.holds else " **broken**"
+        print(
+            f"| {row.promise} | {sign} {row.nominal:.0%} | {row.found:.1%}{broken} | {row.runs} |"
+        )
+    print("\n| right in | films needed, 1 operator | 10 | 50 |\n|---|---|---|---|")
+    for accuracy in (0.6, 0.75, 0.9):
+        needed = [films_needed(accuracy, level=0.05 / count) for count in (1, 10, 50)]
+        print(f"| {accuracy:.0%} | {' | '.join(map(str, needed))} |")
+    return bad
+
+
+if __name__ == "__main__":
+    sys.exit(min(1, main(int(sys.argv[1]) if len(sys.argv) > 1 else RUNS)))

@@ -1,0 +1,72 @@
+"""The promises of bench/calibration.py, on fewer runs: what is claimed holds under the null."""
+
+from __future__ import annotations
+
+import importlib.util
+import sys
+from pathlib import Path
+from types import ModuleType
+
+import pytest
+
+BENCH = Path(__file__).parents[2] / "bench" / "calibration.py"
+
+
+@pytest.fixture(scope="module")
+def calibration() -> ModuleType:
+    spec = importlib.util.spec_from_file_location("calibration", BENCH)
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    sys.modules["calibration"] = module
+    spec.loader.exec_module(module)
+    return module
+
+
+@pytest.mark.parametrize("judge", ["coin", "hashed", "first", "originals"])
+@pytest.mark.parametrize(("films", "operators"), [(4, 10), (12, 10)])
+def test_judges_that_know_nothing_earn_no_claim(
+    calibration: ModuleType, judge: str, films: int, operators: int
+) -> None:
+    found = calibration.claimed(getattr(calibration, judge), films, operators, 150)
+    assert calibration.Row("", 0.05, found, 150).holds
+
+
+def test_judges_that_see_are_told_from_chance(calibration: ModuleType) -> None:
+    # One operator of ten, on as many films as are said to be needed.
+    needed = calibration.films_needed(0.9, level=0.05 / 10)
+    found = calibration.power(0.9, needed, 10, 100)
+    assert calibration.Row("", 0.8, found, 100, at_least=True).holds
+
+
+@pytest.mark.parametrize("sources", [2, 4, 12])
+@pytest.mark.parametrize(("each", "share", "alike"), [(1, 0.5, 0), (10, 0.6, 0.3), (4, 0.8, 1)])
+def test_intervals_of_shares_cover(
+    calibration: ModuleType, sources: int, each: int, share: float, alike: float
+) -> None:
+    found = calibration.share_coverage(sources, each, share, alike, 150)
+    assert calibration.Row("", 0.95, found, 150, at_least=True).holds
+
+
+@pytest.mark.parametrize("sources", [3, 6, 12])
+@pytest.mark.parametrize("skewed", [False, True])
+def test_intervals_of_means_cover(calibration: ModuleType, sources: int, skewed: bool) -> None:
+    found = calibration.mean_coverage(sources, 3, skewed, 150)
+    # Skewed scores of few prompts: Student's t covers about 91%.
+    assert calibration.Row("", 0.91 if skewed else 0.95, found, 150, at_least=True).holds
+
+
+def test_two_halves_of_one_system_are_not_told_apart(calibration: ModuleType) -> None:
+    found = calibration.halves(12, 3, 10, 100)
+    assert calibration.Row("", 0.05, found, 100).holds
+
+
+def test_equal_systems_share_a_leaderboard(calibration: ModuleType) -> None:
+    found = calibration.leaderboard(3, 12, 100)
+    assert calibration.Row("", 0.05, found, 100).holds
+
+
+def test_duration_has_no_trend_where_there_is_none(calibration: ModuleType) -> None:
+    assert calibration.trends(9, 10, 20) == 0  # too few durations to say anything
+    found = calibration.trends(12, 10, 100)
+    assert calibration.Row("", 0.05, found, 100).holds
