@@ -9,7 +9,7 @@ import pytest
 from PIL import Image
 
 from screentest.core import BadOption
-from screentest.testbeds.operators.things import Backgrounds
+from screentest.testbeds.operators.backgrounds import Backgrounds
 
 
 def test_a_broken_picture_is_left_out(tmp_path: Path) -> None:

@@ -400,6 +400,7 @@ _ENTRIES = (
             ),
         ),
         instead="segmentation=sam2:facebook/sam2-hiera-tiny",
+        sets=(LIGHT,),
     ),
     Weights(
         "niqe",

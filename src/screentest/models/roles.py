@@ -275,7 +275,7 @@ class Detector(Backend, Protocol):
         """What was found, best first; the label is the phrase it answers."""
 
 
-@role("segmentation", builtin="grabcut", paper="sam2")
+@role("segmentation", builtin="grabcut", light="sam2_tiny", paper="sam2")
 class Segmentation(Backend, Protocol):
     """The exact shape of what is in a box."""
 

@@ -167,12 +167,12 @@ class _Check:
             self._fault(f"{clip.before} frames have become {clip.after}", one.clip)
         self._note("frames", clip.before)
         sample = ClipSample(clip.pictures, one.details, self._severity, self.models)
-        if self.info.region is Region.THING:
-            self._add(one, check_region(sample, self.info.region))
-        else:
+        region = check_region(sample, self.info.region)
+        # A thing need not be in every frame: those that show it were looked at.
+        if self.info.region is not Region.THING or region is None:
             self._check_changes(one, clip)
-            if self.info.region is not Region.FRAME:
-                self._add(one, check_region(sample, self.info.region))
+        if region is not None:
+            self._add(one, region)
         for name in self.info.checks:
             self._add(one, CLIP_CHECKS[name](sample))
 

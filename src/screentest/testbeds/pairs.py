@@ -33,6 +33,7 @@ from screentest.testbeds.contract import (
     film_of,
 )
 from screentest.testbeds.intact import as_data, load_intact, timed_script, video_file, video_name
+from screentest.testbeds.operators.following import must_name_things
 from screentest.testbeds.options import BuildOptions, Rung
 from screentest.testbeds.testbed import Pair, Touched
 from screentest.video import Keep, SplicedVideo, VideoPart, splice
@@ -100,6 +101,7 @@ class _OperatorRun:
     def _degraded(self, rung: Rung) -> Pair:
         degradation: Degradation = self._built.thing
         if self._drawing is None:
+            must_name_things(self._context.models, degradation.info.roles)
             look = FilmLook(self._context.film, self._context.models)
             self._drawing = ClipDraw(degradation, self._context, look)
         failed: dict[int, str] = {}

@@ -1,18 +1,59 @@
 """What models see in the pictures of a touched clip, before and after.
 
 The part of a pair's check that needs to know what is shown: whether the thing is gone or has its
-new colour, whether the subject is still there, whether what lies beside it was left alone.
+new colour, whether the subject is still there, whether what lies beside it was left alone. Where
+nothing can tell (no detector), these checks measure nothing.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TypeAlias
+from statistics import median
+from typing import TYPE_CHECKING, Any, TypeAlias
 
-from screentest.core import Image
+import numpy as np
+
+from screentest.core import Image, NoValue
+from screentest.core.registry import registry
 from screentest.models import Models
 from screentest.testbeds.contract import Details, Region
+from screentest.testbeds.operators.following import Box, boxes_of, overlap
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from screentest.models.roles import Detector
+
+    Map: TypeAlias = NDArray[np.bool_]
+
+LEVELS = 14
+"""A pixel of a slightly blurred picture that moved by more, in any channel, was changed."""
+BLUR = 5
+MARGIN, PIXELS = 0.1, 6
+"""How far a change may reach beyond a box: a share of its sides, and pixels."""
+INSIDE = 0.85
+"""The least share of the changed pixels that must lie where the thing is."""
+TOUCHED = 0.05
+"""The least share of a thing's boxes that must be changed."""
+SPOT = 0.005
+"""The share of a picture that is a change where nothing should be changed."""
+NOW_AND_THEN = 0.13
+"""The share of pictures in which a detector may err: one in eight."""
+LOST = 0.3
+"""A box that overlaps an old one by so much is of the same thing."""
+REACHED, WAS = 0.6, 0.25
+"""The least shares of recoloured pixels that must have the new colour, and have had the old."""
+BOXY = 0.95
+"""A change that fills so much of its bounding box is a rectangle, not a thing."""
+FRONT = (0.05, 0.85)
+"""The share of a picture that a foreground may fill."""
+STEADY = 0.25
+"""The least foreground in any picture, as a share of what is usual in the clip."""
+PIECE, WHOLE = 0.003, 0.55
+"""Of the pieces of a foreground that can be seen, the largest must have so much of it."""
+FOUND = 0.7
+"""The least share of pictures in which a subject must be found again."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,6 +64,19 @@ class ClipSample:
     details: Details
     severity: float
     models: Models | None
+
+    def detector(self) -> Detector | None:
+        """What finds named things; None where nothing does."""
+        if self.models is None:
+            return None
+        try:
+            choice = self.models.choice("detection")
+            if registry.entry("detection", choice.backend).info.get("guesses"):
+                return None
+            found: Detector = self.models.role("detection")
+        except NoValue:
+            return None
+        return found
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,10 +92,273 @@ class Measured:
 ClipCheck: TypeAlias = Callable[[ClipSample], Measured]
 
 
-def check_region(sample: ClipSample, region: Region) -> Measured:
-    """Whether what lies outside the region was left alone, and what is in it was changed."""
-    return Measured()
+def changed_pixels(before: Image, after: Image) -> Map:
+    """Where a picture was changed, beyond what encoding does."""
+    import cv2
+
+    size = (BLUR, BLUR)
+    one, two = cv2.blur(before, size).astype(np.int16), cv2.blur(after, size)
+    return np.asarray(np.abs(one - two).max(axis=2) > LEVELS)
 
 
-CLIP_CHECKS: Mapping[str, ClipCheck] = {}
+def check_region(sample: ClipSample, region: Region) -> Measured | None:
+    """Whether the region was changed and the rest left alone; None where nothing can tell."""
+    if region is Region.THING:
+        detector = sample.detector()
+        return None if detector is None else _in_thing(sample, detector)
+    if region is Region.FRAME or sample.models is None:
+        return None
+    return _beside_region(sample, region)
+
+
+def _in_thing(sample: ClipSample, detector: Detector) -> Measured:
+    thing = str(sample.details.get("object", ""))
+    changed, inside, left, astray = [], [], 0, 0
+    for before, after in sample.pictures:
+        moved = changed_pixels(before, after)
+        boxes = boxes_of(detector, before, thing)
+        if not boxes:
+            astray += bool(moved.mean() > SPOT)
+            continue
+        share = float(moved[_boxes_map(moved, boxes, 0)].mean())
+        if share < TOUCHED * sample.severity:
+            left += 1
+        else:
+            changed.append(share)
+            near = _boxes_map(moved, boxes, 1)
+            inside.append(float((moved & near).sum() / max(1, moved.sum())))
+    shown = len(changed) + left
+    if not shown:
+        return Measured(fault=f"{thing!r} is in none of the pictures that were looked at")
+    figures = {
+        "thing_changed": median(changed) if changed else 0.0,
+        "inside": median(inside) if inside else 0.0,
+        "astray": astray / len(sample.pictures),
+    }
+    fault = ""
+    if left > max(1, NOW_AND_THEN * shown) or not changed:
+        fault = f"in {left} of {shown} pictures that show it, {thing!r} is as it was"
+    elif figures["inside"] < INSIDE:
+        fault = f"{1 - figures['inside']:.0%} of what was changed lies beside {thing!r}"
+    elif figures["astray"] > 2 * NOW_AND_THEN:
+        fault = f"{astray} pictures that do not show {thing!r} were changed"
+    return Measured(figures, fault, frozenset({"astray"}))
+
+
+def _boxes_map(like: Map, boxes: Sequence[Box], wider: int) -> Map:
+    found = np.zeros(like.shape, bool)
+    for left, top, right, bottom in boxes:
+        across = wider * (MARGIN * (right - left) + PIXELS)
+        down = wider * (MARGIN * (bottom - top) + PIXELS)
+        rows = slice(max(0, int(top - down)), max(0, int(np.ceil(bottom + down))))
+        found[rows, max(0, int(left - across)) : max(0, int(np.ceil(right + across)))] = True
+    return found
+
+
+def _beside_region(sample: ClipSample, region: Region) -> Measured:
+    """The other part of the picture, foreground or background, must be as it was."""
+    import cv2
+
+    assert sample.models is not None
+    spoilt = []
+    side = np.ones((9, 9), np.uint8)
+    mattes = sample.models.role("matting").matte([before for before, _ in sample.pictures])
+    for (before, after), matte in zip(sample.pictures, mattes, strict=True):
+        front = (matte >= 0.9).astype(np.uint8)
+        if region is Region.BACKGROUND:
+            rest = cv2.erode(front, side) > 0
+        else:
+            rest = cv2.dilate((matte > 0.1).astype(np.uint8), side) == 0
+        if rest.any():
+            spoilt.append(float(changed_pixels(before, after)[rest].mean()))
+    if not spoilt:
+        return Measured()
+    figures = {"spoilt": median(spoilt)}
+    other = "foreground" if region is Region.BACKGROUND else "background"
+    fault = f"{figures['spoilt']:.0%} of the {other} was changed too"
+    bad = figures["spoilt"] > 1 - INSIDE
+    return Measured(figures, fault if bad else "", frozenset({"spoilt"}))
+
+
+# The checks that an operator may ask for by name.
+
+
+def thing_gone(sample: ClipSample) -> Measured:
+    """A removed thing is no longer found where it was, in any of its instances."""
+    detector, thing = sample.detector(), str(sample.details.get("object", ""))
+    if detector is None or sample.severity < 1:
+        return Measured()
+    shown = still = 0
+    for before, after in sample.pictures:
+        boxes = boxes_of(detector, before, thing)
+        if boxes:
+            shown += 1
+            again = boxes_of(detector, after, thing)
+            still += any(overlap(one, two) >= LOST for one in boxes for two in again)
+    if not shown:
+        return Measured()
+    share = still / shown
+    fault = f"{thing!r} is still found in {still} of {shown} pictures"
+    most = frozenset({"still_found"})
+    return Measured({"still_found": share}, fault if share > NOW_AND_THEN else "", most)
+
+
+def colour_reached(sample: ClipSample) -> Measured:
+    """What was recoloured had the colour of the caption, and has the new one."""
+    if sample.severity < 1:
+        return Measured()
+    old, new = str(sample.details.get("from", "")), str(sample.details.get("to", ""))
+    reached, was, boxy = [], [], []
+    for before, after in sample.pictures:
+        moved = changed_pixels(before, after)
+        if moved.mean() < SPOT / 2:
+            continue
+        inner = _shrunk(moved)
+        reached.append(float(has_colour(after[inner], new).mean()))
+        if old:
+            was.append(float(has_colour(before[inner], old, in_any_light=True).mean()))
+        boxy.append(_boxiness(moved))
+    if not reached:
+        return Measured({"colour_reached": 0.0}, "nothing was recoloured")
+    figures = {"colour_reached": median(reached), "boxy": median(boxy)}
+    if was:
+        figures["was_of_old_colour"] = median(was)
+    fault = ""
+    if figures["colour_reached"] < REACHED:
+        fault = f"{figures['colour_reached']:.0%} of what was recoloured is {new}"
+    elif was and figures["was_of_old_colour"] < WAS:
+        fault = f"{figures['was_of_old_colour']:.0%} of what was recoloured was {old}"
+    elif figures["boxy"] > BOXY:
+        fault = "a rectangle was recoloured, and not a thing"
+    return Measured(figures, fault, frozenset({"boxy"}))
+
+
+def _shrunk(moved: Map) -> Map:
+    """A map without its rim, where pixels are of both colours; itself where nothing would stay."""
+    import cv2
+
+    inner = cv2.erode(moved.astype(np.uint8), np.ones((BLUR, BLUR), np.uint8)) > 0
+    return inner if inner.any() else moved
+
+
+def _boxiness(moved: Map) -> float:
+    """How much of its bounding box the largest piece fills."""
+    import cv2
+
+    parts: Any = cv2.connectedComponentsWithStats(moved.astype(np.uint8))
+    sizes = parts[2][1:]
+    if not len(sizes):
+        return 0.0
+    _, _, across, down, area = sizes[int(np.argmax(sizes[:, 4]))]
+    return float(area / (across * down))
+
+
+# Basic colours by hue (degrees), saturation and value, with room for light and shade; the
+# recolouring goes by another space and by typical colours. Hues may go round past 360.
+_RANGES: Mapping[str, tuple[tuple[float, float], tuple[float, float], tuple[float, float]]] = {
+    "black": ((0, 360), (0.0, 1.0), (0.0, 0.3)),
+    "white": ((0, 360), (0.0, 0.22), (0.7, 1.0)),
+    "grey": ((0, 360), (0.0, 0.2), (0.18, 0.88)),
+    "red": ((338, 375), (0.4, 1.0), (0.25, 1.0)),
+    "orange": ((10, 44), (0.45, 1.0), (0.5, 1.0)),
+    "brown": ((5, 46), (0.2, 1.0), (0.12, 0.72)),
+    "yellow": ((38, 72), (0.3, 1.0), (0.45, 1.0)),
+    "green": ((66, 172), (0.15, 1.0), (0.1, 1.0)),
+    "blue": ((165, 262), (0.15, 1.0), (0.12, 1.0)),
+    "purple": ((245, 325), (0.12, 1.0), (0.12, 1.0)),
+    "pink": ((300, 378), (0.1, 0.85), (0.5, 1.0)),
+}
+_ANY_LIGHT = {"white": ("white", "grey"), "black": ("black", "grey")}
+
+
+def has_colour(pixels: Image, name: str, *, in_any_light: bool = False) -> Map:
+    """For each RGB pixel, whether one would call it by this basic colour.
+
+    ``in_any_light``, white in the shade is white, and black in the light is black.
+
+    >>> has_colour(np.array([[200, 30, 40], [90, 90, 92]], np.uint8), "red").tolist()
+    [True, False]
+    """
+    import cv2
+
+    if not len(pixels):
+        return np.zeros(0, bool)
+    rows = pixels.reshape(-1, 1, 3).astype(np.float32) / 255
+    hue, saturation, value = cv2.cvtColor(rows, cv2.COLOR_RGB2HSV).reshape(-1, 3).T
+    found = np.zeros(len(rows), bool)
+    for one in _ANY_LIGHT.get(name, (name,)) if in_any_light else (name,):
+        (low, high), (dull, vivid), (dark, light) = _RANGES[one]
+        right_hue = ((hue - low) % 360) <= high - low
+        found |= (
+            right_hue
+            & (dull <= saturation)
+            & (saturation <= vivid)
+            & (dark <= value)
+            & (value <= light)
+        )
+    return found
+
+
+def subject_kept(sample: ClipSample) -> Measured:
+    """Before a new background there is still a foreground, in one piece, with the subject in it."""
+    if sample.severity < 1 or not sample.pictures:
+        return Measured()
+    kept = [~changed_pixels(before, after) for before, after in sample.pictures]
+    shares = [float(one.mean()) for one in kept]
+    wholes = [_wholeness(one) for one in kept]
+    figures = {
+        "foreground": median(shares),
+        "foreground_steady": min(shares) / max(1e-9, median(shares)),
+        "foreground_whole": median(wholes),
+    }
+    fault = ""
+    if not FRONT[0] <= figures["foreground"] <= FRONT[1]:
+        fault = f"{figures['foreground']:.0%} of the picture was kept as the foreground"
+    elif figures["foreground_steady"] < STEADY:
+        fault = "in some pictures the foreground is lost"
+    elif figures["foreground_whole"] < WHOLE:
+        fault = "what was kept as the foreground is in pieces"
+    lost = _lost_subject(sample, figures)
+    return Measured(figures, fault or lost)
+
+
+def _wholeness(kept: Map) -> float:
+    """The share that the largest piece has of all that can be seen."""
+    import cv2
+
+    closed = cv2.morphologyEx(kept.astype(np.uint8), cv2.MORPH_OPEN, np.ones((3, 3), np.uint8))
+    parts: Any = cv2.connectedComponentsWithStats(closed)
+    sizes = parts[2][1:, 4]
+    seen = sizes[sizes >= PIECE * kept.size]
+    return float(seen.max() / seen.sum()) if len(seen) else 0.0
+
+
+def _lost_subject(sample: ClipSample, figures: dict[str, float]) -> str:
+    """Which subject of the caption is found before and not after, in words."""
+    detector = sample.detector()
+    subjects = [one for one in str(sample.details.get("subjects", "")).split(", ") if one]
+    if detector is None:
+        return ""
+    said = ""
+    for subject in subjects:
+        shown = again = 0
+        for before, after in sample.pictures:
+            boxes = boxes_of(detector, before, subject)
+            if boxes:
+                shown += 1
+                found = boxes_of(detector, after, subject)
+                again += any(overlap(boxes[0], box) >= LOST for box in found)
+        if 2 * shown > len(sample.pictures):
+            share = again / shown
+            figures["subject_found"] = min(share, figures.get("subject_found", 1.0))
+            if share < FOUND:
+                said = said or f"{subject!r} is found again in {again} of {shown} pictures"
+    return said
+
+
+CLIP_CHECKS: Mapping[str, ClipCheck] = {
+    "thing_gone": thing_gone,
+    "colour_reached": colour_reached,
+    "subject_kept": subject_kept,
+}
 """By name, what `DegradationInfo.checks` may ask for."""

@@ -413,6 +413,7 @@ _SMALLEST = 0.005
     "saliency",
     version=1,
     summary="one box around what stands out from the edge of the picture; reads no phrases",
+    guesses=True,
 )
 def saliency() -> Saliency:
     """The most salient part."""

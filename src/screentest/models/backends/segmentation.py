@@ -1,4 +1,4 @@
-"""Backends of the role ``segmentation``: GrabCut, and SAM 2."""
+"""Backends of the role ``segmentation``: GrabCut, and SAM 2 in two runtimes."""
 
 from __future__ import annotations
 
@@ -8,9 +8,11 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import numpy as np
 
 from screentest.core import Image, register
+from screentest.models import weights
 from screentest.models.optional import optional
 from screentest.models.pictures import check_picture, limit_long_side, opencv_identity
 from screentest.models.pretrained import EXTRA, NEUTRAL, ModelDevice, Origin, ready
+from screentest.models.runtimes import ONNX, onnx_session, runs, versions
 from screentest.models.saliency import Guess, cut
 
 if TYPE_CHECKING:
@@ -33,6 +35,7 @@ LEAST = 0.1
     "grabcut",
     version=1,
     summary="GrabCut in the box; needs no weights",
+    guesses=True,  # a box without a clear shape is taken for the thing itself
 )
 def grabcut() -> GrabCutSegmentation:
     """GrabCut, started from each box."""
@@ -104,6 +107,89 @@ def _guesses(picture: Image, box: Box) -> np.ndarray:
     cv2.ellipse(ellipse, ((left + right) // 2, (top + bottom) // 2), axes, 0, 0, 360, 1, -1)
     guesses[(ellipse == 1) & (guesses == Guess.MAYBE_BACKGROUND)] = Guess.MAYBE_FOREGROUND
     return guesses
+
+
+TINY = "sam2-tiny"
+_ENCODER = "sam2_hiera_tiny_encoder.with_runtime_opt.ort"
+_DECODER = "sam2_hiera_tiny_decoder_pr1.onnx"
+_SAM_SIDE, _MASK_SIDE = 1024, 256
+_CORNERS = (2.0, 3.0)
+"""How its decoder calls the two corners of a box."""
+# The statistics of ImageNet, with which it was trained.
+_MEAN = np.array([0.485, 0.456, 0.406], np.float32)
+_DEVIATION = np.array([0.229, 0.224, 0.225], np.float32)
+
+
+@register(
+    "segmentation",
+    "sam2_tiny",
+    version=1,
+    summary="SAM 2 hiera tiny by ONNX Runtime, prompted by boxes; without torch",
+    ready=lambda: runs(ONNX) and weights.available(TINY),
+    weights=(TINY,),
+    neutral=("threads",),
+    get=f"screentest models pull {TINY}",
+)
+def sam2_tiny(*, threads: int = 0) -> Sam2Tiny:
+    """``threads`` is 0 for this process's part of the machine."""
+    return Sam2Tiny(threads)
+
+
+class Sam2Tiny:
+    """The shape of what is in a box, by the smallest SAM 2 and without torch.
+
+    A picture is looked at once, which is what takes long; each box costs little more.
+    """
+
+    def __init__(self, threads: int = 0) -> None:
+        self._encoder = onnx_session(weights.path(TINY, _ENCODER), wanted_threads=threads)
+        self._decoder = onnx_session(weights.path(TINY, _DECODER), wanted_threads=threads)
+
+    @property
+    def identity(self) -> Mapping[str, str]:
+        """The weights and the runtime."""
+        return {"weights": weights.digest(TINY), **versions(ONNX)}
+
+    def segment(self, image: Image, boxes: Sequence[Box]) -> list[Mask]:
+        """One mask per box, 0 or 1; empty where the box misses the picture."""
+        height, width = check_picture(image).shape[:2]
+        masks = [np.zeros((height, width), np.float32) for _ in boxes]
+        there = [n for n, box in enumerate(boxes) if _has_area(_inside(box, image))]
+        if there:
+            features = self._features(image)
+            for n in there:
+                masks[n] = self._mask(features, _inside(boxes[n], image), height, width)
+        return masks
+
+    def _features(self, image: Image) -> Mapping[str, Any]:
+        import cv2
+
+        square = cv2.resize(image, (_SAM_SIDE, _SAM_SIDE), interpolation=cv2.INTER_LINEAR)
+        scaled = (square.astype(np.float32) / 255 - _MEAN) / _DEVIATION
+        names = [one.name for one in self._encoder.get_outputs()]
+        pixels = np.ascontiguousarray(scaled.transpose(2, 0, 1)[None])
+        return dict(zip(names, self._encoder.run(names, {"image": pixels}), strict=True))
+
+    def _mask(self, features: Mapping[str, Any], box: Box, height: int, width: int) -> Mask:
+        import cv2
+
+        corners = np.array(box, np.float32).reshape(2, 2)
+        given = {
+            **features,
+            "point_coords": (corners * (_SAM_SIDE / np.array([width, height], np.float32)))[None],
+            "point_labels": np.array([_CORNERS], np.float32),
+            "mask_input": np.zeros((1, 1, _MASK_SIDE, _MASK_SIDE), np.float32),
+            "has_mask_input": np.zeros(1, np.float32),
+        }
+        # It offers three, and says how good it thinks each of them is.
+        offers, goodness = self._decoder.run(None, given)
+        best = offers[0, int(np.argmax(goodness[0]))]
+        full = cv2.resize(best, (width, height), interpolation=cv2.INTER_LINEAR)
+        return np.asarray(full > 0, np.float32)
+
+
+def _has_area(box: Box) -> bool:
+    return box[0] < box[2] and box[1] < box[3]
 
 
 @register(

@@ -1,20 +1,15 @@
-"""What is seen, and where: background, objects, their colour, left and right."""
+"""What is seen, and where: objects, their colour, left and right."""
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Callable, Sequence
-from functools import lru_cache
-from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
-from screentest.core import Aspect, BadOption, Image, register
+from screentest.core import Aspect, Image, register
 from screentest.models import Models
-from screentest.models.pictures import BASIC_COLOURS, basic_colour
-from screentest.run import hash_file
-from screentest.sample import backgrounds as packaged
+from screentest.models.pictures import BASIC_COLOURS, basic_colour, name_pixels
 from screentest.testbeds.contract import (
     Chosen,
     Context,
@@ -22,179 +17,29 @@ from screentest.testbeds.contract import (
     Details,
     FilmClip,
     Look,
+    Region,
     Rng,
     Unfit,
     share_of,
 )
-from screentest.testbeds.operators.shared import (
+from screentest.testbeds.operators.following import (
     Box,
     Follower,
-    blended,
-    changed_clips,
+    ThingShapes,
     is_shown,
-    numbered,
+    is_told_apart,
 )
+from screentest.testbeds.operators.shared import blended, changed_clips
 from screentest.video import Pixels, VideoPart, frame_by_frame
 
 if TYPE_CHECKING:
     from screentest.models.roles import Mask
 
 
-SUFFIXES = frozenset({".jpg", ".jpeg", ".png", ".webp", ".bmp", ".tif", ".tiff"})
-_KEPT = 32
-"""Pictures held ready; a folder may have thousands."""
-
-
-class Backgrounds:
-    """The pictures of a folder that can be read, by name."""
-
-    def __init__(self, paths: tuple[Path, ...], unreadable: tuple[str, ...] = ()) -> None:
-        self.paths = paths
-        self.unreadable = unreadable
-        """Names of files that look like pictures and are not; they are left out."""
-        self._digest = ""
-        self._fitted = lru_cache(_KEPT)(self._fit)
-
-    @classmethod
-    def of(cls, folder: Path | None) -> Backgrounds:
-        """The pictures of ``folder``, or the packaged ones."""
-        if folder is None:
-            return cls(tuple(packaged()))
-        if not folder.is_dir():
-            raise BadOption(f"{folder} is not a folder", advice="Give one with pictures in it.")
-        found = sorted(path for path in folder.iterdir() if path.suffix.lower() in SUFFIXES)
-        readable = tuple(path for path in found if _opens(path))
-        if not readable:
-            raise BadOption(
-                f"no picture in {folder} can be read",
-                advice="Put some landscapes there (JPEG or PNG).",
-            )
-        broken = tuple(path.name for path in found if path not in readable)
-        return cls(readable, broken)
-
-    @property
-    def digest(self) -> str:
-        """A hash of all their content; a changed folder makes another testbed."""
-        if not self._digest:
-            hashes = "\n".join(hash_file(path) for path in self.paths)
-            self._digest = hashlib.sha256(hashes.encode()).hexdigest()[:16]
-        return self._digest
-
-    def picture(self, number: int, shape: tuple[int, ...]) -> Image:
-        """Picture ``number``, filling height × width; what is too much is cut off evenly."""
-        height, width = shape
-        return self._fitted(number, height, width)
-
-    def _fit(self, number: int, height: int, width: int) -> Image:
-        from PIL import Image as Pictures
-        from PIL import ImageOps
-
-        with Pictures.open(self.paths[number]) as opened:
-            upright = ImageOps.exif_transpose(opened).convert("RGB")
-            return np.asarray(ImageOps.fit(upright, (width, height)), np.uint8)
-
-
-def _opens(path: Path) -> bool:
-    """Whether all of the picture can be decoded."""
-    from PIL import Image as Pictures
-
-    try:
-        with Pictures.open(path) as opened:
-            opened.load()
-    except (OSError, ValueError, SyntaxError, Pictures.DecompressionBombError):
-        return False
-    return True
-
-
-LEAST, MOST = 0.02, 0.9
-"""The share of the picture that the foreground may fill."""
-
-
-@register(
-    "degradation",
-    "background_consistency",
-    version=1,
-    summary="backgrounds that jump",
-    neutral=("folder",),  # the pictures themselves are hashed, wherever they are
-)
-def background_consistency(*, folder: str = "") -> BackgroundConsistency:
-    """``folder`` holds the new backgrounds; without one, the packaged landscapes."""
-    return BackgroundConsistency(Backgrounds.of(Path(folder).expanduser() if folder else None))
-
-
-class BackgroundConsistency:
-    """Severity is how much the new background covers the old one.
-
-    As in SLVMEval the foreground is cut out of every frame and laid over pictures of landscapes,
-    another one than in the frame before.
-    """
-
-    def __init__(self, backgrounds: Backgrounds) -> None:
-        self.info = DegradationInfo(
-            Aspect.BACKGROUND_CONSISTENCY,
-            mentions="a background",
-            roles=("matting",),
-            inputs=backgrounds.digest,
-            remarks=tuple(
-                f"{name} among the backgrounds cannot be read: it is left out"
-                for name in backgrounds.unreadable
-            ),
-        )
-        self._backgrounds = backgrounds
-
-    def eligible(self, clip: FilmClip) -> bool:
-        """The caption mentions a background."""
-        return bool(clip.facts.background)
-
-    def settle(self, clip: FilmClip, look: Look, rng: Rng, film_rng: Rng) -> Details:
-        """Something must stand in front, and something must be behind it."""
-        mattes = look.models.role("matting").matte(look.pictures(clip))
-        shares = [float(np.mean(matte >= 0.5)) for matte in mattes]
-        if 2 * sum(LEAST <= share <= MOST for share in shares) <= len(shares):
-            raise Unfit("have no foreground that can be told from the background")
-        return {"backgrounds": self._backgrounds.digest, "pictures": len(self._backgrounds.paths)}
-
-    def parts(self, context: Context, chosen: Sequence[Chosen], severity: float) -> list[VideoPart]:
-        """The film with jumping backgrounds in the chosen clips."""
-        matting = context.models.role("matting")
-
-        def change(one: Chosen) -> Callable[[int, Image], Image]:
-            jumps = Jumps(len(self._backgrounds.paths), context.rng_of(one.clip))
-
-            def replaced(number: int, image: Image) -> Image:
-                behind = self._backgrounds.picture(jumps.next(number), image.shape[:2])
-                behind = blended(image, behind, severity)
-                return laid_over(image, matting.matte([image])[0], behind)
-
-            return replaced
-
-        return changed_clips(context, chosen, lambda one: numbered(change(one)), Pixels.RGB)
-
-
-class Jumps:
-    """Which background stands behind each frame: never the one of the frame before."""
-
-    def __init__(self, count: int, rng: Rng) -> None:
-        self._count, self._dice = count, rng
-        self._last: int | None = None
-
-    def next(self, frame: int) -> int:
-        """The background of the next frame."""
-        others = [number for number in range(self._count) if number != self._last]
-        self._last = self._dice.pick(others or [0], "background", frame)
-        return self._last
-
-
-def laid_over(image: Image, matte: Mask, behind: Image) -> Image:
-    """The foreground of ``image`` over another picture."""
-    front = matte[..., None]
-    return np.asarray(np.rint(image * front + behind * (1 - front)), np.uint8)
-
-
 Shape = Literal["box", "outline"]
 
 
-@register("degradation", "object_integrity", version=1, summary="a named object painted away")
+@register("degradation", "object_integrity", version=2, summary="a named object painted away")
 def object_integrity(*, mask: Shape = "box") -> ObjectIntegrity:
     """``mask``: what is painted over, the box of the thing or its outline."""
     return ObjectIntegrity(mask)
@@ -209,7 +54,13 @@ class ObjectIntegrity:
 
     def __init__(self, mask: Shape) -> None:
         roles = ("detection", "inpainting") + (("segmentation",) if mask == "outline" else ())
-        self.info = DegradationInfo(Aspect.OBJECT_INTEGRITY, mentions="an object", roles=roles)
+        self.info = DegradationInfo(
+            Aspect.OBJECT_INTEGRITY,
+            mentions="an object",
+            roles=roles,
+            region=Region.THING,
+            checks=("thing_gone",),
+        )
         self._mask = mask
 
     def eligible(self, clip: FilmClip) -> bool:
@@ -217,35 +68,51 @@ class ObjectIntegrity:
         return bool(clip.facts.subject)
 
     def settle(self, clip: FilmClip, look: Look, rng: Rng, film_rng: Rng) -> Details:
-        """One of the objects, of those that can be seen."""
+        """One of the objects, of those that can be seen and told from the others."""
         for thing in rng.shuffled(clip.facts.subject, "object"):
-            if is_shown(look, clip, thing):
+            if is_shown(look, clip, thing) and is_told_apart(look, clip, thing):
                 return {"object": thing}
-        raise Unfit("have no object that the detector finds")
+        raise Unfit("have no object that the detector finds and tells from the others")
 
     def parts(self, context: Context, chosen: Sequence[Chosen], severity: float) -> list[VideoPart]:
         """The film with the object of each chosen clip painted away."""
 
         def change(one: Chosen) -> Callable[[Image], Image]:
-            follower = Follower(context.models, str(one.details["object"]))
+            hole = self._hole(context.models, str(one.details["object"]))
 
             def without(image: Image) -> Image:
-                boxes = follower.boxes(image)
-                if not boxes:
+                mask = hole(image)
+                if mask is None:
                     return image
-                hole = self._hole(context.models, image, boxes)
-                painted: Image = context.models.role("inpainting").inpaint(image, hole)
+                painted: Image = context.models.role("inpainting").inpaint(image, mask)
                 return blended(image, painted, severity)
 
             return without
 
         return changed_clips(context, chosen, lambda one: frame_by_frame(change(one)), Pixels.RGB)
 
-    def _hole(self, models: Models, image: Image, boxes: Sequence[Box]) -> Mask:
-        if self._mask == "box":
-            return box_mask(image, boxes)
-        masks = models.role("segmentation").segment(image, boxes)
-        return np.asarray(np.maximum.reduce(masks), np.float32)
+    def _hole(self, models: Models, thing: str) -> Callable[[Image], Mask | None]:
+        """What is to be painted over, frame by frame; None where the thing is not seen."""
+        if self._mask == "outline":
+            shapes = ThingShapes(models, thing)
+            return lambda image: _wider(shapes.find(image))
+        follower = Follower(models, thing)
+
+        def in_boxes(image: Image) -> Mask | None:
+            boxes = follower.boxes(image)
+            return box_mask(image, boxes) if boxes else None
+
+        return in_boxes
+
+
+def _wider(mask: Mask | None) -> Mask | None:
+    """A mask with its rim: what is left of a thing's edge is seen."""
+    import cv2
+
+    if mask is None:
+        return None
+    side = max(3, round(0.02 * max(mask.shape)) | 1)
+    return np.asarray(cv2.dilate(mask, np.ones((side, side), np.uint8)), np.float32)
 
 
 def box_mask(image: Image, boxes: Sequence[Box]) -> Mask:
@@ -263,7 +130,7 @@ def box_mask(image: Image, boxes: Sequence[Box]) -> Mask:
 ColorMask = Literal["outline", "none"]
 
 
-@register("degradation", "color", version=1, summary="a named object in another colour")
+@register("degradation", "color", version=2, summary="a named object in another colour")
 def color(*, mask: ColorMask = "outline") -> Color:
     """Detection finds the object, segmentation its shape, image_edit gives it the colour.
 
@@ -279,7 +146,11 @@ class Color:
     def __init__(self, mask: ColorMask) -> None:
         found = ("detection", "segmentation") if mask == "outline" else ()
         self.info = DegradationInfo(
-            Aspect.COLOR, mentions="an object and its colour", roles=(*found, "image_edit")
+            Aspect.COLOR,
+            mentions="an object and its colour",
+            roles=(*found, "image_edit"),
+            region=Region.THING,
+            checks=("colour_reached",),
         )
         self._mask = mask
 
@@ -290,10 +161,10 @@ class Color:
     def settle(self, clip: FilmClip, look: Look, rng: Rng, film_rng: Rng) -> Details:
         """One of those objects that can be seen, and its new colour."""
         for old, thing in rng.shuffled(_coloured(clip), "object"):
-            if self._mask == "none" or is_shown(look, clip, thing):
-                others = [name for name in sorted(BASIC_COLOURS) if name != old]
+            if self._mask == "none" or _has_colour(look, clip, thing, old):
+                others = [name for name in sorted(BASIC_COLOURS) if name not in (old, *NEAR[old])]
                 return {"object": thing, "from": old, "to": rng.pick(others, "colour", thing)}
-        raise Unfit("have no coloured object that the detector finds")
+        raise Unfit("have no coloured object that the detector finds in that colour")
 
     def parts(self, context: Context, chosen: Sequence[Chosen], severity: float) -> list[VideoPart]:
         """The film with the object of each chosen clip in its new colour."""
@@ -307,14 +178,11 @@ class Color:
 
             if self._mask == "none":
                 return edited
-            follower = Follower(context.models, thing)
+            shapes = ThingShapes(context.models, thing, coloured(str(one.details["from"])))
 
             def painted(image: Image) -> Image:
-                boxes = follower.boxes(image)[:1]
-                if not boxes:
-                    return image
-                mask = context.models.role("segmentation").segment(image, boxes)[0]
-                if not (mask >= 0.5).any():
+                mask = shapes.find(image)
+                if mask is None or not (mask >= 0.5).any():
                     return image
                 edited = context.models.role("image_edit").recolour(image, mask, thing, colour)
                 return blended(image, edited, severity)
@@ -322,6 +190,52 @@ class Color:
             return painted
 
         return changed_clips(context, chosen, lambda one: frame_by_frame(change(one)), Pixels.RGB)
+
+
+NEAR = {
+    "black": ("grey", "brown"),
+    "white": ("grey",),
+    "grey": ("black", "white"),
+    "red": ("orange", "pink", "brown"),
+    "orange": ("red", "yellow", "brown"),
+    "brown": ("black", "orange", "red"),
+    "yellow": ("orange",),
+    "green": (),
+    "blue": ("purple",),
+    "purple": ("blue", "pink"),
+    "pink": ("red", "purple"),
+}
+"""Colours that light and shade turn into each other: nobody would call it a change."""
+OF_ITS_COLOUR = 0.3
+"""The least share of a thing's pixels that must have the colour its caption gives it."""
+
+
+def coloured(name: str) -> Callable[[Image, Mask], bool]:
+    """Whether what is under a mask has a colour; light and shade count as the same."""
+    wanted = [BASIC_COLOURS.index(one) for one in (name, *(NEAR[name] if name in HUELESS else ()))]
+
+    def fits(image: Image, mask: Mask) -> bool:
+        pixels = image[mask >= 0.5]
+        some = pixels[:: max(1, len(pixels) // MOST_PIXELS)]
+        return bool(len(some)) and float(np.isin(name_pixels(some), wanted).mean()) >= OF_ITS_COLOUR
+
+    return fits
+
+
+HUELESS = ("black", "white")
+"""In the light black is grey, and white in the shade."""
+MOST_PIXELS = 5000
+
+
+def _has_colour(look: Look, clip: FilmClip, thing: str, colour: str) -> bool:
+    """Whether most of a few pictures show the thing in that colour."""
+    if not is_shown(look, clip, thing):
+        return False
+    pictures = look.pictures(clip)
+    # A follower for each: the pictures are far apart.
+    fits = coloured(colour)
+    hits = [ThingShapes(look.models, thing, fits).find(image) is not None for image in pictures]
+    return 2 * sum(hits) > len(pictures)
 
 
 def _coloured(clip: FilmClip) -> list[tuple[str, str]]:

@@ -1,0 +1,208 @@
+"""Background consistency: what stands in front, before landscapes that jump."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterator, Sequence
+from functools import lru_cache
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from screentest.core import Aspect, BadOption, Frame, Image, Time, register
+from screentest.run import hash_file
+from screentest.sample import backgrounds as packaged
+from screentest.testbeds.contract import (
+    Chosen,
+    Context,
+    DegradationInfo,
+    Details,
+    FilmClip,
+    Look,
+    Region,
+    Rng,
+    Unfit,
+)
+from screentest.testbeds.operators.shared import blended, changed_clips
+from screentest.video import FrameFunction, Pixels, VideoPart
+
+if TYPE_CHECKING:
+    from screentest.models.roles import Mask
+
+
+SUFFIXES = frozenset({".jpg", ".jpeg", ".png", ".webp", ".bmp", ".tif", ".tiff"})
+_KEPT = 32
+"""Pictures held ready; a folder may have thousands."""
+
+
+class Backgrounds:
+    """The pictures of a folder that can be read, by name."""
+
+    def __init__(self, paths: tuple[Path, ...], unreadable: tuple[str, ...] = ()) -> None:
+        self.paths = paths
+        self.unreadable = unreadable
+        """Names of files that look like pictures and are not; they are left out."""
+        self._digest = ""
+        self._fitted = lru_cache(_KEPT)(self._fit)
+
+    @classmethod
+    def of(cls, folder: Path | None) -> Backgrounds:
+        """The pictures of ``folder``, or the packaged ones."""
+        if folder is None:
+            return cls(tuple(packaged()))
+        if not folder.is_dir():
+            raise BadOption(f"{folder} is not a folder", advice="Give one with pictures in it.")
+        found = sorted(path for path in folder.iterdir() if path.suffix.lower() in SUFFIXES)
+        readable = tuple(path for path in found if _opens(path))
+        if not readable:
+            raise BadOption(
+                f"no picture in {folder} can be read",
+                advice="Put some landscapes there (JPEG or PNG).",
+            )
+        broken = tuple(path.name for path in found if path not in readable)
+        return cls(readable, broken)
+
+    @property
+    def digest(self) -> str:
+        """A hash of all their content; a changed folder makes another testbed."""
+        if not self._digest:
+            hashes = "\n".join(hash_file(path) for path in self.paths)
+            self._digest = hashlib.sha256(hashes.encode()).hexdigest()[:16]
+        return self._digest
+
+    def picture(self, number: int, shape: tuple[int, ...]) -> Image:
+        """Picture ``number``, filling height × width; what is too much is cut off evenly."""
+        height, width = shape
+        return self._fitted(number, height, width)
+
+    def _fit(self, number: int, height: int, width: int) -> Image:
+        from PIL import Image as Pictures
+        from PIL import ImageOps
+
+        with Pictures.open(self.paths[number]) as opened:
+            upright = ImageOps.exif_transpose(opened).convert("RGB")
+            return np.asarray(ImageOps.fit(upright, (width, height)), np.uint8)
+
+
+def _opens(path: Path) -> bool:
+    """Whether all of the picture can be decoded."""
+    from PIL import Image as Pictures
+
+    try:
+        with Pictures.open(path) as opened:
+            opened.load()
+    except (OSError, ValueError, SyntaxError, Pictures.DecompressionBombError):
+        return False
+    return True
+
+
+LEAST, MOST = 0.02, 0.9
+"""The share of the picture that the foreground may fill."""
+ROUNDING = 1e-6
+"""Of the seconds between frames, which are not always whole thirtieths."""
+
+
+@register(
+    "degradation",
+    "background_consistency",
+    version=2,
+    summary="backgrounds that jump",
+    neutral=("folder",),  # the pictures themselves are hashed, wherever they are
+)
+def background_consistency(*, folder: str = "", every: float = 1.0) -> BackgroundConsistency:
+    """``folder`` holds the new backgrounds; without one, the packaged landscapes.
+
+    Another one comes every so many seconds; 0: in every frame, which strobes.
+    """
+    if not every >= 0:  # NaN is not
+        raise ValueError(f"invalid every {every:g}: must be 0 or more seconds")
+    found = Backgrounds.of(Path(folder).expanduser() if folder else None)
+    return BackgroundConsistency(found, every)
+
+
+class BackgroundConsistency:
+    """Severity is how much the new background covers the old one.
+
+    As in SLVMEval the foreground is cut out of every frame and laid over pictures of landscapes.
+    The paper's films have one frame a second, each with another landscape than the one before;
+    so it is here at any rate, unless ``every`` says otherwise.
+    """
+
+    def __init__(self, backgrounds: Backgrounds, every: float = 1.0) -> None:
+        self.info = DegradationInfo(
+            Aspect.BACKGROUND_CONSISTENCY,
+            mentions="a background",
+            roles=("matting",),
+            inputs=backgrounds.digest,
+            remarks=tuple(
+                f"{name} among the backgrounds cannot be read: it is left out"
+                for name in backgrounds.unreadable
+            ),
+            region=Region.BACKGROUND,
+            checks=("subject_kept",),
+        )
+        self._backgrounds = backgrounds
+        self._every = every
+
+    def eligible(self, clip: FilmClip) -> bool:
+        """The caption mentions a background."""
+        return bool(clip.facts.background)
+
+    def settle(self, clip: FilmClip, look: Look, rng: Rng, film_rng: Rng) -> Details:
+        """Something must stand in front, and something must be behind it."""
+        mattes = look.models.role("matting").matte(look.pictures(clip))
+        shares = [float(np.mean(matte >= 0.5)) for matte in mattes]
+        if 2 * sum(LEAST <= share <= MOST for share in shares) <= len(shares):
+            raise Unfit("have no foreground that can be told from the background")
+        return {
+            "backgrounds": self._backgrounds.digest,
+            "pictures": len(self._backgrounds.paths),
+            "subjects": ", ".join(clip.facts.subject),
+        }
+
+    def parts(self, context: Context, chosen: Sequence[Chosen], severity: float) -> list[VideoPart]:
+        """The film with jumping backgrounds in the chosen clips."""
+        matting = context.models.role("matting")
+
+        def change(one: Chosen) -> FrameFunction:
+            jumps = Jumps(len(self._backgrounds.paths), context.rng_of(one.clip))
+
+            def run(frames: Iterator[Frame]) -> Iterator[Image]:
+                start: Time | None = None
+                for number, frame in enumerate(frames):
+                    start = frame.time if start is None else start
+                    passed = float(frame.time - start)
+                    turn = int(passed / self._every + ROUNDING) if self._every else number
+                    image = frame.image
+                    behind = self._backgrounds.picture(jumps.at(turn), image.shape[:2])
+                    matte = matting.matte([image])[0]
+                    yield laid_over(image, matte, blended(image, behind, severity))
+
+            return run
+
+        return changed_clips(context, chosen, change, Pixels.RGB)
+
+
+class Jumps:
+    """Which background stands behind a clip, turn by turn: never the one of the turn before."""
+
+    def __init__(self, count: int, rng: Rng) -> None:
+        self._count, self._rng = count, rng
+        self._turn: int | None = None
+        self._last: int | None = None
+
+    def at(self, turn: int) -> int:
+        """The background of a turn; turns are asked for in order."""
+        if turn != self._turn:
+            others = [number for number in range(self._count) if number != self._last]
+            self._last = self._rng.pick(others or [0], "background", turn)
+            self._turn = turn
+        assert self._last is not None
+        return self._last
+
+
+def laid_over(image: Image, matte: Mask, behind: Image) -> Image:
+    """The foreground of ``image`` over another picture."""
+    front = matte[..., None]
+    return np.asarray(np.rint(image * front + behind * (1 - front)), np.uint8)

@@ -1,0 +1,224 @@
+"""A named thing followed through a clip: its boxes and its shape, frame by frame.
+
+A detector is asked in every frame. A segmenter, which takes long, only now and then; between, its
+masks move with the pictures, by optical flow. What is gone is gone: where the detector loses the
+thing, it is followed for a few frames as long as the pictures bear it out, and no longer.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, TypeAlias, TypeVar
+
+import numpy as np
+
+from screentest.core import Image, NoValue, Reason
+from screentest.core.registry import registry
+from screentest.models import Models
+from screentest.testbeds.contract import FilmClip, Look
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from screentest.models.roles import Detector, Mask
+
+
+Box: TypeAlias = tuple[float, float, float, float]
+P = TypeVar("P", np.uint8, np.float32)
+
+SMALLEST, LARGEST = 0.002, 0.8
+"""The share of the picture that a thing may fill. Less is not seen; more is the picture."""
+PATIENCE = 4
+"""Frames that a thing may be missed for before it is gone."""
+EVERY = 12
+"""Frames after which shapes are found anew."""
+COVERED = 0.35
+"""The least share of a box that a mask must fill to be that of the thing in it."""
+APART = 18.0
+"""Mean difference, in levels, of a picture and the one before it moved along: beyond, it is
+another shot, or what moved was not followed."""
+SAME = 0.6
+"""Two boxes overlap by so much where they are of one thing: intersection over union."""
+
+NAMING_ROLES = ("detection", "segmentation")
+
+
+def must_name_things(models: Models, roles: Sequence[str]) -> None:
+    """Raise NoValue(MISSING_MODEL) where one of the roles is filled by a guess.
+
+    What stands out in a picture need not be what the caption names, and a box is not a shape.
+    """
+    for role in (role for role in NAMING_ROLES if role in roles):
+        choice = models.choice(role)
+        if registry.entry(role, choice.backend).info.get("guesses"):
+            raise NoValue(
+                Reason.MISSING_MODEL,
+                f"things that captions name are not found by {role}={choice.backend}",
+                advice="Get a detector and a segmenter (screentest models pull light) and add "
+                "--models light.",
+            )
+
+
+def overlap(one: Box, two: Box) -> float:
+    """Intersection over union.
+
+    >>> overlap((0, 0, 2, 2), (1, 0, 3, 2))
+    0.3333333333333333
+    """
+    across = min(one[2], two[2]) - max(one[0], two[0])
+    down = min(one[3], two[3]) - max(one[1], two[1])
+    shared = max(0.0, across) * max(0.0, down)
+    return shared / max(1e-9, _area(one) + _area(two) - shared)
+
+
+def _area(box: Box) -> float:
+    return max(0.0, box[2] - box[0]) * max(0.0, box[3] - box[1])
+
+
+def boxes_of(detector: Detector, image: Image, thing: str) -> list[Box]:
+    """Where ``thing`` is in a picture: boxes of a fit size, best first."""
+    height, width = image.shape[:2]
+
+    def share(box: Box) -> float:
+        left, top, right, bottom = box
+        inside = (max(left, 0.0), max(top, 0.0), min(right, width), min(bottom, height))
+        return float(_area(inside) / (width * height))
+
+    found = [one.box for one in detector.detect(image, [thing]) if one.label == thing]
+    return [box for box in found if SMALLEST <= share(box) <= LARGEST]
+
+
+def is_shown(look: Look, clip: FilmClip, thing: str) -> bool:
+    """Whether most of a few pictures of the clip show the thing."""
+    detector = look.models.role("detection")
+    pictures = look.pictures(clip)
+    hits = sum(bool(boxes_of(detector, image, thing)) for image in pictures)
+    return bool(pictures) and 2 * hits > len(pictures)
+
+
+def is_told_apart(look: Look, clip: FilmClip, thing: str) -> bool:
+    """Whether the detector tells the thing from the others that the caption names.
+
+    One that finds a boy and a girl under either name would take both for the boy.
+    """
+    detector = look.models.role("detection")
+    others = [other for other in clip.facts.subject if other.casefold() != thing.casefold()]
+    for image in look.pictures(clip):
+        mine = boxes_of(detector, image, thing)
+        for other in others if len(mine) > 1 else ():
+            theirs = boxes_of(detector, image, other)
+            if any(overlap(one, two) >= SAME for one in mine for two in theirs):
+                return False
+    return True
+
+
+class Follower:
+    """Where a thing is, frame by frame, all of its instances."""
+
+    def __init__(self, models: Models, thing: str) -> None:
+        self._detector: Detector = models.role("detection")
+        self._thing = thing
+        self._last: list[Box] = []
+        self._before: Image | None = None
+        self._missed = 0
+
+    def boxes(self, image: Image) -> list[Box]:
+        """Its boxes in the next frame; none where it is gone."""
+        found = boxes_of(self._detector, image, self._thing)
+        if found:
+            self._last, self._missed = found, 0
+        else:
+            self._missed += 1
+            if self._missed > PATIENCE or self._before is None or _is_cut(self._before, image):
+                self._last = []
+        self._before = image
+        return self._last
+
+
+class ThingShapes:
+    """The shape of a thing, frame by frame: one mask of all its instances.
+
+    ``fits`` may pass over instances: it is given the picture and the mask of one.
+    """
+
+    def __init__(
+        self, models: Models, thing: str, fits: Callable[[Image, Mask], bool] | None = None
+    ) -> None:
+        self._detector: Detector = models.role("detection")
+        self._segmentation = models.role("segmentation")
+        self._thing = thing
+        self._fits = fits or (lambda image, mask: True)
+        self._mask: Mask | None = None
+        self._passed_over: list[Mask] = []
+        self._before: Image | None = None
+        self._age = self._missed = 0
+
+    def find(self, image: Image) -> Mask | None:
+        """Its shape in the next frame; None where it is gone."""
+        boxes = boxes_of(self._detector, image, self._thing)
+        self._missed = 0 if boxes else self._missed + 1
+        self._follow(image)
+        if boxes and (self._age >= EVERY or not self._explains(boxes)):
+            self._look(image, boxes)
+        elif self._missed > PATIENCE:
+            self._mask, self._passed_over = None, []
+        self._before = image
+        return self._mask
+
+    def _follow(self, image: Image) -> None:
+        """Move what is known along with the picture."""
+        self._age += 1
+        known = [] if self._mask is None else [self._mask]
+        if self._before is None or not known + self._passed_over:
+            return
+        flow = _flow(image, self._before)
+        # Where the picture before, moved along, is not this one, the masks mean nothing.
+        if np.abs(_moved(self._before, flow).astype(np.int16) - image).mean() > APART:
+            self._mask, self._passed_over = None, []
+            return
+        self._mask = None if self._mask is None else _moved(self._mask, flow)
+        self._passed_over = [_moved(mask, flow) for mask in self._passed_over]
+
+    def _explains(self, boxes: Sequence[Box]) -> bool:
+        """Whether every box holds a shape that is known already."""
+        known = [*([] if self._mask is None else [self._mask]), *self._passed_over]
+        return all(any(_fills(mask, box) for mask in known) for box in boxes)
+
+    def _look(self, image: Image, boxes: Sequence[Box]) -> None:
+        self._age = 0
+        masks = [mask for mask in self._segmentation.segment(image, boxes) if (mask >= 0.5).any()]
+        mine = [mask for mask in masks if self._fits(image, mask)]
+        self._passed_over = [mask for mask in masks if not any(mask is one for one in mine)]
+        self._mask = np.asarray(np.maximum.reduce(mine), np.float32) if mine else None
+
+
+def _fills(mask: Mask, box: Box) -> bool:
+    left, top, right, bottom = (max(0, round(side)) for side in box)
+    part = mask[top:bottom, left:right]
+    return part.size > 0 and float(part.mean()) >= COVERED
+
+
+def _grey(image: Image) -> NDArray[np.uint8]:
+    import cv2
+
+    return np.asarray(cv2.cvtColor(image, cv2.COLOR_RGB2GRAY), np.uint8)
+
+
+def _is_cut(before: Image, image: Image) -> bool:
+    return float(np.abs(before.astype(np.int16) - image).mean()) > 2 * APART
+
+
+def _flow(image: Image, before: Image) -> NDArray[np.float32]:
+    """For each pixel of the picture, how far away it was in the one before."""
+    import cv2
+
+    method = cv2.DISOpticalFlow.create(cv2.DISOPTICAL_FLOW_PRESET_FAST)
+    return np.asarray(method.calc(_grey(image), _grey(before), None), np.float32)  # type: ignore[call-overload]
+
+
+def _moved(plane: NDArray[P], flow: NDArray[np.float32]) -> NDArray[P]:
+    import cv2
+
+    rows, columns = np.indices(flow.shape[:2], np.float32)
+    moved = cv2.remap(plane, columns + flow[..., 0], rows + flow[..., 1], cv2.INTER_LINEAR)
+    return np.asarray(moved, plane.dtype)
