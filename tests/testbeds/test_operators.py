@@ -7,6 +7,7 @@ filters make of it. The film is encoded at crf 10, so that encoding alone change
 from __future__ import annotations
 
 from collections.abc import Mapping
+from itertools import pairwise
 from pathlib import Path
 from typing import ClassVar
 
@@ -18,6 +19,7 @@ from numpy.typing import NDArray
 from screentest.core import BUILTIN_ASPECTS, build
 from screentest.models.pictures import name_colour
 from screentest.testbeds.contract import Chosen, FilmClip, Rng
+from screentest.testbeds.operators.backgrounds import Jumps
 from screentest.testbeds.operators.pictures import STYLES, contrast_table
 from screentest.testbeds.operators.scenes import another_order, held
 from screentest.video import Reencode
@@ -170,10 +172,21 @@ def test_the_background_jumps_and_the_foreground_stays(
     outer = cv2.dilate(front.astype(np.uint8), np.ones((9, 9))) == 0
     assert np.abs(after - before)[:, inner].mean() < 3
     assert np.abs(after - before)[:, outer].mean() > 20
-    # From every frame to the next, another landscape.
+    # Another landscape once a second, at eight frames a second; the foreground goes on.
     jumps = np.abs(np.diff(after, axis=0))
-    assert jumps[:, outer].mean(axis=1).min() > 10
+    assert np.flatnonzero(jumps[:, outer].mean(axis=1) > 10).tolist() == [7, 15, 23]
     assert jumps[:, inner].mean() < 5
+
+
+def test_backgrounds_may_jump_in_every_frame() -> None:
+    jumps = Jumps(4, Rng.of("clip"))
+    turns = [jumps.at(turn) for turn in range(20)]
+    assert all(one != two for one, two in pairwise(turns))
+    assert set(turns) == {0, 1, 2, 3}
+    again = Jumps(4, Rng.of("clip"))
+    assert [again.at(turn // 3) for turn in range(60)] == [one for one in turns for _ in range(3)]
+    with pytest.raises(ValueError, match="invalid every"):
+        build("degradation", "background_consistency:every=-1")
 
 
 def test_an_object_is_painted_away_in_its_box_only(
@@ -295,7 +308,7 @@ def test_more_severity_never_harms_less(
     name: str, stage: Stage, outside: Outside, intact: NDArray[np.uint8]
 ) -> None:
     clip = stage.film.clips[1]
-    one = next(one for one in stage.draw(name, 5) if one.clip.number == clip.number)
+    one = next(one for one in stage.draw(name, 5, least=1) if one.clip.number == clip.number)
     where = frames_of(stage, clip)
 
     def harm(severity: float) -> float:

@@ -27,7 +27,8 @@ from screentest.testbeds.contract import (
     Rng,
     Unfit,
 )
-from screentest.testbeds.operators.shared import Follower, changed_clips, is_shown
+from screentest.testbeds.operators.following import ThingShapes, is_shown, is_told_apart
+from screentest.testbeds.operators.shared import changed_clips
 from screentest.video import FrameFunction, Pixels, VideoPart
 
 if TYPE_CHECKING:
@@ -58,17 +59,7 @@ class MaskKind:
 
 def thing_finder(models: Models, details: Details) -> Callable[[Image], Mask | None]:
     """The shape of the thing that ``object`` names, all of its instances, frame by frame."""
-    follower = Follower(models, str(details["object"]))
-    segmentation = models.role("segmentation")
-
-    def find(image: Image) -> Mask | None:
-        boxes = follower.boxes(image)
-        if not boxes:
-            return None
-        mask = np.maximum.reduce(segmentation.segment(image, boxes))
-        return np.asarray(mask, np.float32) if (mask >= 0.5).any() else None
-
-    return find
+    return ThingShapes(models, str(details["object"])).find
 
 
 def two_finder(models: Models, details: Details) -> Callable[[Image], Mask | None]:
@@ -95,9 +86,9 @@ def foreground_finder(models: Models, details: Details) -> Callable[[Image], Mas
 
 def _settle_thing(clip: FilmClip, look: Look, rng: Rng) -> Details:
     for thing in rng.shuffled(clip.facts.subject, "object"):
-        if is_shown(look, clip, thing):
+        if is_shown(look, clip, thing) and is_told_apart(look, clip, thing):
             return {"object": thing}
-    raise Unfit("have no object that the detector finds")
+    raise Unfit("have no object that the detector finds and tells from the others")
 
 
 def _coloured(clip: FilmClip) -> list[tuple[str, str]]:
