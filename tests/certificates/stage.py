@@ -24,6 +24,7 @@ from screentest.run.session import Settings
 from screentest.sample import sample_videos
 from screentest.testbeds.builder import build_testbed
 from screentest.testbeds.captions.facts import CaptionFacts
+from screentest.testbeds.checks import PairCheck
 from screentest.testbeds.options import BuildOptions
 from screentest.testbeds.sources import Extractor
 from screentest.testing.chat_answers import Answer
@@ -63,7 +64,12 @@ def build_small(folder: Path, items: Sequence[Item], **options: Any) -> Path:
     base: dict[str, Any] = {"clips": (2,), "long_side": 96, "encoder": QUICK}
     extractor = Extractor("stand_in", lambda caption: ALL if caption else CaptionFacts())
     tools = SimpleNamespace(models=PlainBackends(**_MIDDLE))
-    with patch("screentest.testbeds.pairs.open_tools", lambda *_: tools):
+    # Stand-ins see the same in every picture: what they make could not pass the check.
+    with (
+        patch("screentest.testbeds.pairs.open_tools", lambda *_: tools),
+        patch("screentest.testbeds.pairs.must_name_things", lambda *_: None),
+        patch("screentest.testbeds.pairs.check_pair", lambda *_: PairCheck({})),
+    ):
         build_testbed(
             items,
             folder,

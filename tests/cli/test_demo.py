@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-from screentest.core import BUILTIN_ASPECTS
+from screentest.core import BUILTIN_ASPECTS, Aspect
 from screentest.testbeds.testbed import read_testbed
 from tests.terminal import Screentest, fits
 
@@ -17,7 +17,10 @@ def test_the_whole_job_and_then_again_for_free(screentest: Screentest, tmp_path:
     assert done.returncode == 0, done.stderr
     assert fits(done.stdout)
     testbed = read_testbed(out / "testbed")
-    assert {pair.aspect for pair in testbed.pairs if pair.aspect} == set(BUILTIN_ASPECTS)
+    served = set(BUILTIN_ASPECTS) - {Aspect.OBJECT_INTEGRITY, Aspect.COLOR}
+    assert {pair.aspect for pair in testbed.pairs if pair.aspect} == served
+    assert all(pair.checks for pair in testbed.pairs if pair.aspect is Aspect.AESTHETICS)
+    assert "screentest models pull light" in " ".join(done.stdout.split())
     page = (out / "report.html").read_text(encoding="utf-8")
     assert "Certificates" in page
     for film in ("bbb_first30s", "frenchgp_1906", "real_5shots", "sintel_trailer_30s"):

@@ -16,7 +16,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from screentest.core import BUILTIN_ASPECTS, build
+from screentest.core import BUILTIN_ASPECTS, BadOption, build
 from screentest.models.pictures import name_colour
 from screentest.testbeds.contract import Chosen, FilmClip, Rng
 from screentest.testbeds.operators.backgrounds import Jumps
@@ -185,7 +185,7 @@ def test_backgrounds_may_jump_in_every_frame() -> None:
     assert set(turns) == {0, 1, 2, 3}
     again = Jumps(4, Rng.of("clip"))
     assert [again.at(turn // 3) for turn in range(60)] == [one for one in turns for _ in range(3)]
-    with pytest.raises(ValueError, match="invalid every"):
+    with pytest.raises(BadOption, match="invalid every"):
         build("degradation", "background_consistency:every=-1")
 
 

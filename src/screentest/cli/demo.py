@@ -14,13 +14,23 @@ from screentest.cli.console import out as console
 from screentest.cli.options import JsonOption, WorkersOption
 from screentest.cli.progress import watched
 from screentest.cli.tables import print_indented, show
-from screentest.core import Stopped, build, registry
+from screentest.core import BUILTIN_ASPECTS, Aspect, Stopped, build, registry
 from screentest.core.table import Cell, Column, Table
 from screentest.results import BuiltTestbed, Certificates, Scores
 
 JUDGES = ("baseline", "sharpness", "contrast", "frozen", "flicker")
 """What is put to the test: the judge of the base install, and four of its metrics alone."""
 PLACEBOS = ("reencode", "container", "trim")
+WITHOUT_WEIGHTS = tuple(
+    aspect.value
+    for aspect in BUILTIN_ASPECTS
+    if aspect not in (Aspect.OBJECT_INTEGRITY, Aspect.COLOR)
+)
+"""To find and outline what a caption names takes models, and nothing is downloaded here."""
+NOT_SERVED = (
+    "Object integrity and color are left out: they need models. "
+    "`screentest models pull light` gets them, `screentest build … --models light` uses them."
+)
 
 
 def demo(
@@ -30,8 +40,9 @@ def demo(
 ) -> None:
     """Try screentest on the sample it brings.
 
-    Harms clips of short films in ten aspects, tests how often judges notice, scores
-    the films, and writes a report. Nothing is downloaded. Start it again to go on.
+    Harms clips of short films in the eight aspects that need no models, tests how often
+    judges notice, scores the films, and writes a report. Nothing is downloaded. Start it
+    again to go on.
 
     \b
     Examples:
@@ -59,6 +70,7 @@ def demo(
         "intervals: see the report.",
         indent=0,
     )
+    print_indented(NOT_SERVED, indent=0)
     console().print()
     print_indented(f"Open {page}", indent=0, style="bold")
     for line in (
@@ -73,11 +85,12 @@ def demo(
 
 def _run(out: Path, workers: int | None) -> tuple[BuiltTestbed, Certificates, Scores, Path]:
     films = api.sample_films()
-    _say("1/4  Harming clips of four films in ten aspects")
+    _say("1/4  Harming clips of four films in eight aspects")
     with watched() as progress:
         built = screentest.build(
             films,
             out=out / "testbed",
+            aspects=",".join(WITHOUT_WEIGHTS),
             placebos=PLACEBOS,
             clips=2,
             min_clips=1,

@@ -168,11 +168,13 @@ class _Check:
         self._note("frames", clip.before)
         sample = ClipSample(clip.pictures, one.details, self._severity, self.models)
         region = check_region(sample, self.info.region)
-        # A thing need not be in every frame: those that show it were looked at.
-        if self.info.region is not Region.THING or region is None:
-            self._check_changes(one, clip)
         if region is not None:
             self._add(one, region)
+        if self.info.region is not Region.THING:
+            self._check_changes(one, clip)
+        elif region is None and max(clip.changes, default=0.0) < self._severity:
+            # Which frames show the thing is not known; some must.
+            self._fault("no change can be seen in any frame", one.clip)
         for name in self.info.checks:
             self._add(one, CLIP_CHECKS[name](sample))
 

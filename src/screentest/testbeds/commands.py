@@ -13,7 +13,7 @@ from typing import Annotated, Any
 import typer
 
 from screentest.cli.console import err, out, plural, shown
-from screentest.cli.options import JsonOption
+from screentest.cli.options import JsonOption, ModelOption, ModelsOption
 from screentest.cli.progress import watched
 from screentest.cli.tables import (
     COUNT,
@@ -26,6 +26,7 @@ from screentest.cli.tables import (
 )
 from screentest.core import BadOption, timecode, to_json
 from screentest.core.table import Column, Table
+from screentest.models import read_models
 from screentest.reports.charts import charts_of_testbed
 from screentest.run import LocalEngine
 from screentest.testbeds.catalogue import operators_table
@@ -281,15 +282,19 @@ def verify(
     sources: Annotated[
         Path | None, typer.Option(metavar="DIR", help="With --rebuild: where the sources are.")
     ] = None,
+    models: ModelsOption = "builtin",
+    model: ModelOption = None,
     workers: Annotated[int, typer.Option(help="Processes.", min=1)] = 1,
     as_json: JsonOption = False,
 ) -> None:
     """Check that a testbed is what it says, down to the packets.
 
     Every file is hashed, every number compared. Outside the touched clips both
-    videos of a pair must hold the same packets. With --rebuild, clips are drawn
-    and pairs made again from their sources, and must come out the same to the
-    bit. Exits with 1 if something is wrong or could not be made again.
+    videos of a pair must hold the same packets; inside, the harm must be there. To
+    see whether a removed thing is gone takes a detector: --models light. With
+    --rebuild, clips are drawn and pairs made again from their sources, and must come
+    out the same to the bit. Exits with 1 if something is wrong or could not be made
+    again.
 
     \b
     Examples:
@@ -302,7 +307,12 @@ def verify(
     # Fail on a wrong name before any work.
     wanted = _wanted(read_testbed(folder), pair or [], sample, seed) if rebuild else []
     with watched() as progress:
-        result = verify_testbed(folder, workers=workers, progress=progress)
+        result = verify_testbed(
+            folder,
+            workers=workers,
+            progress=progress,
+            models=read_models([models, *(model or [])]),
+        )
     if rebuild:
         with watched() as progress:
             made = remake_pairs(

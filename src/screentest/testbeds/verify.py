@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 from itertools import pairwise
@@ -12,7 +12,10 @@ from pathlib import Path
 from screentest.core import Item, NoValue, PairKind, Progress, Script, Silent, Span, Time, UserError
 from screentest.core.item import joined
 from screentest.core.outcome import Reason
+from screentest.core.registry import build, registry
+from screentest.models import ModelChoice, Models
 from screentest.run import hash_file
+from screentest.testbeds.checks import check_pair
 from screentest.testbeds.files import file_in, is_inside, video_in
 from screentest.testbeds.intact import load_intact
 from screentest.testbeds.packets import Track, compare_tracks, read_track
@@ -38,7 +41,7 @@ class VerificationFinding:
     """Something that is not as it should be."""
 
     check: str
-    """manifest, unfinished, files, video, packets or rebuild."""
+    """manifest, unfinished, files, video, packets, harm or rebuild."""
     where: str
     """A pair, a source or a path."""
     what: str
@@ -186,13 +189,21 @@ class Verification:
 
 
 def verify_testbed(
-    folder: Path, *, workers: int = 1, progress: Progress | None = None
+    folder: Path,
+    *,
+    workers: int = 1,
+    progress: Progress | None = None,
+    models: Sequence[ModelChoice] = (),
 ) -> Verification:
-    """Check everything that can be checked without the sources."""
+    """Check everything that can be checked without the sources.
+
+    What a pair's check needs models for is checked with ``models``, and not with those that
+    testbed.json names: it may be anybody's, and a model may be a command.
+    """
     testbed = load_testbed(folder)
     found = list(check_manifest(testbed))
     found += stray_files(folder, testbed)
-    tasks = source_tasks(folder, testbed)
+    tasks = source_tasks(folder, testbed, models)
     progress = progress or Silent()
     files = {file.path: file.bytes for file in all_videos(testbed)}
     with Supervisor(workers) as supervisor:
@@ -232,15 +243,19 @@ class SourceTask:
     folder: Path
     source: SourceFilm
     pairs: tuple[Pair, ...]
+    models: tuple[ModelChoice, ...] = ()
 
 
-def source_tasks(folder: Path, testbed: Testbed) -> list[SourceTask]:
+def source_tasks(
+    folder: Path, testbed: Testbed, models: Sequence[ModelChoice] = ()
+) -> list[SourceTask]:
     """One task for each source, with the pairs made of it."""
     pairs: dict[str, list[Pair]] = {}
     for pair in testbed.pairs:
         pairs.setdefault(pair.source, []).append(pair)
     return [
-        SourceTask(folder, source, tuple(pairs.get(source.id, ()))) for source in testbed.sources
+        SourceTask(folder, source, tuple(pairs.get(source.id, ())), tuple(models))
+        for source in testbed.sources
     ]
 
 
@@ -256,6 +271,7 @@ class _Examination:
         self._folder = task.folder
         self._source = task.source
         self._pairs = task.pairs
+        self._models = Models(task.models)
         self._whole: set[str] = set()
         self._tracks: dict[str, Track] = {}
 
@@ -274,7 +290,21 @@ class _Examination:
                 pair.kind is PairKind.DEGRADATION
                 and {pair.intact, pair.changed.path} <= self._whole
             ):
-                yield from self._packets(pair)
+                found = list(self._packets(pair))
+                yield from found or self._harm(pair)
+
+    def _harm(self, pair: Pair) -> Iterator[VerificationFinding]:
+        """The harm is as its operator declares; one that is not installed declares nothing."""
+        wrong = partial(VerificationFinding, "harm", pair_name(pair))
+        if pair.name not in registry.names(PairKind.DEGRADATION.value):
+            return
+        info = build(PairKind.DEGRADATION.value, pair.name).thing.info
+        try:
+            result = check_pair(pair, self._folder, info, self._models)
+        except NoValue as error:
+            yield wrong(f"cannot be checked: {error.message}")
+            return
+        yield from (wrong(str(fault)) for fault in result.faults)
 
     def _prompt(self) -> Iterator[VerificationFinding]:
         path = self._source.prompt

@@ -13,7 +13,7 @@ import numpy as np
 from screentest.core import Image
 from screentest.testbeds.functions import degradation
 from screentest.testbeds.operators.arithmetic import laid_in, without
-from screentest.testbeds.operators.things import Backgrounds
+from screentest.testbeds.operators.backgrounds import Backgrounds
 
 if TYPE_CHECKING:
     from screentest.models.roles import Mask

@@ -19,6 +19,7 @@ from urllib.parse import quote
 from screentest._util.atomic import write_whole
 from screentest.core import Time, UnknownName
 from screentest.core.registry import registry
+from screentest.testbeds.checks import figures_text
 from screentest.testbeds.files import is_inside
 from screentest.testbeds.statistics import duration_of
 from screentest.testbeds.testbed import Pair, SourceFilm, Testbed, pair_name, stretches
@@ -96,6 +97,7 @@ def _pair(
         "frame": _seconds(pair.changed.duration / max(1, pair.changed.frames)),
         "recipe": pair.recipe,
         "models": dict(pair.models),
+        "checked": figures_text(pair.checks),
         "moments": [
             {
                 "clip": one.clip,

@@ -167,6 +167,7 @@ function drawFacts() {
   const facts = [
     ["pair", pair.name], ["recipe", pair.recipe],
     ...Object.entries(pair.models).map(([role, used]) => [role.replaceAll("_", " "), used]),
+    ...(pair.checked ? [["checked", pair.checked]] : []),
     ["size", `${pair.width}×${pair.height}`],
     ["duration", `${timecode(pair.duration)} intact, ${timecode(pair.changedDuration)} changed`],
     ["files", `${pair.intact.slice(2)}, ${pair.changed.slice(2)}`],
