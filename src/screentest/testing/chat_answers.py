@@ -298,8 +298,11 @@ def _value(schema: dict[str, Any], defs: dict[str, Any], rng: random.Random, dep
         fields = schema.get("properties", {})
         return {name: _value(field, defs, rng, depth + 1) for name, field in fields.items()}
     if kind == "array":
-        fewest = schema.get("minItems", 0)
-        most = schema.get("maxItems", max(fewest, 0 if depth > _DEEPEST else 2))
+        fewest = int(_bound(schema, "minItems", r"(\d+) entries or more") or 0)
+        most = int(
+            _bound(schema, "maxItems", r"(\d+) entries or fewer")
+            or max(fewest, 0 if depth > _DEEPEST else 2)
+        )
         items = schema.get("items", {"type": "string"})
         count = rng.randint(fewest, max(fewest, min(most, fewest + 3)))
         return [_value(items, defs, rng, depth + 1) for _ in range(count)]
@@ -310,7 +313,15 @@ def _value(schema: dict[str, Any], defs: dict[str, Any], rng: random.Random, dep
     return None if kind == "null" else rng.choice(("as described", "something else", "unclear"))
 
 
+def _bound(schema: dict[str, Any], key: str, words: str) -> float | None:
+    """A bound as JSON schema has it, or as it is said in words where a service takes none."""
+    said = re.search(words, schema.get("description", ""))
+    written = schema.get(key, said.group(1) if said else None)
+    return None if written is None else float(written)
+
+
 def _plausible_number(schema: dict[str, Any], whole: bool, rng: random.Random) -> int | float:
-    low, high = schema.get("minimum", 0), schema.get("maximum")
+    low = _bound(schema, "minimum", r"at least (-?[\d.]*\d)") or 0
+    high = _bound(schema, "maximum", r"at most (-?[\d.]*\d)")
     high = low + 10 if high is None else high
     return rng.randint(int(low), int(high)) if whole else round(rng.uniform(low, high), 3)

@@ -9,6 +9,7 @@ import subprocess
 import threading
 from collections.abc import Iterator
 from contextlib import suppress
+from dataclasses import replace
 from email.utils import formatdate
 from pathlib import Path
 from typing import Any
@@ -382,6 +383,27 @@ def test_a_server_without_schemas_is_asked_in_words_from_then_on() -> None:
     # The words were there all along, so the question itself is the same either way.
     assert server.asked[0].messages == server.asked[1].messages
     assert '"required":["score","reason"]' in server.asked[0].texts[-1]
+
+
+def test_a_schema_that_is_refused_is_dropped_alone_and_it_is_said(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    class Other(Rating):
+        """One that the server takes."""
+
+    def script(asked: Asked) -> Act:
+        name = (asked.body.get("response_format") or {}).get("json_schema", {}).get("name")
+        return no_response_format() if name == "Rating" else Answer(GOOD)
+
+    with serving(script) as (server, chat):
+        for number in range(3):
+            assert chat.ask([rating(number)])[0].ok
+            assert chat.ask([replace(rating(number), schema=Other)])[0].ok
+    enforced = [asked.schema is not None for asked in server.asked]
+    assert enforced == [True, False, True, False, True, False, True]
+    said = [one.message for one in caplog.records if "does not enforce" in one.message]
+    assert len(said) == 1
+    assert "Rating" in said[0]
 
 
 def test_where_the_user_insists_on_schemas_a_server_without_stops_the_run() -> None:

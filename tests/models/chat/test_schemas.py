@@ -1,7 +1,8 @@
 from __future__ import annotations
 
+import json
 from enum import StrEnum
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
 import pytest
 from pydantic import BaseModel, Field
@@ -34,7 +35,7 @@ def without_descriptions(node: Any, named: bool = False) -> Any:
         return {
             key: without_descriptions(value, key in ("properties", "$defs"))
             for key, value in node.items()
-            if named or key not in ("title", "description")
+            if named or key not in ("title", "description", "minimum")
         }
     return [without_descriptions(entry) for entry in node] if isinstance(node, list) else node
 
@@ -51,6 +52,26 @@ def test_same_as_the_sdk_makes_of_it() -> None:
     assert ours["properties"].pop("side") == {"$ref": "#/$defs/Side"}
     assert theirs_side == without_descriptions(ours["$defs"]["Side"])
     assert ours["properties"] == without_descriptions(theirs["properties"], True)
+
+
+class Bounded(BaseModel):
+    text: str = Field(min_length=1, max_length=200, pattern="^a")
+    score: int = Field(ge=0, le=10, description="Points.")
+    share: float = Field(gt=0, lt=1)
+    parts: list[Fault] = Field(min_length=2, max_length=6)
+    note: Annotated[str, Field(max_length=300)] | None
+
+
+def test_bounds_are_said_in_words_since_strict_services_refuse_them() -> None:
+    schema = json_schema(Bounded)
+    written = json.dumps(schema)
+    for word in ("Length", "Items", "inimum", "aximum", "pattern"):
+        assert f'{word}":' not in written
+    fields = schema["properties"]
+    assert fields["score"]["description"] == "Points. Allowed: at least 0, at most 10."
+    assert fields["parts"]["description"] == "Allowed: 2 entries or more, 6 entries or fewer."
+    assert fields["share"]["description"] == "Allowed: above 0, below 1."
+    assert "300 characters or fewer" in fields["note"]["anyOf"][0]["description"]
 
 
 def test_fields_named_like_words_of_json_schema_stay() -> None:

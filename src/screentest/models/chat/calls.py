@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 import hashlib
 import json
+import logging
 import random
 from collections import deque
 from collections.abc import AsyncIterator, Callable, Sequence
@@ -16,7 +17,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
 from decimal import Decimal
-from typing import ParamSpec, Protocol, TypeVar
+from typing import TYPE_CHECKING, ParamSpec, Protocol, TypeVar
 
 from screentest.core.calls import CallIntent, CallReceipt, CallStatus, LedgerClient
 from screentest.core.codec import from_json, to_json
@@ -29,6 +30,9 @@ from screentest.models.chat.faults import CallFault, Clock, FaultKind, Retries
 from screentest.models.chat.messages import ChatAnswer, ChatRequest, ModelReply, Usage
 from screentest.models.chat.parsing import conclude, repair_turns
 from screentest.models.chat.wire import Dialect
+
+if TYPE_CHECKING:
+    from pydantic import BaseModel
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -125,6 +129,7 @@ class CallLedger:
 # A pause can be extended while someone waits for it; after so many extensions they go anyway,
 # and a server that still objects counts as one of their bounded attempts.
 _MOST_PAUSES = 20
+logger = logging.getLogger("screentest.chat")
 
 
 class Limiter:
@@ -265,7 +270,8 @@ class Caller:
         self._limiter = limiter
         self._clock = clock
         self._rng = rng
-        self._enforced = settings.structured != "instructed"
+        self._refused: set[type[BaseModel]] = set()
+        """Schemas that the server does not take."""
         self._reached = False
         self.stopped: ServiceError | None = None
         """Why every further call would fail the same way."""
@@ -306,7 +312,7 @@ class Caller:
         retries = self._settings.retries
         failures = refusals = 0
         for attempt in range(1, retries.most_calls + 1):
-            enforced = self._enforced
+            enforced = self._enforces(request)
             async with self._limiter.slot():
                 self._raise_if_stopped()
                 started = self._clock.monotonic()
@@ -326,7 +332,7 @@ class Caller:
                 failures += 1
             last = failures >= retries.max_attempts or refusals >= retries.max_refusals
             if enforced and self._can_do_without(fault):
-                self._enforced = False
+                self._do_without(request, fault)
                 failures -= 1  # the server did not fail, it was asked for too much
             elif self._stops_the_run(fault, last):
                 host, model = self._settings.endpoint.host, self._settings.model
@@ -383,6 +389,22 @@ class Caller:
         latency = self._clock.monotonic() - started
         await call_ledger.settle(call, _answered(reply, cost, latency))
         return _Got(reply, attempt, cost if cost is not None else most)
+
+    def _enforces(self, request: ChatRequest) -> bool:
+        if request.schema is None or self._settings.structured == "instructed":
+            return False
+        return request.schema not in self._refused
+
+    def _do_without(self, request: ChatRequest, fault: CallFault) -> None:
+        """From now on ask for this schema in words only, and say so."""
+        assert request.schema is not None
+        if request.schema not in self._refused:
+            self._refused.add(request.schema)
+            host, name = self._settings.endpoint.host, request.schema.__name__
+            logger.warning(
+                f"{host} does not enforce the schema {name} ({fault}): it is asked for in words, "
+                "and answers are checked all the same"
+            )
 
     def _can_do_without(self, fault: CallFault) -> bool:
         return fault.kind is FaultKind.NO_SCHEMAS and self._settings.structured == "auto"

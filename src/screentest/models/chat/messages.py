@@ -27,6 +27,21 @@ if TYPE_CHECKING:
 
 # Words that only describe; they cost tokens and some servers refuse them.
 _DROPPED = ("title", "default")
+# Bounds, which strict services refuse: they are said in words, and checked here when the answer
+# is read.
+_BOUNDS = {
+    "minimum": "at least {}",
+    "exclusiveMinimum": "above {}",
+    "maximum": "at most {}",
+    "exclusiveMaximum": "below {}",
+    "multipleOf": "a multiple of {}",
+    "minLength": "{} characters or more",
+    "maxLength": "{} characters or fewer",
+    "minItems": "{} entries or more",
+    "maxItems": "{} entries or fewer",
+    "pattern": "of the pattern {}",
+    "uniqueItems": "no entry twice",
+}
 
 
 SEEN = "pictures_seen"
@@ -41,10 +56,10 @@ _SEEN_SCHEMA = {
 def json_schema(schema: type[BaseModel], *, pictures: bool = False) -> dict[str, Any]:
     """The strict JSON schema of a class; raises ValueError where a field has a default.
 
-    Strict means: every field required, nothing beside them. A field with a default could fill in
-    what the model never said, so a class that has one is refused. With ``pictures``, the answer
-    first says whether they could be seen: a model that has to choose between two videos would
-    otherwise choose, whatever reached it.
+    Strict means: every field required, nothing beside them, bounds in words only. A field with a
+    default could fill in what the model never said, so a class that has one is refused. With
+    ``pictures``, the answer first says whether they could be seen: a model that has to choose
+    between two videos would otherwise choose, whatever reached it.
     """
     made: dict[str, Any] = _strict(schema.model_json_schema(), schema.__name__)
     if pictures:
@@ -84,8 +99,12 @@ def _strict(node: Any, where: str) -> Any:
     kept = {
         key: _each(value, where) if key in ("properties", "$defs") else _strict(value, where)
         for key, value in node.items()
-        if key not in _DROPPED
+        if key not in _DROPPED and key not in _BOUNDS
     }
+    bounds = [words.format(node[key]) for key, words in _BOUNDS.items() if key in node]
+    if bounds:
+        said = [str(kept["description"]).rstrip()] if kept.get("description") else []
+        kept["description"] = " ".join([*said, f"Allowed: {', '.join(bounds)}."])
     if isinstance(properties, dict):
         missing = sorted(set(properties) - set(node.get("required", ())))
         if missing:
