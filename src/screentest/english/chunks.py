@@ -102,6 +102,7 @@ _COUNTED = frozenset(
         *("group", "layer", "piece", "pair", "row", "bunch", "cluster", "school", "chunk", "patch"),
         *("pile", "streak", "series", "set", "variety", "couple", "line", "body", "part", "sheet"),
         *("heap", "stack", "ray", "beam", "stretch", "array", "collection", "mix", "range"),
+        "subject",  # "the subject of the shot"
     )
 )
 """Nouns that count or measure what follows "of"."""
@@ -116,7 +117,7 @@ def _find_comparisons(chunks: list[Chunk]) -> None:
         following = chunks[number + 1].low if number + 1 < len(chunks) else ""
         if chunk.low in ("pan", "tilt") and len(chunk.words) == 1:
             chunk.concrete &= following not in ("left", "right", "up", "down")  # the camera's
-        if following == "of" and lex.singular(chunk.low) in (*_COUNTED, "subject"):
+        if following == "of" and lex.singular(chunk.low) in _COUNTED:
             chunk.concrete = False
         before = chunks[number - 1] if number else chunk
         if before.tag is Tag.PREP and before.low == "like":

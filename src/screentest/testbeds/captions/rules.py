@@ -88,7 +88,8 @@ def _fixed(agent: Chunk, word: Word) -> bool:
     base = word.verb.base if word.verb is not None else ""
     single = lexicon().singular(agent.low)
     if not agent.animate and base in _LASTING:  # a bicycle that leans against a wall stands still
-        return single not in _RISING
+        flows = single in _WATERS and base in ("run", "cascade", "drop", "spread")
+        return single not in _RISING and not flows
     if base in _BY_BEINGS:
         return not agent.animate
     return agent.kind == "scenes" and single not in _WATERS
