@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import re
 import shutil
 import sqlite3
 from contextlib import suppress
@@ -11,7 +12,15 @@ from pathlib import Path
 
 import pytest
 
-from screentest.core import CallIntent, CallReceipt, CallStatus, RunBusy, RunError, ScreentestError
+from screentest.core import (
+    CallIntent,
+    CallReceipt,
+    CallStatus,
+    RunBusy,
+    RunDamaged,
+    RunError,
+    ScreentestError,
+)
 from screentest.run import (
     EvaluatorNote,
     InlineEngine,
@@ -234,3 +243,54 @@ def test_somebody_elses_database_is_left_alone(tmp_path: Path) -> None:
         repair(tmp_path)
     assert (tmp_path / "run.db").read_bytes() == before
     assert sorted(path.name for path in tmp_path.iterdir()) == ["run.db", "run.lock"]
+
+
+def many_changes(data: bytearray, rng: random.Random, kind: int) -> None:
+    """All over the file, in the header and in the schema, whose names SQLite does not check."""
+    if kind == 0:
+        places = [rng.randrange(len(data)) for _ in range(200)]
+    elif kind == 1:
+        places = [rng.randrange(400) for _ in range(20)]
+    else:
+        names = [at for word in (b"arguments", b"evaluator", b"probe") for at in _found(data, word)]
+        places = [rng.choice(names) + rng.randrange(4) for _ in range(3)]
+    for place in places:
+        data[place] = rng.randrange(128, 256)
+
+
+def _found(data: bytearray, word: bytes) -> list[int]:
+    """Where a word is in the schema."""
+    starts = range(0, len(data), 4096)
+    pages = [start for start in starts if b"CREATE TABLE" in data[start : start + 4096]]
+    return [
+        page + match.start()
+        for page in pages
+        for match in re.finditer(word, data[page : page + 4096])
+    ]
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_no_damage_is_taken_for_a_fault_of_ours(seed: int, healthy: Path, tmp_path: Path) -> None:
+    """Python decodes names and messages of a damaged database, and raised UnicodeDecodeError."""
+    folder = tmp_path / "run"
+    data = bytearray((healthy / "run.db").read_bytes())
+    many_changes(data, random.Random(seed), seed % 3)
+    for use in (everything, repair, lambda folder: RunStore(folder, command="test").close()):
+        shutil.rmtree(folder, ignore_errors=True)
+        folder.mkdir()
+        (folder / "run.db").write_bytes(data)
+        with suppress(ScreentestError):  # anything else fails the test
+            use(folder)
+
+
+@pytest.mark.parametrize("name", ["arguments", "evaluator", "probe"])
+def test_a_wrong_name_in_the_schema_costs_no_row(name: str, healthy: Path, tmp_path: Path) -> None:
+    folder = copied(healthy, tmp_path / "run")
+    data = bytearray((folder / "run.db").read_bytes())
+    for place in _found(data, name.encode()):
+        data[place] = 0xFF
+    (folder / "run.db").write_bytes(data)
+    with pytest.raises(RunDamaged, match="is damaged"):
+        everything(folder)
+    assert repair(folder).lost == {}
+    assert dump(folder) == dump(healthy)

@@ -180,19 +180,35 @@ def check_version(connection: sqlite3.Connection, folder: Path) -> int:
     return version
 
 
-@cache
 def checked_columns() -> dict[str, tuple[str, ...]]:
     """For each table, the columns that its checksum covers, in order; the first is the id."""
-    connection = sqlite3.connect(":memory:")
-    try:
-        migrate(connection, Path())
-        found = {}
-        for (table,) in connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'"):
-            names = [row[1] for row in connection.execute(f"PRAGMA table_info({table})")]
-            found[table] = tuple(names[:-1])
-        return found
-    finally:
-        connection.close()
+    return {table: names[:-1] for table, names in _columns_after(newest()).items()}
+
+
+@cache
+def _columns_after(steps: int) -> dict[str, tuple[str, ...]]:
+    with closing(sqlite3.connect(":memory:")) as connection:
+        for step in MIGRATIONS[:steps]:
+            connection.executescript(step)
+        return _columns(connection)
+
+
+def _columns(connection: sqlite3.Connection) -> dict[str, tuple[str, ...]]:
+    query = """
+        SELECT tables.name, columns.name
+        FROM sqlite_master AS tables, pragma_table_info(tables.name) AS columns
+        WHERE tables.type = 'table' ORDER BY tables.rowid, columns.cid
+    """
+    found: dict[str, tuple[str, ...]] = {}
+    for table, column in connection.execute(query):
+        found[table] = (*found.get(table, ()), column)
+    return found
+
+
+def has_its_schema(connection: sqlite3.Connection) -> bool:
+    """Whether the tables and columns are those of its version: SQLite takes any names as sound."""
+    steps = connection.execute("PRAGMA user_version").fetchone()[0]
+    return _columns(connection) == _columns_after(steps)
 
 
 FILE: Final = "run.db"
@@ -200,6 +216,9 @@ FILE: Final = "run.db"
 _READ_ONLY, _IO, _CORRUPT, _FULL, _CANNOT_OPEN, _NOT_A_DATABASE = 8, 10, 11, 13, 14, 26
 _PERMISSION, _BUSY, _LOCKED = 3, 5, 6
 _CACHE_KB: Final = 65_536  # the inner pages of the indexes of ten million records
+UNREADABLE: Final = (sqlite3.DatabaseError, UnicodeDecodeError)
+"""What reading a damaged database raises. Names of columns and the words of SQLite's own messages
+are taken from it and decoded by Python, which has errors of its own."""
 _FAILING = {_READ_ONLY, _IO, _FULL, _CANNOT_OPEN, _PERMISSION}
 
 
@@ -263,7 +282,7 @@ def _connect_read_only(path: Path) -> sqlite3.Connection:
             connection.execute("PRAGMA query_only = ON")
             connection.execute("SELECT count(*) FROM sqlite_master")
             return connection
-        except sqlite3.DatabaseError as error:
+        except UNREADABLE as error:
             connection.close()
             if way == ways[-1] or not isinstance(error, sqlite3.OperationalError):
                 raise
@@ -299,6 +318,8 @@ def _check(connection: sqlite3.Connection, folder: Path) -> None:
     verdict = connection.execute("PRAGMA integrity_check(1)").fetchone()[0]
     if verdict != "ok":
         raise damaged(folder, verdict)
+    if check_version(connection, folder) and not has_its_schema(connection):
+        raise damaged(folder, "its tables are not those of a run")
 
 
 def damaged(folder: Path, what: str) -> RunDamaged:
@@ -314,6 +335,8 @@ def explained(path: Path) -> Iterator[None]:
     """Turn SQLite's errors about files and disks into ours."""
     try:
         yield
+    except UnicodeDecodeError as error:
+        raise damaged(path.parent, f"what it says is not text ({error})") from error
     except sqlite3.Error as error:
         known = explain(error, path)
         if known is None:

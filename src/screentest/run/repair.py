@@ -18,9 +18,11 @@ from typing import Any, Final
 from screentest.core import RunError, StorageError
 from screentest.run.database import (
     FILE,
+    UNREADABLE,
     checked_columns,
     connect,
     explained,
+    has_its_schema,
     open_for_writing,
 )
 from screentest.run.lease import Lease
@@ -165,10 +167,9 @@ def _copy(
             file.write(page)
     with closing(connect(scratch / FILE)) as connection:
         # Read what can be read: a schema with faults, a file that is shorter than it says.
-        connection.execute("PRAGMA writable_schema = ON")
-        connection.execute("PRAGMA cell_size_check = ON")
-        with suppress(sqlite3.DatabaseError):
-            connection.execute("PRAGMA synchronous = OFF")
+        for pragma in ("writable_schema = ON", "cell_size_check = ON", "synchronous = OFF"):
+            with suppress(*UNREADABLE):
+                connection.execute(f"PRAGMA {pragma}")
         yield connection
     shutil.rmtree(scratch)
 
@@ -189,8 +190,9 @@ def _schema_pages(scratch: Path) -> dict[int, bytes]:
 
 
 def _is_sound(connection: sqlite3.Connection) -> bool:
-    with suppress(sqlite3.DatabaseError):
-        return bool(connection.execute("PRAGMA integrity_check(1)").fetchone() == ("ok",))
+    with suppress(*UNREADABLE):
+        sound = connection.execute("PRAGMA integrity_check(1)").fetchone() == ("ok",)
+        return bool(sound and has_its_schema(connection))
     return False
 
 
@@ -204,6 +206,8 @@ def _reached_rows(connection: sqlite3.Connection, table: str) -> Iterator[SqlRow
                 last = max(last, rowid)
                 yield from _if_intact(table, row)
             return
+        except UnicodeDecodeError:
+            return  # names of columns: they are damaged for all rows, and right in the second copy
         except sqlite3.DatabaseError:
             last += 1  # behind the row that cannot be read, or one step nearer to the next page
 
@@ -212,7 +216,7 @@ def _stray_rows(connection: sqlite3.Connection, table: str) -> Iterator[SqlRow]:
     """Intact rows on pages that no other page leads to: each page in turn is made the table."""
     (pages,) = _first(connection, "PRAGMA page_count") or (0,)
     for number in range(2, pages + 1):
-        with suppress(sqlite3.DatabaseError):
+        with suppress(*UNREADABLE):
             connection.execute(
                 "UPDATE sqlite_master SET rootpage = ? WHERE type = 'table' AND name = ?",
                 [number, table],
@@ -251,7 +255,7 @@ def _count(connection: sqlite3.Connection, table: str) -> int:
 def _first(connection: sqlite3.Connection, query: str) -> tuple[Any, ...] | None:
     try:
         found: tuple[Any, ...] | None = connection.execute(query).fetchone()
-    except sqlite3.DatabaseError:
+    except UNREADABLE:
         return None
     return found
 
