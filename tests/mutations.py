@@ -14,7 +14,7 @@ WRONG: tuple[Any, ...] = (
     *("", "x", "-1", "nan", "1/0", "../x", "a\0b", "\ud800", "<script>", "9" * 5000),
     *([], {}, [[]], [None], {"": None}, [{}], ["x"], {"a": {"a": 1}}),
 )
-TEXTS = ("", "null", "[]", "{}", "3", '"x"', "[", "{", '{"a": NaN}', "\ufeff{}", DEEP, "\0", "[{}]")
+TEXTS = ("{", DEEP, "[{}]", "{}", "", "null", "[]", "3", '"x"', "[", '{"a": NaN}', "\ufeff{}", "\0")
 
 
 def mutated(document: Any, most: int, seed: int = 0) -> Iterator[tuple[str, str]]:
@@ -51,8 +51,10 @@ def mutated(document: Any, most: int, seed: int = 0) -> Iterator[tuple[str, str]
 
 
 def _places(document: Any, way: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
-    inner = document.items() if isinstance(document, dict) else ()
-    if isinstance(document, list):
+    inner: list[tuple[Any, Any]] = []
+    if isinstance(document, dict):
+        inner = list(document.items())
+    elif isinstance(document, list):
         inner = list(enumerate(document))[:3]
     for step, value in inner:
         yield (*way, step)

@@ -16,7 +16,7 @@ from screentest.certificates.certificate import (
     OperatorResult,
     PlaceboResult,
 )
-from screentest.certificates.plan import CASES, NOTE
+from screentest.certificates.plan import NOTE
 from screentest.core import (
     Aspect,
     Choice,
@@ -31,6 +31,7 @@ from screentest.core import (
     Verdict,
     to_json,
 )
+from screentest.judges.cases import CASES
 from screentest.run import EvaluatorNote, Finished, Job, RecordKey, RunStore, Task, TaskResults
 from screentest.run.records import encode
 from screentest.stats import Claim, Finding, Interval, wald
@@ -171,7 +172,19 @@ def certify_run(
             store.keep_note(f"{NOTE}: {one.judge}", json.loads(to_json(one)))
         store.keep_note(
             CASES,
-            [{"id": said.item, "aspect": "aesthetics", "kind": "degradation"} for said in verdicts],
+            [
+                {
+                    "id": said.item,
+                    "aspect": "aesthetics",
+                    "testbed": "bed",
+                    "source": said.item,
+                    "kind": "degradation",
+                    "name": "aesthetics",
+                    "severity": 1.0,
+                    "clips": 1,
+                }
+                for said in verdicts
+            ],
         )
         keys = {
             RecordKey(said.item, "calm", "aesthetics", said.order, signature="calm|v:1"): said

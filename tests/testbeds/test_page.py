@@ -176,11 +176,19 @@ def test_hostile_text_is_shown_as_it_is(built: Path, visit: Visit, tmp_path: Pat
             source["groups"] = {HOSTILE: HOSTILE}
             for clip in source["clips"]:
                 clip["caption"] = HOSTILE
+        # Of one film everything that has a name; of the other what is shown beside it.
+        strange = next(source for source in data["sources"] if source["id"] != "real_5shots")
         for one in data["pairs"]:
+            if one["source"] == strange["id"]:
+                one.update(source=f"{HOSTILE} film", name=f"{HOSTILE} {one['name']}")
             one["recipe"] = HOSTILE
             one["models"] = {HOSTILE: HOSTILE}
             for touched in one.get("touched", []):
                 touched["details"] = {HOSTILE: HOSTILE}
+        strange.update(id=f"{HOSTILE} film", faults=[HOSTILE], video=HOSTILE)
+        failure = {"reason": "unsafe", "detail": HOSTILE, "advice": HOSTILE}
+        skip = {"source": HOSTILE, "kind": "degradation", "name": HOSTILE, "failure": failure}
+        data["skips"] = [skip]
 
     rewrite(bed, poison)
     write_page(bed, read_testbed(bed))
@@ -190,6 +198,7 @@ def test_hostile_text_is_shown_as_it_is(built: Path, visit: Visit, tmp_path: Pat
     assert page.text_content("#prompt") == " ".join([HOSTILE] * 5)
     assert HOSTILE in (page.text_content("#facts") or "")
     assert HOSTILE in (page.text_content("#about") or "")
+    page.select_option("#source", label=f"{HOSTILE} film")
     assert page.evaluate("window.hacked") is None
     assert page.locator("img").count() == 0
     assert visit.said == []

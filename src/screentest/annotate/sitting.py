@@ -100,8 +100,9 @@ def _store(
     if sitting.step != step or sitting.done_at is not None:
         raise Refused("order", "this step is not the next one")
     now = time.time()
+    full = unit.gold is None and unit.votes >= rules.votes
     late = sitting.expires_at <= now
-    if late and not has_room(connection, unit, sitting.worker_id, rules):
+    if full or (late and not has_room(connection, unit, sitting.worker_id, rules)):
         raise Refused("expired", "its time ran out and somebody else has it now")
     if unit.closed or sitting.skipped:
         raise Refused("closed", "this is no longer asked")
@@ -153,9 +154,16 @@ def take_views(
     Raises Implausible where a page claims more than the clock allows.
     """
     with database.write(durable=False) as connection:
-        row = connection.execute(
-            select(sittings).where(sittings.c.id == sitting).with_for_update()
-        ).first()
+        found = select(sittings).where(sittings.c.id == sitting)
+        row = connection.execute(found).first()
+        if row is not None and row.expires_at <= time.time():
+            # Who comes back late may go on only if nobody was given the place.
+            unit = connection.execute(
+                select(units).where(units.c.id == row.unit_id).with_for_update()
+            ).one()
+            if row.done_at is None and not has_room(connection, unit, worker, rules):
+                raise Refused("expired", "its time ran out and somebody else has it now")
+        row = connection.execute(found.with_for_update()).first()
         if row is None or row.worker_id != worker:
             raise Refused("unknown", "this is not one of your tasks")
         if row.step != step or row.done_at is not None:

@@ -8,8 +8,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from screentest.core import BadOption, NoValue, Outcome, PairKind, Reason, Verdict
-from screentest.judges.cases import POINTS, Order
+from screentest.core import BadOption, NoValue, Outcome, PairKind, Reason
+from screentest.judges.cases import POINTS, Order, read_abouts, verdict_in
 from screentest.run import RunReader
 from screentest.scores.results import read_results
 from screentest.stats.paired import Difference, McNemar, holm, mcnemar, paired_bootstrap
@@ -57,10 +57,10 @@ def judge_points(run: RunReader, judge: str, testbed: str = "") -> Points:
         key = record.key
         if key.evaluator != judge or key.item not in counted or not key.aspect:
             continue
-        outcome: Outcome[object] = record.outcomes[judge]  # type: ignore[assignment]
-        if not isinstance(outcome.value, Verdict):
+        said = verdict_in(record).value
+        if said is None:
             continue
-        choice = outcome.value.choice
+        choice = said.choice
         facing = choice if key.order == Order.AS_GIVEN.value else choice.flipped
         earned.setdefault(key.aspect, {}).setdefault(key.item, []).append(POINTS[facing])
     return {
@@ -73,7 +73,7 @@ def _counted(run: RunReader, testbed: str) -> set[str]:
     """The ids of the cases at the strongest rung, from what the run keeps of its cases."""
     cases = [
         case
-        for case in run.note("cases") or []
+        for case in read_abouts(run)
         if case["kind"] == PairKind.DEGRADATION.value and not case.get("change")
     ]
 
@@ -100,7 +100,7 @@ def judges_in(run: RunReader) -> list[str]:
 
 def testbeds_in(run: RunReader) -> list[str]:
     """The testbeds that a run has judged."""
-    return list(dict.fromkeys(case["testbed"] for case in run.note("cases") or []))
+    return list(dict.fromkeys(case["testbed"] for case in read_abouts(run)))
 
 
 def groups_in(run: RunReader, group: str) -> list[str]:

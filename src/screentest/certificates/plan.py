@@ -33,6 +33,7 @@ from screentest.core.codec import from_object, to_json
 from screentest.core.item import Item, Script
 from screentest.core.metric import RatingJudge
 from screentest.judges.cases import (
+    CASES,
     HINTED,
     Case,
     Judgement,
@@ -49,8 +50,6 @@ from screentest.scores.evaluators import Evaluator
 from screentest.stats.paired import order_effect
 
 NOTE = "certificate"
-CASES = "cases"
-"""The note with what each case is: a record has only its id."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -76,9 +76,16 @@ def _explain(kind: Any, error: Any) -> str:
     return f"not a valid {name}: " + "; ".join(problems) + more
 
 
-def parse_json(text: str | bytes) -> Any:
-    """What JSON of others says; raises ValueError for all that cannot be read."""
+def parse_json(text: str | bytes, *, finite: bool = False) -> Any:
+    """What JSON of others says; raises ValueError for all that cannot be read.
+
+    With ``finite``, NaN and infinities cannot: they are not JSON, and cannot be written again.
+    """
     try:
-        return json.loads(text)
+        return json.loads(text, parse_constant=_refuse_constant if finite else None)
     except RecursionError:
         raise ValueError("nested too deeply") from None
+
+
+def _refuse_constant(name: str) -> Any:
+    raise ValueError(f"{name} is not JSON")

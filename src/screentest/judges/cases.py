@@ -10,9 +10,11 @@ import hashlib
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
-from typing import Any
+from types import NoneType
+from typing import Any, Final
 
 from screentest.core import Aspect, Choice, Item, Outcome, PairKind, Question, Verdict
+from screentest.core.codec import DecodeError
 from screentest.core.outcome import Failure, Json
 from screentest.run import Record, RunReader
 
@@ -102,6 +104,31 @@ class Case:
         return f"{self.testbed}/{self.source}"
 
 
+CASES: Final = "cases"
+"""The note of a run that keeps what ``Case.about`` says."""
+_ABOUT: Final[Mapping[str, tuple[type, ...]]] = {
+    **dict.fromkeys(("id", "aspect", "testbed", "source", "name"), (str,)),
+    **dict.fromkeys(("category", "change", "intact", "changed"), (str, NoneType)),
+    "kind": (str, NoneType),
+    "severity": (int, float, NoneType),
+    "clips": (int, NoneType),
+    "duration": (int, float, NoneType),
+    "kept": (bool, NoneType),
+}
+
+
+def read_abouts(run: RunReader) -> list[dict[str, Any]]:
+    """What a run keeps of its cases; raises DecodeError where that is anything else."""
+    found = run.note(CASES) or []
+    for number, about in enumerate(found if isinstance(found, list) else [found]):
+        if not isinstance(about, dict):
+            raise DecodeError(f"the run's cases.{number} is not an object")
+        for name, kinds in _ABOUT.items():
+            if not isinstance(about.get(name), kinds):
+                raise DecodeError(f"the run's cases.{number}.{name} has a wrong type")
+    return list(found)
+
+
 def strongest(cases: Iterable[Case]) -> list[Case]:
     """The degraded pairs at the strongest rung of each source and degradation."""
     ladder = [case for case in cases if case.kind is PairKind.DEGRADATION]
@@ -167,6 +194,16 @@ class Judgement:
         return POINTS[facing]
 
 
+def verdict_in(record: Record) -> Outcome[Verdict]:
+    """What the record of a judgement holds; raises DecodeError where it is of something else."""
+    said = record.outcomes.get(record.key.evaluator)
+    if said is None or not isinstance(said.value, Verdict | None):
+        raise DecodeError(
+            f"the record of {record.key.evaluator} on {record.key.item} is no verdict"
+        )
+    return said  # type: ignore[return-value]
+
+
 def read_judgements(run: RunReader, cases: Sequence[Case], judge: str) -> list[Judgement]:
     """All that the run plans to ask ``judge`` about these cases."""
     by_place = {(case.id, case.aspect.value): case for case in cases}
@@ -179,9 +216,7 @@ def read_judgements(run: RunReader, cases: Sequence[Case], judge: str) -> list[J
         if key.evaluator != judge or case is None:
             continue
         record = records.get(key)
-        outcome: Outcome[Verdict] | None = None
-        if record is not None:
-            outcome = record.outcomes[judge]  # type: ignore[assignment]
+        outcome = None if record is None else verdict_in(record)
         found.append(
             Judgement(
                 case,

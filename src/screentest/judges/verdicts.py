@@ -19,7 +19,7 @@ from screentest.core.outcome import Failure, Outcome, Point, Reason, Score
 from screentest.core.registry import registry
 from screentest.core.signature import Signature
 from screentest.core.verdict import Verdict, prefer_higher
-from screentest.judges.cases import Case, Order
+from screentest.judges.cases import Case, Order, verdict_in
 from screentest.judges.from_metrics import as_judge
 from screentest.run.execute import Execution, execute
 from screentest.run.inputs import Stamp, hash_parts
@@ -134,7 +134,7 @@ def verdicts_of(
     done = judge_pairs(store, lambda _: cases, [judge], settings, engine=engine, progress=progress)
     name = done.judges[0].name
     found = {
-        (record.key.item, record.key.aspect, record.key.order): record.outcomes[name]
+        (record.key.item, record.key.aspect, record.key.order): verdict_in(record)
         for record in store.records()
         if record.key.evaluator == name and record.key.aspect
     }

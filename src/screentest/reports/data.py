@@ -7,9 +7,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from screentest.certificates.certificate import Certificate
-from screentest.certificates.plan import CASES, read_certificates
+from screentest.certificates.plan import read_certificates
 from screentest.core import Item, Outcome, OutputInfo, UserError, Verdict
 from screentest.core.outcome import Json
+from screentest.judges.cases import read_abouts, verdict_in
 from screentest.reports.cards import certificates_of
 from screentest.run import Coverage, EvaluatorNote, RunReader, Spending, Start
 from screentest.scores.results import Results, Total, Value, read_results
@@ -111,12 +112,12 @@ def read_report(folders: Sequence[Path], *, by: str = "", suites: Sequence[str] 
 
 
 def _judged(run: RunReader) -> list[Judged]:
-    cases = {(case["id"], case["aspect"]): case for case in run.note(CASES) or []}
+    cases = {(case["id"], case["aspect"]): case for case in read_abouts(run)}
     found = []
     for record in run.records():
         key = record.key
         if key.aspect:
-            outcome = record.outcomes[key.evaluator]
+            outcome = verdict_in(record)
             found.append(
                 Judged(
                     key.evaluator,
@@ -124,7 +125,7 @@ def _judged(run: RunReader) -> list[Judged]:
                     key.aspect,
                     key.order,
                     key.repeat,
-                    outcome,  # type: ignore[arg-type]
+                    outcome,
                     cases.get((key.item, key.aspect), {}),
                 )
             )

@@ -9,12 +9,12 @@ import json
 import math
 import sqlite3
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any, Final, Self
 
 from screentest._util.text import escaped
-from screentest.core.codec import from_json, to_json
+from screentest.core.codec import DecodeError, from_json, from_object, parse_json, to_json
 from screentest.core.errors import UserError
 from screentest.core.frames import VideoInfo
 from screentest.core.item import Item
@@ -69,7 +69,11 @@ class EvaluatorNote:
     def outputs(self) -> dict[str, OutputInfo]:
         """What a metric said of each value it gives; a judge gives none."""
         outputs: Any = self.about.get("outputs", {})
-        return {output: _output(**parts) for output, parts in outputs.items()}
+        try:
+            found = {output: _output(**parts) for output, parts in outputs.items()}
+        except (AttributeError, TypeError, ValueError) as error:
+            raise DecodeError(f"the run's note on {self.name} cannot be read: {error}") from None
+        return {output: from_object(OutputInfo, asdict(one)) for output, one in found.items()}
 
 
 def _limits(info: OutputInfo) -> dict[str, Json]:
@@ -208,7 +212,7 @@ def as_evaluators(rows: Iterable[SqlRow]) -> list[EvaluatorNote]:
             str(row["evaluator"]),
             str(row["kind"]),
             str(row["signature"]),
-            json.loads(str(row["about"])),
+            _document(row, "about"),
         )
         for row in rows
     ]
@@ -216,4 +220,20 @@ def as_evaluators(rows: Iterable[SqlRow]) -> list[EvaluatorNote]:
 
 def as_notes(rows: Iterable[SqlRow]) -> dict[str, Any]:
     """The documents in rows of the database, by name."""
-    return {str(row["name"]): json.loads(str(row["body"])) for row in rows}
+    found = ((str(row["name"]), row["body"]) for row in rows)
+    return {name: parse_document(body, f"the run's {name}") for name, body in found}
+
+
+def _document(row: SqlRow, column: str) -> dict[str, Any]:
+    found = parse_document(row[column], f"the run's note on {row['evaluator']}")
+    if not isinstance(found, dict):
+        raise DecodeError(f"the run's note on {row['evaluator']} is not an object")
+    return found
+
+
+def parse_document(text: object, what: str) -> Any:
+    """JSON of a run, which may be anybody's; ``what`` names it where it cannot be read."""
+    try:
+        return parse_json(str(text), finite=True)
+    except ValueError as error:
+        raise DecodeError(f"{what} cannot be read: {error}") from None

@@ -5,7 +5,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import sqlite3
 from collections.abc import Iterator, Mapping
@@ -15,6 +14,7 @@ from types import TracebackType
 from typing import Any, Final, Self
 
 from screentest.core import Item, Reason, RunError, ScreentestError, VideoInfo
+from screentest.core.codec import DecodeError
 from screentest.run import notes as kept_notes
 from screentest.run.database import FILE, explained, open_for_reading
 from screentest.run.lease import Holder, holder
@@ -108,7 +108,7 @@ class RunReader:
         """For each current record, why values are missing: empty where none is."""
         with self._explained():
             return {
-                _key(row): tuple(Reason(name) for name in str(row["reasons"]).split())
+                _key(row): _reasons(row["reasons"])
                 for row in select(self._reading, "records", self.folder, _CURRENT)
             }
 
@@ -121,8 +121,8 @@ class RunReader:
             for names, count in self._reading.execute(query):
                 scored += 0 if names else count
                 failed += count if names else 0
-                for name in names.split():
-                    reasons[Reason(name)] = reasons.get(Reason(name), 0) + count
+                for reason in _reasons(names):
+                    reasons[reason] = reasons.get(reason, 0) + count
         return Coverage(total, scored, failed, dict(sorted(reasons.items())))
 
     def calls(self) -> Iterator[Call]:
@@ -170,7 +170,7 @@ def _start(row: SqlRow) -> Start:
     return Start(
         id=int(row["id"] or 0),
         command=str(row["command"]),
-        arguments=json.loads(str(row["arguments"])),
+        arguments=_arguments(row),
         package=str(row["package"]),
         host=str(row["host"]),
         pid=int(row["pid"] or 0),
@@ -178,6 +178,22 @@ def _start(row: SqlRow) -> Start:
         ended=str(row["ended"]),
         ending=str(row["ending"]),
     )
+
+
+def _arguments(row: SqlRow) -> dict[str, Any]:
+    found = kept_notes.parse_document(row["arguments"], f"the options of start {row['id']}")
+    if not isinstance(found, dict):
+        raise DecodeError(f"the options of start {row['id']} are not an object")
+    return found
+
+
+def _reasons(names: object) -> tuple[Reason, ...]:
+    try:
+        return tuple(Reason(name) for name in str(names).split())
+    except ValueError as error:
+        raise DecodeError(
+            f"the run cannot be read: {error}", advice="A later version may have made it."
+        ) from None
 
 
 def _key(row: SqlRow) -> RecordKey:

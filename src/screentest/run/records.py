@@ -20,6 +20,7 @@ from pathlib import Path
 from typing import Any, Final, TypeAlias
 
 from screentest.core import Failure, Outcome, Reason, Score, Verdict, from_json, to_json
+from screentest.core.codec import DecodeError
 from screentest.run.database import checked_columns, damaged
 from screentest.run.writer import cleared
 
@@ -187,7 +188,10 @@ def decode(text: str) -> dict[str, Outcome[RecordValue]]:
             found[name] = Outcome(failure=one.failure)
         else:
             values = (one.score, one.verdict, one.data)
-            found[name] = Outcome(value=next(value for value in values if value is not None))
+            value = next((value for value in values if value is not None), None)
+            if value is None:
+                raise DecodeError(f"the outcome {name!r} of a record has neither value nor failure")
+            found[name] = Outcome(value=value)
     return found
 
 

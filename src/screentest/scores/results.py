@@ -204,7 +204,8 @@ def _suites(run: RunReader) -> tuple[str, ...]:
     found: dict[str, None] = {}
     for start in run.starts():
         noted = start.arguments.get("suite") or ()
-        found |= dict.fromkeys([noted] if isinstance(noted, str) else noted)
+        many = noted if isinstance(noted, list | tuple) else [noted]
+        found |= dict.fromkeys(one for one in many if isinstance(one, str))
     return tuple(found)
 
 
