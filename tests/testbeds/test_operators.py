@@ -7,6 +7,7 @@ filters make of it. The film is encoded at crf 10, so that encoding alone change
 from __future__ import annotations
 
 from collections.abc import Mapping
+from fractions import Fraction
 from itertools import pairwise
 from pathlib import Path
 from typing import ClassVar
@@ -16,12 +17,13 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from screentest.core import BUILTIN_ASPECTS, BadOption, build
+from screentest.core import BUILTIN_ASPECTS, BadOption, Frame, build
 from screentest.models.pictures import name_colour
 from screentest.testbeds.contract import Chosen, FilmClip, Rng
 from screentest.testbeds.operators.backgrounds import Jumps
 from screentest.testbeds.operators.pictures import STYLES, contrast_table
 from screentest.testbeds.operators.scenes import another_order, held
+from screentest.testbeds.operators.shared import painted_over
 from screentest.video import Reencode
 from tests.testbeds.stage import (
     BOX,
@@ -347,3 +349,37 @@ def test_color_without_a_mask_shows_the_whole_frame_and_looks_for_nothing(stage:
     (details,) = (one.details for one in chosen)
     assert set(editor.asked) == {(True, "thing", str(details["to"]))}
     assert len(editor.asked) > 1
+
+
+class PaintsTogether:
+    """Paints grey, several pictures in one call."""
+
+    identity: ClassVar[Mapping[str, str]] = {}
+
+    def __init__(self) -> None:
+        self.calls: list[int] = []
+
+    def inpaint_all(self, images: list[Image], masks: list[Image]) -> list[Image]:
+        self.calls.append(len(images))
+        return [
+            np.where(mask[..., None] >= 0.5, 90, image).astype(np.uint8)
+            for image, mask in zip(images, masks, strict=True)
+        ]
+
+
+def test_frames_are_painted_several_in_a_call_each_in_its_place() -> None:
+    """Every third frame shows nothing to paint, and stays as it is."""
+    images = [np.full((4, 6, 3), number, np.uint8) for number in range(20)]
+    painter = PaintsTogether()
+
+    def hole(image: Image) -> NDArray[np.float32] | None:
+        return None if image[0, 0, 0] % 3 == 0 else np.eye(4, 6, dtype=np.float32)
+
+    run = painted_over(hole, painter, 1.0)  # type: ignore[arg-type]
+    frames = (Frame(Fraction(n), n, image) for n, image in enumerate(images))
+    made = list(run(frames))
+    assert painter.calls == [5, 5, 3]
+    for number, (image, one) in enumerate(zip(images, made, strict=True)):
+        assert one[0, 1].tolist() == [number] * 3
+        assert one[0, 0].tolist() == [number if number % 3 == 0 else 90] * 3
+        assert one is image or number % 3

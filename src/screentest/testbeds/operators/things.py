@@ -29,8 +29,8 @@ from screentest.testbeds.operators.following import (
     is_shown,
     is_told_apart,
 )
-from screentest.testbeds.operators.shared import blended, changed_clips
-from screentest.video import Pixels, VideoPart, frame_by_frame
+from screentest.testbeds.operators.shared import blended, changed_clips, painted_over
+from screentest.video import FrameFunction, Pixels, VideoPart, frame_by_frame
 
 if TYPE_CHECKING:
     from screentest.models.roles import Mask
@@ -77,19 +77,11 @@ class ObjectIntegrity:
     def parts(self, context: Context, chosen: Sequence[Chosen], severity: float) -> list[VideoPart]:
         """The film with the object of each chosen clip painted away."""
 
-        def change(one: Chosen) -> Callable[[Image], Image]:
+        def change(one: Chosen) -> FrameFunction:
             hole = self._hole(context.models, str(one.details["object"]))
+            return painted_over(hole, context.models.role("inpainting"), severity)
 
-            def without(image: Image) -> Image:
-                mask = hole(image)
-                if mask is None:
-                    return image
-                painted: Image = context.models.role("inpainting").inpaint(image, mask)
-                return blended(image, painted, severity)
-
-            return without
-
-        return changed_clips(context, chosen, lambda one: frame_by_frame(change(one)), Pixels.RGB)
+        return changed_clips(context, chosen, change, Pixels.RGB)
 
     def _hole(self, models: Models, thing: str) -> Callable[[Image], Mask | None]:
         """What is to be painted over, frame by frame; None where the thing is not seen."""
