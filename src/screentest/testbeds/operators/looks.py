@@ -79,7 +79,7 @@ STEEPEST = 10.0
 
 @degradation(aspect="aesthetics", summary="the camera held askew: nothing is level")
 def tilted(image: Image, severity: float, clip_rng: np.random.Generator) -> Image:
-    """Turned by up to 10 degrees, to a side drawn for each clip, and enlarged to fill the frame."""
+    """To a side drawn for each clip, enlarged to fill the frame; severity: up to 10 degrees."""
     from PIL import Image as Pictures
 
     angle = np.radians(STEEPEST * severity) * (1 if clip_rng.random() < 0.5 else -1)

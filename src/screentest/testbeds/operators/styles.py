@@ -24,7 +24,7 @@ INKS = (
 
 @degradation(aspect="appearance_style", summary="printed in two inks")
 def duotone(image: Image, severity: float, clip_rng: np.random.Generator) -> Image:
-    """From a dark to a light ink by brightness; one of four pairs, drawn for each clip."""
+    """A dark and a light one, drawn for each clip; severity mixes it with the picture."""
     dark, light = (np.array(ink) for ink in INKS[int(clip_rng.integers(len(INKS)))])
     share = np.arange(256)[:, None] / 255
     inks = to_levels(dark * (1 - share) + light * share)
@@ -33,7 +33,7 @@ def duotone(image: Image, severity: float, clip_rng: np.random.Generator) -> Ima
 
 @degradation(aspect="appearance_style", summary="drawn in lines on paper")
 def line_drawing(image: Image, severity: float) -> Image:
-    """What is darker than its surroundings becomes a line, the rest is paper."""
+    """What is darker than its surroundings is a line; severity mixes it with the picture."""
     import cv2
 
     light = grey(image)
@@ -46,7 +46,7 @@ def line_drawing(image: Image, severity: float) -> Image:
 
 @degradation(aspect="appearance_style", summary="a poster: flat areas of a few strong colours")
 def posterised(image: Image, severity: float) -> Image:
-    """Smoothed to areas, three levels for each of red, green and blue, colours made stronger."""
+    """Three levels each of red, green and blue; severity mixes it with the picture."""
     import cv2
 
     areas = cv2.medianBlur(cv2.medianBlur(image, 5), 5).astype(np.int16)
@@ -57,7 +57,7 @@ def posterised(image: Image, severity: float) -> Image:
 
 @degradation(aspect="appearance_style", summary="printed in dots, as in a newspaper")
 def halftone(image: Image, severity: float) -> Image:
-    """Dots of three inks on screens at three angles, larger where it is darker."""
+    """Three inks on screens at three angles; severity mixes it with the picture."""
     screens = _screens(*image.shape[:2])
     printed = np.where(image > screens, np.uint8(250), np.uint8(20))
     return mixed(image, printed, severity)
@@ -80,7 +80,7 @@ def _screens(height: int, width: int) -> Image:
 
 @degradation(aspect="appearance_style", summary="an old film: brown, grainy, dark at the rim")
 def old_film(image: Image, severity: float, rng: np.random.Generator) -> Image:
-    """Brown tones, coarse grain and a few scratches, new in every frame, and a dark rim."""
+    """Grain and scratches are new in every frame; severity mixes it with the picture."""
     height, width = image.shape[:2]
     light = lookup(lambda level: 235 / (1 + np.exp((118 - level) / 34)))[grey(image)]
     size = max(1, round(width / 256))

@@ -144,7 +144,7 @@ ECHO = 0.008
     summary="ripples beside every edge",
 )
 def ringing(image: Image, severity: float) -> Image:
-    """Edges echo to both sides with falling strength, as after a filter that cuts too steeply."""
+    """Edges echo to both sides, as after a filter that cuts too steeply; severity: how strongly."""
     luma, chroma = planes(image)
     total = np.zeros(luma.shape, np.float32)
     for number, strength in ECHOES:
