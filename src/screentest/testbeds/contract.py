@@ -144,6 +144,8 @@ class Region(StrEnum):
     FRAME = "frame"
     THING = "thing"
     """Where the thing is that the detail ``object`` names; frames without it stay."""
+    AROUND = "around"
+    """That thing and its surroundings; frames without it stay."""
     FOREGROUND = "foreground"
     BACKGROUND = "background"
 

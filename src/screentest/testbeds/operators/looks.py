@@ -111,7 +111,8 @@ def bad_crop(image: Image, severity: float, clip_rng: np.random.Generator) -> Im
     from PIL import Image as Pictures
 
     height, width = image.shape[:2]
-    share = 1 - (1 - CLOSEST) * severity
+    # Squared: the first steps are seen most, and beyond them one place is as wrong as another.
+    share = 1 - (1 - CLOSEST) * severity**2
     left = (1 - share) * width * int(clip_rng.integers(2))
     top = (1 - share) * height * int(clip_rng.integers(2))
     seen = (left, top, left + share * width, top + share * height)

@@ -1,0 +1,313 @@
+"""The list of operators in docs/degradations.md and its pictures, from the packaged sample.
+
+    python docs/pictures/degradations.py            # the list and all pictures
+    python docs/pictures/degradations.py NAME …     # the list and these pictures
+
+Operators on things and backgrounds need weights: screentest models pull light.
+"""
+
+from __future__ import annotations
+
+import inspect
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+import numpy as np
+
+from screentest.core import Frame, Image, Size, Span, all_aspects, build
+from screentest.core.registry import registry
+from screentest.models import Detection, Models
+from screentest.models.choice import profile_choice
+from screentest.sample import sample_videos
+from screentest.testbeds.captions.facts import CaptionAction, CaptionFacts, Coloured, Placed
+from screentest.testbeds.catalogue import Operator, OperatorSet, operators
+from screentest.testbeds.contract import (
+    Chosen,
+    Context,
+    DegradationInfo,
+    Effect,
+    Film,
+    FilmLook,
+    Region,
+    Rng,
+    boundaries,
+    film_of,
+)
+from screentest.video import Pixels, Reencode, normalize, sample_frames, splice
+from screentest.video.edit.pictures import PixelConverter
+
+HERE = Path(__file__).parent
+PAGE = HERE.parent / "degradations.md"
+PICTURES = HERE / "degradations"
+BEGIN, END = "<!-- operators: made by pictures/degradations.py -->", "<!-- end of operators -->"
+
+# The list.
+
+PROMISES = {
+    Effect.TIMING: "at least {changed:.0%} of a clip's frames differ at severity 1",
+    Effect.ABSENT: "the clip is gone or shorter, and nothing else",
+    Effect.ORDER: "clips are elsewhere, and as they were",
+}
+PLACES = {
+    Region.FRAME: "every frame of the clip looks different",
+    Region.BACKGROUND: "the background looks different in every frame, the foreground does not",
+    Region.FOREGROUND: "the foreground looks different in every frame, the background does not",
+    Region.THING: "what changes lies where the object is, in every frame that shows it",
+    Region.AROUND: "the object looks different in every frame that shows it, the others stay",
+}
+CHECKS = {
+    "thing_gone": "the detector no longer finds it",
+    "colour_reached": "it had the named colour and has the new one",
+    "subject_kept": "the subject is still found",
+}
+
+
+def listed() -> str:
+    """The operators as the page has them, by aspect."""
+    lines = [BEGIN]
+    for aspect in all_aspects():
+        own = [one for one in builtin() if one.aspect is aspect]
+        if own:
+            lines += ["", f"### {aspect.value.replace('_', ' ').capitalize()}"]
+        for one in own:
+            thing = build("degradation", one.name).thing
+            origin = " (the paper's)" if one.set is OperatorSet.PAPER else ""
+            needs = (
+                f" *Clips:* caption mentions {thing.info.mentions}." if thing.info.mentions else ""
+            )
+            lines += [
+                "",
+                f"**`{one.name}`**{origin}: {one.summary}. {about(one.name, thing)}"
+                f"{needs} *Checked:* {promise(thing.info)}.",
+                "",
+                f"![{one.name}: {caption(thing.info)}](pictures/degradations/{one.name}.webp)",
+            ]
+    return "\n".join([*lines, "", END])
+
+
+def builtin() -> list[Operator]:
+    """The operators that come with the package."""
+    return [one for one in operators() if one.set is not OperatorSet.PLUGIN]
+
+
+def about(name: str, thing: Any) -> str:
+    """The first paragraph of what the source says of an operator."""
+    function = inspect.unwrap(registry.entry("degradation", name).factory)
+    source = function if hasattr(thing, "call") else type(thing)
+    return " ".join((inspect.getdoc(source) or "").partition("\n\n")[0].split())
+
+
+def promise(info: DegradationInfo) -> str:
+    """What the check of a pair holds it to."""
+    said = PLACES[info.region] if info.effect is Effect.PICTURES else PROMISES[info.effect]
+    return "; ".join([said.format(changed=info.changed), *(CHECKS[name] for name in info.checks)])
+
+
+def caption(info: DegradationInfo) -> str:
+    """What its picture shows."""
+    if info.effect is Effect.PICTURES:
+        return "intact, severity 0.5, severity 1"
+    return "above intact, below severity 1"
+
+
+# The pictures.
+
+SEVERITIES = (0.5, 1.0)
+CELL, SMALL, CLIP = (256, 144), (128, 72), (96, 54)
+AHEAD = 14
+"""Frames of the clip before the one that is shown: some operators need a run-up."""
+SCENE = ("bbb_first30s", 2)
+"""A purple bird on a branch; where nothing else is said."""
+SCENES = {
+    "spatial_relationship": ("real_5shots", 3),
+    "comprehensiveness": ("real_5shots", 1),
+    "temporal_flow": ("real_5shots", 1),
+    "tilted": ("real_5shots", 3),
+}
+"""By operator or aspect."""
+ALL = CaptionFacts(
+    subject=("bird", "branch"),
+    background=("sky",),
+    dynamic_degree=(CaptionAction("bird", "flaps"),),
+    color=(Coloured("purple", "bird"),),
+    spatial_relationship=(Placed("right", "mast"), Placed("above", "tower")),
+)
+BRANCH = (0.0, 0.72, 1.0, 0.92)
+"""Where the branch is: the small detector knows birds, but no branches."""
+
+
+ROLES = ("detection", "segmentation", "matting", "inpainting", "image_edit")
+
+
+class SampleModels(Models):
+    """The light models; a branch is where somebody saw it."""
+
+    def role(self, name: str) -> Any:
+        found = super().role(name)
+        return WithBranch(found) if name == "detection" else found
+
+
+class WithBranch:
+    """A detector that also knows where the branch is."""
+
+    def __init__(self, detector: Any) -> None:
+        self._detector = detector
+
+    def detect(self, image: Image, phrases: Sequence[str]) -> list[Detection]:
+        """What was found."""
+        if list(phrases) == ["branch"]:
+            height, width = image.shape[:2]
+            left, top, right, bottom = BRANCH
+            box = (left * width, top * height, right * width, bottom * height)
+            return [Detection("branch", 1.0, box)]
+        found: list[Detection] = self._detector.detect(image, phrases)
+        return found
+
+
+class Painter:
+    """Makes the pictures, with one normalised copy of each film."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        self._films: dict[str, Film] = {}
+        self._models = SampleModels([profile_choice("light", role) for role in ROLES])
+
+    def draw(self, one: Operator) -> Any:
+        """The picture of one operator."""
+        name, number = SCENES.get(one.name) or SCENES.get(one.aspect.value) or SCENE
+        film = self._film(name)
+        thing = build("degradation", one.name).thing
+        context = Context(film, Rng.of(7, name, one.name), self._models)
+        clips = film.clips if thing.info.consecutive else film.clips[number : number + 1]
+        clips = film.clips[-2:] if getattr(thing.info, "at_end", False) else clips
+        look = FilmLook(film, self._models)
+        chosen = [
+            Chosen(clip, thing.settle(clip, look, context.rng_of(clip), context.rng))
+            for clip in clips
+        ]
+        if thing.info.effect is Effect.PICTURES:
+            parts = thing.parts(context, chosen, 1.0)
+            if any(isinstance(part, Reencode) for part in parts) and one.name not in WHOLE_FILM:
+                return self._severities(context, thing, chosen)
+        return self._strips(context, thing, chosen)
+
+    def _film(self, name: str) -> Film:
+        if name not in self._films:
+            item = next(video.item for video in sample_videos() if video.item.id == name)
+            assert item.script is not None
+            video = normalize(
+                item.video,
+                self._folder / f"{name}.mp4",
+                size=Size(long_side=512),
+                keyframes_at=boundaries(item.script),
+            )
+            self._films[name] = film_of(video, item.script, [ALL] * len(item.script.clips))
+        return self._films[name]
+
+    def _severities(self, context: Context, thing: Any, chosen: Sequence[Chosen]) -> Any:
+        """Side by side: intact, and at each severity."""
+        cells = []
+        for severity in (0.0, *SEVERITIES):
+            part = next(
+                (
+                    part
+                    for part in thing.parts(context, chosen, severity)
+                    if isinstance(part, Reencode)
+                ),
+                None,
+            )
+            cells.append(self._picture(context.film, chosen[0].clip.span, part))
+        return row(cells, CELL)
+
+    def _picture(self, film: Film, span: Span, part: Reencode | None) -> Image:
+        times = [time for time in film.video.frame_times() if span.start <= time < span.end]
+        middle = len(times) * 4 // 10
+        moments = times[max(0, middle - AHEAD) : middle + 1]
+        frames = list(sample_frames(film.video.path, moments))
+        if part is None:
+            return frames[-1].image
+        there = PixelConverter(part.pixels, film.video.format)
+        plain = PixelConverter(Pixels.RGB, film.video.format)
+        given = (
+            Frame(one.time, one.index, there.unpack(plain.pack(np.ascontiguousarray(one.image))))
+            for one in frames
+        )
+        made = list(part.change(given))
+        return plain.unpack(there.pack(made[-1]))
+
+    def _strips(self, context: Context, thing: Any, chosen: Sequence[Chosen]) -> Any:
+        """Above the intact film, or its clip, in steps; below the changed one."""
+        out = self._folder / "changed.mp4"
+        parts = thing.parts(context, chosen, 1.0)
+        made = splice(context.film.video, parts, out)
+        if thing.info.effect is Effect.TIMING:
+            span = chosen[0].clip.span
+            place = made.places[[part.span for part in parts].index(span)]
+            # A second and a half, in which the bird flaps.
+            size = SMALL
+            spans = [Span(one.start, min(one.end, one.start + 3 / 2)) for one in (span, place)]
+            moments = [[one.start + one.duration * n / 6 for n in range(6)] for one in spans]
+        else:
+            size = CLIP
+            ends = (context.film.video.duration, made.duration)
+            moments = [[end * (2 * n + 1) / 16 for n in range(8)] for end in ends]
+        rows = [
+            row([frame.image for frame in sample_frames(path, at)], size)
+            for path, at in zip((context.film.video.path, out), moments, strict=True)
+        ]
+        return stacked(rows)
+
+
+WHOLE_FILM = ("neighbour_repeated", "other_film")
+"""Operators that are seen in the row of clips only."""
+
+
+def row(images: Sequence[Image], size: tuple[int, int]) -> Any:
+    """Pictures side by side."""
+    from PIL import Image as Pillow
+    from PIL import ImageOps
+
+    found = Pillow.new("RGB", (len(images) * (size[0] + 2) - 2, size[1]), "white")
+    for number, image in enumerate(images):
+        fitted = ImageOps.fit(Pillow.fromarray(image), size, Pillow.Resampling.LANCZOS)
+        found.paste(fitted, (number * (size[0] + 2), 0))
+    return found
+
+
+def stacked(rows: Sequence[Any]) -> Any:
+    """Rows one below the other."""
+    from PIL import Image as Pillow
+
+    height = sum(one.height + 2 for one in rows) - 2
+    found = Pillow.new("RGB", (max(one.width for one in rows), height), "white")
+    top = 0
+    for one in rows:
+        found.paste(one, (0, top))
+        top += one.height + 2
+    return found
+
+
+def main(names: Sequence[str]) -> None:
+    """Write the list and the pictures."""
+    text = PAGE.read_text(encoding="utf-8")
+    before, rest = text.split(BEGIN)
+    PAGE.write_text(before + listed() + rest.partition(END)[2], encoding="utf-8")
+    PICTURES.mkdir(exist_ok=True)
+    with TemporaryDirectory() as folder:
+        painter = Painter(Path(folder))
+        for one in builtin():
+            if not names or one.name in names:
+                out = PICTURES / f"{one.name}.webp"
+                painter.draw(one).save(out, quality=62, method=6)
+                print(f"{out.name}: {out.stat().st_size / 1000:.0f} kB")
+    known = {one.name for one in builtin()}
+    for path in PICTURES.glob("*.webp"):
+        if path.stem not in known:
+            path.unlink()
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])
