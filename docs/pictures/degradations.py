@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import inspect
 import sys
+import textwrap
 from collections.abc import Sequence
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -17,7 +18,7 @@ from typing import Any
 
 import numpy as np
 
-from screentest.core import Frame, Image, Size, Span, all_aspects, build
+from screentest.core import Frame, Image, Size, Span, Time, all_aspects, build
 from screentest.core.registry import registry
 from screentest.models import Detection, Models
 from screentest.models.choice import profile_choice
@@ -67,25 +68,38 @@ CHECKS = {
 
 def listed() -> str:
     """The operators as the page has them, by aspect."""
-    lines = [BEGIN]
-    for aspect in all_aspects():
-        own = [one for one in builtin() if one.aspect is aspect]
-        if own:
-            lines += ["", f"### {aspect.value.replace('_', ' ').capitalize()}"]
+    lines = [BEGIN, "", "| aspect | paper | family |", "|---|---|---|"]
+    by_aspect = {
+        aspect: [one for one in builtin() if one.aspect is aspect] for aspect in all_aspects()
+    }
+    for aspect, own in by_aspect.items():
+        paper, family = (
+            ", ".join(f"`{one.name}`" for one in own if one.set is wanted)
+            for wanted in (OperatorSet.PAPER, OperatorSet.FAMILY)
+        )
+        lines.append(f"| {_spoken(aspect.value)} | {paper} | {family} |")
+    for aspect, own in by_aspect.items():
+        lines += ["", f"### {_spoken(aspect.value).capitalize()}"]
         for one in own:
-            thing = build("degradation", one.name).thing
-            origin = " (the paper's)" if one.set is OperatorSet.PAPER else ""
-            needs = (
-                f" *Clips:* caption mentions {thing.info.mentions}." if thing.info.mentions else ""
-            )
-            lines += [
-                "",
-                f"**`{one.name}`**{origin}: {one.summary}. {about(one.name, thing)}"
-                f"{needs} *Checked:* {promise(thing.info)}.",
-                "",
-                f"![{one.name}: {caption(thing.info)}](pictures/degradations/{one.name}.webp)",
-            ]
+            lines += ["", *described(one)]
     return "\n".join([*lines, "", END])
+
+
+def described(one: Operator) -> list[str]:
+    """What it does, its severity, what it promises, and its picture."""
+    info = build("degradation", one.name).thing.info
+    origin = " (the paper's)" if one.set is OperatorSet.PAPER else ""
+    needs = f" Clips whose caption mentions {info.mentions}." if info.mentions else ""
+    text = (
+        f"**`{one.name}`**{origin}: {one.summary}. {about(one.name)}{needs}"
+        f" *Checked:* {promise(info)}."
+    )
+    picture = f"![{one.name}: {caption(info)}](pictures/degradations/{one.name}.webp)"
+    return [*textwrap.wrap(text, 110, break_long_words=False), "", picture]
+
+
+def _spoken(name: str) -> str:
+    return name.replace("_", " ")
 
 
 def builtin() -> list[Operator]:
@@ -93,8 +107,9 @@ def builtin() -> list[Operator]:
     return [one for one in operators() if one.set is not OperatorSet.PLUGIN]
 
 
-def about(name: str, thing: Any) -> str:
+def about(name: str) -> str:
     """The first paragraph of what the source says of an operator."""
+    thing = build("degradation", name).thing
     function = inspect.unwrap(registry.entry("degradation", name).factory)
     source = function if hasattr(thing, "call") else type(thing)
     return " ".join((inspect.getdoc(source) or "").partition("\n\n")[0].split())
@@ -135,6 +150,13 @@ ALL = CaptionFacts(
     color=(Coloured("purple", "bird"),),
     spatial_relationship=(Placed("right", "mast"), Placed("above", "tower")),
 )
+IN_ROWS = ("neighbour_repeated", "other_film")
+"""Operators on pictures that are seen in the row of clips only."""
+IN_PICTURE = ("interlaced",)
+"""One on time that is seen in a single picture."""
+FLAPPING = (Time(3, 2), Time(1, 2))
+MOMENTS = dict.fromkeys(("stuttering", "jittering", "dropped_frames"), FLAPPING)
+"""From when on, and for how long, a row shows a clip, where not all of it."""
 BRANCH = (0.0, 0.72, 1.0, 0.92)
 """Where the branch is: the small detector knows birds, but no branches."""
 
@@ -188,11 +210,14 @@ class Painter:
             Chosen(clip, thing.settle(clip, look, context.rng_of(clip), context.rng))
             for clip in clips
         ]
-        if thing.info.effect is Effect.PICTURES:
-            parts = thing.parts(context, chosen, 1.0)
-            if any(isinstance(part, Reencode) for part in parts) and one.name not in WHOLE_FILM:
-                return self._severities(context, thing, chosen)
-        return self._strips(context, thing, chosen)
+        shown = next(
+            each for each in chosen if each.clip.number == min(number, len(film.clips) - 1)
+        )
+        if (
+            one.name not in IN_ROWS and thing.info.effect is Effect.PICTURES
+        ) or one.name in IN_PICTURE:
+            return self._severities(context, thing, [shown])
+        return self._rows(context, one.name, thing, chosen, shown.clip.span)
 
     def _film(self, name: str) -> Film:
         if name not in self._films:
@@ -224,7 +249,7 @@ class Painter:
 
     def _picture(self, film: Film, span: Span, part: Reencode | None) -> Image:
         times = [time for time in film.video.frame_times() if span.start <= time < span.end]
-        middle = len(times) * 4 // 10
+        middle = len(times) // 4
         moments = times[max(0, middle - AHEAD) : middle + 1]
         frames = list(sample_frames(film.video.path, moments))
         if part is None:
@@ -238,17 +263,20 @@ class Painter:
         made = list(part.change(given))
         return plain.unpack(there.pack(made[-1]))
 
-    def _strips(self, context: Context, thing: Any, chosen: Sequence[Chosen]) -> Any:
+    def _rows(
+        self, context: Context, name: str, thing: Any, chosen: Sequence[Chosen], span: Span
+    ) -> Any:
         """Above the intact film, or its clip, in steps; below the changed one."""
         out = self._folder / "changed.mp4"
         parts = thing.parts(context, chosen, 1.0)
         made = splice(context.film.video, parts, out)
         if thing.info.effect is Effect.TIMING:
-            span = chosen[0].clip.span
             place = made.places[[part.span for part in parts].index(span)]
-            # A second and a half, in which the bird flaps.
             size = SMALL
-            spans = [Span(one.start, min(one.end, one.start + 3 / 2)) for one in (span, place)]
+            spans = [span, place]
+            if name in MOMENTS:
+                start, length = MOMENTS[name]
+                spans = [Span(one.start + start, one.start + start + length) for one in spans]
             moments = [[one.start + one.duration * n / 6 for n in range(6)] for one in spans]
         else:
             size = CLIP
@@ -259,10 +287,6 @@ class Painter:
             for path, at in zip((context.film.video.path, out), moments, strict=True)
         ]
         return stacked(rows)
-
-
-WHOLE_FILM = ("neighbour_repeated", "other_film")
-"""Operators that are seen in the row of clips only."""
 
 
 def row(images: Sequence[Image], size: tuple[int, int]) -> Any:

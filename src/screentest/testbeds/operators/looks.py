@@ -41,7 +41,7 @@ def colour_cast(image: Image, severity: float, clip_rng: np.random.Generator) ->
 
 
 @degradation(
-    aspect="aesthetics", pixels=Pixels.I420, summary="drained of colour: pale and lifeless"
+    aspect="aesthetics", pixels=Pixels.I420, summary="drained of colour, pale and lifeless"
 )
 def desaturated(image: Image, severity: float) -> Image:
     """Chroma down to a seventh; severity is the share of that."""
@@ -51,7 +51,7 @@ def desaturated(image: Image, severity: float) -> Image:
     )
 
 
-@degradation(aspect="aesthetics", pixels=Pixels.I420, summary="garish: colours far too strong")
+@degradation(aspect="aesthetics", pixels=Pixels.I420, summary="colours far too strong")
 def garish(image: Image, severity: float) -> Image:
     """Chroma up to 3.5 times as strong; severity is the share of that."""
     luma, chroma = planes(image)
@@ -59,9 +59,7 @@ def garish(image: Image, severity: float) -> Image:
     return of_planes(luma, np.where(severity > 0, stronger[chroma], chroma))
 
 
-@degradation(
-    aspect="aesthetics", pixels=Pixels.I420, summary="harsh: lights and shadows without detail"
-)
+@degradation(aspect="aesthetics", pixels=Pixels.I420, summary="lights and shadows without detail")
 def harsh_contrast(image: Image, severity: float) -> Image:
     """Luma stretched about its middle, up to three times; severity is the share of that."""
     luma, chroma = planes(image)
@@ -105,7 +103,7 @@ CLOSEST = 0.58
 """The side of what is still seen, as a share of the whole."""
 
 
-@degradation(aspect="aesthetics", summary="badly framed: a corner, with what matters cut off")
+@degradation(aspect="aesthetics", summary="badly framed, with what matters cut off")
 def bad_crop(image: Image, severity: float, clip_rng: np.random.Generator) -> Image:
     """A corner, drawn for each clip, enlarged; severity is how much is lost of each side."""
     from PIL import Image as Pictures
