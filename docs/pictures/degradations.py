@@ -18,7 +18,7 @@ from typing import Any
 
 import numpy as np
 
-from screentest.core import Frame, Image, Size, Span, Time, all_aspects, build
+from screentest.core import Frame, Image, Size, Span, Time, build
 from screentest.core.registry import registry
 from screentest.models import Detection, Models
 from screentest.models.choice import profile_choice
