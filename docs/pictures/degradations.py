@@ -69,8 +69,10 @@ CHECKS = {
 def listed() -> str:
     """The operators as the page has them, by aspect."""
     lines = [BEGIN, "", "| aspect | paper | family |", "|---|---|---|"]
+    known = builtin()
     by_aspect = {
-        aspect: [one for one in builtin() if one.aspect is aspect] for aspect in all_aspects()
+        aspect: [one for one in known if one.aspect is aspect]
+        for aspect in dict.fromkeys(one.aspect for one in known)
     }
     for aspect, own in by_aspect.items():
         paper, family = (
