@@ -170,7 +170,7 @@ class _Check:
         region = check_region(sample, self.info.region)
         if region is not None:
             self._add(one, region)
-        if self.info.region is not Region.THING:
+        if self.info.region not in (Region.THING, Region.AROUND):
             self._check_changes(one, clip)
         elif region is None and max(clip.changes, default=0.0) < self._severity:
             # Which frames show the thing is not known; some must.

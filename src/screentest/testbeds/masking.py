@@ -171,7 +171,7 @@ MASKS: Mapping[str, MaskKind] = {
         lambda clip: bool(_coloured(clip)) and len(clip.facts.subject) > 1,
         _settle_two,
         two_finder,
-        Region.FRAME,
+        Region.AROUND,
     ),
     "foreground": MaskKind(
         "a background",

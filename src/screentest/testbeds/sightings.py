@@ -103,15 +103,15 @@ def changed_pixels(before: Image, after: Image) -> Map:
 
 def check_region(sample: ClipSample, region: Region) -> Measured | None:
     """Whether the region was changed and the rest left alone; None where nothing can tell."""
-    if region is Region.THING:
+    if region in (Region.THING, Region.AROUND):
         detector = sample.detector()
-        return None if detector is None else _in_thing(sample, detector)
+        return None if detector is None else _in_thing(sample, detector, region)
     if region is Region.FRAME or sample.models is None:
         return None
     return _beside_region(sample, region)
 
 
-def _in_thing(sample: ClipSample, detector: Detector) -> Measured:
+def _in_thing(sample: ClipSample, detector: Detector, region: Region) -> Measured:
     thing = str(sample.details.get("object", ""))
     changed, inside, left, astray = [], [], 0, 0
     for before, after in sample.pictures:
@@ -120,7 +120,9 @@ def _in_thing(sample: ClipSample, detector: Detector) -> Measured:
         if not boxes:
             astray += bool(moved.mean() > SPOT)
             continue
-        share = float(moved[_boxes_map(moved, boxes, 0)].mean())
+        own = _boxes_map(moved, boxes, 0)
+        # A copy beside a thing leaves the thing itself alone.
+        share = float((moved if region is Region.AROUND else moved & own).sum() / own.sum())
         if share < TOUCHED * sample.severity:
             left += 1
         else:
@@ -135,10 +137,12 @@ def _in_thing(sample: ClipSample, detector: Detector) -> Measured:
         "inside": median(inside) if inside else 0.0,
         "astray": astray / len(sample.pictures),
     }
+    if region is Region.AROUND:
+        del figures["inside"]
     fault = ""
     if left > max(1, NOW_AND_THEN * shown) or not changed:
         fault = f"in {left} of {shown} pictures that show it, {thing!r} is as it was"
-    elif figures["inside"] < INSIDE:
+    elif figures.get("inside", 1.0) < INSIDE:
         fault = f"{1 - figures['inside']:.0%} of what was changed lies beside {thing!r}"
     elif figures["astray"] > 2 * NOW_AND_THEN:
         fault = f"{astray} pictures that do not show {thing!r} were changed"

@@ -13,6 +13,8 @@ from screentest.testbeds.operators.arithmetic import laid_in, without
 if TYPE_CHECKING:
     from screentest.models.roles import Mask
 
+RIM = 0.012
+"""The width of a thing's rim, as a share of the picture's long side."""
 ASIDE = 0.36
 """How far away the copy is, in widths of the picture."""
 
@@ -20,13 +22,14 @@ ASIDE = 0.36
 @degradation(
     aspect="object_integrity",
     mask="thing",
-    region="frame",
+    region="around",
     summary="a named object is there twice",
 )
 def object_duplicated(
     image: Image, mask: Mask, severity: float, clip_rng: np.random.Generator
 ) -> Image:
     """A copy to a side drawn for each clip, coming in again at the other; severity: its opacity."""
+    mask = whole(mask)
     way = round(ASIDE * image.shape[1]) * (1 if clip_rng.random() < 0.5 else -1)
     copy, where = np.roll(image, way, axis=1), np.roll(mask, way, axis=1)
     # In front stands what was there.
@@ -39,9 +42,12 @@ DROPS = 2
 """How many there are side by side."""
 
 
-@degradation(aspect="object_integrity", mask="thing", summary="a named object melts")
+@degradation(
+    aspect="object_integrity", mask="thing", region="around", summary="a named object melts"
+)
 def object_melted(image: Image, mask: Mask, severity: float) -> Image:
     """It runs down in drops and sways; severity is how far, up to half its height."""
+    mask = whole(mask)
     left, top, right, bottom = box_of(mask)
     height, width = bottom - top, right - left
     rows, columns = np.indices(mask.shape, np.float32)
@@ -60,9 +66,15 @@ LARGEST = 1.8
 """How many times its size."""
 
 
-@degradation(aspect="object_integrity", mask="thing", summary="a named object is far too large")
+@degradation(
+    aspect="object_integrity",
+    mask="thing",
+    region="around",
+    summary="a named object is far too large",
+)
 def object_oversized(image: Image, mask: Mask, severity: float) -> Image:
     """Standing where it stood, up to 1.8 times its size; severity is the share of that."""
+    mask = whole(mask)
     left, _, right, bottom = box_of(mask)
     scale = 1 + (LARGEST - 1) * severity
     rows, columns = np.indices(mask.shape, np.float32)
@@ -76,9 +88,12 @@ APART = 0.5
 """How far the upper half is from its place, in widths of the thing."""
 
 
-@degradation(aspect="object_integrity", mask="thing", summary="a named object is cut in two")
+@degradation(
+    aspect="object_integrity", mask="thing", region="around", summary="a named object is cut in two"
+)
 def object_cut(image: Image, mask: Mask, severity: float, clip_rng: np.random.Generator) -> Image:
     """Its upper half stands beside the lower, to a side drawn for each clip; severity: how far."""
+    mask = whole(mask)
     left, top, right, bottom = box_of(mask)
     way = round(APART * severity * (right - left)) * (1 if clip_rng.random() < 0.5 else -1)
     upper = mask.copy()
@@ -100,6 +115,17 @@ def box_of(mask: Mask) -> tuple[int, int, int, int]:
     if not len(rows):
         return 0, 0, mask.shape[1], mask.shape[0]
     return int(columns[0]), int(rows[0]), int(columns[-1]) + 1, int(rows[-1]) + 1
+
+
+def whole(mask: Mask) -> Mask:
+    """The mask without holes and with its rim: what is left of an edge is seen."""
+    import cv2
+
+    side = max(3, round(RIM * max(mask.shape)) | 1)
+    wide = cv2.dilate((mask >= 0.5).astype(np.uint8), np.ones((side, side), np.uint8))
+    outlines, _ = cv2.findContours(wide, cv2.RETR_EXTERNAL, cv2.CHAIN_APPROX_NONE)
+    filled = cv2.drawContours(np.zeros_like(wide), outlines, -1, 1, cv2.FILLED)
+    return np.maximum(mask, _softened(filled.astype(np.float32), 1.0))
 
 
 def _softened(mask: Mask, radius: float) -> Mask:
