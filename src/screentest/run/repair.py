@@ -44,11 +44,12 @@ _IDENTITY: Final[Mapping[str, tuple[str, ...]]] = {
     "answers": ("call",),
     **ABOUT,
 }
-_LATEST: Final[Mapping[str, str]] = {
-    "starts": "ended",
-    "plan": "start",
-    "records": "attempts",
-    **dict.fromkeys(ABOUT, "written"),
+_LATEST: Final[Mapping[str, tuple[str, ...]]] = {
+    "starts": ("ended",),
+    "plan": ("start",),
+    "records": ("attempts",),
+    # Starts are numbered; the clock, by which things are written, may have been put back.
+    **dict.fromkeys(ABOUT, ("start", "written")),
 }
 
 
@@ -127,11 +128,13 @@ def _gather(folder: Path) -> tuple[dict[str, list[SqlRow]], dict[str, int]]:
 def _keep_latest(
     table: str, rows: Iterable[SqlRow], found: dict[tuple[object, ...], SqlRow]
 ) -> None:
-    age = _LATEST.get(table)
+    ages = _LATEST.get(table, ())
     for row in rows:
         identity = tuple(row[name] for name in _IDENTITY[table])
         known = found.get(identity)
-        if known is None or (age is not None and _order(row[age]) >= _order(known[age])):
+        if known is None or (
+            ages and [_order(row[age]) for age in ages] >= [_order(known[age]) for age in ages]
+        ):
             found[identity] = row
 
 

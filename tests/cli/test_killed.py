@@ -1,0 +1,134 @@
+"""Commands killed at moments spread over the whole run, and started again: the same to the bit.
+
+The moments are those of a run left alone: the first blows fall while it starts, the last when most
+is done. Each round kills two or three times (all of it, the parent, or one worker), then lets the
+command finish. What was hit is written to ``blows.log`` beside the runs.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import random
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+import psutil
+import pytest
+
+from screentest.manifests.manifest import write_manifest
+from screentest.run import RunReader
+from screentest.testing.checks import captioned_film
+from tests.run.canonical import canonical
+
+ROUNDS = 10
+PATIENCE = 900
+"""Seconds; far more than it takes anywhere."""
+ASPECTS = "aesthetics,dynamics_degree,temporal_flow"
+
+Digest = Callable[[Path], object]
+
+
+@pytest.fixture(scope="module")
+def corpus(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("corpus")
+    items = [captioned_film(folder, f"film{n}", clips=3 + n, seconds=2) for n in range(3)]
+    path = folder / "films.jsonl"
+    write_manifest(path, items)
+    return path
+
+
+@pytest.fixture(scope="module")
+def testbed(corpus: Path) -> Path:
+    out = corpus.parent / "testbed"
+    subprocess.run(build(corpus, out), check=True, capture_output=True, timeout=PATIENCE)
+    return out
+
+
+def screentest(*arguments: str | Path) -> list[str]:
+    return [sys.executable, "-m", "screentest", *map(str, arguments), "--workers", "2"]
+
+
+def score(corpus: Path, out: Path) -> list[str]:
+    return screentest("score", corpus, "--metrics", "motion,contrast,sharpness,noise", "--out", out)
+
+
+def build(corpus: Path, out: Path) -> list[str]:
+    asked = ("--aspects", ASPECTS, "--placebos", "trim", "--clips", "1", "--min-clips", "1")
+    return screentest("build", corpus, "--out", out, *asked)
+
+
+def certify(testbed: Path, out: Path) -> list[str]:
+    return screentest("certify", "motion", "sharpness", "--testbed", testbed, "--out", out)
+
+
+def records(out: Path) -> list[str]:
+    with RunReader(out) as run:
+        return list(canonical(run.records()))
+
+
+def files(out: Path) -> dict[str, bytes]:
+    found = sorted(path for path in (out / "videos").rglob("*") if path.is_file())
+    return {path.relative_to(out).as_posix(): path.read_bytes() for path in found}
+
+
+def blow(command: Sequence[str], after: float, whom: str, draw: random.Random) -> str:
+    """Start the command and strike after so many seconds; what was hit, in words."""
+    child = subprocess.Popen(
+        command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, start_new_session=True
+    )
+    try:
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            child.wait(after)
+            return "done before"
+        below = psutil.Process(child.pid).children(recursive=True)
+        if whom == "worker" and below:
+            victim = draw.choice(below)
+            with contextlib.suppress(psutil.NoSuchProcess):
+                victim.kill()
+            child.wait(PATIENCE)  # the run goes on without it
+            return f"one of {len(below)} processes below"
+        os.kill(child.pid, signal.SIGKILL)
+        if whom == "all":
+            for one in below:
+                with contextlib.suppress(psutil.NoSuchProcess):
+                    one.kill()
+        return f"{whom} with {len(below)} processes below"
+    finally:
+        with contextlib.suppress(ProcessLookupError):
+            os.kill(child.pid, signal.SIGKILL)
+        child.wait(PATIENCE)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("command", "digest"), [(score, records), (build, files), (certify, records)]
+)
+def test_killed_at_work(
+    command: Callable[[Path, Path], list[str]],
+    digest: Digest,
+    corpus: Path,
+    testbed: Path,
+    tmp_path: Path,
+) -> None:
+    given = testbed if command is certify else corpus
+    began = time.monotonic()
+    whole = tmp_path / "whole"
+    subprocess.run(command(given, whole), check=True, capture_output=True, timeout=PATIENCE)
+    lasts = time.monotonic() - began
+    log = (tmp_path / "blows.log").open("w")
+    for seed in range(ROUNDS):
+        draw, torn = random.Random(seed), tmp_path / f"torn{seed}"
+        for number in range(2 + seed % 2):
+            share = (seed + draw.random()) / ROUNDS
+            whom = ("all", "parent", "worker")[(seed + number) % 3]
+            hit = blow(command(given, torn), share * lasts, whom, draw)
+            log.write(f"round {seed}, at {share:.0%} of {lasts:.1f} s: {hit}\n")
+            log.flush()
+        done = subprocess.run(command(given, torn), capture_output=True, timeout=PATIENCE)
+        assert done.returncode == 0, done.stderr
+        assert digest(torn) == digest(whole)
