@@ -127,6 +127,7 @@ def test_parquet_and_csv_and_json_agree(run: RunStore, tmp_path: Path) -> None:
         "total": 5,
         "scored": 3,
         "failed": 1,
+        "inapplicable": 0,
         "pending": 1,
         "reasons": {"timed_out": 1},
     }

@@ -177,6 +177,6 @@ def test_the_command(tmp_path: Path) -> None:
     into = str(tmp_path / "both")
     done = CliRunner().invoke(app, ["merge", str(one), str(two), "--into", into])
     assert done.exit_code == 0, done.output
-    assert "2 of 2 records have all values" in " ".join(done.output.split())
+    assert "2 of 2 records have all their values" in " ".join(done.output.split())
     wrong = CliRunner().invoke(app, ["merge", str(one), "--into", into, "--prefer", "any"])
     assert wrong.exit_code != 0

@@ -169,6 +169,22 @@ def test_which_failures_are_tried_again(retry: Retry, again: set[Reason], store:
     assert {name for name, record in records.items() if not record.reasons} == again
 
 
+def test_what_makes_no_sense_for_an_item_did_not_fail(store: RunStore) -> None:
+    nothing = Reason.NOT_APPLICABLE.value
+    tasks = [
+        task("whole", "outputs", {"score": "", "shape": ""}),
+        task("some", "outputs", {"score": nothing, "shape": ""}),
+        task("none", "outputs", {"score": nothing, "shape": nothing}),
+        task("lost", "outputs", {"score": nothing, "shape": "refused"}),
+    ]
+    execute(store, tasks, engine=InlineEngine())
+    coverage = store.coverage()
+    assert (coverage.scored, coverage.inapplicable, coverage.failed) == (2, 1, 1)
+    assert coverage.pending == 0
+    assert coverage.share == pytest.approx(2 / 3)
+    assert coverage.reasons == {Reason.NOT_APPLICABLE: 3, Reason.REFUSED: 1}
+
+
 def test_coverage(store: RunStore) -> None:
     tasks = [task(1), task(2, "no_value", "refused"), task(3, "no_value", "refused"), task(4)]
     execute(store, tasks[:3], engine=InlineEngine())

@@ -79,6 +79,7 @@ def _runs_table(found: Sequence[RunSummary], folder: Path) -> Table:
         Column("total", "Records", show=COUNT),
         Column("share", "Share scored", detail=True, show=SHARE),
         Column("failed", "Failed", detail=True, show=COUNT),
+        Column("inapplicable", "Not applicable", detail=True, show=COUNT),
         Column("pending", "Pending", detail=True, show=COUNT),
         Column("reasons", "Reasons", detail=True, show=_pairs),
         Column("calls", "Calls", detail=True, show=COUNT),
@@ -102,7 +103,7 @@ def _runs_table(found: Sequence[RunSummary], folder: Path) -> Table:
 
 def _cells(run: RunSummary) -> tuple[Cell, ...]:
     if run.problem:  # nothing else is known
-        return (str(run.folder), *[None] * 6, run.state, run.problem, *[None] * 14)
+        return (str(run.folder), *[None] * 6, run.state, run.problem, *[None] * 15)
     last = run.starts[-1] if run.starts else None
     coverage, spending = run.coverage, run.spending
     state = f"{run.state} by {run.held_by}" if run.held_by else run.state
@@ -118,8 +119,9 @@ def _cells(run: RunSummary) -> tuple[Cell, ...]:
         "",
         coverage.scored,
         coverage.total,
-        coverage.scored / coverage.total if coverage.total else None,
+        coverage.share,
         coverage.failed,
+        coverage.inapplicable,
         coverage.pending,
         {reason.value: count for reason, count in coverage.reasons.items()},
         spending.calls,
@@ -191,7 +193,7 @@ def merge(
     shares = merge_runs(folders, into, prefer=prefer)
     with RunReader(into) as merged:
         coverage = merged.coverage()
-    note = f"{into}: {coverage.scored:,} of {coverage.total:,} records have all values"
+    note = f"{into}: {coverage.scored:,} of {coverage.total:,} records have all their values"
     decided = sum(one.conflicts for one in shares)
     if decided:
         note += f"; of {decided:,} with two values, the {prefer} was taken"

@@ -185,6 +185,7 @@ def _write_json(run: RunReader, file: IO[bytes]) -> None:
             "total": coverage.total,
             "scored": coverage.scored,
             "failed": coverage.failed,
+            "inapplicable": coverage.inapplicable,
             "pending": coverage.pending,
             "reasons": coverage.reasons,
         },

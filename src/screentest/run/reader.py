@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 import sqlite3
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, fields
 from pathlib import Path
@@ -44,21 +45,37 @@ class Start:
     """``finished``, ``interrupted`` or ``failed``; empty while it runs and after a kill."""
 
 
+# As outcomes are written: {"NAME":{"score":{…}},…}. Quotation marks inside a text have a backslash
+# before them.
+_VALUES = " OR ".join(
+    f"instr(outcomes, ':{{\"{kind}\":{{')" for kind in ("score", "verdict", "data")
+)
+_HAS_VALUES = f"CASE WHEN reasons = '{Reason.NOT_APPLICABLE.value}' THEN {_VALUES} ELSE 1 END"
+
+
 @dataclass(frozen=True, slots=True)
 class Coverage:
-    """How far a run is: every planned record is scored, failed or pending."""
+    """How far a run is: every planned record is scored, failed, inapplicable or pending."""
 
     total: int = 0
     scored: int = 0
-    """Records in which no value is missing."""
+    """Records in which no value is missing that makes sense for the item."""
     failed: int = 0
+    inapplicable: int = 0
+    """Records in which no value at all makes sense for the item: a question that is not asked."""
     reasons: Mapping[Reason, int] = field(default_factory=dict)
     """How many records lack a value for each reason."""
 
     @property
     def pending(self) -> int:
         """Planned, not tried yet."""
-        return self.total - self.scored - self.failed
+        return self.total - self.scored - self.failed - self.inapplicable
+
+    @property
+    def share(self) -> float | None:
+        """Of the records that could be scored, those that are."""
+        sensible = self.total - self.inapplicable
+        return self.scored / sensible if sensible else None
 
 
 class RunReader:
@@ -116,14 +133,16 @@ class RunReader:
         """How far the run is."""
         with self._explained():
             total = _count(self._reading, "SELECT count(*) FROM plan")
-            query = f"SELECT reasons, count(*) FROM records {_CURRENT} GROUP BY reasons"
-            scored, failed, reasons = 0, 0, dict[Reason, int]()
-            for names, count in self._reading.execute(query):
-                scored += 0 if names else count
-                failed += count if names else 0
-                for reason in _reasons(names):
+            query = f"SELECT reasons, {_HAS_VALUES}, count(*) FROM records {_CURRENT} GROUP BY 1, 2"
+            counts, reasons = Counter[str](), dict[Reason, int]()
+            for names, valued, count in self._reading.execute(query):
+                # What makes no sense for an item was not missed.
+                found = _reasons(names)
+                missed = set(found) - {Reason.NOT_APPLICABLE}
+                counts["failed" if missed else "scored" if valued else "inapplicable"] += count
+                for reason in found:
                     reasons[reason] = reasons.get(reason, 0) + count
-        return Coverage(total, scored, failed, dict(sorted(reasons.items())))
+        return Coverage(total, **counts, reasons=dict(sorted(reasons.items())))
 
     def calls(self) -> Iterator[Call]:
         """Every paid call, in the order they were intended."""
