@@ -24,7 +24,7 @@ from screentest.testing.checks import write_film
 # A judge that is told "a mirrored arrangement counts against a video" needs no judgement: it looks
 # for mirrored pictures, and its certificate says how well it does that. In the field nobody knows
 # what is wrong with a video. So no text for a judge may name what our operators do: these are the
-# beginnings of words, by operator, and words from the names of all others that are registered.
+# beginnings of words, by operator, and the names of all that are registered.
 STEMS = {
     "aesthetics": "invert murky flat dull negative contrast washed",
     "technical_quality": "blur soft pixelat upscal low-res resampl",
@@ -37,47 +37,18 @@ STEMS = {
     "spatial_relationship": "mirror flip",
     "temporal_flow": "shuffl reorder permut",
     "families": "nois compress banding sharpen interlac jitter revers backwards duplicat melt warp "
-    "tilted crop underexpos overexpos desaturat garish cast posteri grain truncat corrupt",
+    "tilted crop underexpos overexpos desaturat garish cast posteri grain truncat corrupt drift "
+    "tiled bleed strip duoton halfton ringing oversiz slowed sped upside repeat block turned",
     "of all": "harmed damag degrad tamper artefact artifact intact look-again passage-in-which",
 }
-# Words that definitions need, though an operator may be called so.
-NEEDED = {
-    "aesthetics",
-    "appearance",
-    "background",
-    "color",
-    "colour",
-    "comprehensiveness",
-    "consistency",
-    "degree",
-    "dynamics",
-    "edges",
-    "exposure",
-    "flow",
-    "frame",
-    "frames",
-    "integrity",
-    "light",
-    "motion",
-    "object",
-    "order",
-    "quality",
-    "relationship",
-    "scene",
-    "spatial",
-    "style",
-    "technical",
-    "temporal",
-}
+# Those whose name is that of their aspect have no name that could be said.
 
 
 def stems() -> set[str]:
     named = {
-        word
+        entry.name.replace("_", " ")
         for entry in registry.entries("degradation")
-        if entry.origin == BUILTIN
-        for word in entry.name.split("_")
-        if len(word) > 3 and word not in NEEDED
+        if entry.origin == BUILTIN and entry.name not in BUILTIN_ASPECTS
     }
     return {stem.replace("-", " ") for text in STEMS.values() for stem in text.split()} | named
 
