@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+from screentest.cli.demo import NEED_MODELS
 from screentest.core import BUILTIN_ASPECTS, Aspect
 from screentest.testbeds.testbed import read_testbed
 from tests.terminal import Screentest, fits
@@ -17,7 +18,7 @@ def test_the_whole_job_and_then_again_for_free(screentest: Screentest, tmp_path:
     assert done.returncode == 0, done.stderr
     assert fits(done.stdout)
     testbed = read_testbed(out / "testbed")
-    served = set(BUILTIN_ASPECTS) - {Aspect.OBJECT_INTEGRITY, Aspect.COLOR}
+    served = set(BUILTIN_ASPECTS) - set(NEED_MODELS)
     assert {pair.aspect for pair in testbed.pairs if pair.aspect} == served
     assert all(pair.checks for pair in testbed.pairs if pair.aspect is Aspect.AESTHETICS)
     assert "screentest models pull light" in " ".join(done.stdout.split())

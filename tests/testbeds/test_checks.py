@@ -383,9 +383,9 @@ def test_a_thing_is_followed_between_looks_and_gone_when_it_is_gone() -> None:
         mask = shapes.find(picture(number))
         assert mask is not None
         true = disc(picture(number))
-        assert (mask >= 0.5)[true].mean() > 0.75
+        assert (mask >= 0.5)[true].mean() > 0.8
         assert (mask >= 0.5).sum() < 1.2 * true.sum()
-    assert DiscSegmentation.asked == 2
+    assert DiscSegmentation.asked < 7
     empty = np.full((HEIGHT, WIDTH, 3), 200, np.uint8)  # another shot
     assert shapes.find(empty) is None
     assert shapes.find(picture(3)) is not None
@@ -399,7 +399,9 @@ def test_guesses_do_not_name_things() -> None:
     with pytest.raises(NoValue, match="segmentation=grabcut"):
         must_name_things(Models(read_models(["detection=disc"])), ("detection", "segmentation"))
     must_name_things(Models(read_models(MODELS)), ("detection", "segmentation"))
-    must_name_things(Models(), ("matting",))
+    with pytest.raises(NoValue, match="matting=grabcut"):
+        must_name_things(Models(), ("matting",))
+    must_name_things(Models(), ("inpainting", "image_edit"))
 
 
 def test_colours_by_hue_are_those_that_people_name() -> None:

@@ -15,6 +15,9 @@ from typing import Any
 import pytest
 
 import screentest
+from screentest.core import register
+from screentest.core.registry import registry
+from screentest.models import read_models
 from screentest.run import InlineEngine
 from screentest.sample import backgrounds, sample_videos
 from screentest.testbeds.builder import build_testbed
@@ -30,7 +33,7 @@ from screentest.testbeds.verify import (
     stray_files,
     verify_testbed,
 )
-from tests.testbeds.stage import QUICK
+from tests.testbeds.stage import QUICK, BoxMatting
 from tests.testbeds.testbeds import built_in, copy_of, rewrite
 from tests.video.outside import Outside
 
@@ -292,8 +295,13 @@ def test_a_source_is_known_by_its_hash_whatever_it_is_called(built: Path, tmp_pa
     assert "add --sources DIR" in left.what
 
 
-def test_a_testbed_can_be_moved_to_another_machine(tmp_path: Path) -> None:
+def test_a_testbed_can_be_moved_to_another_machine(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Nothing in testbed.json says where it was built; what it draws on is looked for by hash."""
+    register("matting", "middle", version=1, summary="a stand-in")(BoxMatting)
+    key = ("matting", "middle")
+    monkeypatch.setitem(registry._entries, key, registry._entries.pop(key))
     films, pictures = tmp_path / "old" / "films", tmp_path / "old" / "films" / "landscapes"
     pictures.mkdir(parents=True)
     for picture in backgrounds():
@@ -309,11 +317,13 @@ def test_a_testbed_can_be_moved_to_another_machine(tmp_path: Path) -> None:
         long_side=96,
         rate=Fraction(4),
         encoder=QUICK,
+        models=read_models("matting=middle"),
     )
     old, new = tmp_path / "old" / "bed", tmp_path / "new" / "bed"
     items = [replace(item, video=film), replace(item, id="broken", video=broken)]
     done = build_testbed(items, old, options, engine=InlineEngine())
     assert done.testbed.skips
+    assert "background_consistency" in {pair.name for pair in done.testbed.pairs}
     for page in (FILE, "testbed.html"):
         assert str(tmp_path) not in (old / page).read_text(encoding="utf-8")
     assert read_testbed(old).sources[0].video == film.name

@@ -21,14 +21,11 @@ from screentest.results import BuiltTestbed, Certificates, Scores
 JUDGES = ("baseline", "sharpness", "contrast", "frozen", "flicker")
 """What is put to the test: the judge of the base install, and four of its metrics alone."""
 PLACEBOS = ("reencode", "container", "trim")
-WITHOUT_WEIGHTS = tuple(
-    aspect.value
-    for aspect in BUILTIN_ASPECTS
-    if aspect not in (Aspect.OBJECT_INTEGRITY, Aspect.COLOR)
-)
-"""To find and outline what a caption names takes models, and nothing is downloaded here."""
+NEED_MODELS = (Aspect.BACKGROUND_CONSISTENCY, Aspect.OBJECT_INTEGRITY, Aspect.COLOR)
+"""To find and cut out what a caption names takes models, and nothing is downloaded here."""
+SERVED = tuple(aspect.value for aspect in BUILTIN_ASPECTS if aspect not in NEED_MODELS)
 NOT_SERVED = (
-    "Object integrity and color are left out: they need models. "
+    "Background consistency, object integrity and color are left out: they need models. "
     "`screentest models pull light` gets them, `screentest build … --models light` uses them."
 )
 
@@ -40,7 +37,7 @@ def demo(
 ) -> None:
     """Try screentest on the sample it brings.
 
-    Harms clips of short films in the eight aspects that need no models, tests how often
+    Harms clips of short films in the seven aspects that need no models, tests how often
     judges notice, scores the films, and writes a report. Nothing is downloaded. Start it
     again to go on.
 
@@ -85,12 +82,12 @@ def demo(
 
 def _run(out: Path, workers: int | None) -> tuple[BuiltTestbed, Certificates, Scores, Path]:
     films = api.sample_films()
-    _say("1/4  Harming clips of four films in eight aspects")
+    _say("1/4  Harming clips of four films in seven aspects")
     with watched() as progress:
         built = screentest.build(
             films,
             out=out / "testbed",
-            aspects=",".join(WITHOUT_WEIGHTS),
+            aspects=",".join(SERVED),
             placebos=PLACEBOS,
             clips=2,
             min_clips=1,

@@ -23,7 +23,7 @@ from screentest.testbeds.operators.following import Box, boxes_of, overlap
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from screentest.models.roles import Detector
+    from screentest.models.roles import Detector, Matting
 
     Map: TypeAlias = NDArray[np.bool_]
 
@@ -67,16 +67,20 @@ class ClipSample:
 
     def detector(self) -> Detector | None:
         """What finds named things; None where nothing does."""
+        found: Detector | None = self.backend("detection")
+        return found
+
+    def backend(self, role: str) -> Any:
+        """What fills a role here; None where nothing does, or only a guess."""
         if self.models is None:
             return None
         try:
-            choice = self.models.choice("detection")
-            if registry.entry("detection", choice.backend).info.get("guesses"):
+            choice = self.models.choice(role)
+            if registry.entry(role, choice.backend).info.get("guesses"):
                 return None
-            found: Detector = self.models.role("detection")
+            return self.models.role(role)
         except NoValue:
             return None
-        return found
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,9 +110,8 @@ def check_region(sample: ClipSample, region: Region) -> Measured | None:
     if region in (Region.THING, Region.AROUND):
         detector = sample.detector()
         return None if detector is None else _in_thing(sample, detector, region)
-    if region is Region.FRAME or sample.models is None:
-        return None
-    return _beside_region(sample, region)
+    matting = None if region is Region.FRAME else sample.backend("matting")
+    return None if matting is None else _beside_region(sample, region, matting)
 
 
 def _in_thing(sample: ClipSample, detector: Detector, region: Region) -> Measured:
@@ -159,14 +162,13 @@ def _boxes_map(like: Map, boxes: Sequence[Box], wider: int) -> Map:
     return found
 
 
-def _beside_region(sample: ClipSample, region: Region) -> Measured:
+def _beside_region(sample: ClipSample, region: Region, matting: Matting) -> Measured:
     """The other part of the picture, foreground or background, must be as it was."""
     import cv2
 
-    assert sample.models is not None
     spoilt = []
     side = np.ones((9, 9), np.uint8)
-    mattes = sample.models.role("matting").matte([before for before, _ in sample.pictures])
+    mattes = matting.matte([before for before, _ in sample.pictures])
     for (before, after), matte in zip(sample.pictures, mattes, strict=True):
         front = (matte >= 0.9).astype(np.uint8)
         if region is Region.BACKGROUND:

@@ -33,6 +33,7 @@ SURELY_BEHIND = 0.35
     "grabcut",
     version=1,
     summary="GrabCut from a saliency map; needs no weights",
+    guesses=True,
 )
 def grabcut() -> GrabCutMatting:
     """GrabCut on what stands out."""

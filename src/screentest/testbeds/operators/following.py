@@ -37,24 +37,27 @@ COVERED = 0.35
 APART = 18.0
 """Mean difference, in levels, of a picture and the one before it moved along: beyond, it is
 another shot, or what moved was not followed."""
+WORN = 0.15
+"""A mask that fits its box so much worse than it did has stayed behind, and is found anew."""
 SAME = 0.6
 """Two boxes overlap by so much where they are of one thing: intersection over union."""
 
-NAMING_ROLES = ("detection", "segmentation")
+NAMING_ROLES = ("detection", "segmentation", "matting")
 
 
 def must_name_things(models: Models, roles: Sequence[str]) -> None:
     """Raise NoValue(MISSING_MODEL) where one of the roles is filled by a guess.
 
-    What stands out in a picture need not be what the caption names, and a box is not a shape.
+    What stands out in a picture need not be what the caption names, a box is not a shape, and of
+    a white bird before a white wall GrabCut keeps the beak.
     """
     for role in (role for role in NAMING_ROLES if role in roles):
         choice = models.choice(role)
         if registry.entry(role, choice.backend).info.get("guesses"):
             raise NoValue(
                 Reason.MISSING_MODEL,
-                f"things that captions name are not found by {role}={choice.backend}",
-                advice="Get a detector and a segmenter (screentest models pull light) and add "
+                f"what a caption names is not found by {role}={choice.backend}, which guesses",
+                advice="Get models that find it (screentest models pull light) and add "
                 "--models light.",
             )
 
@@ -152,6 +155,7 @@ class ThingShapes:
         self._passed_over: list[Mask] = []
         self._before: Image | None = None
         self._age = self._missed = 0
+        self._usual = 0.0
 
     def find(self, image: Image) -> Mask | None:
         """Its shape in the next frame; None where it is gone."""
@@ -180,9 +184,11 @@ class ThingShapes:
         self._passed_over = [_moved(mask, flow) for mask in self._passed_over]
 
     def _explains(self, boxes: Sequence[Box]) -> bool:
-        """Whether every box holds a shape that is known already."""
+        """Whether every box holds a shape that is known already, and lies as it lay over it."""
         known = [*([] if self._mask is None else [self._mask]), *self._passed_over]
-        return all(any(_fills(mask, box) for mask in known) for box in boxes)
+        if not all(any(_fills(mask, box) for mask in known) for box in boxes):
+            return False
+        return _agreement(known, boxes) >= (1 - WORN) * self._usual
 
     def _look(self, image: Image, boxes: Sequence[Box]) -> None:
         self._age = 0
@@ -190,6 +196,20 @@ class ThingShapes:
         mine = [mask for mask in masks if self._fits(image, mask)]
         self._passed_over = [mask for mask in masks if not any(mask is one for one in mine)]
         self._mask = np.asarray(np.maximum.reduce(mine), np.float32) if mine else None
+        self._usual = _agreement(masks, boxes)
+
+
+def _agreement(masks: Sequence[Mask], boxes: Sequence[Box]) -> float:
+    """How well the box around all shapes fits the one around all boxes."""
+    if not masks:
+        return 0.0
+    rows, columns = np.nonzero(np.maximum.reduce(masks) >= 0.5)
+    if not len(rows):
+        return 0.0
+    corner = float(columns.min()), float(rows.min())
+    around = (*corner, float(columns.max() + 1), float(rows.max() + 1))
+    left, top, right, bottom = zip(*boxes, strict=True)
+    return overlap(around, (min(left), min(top), max(right), max(bottom)))
 
 
 def _fills(mask: Mask, box: Box) -> bool:
