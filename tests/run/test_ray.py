@@ -60,15 +60,22 @@ class Nodes:
 
     def kill_second(self) -> None:
         """As when it loses power: all of its processes, at once."""
-        found = [one[0].process.pid for one in self._second.all_processes.values()]
+        self._kill(self._second)
+        self._cluster.remove_node(self._second, allow_graceful=False)
+        self._second = None
+
+    def kill_head(self) -> None:
+        """The cluster is gone with it."""
+        self._kill(self._cluster.head_node)
+
+    def _kill(self, node: Any) -> None:
+        found = [one[0].process.pid for one in node.all_processes.values()]
         whole = [psutil.Process(pid) for pid in found]
         whole += [child for one in whole for child in one.children(recursive=True)]
         for process in whole:
             with suppress(psutil.NoSuchProcess):
                 process.kill()
         psutil.wait_procs(whole, timeout=PATIENCE)
-        self._cluster.remove_node(self._second, allow_graceful=False)
-        self._second = None
 
     def close(self) -> None:
         self._cluster.shutdown()
@@ -146,6 +153,37 @@ def test_a_killed_node_loses_nothing_and_doubles_nothing(
         records = list(run.records())
     assert len(records) == TASKS
     assert sorted(record.attempts for record in records) == [1] * (TASKS - 1) + [2]
+
+
+@pytest.mark.slow
+def test_a_killed_head_ends_the_run_and_loses_nothing(tmp_path: Path) -> None:
+    """A driver without a cluster ends; started again, here without one, it has what was made."""
+    os.environ["RAY_USAGE_STATS_ENABLED"] = "0"
+    alone = Nodes()
+    log, gate = tmp_path / "log", tmp_path / "gate"
+    log.touch()
+    command = [sys.executable, "-m", "tests.run.ray_child", alone.address, str(tmp_path / "run")]
+    child = subprocess.Popen(
+        [*command, f"--tasks={TASKS}", f"--log={log}", f"--gate={gate}", "--free=4"],
+        cwd=ROOT,
+        env=os.environ | {"PYTHONPATH": str(ROOT)},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    try:
+        read_lines(child, 1 + 4)
+        alone.kill_head()
+        _, said = child.communicate(timeout=PATIENCE)
+    finally:
+        child.kill()
+        alone.close()
+    assert child.returncode not in (0, 70), said
+    with RunStore(tmp_path / "run", command="test") as store:
+        assert len(list(store.records())) == 4
+        tasks = [task(n, payload={}) for n in range(TASKS)]
+        assert execute(store, tasks, engine=LocalEngine(workers=1)).made == TASKS - 4
+    assert dump(tmp_path / "run") == locally(tmp_path / "local")
 
 
 @pytest.mark.slow
