@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from fractions import Fraction
+from typing import Any
 
 import numpy as np
 import pytest
@@ -10,10 +11,12 @@ from numpy.typing import NDArray
 
 from screentest.core import Frame, Image, build
 from screentest.core.registry import registry
-from screentest.testbeds.contract import Rng
+from screentest.models import Detection, ModelChoice, Models
+from screentest.testbeds.contract import Region, Rng
 from screentest.testbeds.masking import MaskDegradation
 from screentest.testbeds.operators.arithmetic import of_planes
 from screentest.testbeds.operators.pictures import contrast_table, partly
+from screentest.testbeds.sightings import ClipSample, check_region
 from screentest.video import Pixels
 
 MODULES = ("technical", "looks", "styles", "behind", "shapes", "hues")
@@ -138,3 +141,30 @@ def test_no_level_of_the_papers_contrast_comes_back_as_severity_grows() -> None:
         last = way
     assert np.array_equal(partly(full, 1), full)
     assert np.array_equal(partly(full, 0), levels)
+
+
+def test_harm_around_a_thing_may_lie_beside_it_but_not_be_missing() -> None:
+    class Detector:
+        def detect(self, image: Image, phrases: list[str]) -> list[Detection]:
+            return [Detection(phrases[0], 1.0, (24.0, 9.0, 88.0, 81.0))]
+
+    before = scene(90, 160, Pixels.RGB)
+    (after,) = harmed("object_duplicated", before, 1.0)
+
+    def fault(changed: Image, region: Region) -> str:
+        sample = ClipSample([(before, changed)], {"object": "thing"}, 1.0, models)
+        measured = check_region(sample, region)
+        assert measured is not None
+        return measured.fault
+
+    class Finding(Models):
+        def choice(self, role: str, use: str = "") -> ModelChoice:
+            return ModelChoice(role, "efficientdet")
+
+        def role(self, name: str) -> Any:
+            return Detector()
+
+    models = Finding()
+    assert fault(after, Region.AROUND) == ""
+    assert "lies beside" in fault(after, Region.THING) or "as it was" in fault(after, Region.THING)
+    assert "as it was" in fault(before, Region.AROUND)
