@@ -100,9 +100,13 @@ class Strict(BaseModel, extra="forbid"):
     "text",
     [
         '{"side": "third", "weight": 0.5, "sure": true}',
-        '{"side": "FIRST", "weight": 0.5, "sure": true}',
         '{"side": "first", "weight": 1.5, "sure": true}',
-        '{"side": "first", "weight": "0.5", "sure": true}',
+        '{"side": "first", "weight": "0.5x", "sure": true}',
+        '{"side": "first", "weight": "1,5", "sure": true}',
+        '{"side": "first", "weight": "half", "sure": true}',
+        '{"side": "first", "weight": "NaN", "sure": true}',
+        '{"side": "firs", "weight": 0.5, "sure": true}',
+        '{"side": "first", "weight": "1.5", "sure": true}',
         '{"side": "first", "weight": 0.5, "sure": "yes"}',
         '{"side": "first", "weight": 0.5, "sure": 1}',
         '{"side": "first", "weight": 0.5}',
@@ -115,6 +119,28 @@ def test_nothing_is_bent_to_fit(text: str) -> None:
     with pytest.raises(NoValue) as caught:
         conclude(ChatRequest((Text("x"),), schema=Strict), ModelReply(text))
     assert caught.value.reason is Reason.UNPARSABLE
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        '{"side": "FIRST", "weight": 0.5, "sure": true}',
+        '{"side": " First ", "weight": "0.5", "sure": "True"}',
+        '{"side": "first", "weight": " 0.50 ", "sure": "true"}',
+    ],
+)
+def test_another_spelling_of_one_thing_is_read(text: str) -> None:
+    answer = conclude(ChatRequest((Text("x"),), schema=Strict), ModelReply(text))
+    assert answer.value == Strict(side=Side.FIRST, weight=0.5, sure=True)
+
+
+def test_another_spelling_deep_inside_is_read() -> None:
+    class Many(BaseModel):
+        each: list[Strict]
+
+    text = '{"each": [{"side": "Second", "weight": "1", "sure": false}]}'
+    answer = conclude(ChatRequest((Text("x"),), schema=Many), ModelReply(text))
+    assert answer.value == Many(each=[Strict(side=Side.SECOND, weight=1.0, sure=False)])
 
 
 def test_a_whole_number_is_a_number() -> None:

@@ -294,7 +294,7 @@ SPOILT: dict[str, str | Reason] = {
     "number too large": Reason.UNPARSABLE,
     "number of 5000 digits": Reason.UNPARSABLE,
     "whole number as decimal": VALUE,
-    "number as text": Reason.UNPARSABLE,
+    "number as text": VALUE,
     "number out of five": Reason.UNPARSABLE,
     "number out of range": Reason.UNPARSABLE,
     "number below range": Reason.UNPARSABLE,

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
 from scipy.stats import binomtest
 
 from screentest.core import Reason, UserError
-from screentest.suites.etva.answers import Compat
+from screentest.models.chat.messages import ChatRequest, ModelReply, Text
+from screentest.models.chat.parsing import conclude
+from screentest.suites.etva.answers import Compat, read_answer
 from screentest.suites.etva.data import Transcript, TranscriptAnswer, read_transcripts
-from screentest.suites.etva.graph import Category
+from screentest.suites.etva.graph import Category, QuestionsAnswer
 from screentest.suites.etva.runs import judge_transcripts
 from screentest.suites.etva.tables import Averages, averages
 
@@ -99,3 +102,47 @@ def test_a_transcript_without_categories_asks_for_them() -> None:
     said = [Transcript("1", "A cat.", (TranscriptAnswer("Is there a cat?", "[YES]"),))]
     with pytest.raises(UserError, match="--questions"):
         judge_transcripts(said)
+
+
+@pytest.mark.parametrize(
+    ("text", "yes"),
+    [
+        ("Conclusion: YES. A girl walks.", True),
+        ("**Conclusion:** [NO] Nobody walks.", False),
+        ("I have to say [YES] or [NO].\nConclusion: [YES] A girl walks.", True),
+        (
+            "Conclusion: [YES] at first.\nOn reflection it is not.\nConclusion: [NO] She stands.",
+            False,
+        ),
+    ],
+)
+def test_the_last_conclusion_counts(text: str, yes: bool) -> None:
+    assert read_answer(text).unwrap() is yes
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Conclusion: perhaps. YES and NO could both be said.",
+        "Conclusion: [YES] or [NO]?",
+        "[YES] or [NO].\nConclusion: YES, if the frames had been sent.",
+        "No images were attached.\nConclusion: NO",
+        "Yes, it does.",
+        "Conclusion: Notable is the girl.",
+    ],
+)
+def test_a_conclusion_that_is_none(text: str) -> None:
+    assert not read_answer(text).ok
+
+
+@pytest.mark.parametrize(
+    ("label", "category"),
+    [("Existence", Category.EXISTENCE), ("action", Category.MOTION), ("colour", Category.COLOR)],
+)
+def test_a_writer_may_use_the_labels_of_released_files(label: str, category: Category) -> None:
+    reply = {"questions": [{"element": "1", "question": "Is there a cat?", "category": label}]}
+    request = ChatRequest((Text("Write."),), schema=QuestionsAnswer)
+    answer = conclude(request, ModelReply(json.dumps(reply))).value
+    assert isinstance(answer, QuestionsAnswer)
+    assert answer.questions[0].category is category
+    assert answer.questions[0].element == 1

@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, Any
 from screentest.core import NoValue, Reason
 from screentest.models.chat.declining import conditional, declining
 from screentest.models.chat.messages import SEEN, ChatAnswer, ChatRequest, ModelReply, repair
+from screentest.models.chat.spelling import respelt
 
 if TYPE_CHECKING:
     from pydantic import BaseModel
@@ -342,8 +343,10 @@ def _value(request: ChatRequest, schema: type[BaseModel], text: str) -> BaseMode
     try:
         found = read_object(text)
         _must_be_seen(request, found)
-        # Through JSON, since only there strict pydantic still takes "first" for an enum.
-        return schema.model_validate_json(json.dumps(found), strict=True)
+        try:
+            return _validated(schema, found)
+        except ValidationError as error:
+            return _validated(schema, respelt(found, error.errors(include_url=False)))
     except NotOneObject as error:
         # A refusal is not sent back: the model might guess, and without a word about it.
         _answering(text)
@@ -352,6 +355,11 @@ def _value(request: ChatRequest, schema: type[BaseModel], text: str) -> BaseMode
         first = error.errors(include_url=False)[0]
         place = ".".join(str(step) for step in first["loc"]) or "the object"
         raise NoValue(Reason.UNPARSABLE, f"{place}: {first['msg']}") from None
+
+
+def _validated(schema: type[BaseModel], found: dict[str, Any]) -> BaseModel:
+    # Through JSON, since only there strict pydantic still takes "first" for an enum.
+    return schema.model_validate_json(json.dumps(found), strict=True)
 
 
 def _must_be_seen(request: ChatRequest, found: dict[str, Any]) -> None:

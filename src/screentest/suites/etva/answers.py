@@ -11,6 +11,7 @@ from typing import Any, Protocol
 
 from screentest.core import Filter, Frame, Outcome, Reason, Span, attempt
 from screentest.models.ask import Frames, Placing, Query, send
+from screentest.models.chat.declining import declining
 from screentest.models.chat.messages import ChatRequest, Encoding, Part, Sampling, timed
 from screentest.models.chat.parsing import parse_yes_no, spoken
 from screentest.models.roles import Chat
@@ -19,6 +20,8 @@ from screentest.suites.etva.graph import AnswersAnswer
 from screentest.suites.etva.questions import PromptQuestion, QuestionSet
 
 _TOKEN = re.compile(r"\[\s*(yes|no)\s*\]", re.IGNORECASE)
+_CONCLUSION = re.compile(r"\bConclusion\W*:", re.IGNORECASE)
+_CONCLUDED = re.compile(r"[\s*_]*\[?\s*(yes|no)\b\s*\]?", re.IGNORECASE)
 
 
 class Compat(StrEnum):
@@ -40,9 +43,16 @@ def read_answer(text: str, compat: Compat = Compat.STRICT) -> Outcome[bool]:
     """
     if compat is Compat.UPSTREAM:
         return Outcome.of("[YES]" in text)
-    found = {token.lower() for token in _TOKEN.findall(spoken(text))}
+    answer = spoken(text)
+    found = {token.lower() for token in _TOKEN.findall(answer)}
     if len(found) == 1:
         return attempt(lambda: parse_yes_no(text, bracketed=True))
+    # "Answer with [YES] or [NO]" may be said again before it is done.
+    concluded = _CONCLUSION.split(answer)
+    if len(concluded) > 1 and (token := _CONCLUDED.match(concluded[-1])):
+        last = f"[{token[1]}]{concluded[-1][token.end() :]}"
+        if len({word.lower() for word in _TOKEN.findall(last)}) == 1 and not declining(answer):
+            return attempt(lambda: parse_yes_no(last, bracketed=True))
     said = "both [YES] and [NO]" if found else "neither [YES] nor [NO]"
     end = " ".join(text[-120:].split())
     return Outcome.failed(Reason.UNPARSABLE, f"the answer has {said}. It ends: {end!r}")

@@ -18,7 +18,7 @@ from enum import StrEnum
 from html import escape
 from typing import Annotated, Literal, TypeAlias
 
-from pydantic import BaseModel, Field
+from pydantic import BaseModel, BeforeValidator, Field
 
 from screentest._util.text import printable
 from screentest.core import UserError
@@ -223,12 +223,18 @@ class GraphAnswer(BaseModel):
     relations: list[BoundRelation] = Field(max_length=_MOST)
 
 
+def _category(label: object) -> object:
+    """By the aliases of released files too, and in whatever case."""
+    name = str(label).strip().lower()
+    return _ALIASES.get(name, name)
+
+
 class WrittenQuestion(BaseModel):
     """A question about one element."""
 
     element: int
     question: _Words
-    category: Category
+    category: Annotated[Category, BeforeValidator(_category)]
 
 
 class QuestionsAnswer(BaseModel):
