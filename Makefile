@@ -56,12 +56,16 @@ bench: $(VENV)/tested  ## figures and ratios, each against a reference measured 
 DATA ?= $(or $(SCREENTEST_DATA),../shared/data)
 TESTBED ?= testbed
 PROFILE ?= builtin
-testbed: $(VENV)/tested  ## a testbed of the real films in DATA: all aspects, all placebos
+# Short films of many kinds: all operators on them take minutes. FILMS= takes all that DATA has.
+FILMS ?= real_montage_12shots_640x360 tiny_real_5shots_640x360 tiny_sintel_trailer_30s_640x272 \
+  tiny_bbb_first30s_640x360 nasa_webb_mirror_480x270 vgot_showcase_Garden_Seasons \
+  vgot_showcase_Wildlife_Expedition
+testbed: $(VENV)/tested  ## a testbed of real films in DATA: all operators, all placebos
 	@test -d $(DATA)/video || { echo "no films in $(DATA): make testbed DATA=FOLDER"; exit 1; }
-	$(VENV)/bin/python -m tests.testbeds.real_films $(DATA) $(TESTBED)/films.jsonl
+	$(VENV)/bin/python -m tests.testbeds.real_films $(DATA) $(TESTBED)/films.jsonl $(FILMS)
 	$(VENV)/bin/screentest build $(TESTBED)/films.jsonl --out $(TESTBED) \
-	  --clips 5 --min-clips 1 --placebos all --backgrounds $(DATA)/video/backgrounds \
-	  --models $(PROFILE)
+	  --operators all --clips 2 --min-clips 1 --fps 8 --placebos all \
+	  --backgrounds $(DATA)/video/backgrounds --models $(PROFILE)
 	$(VENV)/bin/screentest testbed stats $(TESTBED)
 
 $(VENV)/installed: pyproject.toml

@@ -25,7 +25,7 @@ if TYPE_CHECKING:  # a job loads what it needs, not what the results of others a
     from screentest.certificates.certificate import Certificate
     from screentest.certificates.compare import Compared, RankedRow
     from screentest.stats import Finding, RankAgreement
-    from screentest.testbeds.testbed import Testbed
+    from screentest.testbeds.testbed import Pair, Skip, Testbed
 
 Records: TypeAlias = Sequence[Mapping[str, Cell]]
 LIBRARIES = ("pandas", "polars")
@@ -245,11 +245,15 @@ class BuiltTestbed(_Tabular):
         pairs = Counter(pair.name for pair in self.testbed.pairs)
         skips = Counter(skip.name for skip in self.testbed.skips)
         columns = (
-            Column("name", "Aspect or placebo"),
+            Column("aspect", "Aspect"),
+            Column("name", "Operator or placebo"),
             Column("pairs", "Pairs", show="{:,}".format, align="right"),
             Column("skipped", "Skipped", show="{:,}".format, align="right"),
         )
-        rows = [(name, pairs[name], skips[name]) for name in dict.fromkeys([*pairs, *skips])]
+        both: list[Pair | Skip] = [*self.testbed.pairs, *self.testbed.skips]
+        harms = {one.name: one.aspect.value for one in both if one.aspect is not None}
+        names = dict.fromkeys([*pairs, *skips])
+        rows = [(harms.get(name, ""), name, pairs[name], skips[name]) for name in names]
         return Table("counts", "Pairs", columns, rows)
 
     @property

@@ -1,6 +1,7 @@
-"""The real films with scripts as one corpus: ``python -m tests.testbeds.real_films DATA OUT``.
+"""Real films with scripts as one corpus: ``python -m tests.testbeds.real_films DATA OUT [NAME…]``.
 
-``make testbed`` builds from it. DATA is the folder that ``SCREENTEST_DATA`` names.
+``make testbed`` builds from it. DATA is the folder that ``SCREENTEST_DATA`` names; names are those
+of its captions, and without any all films are taken.
 """
 
 from __future__ import annotations
@@ -73,7 +74,7 @@ def _made(video: Path) -> str:
 
 def main() -> None:
     data, out = Path(sys.argv[1]).resolve(), Path(sys.argv[2])
-    films = real_films(data)
+    films = [film for film in real_films(data) if not sys.argv[3:] or film.id in sys.argv[3:]]
     if not films:
         sys.exit(f"there are no captions in {data / 'video'}")
     out.parent.mkdir(parents=True, exist_ok=True)

@@ -104,3 +104,14 @@ def test_an_instruction_is_in_as_many_clips_as_asked(
 def test_an_instruction_needs_plain_letters() -> None:
     with pytest.raises(BadOption):
         build("placebo", 'painted_instruction:text=""')
+
+
+def test_severity_zero_goes_all_the_way_and_harms_nothing(stage: Stage, tmp_path: Path) -> None:
+    intact = stage.film.video.path
+    rgb = written(stage, "severity_zero", tmp_path)
+    assert packets_of(rgb) != packets_of(intact)
+    for operator in ("swapped_halves", "two_swapped", "ended_early", "slowed"):
+        same = written(stage, f"severity_zero:operator={operator}", tmp_path)
+        assert same.read_bytes() == intact.read_bytes()
+    with pytest.raises(BadOption):
+        build("placebo", "severity_zero:clips=0")

@@ -61,9 +61,9 @@ def testbed() -> Testbed:
 def test_counts_per_aspect(testbed: Testbed) -> None:
     counts = statistics_of(testbed).aspects
     assert counts == (
-        AspectCount(PairKind.DEGRADATION, "aesthetics", 1, 1, 1),
-        AspectCount(PairKind.DEGRADATION, "color", 3, 2, 1),
-        AspectCount(PairKind.PLACEBO, "trim", 1, 1, 1),
+        AspectCount(PairKind.DEGRADATION, "aesthetics", "aesthetics", 1, 1, 1),
+        AspectCount(PairKind.DEGRADATION, "color", "color", 3, 2, 1),
+        AspectCount(PairKind.PLACEBO, "trim", "", 1, 1, 1),
     )
     assert statistics_of(testbed).reasons == {"not_applicable": 1, "decoder_crashed": 1}
 
@@ -75,13 +75,15 @@ def test_counts_per_aspect(testbed: Testbed) -> None:
     [(446, 131, 29.4), (375, 100, 26.7), (327, 204, 62.4), (4239, 2472, 58.3)],
 )
 def test_retention_is_that_of_the_paper(initial: int, kept: int, share: float) -> None:
-    retention = AspectCount(PairKind.DEGRADATION, "color", initial, initial, kept).retention
+    retention = AspectCount(
+        PairKind.DEGRADATION, "color", "color", initial, initial, kept
+    ).retention
     assert retention is not None
     assert round(100 * retention, 1) == share
 
 
 def test_nothing_asked_for_is_no_share() -> None:
-    assert AspectCount(PairKind.DEGRADATION, "color", 0, 0, 0).retention is None
+    assert AspectCount(PairKind.DEGRADATION, "color", "color", 0, 0, 0).retention is None
 
 
 def test_durations_fall_into_steps_of_100_seconds(testbed: Testbed) -> None:

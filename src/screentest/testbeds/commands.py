@@ -152,6 +152,7 @@ def _pairs_table(pairs: Sequence[Pair]) -> Table:
         Column("pair", "Pair"),
         Column("source", detail=True),
         Column("kind", detail=True),
+        Column("aspect", "Aspect"),
         Column("name", detail=True),
         Column("severity", detail=True),
         Column("clips", "Touched clips", show=_clips),
@@ -161,6 +162,7 @@ def _pairs_table(pairs: Sequence[Pair]) -> Table:
             pair_name(pair),
             pair.source,
             pair.kind.value,
+            pair.aspect.value if pair.aspect else "",
             pair.name,
             pair.severity,
             [one.clip for one in pair.touched],
@@ -232,7 +234,9 @@ def _pair_table(pair: Pair, source: SourceFilm | None) -> Table:
         "source": Column("source", "Source"),
         "video": Column("video", "Source video"),
         "kind": Column("kind", "Kind"),
-        "name": Column("name", "Name"),
+        "aspect": Column("aspect", "Aspect"),
+        "name": Column("name", "Operator or placebo"),
+        "operator_set": Column("operator_set", "Operator of"),
         "severity": Column("severity", "Severity", show="{:g}".format),
         "clips": Column("clips", "Clips chosen"),
         "touched": Column("touched", "Clips touched", show=lambda touched: str(len(touched))),
@@ -425,7 +429,8 @@ def stats(
 
 def _aspects_table(statistics: Statistics) -> Table:
     columns = (
-        Column("name", "Aspect or placebo"),
+        Column("aspect", "Aspect"),
+        Column("name", "Operator or placebo"),
         Column("kind", "Kind"),
         Column("initial", "Initial", show=COUNT),
         Column("eligible", "Eligible", show=COUNT),
@@ -433,7 +438,10 @@ def _aspects_table(statistics: Statistics) -> Table:
         Column("retention", "Kept %", show=SHARE),
     )
     rows = [
-        (one.name, one.kind.value, one.initial, one.eligible, one.kept, one.retention)
+        (
+            *(one.aspect, one.name, one.kind.value),
+            *(one.initial, one.eligible, one.kept, one.retention),
+        )
         for one in statistics.aspects
     ]
     initial = sum(one.initial for one in statistics.aspects)

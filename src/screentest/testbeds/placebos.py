@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections.abc import Callable
+from contextlib import suppress
 from itertools import islice, pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -11,8 +12,18 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from screentest._util.atomic import atomic_output
-from screentest.core import BadOption, Image, register
-from screentest.testbeds.contract import Context, Film, FilmClip, Rng, pieces
+from screentest.core import BadOption, Image, NoValue, Reason, build, register
+from screentest.testbeds.contract import (
+    Chosen,
+    Context,
+    Degradation,
+    Film,
+    FilmClip,
+    FilmLook,
+    Rng,
+    Unfit,
+    pieces,
+)
 from screentest.testbeds.operators.shared import numbered
 from screentest.video import ClipOrigin, Keep, Pixels, Reencode, VideoPart, frame_by_frame, splice
 
@@ -159,6 +170,57 @@ def painted(picture: Image, text: str) -> Image:
     result = picture.copy()
     result[:height] = luma
     return result
+
+
+# An operator at severity 0: all of its way, and none of its harm.
+
+
+@register("placebo", "severity_zero", version=1, summary="an operator that does nothing")
+def severity_zero(*, operator: str = "technical_quality", clips: int = 5) -> SeverityZero:
+    """``operator`` at severity 0 in ``clips`` clips, or as many as it can harm.
+
+    An operator that works on RGB pictures leaves the rounding of that way and of the encoder;
+    one that works on what is coded, or that copies, leaves the intact video to the bit.
+    """
+    if clips < 1:
+        raise BadOption(f"invalid number of clips {clips}: must be 1 or more")
+    return SeverityZero(build("degradation", operator).thing, clips)
+
+
+class SeverityZero:
+    """The intact video, through an operator that does nothing to it."""
+
+    suffix = ".mp4"
+
+    def __init__(self, degradation: Degradation, clips: int) -> None:
+        self._degradation = degradation
+        self._clips = clips
+
+    def eligible(self, film: Film) -> bool:
+        """There must be a clip that the operator can harm."""
+        info = self._degradation.info
+        able = sum(map(self._degradation.eligible, film.clips))
+        return able >= (2 if info.consecutive else 1) and len(film.clips) > info.leaves
+
+    def write(self, context: Context, out: Path) -> None:
+        """Do nothing to the clips that are drawn first."""
+        able = [clip for clip in context.film.clips if self._degradation.eligible(clip)]
+        count = min(self._clips, len(context.film.clips) - self._degradation.info.leaves)
+        drawn = context.rng.shuffled(able, "draw")
+        if self._degradation.info.consecutive or self._degradation.info.at_end:
+            drawn = able
+        look = FilmLook(context.film, context.models)
+        chosen: list[Chosen] = []
+        for clip in drawn:
+            with suppress(Unfit):
+                rng = context.rng_of(clip)
+                details = self._degradation.settle(clip, look, rng, context.rng)
+                chosen.append(Chosen(clip, details))
+            if len(chosen) == count:
+                break
+        if not chosen:
+            raise NoValue(Reason.NOT_APPLICABLE, "no clip can be harmed by this operator")
+        splice(context.film.video, self._degradation.parts(context, chosen, 0.0), out)
 
 
 # Once more through the encoder: the second generation of the intact video.

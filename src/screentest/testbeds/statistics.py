@@ -9,7 +9,7 @@ from statistics import fmean, median
 
 from screentest.core import PairKind, Reason, Time, all_aspects
 from screentest.core.item import joined
-from screentest.testbeds.testbed import SourceFilm, Testbed
+from screentest.testbeds.testbed import Pair, Skip, SourceFilm, Testbed
 
 BIN = 100
 """Seconds in a bar of the durations, as in the paper's figure 9."""
@@ -22,6 +22,9 @@ class AspectCount:
 
     kind: PairKind
     name: str
+    """The operator or placebo."""
+    aspect: str
+    """What it harms; empty for a placebo."""
     initial: int
     """Pairs that were asked for."""
     eligible: int
@@ -130,6 +133,8 @@ def duration_of(source: SourceFilm) -> Time:
 
 
 def _aspects(testbed: Testbed) -> list[AspectCount]:
+    listed: list[Pair | Skip] = [*testbed.pairs, *testbed.skips]
+    harms = {one.name: one.aspect.value for one in listed if one.aspect is not None}
     made = Counter((pair.kind, pair.name) for pair in testbed.pairs)
     skipped = Counter((skip.kind, skip.name) for skip in testbed.skips)
     unfit = Counter(
@@ -138,19 +143,28 @@ def _aspects(testbed: Testbed) -> list[AspectCount]:
         if skip.failure.reason is Reason.NOT_APPLICABLE
     )
     counts = []
-    for kind, name in sorted({*made, *skipped}, key=_in_the_order_of_the_paper):
+    order = [aspect.value for aspect in all_aspects()]
+
+    def place(entry: tuple[PairKind, str]) -> tuple[bool, int, bool, str]:
+        """In the order of the paper's tables, its own operator first."""
+        kind, name = entry
+        aspect = harms.get(name, name)
+        rank = order.index(aspect) if aspect in order else len(order)
+        return kind is PairKind.PLACEBO, rank, name != aspect, name
+
+    for kind, name in sorted({*made, *skipped}, key=place):
         initial = made[kind, name] + skipped[kind, name]
         counts.append(
-            AspectCount(kind, name, initial, initial - unfit[kind, name], made[kind, name])
+            AspectCount(
+                kind,
+                name,
+                harms.get(name, "") if kind is PairKind.DEGRADATION else "",
+                initial,
+                initial - unfit[kind, name],
+                made[kind, name],
+            )
         )
     return counts
-
-
-def _in_the_order_of_the_paper(entry: tuple[PairKind, str]) -> tuple[bool, int, str]:
-    kind, name = entry
-    order = [aspect.value for aspect in all_aspects()]
-    place = order.index(name) if name in order else len(order)
-    return kind is PairKind.PLACEBO, place, name
 
 
 def _durations(testbed: Testbed) -> list[DurationBin]:

@@ -9,7 +9,7 @@ import json
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import islice
+from itertools import islice, zip_longest
 from pathlib import Path, PurePosixPath
 from typing import Any, Final
 
@@ -315,7 +315,8 @@ def kinds_of(pairs: Sequence[Pair]) -> dict[str, list[Pair]]:
     """Pairs by aspect; a placebo is a kind of its own."""
     found: dict[str, list[Pair]] = {}
     for pair in pairs:
-        found.setdefault(pair.name if pair.aspect else f"placebo {pair.name}", []).append(pair)
+        kind = pair.aspect.value if pair.aspect else f"placebo {pair.name}"
+        found.setdefault(kind, []).append(pair)
     return found
 
 
@@ -328,8 +329,12 @@ def draw_evenly(testbed: Testbed, count: int, seed: int, *, per_aspect: bool = F
     rng = Rng.of("sample", seed)
     waiting = []
     for kind, pairs in kinds_of(testbed.pairs).items():
-        ordered = sorted(pairs, key=pair_name)
-        waiting.append(rng.shuffled(ordered, kind))
+        names: dict[str, list[Pair]] = {}
+        for pair in rng.shuffled(sorted(pairs, key=pair_name), kind):
+            names.setdefault(pair.name, []).append(pair)
+        # The operators of an aspect take turns, too.
+        rounds_of = zip_longest(*(names[name] for name in rng.shuffled(sorted(names), kind)))
+        waiting.append([pair for taken in rounds_of for pair in taken if pair is not None])
     rounds = count if per_aspect else max(map(len, waiting), default=0)
     most = len(testbed.pairs) if per_aspect else count
     turns = [pairs[turn] for turn in range(rounds) for pairs in waiting if turn < len(pairs)]

@@ -85,7 +85,7 @@ def _pair(
         "name": pair_name(pair),
         "source": place,
         "kind": pair.kind.value,
-        "label": pair.name.replace("_", " ").capitalize(),
+        "label": _label(pair),
         "done": summaries[pair.kind.value, pair.name],
         "severity": pair.severity,
         "intact": _address(pair.intact),
@@ -117,6 +117,14 @@ def _pair(
             for one in stretches(pair.touched, duration)
         ],
     }
+
+
+def _label(pair: Pair) -> str:
+    """The operator, after its aspect where it is not called like that."""
+    name = pair.name.replace("_", " ")
+    if pair.aspect is None or pair.aspect.title == name:
+        return name.capitalize()
+    return f"{pair.aspect.title.capitalize()}: {name}"
 
 
 def _summary(pair: Pair) -> str:
