@@ -103,8 +103,13 @@ def test_a_very_long_line_is_refused(
     writer.writerows([["video", "aspect", "choice"], ["x" * size, "color", "intact"]])
     path = tmp_path / "votes.csv"
     path.write_text(page.getvalue())
+    before = csv.field_size_limit()
     with pytest.raises(BadOption, match="vote 1: field larger than field limit"):
         read_votes(path)
+    path.write_text("x" * size)
+    with pytest.raises(BadOption, match="vote 1: field larger than field limit"):
+        read_votes(path)
+    assert csv.field_size_limit() == before
     monkeypatch.setattr(reading, "LARGEST", 1 << 20)
     with pytest.raises(BadOption, match="more than 1,048,576 bytes"):
         read_votes(path)

@@ -479,3 +479,17 @@ def test_no_bytes_raise_anything_but_a_manifest_error(
     path.write_bytes(content)
     reading = examine_manifest(path)
     assert reading.rows or reading.problems
+
+
+def test_no_cell_of_a_written_manifest_is_a_formula(tmp_path: Path) -> None:
+    odd = '=HYPERLINK("http://x","y")'
+    items = [
+        Item(name, tmp_path / f"{name}.mp4", odd, groups={odd: odd})
+        for name in ("=1+1", "+1", "-1", "@x", "\uff1dx", "'=1", "'plain")
+    ]
+    path = tmp_path / "m.csv"
+    write_manifest(path, items)
+    with path.open(encoding="utf-8", newline="") as file:
+        cells = [cell for row in csv.reader(file) for cell in row]
+    assert not [cell for cell in cells if cell.lstrip(" ")[:1] in "=+-@\uff1d" and cell]
+    assert read_manifest(path) == items

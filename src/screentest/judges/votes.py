@@ -195,22 +195,24 @@ def _json_rows(text: str, path: Path, whole: bool) -> list[Any]:
 
 
 def _csv_rows(text: str, path: Path, whole: bool) -> list[Any]:
-    csv.field_size_limit(1 << 24)
-    reader = csv.DictReader(io.StringIO(text, newline=""))
-    missing = sorted(set(COLUMNS if whole else PAIR_COLUMNS) - set(reader.fieldnames or ()))
-    if missing:
-        raise BadOption(
-            f"{path} lacks the column {missing[0]}",
-            advice="Give a file that `screentest annotate export` wrote."
-            if whole
-            else f"Columns: {', '.join(PAIR_COLUMNS)}.",
-        )
-    rows = []
+    rows: list[Any] = []
+    before = csv.field_size_limit(1 << 24)  # of the whole process: set back below
     try:
+        reader = csv.DictReader(io.StringIO(text, newline=""))
+        missing = sorted(set(COLUMNS if whole else PAIR_COLUMNS) - set(reader.fieldnames or ()))
+        if missing:
+            raise BadOption(
+                f"{path} lacks the column {missing[0]}",
+                advice="Give a file that `screentest annotate export` wrote."
+                if whole
+                else f"Columns: {', '.join(PAIR_COLUMNS)}.",
+            )
         for row in reader:
             rows.append(_from_cells(row))
     except (ValueError, csv.Error) as error:
         raise BadOption(f"{path}, vote {len(rows) + 1}: {error}") from None
+    finally:
+        csv.field_size_limit(before)
     return rows
 
 

@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import Any
 
 from screentest._util.atomic import write_whole
+from screentest._util.text import safe_cell
 from screentest.core import Item, ManifestError, Script, Time
 from screentest.manifests.fields import (
     FIELDS,
@@ -117,7 +118,7 @@ def _cell(name: str, value: Any) -> str:
 
 def _csv_line(cells: list[str]) -> bytes:
     line = io.StringIO()
-    csv.writer(line, lineterminator="\n").writerow(cells)
+    csv.writer(line, lineterminator="\n").writerow([safe_cell(cell) for cell in cells])
     return line.getvalue().encode("utf-8")
 
 

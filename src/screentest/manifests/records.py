@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from io import BufferedReader
 from typing import Any
 
+from screentest._util.text import plain_cell
 from screentest.manifests.fields import (
     FIELDS,
     GROUP_PREFIX,
@@ -183,7 +184,7 @@ def _csv_rows(file: BufferedReader) -> Iterator[tuple[int, list[str] | Complaint
         finally:
             csv.field_size_limit(before)
         if row:
-            yield start, row
+            yield start, [plain_cell(cell) for cell in row]
 
 
 def _csv_complaint(error: str) -> Complaint:
