@@ -20,7 +20,6 @@ from typing import TYPE_CHECKING, Any
 from screentest.core import NoValue, Reason
 from screentest.models.chat.declining import conditional, declining
 from screentest.models.chat.messages import SEEN, ChatAnswer, ChatRequest, ModelReply, repair
-from screentest.models.chat.spelling import respelt
 
 if TYPE_CHECKING:
     from pydantic import BaseModel
@@ -339,6 +338,8 @@ def repair_turns(
 
 def _value(request: ChatRequest, schema: type[BaseModel], text: str) -> BaseModel:
     from pydantic import ValidationError
+
+    from screentest.models.forms import respelt
 
     try:
         found = read_object(text)
