@@ -1,1 +1,1 @@
-"""The ten degradations of SLVMEval, one file each, under the name of the aspect they harm."""
+"""Operators: the ten degradations of SLVMEval, and the families of their aspects."""
