@@ -148,6 +148,8 @@ class _Check:
         # What is shown again stands before it, or after the last one.
         if ours not in (theirs[: len(ours)], theirs[-len(ours) :]):
             self._fault("it was moved, and is not as it was", one.clip)
+        if one.intact.start == place.start:
+            return  # it is where it was, and something is shown again after it
         # Two clips that look alike can change places without anybody noticing.
         before = _first(self.folder / self.pair.intact, place)
         after = _first(self.folder / self.pair.changed.path, place)
