@@ -120,15 +120,15 @@ def test_killed_at_work(
     whole = tmp_path / "whole"
     subprocess.run(command(given, whole), check=True, capture_output=True, timeout=PATIENCE)
     lasts = time.monotonic() - began
-    log = (tmp_path / "blows.log").open("w")
+    log = tmp_path / "blows.log"
     for seed in range(ROUNDS):
         draw, torn = random.Random(seed), tmp_path / f"torn{seed}"
         for number in range(2 + seed % 2):
             share = (seed + draw.random()) / ROUNDS
             whom = ("all", "parent", "worker")[(seed + number) % 3]
             hit = blow(command(given, torn), share * lasts, whom, draw)
-            log.write(f"round {seed}, at {share:.0%} of {lasts:.1f} s: {hit}\n")
-            log.flush()
+            with log.open("a") as file:
+                file.write(f"round {seed}, at {share:.0%} of {lasts:.1f} s: {hit}\n")
         done = subprocess.run(command(given, torn), capture_output=True, timeout=PATIENCE)
         assert done.returncode == 0, done.stderr
         assert digest(torn) == digest(whole)

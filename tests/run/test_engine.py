@@ -31,6 +31,7 @@ from screentest.run import (
     InlineEngine,
     LocalEngine,
     Record,
+    RunReader,
     RunStore,
     Stamp,
     Task,
@@ -114,6 +115,38 @@ def test_a_task_that_kills_its_worker_once_is_tried_again(store: RunStore, tmp_p
     execute(store, [task(1, "dies", (signal.SIGSEGV, 1, str(tmp_path / "log")))])
     assert not only(store).reasons
     assert only(store).attempts == 2
+
+
+@pytest.mark.parametrize("function", ["forks_and_goes_on", "floods"])
+def test_ways_that_do_no_harm(function: str, tmp_path: Path, children: Children) -> None:
+    """A child that comes back from the task must not answer; what is printed is not the run's."""
+    child = children.start(tmp_path / "odd", tasks=4, function=function)
+    out, err = child.communicate(timeout=PATIENCE)
+    assert child.returncode == 0, err
+    assert out.split()[0] == "begun"
+    assert sorted(out.split()[1:]) == [f"film-{number}" for number in range(4)]
+    with RunReader(tmp_path / "odd") as run:
+        found = {record.key: record for record in run.records()}
+    assert len(found) == 4
+    for one, record in found.items():
+        value = record.outcomes["brightness"].unwrap()
+        assert isinstance(value, Score)
+        assert value.value == value_of(one)
+        assert record.attempts == 1
+
+
+def test_a_task_that_closes_its_pipe_is_a_death(store: RunStore) -> None:
+    tasks = [task(1, "closes_everything"), task(2), task(3)]
+    done = execute(store, tasks, engine=LocalEngine(workers=1, timeout=60.0))
+    assert done.made == 3
+    assert done.failures == {Reason.CRASHED: 1}
+
+
+def test_a_metric_that_leaks_costs_no_value(store: RunStore) -> None:
+    """Its worker is ended when it holds too much; the task is tried again by a fresh one."""
+    engine = LocalEngine(workers=1, memory_limit=300_000_000)
+    done = execute(store, [task(n, "leaks") for n in range(12)], engine=engine)
+    assert (done.made, dict(done.failures)) == (12, {})
 
 
 def test_exit_is_a_death(store: RunStore) -> None:

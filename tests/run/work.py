@@ -131,6 +131,41 @@ def forks_and_dies(job: Job) -> TaskResults:
     return dies(job)
 
 
+def forks_and_goes_on(job: Job) -> TaskResults:
+    """Two processes come back from here; only one of them is the worker."""
+    import warnings
+
+    with warnings.catch_warnings(action="ignore"):
+        child = os.fork()
+    if child == 0:
+        return every(job, Outcome.of(Score(-1.0)))
+    os.waitpid(child, 0)
+    return measure(Job(job.keys, None, job.ledger))
+
+
+def closes_everything(job: Job) -> TaskResults:
+    """Also the pipe to whoever asked."""
+    os.closerange(0, 256)
+    return measure(Job(job.keys, None, job.ledger))
+
+
+def floods(job: Job) -> TaskResults:
+    """More than any pipe holds, past Python's own output too."""
+    for _ in range(2000):
+        os.write(1, b"x" * 999 + b"\n")
+    return measure(Job(job.keys, None, job.ledger))
+
+
+_kept: list[bytearray] = []
+
+
+def leaks(job: Job) -> TaskResults:
+    """Keep 40 MB of each task."""
+    _kept.append(bytearray(os.urandom(1 << 16) * 640))
+    time.sleep(0.3)  # so that somebody can look
+    return measure(Job(job.keys, None, job.ledger))
+
+
 def ends(job: Job) -> TaskResults:
     os._exit(7)
 

@@ -87,6 +87,8 @@ class Lost(Generic[T]):
     """How it ended, where there is no exit code."""
     begun: bool = True
     """False where it died before it said that it has the task, as one that was killed idle."""
+    before: int = 0
+    """Tasks that the worker had done before this one."""
 
 
 class WorkerPool(ABC, Generic[W, T]):
@@ -317,7 +319,10 @@ class ProcessPool(WorkerPool[ProcessWorker[T], T]):
         _kill(worker.process)  # children of a worker end with it
         if worker.task is not None:
             begun = worker.begun or bool(limit)
-            return iter([Lost(worker.task, code, worker.elapsed, limit, message, begun)])
+            lost = Lost(
+                worker.task, code, worker.elapsed, limit, message, begun, before=worker.done
+            )
+            return iter([lost])
         if not worker.ready:
             self._note_false_start(code)
         return iter(())

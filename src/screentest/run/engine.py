@@ -63,6 +63,11 @@ def work_through(
         for event in pool.wait(stop.wake):
             keys = event.task.keys
             if isinstance(event, Lost):
+                if event.limit == "memory" and event.before:
+                    # What earlier tasks left there counted too: a fresh worker tells whose it was.
+                    # It ends: each time a worker is lost that had done a task.
+                    queue.append(event.task)
+                    continue
                 deaths[keys] += 1
                 if event.limit or deaths[keys] >= patience.max_deaths:
                     ended.append(_give_up(event, deaths[keys]))
