@@ -61,6 +61,10 @@ class CallReceipt:
     """The raw answer, kept so that it can be parsed again without paying again."""
 
 
+NO_VALUE = "no value: "
+"""How the detail of a receipt begins whose answer held none by the rules."""
+
+
 class LedgerClient(Protocol):
     """Where paid calls are written down. Safe to use from several threads.
 

@@ -85,6 +85,8 @@ def execute(
     _refuse_twins(keys)
     store.add_to_plan(keys)
     missing = _missing(store, tasks, Retry(retry))
+    # Or what is tried again would be read again from the same bad answer.
+    store.ledger.asks_again = Retry(retry) is Retry.ALL
     tally = _Tally(len(keys), sum(len(task.keys) for task in missing))
     stop = Stop()
     try:

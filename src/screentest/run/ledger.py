@@ -14,7 +14,7 @@ from decimal import ROUND_CEILING, Decimal
 from pathlib import Path
 from typing import Final
 
-from screentest.core.calls import CallIntent, CallReceipt, CallStatus
+from screentest.core.calls import NO_VALUE, CallIntent, CallReceipt, CallStatus
 from screentest.core.errors import BadOption, NoValue, RunError
 from screentest.core.outcome import Reason
 from screentest.run.database import explained
@@ -64,6 +64,8 @@ class Ledger:
         self._folder = folder
         self._start = start
         self._cap = max_cost
+        self.asks_again = False
+        """Whether answers of earlier starts that held no value are not recalled."""
         self._writer.do(_prepare_budget)
 
     def recall(self, request: str) -> CallReceipt | None:
@@ -94,6 +96,10 @@ class Ledger:
         for answer in select(connection, "answers", self._folder, newest, [request]):
             whose = [answer["call"]]
             for row in select(connection, "receipts", self._folder, "WHERE call = ?", whose):
+                if self.asks_again and str(row["detail"]).startswith(NO_VALUE):
+                    query = "SELECT count(*) FROM calls WHERE call = ? AND start < ?"
+                    if connection.execute(query, (*whose, self._start)).fetchone()[0]:
+                        return None
                 return _receipt(row, str(answer["body"]))
         return None
 

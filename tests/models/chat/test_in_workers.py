@@ -9,10 +9,11 @@ import pytest
 
 from screentest.core import Outcome, Reason, Score, ServiceError
 from screentest.run import Job, LocalEngine, RecordKey, RunReader, RunStore, Task, execute
+from screentest.run.execute import Execution, Retry
 from screentest.run.tasks import TaskResults
-from screentest.testing.chat_answers import Status
+from screentest.testing.chat_answers import Act, Answer, Asked, Status
 from screentest.testing.chat_server import FakeChatServer
-from tests.models.chat.kit import chat_at, prices, rating, short
+from tests.models.chat.kit import GOOD, chat_at, prices, rating, short
 
 
 def judge(job: Job) -> TaskResults:
@@ -71,3 +72,29 @@ def test_the_number_of_workers_changes_nothing(tmp_path: Path) -> None:
                 found.append({r.key.item: r.outcomes["judge"] for r in reader.records()})
     assert found[0] == found[1]
     assert all(isinstance(outcome, Outcome) and outcome.ok for outcome in found[0].values())
+
+
+def test_a_bad_answer_is_asked_again_where_all_failures_are_retried(tmp_path: Path) -> None:
+    """And a good one beside it is not paid for twice."""
+    spoilt = [True]
+
+    def script(asked: Asked) -> Act:
+        bad = spoilt[0] and "Rate film 1." in asked.texts[0]
+        return Answer("It is raining." if bad else GOOD)
+
+    def start(retry: Retry) -> Execution:
+        with RunStore(tmp_path, command="test") as store:
+            return execute(store, tasks(server.url, 3), engine=LocalEngine(workers=1), retry=retry)
+
+    with FakeChatServer(script) as server:
+        assert start(Retry.TRANSIENT).failures == {Reason.UNPARSABLE: 1}
+        assert len(server.asked) == 4  # one of them the repair
+        assert start(Retry.TRANSIENT).made == 0
+        assert len(server.asked) == 4
+        assert start(Retry.ALL).failures == {Reason.UNPARSABLE: 1}
+        assert len(server.asked) == 6
+        spoilt[0] = False
+        assert not start(Retry.ALL).failures
+        assert len(server.asked) == 7
+        assert not start(Retry.ALL).failures
+        assert len(server.asked) == 7

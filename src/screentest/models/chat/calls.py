@@ -19,7 +19,7 @@ from dataclasses import dataclass, replace
 from decimal import Decimal
 from typing import TYPE_CHECKING, ParamSpec, Protocol, TypeVar
 
-from screentest.core.calls import CallIntent, CallReceipt, CallStatus, LedgerClient
+from screentest.core.calls import NO_VALUE, CallIntent, CallReceipt, CallStatus, LedgerClient
 from screentest.core.codec import from_json, to_json
 from screentest.core.errors import NoValue, ServiceError
 from screentest.core.outcome import Reason
@@ -387,7 +387,7 @@ class Caller:
         self._limiter.succeeded()
         cost = call_ledger.cost(reply.usage, images)
         latency = self._clock.monotonic() - started
-        await call_ledger.settle(call, _answered(reply, cost, latency))
+        await call_ledger.settle(call, _answered(request, reply, cost, latency))
         return _Got(reply, attempt, cost if cost is not None else most)
 
     def _enforces(self, request: ChatRequest) -> bool:
@@ -442,7 +442,14 @@ def _failed(fault: CallFault, most: Decimal | None, latency: float) -> CallRecei
     return CallReceipt(fault.call_status, cost=cost, latency=latency, detail=str(fault))
 
 
-def _answered(reply: ModelReply, cost: Decimal | None, latency: float) -> CallReceipt:
+def _answered(
+    request: ChatRequest, reply: ModelReply, cost: Decimal | None, latency: float
+) -> CallReceipt:
+    detail = reply.finish
+    try:
+        conclude(request, reply)
+    except NoValue as error:
+        detail = f"{NO_VALUE}{error.reason.value}"
     return CallReceipt(
         CallStatus.ANSWERED,
         model=reply.model,
@@ -451,6 +458,6 @@ def _answered(reply: ModelReply, cost: Decimal | None, latency: float) -> CallRe
         tokens_out=reply.usage.output_tokens,
         cost=cost,
         latency=latency,
-        detail=reply.finish,
+        detail=detail,
         answer=to_json(reply),
     )
