@@ -142,6 +142,7 @@ def test_a_task_that_closes_its_pipe_is_a_death(store: RunStore) -> None:
     assert done.failures == {Reason.CRASHED: 1}
 
 
+@pytest.mark.slow
 def test_a_metric_that_leaks_costs_no_value(store: RunStore) -> None:
     """Its worker is ended when it holds too much; the task is tried again by a fresh one."""
     engine = LocalEngine(workers=1, memory_limit=300_000_000)
