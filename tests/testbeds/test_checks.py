@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import av
@@ -30,11 +31,12 @@ from screentest.testbeds.contract import (
     Details,
     Effect,
     Film,
+    FilmClip,
     Region,
     boundaries,
     film_of,
 )
-from screentest.testbeds.operators.following import ThingShapes, must_name_things
+from screentest.testbeds.operators.following import ThingShapes, is_shown, must_name_things
 from screentest.testbeds.options import BuildOptions
 from screentest.testbeds.page import data_of
 from screentest.testbeds.sightings import has_colour
@@ -422,6 +424,37 @@ def test_colours_by_hue_are_those_that_people_name() -> None:
         assert has_colour(np.array([colour], np.uint8), name).all(), name
         others = [one for one in ("red", "green", "blue") if one != name]
         assert not any(has_colour(np.array([colour], np.uint8), one).any() for one in others)
+
+
+class Boxes(DiscDetector):
+    """Finds so many boxes, of which the first fills a quarter of the picture."""
+
+    def __init__(self, count: int) -> None:
+        self.found = [(0.0, 0.0, 64.0, 48.0), (70.0, 50.0, 90.0, 80.0)][:count]
+
+    def detect(self, image: Image, phrases: Sequence[str]) -> list[Detection]:
+        return [Detection(phrases[0], 0.9, box) for box in self.found]
+
+
+@pytest.mark.parametrize(
+    ("thing", "count", "most", "shown"),
+    [
+        ("red cups", 1, 0.8, False),  # the others would stay red
+        ("red cups", 2, 0.8, True),
+        ("red cup", 1, 0.8, True),
+        ("red cup", 1, 0.2, False),  # too large a hole
+        ("red cup", 0, 0.8, False),
+    ],
+)
+def test_all_instances_must_be_found(thing: str, count: int, most: float, shown: bool) -> None:
+    class Looked:
+        models: Any = SimpleNamespace(role=lambda _: Boxes(count))
+
+        def pictures(self, clip: FilmClip) -> Sequence[Image]:
+            return [picture(0)] * 3
+
+    clip = FilmClip(0, "", Span(Fraction(0), Fraction(1)), 8, CaptionFacts())
+    assert is_shown(Looked(), clip, thing, most) is shown
 
 
 # ---- in a build

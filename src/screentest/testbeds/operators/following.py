@@ -91,11 +91,34 @@ def boxes_of(detector: Detector, image: Image, thing: str) -> list[Box]:
     return [box for box in found if SMALLEST <= share(box) <= LARGEST]
 
 
-def is_shown(look: Look, clip: FilmClip, thing: str) -> bool:
-    """Whether most of a few pictures of the clip show the thing."""
+_PLURALS = frozenset({"men", "women", "people", "children", "mice", "geese", "sheep"})
+_PAIRS = frozenset({"jeans", "trousers", "pants", "shorts", "glasses", "sunglasses", "scissors"})
+
+
+def is_plural(thing: str) -> bool:
+    """Whether a phrase names more than one thing.
+
+    >>> [is_plural(thing) for thing in ("three red cups", "a glass", "women", "blue jeans")]
+    [True, False, True, False]
+    """
+    word = (thing.casefold().split() or [""])[-1]
+    ends = word.endswith("s") and not word.endswith(("ss", "us", "is"))
+    return word in _PLURALS or (ends and word not in _PAIRS)
+
+
+def is_shown(look: Look, clip: FilmClip, thing: str, most: float = LARGEST) -> bool:
+    """Whether most of a few pictures of the clip show the thing, filling at most so much of them.
+
+    Of several things one is not enough: the others would stay as they are.
+    """
     detector = look.models.role("detection")
     pictures = look.pictures(clip)
-    hits = sum(bool(boxes_of(detector, image, thing)) for image in pictures)
+    least = 2 if is_plural(thing) else 1
+    hits = 0
+    for image in pictures:
+        boxes = boxes_of(detector, image, thing)
+        room = most * image.shape[0] * image.shape[1]
+        hits += len(boxes) >= least and sum(map(_area, boxes)) <= room
     return bool(pictures) and 2 * hits > len(pictures)
 
 

@@ -37,6 +37,8 @@ if TYPE_CHECKING:
 
 
 Shape = Literal["box", "outline"]
+HOLE = 0.4
+"""The share of the picture that may be painted anew: of a larger hole another scene is made."""
 
 
 @register("degradation", "object_integrity", version=2, summary="a named object painted away")
@@ -70,7 +72,7 @@ class ObjectIntegrity:
     def settle(self, clip: FilmClip, look: Look, rng: Rng, film_rng: Rng) -> Details:
         """One of the objects, of those that can be seen and told from the others."""
         for thing in rng.shuffled(clip.facts.subject, "object"):
-            if is_shown(look, clip, thing) and is_told_apart(look, clip, thing):
+            if is_shown(look, clip, thing, HOLE) and is_told_apart(look, clip, thing):
                 return {"object": thing}
         raise Unfit("have no object that the detector finds and tells from the others")
 
