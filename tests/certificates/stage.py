@@ -69,6 +69,7 @@ def build_small(folder: Path, items: Sequence[Item], **options: Any) -> Path:
         patch("screentest.testbeds.pairs.open_tools", lambda *_: tools),
         patch("screentest.testbeds.pairs.must_name_things", lambda *_: None),
         patch("screentest.testbeds.pairs.check_pair", lambda *_: PairCheck({})),
+        patch("screentest.testbeds.operators.things.coloured", lambda _: lambda *_: True),
     ):
         build_testbed(
             items,
