@@ -12,6 +12,7 @@ are black, tiny, of one frame, of noise; without a network and, unless a chat se
 
 from __future__ import annotations
 
+import re
 import tempfile
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -476,12 +477,24 @@ def _check_build(
         for skip in once.testbed.skips:
             if skip.failure.reason in FAULTS:
                 problems.append(f"{skip.name}: {skip.failure}")
+            elif (
+                skip.failure.reason is Reason.CHECK_FAILED
+                and skip.severity == 1
+                and _seen_nothing(skip.failure.detail)
+            ):
+                problems.append(f"{skip.name}: full severity changes nothing ({skip.failure})")
         known = {one.name for one in once.testbed.pairs} | {one.name for one in once.testbed.skips}
         problems += [
             f"{one}: there is neither pair nor reason" for one in names if one not in known
         ]
         for one in names:
             problems += _pair_problems(once, one)
+
+
+def _seen_nothing(detail: str) -> bool:
+    """Whether the check of a pair says that nothing was changed: no frame was, so as to be seen."""
+    hidden = re.findall(r"in (\d+) of (\d+) frames no change can be seen", detail)
+    return bool(hidden) and all(some == every for some, every in hidden)
 
 
 def _pair_problems(bed: BuiltTestbed, name: str) -> Iterator[str]:
@@ -494,7 +507,10 @@ def _pair_problems(bed: BuiltTestbed, name: str) -> Iterator[str]:
         if pair.severity is None:
             continue
         intact, changed = (_pictures(bed.folder / one) for one in (pair.intact, pair.changed.path))
-        if len(intact) < len(changed):
+        again = any(
+            one.degraded and one.degraded.duration > one.intact.duration for one in pair.touched
+        )
+        if len(intact) < len(changed) and not again:
             yield f"{name}: {len(changed)} frames of {len(intact)}"
         elif len(intact) == len(changed):
             apart = [
