@@ -40,6 +40,7 @@ from screentest.run.session import Settings, Tools, close_tools, read_settings
 from screentest.scores.evaluators import Evaluator, resolve, sign
 from screentest.scores.measure import measure
 from screentest.scores.tasks import score_items
+from screentest.testbeds.catalogue import OperatorSet
 from screentest.video import probe, sample_frames, scan
 
 # Small films: written without loss, so that what was drawn is what is measured.
@@ -477,11 +478,7 @@ def _check_build(
         for skip in once.testbed.skips:
             if skip.failure.reason in FAULTS:
                 problems.append(f"{skip.name}: {skip.failure}")
-            elif (
-                skip.failure.reason is Reason.CHECK_FAILED
-                and skip.severity == 1
-                and _seen_nothing(skip.failure.detail)
-            ):
+            elif skip.operator_set is OperatorSet.PLUGIN and _seen_nothing(skip.failure.detail):
                 problems.append(f"{skip.name}: full severity changes nothing ({skip.failure})")
         known = {one.name for one in once.testbed.pairs} | {one.name for one in once.testbed.skips}
         problems += [
