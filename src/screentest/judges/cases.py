@@ -199,7 +199,7 @@ def verdict_in(record: Record) -> Outcome[Verdict]:
     said = record.outcomes.get(record.key.evaluator)
     if said is None or not isinstance(said.value, Verdict | None):
         raise DecodeError(
-            f"the record of {record.key.evaluator} on {record.key.item} is no verdict"
+            f"the record of {record.key.evaluator} on {record.key.item} is not a verdict"
         )
     return said  # type: ignore[return-value]
 

@@ -193,7 +193,12 @@ class _Reader:
             message = f"{len(wrong)} rows are not captions, the first at line {wrong[0]}"
             self._tell(ProblemKind.BAD_ROW, message, path=file)
         for name, data in clips.items():
-            yield described_video({"video_id": name}, data)
+            try:
+                video = described_video({"video_id": name}, data)
+            except Complaint as complaint:
+                self._tell(ProblemKind.BAD_ROW, complaint.message, path=file)
+            else:
+                yield video
 
     # From captions and files to a film.
 

@@ -140,6 +140,7 @@ class InputHashes:
         self._pool: ThreadPoolExecutor | None = None
         self._closing = threading.Event()
         self._read = 0
+        """Bytes of what was begun, so far."""
 
     def is_large(self, path: Path) -> bool:
         """Whether hashing this file takes long."""
@@ -151,7 +152,7 @@ class InputHashes:
         for path in paths:
             if path not in self._ahead:
                 self._pool = self._pool or ThreadPoolExecutor(_AHEAD, "hashing")
-                self._ahead[path] = self._pool.submit(self._of_file, path)
+                self._ahead[path] = self._pool.submit(self._of_file, path, self._count)
 
     def wait(self, progress: Progress) -> None:
         """Wait until all that was begun is hashed, and show how far it is."""
@@ -178,23 +179,26 @@ class InputHashes:
     def of_file(self, path: Path) -> str:
         """The hash of a file, from memory where the file has not changed."""
         begun = self._ahead.pop(path, None)
-        return self._of_file(path) if begun is None else begun.result()
+        return self._of_file(path, self._heed) if begun is None else begun.result()
 
-    def _tell(self, count: int) -> None:
-        self._read += count  # a progress bar may miss a piece
+    def _heed(self, count: int) -> None:
         if self._closing.is_set():
             raise CancelledError
 
-    def _of_file(self, path: Path) -> str:
+    def _count(self, count: int) -> None:
+        self._read += count  # a progress bar may miss a piece
+        self._heed(count)
+
+    def _of_file(self, path: Path, tell: Callable[[int], None]) -> str:
         before = Stamp.of(path)
         if before is None:
             return ABSENT
         if not _is_text(before.path):
-            return hash_file(path, self.largest, self._tell)
+            return hash_file(path, self.largest, tell)
         known = self._writer.do(lambda db: self._known(db, before.path))
         if known is not None and known[1] == before:
             return known[2]
-        found = hash_file(path, self.largest, self._tell)
+        found = hash_file(path, self.largest, tell)
         if found != ABSENT and before.size <= self.largest and before.settled and before.current:
             self._writer.do(lambda db: self._remember(db, before, found))
         return found

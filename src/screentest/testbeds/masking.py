@@ -15,7 +15,6 @@ import numpy as np
 
 from screentest.core import Aspect, Image
 from screentest.models import Models
-from screentest.models.pictures import basic_colour
 from screentest.testbeds.contract import (
     Chosen,
     Context,
@@ -28,14 +27,16 @@ from screentest.testbeds.contract import (
     Unfit,
 )
 from screentest.testbeds.operators.following import ThingShapes, is_shown, is_told_apart
-from screentest.testbeds.operators.shared import changed_clips
+from screentest.testbeds.operators.shared import (
+    changed_clips,
+    coloured_things,
+    must_have_foreground,
+)
 from screentest.video import FrameFunction, Pixels, VideoPart
 
 if TYPE_CHECKING:
     from screentest.models.roles import Mask
 
-LEAST, MOST = 0.02, 0.9
-"""The share of the picture that the foreground may fill."""
 VIVID = 24.0
 """The least mean distance from grey, in levels, of a thing that has a colour to lose."""
 
@@ -91,14 +92,8 @@ def _settle_thing(clip: FilmClip, look: Look, rng: Rng) -> Details:
     raise Unfit("have no object that the detector finds and tells from the others")
 
 
-def _coloured(clip: FilmClip) -> list[tuple[str, str]]:
-    """Colours (by their basic name) and objects of a caption."""
-    named = [(basic_colour(colour), thing) for colour, thing in clip.facts.color]
-    return [(colour, thing) for colour, thing in named if colour is not None and thing]
-
-
 def _settle_coloured(clip: FilmClip, look: Look, rng: Rng) -> Details:
-    for colour, thing in rng.shuffled(_coloured(clip), "object"):
+    for colour, thing in rng.shuffled(coloured_things(clip), "object"):
         if is_shown(look, clip, thing):
             return {"object": thing, "from": colour}
     raise Unfit("have no coloured object that the detector finds")
@@ -132,10 +127,7 @@ def _settle_two(clip: FilmClip, look: Look, rng: Rng) -> Details:
 
 
 def _settle_foreground(clip: FilmClip, look: Look, rng: Rng) -> Details:
-    mattes = look.models.role("matting").matte(look.pictures(clip))
-    shares = [float(np.mean(matte >= 0.5)) for matte in mattes]
-    if 2 * sum(LEAST <= share <= MOST for share in shares) <= len(shares):
-        raise Unfit("have no foreground that can be told from the background")
+    must_have_foreground(look, clip)
     return {}
 
 
@@ -152,7 +144,7 @@ MASKS: Mapping[str, MaskKind] = {
     "coloured": MaskKind(
         "an object and its colour",
         _THING,
-        lambda clip: bool(_coloured(clip)),
+        lambda clip: bool(coloured_things(clip)),
         _settle_coloured,
         thing_finder,
         Region.THING,
@@ -160,7 +152,7 @@ MASKS: Mapping[str, MaskKind] = {
     "vivid": MaskKind(
         "an object and its colour",
         _THING,
-        lambda clip: bool(_coloured(clip)),
+        lambda clip: bool(coloured_things(clip)),
         _settle_vivid,
         thing_finder,
         Region.THING,
@@ -168,7 +160,7 @@ MASKS: Mapping[str, MaskKind] = {
     "two": MaskKind(
         "an object and its colour, and another object",
         _THING,
-        lambda clip: bool(_coloured(clip)) and len(clip.facts.subject) > 1,
+        lambda clip: bool(coloured_things(clip)) and len(clip.facts.subject) > 1,
         _settle_two,
         two_finder,
         Region.AROUND,

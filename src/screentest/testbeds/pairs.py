@@ -188,7 +188,8 @@ def touched(
         places.setdefault(stands_for or part.span, []).append(number)
     # A clip that is gone moves none of the others: of those that are left, the order counts.
     left = [span for span in film.video.clips if span in places]
-    whose = dict(zip((span for span in places if span in set(left)), left, strict=True))
+    known = set(left)
+    whose = dict(zip((span for span in places if span in known), left, strict=True))
     found = []
     for one in sorted(chosen, key=lambda one: one.clip.number):
         span = one.clip.span

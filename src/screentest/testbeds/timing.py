@@ -30,6 +30,7 @@ from screentest.testbeds.contract import (
     Unfit,
     pieces,
 )
+from screentest.testbeds.operators.arithmetic import of_planes, planes
 from screentest.video import FrameFunction, Keep, Pixels, Reencode, VideoPart
 
 if TYPE_CHECKING:
@@ -260,7 +261,8 @@ class Tween:
     def __init__(self, before: Image, after: Image) -> None:
         import cv2
 
-        self._planes = planes_of(before), planes_of(after)
+        one, two = planes(np.ascontiguousarray(before)), planes(np.ascontiguousarray(after))
+        self._planes = (one[0], *one[1]), (two[0], *two[1])
         flow = cv2.DISOpticalFlow.create(cv2.DISOPTICAL_FLOW_PRESET_FAST)
         self._flow = flow.calc(self._planes[0][0], self._planes[1][0], None)  # type: ignore[call-overload]
 
@@ -268,15 +270,15 @@ class Tween:
         """The picture at that share of the way."""
         import cv2
 
-        rows = []
+        made = []
         for before, after in zip(*self._planes, strict=True):
             height, width = before.shape
             flow = cv2.resize(self._flow, (width, height)) * (width / self._flow.shape[1])
             y, x = np.indices((height, width), np.float32)
             one = _moved(before, x - share * flow[..., 0], y - share * flow[..., 1])
             two = _moved(after, x + (1 - share) * flow[..., 0], y + (1 - share) * flow[..., 1])
-            rows.append(np.asarray(cv2.addWeighted(one, 1 - share, two, share, 0), np.uint8))
-        return stacked(rows)
+            made.append(np.asarray(cv2.addWeighted(one, 1 - share, two, share, 0), np.uint8))
+        return of_planes(made[0], np.stack(made[1:]))
 
 
 def _moved(plane: Image, x: Any, y: Any) -> Image:
@@ -290,21 +292,6 @@ def _moved(plane: Image, x: Any, y: Any) -> Image:
         borderMode=cv2.BORDER_REPLICATE,
     )
     return np.asarray(found, np.uint8)
-
-
-def planes_of(picture: Image) -> list[Image]:
-    """Luma and the two planes of chroma of an I420 picture."""
-    rows, width = picture.shape
-    luma = rows * 2 // 3
-    first, second = picture[luma:].reshape(2, luma // 2, width // 2)
-    return [np.ascontiguousarray(one) for one in (picture[:luma], first, second)]
-
-
-def stacked(planes: Sequence[Image]) -> Image:
-    """The I420 picture of its three planes."""
-    luma, *chroma = planes
-    below = np.concatenate([plane.ravel() for plane in chroma])
-    return np.concatenate([luma, below.reshape(-1, luma.shape[1])])
 
 
 # A function of a frame and of one that follows it.

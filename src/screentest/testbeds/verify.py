@@ -265,7 +265,7 @@ def check_source(task: SourceTask) -> list[VerificationFinding]:
 
 
 class _Examination:
-    """One source under the magnifying glass; its intact videos are read once."""
+    """The check of one source; its intact videos are read once."""
 
     def __init__(self, task: SourceTask) -> None:
         self._folder = task.folder

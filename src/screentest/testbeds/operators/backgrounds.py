@@ -22,9 +22,8 @@ from screentest.testbeds.contract import (
     Look,
     Region,
     Rng,
-    Unfit,
 )
-from screentest.testbeds.operators.shared import blended, changed_clips
+from screentest.testbeds.operators.shared import blended, changed_clips, must_have_foreground
 from screentest.video import FrameFunction, Pixels, VideoPart
 
 if TYPE_CHECKING:
@@ -97,8 +96,6 @@ def _opens(path: Path) -> bool:
     return True
 
 
-LEAST, MOST = 0.02, 0.9
-"""The share of the picture that the foreground may fill."""
 ROUNDING = 1e-6
 """Of the seconds between frames, which are not always whole thirtieths."""
 
@@ -151,10 +148,7 @@ class BackgroundConsistency:
 
     def settle(self, clip: FilmClip, look: Look, rng: Rng, film_rng: Rng) -> Details:
         """Something must stand in front, and something must be behind it."""
-        mattes = look.models.role("matting").matte(look.pictures(clip))
-        shares = [float(np.mean(matte >= 0.5)) for matte in mattes]
-        if 2 * sum(LEAST <= share <= MOST for share in shares) <= len(shares):
-            raise Unfit("have no foreground that can be told from the background")
+        must_have_foreground(look, clip)
         return {
             "backgrounds": self._backgrounds.digest,
             "pictures": len(self._backgrounds.paths),

@@ -86,7 +86,7 @@ PAINTS = ((214, 30, 40), (30, 96, 214), (240, 200, 20), (24, 150, 70), (150, 40,
 def colour_striped(
     image: Image, mask: Mask, severity: float, clip_rng: np.random.Generator
 ) -> Image:
-    """Slanted stripes of the paint that is least like the thing; severity is their opacity."""
+    """Slanted stripes of a paint unlike the thing; severity is their opacity."""
     left, top, right, bottom = box_of(mask)
     own = mean_of(image[mask >= 0.5])
     first = int(clip_rng.integers(len(PAINTS)))

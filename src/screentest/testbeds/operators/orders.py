@@ -26,6 +26,7 @@ from screentest.testbeds.contract import (
     share_of,
 )
 from screentest.testbeds.functions import degradation
+from screentest.testbeds.operators.shared import CaptionedClip
 from screentest.testbeds.timing import retimed
 from screentest.video import Keep, Pixels, Reencode, VideoPart, sample_frames, survey
 
@@ -33,16 +34,6 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from screentest.video import FrameFunction
-
-
-class CaptionedClip:
-    """Any clip with a caption: what no caption tells of is not missed."""
-
-    def eligible(self, clip: FilmClip) -> bool:
-        return bool(clip.caption.strip())
-
-    def settle(self, clip: FilmClip, look: Look, rng: Rng, film_rng: Rng) -> Details:
-        return {}
 
 
 # Comprehensiveness: what the text tells of is not there, or not all of it.
@@ -169,19 +160,19 @@ class OtherFilm(CaptionedClip):
         return {"film": film.stem, "from": round(float(start), 3)}
 
     def parts(self, context: Context, chosen: Sequence[Chosen], severity: float) -> list[VideoPart]:
-        """The film with strange clips in the places of the chosen ones."""
+        """The film with clips of other films in the places of the chosen ones."""
         films = {path.stem: path for path in self._films}
         replaced: dict[int, VideoPart | None] = {}
         for one in chosen[: share_of(len(chosen), severity)]:
             start = Fraction(str(one.details["from"]))
-            change = stranger(films[str(one.details["film"])], start)
+            change = shown_instead(films[str(one.details["film"])], start)
             replaced[one.clip.number] = Reencode(one.clip.span, change, Pixels.RGB)
         return list(pieces(context.film, replaced))
 
 
-def stranger(path: Path, start: Time) -> FrameFunction:
-    """A frame function that shows another film instead, from ``start`` on; over and over, where
-    it is too short."""
+def shown_instead(path: Path, start: Time) -> FrameFunction:
+    """A frame function that shows another film instead, from ``start`` on; where that is too
+    short, again from its beginning."""
 
     def run(frames: Iterator[Frame]) -> Iterator[Image]:
         table = survey(path)
@@ -193,9 +184,9 @@ def stranger(path: Path, start: Time) -> FrameFunction:
             first = frame.time if first is None else first
             moment = (start + frame.time - first) % table.end
             if shown is None or moment < last:
-                coming = sample_frames(
-                    path, [time for time in table.times if time >= moment], table=table
-                )
+                rest = [time for time in table.times if time >= moment]
+                # While its last frame is on the screen, none begins any more.
+                coming = sample_frames(path, rest or table.times[-1:], table=table)
                 shown = next(coming)
             last = moment
             number = table.shown_at(moment)

@@ -11,7 +11,7 @@ import numpy as np
 
 from screentest.core import Image
 from screentest.testbeds.functions import degradation
-from screentest.testbeds.timing import planes_of, stacked
+from screentest.testbeds.operators.arithmetic import of_planes, planes
 from screentest.video import Pixels
 
 BLACK = (16, 128, 128)
@@ -27,10 +27,8 @@ BLACK = (16, 128, 128)
 def swapped_halves(image: Image) -> Image:
     """What is at the left is at the right, and faces where it faced."""
     quarter = image.shape[1] // 4  # a column of chroma is two of luma
-    luma, *chroma = planes_of(image)
-    return stacked(
-        [np.roll(luma, 2 * quarter, axis=1), *(np.roll(one, quarter, axis=1) for one in chroma)]
-    )
+    luma, chroma = planes(image)
+    return of_planes(np.roll(luma, 2 * quarter, axis=1), np.roll(chroma, quarter, axis=2))
 
 
 @degradation(
@@ -41,11 +39,9 @@ def swapped_halves(image: Image) -> Image:
 )
 def swapped_top_bottom(image: Image) -> Image:
     """What is above is below, and upright."""
-    luma, *chroma = planes_of(image)
+    luma, chroma = planes(image)
     quarter = luma.shape[0] // 4
-    return stacked(
-        [np.roll(luma, 2 * quarter, axis=0), *(np.roll(one, quarter, axis=0) for one in chroma)]
-    )
+    return of_planes(np.roll(luma, 2 * quarter, axis=0), np.roll(chroma, quarter, axis=1))
 
 
 @degradation(
@@ -53,7 +49,8 @@ def swapped_top_bottom(image: Image) -> Image:
 )
 def upside_down(image: Image) -> Image:
     """Turned by half a turn: left is right, and above is below."""
-    return stacked([plane[::-1, ::-1] for plane in planes_of(image)])
+    luma, chroma = planes(image)
+    return of_planes(luma[::-1, ::-1], chroma[:, ::-1, ::-1])
 
 
 @degradation(
@@ -63,8 +60,9 @@ def quarter_turn(image: Image) -> Image:
     """Turned by a quarter to the right, whole: left is above, and above is at the right."""
     import cv2
 
+    luma, chroma = planes(image)
     turned = []
-    for plane, level in zip(planes_of(image), BLACK, strict=True):
+    for plane, level in zip((luma, *chroma), BLACK, strict=True):
         height, width = plane.shape
         scale = min(1.0, height / width)
         size = max(1, round(height * scale)), max(1, round(width * scale))
@@ -73,4 +71,4 @@ def quarter_turn(image: Image) -> Image:
         left, top = (width - size[0]) // 2, (height - size[1]) // 2
         result[top : top + size[1], left : left + size[0]] = small
         turned.append(result)
-    return stacked(turned)
+    return of_planes(turned[0], np.stack(turned[1:]))

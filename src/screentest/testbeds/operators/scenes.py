@@ -19,7 +19,7 @@ from screentest.testbeds.contract import (
     pieces,
     share_of,
 )
-from screentest.testbeds.operators.shared import changed_clips
+from screentest.testbeds.operators.shared import CaptionedClip, changed_clips
 from screentest.testbeds.timing import must_move
 from screentest.video import FrameFunction, Keep, Pixels, VideoPart
 
@@ -95,19 +95,12 @@ def comprehensiveness() -> Comprehensiveness:
     return Comprehensiveness()
 
 
-class Comprehensiveness:
+class Comprehensiveness(CaptionedClip):
     """Severity is the share of the chosen clips that are deleted: at least one."""
 
     info = DegradationInfo(
         Aspect.COMPREHENSIVENESS, mentions="anything", leaves=1, effect=Effect.ABSENT
     )
-
-    def eligible(self, clip: FilmClip) -> bool:
-        """What no caption tells of is not missed."""
-        return bool(clip.caption.strip())
-
-    def settle(self, clip: FilmClip, look: Look, rng: Rng, film_rng: Rng) -> Details:
-        return {}
 
     def parts(self, context: Context, chosen: Sequence[Chosen], severity: float) -> list[VideoPart]:
         """The film without the chosen clips."""
@@ -124,19 +117,12 @@ def temporal_flow() -> TemporalFlow:
     return TemporalFlow()
 
 
-class TemporalFlow:
+class TemporalFlow(CaptionedClip):
     """Severity is the share of the consecutive clips, from the first on, that are shuffled."""
 
     info = DegradationInfo(
         Aspect.TEMPORAL_FLOW, mentions="anything", consecutive=True, effect=Effect.ORDER
     )
-
-    def eligible(self, clip: FilmClip) -> bool:
-        """What no caption tells of has no place in the story."""
-        return bool(clip.caption.strip())
-
-    def settle(self, clip: FilmClip, look: Look, rng: Rng, film_rng: Rng) -> Details:
-        return {}
 
     def parts(self, context: Context, chosen: Sequence[Chosen], severity: float) -> list[VideoPart]:
         """The film with the chosen clips in each other's places."""

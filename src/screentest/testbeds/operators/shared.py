@@ -1,4 +1,4 @@
-"""What operators share: clips that any caption allows, frames changed one by one."""
+"""What operators share: which clips will do, frames changed one by one."""
 
 from __future__ import annotations
 
@@ -9,7 +9,17 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from screentest.core import Frame, Image
-from screentest.testbeds.contract import Chosen, Context, Details, FilmClip, Look, Rng, pieces
+from screentest.models.pictures import basic_colour
+from screentest.testbeds.contract import (
+    Chosen,
+    Context,
+    Details,
+    FilmClip,
+    Look,
+    Rng,
+    Unfit,
+    pieces,
+)
 from screentest.video import FrameFunction, Pixels, Reencode, VideoPart
 
 if TYPE_CHECKING:
@@ -24,6 +34,34 @@ class AnyClip:
 
     def settle(self, clip: FilmClip, look: Look, rng: Rng, film_rng: Rng) -> Details:
         return {}
+
+
+class CaptionedClip:
+    """Any clip with a caption: what no caption tells of is not missed."""
+
+    def eligible(self, clip: FilmClip) -> bool:
+        return bool(clip.caption.strip())
+
+    def settle(self, clip: FilmClip, look: Look, rng: Rng, film_rng: Rng) -> Details:
+        return {}
+
+
+LEAST, MOST = 0.02, 0.9
+"""The share of the picture that the foreground may fill."""
+
+
+def must_have_foreground(look: Look, clip: FilmClip) -> None:
+    """Raise Unfit where nothing stands in front, or nothing can be seen behind it."""
+    mattes = look.models.role("matting").matte(look.pictures(clip))
+    shares = [float(np.mean(matte >= 0.5)) for matte in mattes]
+    if 2 * sum(LEAST <= share <= MOST for share in shares) <= len(shares):
+        raise Unfit("have no foreground that can be told from the background")
+
+
+def coloured_things(clip: FilmClip) -> list[tuple[str, str]]:
+    """Colours (by their basic name) and objects of a caption."""
+    named = [(basic_colour(colour), thing) for colour, thing in clip.facts.color]
+    return [(colour, thing) for colour, thing in named if colour is not None and thing]
 
 
 def changed_clips(

@@ -9,7 +9,7 @@ import numpy as np
 
 from screentest.core import Aspect, Image, register
 from screentest.models import Models
-from screentest.models.pictures import BASIC_COLOURS, basic_colour, name_pixels
+from screentest.models.pictures import BASIC_COLOURS, name_pixels
 from screentest.testbeds.contract import (
     Chosen,
     Context,
@@ -29,7 +29,12 @@ from screentest.testbeds.operators.following import (
     is_shown,
     is_told_apart,
 )
-from screentest.testbeds.operators.shared import blended, changed_clips, painted_over
+from screentest.testbeds.operators.shared import (
+    blended,
+    changed_clips,
+    coloured_things,
+    painted_over,
+)
 from screentest.video import FrameFunction, Pixels, VideoPart, frame_by_frame
 
 if TYPE_CHECKING:
@@ -150,11 +155,11 @@ class Color:
 
     def eligible(self, clip: FilmClip) -> bool:
         """The caption gives some object one of the eleven colours."""
-        return bool(_coloured(clip))
+        return bool(coloured_things(clip))
 
     def settle(self, clip: FilmClip, look: Look, rng: Rng, film_rng: Rng) -> Details:
         """One of those objects that can be seen, and its new colour."""
-        for old, thing in rng.shuffled(_coloured(clip), "object"):
+        for old, thing in rng.shuffled(coloured_things(clip), "object"):
             if self._mask == "none" or _has_colour(look, clip, thing, old):
                 others = [name for name in sorted(BASIC_COLOURS) if name not in (old, *NEAR[old])]
                 return {"object": thing, "from": old, "to": rng.pick(others, "colour", thing)}
@@ -230,12 +235,6 @@ def _has_colour(look: Look, clip: FilmClip, thing: str, colour: str) -> bool:
     fits = coloured(colour)
     hits = [ThingShapes(look.models, thing, fits).find(image) is not None for image in pictures]
     return 2 * sum(hits) > len(pictures)
-
-
-def _coloured(clip: FilmClip) -> list[tuple[str, str]]:
-    """Colours (by their basic name) and objects of a caption."""
-    named = [(basic_colour(colour), thing) for colour, thing in clip.facts.color]
-    return [(colour, thing) for colour, thing in named if colour is not None and thing]
 
 
 # Spatial relationship: left is right. Clips whose caption says either are mirrored.
