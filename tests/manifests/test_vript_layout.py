@@ -215,6 +215,21 @@ def test_captions_as_rows(tmp_path: Path) -> None:
     assert {one.kind for one in again.problems} == {ProblemKind.BAD_ROW, ProblemKind.MISSING}
 
 
+def test_a_row_whose_video_has_no_name_costs_that_row(tmp_path: Path) -> None:
+    rows = [
+        {"video_id": "a\nb", "clip_id": scene(1), "caption": {"content": "Lost."}},
+        {"video_id": ID, "clip_id": scene(1), "caption": {"content": "One."}},
+    ]
+    lines = "\n".join(map(json.dumps, rows))
+    write(tmp_path / "vript_captions" / "vript_long_videos_captions.jsonl", lines)
+    write(tmp_path / f"{scene(1)}.mp4", "x")
+    reading = read_vript(tmp_path)
+    assert [one.id for one in reading.sources] == [ID]
+    assert [one.message for one in reading.problems] == [
+        "meta has no video_id that could be a name"
+    ]
+
+
 def test_packed_files_are_named(tmp_path: Path) -> None:
     write(tmp_path / "vript_captions" / "vript_long_videos_captions.zip", "PK")
     with pytest.raises(ManifestError, match=r"1 \.zip files there are still packed"):

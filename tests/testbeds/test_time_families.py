@@ -17,11 +17,14 @@ from screentest.testbeds import timing
 from screentest.testbeds.builder import build_testbed
 from screentest.testbeds.captions.facts import Placed
 from screentest.testbeds.catalogue import OperatorSet, choose_operators, operators
+from screentest.testbeds.functions import degradation
+from screentest.testbeds.operators.orders import shown_instead
 from screentest.testbeds.options import BuildOptions
 from screentest.testbeds.sources import Extractor
 from screentest.testbeds.testbed import Testbed, draw_evenly
 from screentest.testbeds.timing import FrameStore, retimed, with_later
 from screentest.testbeds.verify import verify_testbed
+from screentest.video import survey
 from tests.testbeds.stage import ALL, QUICK
 
 OPERATORS = (
@@ -134,3 +137,25 @@ def test_only_what_will_be_shown_is_held() -> None:
 def test_at_the_end_of_a_clip_the_other_picture_is_one_before() -> None:
     pairs = [(int(a[0, 0]) // 10, int(b[0, 0]) // 10) for a, b in with_later(numbered(4), 2)]
     assert pairs == [(0, 2), (1, 3), (2, 0), (3, 1)]
+
+
+def test_parameters_that_no_call_would_fill_are_refused() -> None:
+    def late(count: int, severity: float, number: int) -> list[int]:
+        return list(range(count))
+
+    def shuffled(count: int, severity: float, rate: float) -> list[int]:
+        return list(range(count))
+
+    with pytest.raises(ValueError, match=r"late: invalid parameter number.* takes rate, rng"):
+        degradation(aspect="dynamics_degree")(late)
+    with pytest.raises(ValueError, match=r"shuffled: invalid parameter rate.* takes rng"):
+        degradation(aspect="temporal_flow", of="clips")(shuffled)
+
+
+def test_another_film_from_within_its_last_frame() -> None:
+    film = sample_videos()[2].item.video
+    table = survey(film)
+    start = (table.times[-1] + table.end) / 2
+    frames = [Frame(Fraction(0), 0, np.zeros((8, 8, 3), np.uint8))]
+    (shown,) = shown_instead(film, start)(iter(frames))
+    assert shown.shape == (8, 8, 3)

@@ -80,8 +80,9 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 MASKED = ("image", "mask", "severity")
 BESIDES = ("number", "seconds", "rng", "clip_rng")
-ALL_BESIDES = (*BESIDES, "rate")
 TIME, NEIGHBOUR = ("count", "severity"), ("image", "after", "severity")
+TAKEN = {TIME: ("rate", "rng"), NEIGHBOUR: ("number", "rng")}
+"""What functions may take besides, where that is not BESIDES."""
 FORMS = (("image", "severity"), ("frame", "severity"), ("image",), MASKED, TIME, NEIGHBOUR)
 ANNOTATIONS = {"ndarray": "image", "NDArray": "image", "Image": "image", "float": "severity"}
 
@@ -116,7 +117,12 @@ def degradation(
         if is_factory(function):
             register("degradation", called, version=version, summary=said)(function)
             return function
-        form, besides = form_of("degradation", function, FORMS, ALL_BESIDES, ANNOTATIONS)
+        form, besides = form_of("degradation", function, FORMS, (*BESIDES, "rate"), ANNOTATIONS)
+        _check_besides(called, form, besides, of)
+        if form == MASKED and (needs or effect or changed is not None):
+            raise ValueError(
+                f"{called}: a mask says which clips will do: no needs, effect, changed"
+            )
         if needs not in NEEDS or of not in ("frames", "clips"):
             raise ValueError(f"{called}: invalid needs {needs!r} or of {of!r}")
         need, layout, consecutive = NEEDS[needs], Pixels(pixels), of == "clips"
@@ -153,6 +159,15 @@ def degradation(
         return function
 
     return keep
+
+
+def _check_besides(name: str, form: tuple[str, ...], besides: Sequence[str], of: str) -> None:
+    """Refuse at once what would be missing when the function is called."""
+    allowed = ("rng",) if of == "clips" else TAKEN.get(form, BESIDES)
+    for one in besides:
+        if one not in allowed:
+            taken = f"({', '.join(form)}, …) takes {', '.join(allowed)}"
+            raise ValueError(f"{name}: invalid parameter {one}: a function of {taken}")
 
 
 def placebo(
