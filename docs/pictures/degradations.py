@@ -124,6 +124,8 @@ def about(name: str) -> str:
 def promise(info: DegradationInfo) -> str:
     """What the check of a pair holds it to."""
     said = PLACES[info.region] if info.effect is Effect.PICTURES else PROMISES[info.effect]
+    if info.effect is Effect.TIMING and not info.changed:
+        said = "clips have as many frames as before"
     return "; ".join([said.format(changed=info.changed), *(CHECKS[name] for name in info.checks)])
 
 

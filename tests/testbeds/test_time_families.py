@@ -18,7 +18,7 @@ from screentest.testbeds.builder import build_testbed
 from screentest.testbeds.captions.facts import Placed
 from screentest.testbeds.catalogue import OperatorSet, choose_operators, operators
 from screentest.testbeds.functions import degradation
-from screentest.testbeds.operators.orders import shown_instead
+from screentest.testbeds.operators.orders import other_film, shown_instead
 from screentest.testbeds.options import BuildOptions
 from screentest.testbeds.sources import Extractor
 from screentest.testbeds.testbed import Testbed, draw_evenly
@@ -159,3 +159,10 @@ def test_another_film_from_within_its_last_frame() -> None:
     frames = [Frame(Fraction(0), 0, np.zeros((8, 8, 3), np.uint8))]
     (shown,) = shown_instead(film, start)(iter(frames))
     assert shown.shape == (8, 8, 3)
+
+
+def test_other_films_need_names_of_their_own(tmp_path: Path) -> None:
+    for name in ("a.mp4", "a.mkv"):
+        (tmp_path / name).touch()
+    with pytest.raises(BadOption, match="have one name"):
+        other_film(folder=str(tmp_path))

@@ -40,7 +40,7 @@ from screentest.video import Keep, SplicedVideo, VideoPart, splice
 
 NONE_FAILED: Mapping[int, str] = {}
 ROUNDS = 3
-"""How often a copy is made anew with other clips in place of those that failed the check."""
+"""How often a copy is tried; each time with other clips in place of those that failed the check."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -198,14 +198,15 @@ class SeverityZero:
 
     def eligible(self, film: Film) -> bool:
         """There must be a clip that the operator can harm."""
-        info = self._degradation.info
         able = sum(map(self._degradation.eligible, film.clips))
-        return able >= (2 if info.consecutive else 1) and len(film.clips) > info.leaves
+        leaves = self._degradation.info.leaves
+        return able >= _fewest(self._degradation) and len(film.clips) > leaves
 
     def write(self, context: Context, out: Path) -> None:
         """Do nothing to the clips that are drawn first."""
         able = [clip for clip in context.film.clips if self._degradation.eligible(clip)]
         count = min(self._clips, len(context.film.clips) - self._degradation.info.leaves)
+        count = max(count, _fewest(self._degradation))
         drawn = context.rng.shuffled(able, "draw")
         if self._degradation.info.consecutive or self._degradation.info.at_end:
             drawn = able
@@ -221,6 +222,11 @@ class SeverityZero:
         if not chosen:
             raise NoValue(Reason.NOT_APPLICABLE, "no clip can be harmed by this operator")
         splice(context.film.video, self._degradation.parts(context, chosen, 0.0), out)
+
+
+def _fewest(degradation: Degradation) -> int:
+    """Clips that it needs: one has no order."""
+    return 2 if degradation.info.consecutive else 1
 
 
 # Once more through the encoder: the second generation of the intact video.

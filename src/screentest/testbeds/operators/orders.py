@@ -127,6 +127,8 @@ def other_film(*, folder: str = "") -> OtherFilm:
     found = sorted(path for path in place.glob("*") if path.suffix.lower() in FILMS)
     if not found:
         raise BadOption(f"there are no films in {place}", advice="Put some there (mp4, mkv, webm).")
+    if len({path.stem for path in found}) < len(found):  # pairs name them without the ending
+        raise BadOption(f"two films in {place} have one name", advice="Rename one of them.")
     return OtherFilm({path: [] for path in found})
 
 
