@@ -142,3 +142,17 @@ def test_not_there(tmp_path: Path) -> None:
         read_preferences(tmp_path / "gone.csv")
     with pytest.raises(BadOption, match="unknown format 'votes'"):
         read_preferences(tmp_path, "votes")
+
+
+def test_forms_that_no_release_has(tmp_path: Path) -> None:
+    marks = dict.fromkeys(("static_quality", "temporal_quality", "alignment"), 3)
+    (tmp_path / "human0").mkdir()
+    (tmp_path / "fetv_data.json").write_text("5", encoding="utf-8")
+    for model in ("ground-truth", "other"):
+        rows = json.dumps([{"\u00b2": marks}])
+        (tmp_path / "human0" / f"{model}.json").write_text(rows, encoding="utf-8")
+    assert {row.prompt for row in read_preferences(tmp_path).rows} == {""}
+    odd = [{"videos": {"a": ["x"]}, "human_anno": {"a": [1]}}]
+    (tmp_path / "action.json").write_text(json.dumps(odd), encoding="utf-8")
+    with pytest.raises(ManifestError, match="videos are not names"):
+        read_preferences(tmp_path, "video_bench")

@@ -29,7 +29,7 @@ MOST: Final = 3
 AREA: Final = 0.25
 """The share of the picture that must flash together."""
 _GRID: Final = 64
-"""The long side at which pictures are looked at: cells, not pixels, so that noise is no flash."""
+"""The long side of what is looked at: cells, not pixels, so that noise is not a flash."""
 _LUMINANCE, _DARK = 0.1, 0.8
 _RED, _SATURATED = 20 / 320, 0.8
 _WEIGHTS: Final = np.array([0.2126, 0.7152, 0.0722], np.float32)

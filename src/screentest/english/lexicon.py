@@ -168,7 +168,7 @@ def _wordnet(known: set[str]) -> dict[str, list[str]]:
 
 
 def _verbs(more: list[str], taken: set[str]) -> dict[str, Verb]:
-    """Those of our lists, and ``more`` that say nothing of movement and are no other words."""
+    """Those of our lists, and ``more`` that say nothing of movement and are not in other lists."""
     verbs: dict[str, Verb] = {}
     for word in more:
         base, *irregular = word.split("/")

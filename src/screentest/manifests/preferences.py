@@ -203,7 +203,8 @@ def read_fetv(folder: Path) -> Found:
     ``human0`` … have a file per model; a row is ``{number: {video_id, marks}}``.
     """
     about = _content(folder / "fetv_data.json")
-    prompts = [row.get("prompt", "") if isinstance(row, dict) else "" for row in about]
+    rows_about = about if isinstance(about, list) else []
+    prompts = [str(row.get("prompt") or "") if isinstance(row, dict) else "" for row in rows_about]
     for rater in sorted(one for one in folder.glob("human*") if one.is_dir()):
         marks: dict[str, dict[str, Any]] = {}
         for file in sorted(rater.glob("*.json")):
@@ -221,7 +222,8 @@ def read_fetv(folder: Path) -> Found:
             yield Problem(ProblemKind.MISSING, message, path=rater)
             continue
         for number, real in truth.items():
-            prompt = prompts[int(number)] if number.isdigit() and int(number) < len(prompts) else ""
+            known = number.isdecimal() and int(number) < len(prompts)
+            prompt = prompts[int(number)] if known else ""
             for aspect in FETV_ASPECTS:
                 real_name = f"{FETV_TRUTH}/{number}"
                 given = {real_name: real.get(aspect)} | {
@@ -245,6 +247,9 @@ def read_video_bench(folder: Path) -> Found:
             marks = row.get("human_anno") if isinstance(row, dict) else None
             if not isinstance(videos, dict) or not isinstance(marks, dict):
                 yield _wrong(file, str(number), "has no videos and human_anno")
+                continue
+            if not all(isinstance(one, str) for one in videos.values()):
+                yield _wrong(file, str(number), "videos are not names")
                 continue
             lists = {videos[model]: given for model, given in marks.items() if model in videos}
             good = all(isinstance(one, list) and all(map(_is_mark, one)) for one in lists.values())

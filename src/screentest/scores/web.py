@@ -1,5 +1,5 @@
-"""One file from a web server that nobody vouches for: bounded, unpacked by nobody, and from no
-address that its server could only send us to.
+"""One file from an untrusted web server: bounded, never unpacked, and not from an address that
+a redirect must not lead to.
 
 What a manifest names, the user has allowed to be fetched; where a server redirects to, nobody has.
 So every step of the way is checked by the network address that is then connected to, not by a

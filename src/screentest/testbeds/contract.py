@@ -177,7 +177,7 @@ class DegradationInfo:
     """At full severity, the least share of a touched clip's frames that must look different; for
     ORDER, the least share of the chosen clips that must be elsewhere."""
     checks: tuple[str, ...] = ()
-    """What else is checked of each touched clip, by name: see ``checks.CLIP_CHECKS``."""
+    """What else is checked of each touched clip, by name: see ``sightings.CLIP_CHECKS``."""
 
 
 class Look(Protocol):
@@ -204,7 +204,7 @@ class Context:
 
 
 class Degradation(Protocol):
-    """One operator. Its factory is registered under the name of its aspect."""
+    """One operator. Its factory is registered under its name."""
 
     @property
     def info(self) -> DegradationInfo: ...

@@ -9,10 +9,10 @@
 
 ``image`` is an RGB picture of a chosen clip (``pixels`` may say another layout: in ``yuv420p``
 what is not changed stays exact); a picture of the same size and type is returned. ``severity`` is
-in (0, 1]: 1 is the full harm, and more of it never harms less. Both may also take ``number`` (which
-frame of the clip it is, from 0), ``seconds`` (since the clip's first frame), ``rng`` (a NumPy
-generator that is the same for the same film, clip and frame, whatever the order of work) and
-``clip_rng`` (one that starts the same in every frame of a clip, for what must not jump).
+in [0, 1]: 1 is the full harm, 0 is none, and more of it never harms less. Both may also take
+``number`` (which frame of the clip it is, from 0), ``seconds`` (since the clip's first frame),
+``rng`` (a NumPy generator that is the same for the same film, clip and frame, whatever the order of
+work) and ``clip_rng`` (one that starts the same in every frame of a clip, for what must not jump).
 Keyword-only parameters with defaults are options.
 
 A degradation may also be a function of other things:
@@ -81,7 +81,10 @@ F = TypeVar("F", bound=Callable[..., Any])
 MASKED = ("image", "mask", "severity")
 BESIDES = ("number", "seconds", "rng", "clip_rng")
 TIME, NEIGHBOUR = ("count", "severity"), ("image", "after", "severity")
-TAKEN = {TIME: ("rate", "rng"), NEIGHBOUR: ("number", "rng")}
+TAKEN: Mapping[tuple[str, ...], tuple[str, ...]] = {
+    TIME: ("rate", "rng"),
+    NEIGHBOUR: ("number", "rng"),
+}
 """What functions may take besides, where that is not BESIDES."""
 FORMS = (("image", "severity"), ("frame", "severity"), ("image",), MASKED, TIME, NEIGHBOUR)
 ANNOTATIONS = {"ndarray": "image", "NDArray": "image", "Image": "image", "float": "severity"}
@@ -163,7 +166,7 @@ def degradation(
 
 def _check_besides(name: str, form: tuple[str, ...], besides: Sequence[str], of: str) -> None:
     """Refuse at once what would be missing when the function is called."""
-    allowed = ("rng",) if of == "clips" else TAKEN.get(form, BESIDES)
+    allowed: tuple[str, ...] = ("rng",) if of == "clips" else TAKEN.get(form, BESIDES)
     for one in besides:
         if one not in allowed:
             taken = f"({', '.join(form)}, …) takes {', '.join(allowed)}"
