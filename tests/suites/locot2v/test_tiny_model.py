@@ -80,7 +80,9 @@ def results(ffmpeg: str, sample: Path, tmp_path_factory: pytest.TempPathFactory)
         ],
         check=True,
     )
-    model = speaking_model(folder / "model", "Here it is: ", everything(2), everything(4))
+    model = speaking_model(
+        folder / "model", "<think>It is calm.</think>", everything(2), everything(4)
+    )
     chat = ModelChoice("chat", "hf", str(model))
     item = Item("film", film, prompt="A bird flies. Then it lands.", groups={"model": "camera"})
     with RunStore(folder / "run", command="score") as store:
