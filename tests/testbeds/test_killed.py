@@ -65,6 +65,7 @@ def killed_after(files: int, pause: float, command: list[str], out: Path) -> boo
         child.wait(PATIENCE)
 
 
+@pytest.mark.slow
 def test_killed_at_random_and_started_again(corpus: Path, tmp_path: Path) -> None:
     whole, torn = tmp_path / "whole", tmp_path / "torn"
     subprocess.run(command(corpus, whole), check=True, capture_output=True, timeout=PATIENCE)

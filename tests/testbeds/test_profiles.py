@@ -26,6 +26,7 @@ def corpus(tmp_path: Path) -> Path:
     return path
 
 
+@pytest.mark.slow
 def test_a_profile_builds_and_its_testbed_is_verified(corpus: Path, tmp_path: Path) -> None:
     pulled("u2netp")
     bed = tmp_path / "bed"

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from screentest.core import BadOption, registry
+from screentest.core import BUILTIN_ASPECTS, BadOption, registry
 from screentest.models.roles import CHAT, role_entry, role_names
 from screentest.testing import (
     BrokenContract,
@@ -52,12 +52,19 @@ def test_all_our_judges(chat: list[str], tmp_path: Path) -> None:
     check_judge(*names, "contrast", models=chat)
 
 
-def test_all_our_degradations_and_placebos() -> None:
-    degradations, placebos = ours("degradation"), ours("placebo")
-    assert len(degradations) >= 10
+def test_the_papers_degradations_and_all_placebos() -> None:
+    # All operators of the families are on ladders in tests/testbeds/test_ladders.py.
+    placebos = ours("placebo")
     assert len(placebos) >= 5
-    check_degradation(*degradations)
+    check_degradation(*(aspect.value for aspect in BUILTIN_ASPECTS))
     check_placebo(*placebos)
+
+
+@pytest.mark.slow
+def test_all_our_degradations() -> None:
+    degradations = ours("degradation")
+    assert len(degradations) >= 60
+    check_degradation(*degradations)
 
 
 @pytest.mark.parametrize("check", [check_metric, check_judge, check_degradation, check_placebo])
