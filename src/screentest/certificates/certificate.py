@@ -245,8 +245,9 @@ def facts(certificate: Certificate) -> Iterator[tuple[str, str]]:
             f"{percent(order.first_share)}% of answers for the first video",
         )
     yield "With duration", _duration(certificate)
-    if certificate.trend.value is not None:
-        bins = certificate.trend.value
+    # With few durations the bins are of a few films, and their ρ is that of chance.
+    bins = certificate.trend.value
+    if bins is not None and certificate.duration.ok:
         words = f"ρ = {bins.correlation.value:.3f} over {len(bins.bins)} bins of pairs"
         yield "In the paper's bins", f"{words} (its p-value takes pairs for independent)"
     if certificate.filtered is not None:
@@ -272,7 +273,9 @@ def percent(share: float) -> str:
 
 def _duration(certificate: Certificate) -> str:
     found = certificate.duration
-    return f"ρ = {found.value} films" if found.value is not None else str(found.failure)
+    if found.failure is not None:
+        return found.failure.detail or found.failure.reason.value
+    return f"ρ = {found.value} films"
 
 
 def _doses(what: str, responses: Mapping[str, DoseResponse]) -> Iterator[tuple[str, str]]:

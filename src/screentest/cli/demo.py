@@ -63,10 +63,10 @@ def demo(
     show(*tables)
     print_indented(
         f"{len(built.testbed.pairs)} pairs were built; {len(built.testbed.skips)} could not be, "
-        f"each with its reason in {built.folder / 'testbed.json'}. Few pairs make wide "
-        "intervals: see the report.",
+        f"each with its reason in {built.folder / 'testbed.json'}.",
         indent=0,
     )
+    print_indented(_claims(made), indent=0)
     print_indented(NOT_SERVED, indent=0)
     console().print()
     print_indented(f"Open {page}", indent=0, style="bold")
@@ -140,6 +140,15 @@ def _judges_table(built: BuiltTestbed, made: Certificates) -> Table:
     note = "–: no answer from that judge; the report says why." if None in shares.values() else ""
     title = "How often each judge prefers the intact video, % (chance 50)"
     return Table("certificates", title, columns, rows, note)
+
+
+def _claims(made: Certificates) -> str:
+    """What may be said of the judges; of four films it is the same of all of them: nothing yet."""
+    said: dict[str, list[str]] = {}
+    for one in made.certificates:
+        said.setdefault(dict(made.facts(one.judge))["Judge"], []).append(one.judge)
+    words = "; ".join(f"{', '.join(judges)}: {claim}" for claim, judges in said.items())
+    return f"What four films prove, by the certificates: {words}."
 
 
 def _means(scores: Scores) -> Table:
