@@ -36,7 +36,7 @@ from screentest.testbeds.contract import (
     boundaries,
     film_of,
 )
-from screentest.testbeds.operators.following import ThingShapes, is_shown, must_name_things
+from screentest.testbeds.operators.tracker import ThingShapes, is_shown, must_name_things
 from screentest.testbeds.options import BuildOptions
 from screentest.testbeds.page import data_of
 from screentest.testbeds.sightings import has_colour

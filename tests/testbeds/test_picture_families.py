@@ -9,21 +9,21 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from screentest.core import Frame, Image, build
+from screentest.core import BUILTIN_ASPECTS, Frame, Image, build
 from screentest.core.registry import registry
 from screentest.models import Detection, ModelChoice, Models
 from screentest.testbeds.contract import Region, Rng
-from screentest.testbeds.masking import MaskDegradation
+from screentest.testbeds.masks import MaskDegradation
 from screentest.testbeds.operators.arithmetic import of_planes
 from screentest.testbeds.operators.pictures import contrast_table, partly
 from screentest.testbeds.sightings import ClipSample, check_region
 from screentest.video import Pixels
 
-MODULES = ("technical", "looks", "styles", "behind", "shapes", "hues")
+MODULES = ("technical", "looks", "styles", "backgrounds", "shapes", "hues")
 NAMES = [
     entry.name
     for entry in registry.entries("degradation")
-    if entry.factory.__module__.rpartition(".")[2] in MODULES
+    if entry.factory.__module__.rpartition(".")[2] in MODULES and entry.name not in BUILTIN_ASPECTS
 ]
 
 

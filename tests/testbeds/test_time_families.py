@@ -22,7 +22,7 @@ from screentest.testbeds.operators.orders import other_film, shown_instead
 from screentest.testbeds.options import BuildOptions
 from screentest.testbeds.sources import Extractor
 from screentest.testbeds.testbed import Testbed, draw_evenly
-from screentest.testbeds.timing import FrameStore, retimed, with_later
+from screentest.testbeds.timeline import FrameStore, retimed, with_later
 from screentest.testbeds.verify import verify_testbed
 from screentest.video import survey
 from tests.testbeds.stage import ALL, QUICK

@@ -17,7 +17,7 @@ from pydantic import AfterValidator
 
 from screentest.core.errors import NoValue
 from screentest.core.outcome import Reason
-from screentest.models.chat.declining import declining
+from screentest.models.chat.refusals import declining
 
 
 def _grounds(text: str) -> str:

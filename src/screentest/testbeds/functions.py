@@ -63,9 +63,9 @@ from screentest.testbeds.contract import (
     pieces,
     share_of,
 )
-from screentest.testbeds.masking import MaskDegradation, mask_kind
+from screentest.testbeds.masks import MaskDegradation, mask_kind
 from screentest.testbeds.operators.shared import changed_clips
-from screentest.testbeds.timing import (
+from screentest.testbeds.timeline import (
     NEEDS,
     NeedingDegradation,
     NeighbourDegradation,

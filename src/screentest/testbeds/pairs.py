@@ -33,7 +33,7 @@ from screentest.testbeds.contract import (
     film_of,
 )
 from screentest.testbeds.intact import as_data, load_intact, timed_script, video_file, video_name
-from screentest.testbeds.operators.following import must_name_things
+from screentest.testbeds.operators.tracker import must_name_things
 from screentest.testbeds.options import BuildOptions, Rung
 from screentest.testbeds.testbed import Pair, Touched
 from screentest.video import Keep, SplicedVideo, VideoPart, splice

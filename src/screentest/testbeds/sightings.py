@@ -18,7 +18,7 @@ from screentest.core import Image, NoValue
 from screentest.core.registry import registry
 from screentest.models import Models
 from screentest.testbeds.contract import Details, Region
-from screentest.testbeds.operators.following import Box, boxes_of, overlap
+from screentest.testbeds.operators.tracker import Box, boxes_of, overlap
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

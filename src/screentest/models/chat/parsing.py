@@ -18,8 +18,8 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 from screentest.core import NoValue, Reason
-from screentest.models.chat.declining import conditional, declining
 from screentest.models.chat.messages import SEEN, ChatAnswer, ChatRequest, ModelReply, repair
+from screentest.models.chat.refusals import conditional, declining
 
 if TYPE_CHECKING:
     from pydantic import BaseModel

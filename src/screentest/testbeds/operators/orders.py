@@ -27,7 +27,7 @@ from screentest.testbeds.contract import (
 )
 from screentest.testbeds.functions import degradation
 from screentest.testbeds.operators.shared import CaptionedClip
-from screentest.testbeds.timing import retimed
+from screentest.testbeds.timeline import retimed
 from screentest.video import Keep, Pixels, Reencode, VideoPart, sample_frames, survey
 
 if TYPE_CHECKING:

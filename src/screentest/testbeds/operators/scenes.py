@@ -20,7 +20,7 @@ from screentest.testbeds.contract import (
     share_of,
 )
 from screentest.testbeds.operators.shared import CaptionedClip, changed_clips
-from screentest.testbeds.timing import must_move
+from screentest.testbeds.timeline import must_move
 from screentest.video import FrameFunction, Keep, Pixels, VideoPart
 
 if TYPE_CHECKING:

@@ -22,18 +22,18 @@ from screentest.testbeds.contract import (
     Unfit,
     share_of,
 )
-from screentest.testbeds.operators.following import (
-    Box,
-    Follower,
-    ThingShapes,
-    is_shown,
-    is_told_apart,
-)
 from screentest.testbeds.operators.shared import (
     blended,
     changed_clips,
     coloured_things,
     painted_over,
+)
+from screentest.testbeds.operators.tracker import (
+    Box,
+    Follower,
+    ThingShapes,
+    is_shown,
+    is_told_apart,
 )
 from screentest.video import FrameFunction, Pixels, VideoPart, frame_by_frame
 

@@ -26,12 +26,12 @@ from screentest.testbeds.contract import (
     Rng,
     Unfit,
 )
-from screentest.testbeds.operators.following import ThingShapes, is_shown, is_told_apart
 from screentest.testbeds.operators.shared import (
     changed_clips,
     coloured_things,
     must_have_foreground,
 )
+from screentest.testbeds.operators.tracker import ThingShapes, is_shown, is_told_apart
 from screentest.video import FrameFunction, Pixels, VideoPart
 
 if TYPE_CHECKING:
