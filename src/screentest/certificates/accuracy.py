@@ -325,9 +325,7 @@ def _by_operator(judgements: Sequence[Judgement]) -> dict[str, list[Judgement]]:
 
 
 def _by_aspect(judgements: Sequence[Judgement]) -> dict[Aspect, list[Judgement]]:
-    found: dict[Aspect, list[Judgement]] = {}
-    for aspect in all_aspects():
-        own = [one for one in judgements if one.case.aspect is aspect]
-        if own:
-            found[aspect] = own
-    return found
+    found: dict[Aspect, list[Judgement]] = {aspect: [] for aspect in all_aspects()}
+    for one in judgements:
+        found.setdefault(one.case.aspect, []).append(one)
+    return {aspect: own for aspect, own in found.items() if own}

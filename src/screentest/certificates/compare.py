@@ -74,7 +74,7 @@ def _counted(run: RunReader, testbed: str) -> set[str]:
     cases = [
         case
         for case in read_abouts(run)
-        if case["kind"] == PairKind.DEGRADATION.value and not case.get("change")
+        if case["kind"] not in (None, PairKind.PLACEBO.value) and not case.get("change")
     ]
 
     def place(case: Mapping[str, Any]) -> tuple[str, str, str]:

@@ -21,6 +21,9 @@ from typing import Annotated, Any, ClassVar, Final
 from screentest.core.registry import register, registry
 
 KIND: Final = "aspect"
+PEOPLE: Final = "people/"
+"""How the name of an aspect begins that people somewhere were asked about, in words of theirs. It
+is not registered: nothing is built or annotated for it, but judges are held against the answers."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +61,7 @@ class Aspect(str):
         found = _objects.get(name)
         if found is not None:
             return found
-        if name not in registry.names(KIND):
+        if not _is_peoples(name) and name not in registry.names(KIND):
             raise ValueError(f"{name!r} is not an aspect: none of that name is registered")
         return _objects.setdefault(str(name), super().__new__(cls, name))
 
@@ -74,10 +77,12 @@ class Aspect(str):
         >>> Aspect.TECHNICAL_QUALITY.title
         'technical quality'
         """
-        return self.value.replace("_", " ")
+        return self.value.removeprefix(PEOPLE).replace("_", " ")
 
     @property
     def info(self) -> AspectInfo:
+        if _is_peoples(self.value):
+            return AspectInfo(f"Which of the two videos people prefer, asked about: {self.title}.")
         found: AspectInfo = registry.build(KIND, self.value).thing
         return found
 
@@ -98,6 +103,11 @@ class Aspect(str):
 
 
 _objects: dict[str, Aspect] = {}
+_LONGEST: Final = 80
+
+
+def _is_peoples(name: str) -> bool:
+    return name.startswith(PEOPLE) and len(PEOPLE) < len(name) <= _LONGEST and name.isprintable()
 
 
 _LOOK_AGAIN: Final = "If both seem alike, look again for the passage in which they differ."
@@ -222,7 +232,14 @@ def all_aspects() -> list[Aspect]:
 
 
 class PairKind(StrEnum):
-    """What was done to the second video of a pair: harm, or something that changes nothing."""
+    """What was done to the second video of a pair."""
 
     DEGRADATION = "degradation"
     PLACEBO = "placebo"
+    PREFERENCE = "preference"
+    """Nothing: they are two videos of one prompt, of which people prefer the first."""
+
+    @property
+    def has_answer(self) -> bool:
+        """Whether one of the two videos is the better one, so that a judge can be right."""
+        return self is not PairKind.PLACEBO

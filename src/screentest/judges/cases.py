@@ -130,8 +130,8 @@ def read_abouts(run: RunReader) -> list[dict[str, Any]]:
 
 
 def strongest(cases: Iterable[Case]) -> list[Case]:
-    """The degraded pairs at the strongest rung of each source and degradation."""
-    ladder = [case for case in cases if case.kind is PairKind.DEGRADATION]
+    """The pairs with a better video, at the strongest rung of each source and degradation."""
+    ladder = [case for case in cases if case.kind is not None and case.kind.has_answer]
     top: dict[tuple[str, str], tuple[float, int]] = {}
     for case in ladder:
         place = (case.cluster, case.name)

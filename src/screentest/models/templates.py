@@ -260,6 +260,8 @@ class Prompts:
 
         ``hinted`` adds what harm looks like: for the probe alone.
         """
+        if not self._has(f"{DEFINITIONS}/{aspect}"):  # people's own words for an aspect
+            return Trusted(aspect.info.definition)
         names = [f"{DEFINITIONS}/{aspect}"]
         if hinted and self._has(f"{HINTS}/{aspect}"):
             names.append(f"{HINTS}/{aspect}")

@@ -66,6 +66,8 @@ class Finding:
     """Films on which a judge that is right in three of four is found four times in five."""
     placebo: float | None = None
     """How often the same films' untouched copies were preferred to harmless edits."""
+    unit: str = "film"
+    """What is counted in ``films``: with people's votes it is the prompt."""
 
     @property
     def more(self) -> int:
@@ -77,7 +79,7 @@ class Finding:
         """The claim as a person reads it."""
         if self.claim is not Claim.CANNOT_TELL:
             return self.claim.value
-        many = f"{self.more} more film{'s are' if self.more != 1 else ' is'} needed"
+        many = f"{self.more} more {self.unit}{'s are' if self.more != 1 else ' is'} needed"
         return f"{self.claim.value}: {many}"
 
 
@@ -86,7 +88,11 @@ Points = Mapping[str, float]
 
 
 def claims(
-    groups: Sequence[Points], placebos: Sequence[Points] = (), *, level: float = LEVEL
+    groups: Sequence[Points],
+    placebos: Sequence[Points] = (),
+    *,
+    level: float = LEVEL,
+    unit: str = "film",
 ) -> list[Finding]:
     """One finding for each group, corrected together.
 
@@ -105,7 +111,8 @@ def claims(
         else:
             claim = Claim.CHANCE if films >= needed else Claim.CANNOT_TELL
         mean = sum(points.values()) / films if films else None
-        findings.append(Finding(claim, films, mean, p, needed, _placebo_rate(points, fair)))
+        placebo = _placebo_rate(points, fair)
+        findings.append(Finding(claim, films, mean, p, needed, placebo, unit))
     return findings
 
 
