@@ -30,6 +30,7 @@ from screentest.core import BadOption, LedgerClient, NoValue, Reason, UserError
 from screentest.core.registry import Built, Entry, registry
 from screentest.core.signature import Signature, read_options, split_options, write_options
 from screentest.models import weights
+from screentest.models.memory import Memory, remembered
 from screentest.models.remote import remote_backend
 from screentest.models.roles import CHAT, role_entry, role_names
 
@@ -143,6 +144,11 @@ class Models:
         self._device = device
         self._built: dict[tuple[str, str], Built[Any]] = {}
         self._paying: tuple[LedgerClient, Prices | None] | None = None
+        self._memory: Memory | None = None
+
+    def remember(self) -> None:
+        """From now on, keep what models said of a picture for those who ask the same again."""
+        self._memory = self._memory or Memory()
 
     def attach(self, ledger: LedgerClient, prices: Prices | None = None) -> None:
         """Write the paid calls of all backends into ``ledger``, at these prices."""
@@ -236,7 +242,9 @@ class Models:
 
     def role(self, name: str) -> Any:
         """The backend for a role, ready to use."""
-        return self._load(*_role_and_use(name)).thing
+        role, use = _role_and_use(name)
+        thing = self._load(role, use).thing
+        return thing if self._memory is None else remembered(role, thing, self._memory)
 
     def signature(self, name: str) -> Signature:
         """What numbers depend on through this role: backend, model, options, weights."""

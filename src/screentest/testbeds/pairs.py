@@ -89,6 +89,7 @@ class _OperatorRun:
         film = film_of(video, timed_script(task.item), task.facts)
         # Kept in this process from task to task: loading models takes long.
         models = open_tools(Settings(models=options.models, device=options.device)).models
+        models.remember()
         rng = Rng.of(options.seed, task.item.id, self._built.spec.name)
         self._context = Context(film, rng, models)
         self._folder = path.parent
