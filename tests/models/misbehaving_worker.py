@@ -53,6 +53,7 @@ BEFORE_GREETING = {
     "greet_missing": lambda _: say(
         {"screentest": 1, "error": {"reason": "missing_model", "message": "no weights at w.pth"}}
     ),
+    "greet_with_list": lambda _: say({"screentest": 1, "error": {"reason": ["missing_model"]}}),
     "greet_late": lambda _: time.sleep(1.0),
     "greet_after_chatter": lambda _: raw("Loading checkpoint shards: 100%\nwarning: [x]\n"),
     "greet_after_flood": lambda _: [raw("x" * 1000 + "\n") for _ in range(3000)],
@@ -75,6 +76,15 @@ def crash_once(request, note):
 def answer(request, result):
     say({"id": request["id"], "result": result})
     return True
+
+
+def terabytes(request):
+    """An array whose header says 1 TB."""
+    header = b"{'descr': '<f4', 'fortran_order': False, 'shape': (274877906944,), }"
+    header += b" " * (117 - len(header)) + b"\n"
+    whole = b"\x93NUMPY\x01\x00" + len(header).to_bytes(2, "little") + header
+    Path(request["folder"], "a.npy").write_bytes(whole)
+    return answer(request, {"npy": "a.npy"})
 
 
 def in_pieces(request, note):
@@ -105,6 +115,21 @@ ON_REQUEST = {
     "huge_line": lambda request, note: raw("{" + "x" * (3 << 20)) or forever(),
     "half_line": lambda request, note: raw('{"id": 1, "resu') or forever(),
     "half_line_and_die": lambda request, note: raw('{"id": 1, "resu') or os._exit(0),
+    "dead_with_child": lambda request, note: sleeping_child(note) or os._exit(5),
+    "key_twice": lambda request, note: (
+        raw(f'{{"id": {request["id"]}, "result": 0.1, "result": 0.9}}\n') or True
+    ),
+    "digits": lambda request, note: answer(request, 10**400),
+    "nested": lambda request, note: (
+        raw(f'{{"id": {request["id"]}, "result": {"[" * 900 + "]" * 900}}}\n') or True
+    ),
+    "says_list": lambda request, note: (
+        say({"id": request["id"], "error": {"reason": [], "message": "no"}}) or True
+    ),
+    "terabytes": lambda request, note: terabytes(request),
+    "circle": lambda request, note: (
+        Path(request["folder"], "a.npy").symlink_to("a.npy") or answer(request, {"npy": "a.npy"})
+    ),
     "in_pieces": in_pieces,
     "chatter": lambda request, note: raw("step 1\n\n[0.1, 0.2]\n  done\r\n"),
     "flood": lambda request, note: [raw("x" * 1000 + "\n") for _ in range(5000)] and None,

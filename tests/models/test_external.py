@@ -158,6 +158,7 @@ class TestGreeting:
             ("greet_incomplete", Reason.UNPARSABLE, "version"),
             ("greet_wrong_types", Reason.UNPARSABLE, "roles"),
             ("greet_missing", Reason.MISSING_MODEL, "no weights at w.pth"),
+            ("greet_with_list", Reason.MISSING_MODEL, "no reason given"),
         ],
     )
     def test_it_is_a_typed_reason(self, misbehave, way: str, reason: Reason, said: str):
@@ -206,6 +207,13 @@ class TestRequests:
             ("exit", Reason.CRASHED, "out of memory"),
             ("half_line_and_die", Reason.CRASHED, '"resu'),
             ("closes_output", Reason.CRASHED, "closed its output"),
+            ("dead_with_child", Reason.CRASHED, "exit code 5"),
+            ("key_twice", Reason.UNPARSABLE, "a key is given twice"),
+            ("digits", Reason.UNPARSABLE, "a finite number"),
+            ("nested", Reason.UNPARSABLE, "without end"),
+            ("terabytes", Reason.UNPARSABLE, "a.npy"),
+            ("circle", Reason.UNPARSABLE, "a.npy"),
+            ("says_list", Reason.CRASHED, "no"),
             ("garbage", Reason.UNPARSABLE, "not a message"),
             ("not_utf8", Reason.UNPARSABLE, "not a message"),
             ("wrong_id", Reason.UNPARSABLE, "answered 8 when asked 1"),
@@ -368,6 +376,8 @@ class TestLeavings:
     def test_keys_are_not_handed_on(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
         seen = tmp_path / "environment"
         monkeypatch.setenv("OPENAI_API_KEY", "sk-secret")
+        monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", "sk-secret")
+        monkeypatch.setenv("PGPASSWORD_OF_DB_PASSWORD", "sk-secret")
         monkeypatch.setenv("HARMLESS", "yes")
         script = tmp_path / "worker.py"
         script.write_text(

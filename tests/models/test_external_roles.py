@@ -13,6 +13,7 @@ import pytest
 
 from screentest.core import NoValue, Reason
 from screentest.models import Detection, ModelChoice, Models
+from screentest.models.external.protocol import plane, unit_rows
 from screentest.models.roles import role_names
 
 SCRIPT = Path(__file__).with_name("every_role_worker.py")
@@ -168,3 +169,19 @@ def test_what_is_no_picture_is_not_even_sent(models: Models):
         models.role("flow").flow([(FRAMES[0], FRAMES[1][:-1])])
     with pytest.raises(ValueError, match="no frames"):
         models.role("technical").score([])
+
+
+@pytest.mark.parametrize("number", [1e300, np.longdouble("1e4000"), 3e39])
+def test_numbers_beyond_32_bits_are_no_value(number: Any):
+    """As 32 bits they are infinite, and a row of them would point nowhere."""
+    with pytest.raises(NoValue, match="finite in 32 bits"):
+        unit_rows(np.full((2, 4), number), 2)
+    with pytest.raises(NoValue, match="finite in 32 bits"):
+        plane(np.full((2, 4), number), (2, 4))
+
+
+@pytest.mark.parametrize("size", [1e30, 1e-30, 1e-44])
+def test_long_and_short_rows_have_a_direction(size: float):
+    """Their squares are not numbers of 32 bits."""
+    rows = unit_rows(np.array([[size, 0], [size, -size]], np.float32), 2)
+    assert rows == pytest.approx(np.array([[1, 0], [0.5**0.5, -(0.5**0.5)]]))

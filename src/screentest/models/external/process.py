@@ -27,7 +27,11 @@ _KEPT_LINES = 30
 _KEPT_WIDTH = 500
 _UNASKED = 64
 """Messages that may wait unread; more means that the worker talks without being asked."""
-_SECRET_ENDS = ("_API_KEY", "_SECRET")
+_LOOK = 0.5
+"""Seconds between two looks whether it lives: a child of it may keep its output open."""
+_LAST_WORDS = 1.0
+"""Seconds for what a dead worker said to come through the pipe."""
+_SECRET_ENDS = ("_KEY", "_SECRET", "_PASSWORD")
 
 
 class WorkerEnded(NoValue):
@@ -78,7 +82,7 @@ class WorkerProcess:
     def receive(self, deadline: float, what: str) -> dict[str, Any]:
         """The next message before ``deadline`` (of time.monotonic); NoValue where none comes."""
         try:
-            message = self._messages.get(timeout=max(0.0, deadline - time.monotonic()))
+            message = self._next(deadline)
         except queue.Empty:
             raise NoValue(
                 Reason.TIMED_OUT,
@@ -92,6 +96,21 @@ class WorkerProcess:
         if isinstance(message, NoValue):
             raise message
         return message
+
+    def _next(self, deadline: float) -> dict[str, Any] | NoValue | None:
+        """What came next; None where the worker is gone, queue.Empty where the time is up."""
+        while True:
+            left = deadline - time.monotonic()
+            dead = not self.alive
+            try:
+                return self._messages.get(
+                    timeout=max(0.0, min(left, _LAST_WORDS if dead else _LOOK))
+                )
+            except queue.Empty:
+                if dead:
+                    return None
+                if left <= _LOOK:
+                    raise
 
     def last_words(self) -> str:
         """What the worker wrote last that was not a message, for errors."""

@@ -75,7 +75,9 @@ def read_message(line: bytes) -> dict[str, Any]:
     0.5
     """
     try:
-        message = json.loads(line.decode(), parse_constant=_no_constant)
+        message = json.loads(
+            line.decode(), parse_constant=_no_constant, object_pairs_hook=_no_key_twice
+        )
     except (UnicodeDecodeError, ValueError, RecursionError) as error:
         raise unreadable(f"a line of the worker is not a message ({error})", line) from None
     if not isinstance(message, dict):  # pragma: no cover - a line that starts with { is an object
@@ -87,7 +89,7 @@ def read_hello(message: Mapping[str, Any]) -> Hello:
     """The greeting; NoValue where it is another kind of message or another protocol."""
     if "screentest" not in message:
         raise unreadable("the worker did not greet first", json.dumps(message).encode())
-    if message["screentest"] != PROTOCOL:
+    if message["screentest"] != PROTOCOL or isinstance(message["screentest"], bool):
         raise NoValue(
             Reason.MISSING_MODEL,
             f"the worker speaks protocol {message['screentest']!r}, and this is {PROTOCOL}",
@@ -124,7 +126,8 @@ def read_error(error: object, *, otherwise: Reason) -> NoValue:
     if not isinstance(error, dict):
         return NoValue(otherwise, f"the worker says: {str(error)[:2000]}")
     named = error.get("reason")
-    reason = Reason(named) if named in set(Reason) else otherwise
+    known = isinstance(named, str) and named in set(Reason)
+    reason = Reason(named) if known else otherwise
     said = str(error.get("message", "no reason given"))[:2000]
     return NoValue(reason, f"the worker says: {said}", advice=str(error.get("advice", ""))[:500])
 
@@ -151,17 +154,30 @@ def _no_constant(name: str) -> NoReturn:
     raise ValueError(f"{name} is not a number")
 
 
+def _no_key_twice(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    found = dict(pairs)
+    if len(found) != len(pairs):
+        raise ValueError("a key is given twice")
+    return found
+
+
 def number(found: object, low: float = -math.inf, high: float = math.inf) -> float:
     """A finite number in range.
 
     >>> number(0.5, 0, 1)
     0.5
     """
-    if isinstance(found, bool) or not isinstance(found, (int, float)) or not math.isfinite(found):
+    if isinstance(found, bool) or not isinstance(found, (int, float)):
         raise unfit(found, "a finite number")
-    if not low <= found <= high:
+    try:
+        value = float(found)
+    except OverflowError:  # a whole number of hundreds of digits
+        value = math.inf
+    if not math.isfinite(value):
+        raise unfit(found, "a finite number")
+    if not low <= value <= high:
         raise unfit(found, f"a number from {low:g} to {high:g}")
-    return float(found)
+    return value
 
 
 def whole_number(found: object) -> int:
@@ -184,9 +200,14 @@ def several(found: object, count: int) -> list[Any]:
 
 def plane(found: object, shape: tuple[int, ...]) -> NDArray[np.float32]:
     """A finite array of that shape."""
-    if not isinstance(found, np.ndarray) or found.shape != shape or not np.isfinite(found).all():
+    if not isinstance(found, np.ndarray) or found.shape != shape:
         raise unfit(found, f"a finite array of shape {shape}")
-    return found.astype(np.float32)
+    with np.errstate(over="ignore"):
+        single = found.astype(np.float32)
+    # Looked at now: what is finite in more bits may be infinite in these.
+    if not np.isfinite(single).all():
+        raise unfit(found, f"an array of shape {shape} whose numbers are finite in 32 bits")
+    return single
 
 
 def picture(found: object, like: Image) -> Image:
@@ -213,7 +234,8 @@ def unit_rows(found: object, count: int) -> Vectors:
     if not isinstance(found, np.ndarray) or found.ndim != 2 or len(found) != count:
         raise unfit(found, f"an array of {count} rows")
     rows = plane(found, found.shape)
-    lengths = np.linalg.norm(rows, axis=1, keepdims=True)
+    # In 64 bits, where the squares of no number of 32 bits are infinite or nothing.
+    lengths = np.linalg.norm(rows.astype(np.float64), axis=1, keepdims=True)
     if not (lengths > 0).all():
         raise unfit(found, "rows that are not all zeros")
     return np.asarray(rows / lengths, np.float32)
@@ -281,12 +303,18 @@ class Exchange:
 
     def read(self, value: Any) -> Any:
         """A worker's result with its arrays in place."""
+        try:
+            return self._read(value)
+        except RecursionError:
+            raise unfit("lists in lists without end", "a result that can be read") from None
+
+    def _read(self, value: Any) -> Any:
         if isinstance(value, dict):
             if set(value) == {KEY}:
                 return self._array(value[KEY])
-            return {key: self.read(item) for key, item in value.items()}
+            return {key: self._read(item) for key, item in value.items()}
         if isinstance(value, list):
-            return [self.read(item) for item in value]
+            return [self._read(item) for item in value]
         return value
 
     def _array(self, name: object) -> np.ndarray[Any, Any]:
@@ -300,7 +328,8 @@ class Exchange:
                 found = np.load(file, allow_pickle=False)
             if not isinstance(found, np.ndarray) or found.dtype.kind not in "biuf":
                 raise ValueError("it holds no array of numbers")
-        except (OSError, ValueError, EOFError) as error:
+        # MemoryError: its header says terabytes; RuntimeError: a link that leads to itself.
+        except (OSError, ValueError, EOFError, MemoryError, RuntimeError) as error:
             raise NoValue(
                 Reason.UNPARSABLE,
                 f"cannot read the worker's array {str(name)!r}: {error}",

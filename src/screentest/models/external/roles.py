@@ -155,7 +155,7 @@ class ExternalAesthetic(External):
         if not images:
             return np.zeros(0, np.float32)
         found = several(self._ask("score", images=_checked(images)), len(images))
-        return np.array([number(one) for one in found], np.float32)
+        return plane(np.array([number(one) for one in found]), (len(images),))
 
 
 class ExternalTechnical(External):
