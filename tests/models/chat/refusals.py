@@ -131,6 +131,8 @@ SCORES = {
         "4. The frames could not be loaded.",
         "I would say 4, if I could see the frames.",
         "Score: 3. This is just a guess.",
+        "Score: 3 (random)",
+        "Rating: 4 (hypothetical)",
     ],
     "fr": ["Score: 4 (au hasard, aucune image n'a été fournie)"],
     "de": ["Score: 4 (Platzhalter, das Video konnte nicht geladen werden)"],
@@ -244,8 +246,13 @@ MORE_REASONS = [
     "视频没有上传成功。",
     "图片缺失，我随便选一个。",
     "我看不到任何画面。",
+    "N/A - images not provided",
+    "I am declining to evaluate this content.",
+    "Les vidéos ne s'affichent pas chez moi, je choisis donc la première.",
+    "Choix aléatoire faute d'images.",
+    "Mangels Bildern willkürlich entschieden.",
 ]
-"""In any of the six languages; written after the rules, which missed 45 of these 75 at first."""
+"""In any of the six languages; written after the rules, which missed 50 of these 80 at first."""
 
 MORE_HONEST_REASONS = [
     "The first video has flickering frames and the colours shift.",
@@ -333,6 +340,8 @@ HONEST_YES_NO = {
     "I can't see any cat in the frames. [NO] No cat appears.": False,
     "If the glass had fallen, it would have broken. It did not fall. [NO]": False,
     "No, the man does not open the door.": False,
+    "Yes, the picture on the wall falls down.": True,
+    "No, nobody falls; the ladder is held.": False,
     "Conclusion: [YES] A girl walks. If she stopped, the camera would too.": True,
     "[NO] On ne voit aucun chat dans la vidéo.": False,
     "[YES] Das Video zeigt, wie der Hund läuft.": True,

@@ -59,6 +59,7 @@ _ENGLISH = (
     r"|accessible|transmitted|opened)\b",
     rf"\bno (?:\w+ )?{_FILMS} (?:attached|provided|sent|included|uploaded|received|supplied"
     rf"|available)\b",
+    rf"\b{_FILMS} not (?:provided|attached|supplied|received|uploaded|transmitted|sent)\b",
     rf"\bthere (?:are|were|is|was|aren['’]t|weren['’]t) (?:no|not any"
     rf"|any) (?:\w+ )?{_FILMS} (?:attached|provided"
     r"|included|to (?:look at|see|judge|compare|evaluate|view)|in (?:this|the"
@@ -134,6 +135,9 @@ _ENGLISH_WHATEVER = (
     r"|reached)\b|\binternal server error\b",
     r"\b(?:answer|choice|verdict|score|pick|decision|rating) (?:is|was) (?:\w+ly )?(?:arbitrary"
     r"|random|a guess|made up|invented|a placeholder|meaningless)\b",
+    r"\((?:purely |just |only |completely )?(?:random|arbitrary|hypothetical|made[- ]up|invented"
+    r"|guess(?:ed|work)?|dummy|placeholder|default)\)",
+    r"\b(?:i['’]m|i am|we['’]re|we are) (?:declining|refusing)\b",
     r"\b(?:flipped|tossed|tossing|flipping) a coin\b|\bcoin (?:flip|toss)\b",
     r"\b(?:not|n['’]t) (?:have |enough )*(?:enough|sufficient) information to (?:compare|judge"
     r"|evaluate|rate|decide|answer)",
@@ -187,6 +191,8 @@ _FRENCH = (
     rf"|\b{_FR} ne me sont pas",
     r"\ben tant que mod[èe]le (?:de langage|textuel|linguistique)",
     rf"\bne dispose pas {_FR_THE}{_FR}",
+    rf"{_FR} ne s['’](?:affich|ouvr|charg)\w+ pas\b(?! (?:bien|correctement|assez))",
+    rf"\b(?:faute|en l['’]absence) d['’e]\s?{_FR}",
 )
 _FRENCH_WHATEVER = (
     r"(?:ne|n['’])\s*(?:peux|pouvons|puis|suis"
@@ -194,6 +200,7 @@ _FRENCH_WHATEVER = (
     r"(?:[ée]valuer|comparer|juger|r[ée]pondre|(?:vous )?aider|d[ée]terminer|noter|fournir"
     r"|donner suite|donner (?:de|un)|me prononcer)",
     r"\b(?:dois|devons|suis oblig[ée]e?) (?:de )?(?:refuser|d[ée]cliner)\b|\bje refuse\b",
+    r"\b(?:choix|r[ée]ponse|s[ée]lection|verdict|note) (?:al[ée]atoire|arbitraire)\b(?! d)",
     r"\b(?:au hasard|al[ée]atoirement|r[ée]ponse fictive|valeur fictive|[àa] titre d['’]exemple"
     r"|je devine|arbitrairement)\b",
 )
@@ -344,13 +351,14 @@ def _language(known_by: str, material: Iterable[str], whatever: Iterable[str]) -
 _LANGUAGES = (
     _language("", (*_ENGLISH, *_ENGLISH_CONDITIONS), _ENGLISH_WHATEVER),
     _language(
-        r"\b(?:je|ne|pas|les|des|aucune?|est|au|veuillez|merci|si|impossible|n['’]|j['’])",
+        r"\b(?:je|ne|pas|les|des|aucune?|est|au|veuillez|merci|si|impossible|faute|choix"
+        r"|n['’]|j['’]|d['’]|l['’])",
         _FRENCH,
         _FRENCH_WHATEVER,
     ),
     _language(
         r"\b(?:ich|nicht|die|das|der|keine?n?|es|wurden?|bitte|geraten|platzhalter|wenn|falls"
-        r"|sofern)\b",
+        r"|sofern|mangels|leider|willk[üu]rlich|zuf[äa]llig|beispielhaft)\b",
         _GERMAN,
         _GERMAN_WHATEVER,
     ),
@@ -374,7 +382,10 @@ _WHETHER = (
 _IF = re.compile(
     "".join(f"(?<!{word} )" for word in _WHETHER.split())
     + r"\bif\b|\b(?:unless|assuming|supposing|provided that|in case)\b"
-    r"|\b(?:falls|sofern|vorausgesetzt)\b|[,;(] (?:wenn|si)\b|\b(?:à condition que|siempre que)\b"
+    # Things fall in English films.
+    r"|\bfalls (?:es|ich|sie|er|man|wir|die|das|der|den|dem|eine?[rns]?|keine?[rns]?|diese?[rns]?"
+    r"|beide|mir|dies|alle|nur|nicht)\b"
+    r"|\b(?:sofern|vorausgesetzt)\b|[,;(] (?:wenn|si)\b|\b(?:à condition que|siempre que)\b"
     r"|如果|假如|倘若|もし|仮に|であれば",
     re.IGNORECASE,
 )
