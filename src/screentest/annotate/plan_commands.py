@@ -153,6 +153,8 @@ def translate(
         opened(place, store) as database,
         RunStore(run, command="annotate translate", arguments={"to": to}) as ledger,
     ):
+        # What has no translation yet is asked for at every start, and so asked anew.
+        ledger.ledger.asks_again = True
         if hasattr(chat, "attach"):
             chat.attach(ledger.ledger, Prices())
         done = translate_prompts(

@@ -13,10 +13,11 @@ from __future__ import annotations
 
 import math
 import random
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from fractions import Fraction
+from functools import partial
 from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
@@ -55,6 +56,9 @@ class Query:
     """What the ledger calls it; empty: the name of the template."""
     sampling: Sampling = GREEDY
     """As the paper that asks it samples: each package keeps its own settings beside its queries."""
+    check: Callable[[Any, Any], object] | None = None
+    """Whether an answer makes sense for the slots of its question: called with both, it raises
+    ValueError, which says what is wrong. The model is told, once, and may answer anew."""
 
     def request(
         self, prompts: Prompts, slots: Slots, *, repeat: int = 0, sampling: Sampling | None = None
@@ -69,6 +73,7 @@ class Query:
             sampling=sampling or self.sampling,
             use=use,
             repeat=repeat,
+            check=None if self.check is None else partial(self.check, slots),
         )
 
     def ask(

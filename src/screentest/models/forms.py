@@ -29,6 +29,15 @@ def _grounds(text: str) -> str:
     return text
 
 
+def _said(text: str) -> str:
+    if not text.strip():
+        raise ValueError("must not be blank")
+    return text
+
+
+Said: TypeAlias = Annotated[str, AfterValidator(_said)]
+"""A text that is not blank."""
+
 Grounds: TypeAlias = Annotated[str, AfterValidator(_grounds)]
 """Why the model answers as it does. One that gives no reason, or says that it guesses, has not
 answered."""

@@ -17,7 +17,7 @@ from typing import Any
 from pydantic import BaseModel, Field
 
 from screentest.core.codec import to_json
-from screentest.core.errors import BadOption, NoValue
+from screentest.core.errors import BadOption
 from screentest.core.frames import Filter, Frame
 from screentest.core.item import Clip, Item
 from screentest.core.outcome import Outcome, Reason, attempt
@@ -25,6 +25,7 @@ from screentest.core.signature import Signature
 from screentest.models import Models
 from screentest.models.ask import Frames, Query, send
 from screentest.models.chat.messages import ChatRequest
+from screentest.models.forms import Said
 from screentest.models.roles import Chat
 from screentest.models.templates import Prompts, Slot
 from screentest.run import Job, TaskResults
@@ -56,7 +57,7 @@ class FilmTask:
 class CaptionText(BaseModel):
     """The answer that holds a caption."""
 
-    caption: str = Field(min_length=1, max_length=LONGEST_CAPTION)
+    caption: Said = Field(max_length=LONGEST_CAPTION)
 
 
 DESCRIBE = Query(CAPTION, CaptionText, use="slvm.caption")
@@ -137,10 +138,7 @@ def _frames(video: Path, clip: Clip) -> Iterator[Frame]:
 
 
 def _caption(answer: Outcome[CaptionText]) -> dict[str, str]:
-    text = " ".join(answer.unwrap().caption.split())
-    if not text:
-        raise NoValue(Reason.UNPARSABLE, "the answer holds no caption")
-    return {"caption": text}
+    return {"caption": " ".join(answer.unwrap().caption.split())}
 
 
 def _model(settings: Settings, use: str) -> str:

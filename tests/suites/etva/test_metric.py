@@ -231,9 +231,30 @@ def test_gating_asks_on_where_the_first_answer_is_not_known(film: Item) -> None:
     judge = saying(("Is there a fox", "perhaps"))
     with scoring(well_behaved(judge)) as (score, server):
         outcomes = score(film, "etva:writer=rules,gating=true,knowledge=false")
-        assert len(server.asked) == ASKED
+        assert len(server.asked) == ASKED + 1  # one is sent back, in vain
     assert outcomes["score"].unwrap().details["gated"] == 0
     assert value(outcomes["coverage"]) == pytest.approx(4 / 5)
+
+
+@pytest.mark.parametrize(("compat", "calls", "score"), [("strict", 1, 1.0), ("upstream", 0, 0.8)])
+def test_an_answer_without_its_token_is_sent_back_once(
+    film: Item, compat: str, calls: int, score: float
+) -> None:
+    """The released code reads it as a no, so there it stays one."""
+
+    def judge(question: str, asked: Asked) -> str:
+        if "Is there a fox" in question and asked.messages[-1]["role"] != "assistant":
+            sent_back = isinstance(asked.messages[-1]["content"], str)
+            return "Conclusion: [YES] There it is." if sent_back else "There is a fox in it."
+        return always_yes(question, asked)
+
+    with scoring(well_behaved(judge)) as (scored, server):
+        outcomes = scored(film, f"etva:writer=rules,knowledge=false,compat={compat}")
+        assert len(server.asked) == ASKED + calls
+    assert value(outcomes["score"]) == pytest.approx(score)
+    if calls:
+        told = next(one for one in server.asked if len(one.messages) > 2).texts[-1]
+        assert "neither [YES] nor [NO]" in told
 
 
 def test_questions_can_share_the_frames(film: Item) -> None:

@@ -147,6 +147,23 @@ def test_build_and_go_on(tmp_path: Path) -> None:
     assert runs[0]["command"] == "suite build"
 
 
+def test_a_bad_answer_is_asked_for_again_at_the_next_start(tmp_path: Path) -> None:
+    """And nothing else is paid for twice."""
+    (tmp_path / "films").mkdir()
+    write_film(tmp_path / "films" / "pets_dog.mkv", gliding(16, 1))
+    out, bad = tmp_path / "suite", {"prompts": ["only one"]}
+    replies = {**REPLIES, "event_prompts": lambda asked: bad if spoilt else good}
+    good, spoilt = REPLIES["event_prompts"], True
+    with answering(**replies) as server:
+        for _ in range(2):
+            code, said = build(server, tmp_path / "films", out)
+            assert code == 1
+            assert "asked again" in said
+        before, spoilt = len(server.asked), False
+        code, _ = build(server, tmp_path / "films", out)
+        assert (code, len(server.asked) - before) == (0, 1)
+
+
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [

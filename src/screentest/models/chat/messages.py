@@ -12,7 +12,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections import OrderedDict
-from collections.abc import Hashable, Iterable
+from collections.abc import Callable, Hashable, Iterable
 from dataclasses import dataclass, field, fields
 from functools import cache
 from threading import Lock
@@ -79,8 +79,14 @@ def instructions(schema: type[BaseModel], *, pictures: bool = False) -> str:
     )
 
 
-def repair(problem: str) -> str:
-    """What is said to a model whose answer did not fit."""
+def repair(problem: str, *, text: bool = False) -> str:
+    """What is said to a model whose answer did not fit; ``text``: it was not to be an object."""
+    if text:
+        return (
+            f"That answer cannot be used: {problem}. Look at the material again and answer anew, "
+            "in the form that was asked for. If there are pictures and you cannot see them, do "
+            "not guess: answer [NOT SEEN] and nothing else."
+        )
     return (
         f"That answer cannot be read: {problem}. Look at the material again and answer anew "
         "with exactly one JSON object that fits the schema, and nothing else. If there are "
@@ -205,7 +211,10 @@ class ChatRequest:
     repeat: int = 0
     """Which of several equal questions it is. Answers are never shared between repeats."""
     max_repairs: int = 1
-    """How often an answer that does not fit the schema is sent back."""
+    """How often an answer that does not fit the schema, or fails the check, is sent back."""
+    check: Callable[[Any], object] | None = field(default=None, compare=False)
+    """Whether an answer of the right form makes sense: called with the object, or the text where
+    there is no schema. Raises ValueError, which says what is wrong, or NoValue."""
 
     def __post_init__(self) -> None:
         if not self.parts:

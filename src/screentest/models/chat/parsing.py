@@ -313,6 +313,7 @@ def conclude(request: ChatRequest, reply: ModelReply) -> ChatAnswer:
         raise _unseen()
     else:
         _answering(said)
+    _check(request, reply.text if value is None else value)
     return ChatAnswer(
         text=reply.text,
         value=value,
@@ -327,13 +328,23 @@ def repair_turns(
     request: ChatRequest, reply: ModelReply, error: NoValue, repairs: int
 ) -> list[tuple[str, str]]:
     """What is said to a model whose answer did not fit; raises ``error`` where nothing is."""
-    repairable = error.reason is Reason.UNPARSABLE and request.schema is not None
+    readable = request.schema is not None or request.check is not None
+    repairable = error.reason is Reason.UNPARSABLE and readable
     if not repairable or repairs >= request.max_repairs:
         raise error
     return [
         ("assistant", reply.text[:_LONGEST_QUOTE] or "(nothing)"),
-        ("user", repair(error.message)),
+        ("user", repair(error.message, text=request.schema is None)),
     ]
+
+
+def _check(request: ChatRequest, answer: object) -> None:
+    if request.check is None:
+        return
+    try:
+        request.check(answer)
+    except ValueError as error:
+        raise NoValue(Reason.UNPARSABLE, str(error)) from None
 
 
 def _value(request: ChatRequest, schema: type[BaseModel], text: str) -> BaseModel:

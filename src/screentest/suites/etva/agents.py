@@ -7,14 +7,14 @@ no questions and the reason says so.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from pydantic import BaseModel
 
-from screentest.core import NoValue, Outcome, Reason, attempt
+from screentest.core import Outcome, attempt
 from screentest.models.ask import Query, send
 from screentest.models.chat.messages import ChatRequest, Sampling
 from screentest.models.chat.parsing import spoken
@@ -40,9 +40,35 @@ from screentest.suites.etva.questions import PromptQuestion, QuestionSet, distin
 # limit of 150 tokens and a repetition penalty of 1.2. Our agents answer with objects, in which
 # names and brackets must repeat.
 SAMPLING = Sampling(temperature=0.0, top_p=0.95)
-ELEMENTS = Query("etva/elements", ElementsAnswer, sampling=SAMPLING)
-GRAPH = Query("etva/graph", GraphAnswer, sampling=SAMPLING)
-QUESTIONS = Query("etva/questions", QuestionsAnswer, sampling=SAMPLING)
+
+
+# What makes no sense is told to the agent, which may answer once more; what makes little sense is
+# left out, and reported.
+
+
+def _names_something(slots: Mapping[str, Any], answer: ElementsAnswer) -> None:
+    if not any(_says(text) for text in (answer.background, answer.camera, *answer.entities)):
+        raise ValueError("nothing is named that could be seen: the text names something")
+
+
+def _connects_something(slots: Mapping[str, Any], answer: GraphAnswer) -> None:
+    listed = [*slots["attributes"], *slots["relations"]]
+    there = range(1, len(slots["entities"]) + 1)
+    bound = [one for one in answer.attributes if one.entity in there]
+    edges = [one for one in answer.relations if {one.subject, one.object} <= set(there)]
+    if listed and not bound and not edges:
+        raise ValueError(f"none of the {len(listed)} attributes and relations is connected")
+
+
+def _asks_something(slots: Mapping[str, Any], answer: QuestionsAnswer) -> None:
+    there = range(1, len(slots["elements"]) + 1)
+    if not any(_is_question(one.question) and one.element in there for one in answer.questions):
+        raise ValueError("there is not one question, ending in ?, about an element of the list")
+
+
+ELEMENTS = Query("etva/elements", ElementsAnswer, sampling=SAMPLING, check=_names_something)
+GRAPH = Query("etva/graph", GraphAnswer, sampling=SAMPLING, check=_connects_something)
+QUESTIONS = Query("etva/questions", QuestionsAnswer, sampling=SAMPLING, check=_asks_something)
 TEMPLATES = tuple(query.template for query in (ELEMENTS, GRAPH, QUESTIONS))
 NAME = "chat"
 
@@ -116,8 +142,6 @@ def _take_apart(prompt: str, answer: BaseModel) -> _Apart:
     for kind, text in named:
         name = " ".join((text or "").split())
         seen.setdefault(name.casefold(), Entity(f"e{len(seen) + 1}", name, kind))
-    if not seen:
-        raise NoValue(Reason.UNPARSABLE, "the model finds nothing to be seen in the prompt")
     attributes, relations = _once(answer.attributes), _once(answer.relations)
     return _Apart(prompt, tuple(seen.values()), attributes, relations)
 
@@ -126,6 +150,10 @@ def _says(text: str | None) -> bool:
     """Whether something is named; models also write out that nothing is."""
     said = (text or "").strip(" .\"'").casefold()
     return bool(said) and said not in ("none", "null", "n/a", "no mention", "not mentioned")
+
+
+def _is_question(text: str) -> bool:
+    return text.strip().endswith("?") and len(text.strip()) >= 5
 
 
 def _once(texts: Iterable[str]) -> tuple[str, ...]:
@@ -210,7 +238,7 @@ def _ask(connected: _Connected, answer: BaseModel) -> QuestionSet:
         text = " ".join(one.question.split())
         if not 1 <= one.element <= len(elements):
             left_out.append(f"{text!r} asks about element {one.element}, which is not there")
-        elif not text.endswith("?") or len(text) < 5:
+        elif not _is_question(text):
             left_out.append(f"{text!r} is not a question")
         elif one.element in written:
             left_out.append(f"{text!r} is a second question about element {one.element}")
@@ -220,8 +248,6 @@ def _ask(connected: _Connected, answer: BaseModel) -> QuestionSet:
     for number, element_ in enumerate(elements, start=1):
         if number not in written:
             left_out.append(f"{words_of(element_)!r} has no question")
-    if not written:
-        raise NoValue(Reason.UNPARSABLE, f"no question can be used: {'; '.join(left_out[:3])}")
     ordered = [written[number] for number in sorted(written)]
     questions = distinct(with_needs(ordered, connected.graph))
     return QuestionSet(

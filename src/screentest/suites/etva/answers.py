@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from fractions import Fraction
@@ -63,7 +63,15 @@ ANSWER_SAMPLING = Sampling(
     temperature=0.1, top_p=0.001, repetition_penalty=1.05, min_tokens=10, max_tokens=1024
 )
 """As the released code has it, for answers and for knowledge."""
-ONE = Query("etva/answer", use=USE, sampling=ANSWER_SAMPLING)
+
+
+def _concludes(slots: Mapping[str, Any], text: str) -> None:
+    read_answer(text).unwrap()
+
+
+# The released code reads every text as yes or no, so that nothing is ever sent back there.
+AS_RELEASED = Query("etva/answer", use=USE, sampling=ANSWER_SAMPLING)
+ONE = replace(AS_RELEASED, check=_concludes)
 MANY = Query("etva/answers", AnswersAnswer, use=USE, sampling=ANSWER_SAMPLING)
 _ENCODING = Encoding()
 
@@ -156,7 +164,8 @@ class ChatAnswerer:
             "reflection": stages.reflection,
         }
         if self._batch == 1:
-            return ONE.request(self._prompts, slots | {"question": questions[0].text})
+            query = AS_RELEASED if self._compat is Compat.UPSTREAM else ONE
+            return query.request(self._prompts, slots | {"question": questions[0].text})
         each = MANY.sampling
         room = replace(each, max_tokens=each.max_tokens * len(questions))
         slots |= {"questions": [question.text for question in questions]}

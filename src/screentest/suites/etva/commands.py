@@ -117,6 +117,8 @@ def questions(
             closing(tools.models),
             RunStore(run, command="etva questions", arguments=arguments, max_cost=cap) as store,
         ):
+            # A prompt without questions is asked about at every start, and so asked anew.
+            store.ledger.asks_again = True
             tools.attach(store.ledger)
             write = _by_rules if writer == "rules" else _by_chat(tools)
 

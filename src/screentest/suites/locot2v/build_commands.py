@@ -75,6 +75,8 @@ def build(
         err().print(f"{shown(source)}: {stage}")
 
     with RunStore(out, command="suite build", arguments=arguments, max_cost=cap) as store:
+        # A stage that failed is tried again at every start; so is the answer that failed it.
+        store.ledger.asks_again = True
         tools.attach(store.ledger)
         try:
             done = build_suite(sources, out, tools, choices, notice=notice)
@@ -126,7 +128,8 @@ def _print_end(done: SuiteBuild, out: Path, total: int) -> None:
         hint = f"screentest annotate serve {done.drafts} --task prompts"
         print_indented(f"To have people look over the drafts: {hint}", indent=0)
     if done.failures:
-        print_indented("Start the same command again to go on.", indent=0)
+        again = "what failed is asked again, nothing else is."
+        print_indented(f"Start the same command again to go on: {again}", indent=0)
 
 
 COMMANDS = {"build": build}

@@ -8,6 +8,7 @@ from pydantic import BaseModel, Field
 
 from screentest.core import Resources
 from screentest.models.ask import Query
+from screentest.models.forms import Said
 from screentest.suites.locot2v.data import Event, HumanAction, PromptRecord
 
 _LONGEST = 2000
@@ -18,7 +19,7 @@ MOST = 60
 class EventForm(BaseModel):
     """One event as a model answers it."""
 
-    event: str = Field(min_length=1, max_length=_LONGEST)
+    event: Said = Field(max_length=_LONGEST)
     subject: str = Field(max_length=_LONGEST)
     setting: str = Field(max_length=_LONGEST)
     action: str = Field(max_length=_LONGEST)
@@ -34,8 +35,8 @@ class EventsForm(BaseModel):
 class ActionForm(BaseModel):
     """Who does what."""
 
-    subject: str = Field(min_length=1, max_length=_LONGEST)
-    action: str = Field(min_length=1, max_length=_LONGEST)
+    subject: Said = Field(max_length=_LONGEST)
+    action: Said = Field(max_length=_LONGEST)
 
 
 class ActionsForm(BaseModel):

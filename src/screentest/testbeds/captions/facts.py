@@ -11,7 +11,7 @@ True
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -189,7 +189,20 @@ class AnswerCache(Generic[T]):
 TEMPLATE = "testbeds/caption_facts"
 # SLVMEval, appendix E.1: Qwen3-8B reads captions. The token limit is ours.
 SAMPLING = Sampling(temperature=0.6, top_p=0.95, top_k=20, min_p=0.0, repetition_penalty=1.2)
-READ = Query(TEMPLATE, CaptionAnswer, use="slvm.extract", sampling=SAMPLING)
+
+
+def _must_hold_something(slots: Mapping[str, object], answer: CaptionAnswer) -> None:
+    if answer.facts() == CaptionFacts():
+        raise ValueError("all seven lists are empty, but the caption says something")
+
+
+READ = Query(
+    TEMPLATE,
+    CaptionAnswer,
+    use="slvm.extract",
+    sampling=SAMPLING,
+    check=_must_hold_something,
+)
 VERSION = 1
 
 

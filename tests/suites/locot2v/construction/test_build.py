@@ -179,7 +179,17 @@ def test_prompts_that_do_not_fit_their_events(source: SourceVideo, tmp_path: Pat
     with answering(**{**REPLIES, "event_prompts": {"prompts": ["only one"]}}) as server:
         done = built(server, tmp_path, source)
     assert done.failures["pets_dog/events"].reason is Reason.UNPARSABLE
-    assert "1 prompts were written for 2 events" in done.failures["pets_dog/events"].detail
+    assert "1 were written for 2 events" in done.failures["pets_dog/events"].detail
+
+
+def test_prompts_that_fit_their_events_when_asked_anew(source: SourceVideo, tmp_path: Path) -> None:
+    def prompts(asked: Asked) -> dict[str, list[str]]:
+        sent_back = "1 were written for 2 events" in asked.texts[-1]
+        return REPLIES["event_prompts"] if sent_back else {"prompts": ["only one"]}
+
+    with answering(**{**REPLIES, "event_prompts": prompts}) as server:
+        done = built(server, tmp_path, source)
+    assert (done.failures, len(done.records)) == ({}, 1)
 
 
 def test_a_film_that_is_gone_harms_only_itself(source: SourceVideo, tmp_path: Path) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -11,7 +11,7 @@ from pydantic import BaseModel, Field
 
 from screentest.core import Filter, FrameRequest, Image, NoValue, Reason, Resources, Size
 from screentest.models.ask import Query
-from screentest.models.forms import Grounds
+from screentest.models.forms import Grounds, Said
 from screentest.suites.locot2v.metrics.herd import Expectations
 from screentest.video import evenly
 
@@ -27,7 +27,7 @@ _LONGEST = 20_000
 class Written(BaseModel):
     """A text."""
 
-    text: str = Field(min_length=1, max_length=_LONGEST)
+    text: Said = Field(max_length=_LONGEST)
 
 
 class Faults(BaseModel):
@@ -39,7 +39,13 @@ class Faults(BaseModel):
 class EventPrompts(BaseModel):
     """One prompt per event, in order."""
 
-    prompts: list[str] = Field(max_length=100)
+    prompts: list[Said] = Field(max_length=100)
+
+
+def _one_for_each(slots: Mapping[str, Any], answer: EventPrompts) -> None:
+    written, events = len(answer.prompts), len(slots["events"])
+    if written != events:
+        raise ValueError(f"prompts: {written} were written for {events} events; one for each")
 
 
 class Graded(BaseModel):
@@ -73,7 +79,7 @@ CRITIQUE = Query("locot2v/critique", Faults, "chat.watch")
 REVISE = Query("locot2v/revise", Written, "chat.watch")
 WATCH = Query("locot2v/herd_watch", Expectations, "chat.watch")
 MERGE = Query("locot2v/merge", Written, "chat.extract")
-EVENT_PROMPTS = Query("locot2v/event_prompts", EventPrompts, "chat.extract")
+EVENT_PROMPTS = Query("locot2v/event_prompts", EventPrompts, "chat.extract", check=_one_for_each)
 COMPLEXITY = Query("locot2v/complexity", Complexity, "chat.extract")
 ALL = (CHECK, DRAFT, CRITIQUE, REVISE, WATCH, MERGE, EVENT_PROMPTS, COMPLEXITY)
 ROLES = ("technical", *sorted({query.role for query in ALL}))

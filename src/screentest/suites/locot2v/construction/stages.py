@@ -11,7 +11,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from screentest.core import Item, NoValue, Reason, Resources, UserError
+from screentest.core import Item, Resources, UserError
 from screentest.models.ask import Frames, Query
 from screentest.suites.locot2v.construction.forms import (
     CHECK,
@@ -183,10 +183,6 @@ def event_prompts(prompt: str, events: tuple[Event, ...], resources: Resources) 
         return []
     slots = {"prompt": prompt, "events": [one.event for one in events]}
     found: list[str] = EVENT_PROMPTS.one(resources, slots).prompts
-    if len(found) != len(events):
-        raise NoValue(
-            Reason.UNPARSABLE, f"{len(found)} prompts were written for {len(events)} events"
-        )
     return [one.strip() for one in found]
 
 

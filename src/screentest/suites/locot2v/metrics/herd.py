@@ -24,6 +24,7 @@ from screentest.core.metric import MetricInfo, Outcomes, OutputInfo, Resources
 from screentest.core.outcome import Outcome, Score
 from screentest.core.registry import register
 from screentest.models.ask import Frames, Query
+from screentest.models.forms import Said
 from screentest.models.templates import Trusted
 from screentest.suites.locot2v.data import DIMENSIONS, ExpectationQuestion
 from screentest.suites.locot2v.requests import Records, Work, few, no_score
@@ -61,7 +62,7 @@ class Expectations(BaseModel):
 class SixQuestions(BaseModel):
     """Closed questions on one dimension."""
 
-    questions: list[str] = Field(min_length=PER_DIMENSION, max_length=PER_DIMENSION)
+    questions: list[Said] = Field(min_length=PER_DIMENSION, max_length=PER_DIMENSION)
 
 
 class Polarity(BaseModel):
