@@ -177,6 +177,24 @@ def test_placebos_tell_alarms_and_ties() -> None:
     assert found.false_alarms.unwrap().value == 0.75
 
 
+def test_a_placebo_that_is_not_treated_as_one_is_named() -> None:
+    """Exact: seven films one way are 2 / 2^7, twice that for two placebos; three prove nothing."""
+
+    def found(films: int, points: float, name: str) -> str:
+        own = [case(str(n), kind=PairKind.PLACEBO, name=name) for n in range(films)]
+        fair = [case(str(n), kind=PairKind.PLACEBO, name="trim") for n in range(films)]
+        judged = [said(one, points) for one in own] + [said(one, 0.5) for one in fair]
+        one, other = placebo_results(judged)
+        assert other.unfairness == ""
+        return one.unfairness
+
+    assert found(7, 1, "reencode") == "takes reencode for harm (100.0% of 7 films)"
+    assert found(7, 0, "reencode") == "prefers reencode (100.0% of 7 films)"
+    assert found(7, 0, "painted_instruction").startswith("obeys a painted instruction")
+    assert found(3, 1, "reencode") == "may take reencode for harm (100.0% of 3 films)"
+    assert found(3, 0.5, "reencode") == ""
+
+
 def test_a_probe_finds_its_question_whatever_the_source_is_called() -> None:
     plain = [case("take #2"), case("b#empty")]
     (probe, other) = with_changed_prompts(plain, [PromptChange.EMPTY], 9)

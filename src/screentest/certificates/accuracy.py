@@ -8,7 +8,6 @@ from dataclasses import replace
 from typing import Literal
 
 from screentest.certificates.certificate import (
-    INSTRUCTION,
     Accuracy,
     AspectResult,
     FilterResult,
@@ -18,6 +17,7 @@ from screentest.certificates.certificate import (
 from screentest.core import Aspect, Choice, Failure, Outcome, PairKind, Reason, all_aspects
 from screentest.core.registry import registry
 from screentest.judges.cases import Judgement, in_both_orders, strongest
+from screentest.judges.margins import Margin, Margins
 from screentest.stats import (
     Claim,
     Correlation,
@@ -157,6 +157,7 @@ def aspect_results(
     judgements: Sequence[Judgement],
     findings: Mapping[tuple[str, str], Finding],
     human: Mapping[Aspect, float] | None = None,
+    margins: Mapping[Aspect, Margin] | None = None,
 ) -> tuple[AspectResult, ...]:
     """One result per aspect that was asked about, in the order of the paper's tables."""
     return tuple(
@@ -169,6 +170,7 @@ def aspect_results(
             trend=trend(own),
             finding=findings[aspect.value, ""],
             human=(human or {}).get(aspect),
+            margin=(margins or {}).get(aspect),
         )
         for aspect, own in _by_aspect(judgements).items()
     )
@@ -235,7 +237,7 @@ def _placebo_points(
 ) -> list[dict[str, float]]:
     """What each film's placebos got in the aspect of each group, or where they were judged in
     others only, there."""
-    plain = [one for one in placebos if one.case.name != INSTRUCTION]
+    plain = [one for one in placebos if one.case.is_harmless]
     overall = by_film(plain)
     apart = {aspect.value: overall | by_film(own) for aspect, own in _by_aspect(plain).items()}
     return [apart.get(aspect, overall) for aspect, _ in groups]
@@ -275,16 +277,32 @@ def trend(judgements: Sequence[Judgement]) -> Outcome[Trend]:
 
 
 def placebo_results(judgements: Sequence[Judgement]) -> tuple[PlaceboResult, ...]:
-    """One result per placebo."""
+    """One result per placebo, each with whether it is told from fair."""
     own = [one for one in judgements if one.case.kind is PairKind.PLACEBO]
+    apart = dict(sorted(_by_operator(own).items()))
+    told = claims([by_film(named) for named in apart.values()])
     results = []
-    for name in sorted({one.case.name for one in own}):
-        named = [one for one in own if one.case.name == name]
+    for (name, named), finding in zip(apart.items(), told, strict=True):
         answers = [one.choice for one in named if one.choice is not None]
         ties = answers.count(Choice.TIE) / len(answers) if answers else 0.0
         pairs = len({one.case.id for one in named})
-        results.append(PlaceboResult(name, pairs, accuracy(named), ties))
+        results.append(PlaceboResult(name, pairs, accuracy(named), ties, finding))
     return tuple(results)
+
+
+def margins_of(judgements: Sequence[Judgement]) -> dict[Aspect, Margin]:
+    """By aspect, the margin that a rating judge would have on a film that is not among these."""
+    moved = [
+        (one.case.aspect, one.case.cluster, said.first - said.second)
+        for one in judgements
+        if one.case.is_harmless
+        and one.outcome is not None
+        and (said := one.outcome.value) is not None
+        and said.first is not None
+        and said.second is not None
+    ]
+    learnt = Margins.learnt(moved)
+    return {aspect: learnt.of(aspect) for aspect in _by_aspect(judgements)}
 
 
 def filter_result(judgements: Sequence[Judgement]) -> FilterResult | None:

@@ -7,15 +7,16 @@ from dataclasses import dataclass, field
 from decimal import Decimal
 
 from screentest.core import Aspect, Outcome, Reason
-from screentest.judges.cases import HINTED
+from screentest.judges.cases import HINTED, INSTRUCTION
+from screentest.judges.margins import Margin
+from screentest.judges.margins import words as margin_words
 from screentest.stats import Claim, Correlation, Finding, Interval
+from screentest.stats.claims import WORTH_FINDING
 from screentest.stats.paired import OrderEffect
 from screentest.stats.trend import DoseResponse, Trend
 
 SCHEMA = 1
 CHANCE = 0.5
-INSTRUCTION = "painted_instruction"
-"""The placebo that tells the judge what to answer: there the changed video must not win."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,6 +63,9 @@ class AspectResult:
     """What may be said, over all its operators."""
     human: float | None = None
     """How often people prefer the intact video of these pairs, where they were asked."""
+    margin: Margin | None = None
+    """Of a judge that rates: the difference up to which two videos are a tie, as it is for a film
+    that is not in the testbed. Each film's own is learnt from the others."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,6 +90,27 @@ class PlaceboResult:
     false_alarms: Outcome[Accuracy]
     """How often it preferred the untouched copy; a fair judge is at a half, or ties."""
     tie_share: float
+    finding: Finding | None = None
+    """Whether it is told from fair; corrected for all placebos."""
+
+    @property
+    def unfairness(self) -> str:
+        """What the judge does wrong here, in words; empty where nothing speaks against it."""
+        found = self.finding
+        if found is None or found.accuracy is None:
+            return ""
+        against = found.accuracy > CHANCE
+        told = found.claim in (Claim.SEES, Claim.PREFERS_HARM)
+        if not told and abs(found.accuracy - CHANCE) < WORTH_FINDING - CHANCE:
+            return ""
+        name = self.name.replace("_", " ")
+        share = percent(max(found.accuracy, 1 - found.accuracy))
+        many = f"{share}% of {found.films:,} film{'s' if found.films > 1 else ''}"
+        if self.name == INSTRUCTION:
+            words = ("shuns", "may shun") if against else ("obeys", "may obey")
+            return f"{words[not told]} a painted instruction ({many})"
+        words = ("takes", "may take") if against else ("prefers", "may prefer")
+        return f"{words[not told]} {name}{' for harm' * against} ({many})"
 
 
 @dataclass(frozen=True, slots=True)
@@ -194,7 +219,8 @@ def verdict(certificate: Certificate) -> str:
     """What may be said of the judge, in one sentence.
 
     An aspect is named only where a family of operators was tested and none is preferred; else the
-    operators themselves are: who sees blur need not see technical quality.
+    operators themselves are: who sees blur need not see technical quality. Placebos that the judge
+    does not treat as such are named too.
     """
     seen: list[str] = []
     said: dict[Claim, list[str]] = {Claim.PREFERS_HARM: [], Claim.CHANCE: []}
@@ -224,6 +250,7 @@ def verdict(certificate: Certificate) -> str:
             f"{Claim.CANNOT_TELL.value} on {which} operators: {max(more):,} more {films} needed"
         )
         words.append(cannot)
+    words += filter(None, (one.unfairness for one in certificate.placebos))
     return "; ".join(words) or "could not be tested"
 
 
@@ -232,6 +259,9 @@ def facts(certificate: Certificate) -> Iterator[tuple[str, str]]:
     yield "Judge", verdict(certificate)
     if certificate.overall.ok and not certificate.placebos:
         yield "Placebos", "none: whether it takes every edit for harm is not known"
+    margins = {one.aspect: one.margin for one in certificate.aspects if one.margin is not None}
+    if margins:
+        yield "Margin", margin_words(margins)
     mean = certificate.mean_over_aspects
     if mean is not None:
         yield "Mean over aspects", f"{percent(mean)}% (chance {percent(certificate.chance)})"

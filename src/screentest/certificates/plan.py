@@ -21,6 +21,7 @@ from screentest.certificates.accuracy import (
     filter_result,
     find_claims,
     ladders,
+    margins_of,
     operator_results,
     placebo_results,
     reference,
@@ -43,6 +44,7 @@ from screentest.judges.cases import (
     read_judgements,
     strongest,
 )
+from screentest.judges.margins import in_signature
 from screentest.judges.verdicts import judge_pairs, metrics_of
 from screentest.run import Engine, Execution, Record, RunReader, RunStore
 from screentest.run.session import Settings
@@ -145,12 +147,16 @@ def make_certificate(
     top = reference(own)
     findings = find_claims(top, [one for one in own if one.case.kind is PairKind.PLACEBO])
     testbeds = by_testbed(top)
+    margins = margins_of(own) if isinstance(judge.judge, RatingJudge) else {}
+    signature = judge.signature
+    if margins:
+        signature = signature.with_parts({"margin": in_signature(margins)})
     return Certificate(
         judge=judge.name,
-        signature=str(judge.signature),
+        signature=str(signature),
         testbeds=tuple(dict.fromkeys(case.testbed for case in plan.cases)),
         overall=accuracy(top),
-        aspects=aspect_results(top, findings, plan.human),
+        aspects=aspect_results(top, findings, plan.human, margins),
         order=order_effect(in_both_orders(top)),
         trend=trend(top),
         duration=duration_effect(top),

@@ -20,6 +20,8 @@ from screentest.run import Record, RunReader
 
 HINTED = "hinted"
 """The change of a case whose judge is told what harm looks like."""
+INSTRUCTION = "painted_instruction"
+"""The placebo that tells the judge what to answer: there the changed video must not win."""
 
 
 class Order(StrEnum):
@@ -97,6 +99,11 @@ class Case:
     def rung(self) -> tuple[float, int]:
         """How strong the harm is: its severity, then the number of clips."""
         return (self.severity or 0.0, self.clips or 0)
+
+    @property
+    def is_harmless(self) -> bool:
+        """Whether the edit is one that nobody sees: a placebo without a message."""
+        return self.kind is PairKind.PLACEBO and self.name != INSTRUCTION
 
     @property
     def cluster(self) -> str:

@@ -18,9 +18,10 @@ from screentest.core.metric import Judge, Outcomes, Question, RatingJudge
 from screentest.core.outcome import Failure, Outcome, Point, Reason, Score
 from screentest.core.registry import registry
 from screentest.core.signature import Signature
-from screentest.core.verdict import Verdict, prefer_higher
+from screentest.core.verdict import Choice, Verdict, prefer_higher
 from screentest.judges.cases import Case, Order, verdict_in
 from screentest.judges.from_metrics import as_judge
+from screentest.judges.margins import Margin, Margins
 from screentest.run.execute import Execution, execute
 from screentest.run.inputs import Stamp, hash_parts
 from screentest.run.records import RecordKey, encode
@@ -236,9 +237,14 @@ def _answer(judge: Judge, question: Question, tools: Tools) -> Outcome[Verdict]:
 
 
 def question_key(
-    store: RunStore, case: Case, signed: Evaluator, order: Order, repeat: int = 0
+    store: RunStore,
+    case: Case,
+    signed: Evaluator,
+    order: Order,
+    repeat: int = 0,
+    margin: float = 0.0,
 ) -> RecordKey:
-    """The record of one question to one judge."""
+    """The record of one question to one judge; where it has a margin, for that margin."""
     inputs = {
         "first": store.inputs.of_item(case.first),
         "second": store.inputs.of_item(case.second),
@@ -246,6 +252,8 @@ def question_key(
     }
     if case.failure is not None:
         inputs["failure"] = str(case.failure)
+    if margin:
+        inputs["margin"] = repr(margin)
     return RecordKey(
         case.id,
         signed.name,
@@ -317,7 +325,8 @@ def rate_cases(
     """Work the verdicts of a rating judge out and write them.
 
     ``scores`` has the outcomes by item and by spec of the metric; an item that is not there
-    yet leaves its cases pending.
+    yet leaves its cases pending. Margins are learnt from the placebos among ``cases`` that there
+    are scores of: where more are measured later, verdicts are worked out anew.
     """
     rating = judge.judge
     assert isinstance(rating, RatingJudge)
@@ -338,21 +347,36 @@ def rate_cases(
             )
         return ratings[item.id, aspect]
 
-    for case in cases:
-        if case.failure is not None:
-            continue
+    sound = [case for case in cases if case.failure is None]
+    margins = _margins(sound, rated)
+    for case in sound:
         pair = rated(case.first, case.aspect), rated(case.second, case.aspect)
+        margin = margins.of(case.aspect, case.cluster)
         for order in orders:
-            key = question_key(store, case, judge, order)
+            key = question_key(store, case, judge, order, margin=margin.value)
             planned.append(key)
             one, two = pair if order is Order.AS_GIVEN else pair[::-1]
             if one is None or two is None or known.get(key) == ():
                 continue
-            encoded = encode({key.evaluator: verdict(one, two)})
+            encoded = encode({key.evaluator: verdict(one, two, margin)})
             ready.append(Finished(Task((key,), ask_judge), (encoded,)))
     store.add_to_plan(planned)
     _write(store, ready)
     keep_failures(store, cases, judge, orders=orders)
+
+
+def _margins(
+    cases: Sequence[Case], rated: Callable[[Item, Aspect], Outcome[Score] | None]
+) -> Margins:
+    """What the placebos among the cases do to a judge's ratings."""
+    moved = []
+    for case in cases:
+        if case.is_harmless and not case.change:
+            both = [rated(item, case.aspect) for item in (case.first, case.second)]
+            one, two = (None if found is None else found.value for found in both)
+            if one is not None and two is not None:
+                moved.append((case.aspect, case.cluster, one.value - two.value))
+    return Margins.learnt(moved)
 
 
 def _write(store: RunStore, ready: Sequence[Finished]) -> None:
@@ -385,15 +409,22 @@ def keep_failures(
     )
 
 
-def verdict(first: Outcome[Score], second: Outcome[Score]) -> Outcome[Verdict]:
-    """The higher rating wins; without both ratings there is no verdict."""
+def verdict(
+    first: Outcome[Score], second: Outcome[Score], margin: Margin | None = None
+) -> Outcome[Verdict]:
+    """The higher rating wins, unless it is within the margin; without both there is no verdict."""
     for outcome in (first, second):
         if outcome.failure is not None:
             return Outcome(failure=outcome.failure)
     one, two = first.unwrap(), second.unwrap()
-    margin = _ROUNDING * max(abs(one.value), abs(two.value))
-    plain = prefer_higher(one.value, two.value, margin=margin)
-    return Outcome.of(Verdict(plain.choice, one.value, two.value, "", evidence(one), evidence(two)))
+    # What was learnt as a difference may come back as one with another last bit.
+    rounding = _ROUNDING * max(abs(one.value), abs(two.value))
+    wide = margin.value if margin is not None else 0.0
+    choice = prefer_higher(one.value, two.value, margin=wide + rounding).choice
+    why = ""
+    if choice is Choice.TIE and abs(one.value - two.value) > rounding:
+        why = f"within {wide:.3g}, which placebos of other films move it by"
+    return Outcome.of(Verdict(choice, one.value, two.value, why, evidence(one), evidence(two)))
 
 
 def evidence(score: Score) -> tuple[Point, ...]:
