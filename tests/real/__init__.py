@@ -1,0 +1,1 @@
+"""Real models: what runs where their weights are. ``make test-real`` gets them."""

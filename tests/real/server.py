@@ -1,0 +1,126 @@
+"""A real model behind a real server, and what each call to it took."""
+
+from __future__ import annotations
+
+import subprocess
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from screentest.core import Outcome, Reason, registry
+from screentest.models.chat.messages import ChatAnswer, ChatRequest
+from screentest.models.roles import Chat
+from screentest.models.templates import Prompts
+from tests.real.weights import ROOT, folder
+
+PYTHON = ROOT / ".venv-real" / "bin" / "python"
+MOST_TOKENS = 900
+"""Of one answer: a small model that has lost its way would write for minutes."""
+
+
+@dataclass(frozen=True, slots=True)
+class Served:
+    """A model that is served."""
+
+    model: str
+    url: str
+
+    @property
+    def options(self) -> dict[str, Any]:
+        return {
+            "model": self.model,
+            "base_url": f"{self.url}/v1",
+            "concurrency": 1,
+            "timeout": 1800,
+            "sampling": {"max_tokens": MOST_TOKENS},
+        }
+
+
+@contextmanager
+def serving(name: str, threads: int = 2) -> Iterator[Served]:
+    """Start a server for a file of weights; it ends with its input."""
+    weights = folder() / name
+    if not weights.exists() or not PYTHON.exists():
+        pytest.skip(f"{name} or xllamacpp is not there: make test-real")
+    command = [PYTHON, Path(__file__).with_name("serve.py"), weights, str(threads)]
+    with subprocess.Popen(
+        ["nice", "-n", "10", *map(str, command)],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+        text=True,
+    ) as process:
+        assert process.stdout is not None
+        address = process.stdout.readline().strip()
+        assert address, f"{name} was not served"
+        yield Served(name, address)
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """What became of one question."""
+
+    use: str
+    reason: Reason | None
+    """None: it was answered."""
+    repairs: int
+    tokens_in: int
+    tokens_out: int
+    seconds: float
+
+
+@dataclass(slots=True)
+class Meter:
+    """A chat model that notes what each question took."""
+
+    chat: Chat
+    calls: list[Call] = field(default_factory=list)
+
+    @property
+    def identity(self) -> Any:
+        return self.chat.identity
+
+    def ask(self, requests: Sequence[ChatRequest]) -> list[Outcome[ChatAnswer]]:
+        return [self._ask(request) for request in requests]
+
+    def _ask(self, request: ChatRequest) -> Outcome[ChatAnswer]:
+        start = time.monotonic()
+        (outcome,) = self.chat.ask([request])
+        took = time.monotonic() - start
+        answer = outcome.value
+        usage = answer.usage if answer is not None else None
+        self.calls.append(
+            Call(
+                request.use,
+                None if outcome.failure is None else outcome.failure.reason,
+                answer.repairs if answer is not None else 1,
+                (usage.input_tokens or 0) if usage else 0,
+                (usage.output_tokens or 0) if usage else 0,
+                took,
+            )
+        )
+        return outcome
+
+
+@contextmanager
+def metered(served: Served, structured: str) -> Iterator[Meter]:
+    """Ask a served model, with the schema enforced (``auto``) or in words (``instructed``)."""
+    built = registry.build("chat", "openai", structured=structured, **served.options)
+    with built.thing as chat:
+        yield Meter(chat)
+
+
+@dataclass(frozen=True, slots=True)
+class TextOnly:
+    """As much of a run's resources as steps without pictures need."""
+
+    chat: Chat
+    prompts: Prompts = field(default_factory=Prompts)
+
+    def role(self, name: str) -> Chat:
+        return self.chat
