@@ -24,7 +24,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from difflib import get_close_matches
 from os import PathLike
 from pathlib import Path
@@ -66,7 +66,7 @@ from screentest.video.limits import Limits
 if TYPE_CHECKING:
     from fractions import Fraction
 
-    from screentest.certificates.plan import PromptChange
+    from screentest.certificates.plan import Certification, PromptChange
     from screentest.judges.cases import Case
     from screentest.run import Coverage
     from screentest.testbeds.options import BuildOptions
@@ -263,8 +263,13 @@ def build(
 
 def certify(
     judges: str | Sequence[str],
-    testbeds: File | BuiltTestbed | Sequence[File | BuiltTestbed],
+    testbeds: File | BuiltTestbed | Sequence[File | BuiltTestbed] = (),
     *,
+    people: File | None = None,
+    form: str = "",
+    scores: File | None = None,
+    lower: Sequence[str] = (),
+    videos: File | None = None,
     suite: str = "",
     out: File = "certificates",
     aspects: Sequence[str] = (),
@@ -285,6 +290,10 @@ def certify(
     empty, definitions hinted, or all), for ``probe_pairs`` pairs of each aspect. ``human`` are
     votes of people to stand beside, ``kept`` what their filter left. ``chart`` draws judges by
     aspects.
+
+    ``people`` is a release of people's votes on pairs, instead of testbeds; ``form`` says which
+    where its files do not. Its videos are in the folder ``videos``; or instead of judges ``scores``
+    is a file of numbers that some other tool gave them, of which less is better for ``lower``.
     """
     from screentest.certificates.cases import read_cases
     from screentest.certificates.matrix import matrix
@@ -299,15 +308,23 @@ def certify(
         raise BadOption(f"invalid --orders {orders!r}: must be both or first")
     given = (judges,) if isinstance(judges, str) else tuple(judges)
     names = (*given, *(judges_of_suite(suite) if suite else ()))
-    if not names:
+    if not names and scores is None:
         raise BadOption("there is no judge to certify", advice="Name judges, or give --suite.")
     if chart is not None:
         must_be_chart(Path(chart))
     for name in names:
         judge_of(name)  # a misspelled name leaves no run behind
-    settings = settings_of(work)
     beds = [testbeds] if isinstance(testbeds, str | PathLike | BuiltTestbed) else testbeds
     folders = [bed.folder if isinstance(bed, BuiltTestbed) else Path(bed) for bed in beds]
+    _one_kind_of_pairs(names, folders, people, scores, videos, [form, *lower], kept, human, probes)
+    settings = settings_of(work)
+    if people is not None:
+        asked = _AskedOfPeople(Path(people), form, tuple(aspects), _path(scores), tuple(lower))
+        done, used = _against_people(asked, names, _path(videos), Path(out), orders, repeats, work)
+        if chart is not None:
+            save(matrix_chart(matrix(done.certificates)), Path(chart))
+        made = Certificates(Path(out), done.certificates, done.pending, used)
+        return Stopped.unless_done(made, done.exit_code)
     cases = read_cases(
         folders, aspects=_aspects(aspects), placebos=placebos, kept=tuple(map(Path, kept))
     )
@@ -644,6 +661,102 @@ def _prompt_changes(names: Sequence[str]) -> tuple[PromptChange, ...]:
         return tuple(PromptChange(name) for name in names)
     except ValueError as error:
         raise BadOption(f"{error}", advice=f"Probes: {', '.join(PromptChange)}.") from None
+
+
+def _one_kind_of_pairs(
+    judges: Sequence[str],
+    testbeds: Sequence[Path],
+    people: File | None,
+    scores: File | None,
+    videos: File | None,
+    of_people: Sequence[str],
+    kept: Sequence[File],
+    human: File | None,
+    probes: Sequence[str],
+) -> None:
+    """Raise where options of testbeds and of people's votes are mixed."""
+    if people is None:
+        if scores is not None or videos is not None or any(of_people):
+            raise BadOption(
+                "--scores, --videos, --form and --lower go with people's votes",
+                advice="Give --people RELEASE.",
+            )
+        if not testbeds:
+            raise BadOption(
+                "there are no pairs to judge",
+                advice="Give --testbed DIR, or --people RELEASE.",
+            )
+        return
+    if testbeds:
+        raise BadOption(
+            "--testbed and --people are two kinds of pairs",
+            advice="Certify on each in a run of its own; `compare` holds them side by side.",
+        )
+    if kept or human is not None or probes:
+        raise BadOption("--kept, --human and --probes are for testbeds")
+    if (scores is None) == (not judges):
+        raise BadOption("give judges or --scores, not both")
+    if scores is not None and videos is not None:
+        raise BadOption("--scores need no --videos")
+    if scores is None and videos is None:
+        raise BadOption(
+            "judges need the videos of the release",
+            advice="Give --videos DIR, or --scores FILE instead of judges.",
+        )
+
+
+@dataclass(frozen=True)
+class _AskedOfPeople:
+    """Which votes, and which scores from elsewhere."""
+
+    release: Path
+    form: str
+    aspects: tuple[str, ...]
+    scores: Path | None
+    lower: tuple[str, ...]
+
+
+def _against_people(
+    asked: _AskedOfPeople,
+    judges: Sequence[str],
+    videos: Path | None,
+    out: Path,
+    orders: str,
+    repeats: int,
+    work: WorkOptions,
+) -> tuple[Certification, str]:
+    """Certificates against people's votes, and one line on the models that were used."""
+    from screentest.certificates.people import certify_people, certify_scores
+    from screentest.certificates.releases import read_release
+    from screentest.judges.cases import Order
+    from screentest.manifests.score_tables import read_scores
+
+    release = read_release(asked.release, asked.form, asked.aspects)
+    arguments = {"judges": list(judges), "people": str(asked.release.absolute())}
+    if asked.scores is not None:
+        tables, problems = read_scores(asked.scores, asked.lower)
+        arguments["scores"] = str(asked.scores.absolute())
+        with RunStore(out, command="certify", arguments=arguments) as store:
+            return certify_scores(store, release, tables, problems), ""
+    assert videos is not None
+    settings = settings_of(work)
+    cap = cap_of(work, settings)
+    with (
+        _engine(work, settings) as (engine, settings),
+        RunStore(out, command="certify", arguments=arguments, max_cost=cap) as store,
+    ):
+        done = certify_people(
+            store,
+            release,
+            judges,
+            videos,
+            settings,
+            orders=tuple(Order) if orders == "both" else (Order.AS_GIVEN,),
+            repeats=repeats,
+            engine=engine,
+            progress=work.get("progress"),
+        )
+        return done, store.note(MODELS)["summary"]
 
 
 def _people(votes: Path, cases: Sequence[Case]) -> dict[Aspect, float]:

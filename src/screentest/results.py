@@ -374,6 +374,7 @@ def _certificate_table(certificate: Certificate) -> Table:
         return ends if isinstance(ends, str) else f"{100 * ends[0]:.0f}–{100 * ends[1]:.0f}"
 
     people = any(one.human is not None for one in certificate.aspects)
+    units = "Prompts" if certificate.people else "Films"
     columns = (
         Column("aspect", "Aspect"),
         Column("claim", "Claim"),
@@ -382,7 +383,7 @@ def _certificate_table(certificate: Certificate) -> Table:
         Column("ties", detail=True),
         Column("judged", "Judged", align="right"),
         Column("people", "People", show=percent, align="right", detail=not people),
-        Column("films", "Films", show="{:,}".format, align="right"),
+        Column("films", units, show="{:,}".format, align="right"),
     )
     humans = {one.aspect.value: one.human for one in certificate.aspects}
     rows: list[tuple[Cell, ...]] = [

@@ -47,7 +47,7 @@ def test_uve(shared_data: Path) -> None:
         Vote.BOTH_GOOD: 311,
         Vote.BOTH_BAD: 298,
     }
-    assert Counter(row.aspect for row in reading.rows)["tv_alignment"] == 400
+    assert Counter(row.aspect for row in reading.rows)["tv_alignment_motion"] == 198
 
 
 def test_fetv(shared_data: Path) -> None:

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from decimal import Decimal
 
+from screentest.certificates.raters import PeopleResult, people_words
 from screentest.core import Aspect, Outcome, Reason
 from screentest.judges.cases import HINTED, INSTRUCTION
 from screentest.judges.margins import Margin
@@ -200,6 +201,10 @@ class Certificate:
     """Where there are several."""
     operators: tuple[OperatorResult, ...] = ()
     chance: float = CHANCE
+    people: tuple[PeopleResult, ...] = ()
+    """By aspect, where the pairs are people's and not a testbed's."""
+    remarks: tuple[str, ...] = ()
+    """What there is to know of scores from elsewhere: those that did not join."""
 
     @property
     def mean_over_aspects(self) -> float | None:
@@ -245,10 +250,9 @@ def verdict(certificate: Certificate) -> str:
     words += [f"{claim.value} of {', '.join(names)}" for claim, names in said.items() if names]
     if more:
         which = "all" if len(more) == tried else f"{len(more)} of {tried}"
-        films = "film is" if max(more) == 1 else "films are"
-        cannot = (
-            f"{Claim.CANNOT_TELL.value} on {which} operators: {max(more):,} more {films} needed"
-        )
+        what, unit = ("aspects", "prompt") if certificate.people else ("operators", "film")
+        units = f"{unit} is" if max(more) == 1 else f"{unit}s are"
+        cannot = f"{Claim.CANNOT_TELL.value} on {which} {what}: {max(more):,} more {units} needed"
         words.append(cannot)
     words += filter(None, (one.unfairness for one in certificate.placebos))
     return "; ".join(words) or "could not be tested"
@@ -257,6 +261,9 @@ def verdict(certificate: Certificate) -> str:
 def facts(certificate: Certificate) -> Iterator[tuple[str, str]]:
     """What was measured beside the accuracies, each with its name."""
     yield "Judge", verdict(certificate)
+    if certificate.people:
+        yield from _people(certificate)
+        return
     if certificate.overall.ok and not certificate.placebos:
         yield "Placebos", "none: whether it takes every edit for harm is not known"
     margins = {one.aspect: one.margin for one in certificate.aspects if one.margin is not None}
@@ -290,6 +297,18 @@ def facts(certificate: Certificate) -> Iterator[tuple[str, str]]:
         what = "Aspect" if prompt.change == HINTED else "Prompt"
         yield f"{what} {prompt.change}, {prompt.aspect.value}", _prompt(prompt)
     yield "Cost", cost_words(certificate.cost)
+
+
+def _people(certificate: Certificate) -> Iterator[tuple[str, str]]:
+    for remark in certificate.remarks:
+        yield "Scores", remark
+    for one in certificate.people:
+        yield from people_words(one)
+    order = certificate.order.value
+    if order is not None:
+        yield "Order", f"{percent(order.consistent_share)}% of pairs judged alike in both orders"
+    if certificate.cost.seconds:
+        yield "Cost", cost_words(certificate.cost)
 
 
 def percent(share: float) -> str:

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 
 from screentest.certificates.certificate import Accuracy, Certificate
 from screentest.core import Outcome
+from screentest.core.aspects import PEOPLE
 from screentest.core.table import Cell, Column, Table
 from screentest.stats import Claim, Interval
 
@@ -68,7 +69,9 @@ class Matrix:
         meant = "; ".join(
             f"{title}: {one.replace('_', ' ')}" for one, title in titles.items() if title != one
         )
-        note = f"% of pairs in which the intact video is preferred; {LEGEND}"
+        peoples = all(one.startswith(PEOPLE) for one in self.columns)
+        which = "video that people prefer wins" if peoples else "intact video is preferred"
+        note = f"% of pairs in which the {which}; {LEGEND}"
         return Table(
             "matrix", "Which judge sees which harm", columns, rows, f"{note}. {meant}".strip()
         )

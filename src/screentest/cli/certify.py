@@ -38,13 +38,31 @@ from screentest.results import Certificates
 
 @shares(MODELS, WORKERS, ENGINE)
 def certify(
-    testbed: Annotated[
-        list[Path], typer.Option("--testbed", metavar="DIR", help="A folder made by build.")
-    ],
     judges: Annotated[
         list[str] | None,
         typer.Argument(metavar="[JUDGE…]", help="Judges, or metrics: a better score wins."),
     ] = None,
+    testbed: Annotated[
+        list[Path] | None,
+        typer.Option("--testbed", metavar="DIR", help="A folder made by build."),
+    ] = None,
+    people: Annotated[
+        Path | None,
+        typer.Option(metavar="RELEASE", help="People's votes on pairs, instead of a testbed."),
+    ] = None,
+    form: Annotated[
+        str, typer.Option(metavar="NAME", help="What --people is, where its files do not say.")
+    ] = "",
+    videos: Annotated[
+        Path | None, typer.Option(metavar="DIR", help="The videos that people voted on.")
+    ] = None,
+    scores: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="Instead of judges: id,value from some other tool."),
+    ] = None,
+    lower: Annotated[
+        str, typer.Option(metavar="NAMES", help="Those of --scores of which less is better.")
+    ] = "",
     suite: Annotated[
         str, typer.Option(metavar="NAME", help="Every value of a suite's metrics, as a judge.")
     ] = "",
@@ -87,6 +105,9 @@ def certify(
     Any metric is a judge too. Both orders of presentation are asked by default. The
     certificates lie in the run; `screentest report` shows them as a page.
 
+    With --people the better video of a pair is the one that people prefer: FETV, UVE,
+    GenAI-Bench, Video-Bench, TVGE, or a CSV file (video_a, video_b, aspect, vote).
+
     \b
     Examples:
       screentest certify baseline --testbed testbed/
@@ -94,11 +115,18 @@ def certify(
       screentest certify --suite core --testbed testbed/ --chart matrix.svg
       screentest certify vlm_video --testbed testbed/ --probes all \\
           --model chat=openai:gpt-5 --prices prices.toml --max-cost 20
+      screentest certify --people votes.csv --scores scores.csv
+      screentest certify sharpness --people votes.csv --videos videos/
     """
     job = partial(
         screentest.certify,
         judges or (),
-        testbed,
+        testbed or (),
+        people=people,
+        form=form,
+        scores=scores,
+        lower=names_in(lower, every="none"),
+        videos=videos,
         suite=suite,
         out=out,
         aspects=names_in(aspects),

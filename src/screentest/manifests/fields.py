@@ -38,8 +38,8 @@ def one_line(text: str, longest: int = 60) -> str:
     return shown if len(shown) <= longest else f"{shown[: longest - 2]}…{shown[-1]}"
 
 
-def load_json(text: str) -> Any:
-    """Read strict JSON: no NaN, no key twice."""
+def load_json(text: str, *, constants: bool = False) -> Any:
+    """Read strict JSON: no NaN, no key twice. With ``constants`` NaN and Infinity are null."""
 
     def unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
         found: dict[str, Any] = {}
@@ -50,6 +50,8 @@ def load_json(text: str) -> Any:
         return found
 
     def no_constant(name: str) -> Any:
+        if constants:
+            return None
         raise Complaint(f"{name} is not JSON")
 
     try:

@@ -2,28 +2,31 @@
 
 GenAI-Bench and UVE have votes on pairs. FETV, Video-Bench and TVGE have ratings of single videos: a
 rater who gave two videos of one prompt different marks prefers one of them; equal marks are a tie.
-Anything else is a CSV file with ``video_a``, ``video_b``, ``aspect``, ``vote`` and, where there are
-any, ``rater`` and ``prompt``. Videos are named as the release names them, or ``<model>/<number>``.
+FETV is read in two ways: the real video against the generated ones (``fetv``), and the generated
+ones against each other (``fetv_generated``). Anything else is a CSV file with ``video_a``,
+``video_b``, ``aspect``, ``vote`` and, where there are any, ``rater`` and ``prompt``. Videos are
+named as the release names them, or ``<model>/<number>``.
 
 >>> sorted(READERS)
-['csv', 'fetv', 'genai_bench', 'tvge', 'uve', 'video_bench']
+['csv', 'fetv', 'fetv_generated', 'genai_bench', 'tvge', 'uve', 'video_bench']
 """
 
 from __future__ import annotations
 
-import csv
-import io
+import math
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
+from functools import partial
 from itertools import combinations
 from pathlib import Path
 from typing import Any
 
 from screentest.core import BadOption, ManifestError
-from screentest.manifests.fields import Complaint, Problem, ProblemKind, load_json, one_line, quoted
+from screentest.manifests.fields import Problem, ProblemKind, one_line, quoted
+from screentest.manifests.released import read_json, table_rows
 
-LARGEST = 256 * 2**20
+LONGEST_ASPECT = 60
 
 
 class Vote(StrEnum):
@@ -51,13 +54,33 @@ class Preference:
     vote: Vote
     rater: str = ""
     prompt: str = ""
+    apart: float = 0.0
+    """How many marks ``video_a`` was given more, where people gave marks."""
+
+    @property
+    def lead(self) -> float:
+        """How far ``video_a`` is preferred: in marks, or 1 for a vote."""
+        return self.apart or {Vote.A: 1.0, Vote.B: -1.0}.get(self.vote, 0.0)
+
+
+@dataclass(frozen=True, slots=True)
+class Rating:
+    """One person's mark for one video in one aspect."""
+
+    video: str
+    aspect: str
+    mark: float
+    rater: str = ""
 
 
 @dataclass(slots=True)
 class PreferenceReading:
     """The rows that can be used, and what is wrong with the others."""
 
+    form: str = ""
     rows: list[Preference] = field(default_factory=list)
+    ratings: list[Rating] = field(default_factory=list)
+    """The marks that the rows were made of; none where people chose."""
     problems: list[Problem] = field(default_factory=list)
 
 
@@ -72,10 +95,14 @@ def read_preferences(path: Path, form: str = "") -> PreferenceReading:
         raise BadOption(f"unknown format {name!r}", advice=f"Known: {', '.join(sorted(READERS))}.")
     if not path.exists():
         raise ManifestError(f"{path} is not there", advice="Give the folder or file of a release.")
-    reading = PreferenceReading()
+    reading = PreferenceReading(name)
     for found in READERS[name](path):
         if isinstance(found, Problem):
             reading.problems.append(found)
+        elif isinstance(found, Rating):
+            reading.ratings.append(found)
+        elif wrong := _unusable(found):
+            reading.problems.append(_wrong(path, found.video_a, wrong))
         else:
             reading.rows.append(found)
     if not reading.rows:
@@ -84,36 +111,27 @@ def read_preferences(path: Path, form: str = "") -> PreferenceReading:
     return reading
 
 
+def _unusable(row: Preference) -> str:
+    """Why a row cannot be used; empty where it can."""
+    if row.video_a == row.video_b:
+        return "a video is compared with itself"
+    if len(row.aspect) > LONGEST_ASPECT or not row.aspect.isprintable():
+        return f"invalid aspect {one_line(row.aspect)}: at most {LONGEST_ASPECT} characters"
+    return ""
+
+
 def _recognise(path: Path) -> str:
     if path.is_dir():
         if (path / "fetv_data.json").exists():
             return "fetv"
         return "tvge" if _tvge_files(path) else "video_bench"
     if path.suffix.lower() == ".json":
-        content = _content(path)
+        content = read_json(path)
         return "uve" if isinstance(content, dict) else "genai_bench"
     return "csv"
 
 
-Found = Iterator[Preference | Problem]
-
-
-def _content(path: Path) -> Any:
-    """What a JSON file holds; where its lines are objects of their own, their list."""
-    try:
-        if path.stat().st_size > LARGEST:
-            raise Complaint(f"is larger than {LARGEST // 2**20} MiB")
-        text = path.read_bytes().decode("utf-8-sig")
-        try:
-            return load_json(text)
-        except Complaint:
-            return [load_json(line) for line in text.splitlines() if line.strip()]
-    except OSError as error:
-        raise ManifestError(f"{path} does not open: {error.strerror}") from None
-    except UnicodeDecodeError:
-        raise ManifestError(f"{path} is not UTF-8") from None
-    except Complaint as complaint:
-        raise ManifestError(f"{path}: {complaint.message}") from None
+Found = Iterator[Preference | Rating | Problem]
 
 
 def _wrong(path: Path, row: str, message: str) -> Problem:
@@ -136,18 +154,24 @@ _UVE = {
 
 def read_genai_bench(path: Path) -> Found:
     """GenAI-Bench, video: a list of votes on the whole impression."""
-    content = _content(path)
+    content = read_json(path)
     names = ("video_left", "video_right", "vote_type")
     for number, row in enumerate(content if isinstance(content, list) else []):
         yield _voted(path, str(number), row, names, _GENAI, "overall")
 
 
 def read_uve(path: Path) -> Found:
-    """UVE: an object of votes by their id, each on one aspect."""
-    content = _content(path)
+    """UVE: an object of votes by their id, each on one aspect.
+
+    Alignment was asked twice of a pair, of appearance and of motion: the last part says of which.
+    """
+    content = read_json(path)
     names = ("video_a", "video_b", "preference")
     for name, row in content.items() if isinstance(content, dict) else ():
         aspect = row.get("aspect") if isinstance(row, dict) else None
+        parts = row.get("subaspects") if isinstance(row, dict) else None
+        if isinstance(parts, list) and parts and str(parts[-1]).startswith(f"{aspect}_"):
+            aspect = parts[-1]
         yield _voted(path, name, row, names, _UVE, aspect)
 
 
@@ -178,37 +202,41 @@ def _voted(
 
 def _compared(
     marks: Mapping[str, float], aspect: str, rater: str, prompt: str, against: str = ""
-) -> Iterator[Preference]:
-    """Every two videos of one prompt; or each with ``against``, which is the first of them."""
+) -> Iterator[Preference | Rating]:
+    """The marks of one prompt, and every two videos; or each with ``against``, one of them."""
+    for video, mark in marks.items():
+        yield Rating(video, aspect, mark, rater)
     pairs = combinations(marks, 2) if not against else ((against, one) for one in marks)
     for one, two in pairs:
         if one == two:
             continue
         apart = marks[one] - marks[two]
         vote = Vote.TIE if apart == 0 else Vote.A if apart > 0 else Vote.B
-        yield Preference(one, two, aspect, vote, rater, prompt)
+        yield Preference(one, two, aspect, vote, rater, prompt, apart)
 
 
 def _is_mark(value: Any) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool)
+    number = isinstance(value, int | float) and not isinstance(value, bool)
+    return number and math.isfinite(value)
 
 
 FETV_TRUTH = "ground-truth"
 FETV_ASPECTS = ("static_quality", "temporal_quality", "alignment")
 
 
-def read_fetv(folder: Path) -> Found:
+def read_fetv(folder: Path, *, generated: bool = False) -> Found:
     """FETV: the real video against each generated one, by every rater and aspect.
 
-    ``human0`` … have a file per model; a row is ``{number: {video_id, marks}}``.
+    ``human0`` … have a file per model; a row is ``{number: {video_id, marks}}``. With ``generated``
+    it is the generated ones against each other.
     """
-    about = _content(folder / "fetv_data.json")
+    about = read_json(folder / "fetv_data.json")
     rows_about = about if isinstance(about, list) else []
     prompts = [str(row.get("prompt") or "") if isinstance(row, dict) else "" for row in rows_about]
     for rater in sorted(one for one in folder.glob("human*") if one.is_dir()):
         marks: dict[str, dict[str, Any]] = {}
         for file in sorted(rater.glob("*.json")):
-            rows = _content(file)
+            rows = read_json(file)
             marks[file.stem] = {
                 number: given
                 for row in (rows if isinstance(rows, list) else [rows])
@@ -217,6 +245,8 @@ def read_fetv(folder: Path) -> Found:
                 if isinstance(given, dict)
             }
         truth = marks.pop(FETV_TRUTH, None)
+        if generated:
+            truth = dict.fromkeys(number for rows in marks.values() for number in rows)
         if truth is None:
             message = f"{quoted(str(rater))} has no marks of the real videos"
             yield Problem(ProblemKind.MISSING, message, path=rater)
@@ -225,8 +255,8 @@ def read_fetv(folder: Path) -> Found:
             known = number.isdecimal() and int(number) < len(prompts)
             prompt = prompts[int(number)] if known else ""
             for aspect in FETV_ASPECTS:
-                real_name = f"{FETV_TRUTH}/{number}"
-                given = {real_name: real.get(aspect)} | {
+                real_name = "" if real is None else f"{FETV_TRUTH}/{number}"
+                given = ({} if real is None else {real_name: real.get(aspect)}) | {
                     f"{model}/{number}": rows[number].get(aspect)
                     for model, rows in marks.items()
                     if number in rows
@@ -241,7 +271,7 @@ def read_video_bench(folder: Path) -> Found:
     """Video-Bench: a file per aspect; the models of each prompt, marked by the same raters."""
     files = sorted(folder.glob("*.json"))
     for file in files:
-        content = _content(file)
+        content = read_json(file)
         for number, row in enumerate(content if isinstance(content, list) else []):
             videos = row.get("videos") if isinstance(row, dict) else None
             marks = row.get("human_anno") if isinstance(row, dict) else None
@@ -271,7 +301,7 @@ def _tvge_files(folder: Path) -> dict[str, Path]:
 def read_tvge(folder: Path) -> Found:
     """TVGE: the mean mark of each video, for alignment and for quality."""
     for aspect, file in _tvge_files(folder).items():
-        content = _content(file)
+        content = read_json(file)
         for number, row in content.items() if isinstance(content, dict) else ():
             models = row.get("models") if isinstance(row, dict) else None
             given = {
@@ -286,40 +316,38 @@ def read_tvge(folder: Path) -> Found:
 
 def read_csv(path: Path) -> Found:
     """Plain rows; ``vote`` is a, b, tie, both_good or both_bad."""
-    try:
-        text = path.read_bytes().decode("utf-8-sig")
-    except OSError as error:
-        raise ManifestError(f"{path} does not open: {error.strerror}") from None
-    except UnicodeDecodeError:
-        raise ManifestError(f"{path} is not UTF-8") from None
-    reader = csv.DictReader(io.StringIO(text), strict=True)
     needed = ("video_a", "video_b", "aspect", "vote")
-    missing = [name for name in needed if name not in (reader.fieldnames or ())]
-    if missing:
-        message = f"{path} has no column {', '.join(missing)}"
-        raise ManifestError(message, advice=f"Columns: {', '.join(needed)}; rater, prompt.")
-    try:
-        for row in reader:
-            values = {name: (row.get(name) or "").strip() for name in (*needed, "rater", "prompt")}
-            empty = [name for name in needed if not values[name]]
-            vote = values["vote"].lower()
-            if empty:
-                message = f"{', '.join(empty)} is empty"
-            elif vote not in set(Vote):
-                message = f"vote is {one_line(vote)}: must be one of {', '.join(Vote)}"
-            else:
-                one, two, aspect = values["video_a"], values["video_b"], values["aspect"]
-                yield Preference(one, two, aspect, Vote(vote), values["rater"], values["prompt"])
-                continue
-            yield Problem(ProblemKind.BAD_ROW, message, path=path, line=reader.line_num)
-    except csv.Error as error:
-        message = f"wrong CSV: {error}; nothing after this line is read"
-        yield Problem(ProblemKind.BAD_FILE, message, path=path, line=reader.line_num)
+    optional = ("rater", "prompt")
+    for found in table_rows(
+        path, {name: (name,) for name in needed}, {name: (name,) for name in optional}
+    ):
+        if isinstance(found, Problem):
+            yield found
+            continue
+        line, row = found
+        empty = [name for name in needed if not row[name]]
+        vote = row["vote"].lower()
+        if empty:
+            message = f"{', '.join(empty)} is empty"
+        elif vote not in set(Vote):
+            message = f"vote is {one_line(vote)}: must be one of {', '.join(Vote)}"
+        else:
+            yield Preference(
+                row["video_a"],
+                row["video_b"],
+                row["aspect"],
+                Vote(vote),
+                row.get("rater", ""),
+                row.get("prompt", ""),
+            )
+            continue
+        yield Problem(ProblemKind.BAD_ROW, message, path=path, line=line)
 
 
 READERS: dict[str, Callable[[Path], Found]] = {
     "csv": read_csv,
     "fetv": read_fetv,
+    "fetv_generated": partial(read_fetv, generated=True),
     "genai_bench": read_genai_bench,
     "tvge": read_tvge,
     "uve": read_uve,

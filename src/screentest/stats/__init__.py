@@ -24,6 +24,7 @@ from screentest.stats.claims import Claim, Finding, claims, films_needed
 from screentest.stats.intervals import (
     Interval,
     bootstrap_mean,
+    coefficient_interval,
     mean_interval,
     share_interval,
     wald,
@@ -48,10 +49,12 @@ from screentest.stats.power import (
     sample_size,
 )
 from screentest.stats.rank import (
+    ClusteredCorrelation,
     Correlation,
     RankAgreement,
     Ranking,
     SystemPair,
+    clustered,
     compare_systems,
     kendall,
     pearson,
@@ -73,6 +76,7 @@ from screentest.stats.trend import (
 __all__ = [
     "Bin",
     "Claim",
+    "ClusteredCorrelation",
     "Correlation",
     "Difference",
     "Dose",
@@ -95,6 +99,8 @@ __all__ = [
     "WorkerRules",
     "bootstrap_mean",
     "claims",
+    "clustered",
+    "coefficient_interval",
     "cohen",
     "compare_systems",
     "design_effect",

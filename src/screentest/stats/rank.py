@@ -17,8 +17,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from screentest.core import Outcome, Reason
+from screentest.core import NoValue, Outcome, Reason
 from screentest.stats.arrays import Floats, Labels, Numbers, together
+from screentest.stats.intervals import Interval, coefficient_interval
 from screentest.stats.paired import Difference, holm, paired_bootstrap
 
 SMALLEST = 3
@@ -70,6 +71,48 @@ def spearman_p(rho: float, n: int) -> float:
 
     t = abs(rho) * math.sqrt((n - 2) / (1 - rho * rho))
     return float(2 * stdtr(n - 2, -t))
+
+
+@dataclass(frozen=True, slots=True)
+class ClusteredCorrelation:
+    """A coefficient over values that come in clusters, with its interval over clusters."""
+
+    value: float
+    interval: Interval | None
+    """None below five clusters."""
+    n: int
+    clusters: int
+
+    def __str__(self) -> str:
+        return f"{self.value:.3f}" + (f" {self.interval}" if self.interval else "")
+
+
+def clustered(
+    first: Numbers,
+    second: Numbers,
+    sources: Labels,
+    method: Callable[[Numbers, Numbers], Outcome[Correlation]] = spearman,
+) -> Outcome[ClusteredCorrelation]:
+    """A correlation whose points come in clusters, such as the videos of one prompt.
+
+    >>> found = clustered(range(12), [*range(1, 12), 0], [n // 2 for n in range(12)]).unwrap()
+    >>> round(found.value, 3), found.n, found.clusters
+    (0.538, 12, 6)
+    """
+    left, right = together(first, second)
+    whole = method(left, right)
+    if whole.failure is not None:
+        return Outcome(failure=whole.failure)
+
+    def estimate(kept: np.ndarray) -> float:
+        return method(left[kept], right[kept]).unwrap().value
+
+    count = len(set(sources))
+    try:
+        interval = coefficient_interval(estimate, sources, left.size)
+    except NoValue:  # too few clusters, or constant without one of them
+        interval = None
+    return Outcome.of(ClusteredCorrelation(whole.unwrap().value, interval, left.size, count))
 
 
 @dataclass(frozen=True, slots=True)
