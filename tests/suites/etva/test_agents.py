@@ -12,7 +12,7 @@ import pytest
 
 from screentest.core import Outcome, Reason, registry
 from screentest.models.templates import Prompts
-from screentest.suites.etva.agents import SAMPLING, add_knowledge, write_by_chat
+from screentest.suites.etva.agents import SAMPLING, add_knowledge, write_by_chat, write_plainly
 from screentest.suites.etva.answers import ANSWER_SAMPLING
 from screentest.suites.etva.graph import Category, EntityKind
 from screentest.suites.etva.questions import QuestionSet, read_question_sets
@@ -91,6 +91,117 @@ def test_three_agents_make_a_graph_and_its_questions() -> None:
     # What did not fit is told, not used: an entity that is not there, a relation to itself,
     # a sentence without a question mark, a second question, an element that is not there.
     assert len(written.left_out) == 5
+
+
+BEACH = "Waves lapping on sand, Van Gogh style, calm."
+BEACH_SAID: dict[str, dict[str, object]] = {
+    "elements": {
+        "background": None,
+        "camera": None,
+        "entities": ["waves", "sand"],
+        "attributes": ["Van Gogh style", "calm", "sand"],
+        "relations": ["lapping on"],
+    },
+    "graph": {
+        "attributes": [
+            {"entity": 3, "attribute": "Van Gogh style"},
+            {"entity": 2, "attribute": "sand"},
+        ],
+        "relations": [{"subject": 1, "relation": "lapping on", "object": 2}],
+    },
+}
+
+
+def question(element: int, text: str, category: str) -> dict[str, object]:
+    return {"element": element, "question": text, "category": category}
+
+
+def test_the_picture_as_a_whole_is_asked_about_and_what_is_lost_is_told() -> None:
+    first = [
+        question(1, "Is the waves exists?", "existence"),
+        question(2, "Is there sand?", "color"),
+        question(3, "Is the video in Van Gogh style?", "other"),
+        question(4, "Is the sand sand?", "motion"),
+    ]
+    # The two that are not sentences are asked for again, by their place in the shorter list.
+    second = [
+        question(1, "Are there any waves?", "existence"),
+        question(2, "Are the waves lapping on the sand?", "motion"),
+    ]
+    answers = iter([first, second])
+
+    def model(asked: Asked) -> Act:
+        stage = stage_of(asked)
+        said = BEACH_SAID[stage] if stage != "questions" else {"questions": next(answers)}
+        return Answer(json.dumps(said))
+
+    with writing(model) as (write, server):
+        (outcome,) = write(BEACH)
+        last = "\n".join(server.asked[-1].texts)
+        assert len(server.asked) == 4
+    assert "still lack a question" in last
+    assert '1. "exists: waves"\n2. "waves – lapping on – sand"' in last
+    written = outcome.unwrap()
+    assert written.graph is not None
+    assert written.graph.entities[-1].kind is EntityKind.WHOLE
+    assert [(one.text, one.category.value) for one in written.questions] == [
+        ("Are there any waves?", "existence"),
+        ("Is there sand?", "existence"),
+        ("Is the video in Van Gogh style?", "other"),
+        ("Are the waves lapping on the sand?", "motion"),
+    ]
+    told = "\n".join(written.left_out)
+    assert "'calm' is listed, but belongs to nothing" in told
+    assert "attribute 'sand' says no more than 'sand'" in told
+    assert "'Is the waves exists?': 'Is' does not go with 'exists'" in told
+    assert "category color of 'Is there sand?', which is existence" in told
+
+
+def test_what_is_bad_twice_is_left_out_and_a_failing_service_is_not() -> None:
+    bad = {"questions": [question(1, "Is there a cat?", "existence"), question(2, "Mat", "other")]}
+    apart = {
+        **BEACH_SAID["elements"],
+        "entities": ["cat", "mat"],
+        "attributes": [],
+        "relations": [],
+    }
+    graph: dict[str, object] = {"attributes": [], "relations": []}
+    said = {"elements": apart, "graph": graph, "questions": bad}
+    calls = Counter[str]()
+
+    def failing(asked: Asked) -> Act:
+        calls[stage_of(asked)] += 1
+        return Status(500) if calls["questions"] > 1 else Answer(json.dumps(said[stage_of(asked)]))
+
+    with writing(lambda asked: Answer(json.dumps(said[stage_of(asked)]))) as (write, _):
+        (outcome,) = write("A cat on a mat.")
+    assert [one.text for one in outcome.unwrap().questions] == ["Is there a cat?"]
+    assert "'mat' has no question" in outcome.unwrap().left_out
+    with writing(failing) as (write, _):
+        (outcome,) = write("A cat on a mat.")
+    assert outcome.failure is not None
+    assert outcome.failure.reason is Reason.SERVICE_FAILED
+
+
+def test_the_vanilla_writer_asks_once_and_has_no_graph() -> None:
+    said = [
+        {"question": "Is there a cat?", "category": "Existence"},
+        {"question": "Is there a cat shown in the video?", "category": "existence"},
+        {"question": "Is it day?", "category": "environment"},
+        {"question": "The cat.", "category": "other"},
+    ]
+    with FakeChatServer(lambda _: Answer(json.dumps({"questions": said}))) as server:
+        built = registry.build("chat", "openai", model="writer", base_url=server.url)
+        with built.thing as chat:
+            (outcome,) = write_plainly(["A cat by day."], chat, Prompts())
+        assert len(server.asked) == 1
+    written = outcome.unwrap()
+    assert (written.writer, written.graph) == ("vanilla", None)
+    assert [(one.text, one.category.value) for one in written.questions] == [
+        ("Is there a cat?", "existence"),
+        ("Is it day?", "other"),
+    ]
+    assert written.left_out == ("'The cat.': it is not a question",)
 
 
 def test_a_sampling_that_would_cut_an_object_in_two_is_not_sent() -> None:

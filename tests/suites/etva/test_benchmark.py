@@ -16,7 +16,7 @@ from screentest.suites.etva.benchmark import (
     plot_distributions,
     sub_benchmark,
 )
-from screentest.suites.etva.graph import Category
+from screentest.suites.etva.graph import ASKED, Category
 from screentest.suites.etva.questions import PromptQuestion, QuestionSet, read_question_sets
 
 
@@ -26,7 +26,7 @@ def made(count: int, seed: int = 0) -> list[QuestionSet]:
     odds = np.array([30, 20, 10, 8, 5, 3, 2, 2, 1, 10], float)
     sets = []
     for number in range(count):
-        kinds = rng.choice(list(Category), size=rng.integers(1, 10), p=odds / odds.sum())
+        kinds = rng.choice(list(ASKED), size=rng.integers(1, 10), p=odds / odds.sum())
         questions = [
             PromptQuestion(f"q{n}", f"Is it {n}?", Category(k)) for n, k in enumerate(kinds)
         ]
@@ -38,7 +38,7 @@ def test_the_released_spread(shared_data: Path) -> None:
     # The counts of the released 105 prompts, as published.
     folder = shared_data / "etva"
     sets = read_question_sets(folder / "qa_sample.json", folder / "question_sample.json")
-    assert list(distribution(sets).values()) == [216, 137, 48, 54, 29, 17, 12, 19, 20, 66]
+    assert list(distribution(sets).values()) == [*(216, 137, 48, 54, 29, 17, 12, 19, 20, 66, 0)]
     half = sub_benchmark(sets, 50)
     assert distance(distribution(half), distribution(sets)) < 0.01
 

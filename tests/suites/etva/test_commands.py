@@ -268,9 +268,15 @@ def scored(prompts: Path, sample: Path, tmp_path: Path) -> Path:
 
 def test_a_run_is_replayed(scored: Path) -> None:
     told = json.loads(invoke(*ETVA, "replay", scored, "--json").stdout)
-    means = {row["model"]: row["score"] for row in told if row["part"] == "all questions"}
+    rows = told["averages"]
+    means = {row["model"]: row["score"] for row in rows if row["part"] == "all questions"}
     # Fox: there, red, running; dog: there, jumping.
     assert means == pytest.approx({"good": 1.0, "fair": 4 / 5, "poor": 2 / 5})
+    # Models are compared question by question; two prompts have no interval.
+    gaps = {(row["model"], row["other"]): row for row in told["differences"]}
+    assert gaps["good", "poor"]["difference"] == pytest.approx(3 / 5)
+    assert (gaps["good", "poor"]["questions"], gaps["good", "poor"]["prompts"]) == (5, 2)
+    assert gaps["good", "poor"]["low"] is None
     table = invoke(*ETVA, "replay", scored).stdout.partition("Side by side")[2]
     assert table.split("all questions")[1].split()[:3] == ["0.800", "1.000", "0.400"]
 
@@ -331,3 +337,22 @@ def test_a_run_is_compared_with_people(scored: Path, tmp_path: Path) -> None:
     table = invoke(*ETVA, "people", scored, "votes.json")
     assert "3      3  1.000" in table.stdout.split("Answers as people")[1]
     assert fits(table.stdout)
+    # Baselines beside it: a file of scores by item, one of them against people's order.
+    scores = [f"{name}-{n},{value},{-value}" for n in (0, 1) for name, value in ratings.items()]
+    (tmp_path / "others.csv").write_text("\n".join(["item,CLIPScore,wrong", *scores]) + "\n")
+    done = invoke(*ETVA, "people", scored, "votes.json", "--beside", "others.csv", "--json")
+    assert done.exit_code == 0, done.output
+    compared = json.loads(done.stdout)
+    by_value = {row["value"]: row for row in compared["correlation"]}
+    assert (by_value["CLIPScore"]["kendall"], by_value["wrong"]["spearman"]) == (1.0, -1.0)
+    closer = {row["value"]: row for row in compared["closer"]}
+    assert closer["wrong"]["kendall"] == pytest.approx(1 + (1 + 0.81650) / 2, abs=1e-4)
+    # Any run stands beside: this one, by the names of its values.
+    done = invoke(*ETVA, "people", scored, "votes.json", "--beside", scored)
+    assert done.exit_code == 0, done.output
+    assert "closer" in done.stdout
+    (tmp_path / "strange.csv").write_text("item,x\nnobody,1\n")
+    for name, told in (("strange.csv", "no score of an item"), ("votes.json", "numbers")):
+        refused = invoke(*ETVA, "people", scored, "votes.json", "--beside", name)
+        assert refused.exit_code == 2
+        assert told in refused.output

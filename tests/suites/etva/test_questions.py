@@ -104,7 +104,7 @@ def test_a_line_of_a_file_reads_back_as_it_was() -> None:
 
 def test_labels_of_both_benchmarks() -> None:
     assert read_category(" Action ") is Category.MOTION
-    assert read_category("environment") is Category.OTHER
+    assert read_category("environment") is Category.ENVIRONMENT
     assert read_category("Color") is Category.COLOR
     with pytest.raises(UserError, match="Did you mean spatial"):
         read_category("spatiall")

@@ -13,7 +13,7 @@ from screentest.models.chat.messages import ChatRequest, ModelReply, Text
 from screentest.models.chat.parsing import conclude
 from screentest.suites.etva.answers import Compat, read_answer
 from screentest.suites.etva.data import Transcript, TranscriptAnswer, read_transcripts
-from screentest.suites.etva.graph import Category, QuestionsAnswer
+from screentest.suites.etva.graph import ASKED, Category, QuestionsAnswer
 from screentest.suites.etva.runs import judge_transcripts
 from screentest.suites.etva.tables import Averages, averages
 
@@ -56,7 +56,7 @@ def test_the_published_average_is_micro(row: Averages) -> None:
     assert micro.high - micro.low > 1.2 * (alone.high - alone.low)
 
 
-@pytest.mark.parametrize("category", list(Category))
+@pytest.mark.parametrize("category", ASKED)
 def test_every_category(row: Averages, category: Category) -> None:
     yes, asked = COUNTED[category]
     assert row.counts[category] == (yes, asked, asked)
@@ -100,8 +100,21 @@ def test_nothing_answered_is_no_zero() -> None:
 
 def test_a_transcript_without_categories_asks_for_them() -> None:
     said = [Transcript("1", "A cat.", (TranscriptAnswer("Is there a cat?", "[YES]"),))]
-    with pytest.raises(UserError, match="--questions"):
+    with pytest.raises(UserError, match="category") as told:
         judge_transcripts(said)
+    assert "--categories" in (told.value.advice or "")
+
+
+def test_the_label_of_no_column_is_its_own_and_upstream_leaves_it_out() -> None:
+    exchanges = (
+        TranscriptAnswer("Is there a cat?", "[YES]", "existence"),
+        TranscriptAnswer("Is it a garden?", "[NO]", "environment"),
+    )
+    said = [Transcript("1", "A cat in a garden.", exchanges)]
+    strict = averages(judge_transcripts(said))
+    assert (strict.total, strict.counts[Category.ENVIRONMENT]) == ((1, 2, 2), (0, 1, 1))
+    upstream = averages(judge_transcripts(said, compat=Compat.UPSTREAM))
+    assert upstream.total == (1, 1, 1)
 
 
 @pytest.mark.parametrize(
@@ -144,5 +157,5 @@ def test_a_writer_may_use_the_labels_of_released_files(label: str, category: Cat
     request = ChatRequest((Text("Write."),), schema=QuestionsAnswer)
     answer = conclude(request, ModelReply(json.dumps(reply))).value
     assert isinstance(answer, QuestionsAnswer)
-    assert answer.questions[0].category is category
+    assert answer.questions[0].category == category
     assert answer.questions[0].element == 1

@@ -1,8 +1,12 @@
 """Questions by a chat model, in three agents: take apart, connect, ask.
 
 Each agent's answer is checked against the one before. What does not fit (a number that is not
-there, an element asked about twice) is left out and reported; where nothing is left, the prompt has
+there, an element asked about twice, an attribute that repeats its entity) is left out and reported;
+elements without a usable question are asked about once more; where nothing is left, the prompt has
 no questions and the reason says so.
+
+``write_plainly`` is the paper's comparison: all questions in one go, after examples, without a
+graph.
 """
 
 from __future__ import annotations
@@ -14,21 +18,25 @@ from typing import Any, TypeVar
 
 from pydantic import BaseModel
 
-from screentest.core import Outcome, attempt
+from screentest.core import NoValue, Outcome, Reason, attempt
 from screentest.models.ask import Query, send
 from screentest.models.chat.messages import ChatRequest, Sampling
 from screentest.models.chat.parsing import spoken
 from screentest.models.roles import Chat
 from screentest.models.templates import Prompts, Slot, Trusted
 from screentest.suites.etva.answers import ANSWER_SAMPLING
+from screentest.suites.etva.checks import complaint, fitting, misses, repeats, same_words
 from screentest.suites.etva.graph import (
+    ASKED,
     MEANINGS,
     Attribute,
+    Category,
     Element,
     ElementsAnswer,
     Entity,
     EntityKind,
     GraphAnswer,
+    PlainQuestions,
     QuestionsAnswer,
     Relation,
     SceneGraph,
@@ -47,7 +55,8 @@ SAMPLING = Sampling(temperature=0.0, top_p=0.95)
 
 
 def _names_something(slots: Mapping[str, Any], answer: ElementsAnswer) -> None:
-    if not any(_says(text) for text in (answer.background, answer.camera, *answer.entities)):
+    named = (answer.background, answer.camera, *answer.entities, *answer.attributes)
+    if not any(_says(text) for text in named):
         raise ValueError("nothing is named that could be seen: the text names something")
 
 
@@ -62,15 +71,23 @@ def _connects_something(slots: Mapping[str, Any], answer: GraphAnswer) -> None:
 
 def _asks_something(slots: Mapping[str, Any], answer: QuestionsAnswer) -> None:
     there = range(1, len(slots["elements"]) + 1)
-    if not any(_is_question(one.question) and one.element in there for one in answer.questions):
+    usable = [one for one in answer.questions if one.element in there]
+    if not any(complaint(one.question) is None for one in usable):
         raise ValueError("there is not one question, ending in ?, about an element of the list")
+
+
+def _asks_anything(slots: Mapping[str, Any], answer: PlainQuestions) -> None:
+    if not any(complaint(one.question) is None for one in answer.questions):
+        raise ValueError("there is not one question that ends in ?")
 
 
 ELEMENTS = Query("etva/elements", ElementsAnswer, sampling=SAMPLING, check=_names_something)
 GRAPH = Query("etva/graph", GraphAnswer, sampling=SAMPLING, check=_connects_something)
 QUESTIONS = Query("etva/questions", QuestionsAnswer, sampling=SAMPLING, check=_asks_something)
+PLAINLY = Query("etva/vanilla", PlainQuestions, sampling=SAMPLING, check=_asks_anything)
 TEMPLATES = tuple(query.template for query in (ELEMENTS, GRAPH, QUESTIONS))
-NAME = "chat"
+NAME, PLAIN_NAME = "chat", "vanilla"
+WHOLE = "the picture as a whole"
 
 Given = TypeVar("Given")
 Made = TypeVar("Made")
@@ -95,6 +112,25 @@ class _Connected:
     left_out: tuple[str, ...]
 
 
+@dataclass(frozen=True, slots=True)
+class _Written:
+    """Questions by the numbers of their elements, and what could not be used."""
+
+    connected: _Connected
+    questions: Mapping[int, PromptQuestion]
+    left_out: tuple[str, ...]
+
+    @property
+    def elements(self) -> list[Element]:
+        """What is asked about, in order; the picture as a whole is there without asking."""
+        return _asked_about(self.connected.graph)
+
+    @property
+    def missing(self) -> list[int]:
+        """The numbers of the elements that have no question."""
+        return [at for at in range(1, len(self.elements) + 1) if at not in self.questions]
+
+
 def write_by_chat(texts: Sequence[str], chat: Chat, prompts: Prompts) -> list[Outcome[QuestionSet]]:
     """One outcome per prompt. Each agent is asked about all prompts at once."""
     apart = _stage(
@@ -104,7 +140,35 @@ def write_by_chat(texts: Sequence[str], chat: Chat, prompts: Prompts) -> list[Ou
         _take_apart,
     )
     connected = _stage(chat, apart, lambda one: _graph_request(prompts, one), _connect)
-    return _stage(chat, connected, lambda one: _questions_request(prompts, one), _ask)
+    first = _stage(chat, connected, lambda one: _questions_request(prompts, one), _first)
+    return [attempt(partial(_finished, one)) for one in _again(first, chat, prompts)]
+
+
+def write_plainly(texts: Sequence[str], chat: Chat, prompts: Prompts) -> list[Outcome[QuestionSet]]:
+    """All questions of a prompt in one answer, after examples: the paper's vanilla baseline."""
+    categories: list[Slot] = [Trusted(f"{kind.value}: {MEANINGS[kind]}") for kind in ASKED]
+    return _stage(
+        chat,
+        [Outcome.of(text) for text in texts],
+        lambda text: PLAINLY.request(prompts, {"prompt": text, "categories": categories}),
+        _plain_set,
+    )
+
+
+def _plain_set(prompt: str, answer: BaseModel) -> QuestionSet:
+    assert isinstance(answer, PlainQuestions)
+    left_out: list[str] = []
+    written: list[PromptQuestion] = []
+    for number, one in enumerate(answer.questions, start=1):
+        text = " ".join(one.question.split())
+        if wrong := complaint(text):
+            left_out.append(f"{text!r}: {wrong}")
+        else:
+            written.append(PromptQuestion(f"q{number}", text, Category(one.category)))
+    if not written:
+        raise NoValue(Reason.UNPARSABLE, f"no question can be used: {'; '.join(left_out[:3])}")
+    kept = tuple(distinct(written))
+    return QuestionSet(prompt, kept, writer=PLAIN_NAME, left_out=tuple(left_out))
 
 
 def _stage(
@@ -143,6 +207,7 @@ def _take_apart(prompt: str, answer: BaseModel) -> _Apart:
         name = " ".join((text or "").split())
         seen.setdefault(name.casefold(), Entity(f"e{len(seen) + 1}", name, kind))
     attributes, relations = _once(answer.attributes), _once(answer.relations)
+    seen[""] = Entity(EntityKind.WHOLE.value, WHOLE, EntityKind.WHOLE)
     return _Apart(prompt, tuple(seen.values()), attributes, relations)
 
 
@@ -150,10 +215,6 @@ def _says(text: str | None) -> bool:
     """Whether something is named; models also write out that nothing is."""
     said = (text or "").strip(" .\"'").casefold()
     return bool(said) and said not in ("none", "null", "n/a", "no mention", "not mentioned")
-
-
-def _is_question(text: str) -> bool:
-    return text.strip().endswith("?") and len(text.strip()) >= 5
 
 
 def _once(texts: Iterable[str]) -> tuple[str, ...]:
@@ -175,12 +236,14 @@ def _graph_request(prompts: Prompts, apart: _Apart) -> ChatRequest:
 
 
 def _named(entity: Entity) -> str:
-    return entity.name if entity.kind is EntityKind.THING else f"{entity.kind.value}: {entity.name}"
+    bare = entity.kind in (EntityKind.THING, EntityKind.WHOLE)
+    return entity.name if bare else f"{entity.kind.value}: {entity.name}"
 
 
 def _connect(apart: _Apart, answer: BaseModel) -> _Connected:
     assert isinstance(answer, GraphAnswer)
     places = {number: one.id for number, one in enumerate(apart.entities, start=1)}
+    names = {one.id: one.name for one in apart.entities}
     attributes: dict[tuple[str, str], Attribute] = {}
     relations: dict[tuple[str, str, str], Relation] = {}
     left_out = []
@@ -190,6 +253,9 @@ def _connect(apart: _Apart, answer: BaseModel) -> _Connected:
             left_out.append(f"attribute {words!r} of entity {bound.entity}, which is not there")
             continue
         entity = places[bound.entity]
+        if repeats(words, names[entity]):
+            left_out.append(f"attribute {words!r} says no more than {names[entity]!r}")
+            continue
         made = Attribute(f"a{len(attributes) + 1}", entity, words)
         attributes.setdefault((entity, words.casefold()), made)
     for edge in answer.relations:
@@ -201,16 +267,35 @@ def _connect(apart: _Apart, answer: BaseModel) -> _Connected:
             continue
         between = Relation(f"r{len(relations) + 1}", ends[0], words, ends[1])
         relations.setdefault((ends[0], words.casefold(), ends[1]), between)
-    graph = SceneGraph(apart.entities, tuple(attributes.values()), tuple(relations.values()))
+    bound_words = [*(one.attribute for one in answer.attributes)]
+    bound_words += [one.relation for one in answer.relations]
+    for listed in (*apart.attributes, *apart.relations):
+        if not any(same_words(listed, words) for words in bound_words):
+            left_out.append(f"{listed!r} is listed, but belongs to nothing in the graph")
+    # Only what has a quality of its own need stand there: the whole is always there.
+    whole = any(one.entity == EntityKind.WHOLE.value for one in attributes.values()) or any(
+        EntityKind.WHOLE.value in (one.subject, one.object) for one in relations.values()
+    )
+    entities = tuple(one for one in apart.entities if whole or one.kind is not EntityKind.WHOLE)
+    graph = SceneGraph(entities, tuple(attributes.values()), tuple(relations.values()))
     return _Connected(apart.prompt, graph, tuple(left_out))
 
 
-def _questions_request(prompts: Prompts, connected: _Connected) -> ChatRequest:
+def _asked_about(graph: SceneGraph) -> list[Element]:
+    return [one for one in graph.walk() if getattr(one, "kind", None) is not EntityKind.WHOLE]
+
+
+def _questions_request(
+    prompts: Prompts, connected: _Connected, only: Sequence[int] = ()
+) -> ChatRequest:
     graph = connected.graph
+    elements = _asked_about(graph)
+    chosen = [elements[number - 1] for number in only] or elements
     slots: dict[str, Slot] = {
         "prompt": connected.prompt,
-        "elements": [_described(element, graph) for element in graph.walk()],
-        "categories": [Trusted(f"{kind.value}: {text}") for kind, text in MEANINGS.items()],
+        "elements": [_described(element, graph) for element in chosen],
+        "categories": [Trusted(f"{kind.value}: {MEANINGS[kind]}") for kind in ASKED],
+        "again": bool(only),
     }
     return QUESTIONS.request(prompts, slots)
 
@@ -229,29 +314,68 @@ def _described(element: Element, graph: SceneGraph) -> str:
             return f"{graph.entity(subject).name} – {name} – {graph.entity(other).name}"
 
 
-def _ask(connected: _Connected, answer: BaseModel) -> QuestionSet:
+def _first(connected: _Connected, answer: BaseModel) -> _Written:
+    numbers = range(1, len(_asked_about(connected.graph)) + 1)
+    return _with_answer(_Written(connected, {}, connected.left_out), answer, numbers)
+
+
+def _with_answer(written: _Written, answer: BaseModel, asked: Sequence[int]) -> _Written:
+    """With the usable questions of one more answer; ``asked`` are the elements it was asked for."""
     assert isinstance(answer, QuestionsAnswer)
-    elements = list(connected.graph.walk())
-    left_out = list(connected.left_out)
-    written: dict[int, PromptQuestion] = {}
+    elements, graph = written.elements, written.connected.graph
+    questions, left_out = dict(written.questions), list(written.left_out)
     for one in answer.questions:
         text = " ".join(one.question.split())
-        if not 1 <= one.element <= len(elements):
+        if not 1 <= one.element <= len(asked):
             left_out.append(f"{text!r} asks about element {one.element}, which is not there")
-        elif not _is_question(text):
-            left_out.append(f"{text!r} is not a question")
-        elif one.element in written:
-            left_out.append(f"{text!r} is a second question about element {one.element}")
+            continue
+        number = asked[one.element - 1]
+        if wrong := complaint(text):
+            left_out.append(f"{text!r}: {wrong}")
+        elif name := misses(text, elements[number - 1]):
+            left_out.append(f"{text!r} does not ask about {name!r}")
+        elif number in questions:
+            left_out.append(f"{text!r} is a second question about element {number}")
         else:
-            element = elements[one.element - 1].id
-            written[one.element] = PromptQuestion(f"q{one.element}", text, one.category, element)
-    for number, element_ in enumerate(elements, start=1):
-        if number not in written:
-            left_out.append(f"{words_of(element_)!r} has no question")
-    ordered = [written[number] for number in sorted(written)]
-    questions = distinct(with_needs(ordered, connected.graph))
+            element, said = elements[number - 1], Category(one.category)
+            kind = fitting(said, element, graph, text)
+            if kind is not said:
+                left_out.append(f"category {said.value} of {text!r}, which is {kind.value}")
+            questions[number] = PromptQuestion(f"q{number}", text, kind, element.id)
+    return _Written(written.connected, questions, tuple(left_out))
+
+
+def _again(
+    first: Sequence[Outcome[_Written]], chat: Chat, prompts: Prompts
+) -> list[Outcome[_Written]]:
+    """Ask once more about elements without a usable question. What is lost then stays lost."""
+    short = [at for at, one in enumerate(first) if one.ok and one.unwrap().missing]
+    asked = [first[at].unwrap() for at in short]
+    requests = [_questions_request(prompts, one.connected, one.missing) for one in asked]
+    done = list(first)
+    for at, one, answer in zip(short, asked, send(chat, requests), strict=True):
+        if answer.ok:
+            done[at] = Outcome.of(_with_answer(one, answer.unwrap(), one.missing))
+        elif answer.failure is not None and answer.failure.reason.transient:
+            done[at] = Outcome(failure=answer.failure)
+    return done
+
+
+def _finished(outcome: Outcome[_Written]) -> QuestionSet:
+    written = outcome.unwrap()
+    left_out = list(written.left_out)
+    if not written.questions:
+        raise NoValue(Reason.UNPARSABLE, f"no question can be used: {'; '.join(left_out[:3])}")
+    for number in written.missing:
+        left_out.append(f"{words_of(written.elements[number - 1])!r} has no question")
+    ordered = [written.questions[number] for number in sorted(written.questions)]
+    questions = distinct(with_needs(ordered, written.connected.graph))
     return QuestionSet(
-        connected.prompt, tuple(questions), connected.graph, writer=NAME, left_out=tuple(left_out)
+        written.connected.prompt,
+        tuple(questions),
+        written.connected.graph,
+        writer=NAME,
+        left_out=tuple(left_out),
     )
 
 

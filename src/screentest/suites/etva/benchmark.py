@@ -8,7 +8,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -24,7 +24,7 @@ from screentest.reports.charts import (
     save,
     styled,
 )
-from screentest.suites.etva.graph import Category
+from screentest.suites.etva.graph import ASKED, Category
 from screentest.suites.etva.questions import QuestionSet
 
 if TYPE_CHECKING:
@@ -44,6 +44,12 @@ def distribution(sets: Sequence[QuestionSet]) -> dict[Category, int]:
         for question in one.questions:
             counts[question.category] += 1
     return counts
+
+
+def shown_categories(spread: Iterable[Distribution]) -> list[Category]:
+    """The paper's ten, and the label of the larger benchmark where it occurs."""
+    listed = list(spread)
+    return [kind for kind in Category if kind in ASKED or any(one[kind] for one in listed)]
 
 
 def category_shares(counts: Distribution) -> dict[Category, float]:
@@ -110,14 +116,15 @@ def plot_distributions(benchmarks: Mapping[str, Distribution], path: Path) -> No
 def _bars(benchmarks: Mapping[str, Distribution]) -> Figure:
     figure = new_figure(8, 4, layout="constrained")
     axes = figure.add_subplot()
+    kinds = shown_categories(benchmarks.values())
     width = 0.8 / max(1, len(benchmarks))
     for number, (name, counts) in enumerate(benchmarks.items()):
         found = category_shares(counts)
-        places = [place + (number + 0.5) * width - 0.4 for place in range(len(Category))]
-        values = [found[category] for category in Category]
+        places = [place + (number + 0.5) * width - 0.4 for place in range(len(kinds))]
+        values = [found[category] for category in kinds]
         label = f"{one_line(name, MOST_LETTERS)} ({sum(counts.values()):,} questions)"
         axes.bar(places, values, width, label=label, color=COLOURS[number % len(COLOURS)])
-    axes.set_xticks(range(len(Category)), [category.value for category in Category], rotation=30)
+    axes.set_xticks(range(len(kinds)), [category.value for category in kinds], rotation=30)
     axes.set_ylabel("share of questions")
     axes.spines[["top", "right"]].set_visible(False)
     axes.legend(frameon=False)

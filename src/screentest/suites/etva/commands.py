@@ -27,15 +27,21 @@ from screentest.manifests.manifest import read_manifest
 from screentest.models.roles import CHAT
 from screentest.run import RunStore
 from screentest.run.session import Tools, cap_of, settings_of
-from screentest.suites.etva.agents import add_knowledge, write_by_chat
+from screentest.suites.etva.agents import (
+    PLAIN_NAME,
+    add_knowledge,
+    write_by_chat,
+    write_plainly,
+)
 from screentest.suites.etva.benchmark import (
     category_shares,
     distance,
     distribution,
     plot_distributions,
+    shown_categories,
     sub_benchmark,
 )
-from screentest.suites.etva.graph import Category, graph_svg
+from screentest.suites.etva.graph import graph_svg
 from screentest.suites.etva.question_files import (
     Writer,
     WrittenQuestions,
@@ -74,7 +80,8 @@ def questions(
         Path, typer.Option(metavar="FILE", help="The questions file; what it has is kept.")
     ] = Path("questions.jsonl"),
     writer: Annotated[
-        Literal["chat", "rules"], typer.Option(metavar="NAME", help="chat or rules.")
+        Literal["chat", "vanilla", "rules"],
+        typer.Option(metavar="NAME", help="chat, vanilla (no graph) or rules."),
     ] = "chat",
     knowledge: Annotated[bool, typer.Option(help="Also ask what the prompt leaves unsaid.")] = True,
     run: Annotated[
@@ -85,7 +92,8 @@ def questions(
     """Write questions for prompts, to edit and to use again.
 
     A scene graph and one yes/no question per node and edge: by a chat model in
-    three steps, or by rules, which need no model. Paid for once per prompt,
+    three steps, or by rules, which need no model; or, to compare, all questions
+    at once without a graph (vanilla). Paid for once per prompt,
     however many models' videos are asked. Start it again to go on.
 
     \b
@@ -106,7 +114,7 @@ def questions(
                 advice="Add --model chat=openai:NAME; `--writer rules --no-knowledge` needs none.",
             )
         roles = [
-            *(["chat.questions"] if writer == "chat" else ()),
+            *(["chat.questions"] if writer != "rules" else ()),
             *(["chat.knowledge"] * knowledge),
         ]
         used = settings.summary(roles)
@@ -120,7 +128,7 @@ def questions(
             # A prompt without questions is asked about at every start, and so asked anew.
             store.ledger.asks_again = True
             tools.attach(store.ledger)
-            write = _by_rules if writer == "rules" else _by_chat(tools)
+            write = _by_rules if writer == "rules" else _by_chat(tools, writer)
 
             def know(given: Sequence[Outcome[QuestionSet]]) -> list[Outcome[QuestionSet]]:
                 return add_knowledge(given, tools.role("chat.knowledge"), tools.prompts)
@@ -138,9 +146,11 @@ def _by_rules(texts: Sequence[str]) -> list[Outcome[QuestionSet]]:
     return [Outcome.of(write_by_rules(text)) for text in texts]
 
 
-def _by_chat(tools: Tools) -> Writer:
+def _by_chat(tools: Tools, writer: str) -> Writer:
+    ask = write_plainly if writer == PLAIN_NAME else write_by_chat
+
     def write(texts: Sequence[str]) -> list[Outcome[QuestionSet]]:
-        return write_by_chat(texts, tools.role("chat.questions"), tools.prompts)
+        return ask(texts, tools.role("chat.questions"), tools.prompts)
 
     return write
 
@@ -298,7 +308,7 @@ def benchmark(
             ("category", "benchmark", "questions", "share"),
             [
                 (kind.value, name, counts[kind], category_shares(counts)[kind])
-                for kind in Category
+                for kind in shown_categories(spread.values())
                 for name, counts in spread.items()
             ],
         ),

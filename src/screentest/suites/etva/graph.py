@@ -33,6 +33,9 @@ class EntityKind(StrEnum):
     """Where it takes place."""
     CAMERA = "camera"
     """Who looks at it, and how."""
+    WHOLE = "whole"
+    """The picture as a whole: what has its style, light, weather and time. Always there, so nobody
+    asks whether it exists."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,6 +141,8 @@ class Category(StrEnum):
     CAMERA = "camera"
     PHYSICS = "physics"
     OTHER = "other"
+    ENVIRONMENT = "environment"
+    """Only in the larger released benchmark: no published table has a column for it."""
 
 
 MEANINGS: dict[Category, str] = {
@@ -151,16 +156,17 @@ MEANINGS: dict[Category, str] = {
     Category.CAMERA: "how the camera moves, or how it was filmed",
     Category.PHYSICS: "whether matter behaves as it must: floating, melting, falling, growing",
     Category.OTHER: "anything else: style, light, weather, time, feeling, written words",
+    Category.ENVIRONMENT: "what surrounds the scene; in released questions only",
 }
 """Which questions belong to each, for people and for models; in our own words."""
+ASKED = tuple(kind for kind in Category if kind is not Category.ENVIRONMENT)
+"""The paper's ten, which writers choose from."""
 
-# The larger benchmark writes "action" for motion, and has an eleventh label that no published
-# table has a column for.
+# The larger benchmark writes "action" for motion.
 _ALIASES = {
     "action": Category.MOTION,
     "colour": Category.COLOR,
     "counting": Category.NUMBER,
-    "environment": Category.OTHER,
 }
 
 
@@ -226,7 +232,22 @@ class GraphAnswer(BaseModel):
 def _category(label: object) -> object:
     """By the aliases of released files too, and in whatever case."""
     name = str(label).strip().lower()
-    return _ALIASES.get(name, name)
+    return _ALIASES.get(name, "other" if name == "environment" else name)
+
+
+_Ten: TypeAlias = Literal[
+    "existence",
+    "motion",
+    "material",
+    "spatial",
+    "number",
+    "shape",
+    "color",
+    "camera",
+    "physics",
+    "other",
+]
+_Kind = Annotated[_Ten, BeforeValidator(_category)]
 
 
 class WrittenQuestion(BaseModel):
@@ -234,13 +255,26 @@ class WrittenQuestion(BaseModel):
 
     element: int
     question: _Words
-    category: Annotated[Category, BeforeValidator(_category)]
+    category: _Kind
 
 
 class QuestionsAnswer(BaseModel):
     """The third agent: a question for each element."""
 
     questions: list[WrittenQuestion] = Field(max_length=3 * _MOST)
+
+
+class PlainQuestion(BaseModel):
+    """A question with its category, of a writer that has no graph."""
+
+    question: _Words
+    category: _Kind
+
+
+class PlainQuestions(BaseModel):
+    """All questions of a text at once."""
+
+    questions: list[PlainQuestion] = Field(max_length=3 * _MOST)
 
 
 class NumberedAnswer(BaseModel):
@@ -268,6 +302,7 @@ _COLOURS = {
     EntityKind.THING: "#dbe9f6",
     EntityKind.BACKGROUND: "#e2f0dc",
     EntityKind.CAMERA: "#f5e6cf",
+    EntityKind.WHOLE: "#ece3f2",
 }
 _LONGEST = 34
 _STYLE = "font-family:system-ui,sans-serif;font-size:13px"

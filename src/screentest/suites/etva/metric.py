@@ -265,13 +265,13 @@ WRITE, KNOW, ANSWER = "chat.questions", "chat.knowledge", "chat.answer"
 @register(
     "metric",
     "etva",
-    version=1,
+    version=2,
     summary="share of yes to questions about each piece of the prompt, by a chat model",
     neutral=("questions",),
 )
 def etva(
     *,
-    writer: Literal["chat", "rules"] = "chat",
+    writer: Literal["chat", "vanilla", "rules"] = "chat",
     questions: str = "",
     knowledge: bool = True,
     understanding: bool = True,
@@ -288,7 +288,8 @@ def etva(
 ) -> Etva:
     """Ask a chat model yes/no questions about a video.
 
-    ``writer`` is who writes the questions; ``questions`` a file that has them already.
+    ``writer`` is who writes the questions: ``chat`` by a scene graph, ``vanilla`` all at once after
+    examples, ``rules`` without a model. ``questions`` is a file that has them already.
     ``knowledge``, ``understanding`` and ``reflection`` leave a stage out, ``direct`` all three.
     ``gating`` asks nothing about what is not there. ``compat=upstream`` reads answers as the
     released code did. ``batch`` is how many questions share one request. ``clips=false`` asks
@@ -322,9 +323,10 @@ class Etva:
         """A value per category beside the score."""
         roles: list[str] = []
         prompts: list[str] = []
-        if self.saved is None and self.writer == "chat":
+        if self.saved is None and self.writer != "rules":
             roles.append(WRITE)
-            prompts += agents.TEMPLATES
+            plainly = self.writer == agents.PLAIN_NAME
+            prompts += (agents.PLAINLY.template,) if plainly else agents.TEMPLATES
         if self._asks_knowledge:
             roles.append(KNOW)
             prompts.append(KNOWLEDGE)
@@ -369,4 +371,6 @@ class Etva:
             return self.saved.write(texts)
         if self.writer == "rules":
             return [Outcome.of(write_by_rules(text)) for text in texts]
-        return agents.write_by_chat(texts, resources.role(WRITE), resources.prompts)
+        plainly = self.writer == agents.PLAIN_NAME
+        write = agents.write_plainly if plainly else agents.write_by_chat
+        return write(texts, resources.role(WRITE), resources.prompts)

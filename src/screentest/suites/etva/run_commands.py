@@ -10,14 +10,22 @@ import typer
 
 from screentest.cli.options import JsonOption
 from screentest.cli.tables import print_heading, print_indented, show
-from screentest.core import Cell, Column, Outcome, Table, UnknownName
+from screentest.core import Cell, Column, Outcome, Table, UnknownName, UserError
 from screentest.judges.votes import VoteRecord, read_votes
+from screentest.stats import Difference
 from screentest.suites.etva.answers import Compat
 from screentest.suites.etva.commands import CategoriesOption
 from screentest.suites.etva.data import read_transcripts
 from screentest.suites.etva.graph import Category
 from screentest.suites.etva.metric import SCORE
-from screentest.suites.etva.people import PerPrompt, WithPeople, answer_accuracy, with_people
+from screentest.suites.etva.people import (
+    PerPrompt,
+    WithPeople,
+    answer_accuracy,
+    closer_to_people,
+    read_score_file,
+    with_people,
+)
 from screentest.suites.etva.runs import (
     answers_of_run,
     by_prompt_and_model,
@@ -25,8 +33,14 @@ from screentest.suites.etva.runs import (
     judge_run,
     judge_transcripts,
     scores_of_run,
+    values_of_run,
 )
-from screentest.suites.etva.tables import average_table, averages_by_model, side_by_side
+from screentest.suites.etva.tables import (
+    average_table,
+    averages_by_model,
+    difference_table,
+    side_by_side,
+)
 
 RunArgument = Annotated[Path, typer.Argument(metavar="RUN", help="A run of the metric etva.")]
 
@@ -47,7 +61,8 @@ def replay(
     Reads every recorded answer anew: [YES] or [NO], and nothing where it has
     neither or both. A file is one model's transcripts, by the file's name; a run
     is broken down by its items' group `model`. The average is over all questions,
-    as published tables have it.
+    as published tables have it. Of several models every two are compared on the
+    questions that both were asked.
 
     \b
     Examples:
@@ -65,10 +80,12 @@ def replay(
             judged += judge_transcripts(read, model=place.stem, compat=compat)
     rows = averages_by_model(judged, signature=f"etva replay|compat:{compat.value}")
     whole = average_table(rows)
-    if as_json or len(rows) == 1:
+    if len(rows) == 1:
         show(whole, as_json=as_json)
+    elif as_json:
+        show(whole, difference_table(judged), as_json=True)
     else:
-        show(whole, side_by_side(rows))
+        show(whole, side_by_side(rows), difference_table(judged))
 
 
 def answers(
@@ -125,47 +142,112 @@ def people(
     votes: Annotated[
         list[Path], typer.Argument(metavar="VOTES…", help="What `annotate export` wrote.")
     ],
+    beside: Annotated[
+        list[Path] | None,
+        typer.Option(
+            metavar="RUN|FILE", help="Other scores of the same items: any run, or a file of scores."
+        ),
+    ] = None,
     compat: Annotated[
         Compat, typer.Option(metavar="RULES", help="upstream counts no correlation as 0.")
     ] = Compat.STRICT,
     as_json: JsonOption = False,
 ) -> None:
-    """Compare a run with people's ratings and answers.
+    """Compare a run with people's ratings and answers, and with other metrics.
 
     Ratings: Kendall's and Spearman's rank correlation of each prompt over the
     models that made a video for it (the items' group `model`), averaged over
     prompts. A prompt whose scores or ratings are all equal has none; such prompts
     are counted. Answers: the share of questions answered alike.
 
+    --beside puts other scores of the same items next to it, such as a run of
+    clipscore and videoscore, or a CSV with the column `item` and a column for
+    each score; and tells by how much ETVA is closer to people, prompt by prompt.
+
     \b
     Examples:
       screentest suite etva people scores/ ratings.json
       screentest suite etva people scores/ ratings.json answers.json --json
+      screentest suite etva people scores/ ratings.json --beside baselines/ \\
+          --beside viclip.csv
     """
     records = [record for path in votes for record in read_votes(path, whole=True) if record.counts]
     rated = by_prompt_and_model(run, _ratings(records))
     found: dict[str, WithPeople] = {}
+    mine = by_prompt_and_model(run, scores_of_run(run, SCORE))
     for output in (SCORE, *(category.value for category in Category)):
         values = scores_of_run(run, output)
         if values and rated:
             found[output] = with_people(by_prompt_and_model(run, values), rated, compat=compat)
+    differences: dict[str, Outcome[tuple[Difference, Difference]]] = {}
+    for name, scores in _beside(beside or []).items() if rated else ():
+        theirs = by_prompt_and_model(run, scores)
+        if not theirs:
+            raise UserError(
+                f"{name} has no score of an item of {run}", advice="Items are matched by their ids."
+            )
+        found[name] = with_people(theirs, rated, compat=compat)
+        differences[name] = closer_to_people(mine, theirs, rated, compat=compat)
     accuracy = answer_accuracy(_named(answers_of_run(run)), _answers(records))
     alike = accuracy.value
     ends = () if alike is None else (alike.interval.low, alike.interval.high)
-    show(
-        _correlation_table(found),
+    tables = [_correlation_table(found)]
+    if beside:
+        tables.append(_difference_table(differences))
+    tables.append(
         Table(
             "answers",
             "Answers as people give them",
             ("same", "total", "share", "low", "high"),
             [] if alike is None else [(alike.same, alike.total, alike.share, *ends)],
-        ),
-        as_json=as_json,
+        )
     )
+    show(*tables, as_json=as_json)
     if not as_json and not found:
         print_indented("no ratings of this run's items in these votes", indent=0)
     if not as_json and alike is None:
         print_indented("no question has both a person's and the run's answer", indent=0)
+
+
+def _beside(places: Iterable[Path]) -> dict[str, dict[str, float]]:
+    """Other scores by name: item → number, turned so that higher is better."""
+    found: dict[str, dict[str, float]] = {}
+    for place in places:
+        scores = values_of_run(place) if place.is_dir() else read_score_file(place)
+        for name, values in scores.items():
+            if name in found:
+                raise UserError(f"two of the scores beside are called {name!r}")
+            found[name] = values
+    return found
+
+
+def _difference_table(
+    differences: Mapping[str, Outcome[tuple[Difference, Difference]]],
+) -> Table:
+    rows: list[tuple[Cell, ...]] = []
+    for name, outcome in differences.items():
+        pair = outcome.value
+        if pair is None:
+            rows.append((name, *[None] * 7, str(outcome.failure)))
+            continue
+        cells: list[Cell] = []
+        for one in pair:
+            ends = one.interval
+            cells += [one.value, ends.low if ends else None, ends.high if ends else None]
+        rows.append((name, *cells, pair[1].sources, None))
+    coefficients = ("kendall", "spearman")
+    columns = [
+        Column(f"{name}{end}", end.removeprefix("_"))
+        for name in coefficients
+        for end in ("", "_low", "_high")
+    ]
+    return Table(
+        "closer",
+        "How much closer to people the score is than",
+        (Column("value"), *columns, Column("prompts"), Column("reason", detail=True)),
+        rows,
+        note="Differences of correlations, prompt by prompt; above 0 the score is closer.",
+    )
 
 
 def _correlation_table(found: Mapping[str, WithPeople]) -> Table:

@@ -9,10 +9,10 @@ from typing import Any
 from screentest.core import Outcome, Reason, Score, UserError
 from screentest.core.signature import value_name
 from screentest.run import RunReader
-from screentest.scores.results import Results, plain_name
+from screentest.scores.results import Results, plain_name, read_results
 from screentest.suites.etva.answers import Compat, read_answer
 from screentest.suites.etva.data import Transcript
-from screentest.suites.etva.graph import read_category
+from screentest.suites.etva.graph import Category, read_category
 from screentest.suites.etva.metric import COVERAGE, SCORE
 from screentest.suites.etva.people import Ratings
 from screentest.suites.etva.tables import JudgedQuestion
@@ -31,9 +31,9 @@ def judge_run(folder: Path, *, compat: Compat = Compat.STRICT) -> list[JudgedQue
             for question in _questions(outcomes):
                 answer = _answer(question, name, compat)
                 category = read_category(question["category"])
-                judged.append(
-                    JudgedQuestion(item_id, category, answer, question["question"], model)
-                )
+                # The same prompt of several models is compared question by question.
+                prompt = item.text if item is not None and item.text else item_id
+                judged.append(JudgedQuestion(prompt, category, answer, question["question"], model))
     if not judged:
         raise UserError(
             f"{folder} holds no answers to questions",
@@ -50,7 +50,9 @@ def judge_results(results: Results, metric: str) -> list[JudgedQuestion]:
         if plain_name(value_name(value.metric, SCORE)) == wanted:
             found.setdefault(value.item, {})[value.output] = value.outcome
     return [
-        JudgedQuestion(item, read_category(one["category"]), _recorded(one), one["question"])
+        JudgedQuestion(
+            results.case(item), read_category(one["category"]), _recorded(one), one["question"]
+        )
         for item, outcomes in found.items()
         for one in _questions(outcomes)
     ]
@@ -80,6 +82,25 @@ def scores_of_run(folder: Path, output: str = SCORE) -> dict[str, float]:
             for _, item_id, outcomes in _records(run)
             if output in outcomes and outcomes[output].ok
         }
+
+
+def values_of_run(folder: Path) -> dict[str, dict[str, float]]:
+    """Every value of any run by its name: item → number, turned so that higher is better."""
+    with RunReader(folder) as run:
+        results = read_results(run)
+    found: dict[str, dict[str, float]] = {}
+    for name in results.names:
+        sign = 1.0 if results.outputs[name].higher_is_better else -1.0
+        values = {
+            one.item: sign * one.outcome.value.value
+            for one in results.of(name)
+            if one.outcome.value is not None
+        }
+        if values:
+            found[name] = values
+    if not found:
+        raise UserError(f"{folder} holds no scores")
+    return found
 
 
 def by_prompt_and_model(folder: Path, values: Mapping[str, float]) -> Ratings:
@@ -137,9 +158,12 @@ def judge_transcripts(
             if not exchange.label:
                 raise UserError(
                     f"nothing says which category {exchange.question[:60]!r} belongs to",
-                    advice="Give the file of questions and types: --questions FILE.",
+                    advice="Give the file of questions and types: --categories FILE.",
                 )
             answer = read_answer(exchange.answer, compat)
             category = read_category(exchange.label)
+            # Printed averages leave out the label that has no column.
+            if compat is Compat.UPSTREAM and category is Category.ENVIRONMENT:
+                continue
             judged.append(JudgedQuestion(each.number, category, answer, exchange.question, model))
     return judged

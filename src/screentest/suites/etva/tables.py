@@ -9,9 +9,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import combinations
 
 from screentest.core import Cell, Column, Outcome, Reason, Summary, Table
-from screentest.stats.aggregate import summarise
+from screentest.stats import holm, paired_bootstrap, summarise
 from screentest.suites.etva.graph import Category
 
 MICRO, MACRO = "all questions", "mean of prompts"
@@ -111,6 +112,45 @@ def side_by_side(rows: Sequence[Averages]) -> Table:
             for part, outcomes in parts.items()
             if any(outcome.ok for outcome in outcomes)
         ],
+    )
+
+
+def difference_table(judged: Iterable[JudgedQuestion]) -> Table:
+    """Every two models on the questions that both answered, with an interval over prompts."""
+    answers: dict[str, dict[tuple[str, str], list[float]]] = {}
+    for one in judged:
+        answered = answers.setdefault(one.model, {})
+        if one.answer.ok:
+            answered.setdefault((one.prompt, one.question), []).append(float(one.answer.unwrap()))
+    # A model may have several videos of one prompt.
+    models = {
+        model: {key: sum(said) / len(said) for key, said in answered.items()}
+        for model, answered in answers.items()
+    }
+    rows: list[tuple[Cell, ...]] = []
+    tests: list[float] = []
+    for first, second in combinations(models, 2):
+        both = [key for key in models[first] if key in models[second]]
+        if not both:
+            continue
+        found = paired_bootstrap(
+            [models[first][key] for key in both],
+            [models[second][key] for key in both],
+            [prompt for prompt, _ in both],
+        )
+        ends = found.interval
+        low, high = (ends.low, ends.high) if ends is not None else (None, None)
+        rows.append((first, second, found.value, low, high, len(both), found.sources))
+        tests.append(found.p_value)
+    return Table(
+        "differences",
+        "Differences between models",
+        (
+            *("model", "other", Column("difference"), Column("low", "from"), Column("high", "to")),
+            *("questions", "prompts", Column("p", digits=4)),
+        ),
+        [(*row, p) for row, p in zip(rows, holm(tests), strict=True)],
+        note="On the questions that both answered; intervals over prompts, p corrected by Holm.",
     )
 
 

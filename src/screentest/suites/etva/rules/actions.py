@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from screentest.english.chunks import Chunk, Clauses
 from screentest.english.lexicon import Tag
 from screentest.suites.etva.graph import Category
+from screentest.suites.etva.rules.changes import spoken_for
 from screentest.suites.etva.rules.phrases import (
     PLACES,
     RESTING,
@@ -67,6 +68,8 @@ def actions(draft: Draft, clauses: Clauses) -> None:
     for at, chunk in enumerate(clauses.chunks):
         verb = chunk.words[0].verb
         if chunk.tag not in (Tag.VERB, Tag.PASSIVE) or chunk.negated or verb is None:
+            continue
+        if spoken_for(clauses, at):
             continue
         agents = tuple(agent for agent in _agents(clauses, at) if is_entity(agent))
         if agents:

@@ -192,8 +192,8 @@ def doing(word: Word) -> str:
     return ing_form(lexicon().singular(low) if third else low)
 
 
-FILM = "film"
-"""The entity that camera and style belong to. Nobody asks whether it exists."""
+FILM, WHOLE = "film", "whole"
+"""The entities that camera and style belong to. Nobody asks whether they exist."""
 
 
 class Draft:
@@ -211,13 +211,19 @@ class Draft:
         self._entities.setdefault(FILM, Entity(FILM, "camera", EntityKind.CAMERA))
         return FILM
 
+    def picture(self) -> str:
+        """The picture as a whole, which has its style and time."""
+        name = "the picture as a whole"
+        self._entities.setdefault(WHOLE, Entity(WHOLE, name, EntityKind.WHOLE))
+        return WHOLE
+
     def entity(self, chunk: Chunk) -> str:
         """The entity that a noun phrase names; the same noun is the same entity."""
         single = lexicon().singular(chunk.low)
         known = self._entities.get(single)
         if known is None:
             place = EntityKind.BACKGROUND if chunk.kind == "scenes" else EntityKind.THING
-            number = len([key for key in self._entities if key != FILM]) + 1
+            number = len([key for key in self._entities if key not in (FILM, WHOLE)]) + 1
             known = Entity(f"e{number}", chunk.name if is_name(chunk) else name_of(chunk), place)
             self._entities[single] = known
             self._asked[known.id] = (f"{there_is(chunk)} shown in the video?", Category.EXISTENCE)

@@ -186,7 +186,39 @@ _TECHNIQUES = (
     (r"(?:a\s+)?(?:static|fixed)\s+(?:camera|shot)(?:\s+of)?", "static shot",
      "Does the camera stand still?"),
     (r"(?:a\s+)?wide\s+shot(?:\s+of)?", "wide shot", "Is the scene shown in a wide shot?"),
+    (r"(?:in\s+)?(?:a\s+)?still\s+(?:frame|image|shot)(?:\s+of)?", "still frame",
+     "Is the video a still frame, in which nothing moves?"),
+    (r"(?:with\s+an?\s+)?(?:intense\s+)?(?:camera\s+)?shaking(?:\s+effect)", "shaking",
+     "Does the camera shake?"),
+    (r"(?:featuring\s+)?(?:an?\s+)?steady(?:\s+and\s+smooth)?\s+(?:perspective|shot|camera)",
+     "steady perspective", "Is the camera steady and smooth?"),
+    (r"rack(?:ing)?\s+focus", "racking focus",
+     "Does the focus move from one thing to another?"),
 )  # fmt: skip
+_VIEW = re.compile(
+    r"(?:\bfrom\s+)?(?:\b(?:an?|the)\s+)?\b"
+    r"(?P<side>front|side|rear|back|top|top-down|overhead|low[- ]angle"
+    r"|high[- ]angle|eye-level|ground-level|wide[- ]angle|panoramic|macro|profile|distant)"
+    r"(?:\s+|-)(?P<kind>view|shot|perspective)\b(?:\s+of\b)?",
+    re.IGNORECASE,
+)
+_ARTS = (
+    "painting|drawing|sketch|illustration|watercolou?r|art|animation|anime|cartoon|claymation"
+    "|collage|engraving|mosaic|fresco|origami|photograph"
+)
+# At the end after a comma, or at the head before "of": elsewhere a painting is a thing.
+_ART = re.compile(
+    rf",\s*(?:in\s+|as\s+)?(?:an?\s+)?(?P<name>(?:[\w'’-]+\s+){{0,2}}(?:{_ARTS}))"
+    r"(?=\s*(?:[,.]|$))",
+    re.IGNORECASE,
+)
+_ART_OF = re.compile(
+    r"\A\s*(?:an?\s+|the\s+)?(?P<name>(?:(?:oil|watercolou?r|acrylic|ink|pencil|charcoal|pastel"
+    r"|digital|pixel|line|3d|chalk|fantasy|concept|minimalist|surreal)\s+)+"
+    r"(?:painting|drawing|sketch|illustration|art|animation))\s+of\b",
+    re.IGNORECASE,
+)
+_BY = re.compile(r",\s*by\s+(?P<name>[A-Z][\w'’-]+(?:\s+[A-Z][\w'’-]+){0,3})(?=\s*(?:[,.]|$))")
 _STYLE = re.compile(
     r",?\s*(?:\bin\s+(?:an?\s+|the\s+)?)?(?P<name>\b[\w'’-]+(?:\s+[\w'’-]+)?)\s+style\b",
     re.IGNORECASE,
@@ -221,8 +253,12 @@ def read_filming(prompt: str) -> tuple[str, list[Filmed]]:
     for words, value, question in _TECHNIQUES:
         filmed = Filmed(value, question, Category.CAMERA)
         cutting(re.compile(rf"\b{words}\b", re.IGNORECASE), partial(_always, filmed))
+    cutting(_VIEW, _view)
+    cutting(_BY, _style_of)
     cutting(_STYLE_OF, _style_of)
     cutting(_STYLE, _style)
+    cutting(_ART_OF, _art)
+    cutting(_ART, _art)
     cutting(_MONOCHROME, partial(_always, _BLACK_AND_WHITE))
     prompt = re.sub(r"[,\s]+(?=[.]|$)", lambda match: " " * len(match[0]), prompt)
     return prompt, list(_once(found))
@@ -250,6 +286,20 @@ def _camera(match: re.Match[str]) -> Filmed:
 def _style(match: re.Match[str]) -> Filmed:
     name = match["name"].strip()
     return Filmed(f"{name} style", f"Is the video in {name} style?", Category.OTHER)
+
+
+def _view(match: re.Match[str]) -> Filmed:
+    name = f"{match['side'].lower()} {match['kind'].lower()}"
+    which = "an" if name[0] in "aeiou" else "a"
+    return Filmed(name, f"Is the scene shown in {which} {name}?", Category.CAMERA)
+
+
+def _art(match: re.Match[str]) -> Filmed:
+    name = match["name"].strip()
+    counted = name.lower().endswith(("painting", "drawing", "sketch", "illustration", "collage"))
+    counted |= name.lower().endswith(("cartoon", "engraving", "mosaic", "fresco", "photograph"))
+    which = "an " if name[0].lower() in "aeiou" else "a "
+    return Filmed(name, f"Does the video look like {which * counted}{name}?", Category.OTHER)
 
 
 def _style_of(match: re.Match[str]) -> Filmed:

@@ -22,6 +22,7 @@ from screentest.english.lexicon import Tag, lexicon
 from screentest.suites.etva.graph import Category
 from screentest.suites.etva.questions import QuestionSet
 from screentest.suites.etva.rules.actions import actions
+from screentest.suites.etva.rules.changes import changes, likenesses
 from screentest.suites.etva.rules.phrases import (
     MATERIALS,
     TIMES,
@@ -36,13 +37,15 @@ from screentest.suites.etva.rules.phrases import (
 from screentest.suites.etva.rules.scenes import belongings, places, read_filming
 
 NAME = "rules"
-VERSION = 1
+VERSION = 2
 _COUNTS = (
     *("one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten"),
     *("eleven", "twelve"),
 )
 _SHORT = re.compile(r"[A-Za-z'-]+(?: [A-Za-z'-]+){0,4}")
 """A prompt of a few words, such as "industrial area"."""
+_SUBJECT = re.compile(r"(?<=, )(?P<noun>[a-z]+s)(?= [a-z]+ing\b)")
+"""What does something after a comma: a beach, waves lapping on sand."""
 _MOST = 2_000
 """Characters that are read; a prompt is not a book."""
 
@@ -55,27 +58,39 @@ def rules_signature() -> Signature:
 def write_by_rules(prompt: str) -> QuestionSet:
     """The graph and questions of a prompt. English only; what no rule reads is not asked."""
     text, filmed = read_filming(prompt[:_MOST])
+    text = _SUBJECT.sub(_as_subject, text)
     clauses = Clauses(chunks_of(text))
     draft = Draft()
     for chunk in clauses.chunks:
-        if is_entity(chunk):
+        if is_entity(chunk) and not chunk.compared:
             draft.entity(chunk)
     for chunk in clauses.chunks:
-        if is_entity(chunk):
+        if is_entity(chunk) and not chunk.compared:
             _qualities(draft, chunk)
         elif chunk.is_noun and chunk.low in TIMES:
             question = f"Does it take place {_when(chunk.low)}?"
-            draft.attribute(draft.film(), chunk.low, question, Category.OTHER)
+            draft.attribute(draft.picture(), chunk.low, question, Category.OTHER)
     _said_of(draft, clauses)
+    changes(draft, clauses)
+    likenesses(draft, clauses)
     actions(draft, clauses)
     places(draft, clauses)
     belongings(draft, clauses)
     for one in filmed:
-        draft.attribute(draft.film(), one.value, one.question, one.category)
+        holder = draft.film() if one.category is Category.CAMERA else draft.picture()
+        draft.attribute(holder, one.value, one.question, one.category)
     if draft.empty and _SHORT.fullmatch(text.strip(" .")):
         draft.whole(text.strip(" ."))
     graph, questions = draft.finished()
     return QuestionSet(prompt, tuple(questions), graph, writer=NAME)
+
+
+def _as_subject(match: re.Match[str]) -> str:
+    noun, words = match["noun"], lexicon()
+    verb = words.verbs.get(noun)
+    single = words.singular(noun)
+    known = single in words.things or single in words.nouns
+    return f"the {noun}" if verb is not None and verb.form == "s" and known else noun
 
 
 def _when(low: str) -> str:

@@ -1,0 +1,184 @@
+"""What is wrong with an edge or a question that a model wrote, by rules that need no model.
+
+Small models write "Is the grass grass?" and "Is the cat exists?". Such questions would be answered,
+and would count; here they are recognised, so that the model is asked again for these alone.
+
+>>> complaint("Is the cat exists?"), complaint("Is the cat black?")
+("'Is' does not go with 'exists'", None)
+"""
+
+from __future__ import annotations
+
+import re
+
+from screentest.english.lexicon import lexicon
+from screentest.suites.etva.graph import (
+    Attribute,
+    Category,
+    Element,
+    Entity,
+    EntityKind,
+    SceneGraph,
+)
+
+_WORD = re.compile(r"[^\W_]+(?:['’-][^\W_]+)*")
+_OPENERS = frozenset(
+    (
+        *("is", "are", "was", "were", "does", "do", "did", "has", "have", "had", "can", "could"),
+        *("will", "would", "isn't", "aren't"),
+    )
+)
+_BE = frozenset(("is", "are", "was", "were"))
+_LEAD = re.compile(
+    r"^(?:(?:in|during|at|on|throughout|by|after|before|when|once) [^?]{1,80}?,"
+    r"|initially,|finally,|then,) ",
+    re.IGNORECASE,
+)
+"""In the video, is …"""
+_VERBS = frozenset(("exists", "exist", "has", "does", "is", "are", "seems", "becomes", "contains"))
+_NEAR = 6
+"""So far from the start a second verb is looked for."""
+_ARTICLES = frozenset(("a", "an", "the", "any", "some", "this", "that", "these", "those", "its"))
+_JOINS = frozenset(("that", "which", "who", "as", "while", "when", "where", "if", "and", "or"))
+"""After these a verb of its own may follow."""
+_NUMBERS = frozenset(
+    (
+        *("zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten"),
+        *("eleven", "twelve", "dozen", "single", "pair", "several", "many", "few", "multiple"),
+        *("both", "couple", "number", "only", "hundreds", "crowd", "group", "once", "twice"),
+    )
+)
+_CAMERA = frozenset(
+    (
+        *(
+            "camera",
+            "shot",
+            "filmed",
+            "zoom",
+            "zooming",
+            "pan",
+            "panning",
+            "view",
+            "viewed",
+            "lens",
+        ),
+        *("angle", "close-up", "timelapse", "time-lapse", "footage", "aerial", "slow-motion"),
+        *("perspective", "tracking", "handheld", "focus", "captured", "seen", "frame", "motion"),
+    )
+)
+
+
+def words_in(text: str) -> list[str]:
+    """Its words in lower case, without articles.
+
+    >>> words_in("On the left side of a cactus.")
+    ['on', 'left', 'side', 'of', 'cactus']
+    """
+    return [word for word in _WORD.findall(text.lower()) if word not in _ARTICLES]
+
+
+def same_words(one: str, other: str) -> bool:
+    """Whether one of two texts says no more than the other: models add or drop a word."""
+    first, second = set(words_in(one)), set(words_in(other))
+    return bool(first) and bool(second) and (first <= second or second <= first)
+
+
+def repeats(attribute: str, entity: str) -> bool:
+    """Whether an attribute is but the entity again: "grass" of "green grass", not its "green".
+
+    >>> repeats("grass", "the green grass"), repeats("green", "green grass")
+    (True, False)
+    """
+    said, name = _singular(attribute), _singular(entity)
+    return bool(said) and (said == name or said == name[-1:])
+
+
+def _singular(text: str) -> list[str]:
+    return [lexicon().singular(word) for word in words_in(text)]
+
+
+def complaint(question: str) -> str | None:
+    """Why a text is not a question that can be answered with yes or no; None where it is one."""
+    text = _LEAD.sub("", " ".join(question.split()))
+    words = _WORD.findall(text.lower())
+    if not text.endswith("?") or len(words) < 3:
+        return "it is not a question"
+    if words[0] not in _OPENERS:
+        return "it cannot be answered with yes or no"
+    if words[0] in _BE:
+        if again := _said_twice(words):
+            return f"it says {again!r} of itself"
+        if verb := _second_verb(words):
+            return f"{question.split()[0]!r} does not go with {verb!r}"
+    return None
+
+
+def _said_twice(words: list[str]) -> str | None:
+    """ "Is the grass grass?": the last word again, right after itself."""
+    bare = [word for word in words[1:] if word not in _ARTICLES]
+    half = len(bare) // 2
+    if bare and len(bare) % 2 == 0 and bare[:half] == bare[half:]:
+        return " ".join(bare[half:])
+    return None
+
+
+def _second_verb(words: list[str]) -> str | None:
+    """ "Is the cat exists?": a verb of the third person where "is" has its own predicate."""
+    for at, word in enumerate(words[1:_NEAR], start=1):
+        if word in _JOINS:
+            return None
+        if at < 2 or words[at - 1] in _ARTICLES:
+            continue
+        verb = lexicon().verbs.get(word)
+        # "finger snaps" is a noun: only somebody, or a verb that is never a noun, tells.
+        somebody = lexicon().kind(words[at - 1]) in ("people", "animals")
+        does = verb is not None and verb.form == "s" and not lexicon().kind(word)
+        if word in _VERBS or (does and somebody):
+            return word
+    return None
+
+
+def misses(question: str, element: Element) -> str | None:
+    """The name of a thing that a question about its existence does not speak of.
+
+    >>> misses("Is there a cat?", Entity("e1", "old mat")), misses("Any cats?", Entity("e1", "cat"))
+    ('old mat', None)
+    """
+    if not isinstance(element, Entity) or element.kind is not EntityKind.THING:
+        return None
+    said, name = set(_singular(question)), _singular(element.name)
+    return None if not name or said & set(name) else element.name
+
+
+def fitting(category: Category, element: Element, graph: SceneGraph, text: str) -> Category:
+    """The category of a question about an element; one that cannot be is set right.
+
+    What exists is asked by "existence", what is filmed by "camera"; "number" and "color" need a
+    number and a colour. A misfit is "other", unless the element says what it is.
+    """
+    words = set(words_in(text))
+    if isinstance(element, Entity):
+        return {
+            EntityKind.CAMERA: Category.CAMERA,
+            EntityKind.THING: Category.NUMBER
+            if category is Category.NUMBER and words & _NUMBERS
+            else Category.EXISTENCE,
+        }.get(element.kind, category)
+    about = graph.entity(element.entity).kind if isinstance(element, Attribute) else None
+    if category is Category.NUMBER and not (words & _NUMBERS or re.search(r"\d", text)):
+        return Category.OTHER
+    if category is Category.COLOR and not _names_colour(words):
+        return Category.OTHER
+    if category is Category.CAMERA and about is not EntityKind.CAMERA and not words & _CAMERA:
+        return Category.OTHER
+    if category is Category.EXISTENCE and isinstance(element, Attribute):
+        return Category.COLOR if _names_colour(set(words_in(element.value))) else Category.OTHER
+    return category
+
+
+def _names_colour(words: set[str]) -> bool:
+    known = lexicon()
+    spoken = {"color", "colour", "colors", "colours", "colored", "coloured", "monochrome", "hue"}
+    return any(
+        word in spoken or any(part in known.colours for part in word.split("-")) for word in words
+    )
