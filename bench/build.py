@@ -24,7 +24,7 @@ from screentest.core import BUILTIN_ASPECTS, Aspect, Clip, Frame, Script, Size, 
 from screentest.models import ModelChoice, Models
 from screentest.testbeds.captions.facts import CaptionAction, CaptionFacts, Coloured, Placed
 from screentest.testbeds.contract import Context, Film, FilmLook, Rng, boundaries, film_of
-from screentest.testbeds.pairs import ClipDraw
+from screentest.testbeds.draw import ClipDraw
 from screentest.video import FrameFunction, NormalizedVideo, Reencode, VideoPart, normalize, splice
 
 CLIPS = 120

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from collections.abc import Iterator
 from fractions import Fraction
 from pathlib import Path
 
@@ -7,8 +8,9 @@ import pytest
 
 from screentest.core import Size
 from screentest.sample import sample_videos
-from screentest.testbeds.contract import boundaries, film_of
+from screentest.testbeds.contract import Film, boundaries, film_of
 from screentest.video import normalize
+from tests.testbeds import disc
 from tests.testbeds.stage import ALL, QUICK, Stage
 from tests.video.outside import Outside
 
@@ -35,6 +37,19 @@ def stage(tmp_path_factory: pytest.TempPathFactory) -> Stage:
     )
     film = film_of(video, item.script, [ALL] * len(item.script.clips))
     return Stage(film, folder)
+
+
+@pytest.fixture(scope="session")
+def film(tmp_path_factory: pytest.TempPathFactory) -> Film:
+    """The drifting disc."""
+    return disc.written(tmp_path_factory.mktemp("disc"), [disc.picture(n) for n in range(16)])
+
+
+@pytest.fixture(scope="module")
+def stand_ins() -> Iterator[None]:
+    """Models that know the disc, registered as those of a plugin would be."""
+    with disc.stand_ins():
+        yield
 
 
 @pytest.fixture

@@ -1,30 +1,33 @@
-"""Planted failures are rejected: each is made on purpose, and the check must say what is wrong.
-
-The film is a disc that drifts over a striped ground, in two clips of a second; the stand-in models
-know where the disc is by its colour, in any picture they are shown.
-"""
+"""Planted failures are rejected: each is made on purpose, and the check must say what is wrong."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from fractions import Fraction
+from itertools import islice, pairwise
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
-import av
 import cv2
 import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from screentest.core import Aspect, Clip, Item, NoValue, PairKind, Reason, Script, Span, register
-from screentest.core.registry import registry
+from screentest.core import (
+    Aspect,
+    BadOption,
+    Frame,
+    NoValue,
+    PairKind,
+    Reason,
+    Span,
+    register,
+)
+from screentest.core.registry import build, registry
 from screentest.models import Detection, Models, read_models
-from screentest.run import InlineEngine
-from screentest.testbeds.builder import build_testbed
-from screentest.testbeds.captions.facts import CaptionFacts, Coloured
+from screentest.testbeds.captions.facts import CaptionFacts
 from screentest.testbeds.checks import PairCheck, check_pair
 from screentest.testbeds.contract import (
     DegradationInfo,
@@ -32,110 +35,38 @@ from screentest.testbeds.contract import (
     Effect,
     Film,
     FilmClip,
+    Reach,
     Region,
-    boundaries,
-    film_of,
+    Rng,
 )
 from screentest.testbeds.operators.tracker import ThingShapes, is_shown, must_name_things
-from screentest.testbeds.options import BuildOptions
-from screentest.testbeds.page import data_of
-from screentest.testbeds.sightings import has_colour
-from screentest.testbeds.sources import Extractor
+from screentest.testbeds.sightings import ClipSample, check_region, has_colour
 from screentest.testbeds.testbed import Pair, Touched, VideoFile
-from screentest.testbeds.verify import check_source, source_tasks
-from screentest.video import Keep, Reencode, frame_by_frame, normalize, probe, splice
-from tests.testbeds.stage import QUICK
+from screentest.testbeds.timeline import retimed
+from screentest.video import (
+    Keep,
+    Pixels,
+    Reencode,
+    frame_by_frame,
+    probe,
+    splice,
+)
+from tests.testbeds.disc import (
+    BLUE,
+    HEIGHT,
+    MODELS,
+    RATE,
+    WIDTH,
+    DiscDetector,
+    DiscSegmentation,
+    Image,
+    disc,
+    picture,
+    written,
+)
 
-Image = NDArray[np.uint8]
-WIDTH, HEIGHT, RATE = 128, 96, 8
-RED, BLUE = (210, 30, 30), (30, 60, 210)
+pytestmark = pytest.mark.usefixtures("stand_ins")
 PICTURES = DegradationInfo(Aspect.AESTHETICS)
-
-
-def picture(number: int) -> Image:
-    """The disc before stripes, which drift too."""
-    ground = 90 + 50 * (((np.arange(WIDTH) + number) // 8) % 2)
-    image = np.repeat(np.tile(ground, (HEIGHT, 1))[..., None], 3, axis=2).astype(np.uint8)
-    cv2.circle(image, centre(number), 22, RED, -1)
-    return image
-
-
-def centre(number: int) -> tuple[int, int]:
-    return 40 + 2 * number, 48
-
-
-def disc(image: Image) -> NDArray[np.bool_]:
-    """Where a picture is red."""
-    return np.asarray((image[..., 0].astype(int) - image[..., 2] > 90) & (image[..., 0] > 120))
-
-
-class DiscDetector:
-    identity: Mapping[str, str] = {}
-
-    def detect(self, image: Image, phrases: Sequence[str]) -> list[Detection]:
-        rows, columns = np.nonzero(disc(image))
-        if len(rows) < 100:
-            return []
-        box = (columns.min(), rows.min(), columns.max() + 1, rows.max() + 1)
-        return [Detection(phrases[0], 0.9, tuple(map(float, box)))]
-
-
-class DiscSegmentation:
-    identity: Mapping[str, str] = {}
-    asked = 0
-
-    def segment(self, image: Image, boxes: Sequence[Any]) -> list[NDArray[np.float32]]:
-        DiscSegmentation.asked += 1
-        return [disc(image).astype(np.float32) for _ in boxes]
-
-
-class DiscMatting:
-    identity: Mapping[str, str] = {}
-
-    def matte(self, images: Sequence[Image]) -> list[NDArray[np.float32]]:
-        return [disc(image).astype(np.float32) for image in images]
-
-
-@pytest.fixture(scope="module", autouse=True)
-def stand_ins() -> Iterator[None]:
-    """Registered as those of a plugin would be."""
-    made = {
-        "detection": DiscDetector,
-        "segmentation": DiscSegmentation,
-        "matting": DiscMatting,
-    }
-    for role, backend in made.items():
-        register(role, "disc", version=1, summary="knows the disc")(backend)
-    yield
-    for role in made:
-        registry._entries.pop((role, "disc"))
-
-
-MODELS = ["detection=disc", "segmentation=disc", "matting=disc"]
-
-
-@pytest.fixture(scope="module")
-def film(tmp_path_factory: pytest.TempPathFactory) -> Film:
-    folder = tmp_path_factory.mktemp("checks")
-    with av.open(str(folder / "source.mp4"), "w") as out:
-        stream = out.add_stream("libx264", rate=RATE, options={"crf": "5", "preset": "ultrafast"})
-        stream.width, stream.height, stream.pix_fmt = WIDTH, HEIGHT, "yuv420p"
-        for number in range(2 * RATE):
-            out.mux(stream.encode(av.VideoFrame.from_ndarray(picture(number), format="rgb24")))
-        out.mux(stream.encode(None))
-    script = Script(
-        (
-            Clip("A red ball rolls.", Span(Fraction(0), Fraction(1))),
-            Clip("A red ball rolls on.", Span(Fraction(1), Fraction(2))),
-        )
-    )
-    video = normalize(
-        folder / "source.mp4",
-        folder / "intact.mp4",
-        keyframes_at=boundaries(script),
-        settings=QUICK,
-    )
-    return film_of(video, script, [CaptionFacts()] * 2)
 
 
 def checked(
@@ -207,6 +138,7 @@ def test_a_real_harm_passes_with_its_figures(film: Film) -> None:
 def test_an_edit_that_changes_nothing(film: Film) -> None:
     found = checked(film, PICTURES, lambda _, image: image ^ 1)
     assert faults(found) == "clip 1: in 8 of 8 frames no change can be seen"
+    assert found.reason is Reason.NO_CHANGE
     same = checked(film, PICTURES, lambda _, image: image)
     assert "as it was" in faults(same) or "no change can be seen" in faults(same)
 
@@ -214,6 +146,7 @@ def test_an_edit_that_changes_nothing(film: Film) -> None:
 def test_a_frame_in_the_middle_left_as_it_was(film: Film) -> None:
     found = checked(film, PICTURES, lambda n, image: image if n == 4 else image // 2)
     assert faults(found) == "clip 1: 1 of 8 frames are as they were"
+    assert found.reason is Reason.CHECK_FAILED
 
 
 def test_a_leak_outside_the_clip(film: Film) -> None:
@@ -357,6 +290,178 @@ def test_clips_that_were_moved_or_stay(film: Film) -> None:
     assert "clip 2: it is where it was" in said
 
 
+def arranged(
+    film: Film, name: str, *parts: Keep | Reencode, places: Mapping[int, tuple[int, int]]
+) -> Pair:
+    """The film in these parts; ``places`` says from which to which of them each clip goes."""
+    made = splice(film.video, list(parts), film.video.path.parent / f"{name}.mp4")
+    touched = tuple(
+        Touched(
+            number,
+            film.clips[number].span,
+            Span(made.places[first].start, made.places[last].end),
+        )
+        for number, (first, last) in sorted(places.items())
+    )
+    return replace(pair_of(film, made.path, touched), clips=2)
+
+
+def test_a_clip_shown_again_must_be_seen_beside_another(film: Film) -> None:
+    folder = film.video.path.parent
+    one, two = (clip.span for clip in film.clips)
+    info = build("degradation", "clip_repeated").thing.info
+    again = arranged(film, "again", Keep(one), Keep(two), Keep(one, two), places={1: (1, 2)})
+    assert not check_pair(again, folder, info).faults
+    itself = arranged(film, "itself", Keep(one), Keep(two), Keep(two, two), places={1: (1, 2)})
+    found = check_pair(replace(itself, touched=itself.touched[:1]), folder, info)
+    # The last picture of the clip is where it was, and so is the first.
+    assert "what is shown again beside it looks like it" in faults(found)
+
+
+def test_as_many_clips_must_be_touched_as_the_operator_says(film: Film) -> None:
+    folder = film.video.path.parent
+    spans = [clip.span for clip in film.clips]
+    swapped = arranged(
+        film, "swapped", Keep(spans[1]), Keep(spans[0]), places={0: (1, 1), 1: (0, 0)}
+    )
+    for name in ("two_swapped", "reversed_order", "clip_moved", "temporal_flow"):
+        info = build("degradation", name).thing.info
+        assert not check_pair(swapped, folder, info).faults
+        less = replace(swapped, touched=swapped.touched[:1])
+        assert "1 of 2 clips were touched" in faults(check_pair(less, folder, info))
+    assert "1 of 2 clips were touched" in faults(
+        check_pair(replace(again_darker(film), clips=2), folder, PICTURES)
+    )
+
+
+def again_darker(film: Film) -> Pair:
+    one, two = (clip.span for clip in film.clips)
+    parts = Reencode(one, frame_by_frame(lambda image: image // 2)), Keep(two)
+    return arranged(film, "darker", *parts, places={0: (0, 0)})
+
+
+def backwards(film: Film, name: str, *, turned: bool, moved: bool) -> PairCheck:
+    """Both clips in each other's places or where they were, run backwards or not."""
+    order = [1, 0] if moved else [0, 1]
+    parts = []
+    for number in order:
+        clip = film.clips[number]
+        shown = list(range(clip.frames))
+        parts.append(Reencode(clip.span, retimed(shown[::-1] if turned else shown), Pixels.I420))
+    pair = arranged(film, name, *parts, places={n: (order.index(n),) * 2 for n in (0, 1)})
+    info = build("degradation", "played_backwards").thing.info
+    return check_pair(pair, film.video.path.parent, info)
+
+
+def test_a_passage_played_backwards(film: Film) -> None:
+    found = backwards(film, "backwards", turned=True, moved=True)
+    assert not found.faults
+    assert found.figures["turned_round"] > 2
+    forwards = backwards(film, "forwards", turned=False, moved=True)
+    assert faults(forwards).count("its frames do not come in reverse") == 2
+    assert not backwards(film, "in_place", turned=True, moved=False).faults
+
+
+def test_a_still_clip_backwards_where_it_was_is_no_harm(tmp_path: Path) -> None:
+    still = written(tmp_path, [picture(0)] * 2 * RATE)
+    found = backwards(still, "backwards", turned=True, moved=True)
+    assert "what is shown in its new place looks as it did" in faults(found)
+    assert found.reason is Reason.NO_CHANGE
+    found = backwards(still, "in_place", turned=True, moved=False)
+    assert "it looks backwards as it did, and is where it was" in faults(found)
+
+
+def test_what_is_left_of_a_clip_that_breaks_off_is_as_it_was(film: Film) -> None:
+    folder, (clip, rest) = film.video.path.parent, film.clips
+    info = build("degradation", "cut_short").thing.info
+    times = [*film.video.frame_times(), film.video.duration]
+    few = tuple(after - at for at, after in pairwise(times[:3]))
+
+    def short(name: str, change: Callable[[Image], Image]) -> PairCheck:
+        def run(frames: Iterator[Any]) -> Iterator[Image]:
+            return (change(frame.image) for frame in islice(frames, 2))
+
+        parts = Reencode(clip.span, run, Pixels.I420, few), Keep(rest.span)
+        pair = arranged(film, name, *parts, places={0: (0, 0)})
+        return check_pair(replace(pair, clips=1), folder, info)
+
+    assert not short("short", lambda image: image).faults
+    assert "what is left of it looks different" in faults(short("dark", lambda image: image // 2))
+
+
+AROUND = replace(REMOVED, region=Region.AROUND, checks=(), reach=Reach(across=0.5))
+
+
+def spotted(across: int) -> Callable[[int, Image], Image]:
+    """A green bar so many pixels to the right of the disc."""
+
+    def change(_: int, image: Image) -> Image:
+        rows, columns = np.nonzero(disc(image))
+        image, left = image.copy(), int(columns.max()) + across
+        image[rows.min() : rows.max(), left : left + 8] = (20, 200, 20)
+        return image
+
+    return change
+
+
+def test_what_goes_beyond_the_reach_of_an_operator(film: Film) -> None:
+    found = checked(film, AROUND, spotted(8), BALL)
+    assert not found.faults
+    assert found.figures["inside"] > 0.9
+    far = spotted(-90)  # at the other side of the disc, beyond half its width
+    assert "of what was changed lies beside 'ball'" in faults(checked(film, AROUND, far, BALL))
+    aside = replace(AROUND, reach=Reach(aside=0.5))
+    assert not checked(film, aside, far, BALL).faults
+    anywhere = replace(AROUND, reach=None)
+    assert not checked(film, anywhere, far, BALL).faults
+
+
+@pytest.mark.parametrize(
+    "name", ["object_duplicated", "object_melted", "object_oversized", "object_cut"]
+)
+def test_operators_stay_within_their_reach(film: Film, name: str) -> None:
+    thing = build("degradation", name).thing
+    rng = Rng.of(7)
+
+    def change(_: int, image: Image) -> Image:
+        frames = thing.frames(lambda image: disc(image).astype(np.float32), rng, 1.0)
+        return next(iter(frames(iter([Frame(Fraction(0), 0, image)]))))
+
+    found = checked(film, thing.info, change, BALL)
+    assert not found.faults
+    assert found.figures["inside"] > 0.9
+
+
+def test_both_of_two_things_must_be_changed(film: Film) -> None:
+    info = DegradationInfo(Aspect.COLOR, region=Region.THING)
+    both: Details = {"object": "ball", "other": "stripes"}
+
+    class Two(DiscDetector):
+        def detect(self, image: Image, phrases: Sequence[str]) -> list[Detection]:
+            if phrases == ["ball"]:
+                return super().detect(image, phrases)
+            return [Detection(phrases[0], 0.9, (0.0, 0.0, 128.0, 20.0))]
+
+    register("detection", "two", version=1, summary="knows two things")(Two)
+    try:
+        sample = [(picture(n), repainted(BLUE)(n, picture(n))) for n in range(3)]
+        models = Models(read_models(["detection=two"]))
+        found = check_region(ClipSample(sample, both, 1.0, models), info.region)
+        assert found is not None
+        assert "'ball' or 'stripes' is as it was" in found.fault
+        sample = [(old, np.concatenate([255 - new[:20], new[20:]])) for old, new in sample]
+        found = check_region(ClipSample(sample, both, 1.0, models), info.region)
+        assert found is not None
+        assert not found.fault
+    finally:
+        registry._entries.pop(("detection", "two"))
+
+
+def test_an_unknown_check_is_refused(film: Film) -> None:
+    with pytest.raises(BadOption, match=r"invalid check 'seen': must be thing_gone, "):
+        checked(film, replace(PICTURES, checks=("seen",)), darker)
+
+
 def test_what_is_gone_or_held_must_be_declared(film: Film) -> None:
     folder = film.video.path.parent
     one, two = (clip.span for clip in film.clips)
@@ -455,72 +560,3 @@ def test_all_instances_must_be_found(thing: str, count: int, most: float, shown:
 
     clip = FilmClip(0, "", Span(Fraction(0), Fraction(1)), 8, CaptionFacts())
     assert is_shown(Looked(), clip, thing, most) is shown
-
-
-# ---- in a build
-
-
-def test_a_build_skips_what_fails_and_keeps_the_figures_of_what_passes(
-    film: Film, tmp_path: Path
-) -> None:
-    clips = [clip.span for clip in film.clips]
-    script = Script(tuple(Clip("A red ball rolls.", span) for span in clips))
-    item = Item("film", film.video.path.parent / "source.mp4", script=script)
-    facts = CaptionFacts(subject=("ball",), color=(Coloured("red", "ball"),))
-    options = BuildOptions(
-        degradations=("aesthetics", "color", "object_integrity"),
-        clips=(1,),
-        encoder=QUICK,
-        models=read_models(MODELS),
-    )
-
-    def built(name: str, options: BuildOptions) -> Any:
-        reader = Extractor("stand_in", lambda caption: facts)
-        return build_testbed(
-            [item], tmp_path / name, options, extractor=reader, engine=InlineEngine()
-        ).testbed
-
-    bed = built("bed", options)
-    assert {pair.name for pair in bed.pairs} == {"aesthetics", "color", "object_integrity"}
-    by_name = {pair.name: pair.checks for pair in bed.pairs}
-    assert by_name["color"]["colour_reached"] > 0.6
-    assert by_name["object_integrity"]["still_found"] == 0
-    assert "colour reached" in data_of(bed)["pairs"][1]["checked"]
-    # In this process, which knows the stand-ins.
-    (task,) = source_tasks(tmp_path / "bed", bed, read_models(MODELS))
-    assert not check_source(task)
-    was = task.pairs[0]
-    unlike = replace(was, name="color", touched=tuple(map(as_blue, was.touched)))
-    found = check_source(replace(task, pairs=(unlike,)))
-    assert {one.check for one in found} == {"harm"}
-    assert any("of what was recoloured" in one.what for one in found)
-
-    # A detector that sees the ball whatever was done: nothing it removes is gone.
-    stubborn = [one for one in MODELS if not one.startswith("detection")]
-    register("detection", "stubborn", version=1, summary="sees it everywhere")(Stubborn)
-    try:
-        choices = read_models([*stubborn, "detection=stubborn"])
-        rejected = built(
-            "rejected",
-            replace(options, degradations=("object_integrity",), models=choices),
-        )
-    finally:
-        registry._entries.pop(("detection", "stubborn"))
-    assert not rejected.pairs
-    (skip,) = rejected.skips
-    assert skip.failure.reason is Reason.CHECK_FAILED
-    assert "is still found in" in skip.failure.detail
-    left = [path.name for path in (tmp_path / "rejected" / "videos").rglob("*.mp4")]
-    assert left == ["intact.mp4"]
-
-    without = built("without", replace(options, degradations=("color",), models=()))
-    assert without.skips[0].failure.reason is Reason.MISSING_MODEL
-
-
-def as_blue(touched: Touched) -> Touched:
-    return replace(touched, details=TO_BLUE)
-
-
-class Stubborn(DiscDetector):
-    def detect(self, image: Image, phrases: Sequence[str]) -> list[Detection]:
-        return [Detection(phrases[0], 0.9, (40.0, 26.0, 84.0, 70.0))]

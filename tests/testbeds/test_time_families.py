@@ -13,7 +13,7 @@ import pytest
 from screentest.core import BadOption, Frame, Image
 from screentest.run import InlineEngine
 from screentest.sample import sample_videos
-from screentest.testbeds import timing
+from screentest.testbeds import timeline
 from screentest.testbeds.builder import build_testbed
 from screentest.testbeds.captions.facts import Placed
 from screentest.testbeds.catalogue import OperatorSet, choose_operators, operators
@@ -121,7 +121,7 @@ def first(images: Iterator[Image]) -> list[int]:
 def test_frames_are_shown_in_any_order_from_memory_or_disk(
     held: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(timing, "_HELD", held)
+    monkeypatch.setattr(timeline, "_HELD", held)
     shown = [4, 3, 3, 0, 1, 4]
     assert first(iter(retimed(shown)(numbered(6)))) == shown
 

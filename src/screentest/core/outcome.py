@@ -62,6 +62,8 @@ class Reason(StrEnum):
     """Asking would have gone over the cost cap."""
     CHECK_FAILED = "check_failed"
     """It was made, and a check of what came out says that it is not what it should be."""
+    NO_CHANGE = "no_change"
+    """It was made, and a check of what came out sees no change."""
     CRASHED = "crashed"
     """An error in the metric or judge itself: a bug, with its traceback kept."""
 

@@ -27,6 +27,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cache
 from typing import Any
+from urllib.parse import unquote
 
 from screentest.core.errors import BadOption
 
@@ -87,6 +88,16 @@ def parse(text: str) -> tuple[str, dict[str, Any]]:
     """
     name, _, rest = text.partition(":")
     return name.strip(), read_options(split_options(rest), text)
+
+
+def options_of(signature: str) -> dict[str, Any]:
+    """The options in the signature of a spec, as ``parse`` reads them.
+
+    >>> options_of("background_consistency|v:2|every:0.5")
+    {'every': 0.5}
+    """
+    parts = (part.partition(":") for part in signature.split("|")[1:])
+    return {unquote(key): _read(unquote(value)) for key, _, value in parts if key != "v"}
 
 
 def value_name(spec: str, output: str) -> str:

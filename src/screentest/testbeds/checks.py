@@ -7,25 +7,38 @@ is not a pair; what was measured stands beside those that pass.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections import deque
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from enum import StrEnum
 from pathlib import Path
 from statistics import median
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from screentest.core import Image, Span
+from screentest.core import Image, NoValue, Reason, Signature, Span
 from screentest.models import Models
 from screentest.testbeds.contract import DegradationInfo, Effect, Region
+from screentest.testbeds.operators.arithmetic import planes
+from screentest.testbeds.operators.tracker import guesses
 from screentest.testbeds.packets import Track, compare_tracks, read_track
-from screentest.testbeds.sightings import CLIP_CHECKS, ClipSample, Measured, check_region
+from screentest.testbeds.sightings import (
+    ClipSample,
+    Measured,
+    check_region,
+    clip_check,
+    roles_asked,
+)
 from screentest.testbeds.testbed import Pair, Touched
 from screentest.video import VideoSource
 
 if TYPE_CHECKING:
     from av.video.frame import VideoFrame
     from numpy.typing import NDArray
+
+VERSION = 2
+"""Of the checks: in the signature of what passed them, so that a better check is asked again."""
 
 # What is just visible. Encoding a film twice (x264, crf 18 to 23, films of the packaged sample)
 # moves luma by at most 0.8 levels on average and 1 − SSIM by at most 0.015, and moves no pixel by
@@ -45,8 +58,18 @@ AS_IT_WAS = 0.25
 """A frame changed by less than this share of what is usual in its clip was left out."""
 GENTLE = 0.1
 """The share of frames of a clip whose change may be hard to see."""
+TURNED = 0.5
+"""Of frames in reverse, how much less they must differ when they are read backwards."""
 LOOKED_AT = 8
 """Pictures of a clip that models are shown."""
+
+
+class FaultKind(StrEnum):
+    """What is wrong."""
+
+    UNCHANGED = "unchanged"
+    """No change can be seen, in any frame."""
+    OTHER = "other"
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,6 +79,7 @@ class CheckFault:
     what: str
     clip: int | None = None
     """Its number; None where it concerns the whole video."""
+    kind: FaultKind = FaultKind.OTHER
 
     def __str__(self) -> str:
         return self.what if self.clip is None else f"clip {self.clip + 1}: {self.what}"
@@ -69,11 +93,22 @@ class PairCheck:
     faults: tuple[CheckFault, ...] = ()
 
     @property
+    def reason(self) -> Reason:
+        """Of what failed: whether nothing was harmed, or it was not harmed as it should be."""
+        return failure_reason(self.faults)
+
+    @property
     def message(self) -> str:
         """The faults, and the figures behind them."""
         said = "; ".join(map(str, self.faults[:3]))
         more = f"; {len(self.faults) - 3} more" if len(self.faults) > 3 else ""
         return f"{said}{more} ({figures_text(self.figures)})" if self.figures else f"{said}{more}"
+
+
+def failure_reason(faults: Iterable[CheckFault]) -> Reason:
+    """What a pair with these faults failed for."""
+    unchanged = all(one.kind is FaultKind.UNCHANGED for one in faults)
+    return Reason.NO_CHANGE if unchanged else Reason.CHECK_FAILED
 
 
 def figures_text(figures: Mapping[str, float]) -> str:
@@ -83,6 +118,20 @@ def figures_text(figures: Mapping[str, float]) -> str:
     'changed frames 1, change 0.123'
     """
     return ", ".join(f"{name.replace('_', ' ')} {value:.3g}" for name, value in figures.items())
+
+
+def check_signature(info: DegradationInfo, models: Models) -> Signature:
+    """What decides whether a pair of an operator passes, its own promises apart."""
+    asked = {role: backend_of(models, role) for role in roles_asked(info)}
+    return Signature.of("check", version=VERSION, **asked)
+
+
+def backend_of(models: Models, role: str) -> str:
+    """What the check asks for a role, by name and options, without loading it."""
+    try:
+        return "none" if guesses(models, role) else str(models.choice(role))
+    except NoValue:
+        return "none"
 
 
 def check_pair(
@@ -104,22 +153,22 @@ class _Check:
     faults: list[CheckFault] = field(default_factory=list)
 
     def run(self) -> PairCheck:
-        tracks = self._track(self.pair.intact), self._track(self.pair.changed.path)
+        intact, changed = self._track(self.pair.intact), self._track(self.pair.changed.path)
         if not self.pair.touched:
-            self._fault("no clip was touched")
-        for what in compare_tracks(self.pair, *tracks):
+            self._fault("no clip was touched", kind=FaultKind.UNCHANGED)
+        for what in compare_tracks(self.pair, intact, changed):
             self._fault(what)
-        moved = self.info.effect is Effect.ORDER
-        wanted = self.info.changed * (self.pair.clips or 0)
-        if moved and self._severity == 1 and len(self.pair.touched) < wanted:
-            self._fault(f"{len(self.pair.touched)} of {self.pair.clips} clips were moved")
+        chosen, count = self.pair.clips or 0, len(self.pair.touched)
+        if self._severity == 1 and 0 < count < self.info.touches(chosen):
+            self._fault(f"{count} of {chosen} clips were touched")
         for one in self.pair.touched:
             if one.degraded is None:
                 self._check_gone(one)
-            elif moved:
-                self._check_moved(one, one.degraded, *tracks)
+            elif self.info.effect is Effect.ORDER:
+                self._check_moved(one, one.degraded, intact, changed)
             else:
-                self._check_frames(one, one.degraded)
+                frames = len(intact.inside(one.intact))
+                self._check_frames(one, one.degraded, frames)
         return PairCheck(self.figures, tuple(self.faults))
 
     @property
@@ -129,8 +178,8 @@ class _Check:
     def _track(self, path: str) -> Track:
         return read_track(self.folder / path)
 
-    def _fault(self, what: str, clip: int | None = None) -> None:
-        self.faults.append(CheckFault(what, clip))
+    def _fault(self, what: str, clip: int | None = None, kind: FaultKind = FaultKind.OTHER) -> None:
+        self.faults.append(CheckFault(what, clip, kind))
 
     def _note(self, name: str, value: float, *, least: bool = True) -> None:
         """Keep a figure where it is worse than those of the clips before."""
@@ -143,48 +192,97 @@ class _Check:
 
     def _check_moved(self, one: Touched, place: Span, intact: Track, changed: Track) -> None:
         if one.intact == place:
-            self._fault("it is where it was", one.clip)
+            self._fault("it is where it was", one.clip, FaultKind.UNCHANGED)
         ours, theirs = intact.inside(one.intact), changed.inside(place)
         # What is shown again stands before it, or after the last one.
         if ours not in (theirs[: len(ours)], theirs[-len(ours) :]):
             self._fault("it was moved, and is not as it was", one.clip)
-        if one.intact.start == place.start:
-            return  # it is where it was, and something is shown again after it
-        # Two clips that look alike can change places without anybody noticing.
-        before = _first(self.folder / self.pair.intact, place)
-        after = _first(self.folder / self.pair.changed.path, place)
-        if before is not None and after is not None and before.shape == after.shape:
-            change = frame_change(before, after)
-            self._note("change", change)
-            if change < 1:
-                self._fault("what is shown in its new place looks as it did", one.clip)
+        if len(theirs) > len(ours):
+            self._check_again(one, place)
+        elif one.intact.start != place.start:
+            self._check_place(one, place)
 
-    def _check_frames(self, one: Touched, place: Span) -> None:
-        clip = _compared(self.folder, self.pair, one, place)
+    def _check_place(self, one: Touched, place: Span) -> None:
+        """Two clips that look alike can change places without anybody noticing."""
+        before = self._pictures(self.pair.intact, place, ends=False)
+        after = self._pictures(self.pair.changed.path, place, ends=False)
+        if self._change(before, after) < 1:
+            what = "what is shown in its new place looks as it did"
+            self._fault(what, one.clip, FaultKind.UNCHANGED)
+
+    def _check_again(self, one: Touched, place: Span) -> None:
+        """What is shown again, before a clip or after it, must not look like the clip."""
+        before = self._pictures(self.pair.intact, one.intact, ends=True)
+        after = self._pictures(self.pair.changed.path, place, ends=True)
+        if self._change(before, after) < 1:
+            what = "what is shown again beside it looks like it"
+            self._fault(what, one.clip, FaultKind.UNCHANGED)
+
+    def _pictures(self, path: str, span: Span, *, ends: bool) -> list[Image]:
+        """The first picture of a range, and of both its ends the last one, too; I420."""
+        with VideoSource(self.folder / path) as source:
+            frames = _frames(source, span)
+            first = next(frames, None)
+            if first is None:
+                return []
+            last = deque(frames, maxlen=1) if ends else ()
+            return [_picture(frame, "yuv420p") for frame in (first, *last)]
+
+    def _change(self, before: Sequence[Image], after: Sequence[Image]) -> float:
+        change = max(map(frame_change, before, after), default=1.0)
+        self._note("change", change)
+        return change
+
+    def _check_frames(self, one: Touched, place: Span, frames: int) -> None:
+        clip = _compared(self.folder, self.pair, one, place, frames)
         if self.info.effect is Effect.ABSENT:
-            if clip.after >= clip.before:
-                self._fault("it is as long as it was", one.clip)
+            self._check_shortened(one, clip)
             return
         if clip.before != clip.after and one.intact.duration == place.duration:
             self._fault(f"{clip.before} frames have become {clip.after}", one.clip)
         self._note("frames", clip.before)
+        if self.info.effect is Effect.BACKWARDS:
+            self._check_backwards(one, place, clip)
+            return
         sample = ClipSample(clip.pictures, one.details, self._severity, self.models)
-        region = check_region(sample, self.info.region)
+        region = check_region(sample, self.info.region, self.info.reach)
         if region is not None:
             self._add(one, region)
         if self.info.region not in (Region.THING, Region.AROUND):
             self._check_changes(one, clip)
         elif region is None and max(clip.changes, default=0.0) < self._severity:
             # Which frames show the thing is not known; some must.
-            self._fault("no change can be seen in any frame", one.clip)
+            self._fault("no change can be seen in any frame", one.clip, FaultKind.UNCHANGED)
         for name in self.info.checks:
-            self._add(one, CLIP_CHECKS[name](sample))
+            self._add(one, clip_check(name)(sample))
+
+    def _check_shortened(self, one: Touched, clip: _Compared) -> None:
+        """What is left of a clip that breaks off is as it was."""
+        if clip.after >= clip.before:
+            self._fault("it is as long as it was", one.clip, FaultKind.UNCHANGED)
+        elif clip.changes and median(clip.changes) >= 1:
+            self._fault("what is left of it looks different", one.clip)
+
+    def _check_backwards(self, one: Touched, place: Span, clip: _Compared) -> None:
+        forwards = [frame_change(before, after) for before, after in clip.planes]
+        ends = zip(clip.planes, reversed(clip.planes), strict=True)
+        backwards = [frame_change(before, after) for (before, _), (_, after) in ends]
+        usual, turned = median(forwards), median(backwards)
+        self._note("turned_round", usual / max(1.0, turned))
+        if turned >= max(1.0, TURNED * usual):
+            self._fault("its frames do not come in reverse", one.clip)
+        if one.intact.start != place.start:
+            self._check_place(one, place)
+        elif usual < 1:
+            what = "it looks backwards as it did, and is where it was"
+            self._fault(what, one.clip, FaultKind.UNCHANGED)
 
     def _add(self, one: Touched, measured: Measured) -> None:
         for name, value in measured.figures.items():
             self._note(name, value, least=name not in measured.most)
         if measured.fault:
-            self._fault(measured.fault, one.clip)
+            kind = FaultKind.UNCHANGED if measured.unchanged else FaultKind.OTHER
+            self._fault(measured.fault, one.clip, kind)
 
     def _check_changes(self, one: Touched, clip: _Compared) -> None:
         shown = clip.worth_seeing()
@@ -202,10 +300,12 @@ class _Check:
         else:
             left, least = 0, self.info.changed * self._severity
         if left:
-            self._fault(f"{left} of {len(shown)} frames are as they were", one.clip)
+            what = f"{left} of {len(shown)} frames are as they were"
+            self._fault(what, one.clip, FaultKind.OTHER if any(seen) else FaultKind.UNCHANGED)
         elif share < least:
             hidden = len(seen) - sum(seen)
-            self._fault(f"in {hidden} of {len(seen)} frames no change can be seen", one.clip)
+            what = f"in {hidden} of {len(seen)} frames no change can be seen"
+            self._fault(what, one.clip, FaultKind.OTHER if any(seen) else FaultKind.UNCHANGED)
 
 
 @dataclass(frozen=True, slots=True)
@@ -219,6 +319,8 @@ class _Compared:
     contrasts: tuple[float, ...]
     pictures: tuple[tuple[Image, Image], ...]
     """Some of them, RGB, before and after."""
+    planes: tuple[tuple[Image, Image], ...]
+    """The same, I420."""
 
     def worth_seeing(self) -> list[float]:
         """The changes of frames that show something: not of a fade's black end."""
@@ -232,10 +334,10 @@ class _Compared:
         ]
 
 
-def _compared(folder: Path, pair: Pair, one: Touched, place: Span) -> _Compared:
+def _compared(folder: Path, pair: Pair, one: Touched, place: Span, frames: int) -> _Compared:
     """Decode both versions of a clip once."""
-    changes, contrasts, pictures = [], [], []
-    wanted = _spread(_count(pair, one.intact), LOOKED_AT)
+    changes, contrasts, pictures, both = [], [], [], []
+    wanted = _spread(frames, LOOKED_AT)
     old, new = folder / pair.intact, folder / pair.changed.path
     with VideoSource(old) as first, VideoSource(new) as second:
         ours, theirs = _frames(first, one.intact), _frames(second, place)
@@ -247,28 +349,25 @@ def _compared(folder: Path, pair: Pair, one: Touched, place: Span) -> _Compared:
                 break
             if left is None or right is None:
                 continue
-            planes = _picture(left, "yuv420p"), _picture(right, "yuv420p")
-            changes.append(frame_change(*planes))
-            contrasts.append(float(_luma(planes[0]).std()))
+            planes_of = _picture(left, "yuv420p"), _picture(right, "yuv420p")
+            changes.append(frame_change(*planes_of))
+            contrasts.append(float(planes(planes_of[0])[0].std()))
             if before - 1 in wanted:
                 pictures.append((_picture(left, "rgb24"), _picture(right, "rgb24")))
-    return _Compared(before, after, tuple(changes), tuple(contrasts), tuple(pictures))
+                both.append(planes_of)
+    return _Compared(before, after, tuple(changes), tuple(contrasts), tuple(pictures), tuple(both))
 
 
 def _spread(count: int, most: int) -> frozenset[int]:
-    """Numbers of frames, evenly spread, the first and last among them.
+    """Numbers of frames, evenly spread, as far from the end as from the beginning.
 
-    >>> sorted(_spread(9, 3)), sorted(_spread(2, 3))
-    ([0, 4, 8], [0, 1])
+    >>> sorted(_spread(9, 4)), sorted(_spread(2, 4))
+    ([0, 2, 6, 8], [0, 1])
     """
-    return frozenset(
-        np.linspace(0, max(0, count - 1), min(most, max(1, count))).astype(int).tolist()
-    )
-
-
-def _count(pair: Pair, span: Span) -> int:
-    """About how many frames a range has."""
-    return max(1, int(span.duration * pair.changed.frames / pair.changed.duration))
+    if count <= most:
+        return frozenset(range(count))
+    half = {number * (count - 1) // (most - 1) for number in range(most // 2)}
+    return frozenset(half | {count - 1 - number for number in half})
 
 
 def _frames(source: VideoSource, span: Span) -> Iterator[VideoFrame]:
@@ -280,18 +379,8 @@ def _frames(source: VideoSource, span: Span) -> Iterator[VideoFrame]:
             yield frame
 
 
-def _first(path: Path, span: Span) -> Image | None:
-    with VideoSource(path) as source:
-        frame = next(_frames(source, span), None)
-        return None if frame is None else _picture(frame, "yuv420p")
-
-
 def _picture(frame: VideoFrame, pixels: str) -> Image:
     return np.asarray(frame.to_ndarray(format=pixels), np.uint8)
-
-
-def _luma(picture: Image) -> Image:
-    return picture[: picture.shape[0] * 2 // 3]
 
 
 def frame_change(before: Image, after: Image) -> float:
@@ -301,17 +390,19 @@ def frame_change(before: Image, after: Image) -> float:
     >>> frame_change(grey, grey), frame_change(grey, grey + 3)
     (0.0, 2.0)
     """
-    height = before.shape[0] * 2 // 3
-    moved = np.abs(before.astype(np.int16) - after)
+    luma, chroma = (
+        np.abs(one.astype(np.int16) - two)
+        for one, two in zip(planes(before), planes(after), strict=True)
+    )
     plain = max(
-        float(moved[:height].mean()) / LUMA,
-        float(moved[height:].mean()) / CHROMA,
-        float((moved[:height] > BEYOND).mean()) / SHARE,
+        float(luma.mean()) / LUMA,
+        float(chroma.mean()) / CHROMA,
+        float((luma > BEYOND).mean()) / SHARE,
     )
     # The costly one only where the others do not say enough.
     if plain >= 1:
         return plain
-    return max(plain, (1 - similarity(before[:height], after[:height])) / STRUCTURE)
+    return max(plain, (1 - similarity(planes(before)[0], planes(after)[0])) / STRUCTURE)
 
 
 def similarity(before: Image, after: Image) -> float:

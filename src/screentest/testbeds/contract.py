@@ -10,7 +10,7 @@ from __future__ import annotations
 import hashlib
 import json
 from bisect import bisect_left
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 from pathlib import Path
@@ -136,6 +136,8 @@ class Effect(StrEnum):
     """The clip is gone."""
     ORDER = "order"
     """The clip is elsewhere, as it was, or another is shown again beside it."""
+    BACKWARDS = "backwards"
+    """The clip is elsewhere, and its frames come in reverse."""
 
 
 class Region(StrEnum):
@@ -145,9 +147,28 @@ class Region(StrEnum):
     THING = "thing"
     """Where the thing is that the detail ``object`` names; frames without it stay."""
     AROUND = "around"
-    """That thing and its surroundings; frames without it stay."""
+    """That thing and its surroundings, as far as ``reach`` says; frames without it stay."""
     FOREGROUND = "foreground"
     BACKGROUND = "background"
+
+
+@dataclass(frozen=True, slots=True)
+class Reach:
+    """How far beyond a thing an operator changes the picture, at full severity.
+
+    ``across``, ``up`` and ``down`` are in sides of the box around all of its instances;
+    ``aside`` in widths of the picture, to either side and in again at the other edge.
+    """
+
+    across: float = 0.0
+    up: float = 0.0
+    down: float = 0.0
+    aside: float = 0.0
+
+
+def all_of(count: int) -> int:
+    """Each of the chosen clips."""
+    return count
 
 
 @dataclass(frozen=True, slots=True)
@@ -173,9 +194,12 @@ class DegradationInfo:
     """What the user should know of those files."""
     effect: Effect = Effect.PICTURES
     region: Region = Region.FRAME
+    reach: Reach | None = None
+    """Of AROUND; None: anywhere in frames that show the thing."""
     changed: float = 1.0
-    """At full severity, the least share of a touched clip's frames that must look different; for
-    ORDER, the least share of the chosen clips that must be elsewhere."""
+    """At full severity, the least share of a touched clip's frames that must look different."""
+    touches: Callable[[int], int] = all_of
+    """At full severity, how many clips must be touched, of so many that were chosen."""
     checks: tuple[str, ...] = ()
     """What else is checked of each touched clip, by name: see ``sightings.CLIP_CHECKS``."""
 

@@ -59,7 +59,9 @@ from screentest.testbeds.contract import (
     DegradationInfo,
     Effect,
     Film,
+    Reach,
     Rng,
+    all_of,
     pieces,
     share_of,
 )
@@ -104,14 +106,16 @@ def degradation(
     ahead: int = 1,
     effect: Effect | None = None,
     changed: float | None = None,
+    touches: Callable[[int], int] = all_of,
+    reach: Reach | None = None,
 ) -> Callable[[F], F]:
     """Register a degradation: a function of a picture and a severity, or a factory of a class.
 
     ``aspect`` is what it harms; its pairs count for that aspect. ``mask`` says what the mask is of
-    that the function takes; ``region`` where pictures change, if not where the mask says.
-    ``needs`` says which clips will do; ``of`` and ``ahead`` are for functions of other things than
-    a picture. ``effect`` and ``changed`` are what the check of a pair holds it to (see
-    ``DegradationInfo``), where that is not what its form suggests.
+    that the function takes; ``region`` where pictures change, if not where the mask says, and
+    ``reach`` how far. ``needs`` says which clips will do; ``of`` and ``ahead`` are for functions of
+    other things than a picture. ``effect``, ``changed`` and ``touches`` are what the check of a
+    pair holds it to (see ``DegradationInfo``), where that is not what its form suggests.
     """
 
     def keep(function: F) -> F:
@@ -138,6 +142,7 @@ def degradation(
             consecutive=consecutive,
             effect=effect or usual,
             changed=share if changed is None else changed,
+            touches=touches,
         )
 
         masked = mask_kind(called, mask) if form == MASKED else None
@@ -145,7 +150,7 @@ def degradation(
         def make(call: Callable[..., Any], chosen: Mapping[str, Any]) -> Degradation:
             if masked is not None:
                 return MaskDegradation(
-                    masked.info(aspect, region), call, besides, masked, _every_frame
+                    masked.info(aspect, region, reach), call, besides, masked, _every_frame
                 )
             if form == TIME:
                 kind = OrderDegradation if consecutive else TimeDegradation

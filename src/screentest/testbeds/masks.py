@@ -22,6 +22,7 @@ from screentest.testbeds.contract import (
     Details,
     FilmClip,
     Look,
+    Reach,
     Region,
     Rng,
     Unfit,
@@ -52,10 +53,10 @@ class MaskKind:
     finder: Callable[[Models, Details], Callable[[Image], Mask | None]]
     region: Region
 
-    def info(self, aspect: str, region: str = "") -> DegradationInfo:
+    def info(self, aspect: str, region: str = "", reach: Reach | None = None) -> DegradationInfo:
         """What an operator with such a mask declares."""
         where = Region(region) if region else self.region
-        return DegradationInfo(Aspect(aspect), self.mentions, self.roles, region=where)
+        return DegradationInfo(Aspect(aspect), self.mentions, self.roles, region=where, reach=reach)
 
 
 def thing_finder(models: Models, details: Details) -> Callable[[Image], Mask | None]:
@@ -163,7 +164,7 @@ MASKS: Mapping[str, MaskKind] = {
         lambda clip: bool(coloured_things(clip)) and len(clip.facts.subject) > 1,
         _settle_two,
         two_finder,
-        Region.AROUND,
+        Region.THING,
     ),
     "foreground": MaskKind(
         "a background",

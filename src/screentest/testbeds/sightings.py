@@ -14,11 +14,10 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
-from screentest.core import Image, NoValue
-from screentest.core.registry import registry
+from screentest.core import BadOption, Image, NoValue
 from screentest.models import Models
-from screentest.testbeds.contract import Details, Region
-from screentest.testbeds.operators.tracker import Box, boxes_of, overlap
+from screentest.testbeds.contract import DegradationInfo, Details, Reach, Region
+from screentest.testbeds.operators.tracker import Box, boxes_of, guesses, overlap
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -75,10 +74,7 @@ class ClipSample:
         if self.models is None:
             return None
         try:
-            choice = self.models.choice(role)
-            if registry.entry(role, choice.backend).info.get("guesses"):
-                return None
-            return self.models.role(role)
+            return None if guesses(self.models, role) else self.models.role(role)
         except NoValue:
             return None
 
@@ -91,6 +87,8 @@ class Measured:
     fault: str = ""
     most: frozenset[str] = frozenset()
     """Figures of which the largest is the worst."""
+    unchanged: bool = False
+    """The fault is that nothing was changed."""
 
 
 ClipCheck: TypeAlias = Callable[[ClipSample], Measured]
@@ -105,54 +103,76 @@ def changed_pixels(before: Image, after: Image) -> Map:
     return np.asarray(np.abs(one - two).max(axis=2) > LEVELS)
 
 
-def check_region(sample: ClipSample, region: Region) -> Measured | None:
+def check_region(sample: ClipSample, region: Region, reach: Reach | None = None) -> Measured | None:
     """Whether the region was changed and the rest left alone; None where nothing can tell."""
     if region in (Region.THING, Region.AROUND):
         detector = sample.detector()
-        return None if detector is None else _in_thing(sample, detector, region)
+        return None if detector is None else _in_thing(sample, detector, region, reach)
     matting = None if region is Region.FRAME else sample.backend("matting")
     return None if matting is None else _beside_region(sample, region, matting)
 
 
-def _in_thing(sample: ClipSample, detector: Detector, region: Region) -> Measured:
-    thing = str(sample.details.get("object", ""))
+def _in_thing(
+    sample: ClipSample, detector: Detector, region: Region, reach: Reach | None
+) -> Measured:
+    """The things that ``object`` and ``other`` name were changed, and nothing elsewhere."""
+    things = [str(sample.details[key]) for key in ("object", "other") if key in sample.details]
+    thing = " or ".join(map(repr, things))
     changed, inside, left, astray = [], [], 0, 0
     for before, after in sample.pictures:
         moved = changed_pixels(before, after)
-        boxes = boxes_of(detector, before, thing)
-        if not boxes:
+        found = [boxes_of(detector, before, one) for one in things]
+        if not all(found):
             astray += bool(moved.mean() > SPOT)
             continue
-        own = _boxes_map(moved, boxes, 0)
         # A copy beside a thing leaves the thing itself alone.
-        share = float((moved if region is Region.AROUND else moved & own).sum() / own.sum())
+        share = min(
+            float((moved if region is Region.AROUND else moved & own).sum() / own.sum())
+            for own in (_boxes_map(moved, boxes) for boxes in found)
+        )
         if share < TOUCHED * sample.severity:
             left += 1
         else:
             changed.append(share)
-            near = _boxes_map(moved, boxes, 1)
+            near = _reached(moved, [box for boxes in found for box in boxes], region, reach)
             inside.append(float((moved & near).sum() / max(1, moved.sum())))
     shown = len(changed) + left
     if not shown:
-        return Measured(fault=f"{thing!r} is in none of the pictures that were looked at")
+        return Measured(fault=f"{thing} is in none of the pictures that were looked at")
     figures = {
         "thing_changed": median(changed) if changed else 0.0,
         "inside": median(inside) if inside else 0.0,
         "astray": astray / len(sample.pictures),
     }
-    if region is Region.AROUND:
-        del figures["inside"]
     fault = ""
     if left > max(1, NOW_AND_THEN * shown) or not changed:
-        fault = f"in {left} of {shown} pictures that show it, {thing!r} is as it was"
-    elif figures.get("inside", 1.0) < INSIDE:
-        fault = f"{1 - figures['inside']:.0%} of what was changed lies beside {thing!r}"
+        fault = f"in {left} of {shown} pictures that show it, {thing} is as it was"
+    elif figures["inside"] < INSIDE:
+        fault = f"{1 - figures['inside']:.0%} of what was changed lies beside {thing}"
     elif figures["astray"] > 2 * NOW_AND_THEN:
-        fault = f"{astray} pictures that do not show {thing!r} were changed"
-    return Measured(figures, fault, frozenset({"astray"}))
+        fault = f"{astray} pictures that do not show {thing} were changed"
+    return Measured(figures, fault, frozenset({"astray"}), unchanged=not changed)
 
 
-def _boxes_map(like: Map, boxes: Sequence[Box], wider: int) -> Map:
+def _reached(like: Map, boxes: Sequence[Box], region: Region, reach: Reach | None) -> Map:
+    """Where an operator on the things in these boxes may change a picture."""
+    if region is Region.THING:
+        return _boxes_map(like, boxes, wider=True)
+    if reach is None:
+        return np.ones_like(like)
+    left, top, right, bottom = zip(*boxes, strict=True)
+    first, last, high, low = min(left), max(right), min(top), max(bottom)
+    across, height = reach.across * (last - first), low - high
+    around = (first - across, high - reach.up * height, last + across, low + reach.down * height)
+    found = _boxes_map(like, [around], wider=True)
+    if reach.aside:
+        way = round(reach.aside * like.shape[1])
+        # What leaves the picture at one side comes in again at the other.
+        found = found | np.roll(found, way, axis=1) | np.roll(found, -way, axis=1)
+    return found
+
+
+def _boxes_map(like: Map, boxes: Sequence[Box], *, wider: bool = False) -> Map:
     found = np.zeros(like.shape, bool)
     for left, top, right, bottom in boxes:
         across = wider * (MARGIN * (right - left) + PIXELS)
@@ -225,7 +245,7 @@ def colour_reached(sample: ClipSample) -> Measured:
             was.append(float(has_colour(before[inner], old, in_any_light=True).mean()))
         boxy.append(_boxiness(moved))
     if not reached:
-        return Measured({"colour_reached": 0.0}, "nothing was recoloured")
+        return Measured({"colour_reached": 0.0}, "nothing was recoloured", unchanged=True)
     figures = {"colour_reached": median(reached), "boxy": median(boxy)}
     if was:
         figures["was_of_old_colour"] = median(was)
@@ -368,3 +388,20 @@ CLIP_CHECKS: Mapping[str, ClipCheck] = {
     "subject_kept": subject_kept,
 }
 """By name, what `DegradationInfo.checks` may ask for."""
+
+
+def clip_check(name: str) -> ClipCheck:
+    """The check of that name; raises BadOption where there is none."""
+    if name not in CLIP_CHECKS:
+        raise BadOption(f"invalid check {name!r}: must be {', '.join(CLIP_CHECKS)}")
+    return CLIP_CHECKS[name]
+
+
+def roles_asked(info: DegradationInfo) -> tuple[str, ...]:
+    """The roles that the check of an operator's pairs asks, where something fills them."""
+    roles = set()
+    if info.region in (Region.THING, Region.AROUND) or info.checks:
+        roles.add("detection")
+    if info.region in (Region.FOREGROUND, Region.BACKGROUND):
+        roles.add("matting")
+    return tuple(sorted(roles))

@@ -13,9 +13,11 @@ from screentest.run import RecordKey, Stamp
 from screentest.testbeds.captions.facts import CaptionFacts
 from screentest.testbeds.captions.rules import read_caption, rules_signature
 from screentest.testbeds.catalogue import OperatorSet, operator_set
+from screentest.testbeds.checks import check_signature
 from screentest.testbeds.contract import Degradation
 from screentest.testbeds.intact import Intact
 from screentest.testbeds.options import BuildOptions, Rung
+from screentest.testbeds.sightings import clip_check
 from screentest.video import decoder_version
 
 
@@ -130,8 +132,15 @@ def _degradations(options: BuildOptions, models: Models, extractor: str) -> Iter
         built: Built[Degradation] = build(PairKind.DEGRADATION.value, spec)
         info = built.thing.info
         side = smaller(options.long_side, info.long_side)
+        for name in info.checks:
+            clip_check(name)  # before anything is made
         base = _base(built, options, side).with_parts(
-            {"captions": extractor, **{role: _backend(models, role) for role in info.roles}}
+            {
+                "captions": extractor,
+                **{role: _backend(models, role) for role in info.roles},
+                "check": check_signature(info, models),
+                "ladder": _ladder(options),
+            }
         )
         rungs = tuple(
             (
@@ -157,6 +166,13 @@ def _degradations(options: BuildOptions, models: Models, extractor: str) -> Iter
             info.inputs,
             info.remarks,
         )
+
+
+def _ladder(options: BuildOptions) -> str | None:
+    """The strongest rung of several, where it is settled which clips all of them have."""
+    if len(options.rungs) < 2:
+        return None
+    return f"up to {max(options.severities):g} in {max(options.clips)}"
 
 
 def _placebos(options: BuildOptions) -> Iterator[Change]:

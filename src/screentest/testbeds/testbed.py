@@ -76,6 +76,8 @@ class Pair:
     """By role: the signature of the backend that was used."""
     checks: Mapping[str, float] = field(default_factory=dict)
     """What the check of the finished pair measured, in the worst of its clips."""
+    checked_by: str = ""
+    """The version of the check, and by role the backend that it asked; "none" where it had none."""
 
 
 @dataclass(frozen=True, slots=True)

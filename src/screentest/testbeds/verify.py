@@ -13,6 +13,7 @@ from screentest.core import Item, NoValue, PairKind, Progress, Script, Silent, S
 from screentest.core.item import joined
 from screentest.core.outcome import Reason
 from screentest.core.registry import build, registry
+from screentest.core.signature import options_of, write_options
 from screentest.models import ModelChoice, Models
 from screentest.run import hash_file
 from screentest.testbeds.checks import check_pair
@@ -298,10 +299,10 @@ class _Examination:
         wrong = partial(VerificationFinding, "harm", pair_name(pair))
         if pair.name not in registry.names(PairKind.DEGRADATION.value):
             return
-        info = build(PairKind.DEGRADATION.value, pair.name).thing.info
         try:
+            info = build(PairKind.DEGRADATION.value, _spec(pair)).thing.info
             result = check_pair(pair, self._folder, info, self._models)
-        except NoValue as error:
+        except (NoValue, UserError) as error:
             yield wrong(f"cannot be checked: {error.message}")
             return
         yield from (wrong(str(fault)) for fault in result.faults)
@@ -391,6 +392,15 @@ class _Examination:
         if path not in self._tracks:
             self._tracks[path] = read_track(self._folder / path)
         return self._tracks[path]
+
+
+def _spec(pair: Pair) -> str:
+    """The operator with the options of its recipe; files that it drew on need not be here."""
+    neutral = registry.entry(PairKind.DEGRADATION.value, pair.name).info.get("neutral", ())
+    options = {
+        name: value for name, value in options_of(pair.recipe).items() if name not in neutral
+    }
+    return f"{pair.name}:{write_options(options)}" if options else pair.name
 
 
 def _message(error: Exception) -> str:

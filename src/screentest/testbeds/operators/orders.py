@@ -241,7 +241,7 @@ def _difference(one: Sequence[float], other: Sequence[float]) -> float:
     of="clips",
     needs="caption",
     summary="two clips in each other's places",
-    changed=0.0,
+    touches=lambda count: 2,
 )
 def two_swapped(count: int, severity: float) -> list[int]:
     """The first of the clips is exchanged with another, at full severity with the last."""
@@ -256,7 +256,7 @@ def two_swapped(count: int, severity: float) -> list[int]:
     of="clips",
     needs="caption",
     summary="clips in reversed order",
-    changed=0.5,  # of three, the one in the middle stays
+    touches=lambda count: count - count % 2,  # of three, the one in the middle stays
 )
 def reversed_order(count: int, severity: float) -> list[int]:
     """So many of the clips come in reversed order."""
@@ -276,7 +276,7 @@ def clip_moved(count: int, severity: float) -> list[int]:
     of="clips",
     needs="caption",
     summary="a clip comes again and again",
-    changed=0.0,
+    touches=lambda count: max(1, count - 2),  # those that it comes beside
 )
 def clip_repeated(count: int, severity: float) -> list[int]:
     """The first of the clips comes again, at full severity after each of the others but the last.
@@ -305,8 +305,7 @@ class PlayedBackwards(CaptionedClip):
         Aspect.TEMPORAL_FLOW,
         mentions="anything",
         consecutive=True,
-        effect=Effect.TIMING,
-        changed=0.0,  # a clip that stands still does so backwards, too
+        effect=Effect.BACKWARDS,
     )
 
     def parts(self, context: Context, chosen: Sequence[Chosen], severity: float) -> list[VideoPart]:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from screentest.core import Image
+from screentest.testbeds.contract import Reach
 from screentest.testbeds.functions import degradation
 from screentest.testbeds.operators.arithmetic import laid_in, without
 
@@ -23,6 +24,7 @@ ASIDE = 0.36
     aspect="object_integrity",
     mask="thing",
     region="around",
+    reach=Reach(aside=ASIDE),
     summary="a named object is there twice",
 )
 def object_duplicated(
@@ -36,26 +38,32 @@ def object_duplicated(
     return laid_in(image, copy, where * (1 - mask), severity)
 
 
-DRIP = 0.4
-"""How far the lowest drops run, as a share of the thing's height."""
+DRIP, SWAY = 0.4, 0.1
+"""How far down its lower end is drawn, as a share of its height, and aside, of its width."""
+LOWEST = 1.5
+"""How far below its top drops are drawn, in heights of the thing."""
 DROPS = 2
 """How many there are side by side."""
 
 
 @degradation(
-    aspect="object_integrity", mask="thing", region="around", summary="a named object melts"
+    aspect="object_integrity",
+    mask="thing",
+    region="around",
+    reach=Reach(across=SWAY, down=LOWEST * DRIP),
+    summary="a named object melts",
 )
 def object_melted(image: Image, mask: Mask, severity: float) -> Image:
-    """It runs down in drops and sways; severity is how far, up to half its height."""
+    """It runs down in drops and sways; severity is how far, up to 0.6 of its height below it."""
     mask = whole(mask)
     left, top, right, bottom = box_of(mask)
     height, width = bottom - top, right - left
     rows, columns = np.indices(mask.shape, np.float32)
     across = (columns - left) / width
     drops = 0.6 + 0.4 * np.cos(2 * np.pi * DROPS * across)
-    depth = np.clip((rows - top) / height, 0, 1.5)
+    depth = np.clip((rows - top) / height, 0, LOWEST)
     down = severity * DRIP * height * drops * depth
-    sway = severity * 0.1 * width * np.sin(2 * np.pi * (depth + 0.3 * across))
+    sway = severity * SWAY * width * np.sin(2 * np.pi * (depth + 0.3 * across))
     soft = _softened(mask, max(1.0, 0.06 * min(height, width)))
     moved = _sampled(image, columns - sway * soft, rows - down)
     where = _sampled(mask, columns - sway * soft, rows - down)
@@ -70,6 +78,7 @@ LARGEST = 1.8
     aspect="object_integrity",
     mask="thing",
     region="around",
+    reach=Reach(across=(LARGEST - 1) / 2, up=LARGEST - 1),
     summary="a named object is far too large",
 )
 def object_oversized(image: Image, mask: Mask, severity: float) -> Image:
@@ -89,7 +98,11 @@ APART = 0.5
 
 
 @degradation(
-    aspect="object_integrity", mask="thing", region="around", summary="a named object is cut in two"
+    aspect="object_integrity",
+    mask="thing",
+    region="around",
+    reach=Reach(across=APART),
+    summary="a named object is cut in two",
 )
 def object_cut(image: Image, mask: Mask, severity: float, clip_rng: np.random.Generator) -> Image:
     """Its upper half stands beside the lower, to a side drawn for each clip; severity: how far."""

@@ -45,6 +45,11 @@ SAME = 0.6
 NAMING_ROLES = ("detection", "segmentation", "matting")
 
 
+def guesses(models: Models, role: str) -> bool:
+    """Whether what fills a role only guesses; raises NoValue where nothing fills it."""
+    return bool(registry.entry(role, models.choice(role).backend).info.get("guesses"))
+
+
 def must_name_things(models: Models, roles: Sequence[str]) -> None:
     """Raise NoValue(MISSING_MODEL) where one of the roles is filled by a guess.
 
@@ -52,11 +57,11 @@ def must_name_things(models: Models, roles: Sequence[str]) -> None:
     a white bird before a white wall GrabCut keeps the beak.
     """
     for role in (role for role in NAMING_ROLES if role in roles):
-        choice = models.choice(role)
-        if registry.entry(role, choice.backend).info.get("guesses"):
+        if guesses(models, role):
             raise NoValue(
                 Reason.MISSING_MODEL,
-                f"what a caption names is not found by {role}={choice.backend}, which guesses",
+                f"what a caption names is not found by {role}={models.choice(role).backend}, "
+                "which guesses",
                 advice="Get models that find it (screentest models pull light) and add "
                 "--models light.",
             )

@@ -1,0 +1,205 @@
+"""What the check of finished pairs means for a build, and for those who verify it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from screentest.core import (
+    Aspect,
+    Reason,
+    register,
+)
+from screentest.core.registry import build, registry
+from screentest.models import Detection, Models, read_models
+from screentest.run import InlineEngine
+from screentest.testbeds import checks
+from screentest.testbeds.builder import build_testbed
+from screentest.testbeds.captions.facts import CaptionFacts, Coloured
+from screentest.testbeds.contract import (
+    Chosen,
+    DegradationInfo,
+    Effect,
+    Film,
+)
+from screentest.testbeds.functions import degradation
+from screentest.testbeds.operators.shared import AnyClip, changed_clips, numbered
+from screentest.testbeds.options import BuildOptions
+from screentest.testbeds.page import data_of
+from screentest.testbeds.sources import Extractor
+from screentest.testbeds.testbed import Touched
+from screentest.testbeds.verify import check_source, source_tasks
+from screentest.video import (
+    Pixels,
+    VideoPart,
+)
+from tests.testbeds.disc import (
+    MODELS,
+    DiscDetector,
+    Image,
+    disc,
+    item_of,
+)
+from tests.testbeds.stage import QUICK
+
+pytestmark = pytest.mark.usefixtures("stand_ins")
+PICTURES = DegradationInfo(Aspect.AESTHETICS)
+
+
+def test_a_build_skips_what_fails_and_keeps_the_figures_of_what_passes(
+    film: Film, tmp_path: Path
+) -> None:
+    item = item_of(film)
+    facts = CaptionFacts(subject=("ball",), color=(Coloured("red", "ball"),))
+    options = BuildOptions(
+        degradations=("aesthetics", "color", "object_integrity"),
+        clips=(1,),
+        encoder=QUICK,
+        models=read_models(MODELS),
+    )
+
+    def built(name: str, options: BuildOptions) -> Any:
+        reader = Extractor("stand_in", lambda caption: facts)
+        return build_testbed(
+            [item], tmp_path / name, options, extractor=reader, engine=InlineEngine()
+        ).testbed
+
+    bed = built("bed", options)
+    assert {pair.name for pair in bed.pairs} == {"aesthetics", "color", "object_integrity"}
+    by_name = {pair.name: pair.checks for pair in bed.pairs}
+    assert by_name["color"]["colour_reached"] > 0.6
+    assert by_name["object_integrity"]["still_found"] == 0
+    assert "colour reached" in data_of(bed)["pairs"][1]["checked"]
+    # In this process, which knows the stand-ins.
+    (task,) = source_tasks(tmp_path / "bed", bed, read_models(MODELS))
+    assert not check_source(task)
+    was = task.pairs[0]
+    recipe = next(pair.recipe for pair in bed.pairs if pair.name == "color")
+    unlike = replace(was, name="color", recipe=recipe, touched=tuple(map(as_blue, was.touched)))
+    found = check_source(replace(task, pairs=(unlike,)))
+    assert {one.check for one in found} == {"harm"}
+    assert any("of what was recoloured" in one.what for one in found)
+
+    # A detector that sees the ball whatever was done: nothing it removes is gone.
+    stubborn = [one for one in MODELS if not one.startswith("detection")]
+    register("detection", "stubborn", version=1, summary="sees it everywhere")(Stubborn)
+    try:
+        choices = read_models([*stubborn, "detection=stubborn"])
+        rejected = built(
+            "rejected",
+            replace(options, degradations=("object_integrity",), models=choices),
+        )
+    finally:
+        registry._entries.pop(("detection", "stubborn"))
+    assert not rejected.pairs
+    (skip,) = rejected.skips
+    assert skip.failure.reason is Reason.CHECK_FAILED
+    assert "is still found in" in skip.failure.detail
+    left = [path.name for path in (tmp_path / "rejected" / "videos").rglob("*.mp4")]
+    assert left == ["intact.mp4"]
+
+    without = built("without", replace(options, degradations=("color",), models=()))
+    assert without.skips[0].failure.reason is Reason.MISSING_MODEL
+
+
+def as_blue(touched: Touched) -> Touched:
+    return replace(touched, details={"object": "ball", "from": "red", "to": "blue"})
+
+
+class Stubborn(DiscDetector):
+    def detect(self, image: Image, phrases: Sequence[str]) -> list[Detection]:
+        return [Detection(phrases[0], 0.9, (40.0, 26.0, 84.0, 70.0))]
+
+
+@pytest.fixture
+def fickle() -> Iterator[None]:
+    """An operator that fails where the disc is at the left, and only at full severity."""
+
+    @degradation(aspect="aesthetics", summary="fails in the first clip")
+    def fickle(image: Image, severity: float) -> Image:
+        left = np.nonzero(disc(image))[1].min() < 34
+        return image if severity == 1 and left else image // 2
+
+    yield
+    registry._entries.pop(("degradation", "fickle"))
+
+
+@pytest.mark.usefixtures("fickle")
+def test_all_rungs_of_a_ladder_have_the_clips_that_pass_at_the_strongest(
+    film: Film, tmp_path: Path
+) -> None:
+    item = item_of(film)
+    options = BuildOptions(
+        degradations=("fickle",), clips=(2,), severities=(0.5, 1.0), least_clips=1, encoder=QUICK
+    )
+    bed = build_testbed([item], tmp_path, options, engine=InlineEngine()).testbed
+    assert [pair.severity for pair in bed.pairs] == [0.5, 1]
+    assert [one.clip for pair in bed.pairs for one in pair.touched] == [1, 1]
+    # Made again by itself, a rung is what it was, and nothing is left beside it.
+    files = {path: path.stat().st_mtime_ns for path in tmp_path.glob("videos/**/*.mp4")}
+    gone, kept = (tmp_path / pair.changed.path for pair in bed.pairs)
+    gone.unlink()
+    again = build_testbed([item], tmp_path, options, engine=InlineEngine())
+    assert (again.testbed, again.made) == (bed, 1)
+    assert files.keys() == set(tmp_path.glob("videos/**/*.mp4"))
+    assert kept.stat().st_mtime_ns == files[kept]
+
+
+def test_what_was_checked_otherwise_is_made_anew(
+    film: Film, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    options = BuildOptions(degradations=("aesthetics",), clips=(1,), encoder=QUICK)
+
+    def made() -> int:
+        return build_testbed([item_of(film)], tmp_path, options, engine=InlineEngine()).made
+
+    assert made() == 2
+    assert made() == 0
+    monkeypatch.setattr(checks, "VERSION", checks.VERSION + 1)
+    assert made() == 1
+    # A detector that is there now would find the subject of a new background, or not.
+    info = build("degradation", "background_consistency").thing.info
+    without, found = (checks.check_signature(info, Models(read_models(m))) for m in ((), MODELS))
+    assert dict(without.parts)["detection"] == "none"
+    assert dict(found.parts)["detection"] == "detection=disc"
+    assert not dict(checks.check_signature(PICTURES, Models()).parts).keys() & {"detection"}
+
+
+@pytest.fixture
+def moody() -> Iterator[None]:
+    """An operator whose promise depends on an option."""
+
+    @register("degradation", "moody", version=1, summary="promises as much as it is told")
+    def moody(*, changed: float = 1.0) -> Any:
+        class Moody(AnyClip):
+            info = DegradationInfo(Aspect.DYNAMICS_DEGREE, effect=Effect.TIMING, changed=changed)
+
+            def parts(self, context: Any, chosen: Any, severity: float) -> list[VideoPart]:
+                def work(one: Chosen) -> Any:
+                    return numbered(lambda n, image: image // 2 if n < 4 else image)
+
+                return changed_clips(context, chosen, work, Pixels.RGB)
+
+        return Moody()
+
+    yield
+    registry._entries.pop(("degradation", "moody"))
+
+
+@pytest.mark.usefixtures("moody")
+def test_a_pair_is_verified_by_what_its_options_promise(film: Film, tmp_path: Path) -> None:
+    options = BuildOptions(degradations=("moody:changed=0.4",), clips=(1,), encoder=QUICK)
+    bed = build_testbed([item_of(film)], tmp_path, options, engine=InlineEngine()).testbed
+    (task,) = source_tasks(tmp_path, bed)
+    assert not check_source(task)
+    (pair,) = bed.pairs
+    assert "changed:0.4" in pair.recipe
+    (found,) = check_source(replace(task, pairs=(replace(pair, recipe="moody|v:1"),)))
+    assert "in 4 of 8 frames no change can be seen" in found.what
+    (found,) = check_source(replace(task, pairs=(replace(pair, recipe="moody|v:1|loud:1"),)))
+    assert found.what.startswith("cannot be checked: ")
