@@ -7,8 +7,9 @@ from pathlib import Path
 import pytest
 
 from screentest.core import BadOption, Item, NoValue, Reason, UserError
-from screentest.models import PROFILES, ModelChoice, Models, read_models, weights
-from screentest.models.choice import profile_choice
+from screentest.core.registry import registry
+from screentest.models import PROFILES, ModelChoice, Models, pretrained, read_models, weights
+from screentest.models.choice import lacking, profile_choice
 from screentest.models.roles import role_entry, role_names
 from screentest.run import InlineEngine, RunReader, RunStore
 from screentest.run.session import MODELS, Settings, read_settings
@@ -89,6 +90,16 @@ def test_missing_weights_of_a_profile_stop_at_once(cache: Path) -> None:
     with pytest.raises(NoValue) as missing:
         chosen.role("matting")
     assert missing.value.reason is Reason.MISSING_MODEL
+
+
+def test_only_what_a_backend_needs_is_lacking(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(pretrained, "installed", lambda name: name != "diffusers")
+    monkeypatch.setattr(pretrained.Origin, "is_here", True)
+    assert not lacking(ModelChoice.parse("detection=grounding_dino"))
+    for text in ("inpainting=stable_diffusion", "image_edit=qwen"):
+        assert lacking(ModelChoice.parse(text)).startswith("diffusers not installed: pip install")
+        role, _, backend = text.partition("=")
+        assert not registry.entry(role, backend).info["ready"]()
 
 
 def test_a_line_says_who_answered() -> None:

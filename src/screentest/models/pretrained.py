@@ -27,16 +27,20 @@ _THAT_COUNT = {".safetensors", ".json", ".txt", ".model", ".jinja", ".py"}
 """A preprocessor's settings or a chat template change the numbers as much as the weights do."""
 
 
-def ready() -> bool:
-    """Whether the packages of the extra are here; which weights to load is the user's word."""
-    return installed("torch") and installed("transformers")
+TRANSFORMERS = ("torch", "transformers")
+DIFFUSERS = (*TRANSFORMERS, "diffusers")
 
 
-def lacking(model: str, revision: str = "") -> str:
+def ready(packages: Sequence[str] = TRANSFORMERS) -> bool:
+    """Whether packages of the extra are here; which weights to load is the user's word."""
+    return all(map(installed, packages))
+
+
+def lacking(model: str, revision: str = "", packages: Sequence[str] = TRANSFORMERS) -> str:
     """How to get what it takes to load a model of a hub without a download; empty: it is here."""
-    packages = [name for name in ("torch", "transformers", "diffusers") if not installed(name)]
-    if packages:
-        return f"{', '.join(packages)} not installed: pip install 'screentest[{EXTRA}]'"
+    missing = [name for name in packages if not installed(name)]
+    if missing:
+        return f"{', '.join(missing)} not installed: pip install 'screentest[{EXTRA}]'"
     if Origin(model, revision).is_here:
         return ""
     pinned = f" --revision {revision}" if revision else ""

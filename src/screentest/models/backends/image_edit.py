@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
+from functools import partial
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
@@ -24,7 +25,15 @@ from screentest.models.pictures import (
     to_oklab,
     to_pillow,
 )
-from screentest.models.pretrained import EXTRA, NEUTRAL, ModelDevice, Origin, lacking, ready
+from screentest.models.pretrained import (
+    DIFFUSERS,
+    EXTRA,
+    NEUTRAL,
+    ModelDevice,
+    Origin,
+    lacking,
+    ready,
+)
 
 if TYPE_CHECKING:
     from screentest.models.pictures import Plane
@@ -160,8 +169,8 @@ INSTRUCTION = "Change the color of the {thing} to {colour}."
     version=1,
     summary="Qwen-Image-Edit-2509 by diffusers",
     neutral=NEUTRAL,
-    ready=ready,
-    lacking=lacking,
+    ready=partial(ready, DIFFUSERS),
+    lacking=partial(lacking, packages=DIFFUSERS),
 )
 def qwen(
     *,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -17,7 +18,15 @@ from screentest.models.pictures import (
     opencv_identity,
     to_pillow,
 )
-from screentest.models.pretrained import EXTRA, NEUTRAL, ModelDevice, Origin, lacking, ready
+from screentest.models.pretrained import (
+    DIFFUSERS,
+    EXTRA,
+    NEUTRAL,
+    ModelDevice,
+    Origin,
+    lacking,
+    ready,
+)
 from screentest.models.runtimes import ONNX, onnx_session, runs, versions
 
 if TYPE_CHECKING:
@@ -150,8 +159,8 @@ class MiGan:
     version=1,
     summary="Stable Diffusion inpainting by diffusers",
     neutral=NEUTRAL,
-    ready=ready,
-    lacking=lacking,
+    ready=partial(ready, DIFFUSERS),
+    lacking=partial(lacking, packages=DIFFUSERS),
 )
 def stable_diffusion(
     *,
