@@ -29,6 +29,9 @@ class Answer:
     fingerprint: str = ""
     count_tokens: bool = True
     delay: float = 0.0
+    as_is: bool = False
+    """Else an object says that the pictures were seen, where the schema asks: a server that
+    enforces schemas lets no required field be left out."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -281,6 +284,20 @@ def plausible(asked: Asked) -> Answer:
     if isinstance(value, dict) and SEEN in value:
         value[SEEN] = True
     return Answer(json.dumps(value))
+
+
+def as_enforced(asked: Asked, answer: Answer) -> str | None:
+    """The text of an answer, with what it says of the pictures."""
+    if answer.as_is or SEEN not in (asked.schema or {}).get("properties", ()):
+        return answer.text
+    try:
+        value = json.loads(answer.text or "", parse_constant=str)
+    except (ValueError, RecursionError):
+        return answer.text
+    if not isinstance(value, dict) or SEEN in value:
+        return answer.text
+    inside = (answer.text or "").strip()[1:]
+    return f'{{"{SEEN}": true{"," if value else ""} {inside}'
 
 
 def _value(schema: dict[str, Any], defs: dict[str, Any], rng: random.Random, depth: int) -> Any:

@@ -28,6 +28,7 @@ from screentest.testing.chat_answers import (
     Drip,
     Raw,
     Status,
+    as_enforced,
     count_tokens,
     error_body,
     plausible,
@@ -254,8 +255,9 @@ class FakeChatServer:
 
     def _completion(self, asked: Asked, answer: Answer) -> dict[str, Any]:
         usage: Mapping[str, int] | None = None
+        text = as_enforced(asked, answer)
         if answer.count_tokens:
-            output = count_tokens(answer.text or answer.refusal or "")
+            output = count_tokens(text or answer.refusal or "")
             usage = {
                 "prompt_tokens": asked.tokens,
                 "completion_tokens": output,
@@ -263,7 +265,7 @@ class FakeChatServer:
             }
             self._tokens_in += asked.tokens
             self._tokens_out += output
-        message = {"role": "assistant", "content": answer.text, "refusal": answer.refusal}
+        message = {"role": "assistant", "content": text, "refusal": answer.refusal}
         return {
             "id": f"chatcmpl-{len(self.asked)}",
             "object": "chat.completion",

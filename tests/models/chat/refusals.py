@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 FIRST = '{"pictures_seen": true, "reason": "r", "better": "first"}'
-SECOND = '{"reason": "The second one is sharper.", "better": "second"}'
+SECOND = '{"pictures_seen": true, "reason": "The second one is sharper.", "better": "second"}'
 
 AROUND_AN_OBJECT = {
     "en": [

@@ -178,6 +178,20 @@ def test_every_form_about_pictures_can_say_that_they_were_not_seen(form: Any) ->
     assert failed([outcome]) == [Reason.UNPARSABLE]
 
 
+@pytest.mark.parametrize("again", [True, False], ids=["said the second time", "never said"])
+def test_an_object_that_says_nothing_of_the_pictures_is_sent_back(again: bool) -> None:
+    """It may come from a model that saw none: the field is what holds where words are not known."""
+    silent = Answer('{"reason": "It is sharper.", "better": "first"}', as_is=True)
+    with serving([silent, Answer(refusals.SECOND) if again else silent]) as (server, chat):
+        (outcome,) = send(chat, [compare(1)])
+    assert len(server.asked) == 2
+    assert "pictures_seen is missing" in server.asked[1].texts[-1]
+    if again:
+        assert outcome.unwrap().better == "second"
+    else:
+        assert failed([outcome]) == [Reason.UNPARSABLE]
+
+
 def test_a_form_about_text_does_not_ask_for_pictures() -> None:
     request = compare(0, COMPARE_TEXTS)
     assert request.form is not None

@@ -380,7 +380,10 @@ def _must_be_seen(request: ChatRequest, found: dict[str, Any]) -> None:
     """
     if not request.pictures:
         return
-    seen = found.pop(SEEN, True)
+    # Asked for first and in every form, so that one who leaves it out is asked again.
+    if SEEN not in found:
+        raise NotOneObject(f"{SEEN} is missing")
+    seen = found.pop(SEEN)
     if seen is False:
         raise _unseen()
     if seen is not True:
