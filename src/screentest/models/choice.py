@@ -30,12 +30,12 @@ from screentest.core import BadOption, LedgerClient, NoValue, Reason, UserError
 from screentest.core.registry import Built, Entry, registry
 from screentest.core.signature import Signature, read_options, split_options, write_options
 from screentest.models import weights
-from screentest.models.memory import Memory, remembered
 from screentest.models.remote import remote_backend
 from screentest.models.roles import CHAT, role_entry, role_names
 
 if TYPE_CHECKING:
     from screentest.models.chat.costs import Prices
+    from screentest.models.memory import Memory
 
 
 PROFILES = {
@@ -148,6 +148,8 @@ class Models:
 
     def remember(self) -> None:
         """From now on, keep what models said of a picture for those who ask the same again."""
+        from screentest.models.memory import Memory
+
         self._memory = self._memory or Memory()
 
     def attach(self, ledger: LedgerClient, prices: Prices | None = None) -> None:
@@ -244,7 +246,11 @@ class Models:
         """The backend for a role, ready to use."""
         role, use = _role_and_use(name)
         thing = self._load(role, use).thing
-        return thing if self._memory is None else remembered(role, thing, self._memory)
+        if self._memory is None:
+            return thing
+        from screentest.models.memory import remembered
+
+        return remembered(role, thing, self._memory)
 
     def signature(self, name: str) -> Signature:
         """What numbers depend on through this role: backend, model, options, weights."""
