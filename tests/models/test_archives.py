@@ -172,6 +172,17 @@ def test_a_zip_that_lies_about_sizes_is_stopped(tmp_path: Path) -> None:
     assert not (tmp_path / "out").exists()
 
 
+def test_a_zip_whose_list_is_before_its_start_is_damaged(tmp_path: Path) -> None:
+    archive = make_zip(tmp_path / "a", [("model.bin", DATA)])
+    content = bytearray(archive.read_bytes())
+    at = content.rindex(b"PK\x05\x06")
+    content[at + 16 : at + 20] = b"\xff\xff\xff\x7f"
+    archive.write_bytes(content)
+    with pytest.raises(BadArchive, match="damaged"):
+        taken(archive, "model.bin", tmp_path / "out")
+    assert not (tmp_path / "out").exists()
+
+
 def test_a_bomb_beside_the_wanted_file_is_stopped(tmp_path: Path) -> None:
     # 200 MB of zeros in 200 kB, before the file that is wanted.
     info = tarfile.TarInfo("bomb")

