@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
@@ -149,6 +149,52 @@ def test_what_cannot_be_fetched_says_why(server: Server, tmp_path: Path) -> None
     ):
         pass
     assert kept(cache) == 0
+
+
+def ended(work: Sequence[Callable[[], object]]) -> bool:
+    """Whether all of it comes to an end when done at once."""
+    threads = [threading.Thread(target=one, daemon=True) for one in work]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(60)
+    return not any(thread.is_alive() for thread in threads)
+
+
+def test_nobody_waits_for_ever(server: Server, tmp_path: Path) -> None:
+    """For what another has, for room that there never is, or for room that one killed has taken."""
+    films = [describe(server.put(f"{n}.mp4", b"x" * 600)) for n in range(4)]
+
+    def having(cache: Cache, wanted: Sequence[RemoteVideo]) -> Callable[[], None]:
+        def use() -> None:
+            for _ in range(10):
+                with cache.holding(wanted):
+                    assert all(cache.place(film).exists() for film in wanted)
+
+        return use
+
+    opposite = Cache(tmp_path / "opposite")
+    assert ended([having(opposite, films[:2]), having(opposite, films[1::-1])])
+    narrow = Cache(tmp_path / "narrow", limit=1300)
+    assert ended([having(narrow, films[:2]), having(narrow, films[2:])])
+    with (
+        pytest.raises(NoValue, match="1,200 bytes") as large,
+        Cache(tmp_path / "small", limit=1000).holding(films[:2]),
+    ):
+        pass
+    assert large.value.reason is Reason.TOO_LARGE
+    killed = Cache(tmp_path / "killed", limit=1000)
+    killed.folder.mkdir()
+    (killed.folder / f"{films[3].name}.part").write_bytes(b"x" * 600)
+    assert ended([having(killed, films[:1])])
+
+
+def test_several_use_one_video_at_once(server: Server, tmp_path: Path) -> None:
+    cache = Cache(tmp_path / "cache")
+    film = describe(server.put("a.mp4", b"a" * 1000))
+    with cache.holding([film]), cache.holding([film, film]):
+        assert cache.place(film).exists()
+    assert server.fetched == ["/a.mp4"]
 
 
 def test_remote_is_off_unless_allowed() -> None:

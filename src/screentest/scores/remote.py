@@ -44,6 +44,7 @@ _MARKS: Final = (
 )
 _BLOCK: Final = 2**22
 _LOOK: Final = 0.5  # seconds between two looks whether somebody has let go of a video
+_PART: Final = ".part"
 _SAFE: Final = re.compile(r"[^A-Za-z0-9._-]")
 
 
@@ -138,34 +139,57 @@ class Cache:
     @contextmanager
     def holding(self, videos: Sequence[RemoteVideo]) -> Iterator[None]:
         """Have these videos here, and keep them for as long as this is open."""
-        with ExitStack() as held:
-            for video in videos:
-                held.enter_context(self._holding(video))
-            yield
-
-    @contextmanager
-    def _holding(self, video: RemoteVideo) -> Iterator[None]:
-        if video.size > self.limit:
+        # All in one order, or two could wait for what the other has.
+        wanted = [one for _, one in sorted({video.name: video for video in videos}.items())]
+        size = sum(video.size for video in wanted)
+        if size > self.limit:
             raise NoValue(
                 Reason.TOO_LARGE,
-                f"{video.address} has {video.size:,} bytes, the cache at most {self.limit:,}",
+                f"{', '.join(video.address for video in wanted)}: {size:,} bytes, "
+                f"and the cache holds {self.limit:,} at most",
                 advice="Allow a larger cache: --cache-limit.",
             )
         self.folder.mkdir(parents=True, exist_ok=True)
-        place = self.place(video)
-        with _locked(self._lock(place), alone=True) as lock:
-            if not place.exists():
-                self._fetch(video, place)
-            os.utime(place)
-            _share(lock)
+        with ExitStack() as held:
+            with ExitStack() as turn:
+                if len(wanted) > 1:
+                    # One at a time: of two that each have a part, neither would find room to go on.
+                    turn.enter_context(_locked(self.folder / "turn.lock", alone=True))
+                rights = [self._reserve(video, held) for video in wanted]
+            for video, right in zip(wanted, rights, strict=True):
+                with right:
+                    self._bring(video)
             yield
 
-    def _lock(self, place: Path) -> Path:
-        return place.with_name(f"{place.name}.lock")
+    def _reserve(self, video: RemoteVideo, held: ExitStack) -> ExitStack:
+        """Keep a video from being removed; where it is not here, take room and the right to fetch.
+
+        Two locks, since one that is first had alone and then shared is nobody's for an instant.
+        """
+        place = self.place(video)
+        held.enter_context(_locked(self._lock(place), alone=False))
+        right = held.enter_context(ExitStack())
+        if not place.exists():
+            right.enter_context(_locked(self._lock(place, ".fetch"), alone=True))
+        if not place.exists():
+            self._make_room(self._unfinished(place), video.size)
+            right.callback(self._unfinished(place).unlink, missing_ok=True)
+        return right
+
+    def _bring(self, video: RemoteVideo) -> None:
+        place = self.place(video)
+        if not place.exists():
+            self._fetch(video, place)
+        os.utime(place)
+
+    def _unfinished(self, place: Path) -> Path:
+        return place.with_name(f"{place.name}{_PART}")
+
+    def _lock(self, place: Path, what: str = "") -> Path:
+        return place.with_name(f"{place.name}{what}.lock")
 
     def _fetch(self, video: RemoteVideo, place: Path) -> None:
-        unfinished = place.with_name(f"{place.name}.part")
-        self._make_room(unfinished, video.size)
+        unfinished = self._unfinished(place)
         try:
             with _blocks(video) as source, unfinished.open("r+b") as target:
                 _copy(source, target, video)
@@ -174,8 +198,6 @@ class Cache:
             raise
         except Exception as error:  # every kind of server fails in its own way
             raise _unreachable(video.address, error) from error
-        finally:
-            unfinished.unlink(missing_ok=True)
 
     def _make_room(self, unfinished: Path, size: int) -> None:
         """Take the room before it is filled, so that two who fetch do not count on the same."""
@@ -187,7 +209,7 @@ class Cache:
                 for one in sorted(sizes, key=lambda file: sizes[file].st_mtime):
                     if taken + size <= self.limit:
                         break
-                    if one.suffix != ".part" and self._let_go(one):
+                    if self._let_go(one):
                         taken -= sizes[one].st_size
                 if taken + size <= self.limit:
                     with unfinished.open("wb") as file:
@@ -195,9 +217,11 @@ class Cache:
                     return
             time.sleep(_LOOK)  # all that is here is in use
 
-    def _let_go(self, place: Path) -> bool:
+    def _let_go(self, one: Path) -> bool:
+        """Remove a video that nobody uses, or a part of one whose fetcher was killed."""
+        place = one.with_name(one.name.removesuffix(_PART))
         with suppress(BlockingIOError), _locked(self._lock(place), alone=True, wait=False):
-            place.unlink(missing_ok=True)
+            one.unlink(missing_ok=True)
             return True
         return False
 
@@ -327,18 +351,15 @@ def _unreachable(address: str, error: Exception) -> NoValue:
 if sys.platform == "win32":
 
     @contextmanager
-    def _locked(path: Path, *, alone: bool, wait: bool = True) -> Iterator[int]:
+    def _locked(path: Path, *, alone: bool, wait: bool = True) -> Iterator[None]:
         raise BadOption("videos on other machines cannot be fetched on Windows")
-        yield 0
-
-    def _share(lock: int) -> None:
-        pass
+        yield
 
 else:
     import fcntl
 
     @contextmanager
-    def _locked(path: Path, *, alone: bool, wait: bool = True) -> Iterator[int]:
+    def _locked(path: Path, *, alone: bool, wait: bool = True) -> Iterator[None]:
         """Hold a lock, which the system takes from whoever dies.
 
         Its file stays: were it taken away, two could hold a lock of one name.
@@ -347,10 +368,6 @@ else:
         try:
             how = fcntl.LOCK_EX if alone else fcntl.LOCK_SH
             fcntl.flock(descriptor, how | (0 if wait else fcntl.LOCK_NB))
-            yield descriptor
+            yield
         finally:
             os.close(descriptor)
-
-    def _share(lock: int) -> None:
-        """From now on others may use what is locked too, and still not throw it away."""
-        fcntl.flock(lock, fcntl.LOCK_SH)
