@@ -83,6 +83,16 @@ def test_a_body_slower_than_a_drip(tmp_path: Path) -> None:
     assert "too long" in failed(behave, tmp_path, timeout=0.4)
 
 
+@pytest.mark.parametrize("drop", [b"H", b"HTTP/1.1 100 Continue\r\n\r\n"])
+def test_headers_slower_than_a_drip(drop: bytes, tmp_path: Path) -> None:
+    def behave(handler: BaseHTTPRequestHandler) -> None:
+        for _ in range(200):
+            handler.wfile.write(drop)
+            time.sleep(0.02)
+
+    assert "too long" in failed(behave, tmp_path, timeout=0.4)
+
+
 def test_a_redirect_is_followed_and_a_loop_ends(tmp_path: Path) -> None:
     def once(handler: BaseHTTPRequestHandler) -> None:
         if handler.path == "/w.bin":

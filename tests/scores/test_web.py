@@ -80,6 +80,8 @@ NETWORKS = {
     "::ffff:169.254.169.254": Network.NOBODY,
     "64:ff9b::a9fe:a9fe": Network.NOBODY,
     "fd00:ec2::254": Network.NOBODY,
+    "100.100.100.200": Network.NOBODY,
+    "192.0.0.192": Network.NOBODY,
     "fe80::1": Network.NOBODY,
     "0.0.0.0": Network.NOBODY,
     "::": Network.NOBODY,
@@ -241,6 +243,29 @@ def test_a_body_slower_than_a_drip() -> None:
     patience = Patience(silence=5.0, window=0.3, least=1000)
     with serving(behave) as (port, _):
         assert refused(f"http://127.0.0.1:{port}/", patience=patience).reason is Reason.TIMED_OUT
+
+
+def test_a_line_between_chunks_slower_than_a_drip() -> None:
+    """It is read whole, however long it takes to come."""
+
+    def behave(handler: BaseHTTPRequestHandler) -> None:
+        answer(handler, b"", Transfer_Encoding="chunked", Content_Length="1000")
+        handler.wfile.write(b"1;")
+        for _ in range(200):
+            handler.wfile.write(b"x")
+            time.sleep(0.02)
+
+    patience = Patience(silence=5.0, window=0.3, least=1000)
+    with serving(behave) as (port, _):
+        assert refused(f"http://127.0.0.1:{port}/", patience=patience).reason is Reason.TIMED_OUT
+
+
+def test_a_body_packed_for_the_way_is_not_taken() -> None:
+    def behave(handler: BaseHTTPRequestHandler) -> None:
+        answer(handler, b"x" * 100, Transfer_Encoding="gzip, chunked")
+
+    with serving(behave) as (port, _):
+        assert refused(f"http://127.0.0.1:{port}/").reason is Reason.SERVICE_FAILED
 
 
 def test_headers_slower_than_a_drip() -> None:

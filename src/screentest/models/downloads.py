@@ -19,6 +19,7 @@ import stat
 import subprocess
 import sys
 import tarfile
+import threading
 import time
 import zipfile
 import zlib
@@ -73,10 +74,28 @@ def fetch(url: str, sha256: str, to: Path, *, size: int, timeout: float) -> Path
     pooch.get_logger().setLevel("WARNING")
     deadline = time.monotonic() + timeout
 
-    def downloader(url: str, output: str, _: object) -> None:
+    def download(url: str, output: str) -> None:
         with requests.Session() as session, Path(output).open("wb") as target:
             # A server that answers no more is given up long before the whole may take its time.
             _download(session, url, target, size, min(timeout, _SILENCE), deadline)
+
+    def downloader(url: str, output: str, _: object) -> None:
+        # In a thread that is left behind: headers that drip are never late by the socket's clock.
+        failures: list[Exception] = []
+
+        def work() -> None:
+            try:
+                download(url, output)
+            except Exception as error:  # noqa: BLE001 - raised below, where it is waited for
+                failures.append(error)
+
+        thread = threading.Thread(target=work, daemon=True)
+        thread.start()
+        thread.join(timeout)
+        if thread.is_alive():
+            raise TimeoutError("it takes too long")
+        if failures:
+            raise failures[0]
 
     try:
         pooch.retrieve(

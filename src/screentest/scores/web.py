@@ -18,10 +18,9 @@ import ipaddress
 import socket
 import ssl
 import threading
-import time
 from base64 import b64encode
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import closing, contextmanager, suppress
+from contextlib import closing, contextmanager, nullcontext, suppress
 from dataclasses import dataclass
 from enum import IntEnum
 from typing import Final, TypeAlias
@@ -37,8 +36,10 @@ _BLOCK: Final = 2**16
 _KEPT: Final = "/%:@!$&'()*+,;=~-._"
 _PORTS: Final = {"http": 80, "https": 443}
 _NAT64: Final = ipaddress.IPv6Network("64:ff9b::/96")
-# Amazon's metadata service answers here too, though the range counts as private.
-_METADATA: Final = ipaddress.IPv6Address("fd00:ec2::254")
+# Metadata services of Amazon, Alibaba and Oracle, in ranges that count as private.
+_METADATA: Final = frozenset(
+    map(ipaddress.ip_address, ("fd00:ec2::254", "100.100.100.200", "192.0.0.192"))
+)
 
 
 class Network(IntEnum):
@@ -74,7 +75,7 @@ def network_of(address: Address) -> Network:
     if address.is_loopback:
         return Network.THIS_MACHINE
     odd = address.is_link_local or address.is_unspecified or address.is_multicast
-    if odd or address.is_reserved or address == _METADATA:
+    if odd or address.is_reserved or address in _METADATA:
         return Network.NOBODY
     return Network.INTERNET if address.is_global else Network.PRIVATE
 
@@ -97,6 +98,7 @@ class WebFile:
     network: Network
     """Where the first machine on the way to it is."""
     _response: http.client.HTTPResponse
+    _wire: socket.socket
     _patience: Patience
 
     @property
@@ -107,15 +109,31 @@ class WebFile:
 
     def blocks(self) -> Iterator[bytes]:
         """Its bytes, as they come; NoValue(TIMED_OUT) where they come too slowly."""
-        started, seen = time.monotonic(), 0
-        while block := self._response.read1(_BLOCK):
-            yield block
-            seen += len(block)
-            waited = time.monotonic() - started
-            if waited > self._patience.window:
-                if seen < self._patience.least:
-                    raise NoValue(Reason.TIMED_OUT, f"only {seen:,} bytes in {waited:.0f} s")
-                started, seen = time.monotonic(), 0
+        late, ended, seen = threading.Event(), threading.Event(), 0
+
+        def watch() -> None:
+            # Beside the reading: the lines between chunks are read whole, and can drip for days.
+            before = 0
+            while not ended.wait(self._patience.window):
+                if seen - before < self._patience.least:
+                    late.set()
+                    _cut(self._wire)
+                    return
+                before = seen
+
+        threading.Thread(target=watch, daemon=True).start()
+        try:
+            while block := self._response.read1(_BLOCK):
+                seen += len(block)
+                yield block
+        except (OSError, http.client.HTTPException):
+            if not late.is_set():
+                raise
+        finally:
+            ended.set()
+        if late.is_set():
+            few, long = self._patience.least, self._patience.window
+            raise NoValue(Reason.TIMED_OUT, f"fewer than {few:,} bytes in {long:g} s")
 
 
 @contextmanager
@@ -147,12 +165,14 @@ def open_web(
         most, first = here, here if first is None else first
         with (
             _connected(place, addresses, patience.silence) as connection,
+            # Kept, since a connection that ends with its response forgets its socket.
+            nullcontext(connection.sock) as wire,
             closing(_asked(connection, place, method, patience)) as response,
         ):
             headers = {name.lower(): value for name, value in response.getheaders()}
             if response.status not in _REDIRECTS:
                 _must_be_a_file(place, response, headers)
-                yield WebFile(headers, first, response, patience)
+                yield WebFile(headers, first, response, wire, patience)
                 return
             place = _next(place, headers.get("location", ""))
     raise _forbidden(_split(url), f"it redirects more than {_MOST_REDIRECTS} times")
@@ -246,9 +266,7 @@ def _watched(wire: socket.socket, seconds: float) -> Iterator[None]:
 
     def stop() -> None:
         late.set()
-        with suppress(OSError):
-            # Not that of TLS, which would change what another thread is reading from.
-            socket.socket.shutdown(wire, socket.SHUT_RDWR)
+        _cut(wire)
 
     watch = threading.Timer(seconds, stop)
     watch.daemon = True
@@ -261,6 +279,13 @@ def _watched(wire: socket.socket, seconds: float) -> Iterator[None]:
             raise TimeoutError(f"no response in {seconds:g} s")
 
 
+def _cut(wire: socket.socket) -> None:
+    """End a connection that another thread is reading from."""
+    with suppress(OSError):
+        # Not that of TLS, which would change what the other reads from.
+        socket.socket.shutdown(wire, socket.SHUT_RDWR)
+
+
 def _must_be_a_file(
     place: SplitResult, response: http.client.HTTPResponse, headers: Mapping[str, str]
 ) -> None:
@@ -269,6 +294,9 @@ def _must_be_a_file(
             Reason.SERVICE_FAILED, f"{place.geturl()}: HTTP {response.status} {response.reason}"
         )
     packed = headers.get("content-encoding", "").strip()
+    way = headers.get("transfer-encoding", "").strip()
+    if packed.lower() in ("", "identity") and way.lower() not in ("", "identity", "chunked"):
+        packed = way
     if packed.lower() not in ("", "identity"):
         # A few kilobytes can unpack to terabytes, and the size would say nothing.
         raise NoValue(

@@ -126,8 +126,7 @@ def read_error(error: object, *, otherwise: Reason) -> NoValue:
     if not isinstance(error, dict):
         return NoValue(otherwise, f"the worker says: {str(error)[:2000]}")
     named = error.get("reason")
-    known = isinstance(named, str) and named in set(Reason)
-    reason = Reason(named) if known else otherwise
+    reason = Reason(named) if isinstance(named, str) and named in set(Reason) else otherwise
     said = str(error.get("message", "no reason given"))[:2000]
     return NoValue(reason, f"the worker says: {said}", advice=str(error.get("advice", ""))[:500])
 
