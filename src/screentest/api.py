@@ -47,6 +47,7 @@ from screentest.results import (
     Verdicts,
 )
 from screentest.run import Engine, Retry, RunReader, RunStore
+from screentest.run.database import FILE
 from screentest.run.session import (
     MODELS,
     File,
@@ -66,7 +67,8 @@ from screentest.video.limits import Limits
 if TYPE_CHECKING:
     from fractions import Fraction
 
-    from screentest.certificates.plan import Certification, PromptChange
+    from screentest.certificates.forecast import Forecast
+    from screentest.certificates.plan import Certification, Plan, PromptChange
     from screentest.judges.cases import Case
     from screentest.run import Coverage
     from screentest.testbeds.options import BuildOptions
@@ -295,27 +297,14 @@ def certify(
     where its files do not. Its videos are in the folder ``videos``; or instead of judges ``scores``
     is a file of numbers that some other tool gave them, of which less is better for ``lower``.
     """
-    from screentest.certificates.cases import read_cases
     from screentest.certificates.matrix import matrix
-    from screentest.certificates.plan import Plan
     from screentest.certificates.plan import certify as run_certify
-    from screentest.judges.cases import Order
-    from screentest.judges.from_metrics import judges_of_suite
-    from screentest.judges.verdicts import judge_of
     from screentest.reports.charts import matrix_chart, must_be_chart, save
 
-    if orders not in ("both", "first"):
-        raise BadOption(f"invalid --orders {orders!r}: must be both or first")
-    given = (judges,) if isinstance(judges, str) else tuple(judges)
-    names = (*given, *(judges_of_suite(suite) if suite else ()))
-    if not names and scores is None:
-        raise BadOption("there is no judge to certify", advice="Name judges, or give --suite.")
     if chart is not None:
         must_be_chart(Path(chart))
-    for name in names:
-        judge_of(name)  # a misspelled name leaves no run behind
-    beds = [testbeds] if isinstance(testbeds, str | PathLike | BuiltTestbed) else testbeds
-    folders = [bed.folder if isinstance(bed, BuiltTestbed) else Path(bed) for bed in beds]
+    names = _judges(judges, suite, orders, needed=scores is None)
+    folders = _testbeds(testbeds)
     _one_kind_of_pairs(names, folders, people, scores, videos, [form, *lower], kept, human, probes)
     settings = settings_of(work)
     if people is not None:
@@ -325,17 +314,17 @@ def certify(
             save(matrix_chart(matrix(done.certificates)), Path(chart))
         made = Certificates(Path(out), done.certificates, done.pending, used)
         return Stopped.unless_done(made, done.exit_code)
-    cases = read_cases(
-        folders, aspects=_aspects(aspects), placebos=placebos, kept=tuple(map(Path, kept))
-    )
-    plan = Plan(
-        cases=tuple(cases),
-        judges=names,
-        orders=tuple(Order) if orders == "both" else (Order.AS_GIVEN,),
+    plan = _certification(
+        names,
+        folders,
+        aspects=aspects,
+        orders=orders,
         repeats=repeats,
-        prompt_changes=_prompt_changes(probes),
+        probes=probes,
         probe_pairs=probe_pairs,
-        human=None if human is None else _people(Path(human), cases),
+        placebos=placebos,
+        human=human,
+        kept=kept,
     )
     cap = cap_of(work, settings)
     folder = Path(out)
@@ -350,6 +339,44 @@ def certify(
         save(matrix_chart(matrix(done.certificates)), Path(chart))
     made = Certificates(folder, done.certificates, done.pending, used["summary"])
     return Stopped.unless_done(made, done.exit_code)
+
+
+def forecast(
+    judges: str | Sequence[str],
+    testbeds: File | BuiltTestbed | Sequence[File | BuiltTestbed],
+    *,
+    suite: str = "",
+    out: File = "certificates",
+    aspects: Sequence[str] = (),
+    orders: str = "both",
+    repeats: int = 1,
+    probes: Sequence[str] = (),
+    probe_pairs: int = 20,
+    placebos: bool = True,
+    **work: Unpack[WorkOptions],
+) -> Forecast:
+    """What ``certify`` with the same options would take, and what it could tell; starts nothing.
+
+    Where ``out`` is a run that has certified a judge before, its calls are taken as a measure.
+    """
+    from screentest.certificates.forecast import forecast as foretell
+    from screentest.certificates.plan import read_certificates
+
+    plan = _certification(
+        _judges(judges, suite, orders),
+        _testbeds(testbeds),
+        aspects=aspects,
+        orders=orders,
+        repeats=repeats,
+        probes=probes,
+        probe_pairs=probe_pairs,
+        placebos=placebos,
+    )
+    known = {}
+    if (Path(out) / FILE).is_file():
+        with RunReader(Path(out)) as run:
+            known = {one.judge: one.cost for one in read_certificates(run)}
+    return foretell(plan, settings_of(work), known)
 
 
 def judge_videos(
@@ -650,6 +677,61 @@ def _script(path: Path) -> Script:
     if not captions:
         raise BadOption(f"{path} has no captions", advice="Write one caption a line.")
     return Script(tuple(Clip(caption) for caption in captions))
+
+
+def _judges(
+    judges: str | Sequence[str], suite: str, orders: str, *, needed: bool = True
+) -> tuple[str, ...]:
+    """The judges that are named, and those that a suite brings."""
+    from screentest.judges.from_metrics import judges_of_suite
+    from screentest.judges.verdicts import judge_of
+
+    if orders not in ("both", "first"):
+        raise BadOption(f"invalid --orders {orders!r}: must be both or first")
+    given = (judges,) if isinstance(judges, str) else tuple(judges)
+    names = (*given, *(judges_of_suite(suite) if suite else ()))
+    if not names and needed:
+        raise BadOption("there is no judge to certify", advice="Name judges, or give --suite.")
+    for name in names:
+        judge_of(name)  # a misspelled name leaves no run behind
+    return names
+
+
+def _testbeds(given: File | BuiltTestbed | Sequence[File | BuiltTestbed]) -> list[Path]:
+    beds = [given] if isinstance(given, str | PathLike | BuiltTestbed) else given
+    return [bed.folder if isinstance(bed, BuiltTestbed) else Path(bed) for bed in beds]
+
+
+def _certification(
+    names: tuple[str, ...],
+    folders: Sequence[Path],
+    *,
+    aspects: Sequence[str],
+    orders: str,
+    repeats: int,
+    probes: Sequence[str],
+    probe_pairs: int,
+    placebos: bool,
+    human: File | None = None,
+    kept: Sequence[File] = (),
+) -> Plan:
+    """What is to be certified on testbeds."""
+    from screentest.certificates.cases import read_cases
+    from screentest.certificates.plan import Plan
+    from screentest.judges.cases import Order
+
+    cases = read_cases(
+        folders, aspects=_aspects(aspects), placebos=placebos, kept=tuple(map(Path, kept))
+    )
+    return Plan(
+        cases=tuple(cases),
+        judges=names,
+        orders=tuple(Order) if orders == "both" else (Order.AS_GIVEN,),
+        repeats=repeats,
+        prompt_changes=_prompt_changes(probes),
+        probe_pairs=probe_pairs,
+        human=None if human is None else _people(Path(human), cases),
+    )
 
 
 def _prompt_changes(names: Sequence[str]) -> tuple[PromptChange, ...]:

@@ -3,27 +3,23 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator, Mapping
-from fractions import Fraction
-from functools import cache
+from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
-import av
 import numpy as np
 import pytest
 
 from screentest.certificates.cases import read_cases
 from screentest.certificates.certificate import Certificate, facts
 from screentest.certificates.plan import Plan, certify, read_certificates
-from screentest.core import Aspect, PairKind, registry
+from screentest.core import Aspect, registry
 from screentest.core.item import Item
 from screentest.judges.cases import Order, read_judgements
 from screentest.judges.margins import Margins
 from screentest.metrics.functions import metric
 from screentest.run import InlineEngine, RunReader, RunStore
 from screentest.stats import Claim
-from screentest.testbeds.testbed import Pair, SourceFilm, Testbed, VideoFile, write_testbed
+from tests.judges.written import number_in, written
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -32,7 +28,7 @@ def readings() -> Iterator[None]:
 
     @metric(name="written_number", summary="the number in the file")
     def written_number(item: Item) -> float:
-        return 0.5 + float(item.video.read_bytes().rpartition(b"free")[2])
+        return 0.5 + number_in(item.video)
 
     @metric(name="luck_of_bytes", summary="a number drawn for each file")
     def luck_of_bytes(item: Item, *, seed: int = 0) -> float:
@@ -42,47 +38,6 @@ def readings() -> Iterator[None]:
     yield
     for name in ("written_number", "luck_of_bytes"):
         registry._entries.pop(("metric", name))
-
-
-def written(
-    folder: Path, films: Mapping[str, Mapping[str, float]], operators: tuple[str, ...]
-) -> Path:
-    """A testbed whose files hold a number each: by film the number of each edit, 0 if intact."""
-    folder.mkdir(parents=True, exist_ok=True)
-    sources, pairs = [], []
-    for film, numbers in films.items():
-        (folder / f"{film}.txt").write_text("A film.")
-        intact = _file(folder, f"{film}/intact.mp4", numbers.get("intact", 0.0))
-        sources.append(SourceFilm(film, f"{film}.mp4", "", ".", f"{film}.txt", (), (intact,)))
-        for name, number in numbers.items():
-            if name != "intact":
-                changed = _file(folder, f"{film}/{name}.mp4", number)
-                harmful = name in operators
-                kind = PairKind.DEGRADATION if harmful else PairKind.PLACEBO
-                aspect = Aspect.AESTHETICS if harmful else None
-                pairs.append(Pair(film, kind, name, intact.path, changed, name, aspect))
-    write_testbed(folder, Testbed(1, "0", 7, {}, tuple(sources), tuple(pairs)))
-    return folder
-
-
-def _file(folder: Path, path: str, number: float) -> VideoFile:
-    """One grey frame, and behind it the number, in a box that players skip."""
-    (folder / path).parent.mkdir(exist_ok=True)
-    text = repr(number).encode()
-    box = (8 + len(text)).to_bytes(4, "big") + b"free" + text
-    (folder / path).write_bytes(_frame(folder) + box)
-    return VideoFile(path, "", (folder / path).stat().st_size, 1, Fraction(1), 16, 16)
-
-
-@cache
-def _frame(folder: Path) -> bytes:
-    with av.open(str(folder / "frame.mp4"), "w") as out:
-        stream: Any = out.add_stream("mpeg4", rate=1)
-        stream.width = stream.height = 16
-        picture = np.full((16, 16, 3), 128, np.uint8)
-        out.mux(stream.encode(av.VideoFrame.from_ndarray(picture, format="rgb24")))
-        out.mux(stream.encode(None))
-    return (folder / "frame.mp4").read_bytes()
 
 
 def certified(bed: Path, out: Path, *judges: str, placebos: bool = True) -> list[Certificate]:

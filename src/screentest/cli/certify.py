@@ -9,6 +9,7 @@ from typing import Annotated, Any
 import typer
 
 import screentest
+from screentest import api
 from screentest.cli.console import out as console
 from screentest.cli.console import plural, print_json
 from screentest.cli.errors import until_stopped
@@ -32,6 +33,7 @@ from screentest.cli.tables import (
     rendered,
     show,
 )
+from screentest.core.errors import BadOption
 from screentest.core.signature import short_signature
 from screentest.results import Certificates
 
@@ -96,6 +98,9 @@ def certify(
         list[Path] | None,
         typer.Option(metavar="DIR", help="What people's filter left: before and after."),
     ] = None,
+    plan: Annotated[
+        bool, typer.Option("--plan", help="Say what it takes and can tell; start nothing.")
+    ] = False,
     signature: SignatureOption = "short",
     as_json: JsonOption = False,
     **work: Any,
@@ -113,11 +118,29 @@ def certify(
       screentest certify baseline --testbed testbed/
       screentest certify sharpness flicker --testbed testbed/ --aspects aesthetics
       screentest certify --suite core --testbed testbed/ --chart matrix.svg
+      screentest certify vlm_video --testbed testbed/ --plan --model chat=openai:gpt-5
       screentest certify vlm_video --testbed testbed/ --probes all \\
           --model chat=openai:gpt-5 --prices prices.toml --max-cost 20
       screentest certify --people votes.csv --scores scores.csv
       screentest certify sharpness --people votes.csv --videos videos/
     """
+    asked: dict[str, Any] = {
+        "suite": suite,
+        "out": out,
+        "aspects": names_in(aspects),
+        "orders": orders,
+        "repeats": repeats,
+        "probes": names_in(probes, every="none"),
+        "probe_pairs": probe_pairs,
+        "placebos": placebos,
+        **work,
+    }
+    if plan:
+        if people is not None or not testbed:
+            raise BadOption("--plan is for testbeds", advice="Say --testbed DIR.")
+        found = api.forecast(judges or (), testbed, **asked)
+        show(*found.tables(), as_json=as_json)
+        return
     job = partial(
         screentest.certify,
         judges or (),
@@ -127,19 +150,11 @@ def certify(
         scores=scores,
         lower=names_in(lower, every="none"),
         videos=videos,
-        suite=suite,
-        out=out,
-        aspects=names_in(aspects),
-        orders=orders,
-        repeats=repeats,
-        probes=names_in(probes, every="none"),
-        probe_pairs=probe_pairs,
-        placebos=placebos,
         human=human,
         kept=kept or (),
         chart=chart,
         progress=watched(),
-        **work,
+        **asked,
     )
     made, exit_code = until_stopped(job)
     if as_json:

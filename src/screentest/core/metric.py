@@ -14,7 +14,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
-from typing import Any, Protocol, TypeAlias, runtime_checkable
+from typing import Any, Literal, Protocol, TypeAlias, runtime_checkable
 
 from screentest.core.aspects import Aspect
 from screentest.core.frames import Consumer, Frame, FrameRequest, VideoInfo
@@ -48,6 +48,18 @@ class OutputInfo:
 
 
 @dataclass(frozen=True, slots=True)
+class Calls:
+    """What is asked of a chat model, for an estimate before anything is paid."""
+
+    role: str
+    per: Literal["question", "video", "clip"]
+    """One call for each pair in each order, for each video in each aspect, for each clip."""
+    frames: int = 0
+    """The most frames of a video, or of a clip, that one call shows."""
+    long_side: int = 512
+
+
+@dataclass(frozen=True, slots=True)
 class MetricInfo:
     """What a metric is, as plain declarations at its head."""
 
@@ -64,6 +76,8 @@ class MetricInfo:
     """Whether it looks at the shots that the detector finds."""
     prompts: tuple[str, ...] = ()
     """The prompt templates it sends, such as ``slvm/judge_text``."""
+    calls: tuple[Calls, ...] = ()
+    """What it asks chat models, where that can be said beforehand."""
 
 
 class Resources(Protocol):
@@ -142,6 +156,8 @@ class JudgeInfo:
     """Whether it is shown the prompt at all."""
     sees_frames: bool = False
     """Whether it looks at frames without asking a model: it is not shown a damaged video."""
+    calls: tuple[Calls, ...] = ()
+    """What it asks chat models, where that can be said beforehand."""
 
 
 @runtime_checkable

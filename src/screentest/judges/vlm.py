@@ -8,7 +8,7 @@ from typing import Literal
 from pydantic import BaseModel, ConfigDict, Field
 
 from screentest.core.errors import BadOption
-from screentest.core.metric import JudgeInfo, Question, Resources
+from screentest.core.metric import Calls, JudgeInfo, Question, Resources
 from screentest.core.outcome import Outcome, attempt
 from screentest.core.registry import register
 from screentest.core.verdict import Choice, Verdict
@@ -78,6 +78,12 @@ def _aspect(question: Question, resources: Resources) -> dict[str, Slot]:
     return {"aspect": Trusted(aspect.title), "description": words}
 
 
+def _calls(query: Query, per: Literal["question", "video"], frames: Frames | None = None) -> Calls:
+    if frames is None:
+        return Calls(query.role, per)
+    return Calls(query.role, per, frames.most, frames.long_side or 512)
+
+
 @dataclass(frozen=True, slots=True)
 class VlmVideo:
     """Asks one question with the frames of both videos.
@@ -89,11 +95,14 @@ class VlmVideo:
     frames: Frames
     seed: int
 
-    info = JudgeInfo(
-        "a vision-language model compares frames of both videos",
-        roles=("chat.judge",),
-        prompts=(COMPARE_FRAMES.template, ASPECTS),
-    )
+    @property
+    def info(self) -> JudgeInfo:
+        return JudgeInfo(
+            "a vision-language model compares frames of both videos",
+            roles=("chat.judge",),
+            prompts=(COMPARE_FRAMES.template, ASPECTS),
+            calls=(_calls(COMPARE_FRAMES, "question", self.frames),),
+        )
 
     def judge(self, question: Question, resources: Resources) -> Outcome[Verdict]:
         seed = self.seed + question.repeat
@@ -138,14 +147,12 @@ class VlmText:
 
     @property
     def info(self) -> JudgeInfo:
+        summary = "both videos are described, then the descriptions compared"
         if self.hybrid:
             summary = "both videos are described, then compared with their frames in sight"
-            return JudgeInfo(summary, _ROLES, (DESCRIBE.template, COMPARE_BOTH.template, ASPECTS))
-        return JudgeInfo(
-            "both videos are described, then the descriptions compared",
-            _ROLES,
-            (DESCRIBE.template, COMPARE_TEXTS.template, ASPECTS),
-        )
+        query, shown = (COMPARE_BOTH, self.frames) if self.hybrid else (COMPARE_TEXTS, None)
+        calls = (_calls(DESCRIBE, "video", self.frames), _calls(query, "question", shown))
+        return JudgeInfo(summary, _ROLES, (DESCRIBE.template, query.template, ASPECTS), calls=calls)
 
     def judge(self, question: Question, resources: Resources) -> Outcome[Verdict]:
         """Two descriptions, which may be known already, and one comparison."""

@@ -20,7 +20,7 @@ from screentest.stats.agreement import (
     percent_agreement,
     review_workers,
 )
-from screentest.stats.claims import Claim, Finding, claims, films_needed
+from screentest.stats.claims import Claim, Finding, claims, films_needed, smallest_found
 from screentest.stats.intervals import (
     Interval,
     bootstrap_mean,
@@ -128,6 +128,7 @@ __all__ = [
     "review_workers",
     "sample_size",
     "share_interval",
+    "smallest_found",
     "source_trend",
     "spearman",
     "spearman_p",

@@ -150,17 +150,36 @@ def films_needed(accuracy: float, *, level: float = LEVEL, power: float = POWER)
     if not 0.5 < accuracy <= 1:
         raise ValueError(f"invalid accuracy {accuracy}: must be in (0.5, 1]")
     proportion(level, "level")
+    enough = next(count for count in _doubling() if found(accuracy, count, level) >= power)
+    # The teeth of the saw are short against the doubling, so none is beyond twice the number.
+    weak = [count for count in range(1, 2 * enough) if found(accuracy, count, level) < power]
+    return max(weak, default=0) + 1
+
+
+def found(accuracy: float, films: int, level: float = LEVEL) -> float:
+    """The chance that the exact test at ``level`` tells a judge of this accuracy from chance.
+
+    >>> round(found(0.9, 12), 2), found(1.0, 5)
+    (0.89, 0.0)
+    """
     from scipy.stats import binom
 
-    def found(count: int) -> float:
-        # The fewest right answers that are too many for chance, two-sided.
-        fewest = int(binom.isf(level / 2, count, CHANCE)) + 1
-        return float(binom.sf(fewest - 1, count, accuracy))
+    # The fewest right answers that are too many for chance, two-sided.
+    fewest = int(binom.isf(level / 2, films, CHANCE)) + 1
+    return float(binom.sf(fewest - 1, films, accuracy))
 
-    enough = next(count for count in _doubling() if found(count) >= power)
-    # The teeth of the saw are short against the doubling, so none is beyond twice the number.
-    weak = [count for count in range(1, 2 * enough) if found(count) < power]
-    return max(weak, default=0) + 1
+
+@cache
+def smallest_found(films: int, *, level: float = LEVEL, power: float = POWER) -> float | None:
+    """The lowest accuracy, in whole per cent, that so many films tell from chance.
+
+    None where not even a judge that is always right is told: that takes six films at the least.
+
+    >>> smallest_found(12), smallest_found(35), smallest_found(5)
+    (0.87, 0.74, None)
+    """
+    accuracies = (percent / 100 for percent in range(51, 101))
+    return next((one for one in accuracies if films and found(one, films, level) >= power), None)
 
 
 def _doubling() -> Sequence[int]:

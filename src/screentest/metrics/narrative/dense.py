@@ -15,7 +15,15 @@ from screentest.core.aspects import BUILTIN_ASPECTS
 from screentest.core.errors import BadOption
 from screentest.core.frames import Consumer
 from screentest.core.item import Item, Shot
-from screentest.core.metric import Level, Measurement, MetricInfo, Outcomes, OutputInfo, Resources
+from screentest.core.metric import (
+    Calls,
+    Level,
+    Measurement,
+    MetricInfo,
+    Outcomes,
+    OutputInfo,
+    Resources,
+)
 from screentest.core.registry import register
 from screentest.metrics.narrative.clips import (
     OF_A_CLIP,
@@ -33,6 +41,10 @@ TEMPLATE = "metrics/dense"
 # As the paper's judge samples: SLVMEval, appendix G.1.
 SAMPLING = Sampling(temperature=0.7, top_p=0.8, top_k=20, min_p=0.0, max_tokens=8192)
 CLIP = Query(TEMPLATE, ClipAnswer, "chat.judge", "slvm.dense", SAMPLING)
+OUTPUTS = {
+    aspect.value: OutputInfo(f"{aspect.value.replace('_', ' ')}, worst clips first")
+    for aspect in BUILTIN_ASPECTS
+}
 _AT_ONCE = 64
 """Clips whose frames are held together: a film of hours must not be held as a whole."""
 
@@ -47,16 +59,17 @@ class Dense:
     most_failed: float
     hints: bool = False
 
-    info = MetricInfo(
-        outputs={
-            aspect.value: OutputInfo(f"{aspect.value.replace('_', ' ')}, worst clips first")
-            for aspect in BUILTIN_ASPECTS
-        },
-        level=Level.CLIP,
-        roles=("chat.judge",),
-        shots=True,
-        prompts=(TEMPLATE, ASPECTS),
-    )
+    @property
+    def info(self) -> MetricInfo:
+        shown = self.frames
+        return MetricInfo(
+            outputs=OUTPUTS,
+            level=Level.CLIP,
+            roles=(CLIP.role,),
+            shots=True,
+            prompts=(TEMPLATE, ASPECTS),
+            calls=(Calls(CLIP.role, "clip", shown.count or 1, shown.long_side or 512),),
+        )
 
     def start(self, item: Item, resources: Resources) -> Measurement:
         """Nothing streams: each clip is fetched when it is asked about."""

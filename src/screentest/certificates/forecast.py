@@ -1,0 +1,292 @@
+"""Forecast: what a certification takes and what it can tell, before anything is started or paid.
+
+Pairs, judgements and calls follow from the testbed and the judges' own declarations. Tokens are
+estimates: of pictures by their size and of text by its length, or what calls of the same judge
+took where the run has any. What a number of films can tell is the power of the exact test by
+which certificates make their claims.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from decimal import Decimal
+
+from screentest.certificates.certificate import Cost
+from screentest.certificates.plan import Plan
+from screentest.core.aspects import Aspect, PairKind, all_aspects
+from screentest.core.metric import Calls
+from screentest.core.table import Cell, Column, Table
+from screentest.judges.cases import Case, strongest
+from screentest.judges.verdicts import judge_of, metrics_of
+from screentest.models.chat.costs import Price, estimate_text_tokens
+from screentest.models.choice import Models
+from screentest.run.session import Settings
+from screentest.scores.evaluators import Evaluator, resolve
+from screentest.stats.claims import films_needed, smallest_found
+from screentest.stats.power import LEVEL, POWER
+
+ACCURACIES = (0.6, 0.75, 0.9)
+_PATCH = 28 * 28
+"""Pixels that one token of a picture stands for, about, as in Qwen-VL models."""
+_WIDE = 9 / 16
+_TEMPLATE = 500
+"""Tokens of the words around pictures and prompt, about."""
+_ANSWER = 300
+"""Tokens of an answer, about; a model that thinks aloud takes many more."""
+
+
+@dataclass(frozen=True, slots=True)
+class JudgeForecast:
+    """What one judge is put, and what that takes."""
+
+    judge: str
+    models: Mapping[str, str]
+    """The model for each role that it asks for."""
+    judgements: int
+    videos: int
+    """That are measured or shown, once each."""
+    calls: int | None
+    """At most: what was asked before is not asked again. None where it cannot be known."""
+    tokens: int | None = None
+    """That are sent, about."""
+    cost: Decimal | None = None
+    """About; None where no price is known."""
+    measured: bool = False
+    """Whether tokens and cost are those of calls that this judge has made before."""
+
+
+@dataclass(frozen=True, slots=True)
+class GroupForecast:
+    """The pairs of one operator, or of one aspect with all its operators."""
+
+    aspect: Aspect
+    operator: str
+    """Empty for the aspect as a whole."""
+    pairs: int
+    films: int
+    finds: float | None
+    """The lowest accuracy that is told from chance on so many films; None: nothing is."""
+
+
+@dataclass(frozen=True, slots=True)
+class Forecast:
+    """What would be judged, what it takes, what it can tell."""
+
+    judges: tuple[JudgeForecast, ...]
+    groups: tuple[GroupForecast, ...]
+    placebos: int
+    films: int
+    needed: Mapping[float, int]
+    """By accuracy: films until such a judge is told from chance on one operator."""
+
+    def tables(self) -> list[Table]:
+        """Judges, what their films can tell, and how many it takes."""
+        return [self._judges(), self._groups(), self._power()]
+
+    def _judges(self) -> Table:
+        columns = (
+            Column("judge", "Judge"),
+            Column("models", "Models", show=_listed),
+            Column("judgements", "Judgements", show="{:,}".format, align="right"),
+            Column("videos", "Videos", show="{:,}".format, align="right"),
+            Column("calls", "Calls", show="{:,}".format, align="right"),
+            Column("tokens", "Tokens in", show="{:,}".format, align="right"),
+            Column("cost", "Cost", align="right"),
+            Column("measured", detail=True),
+        )
+        rows: list[tuple[Cell, ...]] = [
+            (
+                *(one.judge, dict(one.models), one.judgements, one.videos, one.calls, one.tokens),
+                None if one.cost is None else f"{one.cost:.2f}",
+                one.measured,
+            )
+            for one in self.judges
+        ]
+        notes = ["Nothing was started. Calls at most: what was asked before is not asked again."]
+        if any(one.tokens is not None for one in self.judges):
+            notes.append(
+                "Tokens are estimates (pictures by size, text by length, or as in earlier calls of"
+                f" the same judge); the cost is that with answers of {_ANSWER} tokens."
+            )
+        if any(one.calls is None for one in self.judges):
+            notes.append("–: not known beforehand.")
+        return Table("judges", "What would be judged", columns, rows, "\n".join(notes))
+
+    def _groups(self) -> Table:
+        columns = (
+            Column("aspect", "Aspect"),
+            Column("operator", "Operator"),
+            Column("pairs", "Pairs", show="{:,}".format, align="right"),
+            Column("films", "Films", show="{:,}".format, align="right"),
+            Column("finds", "Finds from", show=_share, align="right"),
+        )
+        rows = [
+            (one.aspect.value, one.operator or "all", one.pairs, one.films, one.finds)
+            for one in self.groups
+        ]
+        note = (
+            "Finds from: a judge that is right so often is told from chance four times in five, by"
+            f" the exact test over films, {len(self.groups)} claims corrected together (Holm)."
+            " –: not even one that is always right."
+        )
+        if not self.placebos:
+            note += "\nThere are no placebos: who takes every edit for harm will not be found out."
+        return Table("groups", "What these films can tell", columns, rows, note)
+
+    def _power(self) -> Table:
+        here = max((one.films for one in self.groups), default=0)
+        columns = (
+            Column("right", "Right in", show=_share),
+            Column("films_needed", "Films needed", show="{:,}".format, align="right"),
+            Column("more", "More than here", show="{:,}".format, align="right"),
+        )
+        rows = [(share, count, max(0, count - here)) for share, count in self.needed.items()]
+        note = f"On one of {len(self.groups)} claims; here are {here:,} films."
+        return Table("power", "Films until a judge is told from chance", columns, rows, note)
+
+
+def _share(share: float) -> str:
+    return f"{100 * share:.0f}%"
+
+
+def _listed(models: Mapping[str, str]) -> str:
+    return ", ".join(f"{role}={model}" for role, model in models.items()) or "none"
+
+
+def forecast(plan: Plan, settings: Settings, known: Mapping[str, Cost] | None = None) -> Forecast:
+    """The forecast of a plan; ``known`` is what judges took in an earlier start, by name."""
+    models = Models(settings.models, device=settings.device)
+    judges = [_judge(judge_of(name), plan, settings, models, known or {}) for name in plan.judges]
+    apart = _apart(strongest(plan.cases))
+    level = LEVEL / max(1, len(apart))
+    groups = tuple(
+        GroupForecast(
+            aspect,
+            operator,
+            len({case.id for case in own}),
+            films := len({case.cluster for case in own}),
+            smallest_found(films, level=level, power=POWER),
+        )
+        for (aspect, operator), own in apart.items()
+    )
+    return Forecast(
+        tuple(judges),
+        groups,
+        len({case.id for case in plan.cases if case.kind is PairKind.PLACEBO}),
+        len({case.cluster for case in plan.cases}),
+        {share: films_needed(share, level=level) for share in ACCURACIES},
+    )
+
+
+def _apart(cases: Sequence[Case]) -> dict[tuple[Aspect, str], list[Case]]:
+    """The groups of which a certificate makes claims: operators, and aspects of several."""
+    found: dict[tuple[Aspect, str], list[Case]] = {}
+    for aspect in all_aspects():
+        own = [case for case in cases if case.aspect is aspect]
+        names = list(dict.fromkeys(case.name for case in own))
+        if len(names) > 1:
+            found[aspect, ""] = own
+        for name in names:
+            found[aspect, name] = [case for case in own if case.name == name]
+    return found
+
+
+def _judge(
+    judge: Evaluator, plan: Plan, settings: Settings, models: Models, known: Mapping[str, Cost]
+) -> JudgeForecast:
+    cases = plan.cases_for(judge)
+    infos = [judge.info, *(resolve(spec).info for spec in metrics_of(judge))]
+    roles = list(dict.fromkeys(role for info in infos for role in info.roles))
+    declared = [calls for info in infos for calls in info.calls]
+    repeats = 1 if metrics_of(judge) else plan.repeats
+    questions = len(cases) * len(plan.orders) * repeats
+    videos = len({item.id for case in cases for item in (case.first, case.second)})
+    asked = {role for role in roles if role.partition(".")[0] == "chat"}
+    calls: int | None = 0
+    tokens: int | None = None
+    cost: Decimal | None = None
+    if asked and asked - {one.role for one in declared}:
+        calls = None  # a metric of which nobody said how often it asks
+    elif declared:
+        prices = {one.role: _price(one.role, settings, models) for one in declared}
+        bills = [_bill(one, cases, len(plan.orders), repeats) for one in declared]
+        calls, tokens = sum(bill.calls for bill in bills), sum(bill.tokens for bill in bills)
+        costs = [bill.cost(prices[one.role]) for one, bill in zip(declared, bills, strict=True)]
+        cost = None if None in costs else sum(filter(None, costs), Decimal(0))
+    used = models.used(roles)
+    found = JudgeForecast(judge.name, used, questions, videos, calls, tokens, cost)
+    before = known.get(judge.name)
+    return found if before is None else _as_before(found, before)
+
+
+def _as_before(found: JudgeForecast, before: Cost) -> JudgeForecast:
+    """By what each judgement took earlier, where its calls were counted."""
+    if not before.calls or not before.judgements or before.uncounted == before.calls:
+        return found
+    per = found.judgements / before.judgements
+    priced = before.calls - before.unpriced
+    cost = None
+    if before.cost is not None and priced:
+        cost = before.cost * before.calls / priced * Decimal(per)
+    counted = before.calls - before.uncounted
+    return JudgeForecast(
+        found.judge,
+        found.models,
+        found.judgements,
+        found.videos,
+        round(before.calls * per),
+        round(before.tokens_in / counted * before.calls * per),
+        cost,
+        measured=True,
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class _Bill:
+    calls: int
+    tokens: int
+    pictures: int
+
+    def cost(self, price: Price | None) -> Decimal | None:
+        if price is None:
+            return None
+        words = price.input * self.tokens + price.output * _ANSWER * self.calls
+        return words / 1_000_000 + price.image * self.pictures
+
+
+def _bill(calls: Calls, cases: Sequence[Case], orders: int, repeats: int) -> _Bill:
+    """Calls of one kind: pairs in all orders, or videos and clips once each."""
+    shown = []  # per call: pictures, and the text beside them
+    if calls.per == "question":
+        shown = [(_frames(calls, one) * 2, one.prompt) for one in cases] * orders * repeats
+    elif calls.per == "video":
+        seen = {(item.id, one.aspect): one for one in cases for item in (one.first, one.second)}
+        shown = [(_frames(calls, one), "") for one in seen.values()] * repeats
+    else:
+        films = {item.id: one for one in cases for item in (one.first, one.second)}
+        shown = [(calls.frames, "") for one in films.values() for _ in range(_clips(one))]
+    pictures = sum(count for count, _ in shown)
+    each = max(1, round(calls.long_side**2 * _WIDE / _PATCH))
+    return _Bill(len(shown), pictures * each + _words(text for _, text in shown), pictures)
+
+
+def _words(texts: Iterable[str]) -> int:
+    counts: dict[str, int] = {}
+    for text in texts:
+        counts[text] = counts.get(text, 0) + 1
+    return sum((estimate_text_tokens(text) + _TEMPLATE) * many for text, many in counts.items())
+
+
+def _frames(calls: Calls, case: Case) -> int:
+    """Of a film as many as it has clips."""
+    return min(calls.frames, _clips(case))
+
+
+def _clips(case: Case) -> int:
+    return max(1, len(case.first.script.clips)) if case.first.script is not None else 1
+
+
+def _price(role: str, settings: Settings, models: Models) -> Price | None:
+    name, _, use = role.partition(".")
+    return settings.prices.of(models.choice(name, use).model)
