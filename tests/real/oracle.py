@@ -17,14 +17,12 @@ from screentest.core.registry import register
 from screentest.core.verdict import Verdict
 from screentest.judges.vlm import COMPARE_TEXTS, _aspect, as_verdict
 from screentest.models.templates import ASPECTS
-from screentest.testbeds.testbed import Pair, SourceFilm, read_testbed
+from screentest.testbeds.testbed import FILE, Pair, SourceFilm, read_testbed
 
 
 @dataclass(frozen=True, slots=True)
 class OracleText:
     """Compares what two videos of a testbed show, by its own captions."""
-
-    testbed: Path
 
     info = JudgeInfo(
         "an oracle's captions of both videos, compared by a model",
@@ -33,7 +31,7 @@ class OracleText:
     )
 
     def judge(self, question: Question, resources: Resources) -> Outcome[Verdict]:
-        shown = [described(self.testbed, item.video) for item in (question.first, question.second)]
+        shown = [described(item.video) for item in (question.first, question.second)]
         slots = {
             **_aspect(question, resources),
             "prompt": question.prompt,
@@ -46,10 +44,11 @@ class OracleText:
 
 
 @lru_cache(64)
-def described(testbed: Path, video: Path) -> str:
+def described(video: Path) -> str:
     """The captions of a video's clips as it shows them, each with its second."""
+    testbed = next(folder for folder in video.parents if (folder / FILE).exists())
     content = read_testbed(testbed)
-    name = video.resolve().relative_to(testbed.resolve()).as_posix()
+    name = video.relative_to(testbed).as_posix()
     sources = {one.id: one for one in content.sources}
     for source in content.sources:
         if any(one.path == name for one in source.intact):
@@ -75,6 +74,6 @@ def _lines(source: SourceFilm, pair: Pair | None) -> str:
 
 
 @register("judge", "text_oracle", version=1, summary="an oracle's captions of both, compared")
-def text_oracle(*, testbed: str) -> OracleText:
-    """``testbed`` is the folder whose videos are judged."""
-    return OracleText(Path(testbed))
+def text_oracle() -> OracleText:
+    """For videos of testbeds only: the testbed is found by the video's folder."""
+    return OracleText()

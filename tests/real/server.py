@@ -47,9 +47,8 @@ def serving(name: str, threads: int = 2) -> Iterator[Served]:
     weights = folder() / name
     if not weights.exists() or not PYTHON.exists():
         pytest.skip(f"{name} or xllamacpp is not there: make test-real")
-    command = [PYTHON, Path(__file__).with_name("serve.py"), weights, str(threads)]
     with subprocess.Popen(
-        ["nice", "-n", "10", *map(str, command)],
+        [PYTHON, Path(__file__).with_name("serve.py"), weights, str(threads)],
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         stderr=subprocess.DEVNULL,
@@ -66,6 +65,7 @@ class Call:
     """What became of one question."""
 
     use: str
+    mode: str
     reason: Reason | None
     """None: it was answered."""
     repairs: int
@@ -79,6 +79,7 @@ class Meter:
     """A chat model that notes what each question took."""
 
     chat: Chat
+    mode: str = ""
     calls: list[Call] = field(default_factory=list)
 
     @property
@@ -97,6 +98,7 @@ class Meter:
         self.calls.append(
             Call(
                 request.use,
+                self.mode,
                 None if outcome.failure is None else outcome.failure.reason,
                 answer.repairs if answer is not None else 1,
                 (usage.input_tokens or 0) if usage else 0,
@@ -112,7 +114,7 @@ def metered(served: Served, structured: str) -> Iterator[Meter]:
     """Ask a served model, with the schema enforced (``auto``) or in words (``instructed``)."""
     built = registry.build("chat", "openai", structured=structured, **served.options)
     with built.thing as chat:
-        yield Meter(chat)
+        yield Meter(chat, structured)
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,11 +7,15 @@ they follow: each gets what the model said before.
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
+from functools import lru_cache
 from pathlib import Path
 
 from screentest.core import Item, NoValue, Outcome, from_object
+from screentest.models.templates import Prompts
 from screentest.suites.etva.agents import add_knowledge, write_by_chat
 from screentest.suites.etva.questions import QuestionSet, read_question_sets
 from screentest.suites.locot2v.construction.forms import MERGE
@@ -72,80 +76,93 @@ TRUTH = {
 class Said:
     """What came of the steps, to be held against what is known."""
 
-    facts: list[tuple[CaptionFacts, Outcome[CaptionFacts]]] = field(default_factory=list)
+    facts: list[tuple[str, CaptionFacts, Outcome[CaptionFacts]]] = field(default_factory=list)
     questions: list[tuple[QuestionSet, Outcome[QuestionSet]]] = field(default_factory=list)
 
 
-def labelled(count: int) -> list[tuple[str, CaptionFacts]]:
-    """Captions labelled by hand that the rules were not written on; short ones first."""
+Step = Callable[[Meter, Said, int], None]
+"""Asks about the text of that number; what came of it is in the meter, and in what was said."""
+
+
+def caption_step(meter: Meter, said: Said, number: int) -> None:
+    caption, labels = labelled()[number]
+    (found,) = ChatExtractor(meter, "real").extract([caption])
+    said.facts.append((caption, labels, found))
+
+
+def category_step(meter: Meter, said: Said, number: int) -> None:
+    categorise([Item("one", Path("one.mp4"), _story(number))], CATEGORIES, meter)
+
+
+def event_step(meter: Meter, said: Said, number: int) -> None:
+    """Events and a prompt for each."""
+    events = events_of_text(_story(number), TextOnly(meter))
+    event_prompts(_story(number), events, TextOnly(meter))
+
+
+def action_step(meter: Meter, said: Said, number: int) -> None:
+    actions_of(PromptRecord("one", _story(number)), TextOnly(meter))
+
+
+def merge_step(meter: Meter, said: Said, number: int) -> None:
+    """The final prompt, and how complex it is."""
+    MERGE.one(TextOnly(meter), {"base": _story(number), "evaluation": EXPECTED})
+    complexity(_story(number), TextOnly(meter))
+
+
+def herd_step(meter: Meter, said: Said, number: int) -> None:
+    """Six questions on one dimension, and the polarity of each."""
+    name = list(EXPECTED)[number % len(EXPECTED)]
+    questions_on({name: EXPECTED[name]}, TextOnly(meter))
+
+
+def match_step(meter: Meter, said: Said, number: int) -> None:
+    item = Item("one", Path("one.mp4"), CAPTIONS[number % len(CAPTIONS)])
+    TextTask(Truth({"one": TRUTH}), batch=60).start(item, TextOnly(meter)).finish()
+
+
+def etva_step(meter: Meter, said: Said, number: int) -> None:
+    released = released_questions()
+    # Ten apart, so that all categories have their turn.
+    one = released[10 * number % len(released)]
+    (written,) = write_by_chat([one.prompt], meter, Prompts())
+    said.questions.append((one, written))
+    add_knowledge([written], meter, Prompts())
+
+
+STEPS: Sequence[Step] = (
+    *(caption_step, category_step, event_step, action_step),
+    *(merge_step, herd_step, match_step, etva_step),
+)
+
+
+def take(step: Step, meter: Meter, said: Said, number: int) -> None:
+    """One step; where it has no value, the meter has noted why."""
+    with suppress(NoValue):
+        step(meter, said, number)
+
+
+@lru_cache(1)
+def labelled() -> list[tuple[str, CaptionFacts]]:
+    """Captions labelled by hand that the rules were not written on."""
     content = json.loads(LABELS.read_text(encoding="utf-8"))
-    held = [one for one in content["captions"] if one["split"] == "held_out"]
     cases = []
-    for entry in held[:count]:
-        facts = {
-            name: [list(one.values()) if isinstance(one, dict) else one for one in some]
-            for name, some in entry["facts"].items()
-        }
-        cases.append((entry["caption"], from_object(CaptionFacts, facts)))
+    for entry in content["captions"]:
+        if entry["split"] == "held_out":
+            facts = {
+                name: [list(one.values()) if isinstance(one, dict) else one for one in some]
+                for name, some in entry["facts"].items()
+            }
+            cases.append((entry["caption"], from_object(CaptionFacts, facts)))
     return cases
 
 
-def caption_step(meter: Meter, said: Said, count: int) -> None:
-    cases = labelled(count)
-    found = ChatExtractor(meter, "real").extract([caption for caption, _ in cases])
-    said.facts += [(labels, one) for (_, labels), one in zip(cases, found, strict=True)]
+@lru_cache(1)
+def released_questions() -> list[QuestionSet]:
+    """ETVA's prompts with their questions, which do not ship."""
+    data = Path(os.environ.get("SCREENTEST_DATA", ROOT.parent / "shared" / "data")) / "etva"
+    return read_question_sets(data / "qa_sample.json", data / "question_sample.json")
 
 
-def category_step(meter: Meter, said: Said, count: int) -> None:
-    items = [Item(str(number), Path("none.mp4"), text) for number, text in enumerate(FILMS)]
-    categorise(items[:count], CATEGORIES, meter)
-
-
-def story_step(meter: Meter, said: Said, count: int) -> None:
-    """Events, actions, a prompt for each event, the final prompt and how complex it is."""
-    resources = TextOnly(meter)
-    for text in FILMS[:count]:
-        events = _tried(lambda text=text: events_of_text(text, resources)) or ()
-        _tried(lambda text=text: actions_of(PromptRecord("one", text), resources))
-        _tried(lambda text=text, events=events: event_prompts(text, events, resources))
-        slots = {"base": text, "evaluation": EXPECTED}
-        _tried(lambda slots=slots: MERGE.one(resources, slots))
-        _tried(lambda text=text: complexity(text, resources))
-
-
-def herd_step(meter: Meter, said: Said, count: int) -> None:
-    _tried(lambda: questions_on(dict(list(EXPECTED.items())[:count]), TextOnly(meter)))
-
-
-def match_step(meter: Meter, said: Said, count: int) -> None:
-    task = TextTask(Truth({"one": TRUTH}), batch=60)
-    for caption in CAPTIONS[:count]:
-        item = Item("one", Path("one.mp4"), caption)
-        _tried(lambda item=item: task.start(item, TextOnly(meter)).finish())
-
-
-def etva_step(meter: Meter, said: Said, count: int, data: Path) -> None:
-    folder = data / "etva"
-    released = read_question_sets(folder / "qa_sample.json", folder / "question_sample.json")
-    # Every tenth, so that all categories have their turn.
-    chosen = released[:: max(1, len(released) // count)][:count]
-    resources = TextOnly(meter)
-    written = write_by_chat([one.prompt for one in chosen], meter, resources.prompts)
-    known = add_knowledge(written, meter, resources.prompts)
-    said.questions += list(zip(chosen, known, strict=True))
-
-
-def _tried(step: Callable[[], object]) -> object:
-    try:
-        return step()
-    except NoValue:
-        return None  # the meter has noted it
-
-
-STEPS: Sequence[Callable[[Meter, Said, int], None]] = (
-    caption_step,
-    category_step,
-    story_step,
-    herd_step,
-    match_step,
-)
+def _story(number: int) -> str:
+    return FILMS[number % len(FILMS)]
