@@ -240,7 +240,7 @@ class Prompts:
 
     def render(self, name: str, slots: Mapping[str, Slot]) -> Rendered:
         """The template with its slots filled."""
-        if name not in self.names():
+        if name.endswith(_SYSTEM) or not self._has(name):
             near = difflib.get_close_matches(name, self.names(), n=3)
             advice = f"Did you mean {' or '.join(near)}?" if near else ""
             raise UnknownName(f"unknown prompt template {name!r}", advice=advice)

@@ -62,6 +62,9 @@ def json_schema(schema: type[BaseModel], *, pictures: bool = False) -> dict[str,
     between two videos would otherwise choose, whatever reached it.
     """
     made: dict[str, Any] = _strict(schema.model_json_schema(), schema.__name__)
+    # What a class says of itself is for those who read its code; a field's words are for the model.
+    for one in (made, *made.get("$defs", {}).values()):
+        one.pop("description", None)
     if pictures:
         fields = {SEEN: _SEEN_SCHEMA, **made.get("properties", {})}
         made |= {"properties": fields, "required": list(fields)}
