@@ -317,7 +317,8 @@ class Certificates(_Tabular):
                 interval = found.interval if found else None
                 rows.append(
                     (
-                        *(one.judge, aspect, operator, finding.words if finding else None),
+                        *(one.judge, dict(one.models) or None, aspect, operator),
+                        finding.words if finding else None,
                         found.value if found else None,
                         interval.low if interval else None,
                         interval.high if interval else None,
@@ -328,7 +329,7 @@ class Certificates(_Tabular):
                     )
                 )
         columns = (
-            *("judge", "aspect", "operator", "claim", "right", "low", "high"),
+            *("judge", "models", "aspect", "operator", "claim", "right", "low", "high"),
             *("ties", "judged", "asked"),
         )
         return Table("certificates", "Certificates", (*columns, "reason", "detail"), rows)
@@ -396,7 +397,7 @@ def _certificate_table(certificate: Certificate) -> Table:
         )
         for aspect, operator, outcome, finding in _results_of(certificate)
     ]
-    title = f"{certificate.judge} on {', '.join(certificate.testbeds)}"
+    title = f"{certificate.title} on {', '.join(certificate.testbeds)}"
     return Table(certificate.judge, title, columns, rows)
 
 

@@ -201,16 +201,36 @@ class Certificate:
     """Where there are several."""
     operators: tuple[OperatorResult, ...] = ()
     chance: float = CHANCE
+    models: Mapping[str, str] = field(default_factory=dict)
+    """The backend that answered for each role: `clipscore` on another is another judge."""
     people: tuple[PeopleResult, ...] = ()
     """By aspect, where the pairs are people's and not a testbed's."""
     remarks: tuple[str, ...] = ()
     """What there is to know of scores from elsewhere: those that did not join."""
 
     @property
+    def title(self) -> str:
+        """The judge with the models behind it, as it is shown: ``clipscore [label_text]``."""
+        return labelled(self.judge, self.models)
+
+    @property
     def mean_over_aspects(self) -> float | None:
         """Every aspect counts alike, however many pairs it has."""
         known = [one.accuracy.unwrap().value for one in self.aspects if one.accuracy.ok]
         return sum(known) / len(known) if known else None
+
+
+def labelled(judge: str, models: Mapping[str, str]) -> str:
+    """A judge and the backends that it asks.
+
+    >>> labelled("clipscore", {"image_text": "label_text"}), labelled("flicker", {})
+    ('clipscore [label_text]', 'flicker')
+    >>> labelled("vlm_text", {"chat.caption": "openai:a", "chat.judge": "openai:b,top_p=1"})
+    'vlm_text [openai:a, openai:b]'
+    """
+    # Options of a model, such as its address, are for the signature.
+    names = dict.fromkeys(text.partition(",")[0] for text in models.values())
+    return f"{judge} [{', '.join(names)}]" if names else judge
 
 
 # A certificate in words: all of it but the table of aspects, for the terminal and the page.

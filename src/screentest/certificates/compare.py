@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from screentest.certificates.plan import read_certificates
 from screentest.core import BadOption, NoValue, Outcome, PairKind, Reason
 from screentest.judges.cases import POINTS, Order, read_abouts, verdict_in
 from screentest.run import RunReader
@@ -293,7 +294,8 @@ def _of_judges(
             raise BadOption(
                 f"there is one judge: {', '.join(names)}", advice="Give a second run, or judge."
             )
-        return {name: judge_points(readers[0], name) for name in names}
+        shown = _titles(readers[0])
+        return {shown.get(name, name): judge_points(readers[0], name) for name in names}
     pair = list(given or [names[0] for names in known])
     pair = pair * 2 if len(pair) == 1 else pair
     if len(pair) != 2 or (not given and any(len(names) > 1 for names in known)):
@@ -302,9 +304,14 @@ def _of_judges(
             advice="Say which one, or which of each run: --judges A,B.",
         )
     return {
-        f"{name} in {run}": judge_points(reader, name)
+        f"{_titles(reader).get(name, name)} in {run}": judge_points(reader, name)
         for reader, run, name in zip(readers, runs, pair, strict=True)
     }
+
+
+def _titles(run: RunReader) -> dict[str, str]:
+    """Judges with the models behind them, as their certificates have it."""
+    return {one.judge: one.title for one in read_certificates(run)}
 
 
 def _of_scores(readers: Sequence[RunReader], runs: Sequence[Path], by: str) -> dict[str, Points]:

@@ -83,7 +83,7 @@ def matrix(certificates: Sequence[Certificate]) -> Matrix:
     aspects: dict[str, dict[str, int]] = {}
     placebos: dict[str, int] = {}
     for one in certificates:
-        row = rows.setdefault(one.judge, {})
+        row = rows.setdefault(one.title, {})
         for result in one.aspects:
             under = aspects.setdefault(result.aspect.value, {})
             under[result.aspect.value] = max(under.get(result.aspect.value, 0), result.pairs)

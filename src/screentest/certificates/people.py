@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path, PurePosixPath
 
 from screentest.certificates.accuracy import accuracy, by_film
@@ -19,7 +19,7 @@ from screentest.certificates.certificate import (
     Cost,
     OperatorResult,
 )
-from screentest.certificates.plan import NOTE, Certification, cost_of
+from screentest.certificates.plan import NOTE, Certification, cost_of, models_of
 from screentest.certificates.raters import Ceiling, human_ceiling, people_result
 from screentest.certificates.releases import Release
 from screentest.core import BadOption, NoValue, Outcome, PairKind, Reason
@@ -60,6 +60,7 @@ class _Heard:
     cost: Cost
     summary: str = ""
     remarks: tuple[str, ...] = ()
+    models: Mapping[str, str] = field(default_factory=dict)
 
 
 def people_cases(release: Release, folder: Path | None = None) -> list[Case]:
@@ -161,6 +162,7 @@ def certify_people(
                 _ratings(judgements) if rates else {},
                 cost_of(store, judge, judgements),
                 judge.info.summary if hasattr(judge.info, "summary") else "",
+                models=models_of(store, judge),
             )
         )
     return Certification(_kept(store, release, heard), done.executions, pending)
@@ -403,4 +405,5 @@ def _certificate(
         operators=tuple(operators),
         people=tuple(people),
         remarks=heard.remarks,
+        models=heard.models,
     )

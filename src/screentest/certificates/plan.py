@@ -47,8 +47,9 @@ from screentest.judges.cases import (
 from screentest.judges.margins import in_signature
 from screentest.judges.verdicts import judge_pairs, metrics_of
 from screentest.run import Engine, Execution, Record, RunReader, RunStore
-from screentest.run.session import Settings
-from screentest.scores.evaluators import Evaluator
+from screentest.run.session import MODELS, Settings
+from screentest.scores.evaluators import Evaluator, resolve
+from screentest.scores.tasks import roles_of
 from screentest.stats.paired import order_effect
 
 NOTE = "certificate"
@@ -171,7 +172,15 @@ def make_certificate(
         if len(testbeds) > 1
         else {},
         operators=operator_results(top, findings),
+        models=models_of(run, judge),
     )
+
+
+def models_of(run: RunReader, judge: Evaluator) -> dict[str, str]:
+    """The backends that a run has asked for a judge's roles, and for those of its metrics."""
+    known = (run.note(MODELS) or {}).get("roles", {})
+    roles = roles_of([judge, *(resolve(spec) for spec in metrics_of(judge))])
+    return {role: known[role] for role in roles if role in known}
 
 
 class PromptChange(StrEnum):

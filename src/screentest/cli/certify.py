@@ -166,7 +166,7 @@ def certify(
             if signature == "full":
                 print_heading("Signatures")
                 for one in made.certificates:
-                    print_indented(f"{one.judge}: {one.signature}")
+                    print_indented(f"{one.title}: {one.signature}")
         else:
             _print_certificates(made, full=signature == "full")
         print_models(made.models)
@@ -192,7 +192,7 @@ def _print_lost(made: Certificates) -> None:
     reasons: dict[str, list[str]] = {}
     for one in made.certificates:
         if one.overall.failure is not None:
-            reasons.setdefault(str(one.overall.failure).splitlines()[0], []).append(one.judge)
+            reasons.setdefault(str(one.overall.failure).splitlines()[0], []).append(one.title)
     if reasons:
         print_heading(f"Without any answer: {sum(map(len, reasons.values())):,}")
         for reason, judges in reasons.items():

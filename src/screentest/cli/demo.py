@@ -127,7 +127,7 @@ def _judges_table(built: BuiltTestbed, made: Certificates) -> Table:
     shares = {(row["judge"], row["aspect"]): row["right"] for row in made.records()}
     aspects = list(dict.fromkeys(row["aspect"] for row in made.records()))
     pairs = [pair.aspect.value for pair in built.testbed.pairs if pair.aspect is not None]
-    judges = [one.judge for one in made.certificates]
+    judges = {one.judge: one.title for one in made.certificates}
     rows: list[tuple[Cell, ...]] = [
         (aspect, pairs.count(str(aspect)) or None, *(shares.get((one, aspect)) for one in judges))
         for aspect in aspects
@@ -135,7 +135,10 @@ def _judges_table(built: BuiltTestbed, made: Certificates) -> Table:
     columns = (
         Column("aspect", "Aspect", show=lambda name: name.replace("_", " ")),
         Column("pairs", "Pairs"),
-        *(Column(one, show=lambda share: f"{100 * share:.0f}", align="right") for one in judges),
+        *(
+            Column(one, title, show=lambda share: f"{100 * share:.0f}", align="right")
+            for one, title in judges.items()
+        ),
     )
     note = "–: no answer from that judge; the report says why." if None in shares.values() else ""
     title = "How often each judge prefers the intact video, % (chance 50)"
@@ -146,7 +149,7 @@ def _claims(made: Certificates) -> str:
     """What may be said of the judges; of four films it is the same of all of them: nothing yet."""
     said: dict[str, list[str]] = {}
     for one in made.certificates:
-        said.setdefault(dict(made.facts(one.judge))["Judge"], []).append(one.judge)
+        said.setdefault(dict(made.facts(one.judge))["Judge"], []).append(one.title)
     words = "; ".join(f"{', '.join(judges)}: {claim}" for claim, judges in said.items())
     return f"What four films prove, by the certificates: {words}."
 

@@ -47,7 +47,7 @@ def card(certificate: Certificate) -> Card:
             rows.append(_row(f"– {other.label}", other.accuracy, None, other.finding.words))
     rows.append(_row("all pairs", certificate.overall, None, ""))
     return Card(
-        certificate.judge,
+        certificate.title,
         certificate.summary,
         ", ".join(certificate.testbeds),
         tuple(rows),

@@ -185,7 +185,7 @@ def certificate_chart(certificates: Sequence[Certificate]) -> Chart | None:
                 xerr=[low, high],
                 fmt=MARKS[number],
                 color=COLOURS[number],
-                label=_readable(certificate.judge),
+                label=_readable(certificate.title),
                 markersize=5,
                 elinewidth=1.4,
                 capsize=2,
@@ -200,7 +200,7 @@ def certificate_chart(certificates: Sequence[Certificate]) -> Chart | None:
         return figure
 
     words = "; ".join(
-        f"{cert.judge}: {100 * cert.overall.value.value:.0f}% overall"
+        f"{cert.title}: {100 * cert.overall.value.value:.0f}% overall"
         for cert in shown
         if cert.overall.value is not None
     )

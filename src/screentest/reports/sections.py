@@ -83,6 +83,8 @@ def _interval(summary: Summary) -> str:
 def trust(certificate: Certificate, signature: str = "") -> str:
     """What may be said of a judge, in one line."""
     words = verdict(certificate)
+    if certificate.models:
+        words = f"{certificate.title}: {words}"
     if signature and is_of_other_settings(certificate, signature):
         words += " (tested with other settings)"
     return words

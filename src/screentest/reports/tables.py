@@ -99,7 +99,7 @@ def _certificate(certificate: Certificate) -> Table:
         *("ties", "judged", "asked", "pairs", "films", "p", "claim"),
     )
     name = "certificate_" + "".join(c if c.isalnum() else "_" for c in certificate.judge)
-    return Table(name, f"Certificate of {certificate.judge}", columns, tuple(rows))
+    return Table(name, f"Certificate of {certificate.title}", columns, tuple(rows))
 
 
 def _accuracy(outcome: Outcome[Accuracy]) -> tuple[Cell, ...]:
