@@ -134,7 +134,7 @@ def score(
         work,
         detector=detector,
         allow_damaged=allow_damaged,
-        limits=Limits(file_bytes=round(max_file_size * 1e9)),
+        limits=_limits(max_file_size),
     )
     cap = cap_of(work, settings)
     folder = Path(out)
@@ -189,6 +189,7 @@ def build(
     join: int = 1,
     form: str | None = None,
     timeout: float = 14400,
+    max_file_size: float = 100.0,
     **work: Unpack[WorkOptions],
 ) -> BuiltTestbed:
     """Build a testbed of captioned films: pairs of an intact and a harmed video.
@@ -199,7 +200,7 @@ def build(
     with the reason, or harmed in those it has where they are ``min_clips``. ``join`` makes one
     source of so many videos; ``extract`` says who reads the captions: rules, or chat, which also
     sorts sources into ``categories``. ``preset="paper"`` fixes all this, and the models, as the
-    paper has it.
+    paper has it. Films above ``max_file_size`` GB, 100 at most, are skipped unread.
     """
     from screentest.testbeds.builder import build_testbed
     from screentest.testbeds.catalogue import choose_operators
@@ -238,10 +239,13 @@ def build(
         fixed.must_be_here(options, chat=chat is not None, backgrounds=backgrounds is not None)
     if not 1 <= timeout <= 10**7:  # NaN is neither
         raise BadOption(f"invalid timeout {timeout:g}: must be 1 second or more")
+    if not 0 < max_file_size <= 100:
+        raise BadOption(f"invalid file size {max_file_size:g} GB: must be in (0, 100]")
+    limits = replace(_limits(max_file_size), wall_seconds=timeout)
     check_models(options)
     cap = cap_of(work, settings)
     folder, progress = Path(out), work.get("progress")
-    sources = _Sources(films, form, join, folder, options, work, timeout)
+    sources = _Sources(films, form, join, folder, options, work, limits)
     with _engine(work, settings, timeout=timeout) as (engine, _):
         done = build_testbed(
             sources.joined.items,
@@ -253,6 +257,7 @@ def build(
             engine=engine,
             progress=progress,
             lost=sources.joined.failed,
+            limits=limits,
         )
     remarks = [*sources.remarks, *done.remarks]
     if done.changed:
@@ -283,6 +288,7 @@ def certify(
     human: File | None = None,
     kept: Sequence[File] = (),
     chart: File | None = None,
+    max_file_size: float = 100.0,
     **work: Unpack[WorkOptions],
 ) -> Certificates:
     """Measure how often judges, or metrics, prefer the intact video of a pair.
@@ -291,7 +297,7 @@ def certify(
     intact video first. ``probes`` are other words for the same videos (prompts swapped, shuffled or
     empty, definitions hinted, or all), for ``probe_pairs`` pairs of each aspect. ``human`` are
     votes of people to stand beside, ``kept`` what their filter left. ``chart`` draws judges by
-    aspects.
+    aspects. Files above ``max_file_size`` GB are not read.
 
     ``people`` is a release of people's votes on pairs, instead of testbeds; ``form`` says which
     where its files do not. Its videos are in the folder ``videos``; or instead of judges ``scores``
@@ -306,9 +312,10 @@ def certify(
     names = _judges(judges, suite, orders, needed=scores is None)
     folders = _testbeds(testbeds)
     _one_kind_of_pairs(names, folders, people, scores, videos, [form, *lower], kept, human, probes)
-    settings = settings_of(work)
+    settings = settings_of(work, limits=_limits(max_file_size))
     if people is not None:
         asked = _AskedOfPeople(Path(people), form, tuple(aspects), _path(scores), tuple(lower))
+        work["settings"] = settings
         done, used = _against_people(asked, names, _path(videos), Path(out), orders, repeats, work)
         if chart is not None:
             save(matrix_chart(matrix(done.certificates)), Path(chart))
@@ -600,7 +607,7 @@ class _Sources:
         out: Path,
         options: BuildOptions,
         work: WorkOptions,
-        timeout: float,
+        limits: Limits,
     ) -> None:
         from screentest.manifests.importers import Corpus, read_corpus
         from screentest.manifests.parted import in_groups_of
@@ -622,7 +629,7 @@ class _Sources:
                 long_side=options.long_side,
                 gaps=bool(corpus.parted),
                 workers=work.get("workers"),
-                limits=Limits(wall_seconds=timeout),
+                limits=limits,
                 progress=work.get("progress"),
             )
             self.joined = replace(made, items=(*whole, *made.items))
@@ -631,6 +638,13 @@ class _Sources:
         if rest:
             left = ", ".join(item.id for item in corpus.items[-rest:])
             self.remarks.append(f"left out, too few to join: {left}")
+
+
+def _limits(max_file_size: float) -> Limits:
+    """Limits of decoding, with files of so many GB at most."""
+    if not 1e-6 <= max_file_size <= 1e6:  # NaN is neither
+        raise BadOption(f"invalid file size {max_file_size:g} GB: must be in [0.000001, 1000000]")
+    return Limits(file_bytes=round(max_file_size * 1e9))
 
 
 def _with_backgrounds(specs: tuple[str, ...], folder: File | None) -> tuple[str, ...]:

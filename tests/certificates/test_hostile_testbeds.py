@@ -17,8 +17,10 @@ from screentest.core import Reason
 from screentest.judges.cases import strongest
 from screentest.run import RunReader
 from screentest.run import inputs as run_inputs
+from screentest.run.session import Settings
 from screentest.testbeds.testbed import FILE, read_testbed
 from screentest.testing.chat_server import FakeChatServer
+from screentest.video.limits import Limits
 from tests.certificates.stage import answer, certified, settings
 
 pytestmark = pytest.mark.usefixtures("clean_tools")
@@ -136,6 +138,17 @@ def test_what_is_not_a_file_of_the_testbed_is_a_failure_of_its_pair(
     # Not even measured; and the run does not know where else a file could have been.
     assert len(names) == 2 * len(cases) - 2
     assert not [path for path in paths if "secret" in path or path.startswith("/dev")]
+
+
+def test_a_video_above_the_limit_is_not_read(bed: Path, tmp_path: Path) -> None:
+    cases = strongest(read_cases([bed], placebos=False))
+    chosen = [case for case in cases if case.name == "aesthetics"]
+    narrow = Settings(limits=Limits(file_bytes=1000))
+    (done,) = certified(tmp_path / "run", Plan(tuple(chosen), ("contrast",)), narrow).certificates
+    assert done.overall.failure is not None
+    with RunReader(tmp_path / "run") as run:
+        found = {reason for record in run.records() for reason in record.reasons}
+    assert found == {Reason.TOO_LARGE}
 
 
 def test_no_picture_of_it_goes_to_an_endpoint(bed: Path, tmp_path: Path) -> None:

@@ -207,3 +207,12 @@ def wait(job: object) -> object:
     """Reads from a pipe that nobody writes to."""
     reading, _ = os.pipe()
     return os.read(reading, 1)
+
+
+def test_a_film_above_the_limit_is_skipped_unread(tmp_path: Path) -> None:
+    sparse = tmp_path / "sparse.mp4"
+    with sparse.open("wb") as file:
+        file.truncate(15 << 40)
+    items = [replace(film(), id="sparse", video=sparse)]
+    built = build_testbed(items, tmp_path / "bed", OPTIONS, extractor=EXTRACTOR)
+    assert {skip.failure.reason for skip in built.testbed.skips} == {Reason.TOO_LARGE}

@@ -11,7 +11,14 @@ import typer
 import screentest
 from screentest.cli.console import err, plural, shown
 from screentest.cli.errors import until_stopped
-from screentest.cli.options import MODELS, WORKERS, JsonOption, numbers_in, shares
+from screentest.cli.options import (
+    MODELS,
+    WORKERS,
+    FileSizeOption,
+    JsonOption,
+    numbers_in,
+    shares,
+)
 from screentest.cli.progress import watched
 from screentest.cli.tables import print_heading, print_indented, print_models, show
 from screentest.core import BadOption
@@ -102,6 +109,7 @@ def build(
     timeout: Annotated[
         float, typer.Option(metavar="SECONDS", help="For one film and operator.")
     ] = 14400,
+    max_file_size: FileSizeOption = 100.0,
     as_json: JsonOption = False,
     **work: Any,
 ) -> None:
@@ -146,6 +154,7 @@ def build(
         join=join,
         form=form,
         timeout=timeout,
+        max_file_size=max_file_size,
         **work,
     )
     with watched() as progress:

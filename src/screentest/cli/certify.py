@@ -18,6 +18,7 @@ from screentest.cli.options import (
     MODELS,
     WORKERS,
     AspectsOption,
+    FileSizeOption,
     JsonOption,
     OutOption,
     SignatureOption,
@@ -101,6 +102,7 @@ def certify(
     plan: Annotated[
         bool, typer.Option("--plan", help="Say what it takes and can tell; start nothing.")
     ] = False,
+    max_file_size: FileSizeOption = 100.0,
     signature: SignatureOption = "short",
     as_json: JsonOption = False,
     **work: Any,
@@ -153,6 +155,7 @@ def certify(
         human=human,
         kept=kept or (),
         chart=chart,
+        max_file_size=max_file_size,
         progress=watched(),
         **asked,
     )

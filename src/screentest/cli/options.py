@@ -49,6 +49,9 @@ DamagedOption = Annotated[
     bool,
     typer.Option("--allow-damaged", help="Score what can be decoded of a damaged film."),
 ]
+FileSizeOption = Annotated[
+    float, typer.Option("--max-file-size", help="GB; a larger file is not read.", min=1e-6)
+]
 JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 
 OutOption = Annotated[Path, typer.Option("--out", metavar="DIR", help="The run's folder.")]

@@ -17,6 +17,7 @@ from screentest.cli.options import (
     MODELS,
     WORKERS,
     DamagedOption,
+    FileSizeOption,
     JsonOption,
     OutOption,
     SignatureOption,
@@ -61,9 +62,7 @@ def score(
     ] = "",
     detector: Annotated[str, typer.Option(metavar="NAME", help="Who finds the shots.")] = "default",
     allow_damaged: DamagedOption = False,
-    max_file_size: Annotated[
-        float, typer.Option(help="GB; a larger file is not read.", min=1e-6)
-    ] = 100.0,
+    max_file_size: FileSizeOption = 100.0,
     retry: Annotated[
         str, typer.Option(metavar="WHICH", help="Failures to try again: transient, all, none.")
     ] = "transient",

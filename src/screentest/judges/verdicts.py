@@ -13,6 +13,7 @@ from pathlib import Path
 
 from screentest.core.aspects import Aspect
 from screentest.core.calls import Progress
+from screentest.core.errors import VideoError
 from screentest.core.item import Item
 from screentest.core.metric import Judge, Outcomes, Question, RatingJudge
 from screentest.core.outcome import Failure, Outcome, Point, Reason, Score
@@ -31,6 +32,7 @@ from screentest.run.tasks import Engine, Finished, Job, Task, TaskResults
 from screentest.scores.evaluators import Evaluator, known, resolve, sign
 from screentest.scores.measure import guarded, must_be_outcome, refuse_faults
 from screentest.scores.tasks import keep_models, roles_of, score_tasks, signed_metrics
+from screentest.video.limits import DEFAULT_LIMITS, Limits
 
 _EVIDENCE = 5
 """Points of a curve that go into a verdict; all of it is in the record of the metric."""
@@ -89,7 +91,8 @@ def judge_pairs(
     tools.models.must_be_here(roles_of(named))
     signed = [_signed(one, by_spec, tools) for one in named]
     tools.models.close()
-    cases = {one.name: as_listed(store, cases_for(one)) for one in signed}
+    store.inputs.largest = settings.limits.file_bytes
+    cases = {one.name: as_listed(store, cases_for(one), settings.limits) for one in signed}
     rating = [one for one in signed if isinstance(one.judge, RatingJudge)]
     asked = [one for one in signed if one not in rating]
     store.keep_items(_items(signed, cases))
@@ -147,22 +150,34 @@ def verdicts_of(
     }
 
 
-def as_listed(store: RunStore, cases: Sequence[Case]) -> list[Case]:
+def as_listed(
+    store: RunStore, cases: Sequence[Case], limits: Limits = DEFAULT_LIMITS
+) -> list[Case]:
     """The cases; those with a video that is not the listed one have a failure instead.
 
     The hashes are those that the records need anyway.
     """
 
-    def other(item: Item) -> bool:
-        return bool(item.sha256) and store.inputs.of_file(item.video) != item.sha256
+    def fault(item: Item) -> Failure | None:
+        if not item.sha256:
+            return None
+        try:
+            stamp = Stamp.of(item.video)
+            limits.check_file(stamp.size if stamp else 0)
+        except VideoError as error:
+            return error.failure
+        if store.inputs.of_file(item.video) == item.sha256:
+            return None
+        detail = f"not the file of the testbed: the hash of {item.id} differs"
+        return Failure(
+            Reason.WRONG_FILE, detail, "See `screentest testbed verify`; build it again."
+        )
 
     found = []
     for case in cases:
-        wrong = [item for item in (case.first, case.second) if case.failure is None and other(item)]
-        if wrong:
-            detail = f"not the file of the testbed: the hash of {wrong[0].id} differs"
-            advice = "See `screentest testbed verify`; build it again."
-            case = replace(case, failure=Failure(Reason.WRONG_FILE, detail, advice))
+        if case.failure is None:
+            faults = [fault(item) for item in (case.first, case.second)]
+            case = replace(case, failure=next(filter(None, faults), None))
         found.append(case)
     return found
 

@@ -37,6 +37,7 @@ from screentest.testbeds.sources import (
     sources_of,
 )
 from screentest.testbeds.testbed import SCHEMA, Pair, Skip, Testbed, portable, write_testbed
+from screentest.video.limits import DEFAULT_LIMITS, Limits
 
 NOTHING: Mapping[str, Failure] = {}
 RUN = "run"
@@ -71,6 +72,7 @@ def build_testbed(
     engine: Engine | None = None,
     progress: Progress | None = None,
     lost: Mapping[str, Failure] = NOTHING,
+    limits: Limits = DEFAULT_LIMITS,
 ) -> BuildResult:
     """Build the testbed of ``items`` in the folder ``out``, or go on with it.
 
@@ -91,7 +93,7 @@ def build_testbed(
     arguments = {"options": to_json(options), "captions": name}
     with RunStore(out / RUN, command="build", arguments=arguments, max_cost=max_cost) as store:
         run = BuildRun(store, out, engine or LocalEngine(), progress)
-        sources = sources_of(items, lost, out)
+        sources = sources_of(items, lost, out, limits)
         prepare(sources, run, reader, chat, categories, options.detector)
         run.execute(_intact_tasks(sources, plan, options, out), "normalising")
         for source in sources:

@@ -11,6 +11,7 @@ from pathlib import Path, PurePosixPath
 
 from screentest.core import NoValue, Reason
 from screentest.testbeds.testbed import VideoFile
+from screentest.video.limits import DEFAULT_LIMITS
 
 _OUTSIDE = "Do not use this testbed, or build it again yourself."
 _VERIFY = "See `screentest testbed verify`; build it again."
@@ -58,6 +59,8 @@ def video_in(folder: Path, file: VideoFile, hash_path: Callable[[Path], str] | N
     if size != file.bytes:
         message = f"not the file of the testbed: {size:,} bytes, listed with {file.bytes:,}"
         raise NoValue(Reason.WRONG_FILE, message, advice=_VERIFY)
+    if hash_path is not None:
+        DEFAULT_LIMITS.check_file(size)
     if hash_path is not None and hash_path(place) != file.sha256:
         raise NoValue(
             Reason.WRONG_FILE, "not the file of the testbed: the hash differs", advice=_VERIFY

@@ -7,7 +7,18 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from screentest.core import Built, Clip, Failure, Item, NoValue, Outcome, PairKind, Signature, build
+from screentest.core import (
+    Built,
+    Clip,
+    Failure,
+    Item,
+    NoValue,
+    Outcome,
+    PairKind,
+    Signature,
+    VideoError,
+    build,
+)
 from screentest.models import Models
 from screentest.run import RecordKey, Stamp
 from screentest.testbeds.captions.facts import CaptionFacts
@@ -19,6 +30,7 @@ from screentest.testbeds.intact import Intact
 from screentest.testbeds.options import BuildOptions, Rung
 from screentest.testbeds.sightings import clip_check
 from screentest.video import decoder_version
+from screentest.video.limits import DEFAULT_LIMITS, Limits
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,14 +83,32 @@ class BuildSource:
         return tuple(number for number, facts in enumerate(self.facts) if facts is None)
 
 
-def sources_of(items: Iterable[Item], lost: Mapping[str, Failure], home: Path) -> list[BuildSource]:
-    """Items as sources, and with them those that were lost before they came here."""
+def sources_of(
+    items: Iterable[Item],
+    lost: Mapping[str, Failure],
+    home: Path,
+    limits: Limits = DEFAULT_LIMITS,
+) -> list[BuildSource]:
+    """Items as sources, and with them those that were lost before they came here.
+
+    A file above the limit is lost by what the file system says, before a byte of it is read.
+    """
     # The stamp is taken before anything is hashed: a file swapped in between is noticed.
-    found = [BuildSource(item, _stamps(item.video)) for item in items]
+    found = [_source(item, limits) for item in items]
     return [
         *found,
         *(BuildSource(Item(name, home), lost=failure) for name, failure in lost.items()),
     ]
+
+
+def _source(item: Item, limits: Limits) -> BuildSource:
+    stamps = _stamps(item.video)
+    try:
+        for stamp in stamps:
+            limits.check_file(stamp.size)
+    except VideoError as error:
+        return BuildSource(item, stamps, lost=error.failure)
+    return BuildSource(item, stamps)
 
 
 def _stamps(path: Path) -> tuple[Stamp, ...]:
