@@ -1,8 +1,8 @@
 """Commands killed at moments spread over the whole run, and started again: the same to the bit.
 
-The moments are those of a run left alone: the first blows fall while it starts, the last when most
-is done. Each round kills two or three times (all of it, the parent, or one worker), then lets the
-command finish. What was hit is written to ``blows.log`` beside the runs.
+A moment is so many records: the first blows fall while it starts, the last when most is done,
+however busy the machine is. Each round kills two or three times (all of it, the parent, or one
+worker), then lets the command finish. What was hit is written to ``blows.log`` beside the runs.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ import contextlib
 import os
 import random
 import signal
+import sqlite3
 import subprocess
 import sys
 import time
@@ -36,7 +37,7 @@ Digest = Callable[[Path], object]
 @pytest.fixture(scope="module")
 def corpus(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("corpus")
-    items = [captioned_film(folder, f"film{n}", clips=3 + n, seconds=2) for n in range(3)]
+    items = [captioned_film(folder, f"film{n}", clips=3, seconds=1) for n in range(5)]
     path = folder / "films.jsonl"
     write_manifest(path, items)
     return path
@@ -76,28 +77,46 @@ def files(out: Path) -> dict[str, bytes]:
     return {path.relative_to(out).as_posix(): path.read_bytes() for path in found}
 
 
-def blow(command: Sequence[str], after: float, whom: str, draw: random.Random) -> str:
-    """Start the command and strike after so many seconds; what was hit, in words."""
+def written(out: Path) -> int:
+    """How many records a run has by now."""
+    place = next((one for one in (out / "run.db", out / "run" / "run.db") if one.exists()), None)
+    if place is None:
+        return 0
+    with contextlib.closing(sqlite3.connect(f"{place.as_uri()}?mode=ro", uri=True)) as database:
+        try:
+            count: int = database.execute("SELECT count(*) FROM records").fetchone()[0]
+        except sqlite3.Error:  # not yet made
+            return 0
+    return count
+
+
+def blow(
+    command: Sequence[str], out: Path, least: int, wait: float, whom: str, draw: random.Random
+) -> str:
+    """Start the command, and strike some time after it has so many records; what was hit."""
     child = subprocess.Popen(
         command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, start_new_session=True
     )
     try:
+        while written(out) < least and child.poll() is None:
+            time.sleep(0.02)
         with contextlib.suppress(subprocess.TimeoutExpired):
-            child.wait(after)
+            child.wait(wait)
             return "done before"
         below = psutil.Process(child.pid).children(recursive=True)
+        hit = f"{whom} at {written(out)} records, {len(below)} processes below"
         if whom == "worker" and below:
             victim = draw.choice(below)
             with contextlib.suppress(psutil.NoSuchProcess):
                 victim.kill()
             child.wait(PATIENCE)  # the run goes on without it
-            return f"one of {len(below)} processes below"
+            return hit
         os.kill(child.pid, signal.SIGKILL)
-        if whom == "all":
+        if whom != "parent":
             for one in below:
                 with contextlib.suppress(psutil.NoSuchProcess):
                     one.kill()
-        return f"{whom} with {len(below)} processes below"
+        return hit
     finally:
         with contextlib.suppress(ProcessLookupError):
             os.kill(child.pid, signal.SIGKILL)
@@ -119,16 +138,19 @@ def test_killed_at_work(
     began = time.monotonic()
     whole = tmp_path / "whole"
     subprocess.run(command(given, whole), check=True, capture_output=True, timeout=PATIENCE)
-    lasts = time.monotonic() - began
+    total = written(whole)
+    each = (time.monotonic() - began) / total
     log = tmp_path / "blows.log"
     for seed in range(ROUNDS):
         draw, torn = random.Random(seed), tmp_path / f"torn{seed}"
         for number in range(2 + seed % 2):
-            share = (seed + draw.random()) / ROUNDS
-            whom = ("all", "parent", "worker")[(seed + number) % 3]
-            hit = blow(command(given, torn), share * lasts, whom, draw)
+            # One worker's death ends no run, so it comes last.
+            whom = ("all", "parent", "worker")[number if seed % 2 else 1 + number]
+            # The second blow falls later than the first, at what was left by that.
+            least = min(total - 1, (seed * total) // ROUNDS + number)
+            hit = blow(command(given, torn), torn, least, 2 * each * draw.random(), whom, draw)
             with log.open("a") as file:
-                file.write(f"round {seed}, at {share:.0%} of {lasts:.1f} s: {hit}\n")
+                file.write(f"round {seed}, from {least} of {total} records on: {hit}\n")
         done = subprocess.run(command(given, torn), capture_output=True, timeout=PATIENCE)
         assert done.returncode == 0, done.stderr
         assert digest(torn) == digest(whole)
