@@ -191,6 +191,15 @@ def _forms(base: str, irregular: list[str]) -> Iterator[tuple[str, str]]:
     yield "base", base
 
 
+def forms_of(base: str) -> dict[str, str]:
+    """A regular verb in all its forms.
+
+    >>> forms_of("hug")
+    {'past': 'hugged', 'ing': 'hugging', 's': 'hugs', 'base': 'hug'}
+    """
+    return dict(_forms(base, []))
+
+
 def _third(base: str) -> str:
     if base.endswith(("s", "sh", "ch", "x", "z", "o")):
         return base + "es"
