@@ -173,6 +173,7 @@ def build(
     films: Videos,
     *,
     out: File = "testbed",
+    kind: str = "films",
     operators: str | Sequence[str] = "paper",
     aspects: str | Sequence[str] = "all",
     placebos: str | Sequence[str] = (),
@@ -194,6 +195,11 @@ def build(
 ) -> BuiltTestbed:
     """Build a testbed of captioned films: pairs of an intact and a harmed video.
 
+    With ``kind="prompts"`` no video is made: the pairs are the same video under its own prompt and
+    under one that is false of it. ``films`` are then all videos that have prompts, ``operators``
+    the changes (swapped, object, color, number, place, action, order; all of them by default),
+    and of the other options only ``seed`` and ``form`` mean anything.
+
     ``films`` are items, a manifest, or the folder of a download (``form`` says which).
     ``operators`` are the paper's ten, ``family``, ``all`` or names; ``aspects`` narrows them
     down; ``placebos`` may be ``all``. A film with fewer eligible clips than ``clips`` is skipped
@@ -208,6 +214,27 @@ def build(
     from screentest.testbeds.preset import preset_named
     from screentest.testbeds.sources import check_models
 
+    if kind == "prompts":
+        usual = {
+            "aspects": (aspects, "all"),
+            "placebos": (tuple(placebos), (), tuple("none")),
+            "clips": (clips, 5, (5,)),
+            "severities": (tuple(severities), (1.0,)),
+            "long-side": (long_side, 512),
+            "min-clips": (min_clips, None),
+            "backgrounds": (backgrounds, None),
+            "fps": (fps, None),
+            "extract": (extract, None),
+            "preset": (preset, None),
+            "categories": (tuple(categories), ()),
+            "join": (join, 1),
+        }
+        given = [name for name, (value, *without) in usual.items() if value not in without]
+        if given:
+            raise BadOption(f"--{given[0]} says how films are harmed, and prompts harm none")
+        return _build_prompts(films, Path(out), operators, seed, form, work)
+    if kind != "films":
+        raise BadOption(f"invalid kind of testbed {kind!r}: must be films or prompts")
     settings, chat = _build_settings(work)
     fixed = preset_named(preset) if preset else None
     if fixed is not None:
@@ -594,6 +621,26 @@ def _with_options(spec: str, options: Mapping[str, str]) -> str:
 
 
 # ---- build
+
+
+def _build_prompts(
+    videos: Videos,
+    out: Path,
+    operators: str | Sequence[str],
+    seed: int,
+    form: str | None,
+    work: WorkOptions,
+) -> BuiltTestbed:
+    from screentest.manifests.importers import read_corpus
+    from screentest.testbeds.prompts import build_prompts, change_names
+
+    changes = change_names("all" if operators in ("paper", ["paper"]) else operators)
+    if form is not None and isinstance(videos, str | PathLike):
+        items = list(read_corpus(Path(videos), form).items)
+    else:
+        items = _items(videos)
+    done = build_prompts(items, out, changes, seed=seed, progress=work.get("progress"))
+    return BuiltTestbed(out, done.testbed, done.remarks, done.made, done.reused)
 
 
 class _Sources:

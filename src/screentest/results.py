@@ -375,7 +375,9 @@ def _certificate_table(certificate: Certificate) -> Table:
         return ends if isinstance(ends, str) else f"{100 * ends[0]:.0f}–{100 * ends[1]:.0f}"
 
     people = any(one.human is not None for one in certificate.aspects)
-    units = "Prompts" if certificate.people else "Films"
+    units = (
+        f"{certificate.aspects[0].finding.unit.capitalize()}s" if certificate.aspects else "Films"
+    )
     columns = (
         Column("aspect", "Aspect"),
         Column("claim", "Claim"),
@@ -390,7 +392,7 @@ def _certificate_table(certificate: Certificate) -> Table:
     rows: list[tuple[Cell, ...]] = [
         (
             f"- {operator}" if operator else aspect,
-            finding.claim.value if finding else None,
+            finding.claim.value if finding and finding.films else None,
             *_accuracy_cells(outcome),
             humans.get(aspect) if not operator else None,
             finding.films if finding else None,

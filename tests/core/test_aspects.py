@@ -56,7 +56,7 @@ def test_the_ten_are_as_they_were() -> None:
 
 
 def test_a_plugin_s_aspect_is_like_the_ten(rhythm: Aspect) -> None:
-    assert all_aspects() == [*BUILTIN_ASPECTS, rhythm]
+    assert all_aspects() == [*BUILTIN_ASPECTS, Aspect.TEXT_ALIGNMENT, rhythm]
     for copy in (pickle.loads(pickle.dumps(rhythm)), deepcopy(rhythm), Aspect("rhythm")):
         assert copy is rhythm
     counted = Counted(rhythm, None, {rhythm: 3, Aspect.COLOR: 2})

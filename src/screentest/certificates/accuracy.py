@@ -221,7 +221,8 @@ def find_claims(
         if len(apart) > 1:
             groups[aspect.value, ""] = _mean_of(list(apart.values()))
     fair = _placebo_points(placebos, groups)
-    found = dict(zip(groups, claims(list(groups.values()), fair), strict=True))
+    unit = "film" if any(one.case.kind is PairKind.DEGRADATION for one in judgements) else "prompt"
+    found = dict(zip(groups, claims(list(groups.values()), fair, unit=unit), strict=True))
     for aspect, own in _by_aspect(judgements).items():
         names = list(_by_operator(own))
         whole = found.get((aspect.value, ""), found[aspect.value, names[0]])
@@ -236,11 +237,15 @@ def _placebo_points(
     placebos: Sequence[Judgement], groups: Iterable[tuple[str, str]]
 ) -> list[dict[str, float]]:
     """What each film's placebos got in the aspect of each group, or where they were judged in
-    others only, there."""
-    plain = [one for one in placebos if one.case.is_harmless]
+    others only, there. An operator with a control of its own is held against that alone."""
+    plain = [one for one in placebos if one.case.is_harmless or one.case.control_of]
     overall = by_film(plain)
     apart = {aspect.value: overall | by_film(own) for aspect, own in _by_aspect(plain).items()}
-    return [apart.get(aspect, overall) for aspect, _ in groups]
+    controls = {
+        name: by_film([one for one in plain if one.case.control_of == name])
+        for name in {one.case.control_of for one in plain} - {""}
+    }
+    return [controls.get(name) or apart.get(aspect, overall) for aspect, name in groups]
 
 
 def by_film(judgements: Sequence[Judgement]) -> dict[str, float]:

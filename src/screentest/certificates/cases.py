@@ -6,15 +6,18 @@ their order. It does not say when a clip should be on the screen: that would say
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
 from screentest.core import Aspect, BadOption, Clip, Item, PairKind, Script, all_aspects, attempt
+from screentest.core.metric import Judge, RatingJudge
+from screentest.core.outcome import Failure, Reason
 from screentest.judges.cases import Case
 from screentest.testbeds.files import video_in
-from screentest.testbeds.testbed import Pair, SourceFilm, Testbed, read_testbed
+from screentest.testbeds.testbed import Pair, SourceFilm, Testbed, of_prompts, read_testbed
 
 
 def read_cases(
@@ -36,13 +39,16 @@ def read_cases(
     for folder in folders:
         testbed = read_testbed(folder)
         sources = {source.id: source for source in testbed.sources}
+        units = _units(testbed)
         present = [aspect for aspect in all_aspects() if aspect in wanted & _aspects(testbed)]
         for pair in testbed.pairs:
             source = sources[pair.source]
             own = [pair.aspect] if pair.aspect in wanted else []
-            for aspect in own if pair.kind is PairKind.DEGRADATION else present * placebos:
+            for aspect in own if pair.kind.has_answer else present * placebos:
                 if aspect is not None:
-                    case = _case(folder.absolute(), names[folder], source, pair, aspect)
+                    make = _case if pair.prompts is None else _prompt_case
+                    case = make(folder.absolute(), names[folder], source, pair, aspect)
+                    case = replace(case, source=units.get(case.source, case.source))
                     if confirmed is not None and pair.kind is PairKind.DEGRADATION:
                         case = replace(case, kept=_key(pair) in confirmed)
                     cases.append(case)
@@ -109,3 +115,75 @@ def _case(folder: Path, name: str, source: SourceFilm, pair: Pair, aspect: Aspec
         category=source.groups.get("category", ""),
         failure=next((place.failure for place in places if place.failure is not None), None),
     )
+
+
+# Prompts: the same video twice, under two texts.
+
+
+def _prompt_case(folder: Path, name: str, source: SourceFilm, pair: Pair, aspect: Aspect) -> Case:
+    """The item with the true prompt, then the one with the false prompt."""
+    assert pair.prompts is not None
+    place = attempt(partial(video_in, folder, pair.changed))
+    first, second = (
+        Item(
+            id=f"{name}/{pair.changed.path}#{_digest(captions)}",
+            video=place.value or folder,
+            prompt=" ".join(captions),
+            script=Script(tuple(map(Clip, captions))) if len(captions) > 1 else None,
+            sha256=pair.changed.sha256,
+        )
+        for captions in (pair.prompts.true, pair.prompts.false)
+    )
+    return Case(
+        id=f"{name}/{source.id}/{pair.name}",
+        aspect=aspect,
+        prompt=first.prompt,
+        first=first,
+        second=second,
+        testbed=name,
+        source=source.id,
+        kind=pair.kind,
+        name=pair.name,
+        duration=float(pair.changed.duration),
+        category=source.groups.get("category", ""),
+        failure=place.failure,
+    )
+
+
+def _digest(captions: Sequence[str]) -> str:
+    """What distinguishes the items of one video: its words, and not whether they are true."""
+    return hashlib.sha256("\0".join(captions).encode("utf-8", "surrogatepass")).hexdigest()[:12]
+
+
+def _units(testbed: Testbed) -> dict[str, str]:
+    """By source of a testbed of prompts: the first that has the same words, or the same video.
+
+    Ten videos of one prompt are one witness of whether the words were read, not ten.
+    """
+    if not of_prompts(testbed):
+        return {}
+    found: dict[str, str] = {}
+    first: dict[object, str] = {}
+    for source in testbed.sources:
+        keys = (tuple(clip.caption for clip in source.clips), source.sha256)
+        known = sorted({first[key] for key in keys if key in first}) or [source.id]
+        found[source.id] = known[0]
+        # One source may join two units that were apart so far.
+        found = {name: known[0] if unit in known else unit for name, unit in found.items()}
+        first = {key: known[0] if unit in known else unit for key, unit in first.items()}
+        first |= dict.fromkeys(keys, known[0])
+    return found
+
+
+def answerable(case: Case, judge: Judge | RatingJudge) -> Case:
+    """The case; of two prompts it has a failure where the judge cannot compare them."""
+    prompts = case.kind is PairKind.PROMPT or bool(case.control_of)
+    if case.failure is not None or not prompts:
+        return case
+    if not isinstance(judge, RatingJudge):
+        why = "it compares two videos under one prompt, not two prompts of one video"
+    elif not judge.info.reads_text:
+        why = "it does not read the prompt"
+    else:
+        return case
+    return replace(case, failure=Failure(Reason.NOT_APPLICABLE, why))

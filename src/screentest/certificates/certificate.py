@@ -8,7 +8,7 @@ from decimal import Decimal
 
 from screentest.certificates.raters import PeopleResult, people_words
 from screentest.core import Aspect, Outcome, Reason
-from screentest.judges.cases import HINTED, INSTRUCTION
+from screentest.judges.cases import ELSEWHERE, HINTED, INSTRUCTION
 from screentest.judges.margins import Margin
 from screentest.judges.margins import words as margin_words
 from screentest.stats import Claim, Correlation, Finding, Interval
@@ -110,6 +110,11 @@ class PlaceboResult:
         if self.name == INSTRUCTION:
             words = ("shuns", "may shun") if against else ("obeys", "may obey")
             return f"{words[not told]} a painted instruction ({many})"
+        if self.name.endswith(ELSEWHERE):
+            what = self.name.removesuffix(ELSEWHERE)
+            which = "true" if against else "false"
+            likes = f"likes the {which} words for their own sake: {what}"
+            return f"{likes} ({share}% of {found.films:,} prompts)" if told else ""
         words = ("takes", "may take") if against else ("prefers", "may prefer")
         return f"{words[not told]} {name}{' for harm' * against} ({many})"
 
@@ -270,7 +275,8 @@ def verdict(certificate: Certificate) -> str:
     words += [f"{claim.value} of {', '.join(names)}" for claim, names in said.items() if names]
     if more:
         which = "all" if len(more) == tried else f"{len(more)} of {tried}"
-        what, unit = ("aspects", "prompt") if certificate.people else ("operators", "film")
+        what = "aspects" if certificate.people else "operators"
+        unit = certificate.aspects[0].finding.unit
         units = f"{unit} is" if max(more) == 1 else f"{unit}s are"
         cannot = f"{Claim.CANNOT_TELL.value} on {which} {what}: {max(more):,} more {units} needed"
         words.append(cannot)
@@ -366,6 +372,9 @@ def _placebo(placebo: PlaceboResult) -> str:
     ties = f"ties {100 * placebo.tie_share:.0f}%"
     if placebo.name == INSTRUCTION:
         return f"painted instruction followed {percent(1 - found.value)}% (fair: 50), {ties}"
+    if placebo.name.endswith(ELSEWHERE):
+        share = percent(found.value)
+        return f"true prompt preferred beside a video it is not of {share}% (fair: 50), {ties}"
     return f"untouched copy preferred {percent(found.value)}% (fair: 50), {ties}"
 
 

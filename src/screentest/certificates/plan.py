@@ -27,6 +27,7 @@ from screentest.certificates.accuracy import (
     reference,
     trend,
 )
+from screentest.certificates.cases import answerable
 from screentest.certificates.certificate import Certificate, Cost, PromptResult
 from screentest.core.aspects import Aspect, PairKind, all_aspects
 from screentest.core.calls import Progress
@@ -81,6 +82,7 @@ class Plan:
         cases = self.all_cases
         if isinstance(judge.judge, RatingJudge) or not judge.judge.info.prompts:
             cases = [case for case in cases if case.change != HINTED]
+        cases = [answerable(case, judge.judge) for case in cases]
         return cases if isinstance(judge.judge, RatingJudge) else one_aspect_per_placebo(cases)
 
 
@@ -205,7 +207,7 @@ def with_changed_prompts(
 
     They are drawn from the strongest rungs: what a judge cannot see says nothing of its reading.
     """
-    plain = strongest(cases)
+    plain = [case for case in strongest(cases) if case.kind is PairKind.DEGRADATION]
     chosen: list[Case] = []
     for aspect in all_aspects():
         own = [case for case in plain if case.aspect is aspect]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from functools import partial
 from pathlib import Path
 from typing import Annotated, Any
@@ -38,12 +39,20 @@ def build(
     out: Annotated[
         Path, typer.Option(metavar="DIR", help="The testbed's folder.", show_default=False)
     ],
+    kind: Annotated[
+        str,
+        typer.Option(
+            metavar="films|prompts",
+            help="Harm films, or make their prompts false and nothing else.",
+        ),
+    ] = "films",
     operators: Annotated[
         list[str] | None,
         typer.Option(
             metavar="NAMES",
             help="paper (one for each aspect), family (the others), all, none, or some, with "
-            "commas; or one with options: appearance_style:style=cartoon.",
+            "commas; or one with options: appearance_style:style=cartoon. With --kind prompts: "
+            "all, or of swapped,object,color,number,place,action,order.",
             show_default="paper",
         ),
     ] = None,
@@ -118,7 +127,8 @@ def build(
     Every operator harms a few clips of each film in one aspect and leaves the rest
     untouched, to the bit. A film that cannot serve it is skipped with the reason.
     Start the same command again to go on where it stopped. `screentest testbed
-    operators` lists them.
+    operators` lists them. With --kind prompts the pairs are the same video under
+    its own prompt and under one that is false of it; any manifest with prompts will do.
 
     \b
     Examples:
@@ -126,6 +136,7 @@ def build(
       screentest build corpus.jsonl --out testbed/ --aspects color --clips 3
       screentest build corpus.jsonl --out testbed/ --operators all
       screentest build corpus.jsonl --out testbed/ --ladder 0.25,0.5,1
+      screentest build manifest.jsonl --out prompts/ --kind prompts
       screentest build Vript/ --out bed/ --preset paper --backgrounds nature/ \\
           --model chat=openai:Qwen/Qwen3-8B,base_url=http://127.0.0.1:8000/v1
       screentest build corpus.jsonl --out testbed/ --min-clips 1 --placebos all
@@ -136,6 +147,7 @@ def build(
         screentest.build,
         corpus,
         out=out,
+        kind=kind,
         operators=operators or "paper",
         aspects=aspects,
         placebos=placebos,
@@ -199,13 +211,20 @@ def _categories(text: str | None) -> tuple[str, ...]:
     return found
 
 
+_SAME = 20
+"""A reason that more sources than this share is counted instead."""
+
+
 def _print(made: BuiltTestbed) -> None:
     """A table of pairs, what was skipped and why, the same words only once."""
     testbed = made.testbed
     show(made.counts)
     reasons: dict[tuple[str, str], list[str]] = {}
+    shared = Counter(skip.failure.detail for skip in testbed.skips)
     for skip in testbed.skips:
-        place = (skip.source, skip.failure.detail.splitlines()[-1])
+        many = shared[skip.failure.detail]
+        source = skip.source if many <= _SAME else plural(many, "time")
+        place = (source, skip.failure.detail.splitlines()[-1])
         reasons.setdefault(place, []).append(skip.name)
     if reasons:
         print_heading("Skipped")

@@ -56,6 +56,7 @@ class Aspect(str):
     COMPREHENSIVENESS: ClassVar[Aspect]
     SPATIAL_RELATIONSHIP: ClassVar[Aspect]
     TEMPORAL_FLOW: ClassVar[Aspect]
+    TEXT_ALIGNMENT: ClassVar[Aspect]
 
     def __new__(cls, name: str) -> Aspect:
         found = _objects.get(name)
@@ -224,11 +225,22 @@ Aspect.TEMPORAL_FLOW = _builtin(
 BUILTIN_ASPECTS: Final[tuple[Aspect, ...]] = tuple(_objects.values())
 """Those of SLVMEval, in the order of the paper's tables."""
 
+Aspect.TEXT_ALIGNMENT = _builtin(
+    "text_alignment",
+    "what the text says",
+    definition="Whether the video shows what the text says: its things, their number, colours and "
+    "places, what they do, and in which order. Weigh every word of the text that says what is to "
+    "be seen. How well it is filmed is not part of this aspect.",
+    hint="A text of which a single word is false of the video counts against it.",
+    about_text=True,
+)
+"""Not one of the ten: testbeds of prompts change the text, and no video."""
+
 
 def all_aspects() -> list[Aspect]:
-    """The built-in aspects in the paper's order, then those of plugins by name."""
-    others = [name for name in registry.names(KIND) if name not in BUILTIN_ASPECTS]
-    return [*BUILTIN_ASPECTS, *map(Aspect, others)]
+    """Those of the paper in its order, the text alone, then those of plugins by name."""
+    ours = [*BUILTIN_ASPECTS, Aspect.TEXT_ALIGNMENT]
+    return [*ours, *map(Aspect, [name for name in registry.names(KIND) if name not in ours])]
 
 
 class PairKind(StrEnum):
@@ -238,6 +250,8 @@ class PairKind(StrEnum):
     PLACEBO = "placebo"
     PREFERENCE = "preference"
     """Nothing: they are two videos of one prompt, of which people prefer the first."""
+    PROMPT = "prompt"
+    """Nothing: it is the same video twice, with its own prompt and with one that is false of it."""
 
     @property
     def has_answer(self) -> bool:

@@ -26,6 +26,10 @@ Outcomes: TypeAlias = Mapping[str, Outcome[Score]]
 """By name of the sub-dimension; a metric with one value uses its own name."""
 
 
+TEXTS = frozenset({"text", "prompt", "script"})
+"""Needs that the words of a prompt fill."""
+
+
 class Level(StrEnum):
     """What a metric's elementary measurement looks at."""
 
@@ -78,6 +82,13 @@ class MetricInfo:
     """The prompt templates it sends, such as ``slvm/judge_text``."""
     calls: tuple[Calls, ...] = ()
     """What it asks chat models, where that can be said beforehand."""
+    optional_text: bool = False
+    """Whether it reads the prompt or script where there is one, though it can do without."""
+
+    @property
+    def reads_text(self) -> bool:
+        """Whether its values may depend on what the video was asked to show."""
+        return self.optional_text or not TEXTS.isdisjoint(self.needs)
 
 
 class Resources(Protocol):

@@ -15,7 +15,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
-from itertools import groupby
+from itertools import groupby, pairwise
 from types import MappingProxyType
 
 from screentest.english.chunks import Chunk, Clauses, chunks_of
@@ -61,7 +61,7 @@ def alter(captions: Sequence[str], change: WordChange, pick: Pick) -> Alteration
     choices = {
         key: options
         for key, (first, *_) in sites.items()
-        if (options := [one for one in first.instead if one not in mentioned or first.mutual])
+        if (options := [one for one in first.instead if first.mutual or one not in mentioned])
     }
     if not choices:
         return None
@@ -231,7 +231,8 @@ class _Fixed:
 
 def _is_place(word: Word, chunk: Chunk, after: Chunk | None) -> bool:
     if word.tag is Tag.DIRECTION:
-        return chunk.kind != "body"  # which hand it is, is rarely seen
+        # Which hand it is, is rarely seen.
+        return "body" not in (chunk.kind, after.kind if after is not None else "")
     if word.low in ("indoors", "outdoors"):
         return True
     # "under a tree", not "under pressure"
@@ -282,15 +283,16 @@ def _plural(word: str) -> str:
 
 _ALONE: Mapping[str, frozenset[str]] = {
     "crawl": frozenset(("climb", "creep", "kneel", "slither", "crouch", "wriggle")),
-    "dance": frozenset(("twirl", "spin", "sway", "leap", "twist", "celebrate", "jump", "hop")),
-    "skate": frozenset(("slide", "glide", "ride", "ski", "roll", "coast", "surf")),
+    "skate": frozenset(("slide", "glide", "ride", "ski", "roll", "coast", "surf", "dance")),
+    "somersault": frozenset(("jump", "leap", "flip", "tumble", "roll", "spin", "dive", "fly")),
 }
 _WITH_OBJECT: Mapping[str, frozenset[str]] = {
     "juggle": frozenset(("throw", "toss", "catch", "spin", "shuffle", "fling", "hurl")),
-    "kick": frozenset(("hit", "juggle", "strike", "push", "stamp", "knock")),
+    "kick": frozenset(("hit", "juggle", "strike", "push", "stamp", "knock", "shoot")),
     "lick": frozenset(("eat", "drink", "kiss", "taste", "nibble", "chew", "suck", "bite")),
 }
 """Each with the actions that it might be part of, or taken for."""
+_ACTORS = frozenset(("people", "animals"))
 _SAYS_LITTLE = frozenset(
     (
         *("move", "play", "perform", "practice", "practise", "use", "make", "get", "go", "come"),
@@ -309,11 +311,11 @@ def _actions(clauses: Clauses, number: int) -> Iterator[_Site]:
         verb = word.verb
         if chunk.tag is not Tag.VERB or verb is None or chunk.negated or len(chunk.words) > 1:
             continue
-        if verb.base in _SAYS_LITTLE or not any(one.animate for one in chunk.agents):
+        if verb.base in _SAYS_LITTLE or not {one.kind for one in chunk.agents} & _ACTORS:
             continue
         then = next((one for one in chunks[place + 1 :] if one.tag is not Tag.ADVERB), None)
         takes = then is not None and (then.is_noun or then.tag is Tag.PRONOUN)
-        # "walks down the road" has none; a small word after the verb may be part of it.
+        takes &= not (then is not None and then.kind == "scenes" and len(then.words) == 1)  # "home"
         table = _WITH_OBJECT if takes else _ALONE
         instead = [one for one, like in table.items() if verb.base not in (*like, one)]
         key = f"{verb.base} something" if takes else verb.base
@@ -347,7 +349,7 @@ def earlier_and_later(text: str) -> Alteration | None:
     """
     words = split_words(text)
     other = {"before": "after", "after": "before"}
-    for word, then in reversed(list(zip(words, words[1:], strict=False))):
+    for word, then in reversed(list(pairwise(words))):
         verb = lexicon().verbs.get(then.low)
         if word.low in other and verb is not None and verb.form == "ing":
             new = _cased(other[word.low], word)

@@ -18,6 +18,9 @@ from screentest.core.codec import DecodeError
 from screentest.core.outcome import Failure, Json
 from screentest.run import Record, RunReader
 
+ELSEWHERE = "_elsewhere"
+"""How the placebo of a change of prompts is called, after its name: the same two prompts beside a
+video that neither was written for."""
 HINTED = "hinted"
 """The change of a case whose judge is told what harm looks like."""
 INSTRUCTION = "painted_instruction"
@@ -103,7 +106,13 @@ class Case:
     @property
     def is_harmless(self) -> bool:
         """Whether the edit is one that nobody sees: a placebo without a message."""
-        return self.kind is PairKind.PLACEBO and self.name != INSTRUCTION
+        return self.kind is PairKind.PLACEBO and self.name != INSTRUCTION and not self.control_of
+
+    @property
+    def control_of(self) -> str:
+        """Of a placebo that belongs to one operator: its name."""
+        own = self.kind is PairKind.PLACEBO and self.name.endswith(ELSEWHERE)
+        return self.name.removesuffix(ELSEWHERE) if own else ""
 
     @property
     def cluster(self) -> str:

@@ -14,8 +14,6 @@ from screentest.core.signature import value_name
 from screentest.metrics.alignment.clipscore import Policy
 from screentest.scores.suite import read_suite
 
-_TEXTS = frozenset({"text", "prompt", "script"})
-
 
 @dataclass(frozen=True, slots=True)
 class MetricJudge:
@@ -31,8 +29,7 @@ class MetricJudge:
     def info(self) -> JudgeInfo:
         """The metric's own needs stand in the metric's signature."""
         summary = f"the better {self.output or self.metric} wins"
-        reads = bool(_TEXTS.intersection(self.declared.needs) or self.declared.prompts)
-        return JudgeInfo(summary, reads_text=reads)
+        return JudgeInfo(summary, reads_text=self.declared.reads_text)
 
     @property
     def metrics(self) -> tuple[str, ...]:
@@ -124,6 +121,7 @@ QUALITY_OF = {
     Aspect.COMPREHENSIVENESS: "text_alignment",
     Aspect.SPATIAL_RELATIONSHIP: "text_alignment",
     Aspect.TEMPORAL_FLOW: "text_alignment",
+    Aspect.TEXT_ALIGNMENT: "text_alignment",
 }
 
 

@@ -77,6 +77,8 @@ class Finding:
     @property
     def words(self) -> str:
         """The claim as a person reads it."""
+        if not self.films:  # not even one answer: no number of films would help
+            return "not tested"
         if self.claim is not Claim.CANNOT_TELL:
             return self.claim.value
         many = f"{self.more} more {self.unit}{'s are' if self.more != 1 else ' is'} needed"

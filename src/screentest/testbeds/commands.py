@@ -40,6 +40,7 @@ from screentest.testbeds.testbed import (
     Testbed,
     draw_evenly,
     find_pair,
+    of_prompts,
     pair_name,
     read_testbed,
 )
@@ -240,6 +241,7 @@ def _pair_table(pair: Pair, source: SourceFilm | None) -> Table:
         "severity": Column("severity", "Severity", show="{:g}".format),
         "clips": Column("clips", "Clips chosen"),
         "touched": Column("touched", "Clips touched", show=lambda touched: str(len(touched))),
+        "prompts": Column("prompts", "Prompts", show=_prompts),
         "recipe": Column("recipe", "Recipe"),
         "models": Column("models", "Models", show=_models),
         "intact": Column("intact", "Intact"),
@@ -253,6 +255,10 @@ def _pair_table(pair: Pair, source: SourceFilm | None) -> Table:
         [columns.get(name, Column(name)) for name in order],
         [[data[name] for name in order]],
     )
+
+
+def _prompts(prompts: dict[str, Any]) -> str:
+    return "; ".join(f"{which}: {' '.join(prompts[which])}" for which in ("true", "false"))
 
 
 def _models(models: dict[str, str]) -> str:
@@ -309,6 +315,11 @@ def verify(
     if not rebuild and (pair or sample is not None or sources is not None):
         raise BadOption("--pair, --sample and --sources say what to rebuild: add --rebuild")
     # Fail on a wrong name before any work.
+    if rebuild and of_prompts(read_testbed(folder)):
+        raise BadOption(
+            "a testbed of prompts has no videos to make again",
+            advice="Leave --rebuild out: its words are checked anyway.",
+        )
     wanted = _wanted(read_testbed(folder), pair or [], sample, seed) if rebuild else []
     with watched() as progress:
         result = verify_testbed(

@@ -158,7 +158,7 @@ def _aspects(testbed: Testbed) -> list[AspectCount]:
             AspectCount(
                 kind,
                 name,
-                harms.get(name, "") if kind is PairKind.DEGRADATION else "",
+                harms.get(name, "") if kind is not PairKind.PLACEBO else "",
                 initial,
                 initial - unfit[kind, name],
                 made[kind, name],

@@ -18,9 +18,9 @@ from screentest.testbeds.page import write_page
 from screentest.testbeds.testbed import (
     FILE,
     Pair,
-    SourceFilm,
     Testbed,
     draw_evenly,
+    of_prompts,
     read_testbed,
     write_testbed,
 )
@@ -59,8 +59,11 @@ def subset_of(testbed: Testbed, pairs: Sequence[Pair], recipe: Mapping[str, str]
     What was skipped is not part of it: the pairs were chosen from what was made.
     """
     used = {pair.source: set[str]() for pair in pairs}
+    owners = {file.path: source.id for source in testbed.sources for file in source.intact}
     for pair in pairs:
-        used[pair.source].add(pair.intact)
+        # Beside a pair of prompts may be the video of another source.
+        owner = owners[pair.intact] if pair.prompts is not None else pair.source
+        used.setdefault(owner, set()).add(pair.intact)
     sources = []
     for source in testbed.sources:
         if source.id in used:
@@ -77,13 +80,14 @@ def subset_of(testbed: Testbed, pairs: Sequence[Pair], recipe: Mapping[str, str]
     )
 
 
-def _needed(sources: Sequence[SourceFilm], pairs: Sequence[Pair]) -> Iterator[str]:
-    for source in sources:
+def _needed(testbed: Testbed) -> Iterator[str]:
+    for source in testbed.sources:
         yield source.prompt
         for file in source.intact:
             yield file.path
-            yield PurePosixPath(file.path).with_suffix(".json").as_posix()
-    yield from (pair.changed.path for pair in pairs)
+            if not of_prompts(testbed):
+                yield PurePosixPath(file.path).with_suffix(".json").as_posix()
+    yield from (pair.changed.path for pair in testbed.pairs if pair.prompts is None)
 
 
 def write_subset(folder: Path, out: Path, testbed: Testbed, *, copy: bool = False) -> None:
@@ -95,8 +99,8 @@ def write_subset(folder: Path, out: Path, testbed: Testbed, *, copy: bool = Fals
     hidden = out.parent / f".screentest-{secrets.token_hex(8)}.part"
     try:
         hidden.mkdir()
-        for path in _needed(testbed.sources, testbed.pairs):
-            _take(_existing(folder, path), hidden / path, copy)
+        for path in _needed(testbed):
+            take_file(_existing(folder, path), hidden / path, copy=copy)
         write_testbed(hidden, testbed)
         write_page(hidden, testbed)
         if out.exists():
@@ -115,7 +119,8 @@ def _existing(folder: Path, path: str) -> Path:
         raise UserError(f"{path}: {error.message}", advice=error.advice) from None
 
 
-def _take(source: Path, target: Path, copy: bool) -> None:
+def take_file(source: Path, target: Path, *, copy: bool = False) -> None:
+    """A hard link to a file, or where the disk has none, or ``copy`` says so, a copy."""
     target.parent.mkdir(parents=True, exist_ok=True)
     if not copy:
         try:

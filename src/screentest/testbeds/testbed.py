@@ -24,6 +24,8 @@ from screentest.testbeds.contract import Details, Rng
 
 SCHEMA: Final = 1
 FILE: Final = "testbed.json"
+PROMPTS: Final = "prompts"
+"""The kind of a testbed, in its recipe; one of harmed films has none."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,6 +51,17 @@ class Touched:
     degraded: Span | None = None
     """None: it is gone."""
     details: Details = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class PromptPair:
+    """Two prompts for one video; one caption is a prompt, several are a script."""
+
+    true: tuple[str, ...]
+    """Of the video that the prompt was written for."""
+    false: tuple[str, ...]
+    words: Mapping[str, str] = field(default_factory=dict)
+    """What was said → what is said instead; empty where it is another text as a whole."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,6 +91,8 @@ class Pair:
     """What the check of the finished pair measured, in the worst of its clips."""
     checked_by: str = ""
     """The version of the check, and by role the backend that it asked; "none" where it had none."""
+    prompts: PromptPair | None = None
+    """In a testbed of prompts: the video is the same twice, and the texts are the pair."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -217,6 +232,7 @@ _LONGEST: Final = 1_000_000
 def faults(testbed: Testbed) -> Iterator[str]:
     """Numbers that cannot be and names of nothing, each with its place in testbed.json."""
     sources = {source.id: source for source in testbed.sources}
+    videos = {file.path: file for source in testbed.sources for file in source.intact}
     yield from _twins("sources have the id", [source.id for source in testbed.sources])
     if not 0 <= testbed.pending < _MOST:
         yield f"pending: invalid number {testbed.pending}"
@@ -231,8 +247,12 @@ def faults(testbed: Testbed) -> Iterator[str]:
         where = f"pairs.{number}"
         if pair.source not in sources:
             yield f"{where}.source: there is no source {pair.source!r}"
+        elif pair.prompts is not None:
+            yield from _prompts(where, pair, videos)
         elif pair.intact not in {file.path for file in sources[pair.source].intact}:
             yield f"{where}.intact: {pair.intact!r} is not an intact video of its source"
+        if pair.kind is PairKind.PROMPT and pair.prompts is None:
+            yield f"{where}.prompts: there are none"
         if pair.kind is PairKind.DEGRADATION and pair.aspect is None:
             yield f"{where}.aspect: a degradation needs one"
         if pair.kind is PairKind.PREFERENCE:
@@ -247,6 +267,14 @@ def faults(testbed: Testbed) -> Iterator[str]:
                 yield f"{where}.touched.{place}.clip: invalid number {one.clip}"
             for span in filter(None, (one.intact, one.degraded)):
                 yield from _span(f"{where}.touched.{place}", span)
+
+
+def _prompts(where: str, pair: Pair, videos: Mapping[str, VideoFile]) -> Iterator[str]:
+    """Of a pair of prompts: the video is the same twice, and one of those that are listed."""
+    if pair.intact != pair.changed.path or videos.get(pair.intact) != pair.changed:
+        yield f"{where}.changed: {pair.changed.path!r} is not a video of the testbed"
+    if pair.kind not in (PairKind.PROMPT, PairKind.PLACEBO):
+        yield f"{where}.prompts: a {pair.kind.value} has none"
 
 
 def _identity(pair: Pair) -> tuple[Any, ...]:
@@ -281,7 +309,14 @@ def _video(where: str, file: VideoFile) -> Iterator[str]:
 def pair_name(pair: Pair) -> str:
     """The folder of the source and the name of the changed video."""
     path = PurePosixPath(pair.changed.path)
+    if pair.prompts is not None:  # one video in many pairs
+        return f"{pair.source}/{pair.name}"
     return f"{path.parent.name}/{path.stem}"
+
+
+def of_prompts(testbed: Testbed) -> bool:
+    """Whether it is a testbed of prompts, in which no video was made."""
+    return testbed.recipe.get("kind") == PROMPTS
 
 
 def find_pair(testbed: Testbed, wanted: str) -> Pair:

@@ -20,6 +20,7 @@ from screentest.testbeds.checks import check_pair
 from screentest.testbeds.files import file_in, is_inside, video_in
 from screentest.testbeds.intact import load_intact
 from screentest.testbeds.packets import Track, compare_tracks, read_track
+from screentest.testbeds.prompts import check_prompts
 from screentest.testbeds.testbed import (
     FILE,
     Pair,
@@ -28,6 +29,7 @@ from screentest.testbeds.testbed import (
     VideoFile,
     faults,
     load_testbed,
+    of_prompts,
     pair_name,
 )
 from screentest.video import NormalizedVideo, Supervisor, probe
@@ -60,10 +62,12 @@ def check_manifest(testbed: Testbed) -> Iterator[VerificationFinding]:
         if not is_inside(path):
             yield VerificationFinding("manifest", path, "the path leads out of the testbed")
     for source in testbed.sources:
-        yield from _of_source(source)
+        yield from _of_source(source, timed=not of_prompts(testbed))
     for pair in testbed.pairs:
         named = sources.get(pair.source)
-        if named is not None:
+        if named is not None and pair.prompts is not None:
+            yield from (_wrong(pair, what) for what in check_prompts(pair, named, testbed.seed))
+        elif named is not None:
             yield from _of_pair(pair, named)
     if testbed.pending:
         yield VerificationFinding(
@@ -75,8 +79,7 @@ def all_videos(testbed: Testbed) -> Iterator[VideoFile]:
     """Every video that is listed."""
     for source in testbed.sources:
         yield from source.intact
-    for pair in testbed.pairs:
-        yield pair.changed
+    yield from (pair.changed for pair in testbed.pairs if pair.prompts is None)
 
 
 def all_paths(testbed: Testbed) -> Iterator[str]:
@@ -88,16 +91,16 @@ def all_paths(testbed: Testbed) -> Iterator[str]:
     yield from (pair.intact for pair in testbed.pairs)
 
 
-def _of_source(source: SourceFilm) -> Iterator[VerificationFinding]:
+def _of_source(source: SourceFilm, *, timed: bool) -> Iterator[VerificationFinding]:
     def wrong(what: str) -> VerificationFinding:
         return VerificationFinding("manifest", source.id, what)
 
     try:
-        timed = Script(source.clips).timed
+        script = Script(source.clips)
     except ValueError as error:
         yield wrong(str(error))
     else:
-        if not timed:
+        if timed and not script.timed:
             yield wrong("its clips have no times")
     if not source.intact:
         yield wrong("it has no intact video")
@@ -245,6 +248,8 @@ class SourceTask:
     source: SourceFilm
     pairs: tuple[Pair, ...]
     models: tuple[ModelChoice, ...] = ()
+    made: bool = True
+    """Whether its intact videos were made by ``build``, which leaves a record beside them."""
 
 
 def source_tasks(
@@ -253,9 +258,11 @@ def source_tasks(
     """One task for each source, with the pairs made of it."""
     pairs: dict[str, list[Pair]] = {}
     for pair in testbed.pairs:
-        pairs.setdefault(pair.source, []).append(pair)
+        if pair.prompts is None:
+            pairs.setdefault(pair.source, []).append(pair)
+    made = not of_prompts(testbed)
     return [
-        SourceTask(folder, source, tuple(pairs.get(source.id, ())), tuple(models))
+        SourceTask(folder, source, tuple(pairs.get(source.id, ())), tuple(models), made)
         for source in testbed.sources
     ]
 
@@ -272,6 +279,7 @@ class _Examination:
         self._folder = task.folder
         self._source = task.source
         self._pairs = task.pairs
+        self._made = task.made
         self._models = Models(task.models)
         self._whole: set[str] = set()
         self._tracks: dict[str, Track] = {}
@@ -284,7 +292,7 @@ class _Examination:
             yield from found
             if not found:
                 self._whole.add(file.path)
-        for file in self._source.intact:
+        for file in self._source.intact if self._made else ():
             yield from self._record(file)
         for pair in self._pairs:
             if (

@@ -68,6 +68,7 @@ class Dense:
             roles=(CLIP.role,),
             shots=True,
             prompts=(TEMPLATE, ASPECTS),
+            optional_text=True,
             calls=(Calls(CLIP.role, "clip", shown.count or 1, shown.long_side or 512),),
         )
 

@@ -96,6 +96,7 @@ def _pair(
         "changedDuration": _seconds(pair.changed.duration),
         "frame": _seconds(pair.changed.duration / max(1, pair.changed.frames)),
         "recipe": pair.recipe,
+        "prompts": pair.prompts and [" ".join(pair.prompts.true), " ".join(pair.prompts.false)],
         "models": dict(pair.models),
         "checked": figures_text(pair.checks),
         "moments": [
@@ -128,6 +129,8 @@ def _label(pair: Pair) -> str:
 
 
 def _summary(pair: Pair) -> str:
+    if pair.prompts is not None:
+        return "One video, two prompts"
     try:
         summary = str(registry.entry(pair.kind.value, pair.name).info.get("summary", ""))
     except UnknownName:  # of a package that is not here

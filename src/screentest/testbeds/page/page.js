@@ -47,7 +47,7 @@ function apply() {
   const aspect = $("aspect").value, source = $("source").value;
   const wanted = $("search").value.trim().toLowerCase();
   const says = (one) => {
-    const text = [one.name, sources[one.source].id, ...one.moments.map((at) => captionOf(one, at))];
+    const text = [one.name, sources[one.source].id, ...(one.prompts ?? []), ...one.moments.map((at) => captionOf(one, at))];
     return text.join("\n").toLowerCase().includes(wanted);
   };
   shown = pairs.filter((one) =>
@@ -105,7 +105,8 @@ function open(one, at = 0) {
   moment = -1;
   const source = sources[one.source];
   $("label").textContent = kindOf(one);
-  const harm = one.kind === "placebo" ? "Placebo" : "Degraded";
+  const same = "The same video, under the false prompt";
+  const harm = one.prompts ? same : one.kind === "placebo" ? "Placebo" : "Degraded";
   $("changed-label").textContent = harm;
   const groups = Object.entries(source.groups).map(([name, value]) => `${name}: ${value}`);
   const severity = one.severity === null ? [] : [`severity ${one.severity}`];
@@ -118,7 +119,9 @@ function open(one, at = 0) {
   drawMarks();
   drawMoments();
   drawFacts();
-  $("prompt").textContent = source.captions.filter(Boolean).join(" ");
+  $("prompt").textContent = one.prompts
+    ? `True: ${one.prompts[0]}\n\nFalse: ${one.prompts[1]}`
+    : source.captions.filter(Boolean).join(" ");
   mark();
   history.replaceState(null, "", `#${encodeURIComponent(one.name)}`);
   if (one.moments.length) goTo(Math.min(at, one.moments.length - 1)); else seek(one.duration / 2);  // films tend to begin black

@@ -1,0 +1,382 @@
+"""Testbeds of prompts: the same video with its own prompt and with one that is false of it.
+
+No video is harmed or encoded, so that anything with prompts is a testbed: videos are linked into
+its folder, or copied, and known by their hash like all others. Whatever claims to read the prompt
+must prefer the true one.
+
+A text may be preferred for its own sake, whatever the video shows: the longer one, or the one that
+reads better. Therefore each pair has a control, the placebo ``NAME_elsewhere``: the same two
+prompts beside a video that neither was written for.
+"""
+
+from __future__ import annotations
+
+import re
+import secrets
+import shutil
+from collections.abc import Iterator, Mapping, Sequence
+from functools import partial
+from itertools import pairwise
+from pathlib import Path
+
+from screentest._util.atomic import storage_error, write_whole
+from screentest._util.version import VERSION
+from screentest.core.aspects import Aspect, PairKind
+from screentest.core.calls import Progress, Silent
+from screentest.core.codec import DecodeError
+from screentest.core.errors import BadOption, NoValue, UserError
+from screentest.core.item import Clip, Item
+from screentest.core.outcome import Failure, Outcome, Reason, attempt
+from screentest.core.signature import Signature
+from screentest.english import alterations
+from screentest.english.alterations import Alteration, WordChange, alter, earlier_and_later
+from screentest.english.lexicon import Tag, lexicon
+from screentest.english.tagging import tag_words
+from screentest.judges.cases import ELSEWHERE
+from screentest.testbeds.builder import BuildResult
+from screentest.testbeds.contract import Rng
+from screentest.testbeds.intact import PROMPT, VIDEOS, folder_name, video_file
+from screentest.testbeds.page import write_page
+from screentest.testbeds.subset import take_file
+from screentest.testbeds.testbed import (
+    PROMPTS,
+    SCHEMA,
+    Pair,
+    PromptPair,
+    Skip,
+    SourceFilm,
+    Testbed,
+    VideoFile,
+    load_testbed,
+    write_testbed,
+)
+from screentest.video import supervised
+
+RULES_VERSION = 1
+SWAPPED, ORDER = "swapped", "order"
+CHANGES: Mapping[str, str] = {
+    SWAPPED: "the prompt of another video of the testbed",
+    "object": "another thing",
+    "color": "another colour",
+    "number": "at least twice as many",
+    "place": "the opposite place",
+    "action": "another action",
+    ORDER: "the captions, or two events, in another order",
+}
+"""What is done to a prompt, by the name that a certificate calls it."""
+_SUFFIX = re.compile(r"\.[A-Za-z0-9]{1,8}")
+_ALIKE = 0.5
+"""Prompts that share more of their nouns, verbs and colours may both be true of one video."""
+
+
+def change_names(given: str | Sequence[str]) -> tuple[str, ...]:
+    """Changes by name: ``all``, or some, with commas."""
+    texts = [given] if isinstance(given, str) else list(given)
+    names = [part.strip() for text in texts for part in text.split(",") if part.strip()]
+    if names == ["all"]:
+        return tuple(CHANGES)
+    unknown = [name for name in names if name not in CHANGES]
+    if unknown or not names:
+        what = f"unknown change of prompts {unknown[0]!r}" if unknown else "no change is named"
+        raise BadOption(what, advice=f"Changes: {', '.join(CHANGES)}, or all.")
+    return tuple(dict.fromkeys(names))
+
+
+def captions_of(item: Item) -> tuple[str, ...]:
+    """The words of an item: its captions where it has several, else its prompt."""
+    clips = item.script.clips if item.script is not None else ()
+    captions = tuple(clip.caption.strip() for clip in clips if clip.caption.strip())
+    if len(captions) > 1:
+        return captions
+    text = item.text.strip()
+    return (text,) if text else ()
+
+
+def build_prompts(
+    items: Sequence[Item],
+    out: Path,
+    changes: Sequence[str] = tuple(CHANGES),
+    *,
+    seed: int = 7,
+    progress: Progress | None = None,
+) -> BuildResult:
+    """Make a testbed of prompts in the new folder ``out``.
+
+    Where it is there already, from the same videos and prompts, it stays as it is.
+    """
+    out = out.absolute()
+    before = _before(out)
+    out.parent.mkdir(parents=True, exist_ok=True)
+    hidden = out.parent / f".screentest-{secrets.token_hex(8)}.part"
+    try:
+        hidden.mkdir()
+        sources, lost = _sources(items, hidden, progress or Silent())
+        testbed = _testbed(sources, lost, tuple(changes), seed)
+        if before is not None:
+            if before != testbed:
+                raise BadOption(
+                    f"{out} holds another testbed of prompts", advice="Give a new folder."
+                )
+            return BuildResult(testbed, reused=len(testbed.pairs), made=0)
+        write_testbed(hidden, testbed)
+        write_page(hidden, testbed)
+        if out.exists():
+            out.rmdir()
+        hidden.rename(out)
+    except OSError as error:
+        raise storage_error(out, error) from error
+    finally:
+        shutil.rmtree(hidden, ignore_errors=True)
+    return BuildResult(testbed, reused=0, made=len(testbed.pairs))
+
+
+def _before(out: Path) -> Testbed | None:
+    """The testbed that is there already; raises BadOption where anything else is."""
+    if not out.exists() or (out.is_dir() and not any(out.iterdir())):
+        return None
+    try:
+        found = load_testbed(out)
+    except (UserError, DecodeError):
+        found = None
+    if found is None or found.recipe.get("kind") != PROMPTS:
+        raise BadOption(f"{out} exists and is not empty", advice="Give a new folder.")
+    return found
+
+
+# Sources: videos in the folder, known by their hash.
+
+
+def _sources(
+    items: Sequence[Item], folder: Path, progress: Progress
+) -> tuple[list[SourceFilm], dict[str, Failure]]:
+    placed: dict[str, Path] = {}
+    lost: dict[str, Failure] = {}
+    for item in items:
+        found = attempt(partial(_placed, item, folder))
+        if found.failure is not None:
+            lost[item.id] = found.failure
+        else:
+            placed[item.id] = found.unwrap()
+    progress.begin("examining", float(len(placed)), "videos")
+    videos: dict[str, Outcome[VideoFile]] = {}
+    for name, path in placed.items():
+        videos[name] = supervised(video_file, path, folder)  # a video may be anybody's
+        progress.advance(1)
+    sources = []
+    for item in items:
+        outcome = videos.get(item.id)
+        if outcome is None:
+            continue
+        if outcome.failure is not None:
+            lost[item.id] = outcome.failure
+            shutil.rmtree(placed[item.id].parent)
+            continue
+        sources.append(_source(item, outcome.unwrap(), placed[item.id].parent, folder))
+    return sources, lost
+
+
+def _placed(item: Item, folder: Path) -> Path:
+    """The video of an item in the folder of the testbed; NoValue where it has none, or no words."""
+    if not captions_of(item):
+        raise NoValue(Reason.NOT_APPLICABLE, "it has no prompt", advice="Give its row a prompt.")
+    if not item.video.is_file():
+        raise NoValue(Reason.MISSING_FILE, f"{item.video.name} is not there, or not a plain file")
+    suffix = item.video.suffix if _SUFFIX.fullmatch(item.video.suffix) else ""
+    target = folder / VIDEOS / folder_name(item.id) / f"video{suffix}"
+    take_file(item.video, target)
+    return target
+
+
+def _source(item: Item, file: VideoFile, place: Path, folder: Path) -> SourceFilm:
+    captions = captions_of(item)
+    write_whole(place / PROMPT, f"{' '.join(captions)}\n")
+    return SourceFilm(
+        id=item.id,
+        video=item.video.name,
+        sha256=file.sha256,
+        folder=place.relative_to(folder).as_posix(),
+        prompt=(place / PROMPT).relative_to(folder).as_posix(),
+        clips=tuple(Clip(caption) for caption in captions),
+        intact=(file,),
+        groups=item.groups,
+    )
+
+
+# Pairs: two prompts for one video, each with its control.
+
+
+def _testbed(
+    sources: Sequence[SourceFilm], lost: Mapping[str, Failure], changes: Sequence[str], seed: int
+) -> Testbed:
+    texts = _Texts(sources, seed)
+    pairs: list[Pair] = []
+    skips = [
+        Skip(name, PairKind.PROMPT, change, failure, Aspect.TEXT_ALIGNMENT)
+        for name, failure in lost.items()
+        for change in changes
+    ]
+    for source in sources:
+        for change in changes:
+            found = attempt(partial(texts.changed, source, change))
+            made = [_pair(source, PairKind.PROMPT, change, source.intact[0], found)]
+            if found.ok:
+                other = attempt(partial(texts.elsewhere, source, change, found.unwrap()))
+                file = other.value.intact[0] if other.value is not None else source.intact[0]
+                both = found if other.failure is None else Outcome(failure=other.failure)
+                made.append(_pair(source, PairKind.PLACEBO, f"{change}{ELSEWHERE}", file, both))
+            pairs += [one for one in made if isinstance(one, Pair)]
+            skips += [one for one in made if isinstance(one, Skip)]
+    recipe = {"kind": PROMPTS, "operators": " ".join(changes), "captions": str(_signature(""))}
+    return Testbed(SCHEMA, VERSION, seed, recipe, tuple(sources), tuple(pairs), tuple(skips))
+
+
+def _pair(
+    source: SourceFilm,
+    kind: PairKind,
+    name: str,
+    file: VideoFile,
+    prompts: Outcome[PromptPair],
+) -> Pair | Skip:
+    aspect = Aspect.TEXT_ALIGNMENT
+    if prompts.failure is not None:
+        return Skip(source.id, kind, name, prompts.failure, aspect)
+    recipe = str(_signature(name.removesuffix(ELSEWHERE)))
+    return Pair(
+        source.id, kind, name, file.path, file, recipe, aspect=aspect, prompts=prompts.unwrap()
+    )
+
+
+def _signature(change: str) -> Signature:
+    """What the words of a pair depend on, the seed apart."""
+    name = f"prompt_{change}" if change else "prompts"
+    return Signature.of(
+        name, version=RULES_VERSION, english=alterations.VERSION, lexicon=lexicon().digest
+    )
+
+
+def _captions(source: SourceFilm) -> tuple[str, ...]:
+    return tuple(clip.caption for clip in source.clips)
+
+
+class _Texts:
+    """The prompts of a testbed, and which of them have to do with each other."""
+
+    def __init__(self, sources: Sequence[SourceFilm], seed: int) -> None:
+        self._sources = sorted(sources, key=lambda source: source.id)
+        self._words = {source.id: _content(_captions(source)) for source in sources}
+        self._seed = seed
+
+    def changed(self, source: SourceFilm, change: str) -> PromptPair:
+        """The true and the false prompt; raises NoValue where there is no false one."""
+        if change != SWAPPED:
+            return changed_prompt(_captions(source), source.id, change, self._seed)
+        other = self._other(source, change, ())
+        if other is None:
+            raise NoValue(
+                Reason.NOT_APPLICABLE, "no other video has a prompt that is about something else"
+            )
+        return PromptPair(_captions(source), _captions(other))
+
+    def elsewhere(self, source: SourceFilm, change: str, prompts: PromptPair) -> SourceFilm:
+        """A video that neither prompt was written for."""
+        own = [one for one in self._sources if _captions(one) == prompts.false]
+        other = self._other(source, f"{change}{ELSEWHERE}", own)
+        if other is None:
+            raise NoValue(
+                Reason.NOT_APPLICABLE, "no other video is about something else than both prompts"
+            )
+        return other
+
+    def _other(
+        self, source: SourceFilm, purpose: str, besides: Sequence[SourceFilm]
+    ) -> SourceFilm | None:
+        rng = Rng.of(PROMPTS, self._seed, source.id, purpose)
+        for other in rng.shuffled(self._sources):
+            if all(self._unlike(one, other) for one in (source, *besides)):
+                return other
+        return None
+
+    def _unlike(self, one: SourceFilm, other: SourceFilm) -> bool:
+        ours, theirs = self._words[one.id], self._words[other.id]
+        least = min(len(ours), len(theirs))
+        shared = len(ours & theirs)
+        return one.sha256 != other.sha256 and least > 0 and shared <= _ALIKE * least
+
+
+def _content(captions: Sequence[str]) -> frozenset[str]:
+    """What a text is about: its nouns, verbs and colours, in one form each."""
+    found = set()
+    for caption in captions:
+        for word in tag_words(caption):
+            if word.tag in (Tag.NOUN, Tag.COLOUR):
+                found.add(lexicon().singular(word.low))
+            elif word.tag is Tag.VERB and word.verb is not None:
+                found.add(word.verb.base)
+    return frozenset(found)
+
+
+def changed_prompt(captions: Sequence[str], source: str, change: str, seed: int) -> PromptPair:
+    """A prompt and what becomes of it; NoValue where it has no word that could be changed.
+
+    It depends on the words, the id of the source and the seed alone: not on the other sources.
+    """
+    rng = Rng.of(PROMPTS, seed, source, change)
+    if change == ORDER:
+        found = _reordered(captions, rng)
+    else:
+        found = alter(captions, WordChange(change), lambda words: rng.pick(words, *words))
+    if found is None:
+        raise NoValue(Reason.NOT_APPLICABLE, _MISSING[change])
+    return PromptPair(tuple(captions), found.captions, dict(found.words))
+
+
+_MISSING: Mapping[str, str] = {
+    "object": "the prompt names no thing that another kind of thing could stand for",
+    "color": "the prompt gives nothing one of the basic colours",
+    "number": "the prompt has no number, from two to six, of things",
+    "place": "the prompt has no left or right, above or below, inside or outside",
+    "action": "the prompt has no action of a person or an animal that another could stand for",
+    ORDER: "the prompt has neither several captions nor events before or after one another",
+}
+
+
+def _reordered(captions: Sequence[str], rng: Rng) -> Alteration | None:
+    """No caption where it was, nor after the one it came after; None where that cannot be."""
+    if len(captions) == 1:
+        return earlier_and_later(captions[0])
+    if len(set(captions)) < 2:
+        return None
+    followed = set(pairwise(captions))
+    best: tuple[int, tuple[str, ...]] | None = None
+    for turn in range(64):
+        order = tuple(rng.shuffled(captions, turn))
+        kept = sum(one == two for one, two in zip(captions, order, strict=True))
+        kept += sum(both in followed for both in pairwise(order))
+        if order != tuple(captions) and (best is None or kept < best[0]):
+            best = kept, order
+        if best is not None and not best[0]:
+            break
+    return None if best is None else Alteration(best[1], {})
+
+
+# Verify: whether the words are what the rules make of them.
+
+
+def check_prompts(pair: Pair, source: SourceFilm, seed: int) -> Iterator[str]:
+    """What is wrong with the two prompts of a pair."""
+    prompts = pair.prompts
+    assert prompts is not None
+    change = pair.name.removesuffix(ELSEWHERE) if pair.kind is PairKind.PLACEBO else pair.name
+    own = pair.intact in {file.path for file in source.intact}
+    if own != (pair.kind is PairKind.PROMPT):
+        yield "the video is its own" if own else "the video is that of another source"
+    if prompts.true != _captions(source):
+        yield "the true prompt is not that of its source"
+    if prompts.true == prompts.false:
+        yield "both prompts are the same"
+    if change not in CHANGES:
+        yield f"there is no change of prompts called {change}"
+    elif change != SWAPPED and pair.recipe == str(_signature(change)):
+        again = attempt(partial(changed_prompt, _captions(source), source.id, change, seed))
+        if again.value != prompts:
+            yield "the false prompt is not what the rules make of the true one"
