@@ -83,9 +83,8 @@ def matches(score: Callable[[int], float]) -> Callable[[Asked], dict[str, Any]]:
         assert asked.schema is not None
         names = asked.fields
         return {
-            name: {"reason": "read", "present": value > 0, "score": value}
+            name: {"reason": "read", "score": f"{score(int(name.removeprefix('item_'))):g}"}
             for name in names
-            for value in [score(int(name.removeprefix("item_")))]
         }
 
     return reply

@@ -12,6 +12,7 @@ import pytest
 from screentest.core import Item, ManifestError, Reason
 from screentest.suites.univ.checklist import ChecklistEntry, read_checklist
 from screentest.suites.univ.requests import SAMPLING
+from screentest.suites.univ.schema import match_form
 from screentest.suites.univ.text_task import add_up
 from screentest.suites.univ.vocabulary import ALL_SUBDIMENSIONS, Dimension
 from screentest.testing.chat_answers import Answer
@@ -86,7 +87,7 @@ def test_adding_up_by_hand() -> None:
 
 
 def test_an_imputed_camera_would_leave_the_average_as_it_is() -> None:
-    """The published V2T rows have the mean of seven in the camera's place: so has ours none."""
+    """Putting the mean of seven in the camera's place changes nothing, so ours has none."""
     seven = [one for one in Dimension if one is not Dimension.CAMERA]
     abouts = ["subject", "background_scene", "action_event", "colour_hue", "lighting_effect"]
     abouts += ["style_kind", "position_camera"]
@@ -116,7 +117,8 @@ def test_end_to_end(item: Item, truth: Path) -> None:
         failure = found[name].failure
         assert failure is not None
         assert failure.reason is Reason.NOT_APPLICABLE
-    assert len(found) == 1 + 8 + len(ALL_SUBDIMENSIONS) + 1
+    assert len(found) == 2 + 8 + len(ALL_SUBDIMENSIONS) + 1
+    assert found["coverage"].unwrap().value == 1
 
 
 def test_our_own_description_measures_the_camera_too(item: Item, tmp_path: Path) -> None:
@@ -136,19 +138,27 @@ def test_our_own_description_measures_the_camera_too(item: Item, tmp_path: Path)
     assert [float(p.span.end) for p in found["average"].unwrap().curve] == [1, 2]
 
 
-@pytest.mark.parametrize(
-    "bad",
-    [
-        {"present": True, "score": 0.7},
-        {"present": False, "score": 1.0},
-        {"present": True, "score": 0.0},
-        {"present": "yes", "score": 2},
-        None,
-    ],
-)
-def test_one_bad_match_and_there_is_no_score(bad: Any, item: Item, truth: Path) -> None:
+BAD: list[Any] = [
+    {"score": 0.7},
+    {"score": "0.75"},
+    {"score": True},
+    {"score": "2"},
+    {"reason": "  "},
+    {"reason": "I'm sorry, I can't help with that."},
+    {"score": None},
+    None,
+]
+
+
+@pytest.mark.parametrize("bad", BAD)
+def test_a_bad_item_is_asked_again_alone(bad: Any, item: Item, truth: Path) -> None:
+    asked_about: list[int] = []
+
     def reply(asked: Any) -> Any:
         good = matches(lambda n: 1.0)(asked)
+        asked_about.append(len(good))
+        if len(good) == 1:
+            return {"item_1": {"reason": "seen now", "score": "0.5"}}
         if bad is None:
             del good["item_7"]
         else:
@@ -157,9 +167,66 @@ def test_one_bad_match_and_there_is_no_score(bad: Any, item: Item, truth: Path) 
 
     with answering(match=reply) as server:
         found = measured(f"univ_v2t:truth={truth}", item, server)
+    assert asked_about == [16, 1]
+    scores = [1.0] * 16
+    scores[6] = 0.5
+    expected = add_up(read_checklist(TRUTH), scores)
+    assert found["average"].unwrap().value == pytest.approx(expected.average)
+    assert found["coverage"].unwrap().value == 1
+
+
+def test_an_item_that_is_bad_twice_is_left_out_and_counted(item: Item, truth: Path) -> None:
+    def reply(asked: Any) -> Any:
+        return {
+            name: one | ({"score": "0.75"} if len(asked.fields) == 1 or name == "item_7" else {})
+            for name, one in matches(lambda n: 1.0)(asked).items()
+        }
+
+    with answering(match=reply) as server:
+        found = measured(f"univ_v2t:truth={truth}", item, server)
+    assert found["coverage"].unwrap().value == pytest.approx(15 / 16)
+    average = found["average"].unwrap()
+    assert average.value == 1.0
+    assert average.details["unanswered"] == 1
+    items = average.details["items"]
+    assert isinstance(items, list)
+    assert items[6] == {
+        "about": "colour_hue",
+        "item": "warm",
+        "score": None,
+        "problem": "Input should be '1', '0.5' or '0'",
+    }
+
+
+def test_answers_as_the_published_template_has_them(item: Item, truth: Path) -> None:
+    def reply(asked: Any) -> Any:
+        said = {"item": "x", "is_present": "True", "score": 1, "reasoning": "it says so"}
+        return dict.fromkeys(asked.fields, said) | {"item_99": said}
+
+    with answering(match=reply) as server:
+        found = measured(f"univ_v2t:truth={truth}", item, server)
+        assert len(server.asked) == 1
+    assert found["average"].unwrap().value == 1.0
+
+
+def test_more_bad_than_good_is_no_score(item: Item, truth: Path) -> None:
+    def reply(asked: Any) -> Any:
+        return {name: {"reason": "read", "score": "0.7"} for name in asked.fields}
+
+    with answering(match=reply) as server:
+        found = measured(f"univ_v2t:truth={truth}", item, server)
+        # Once for all, once more for all: each is bad.
+        assert len(server.asked) == 2
     reasons = {outcome.failure.reason for outcome in found.values() if outcome.failure}
     assert reasons == {Reason.UNPARSABLE}
-    assert len([o for o in found.values() if o.ok]) == 0
+    assert not any(outcome.ok for outcome in found.values())
+
+
+def test_the_schema_allows_three_scores_and_asks_for_nothing_else() -> None:
+    fields = match_form(2).model_json_schema()["$defs"]["Match"]
+    assert fields["properties"]["score"]["enum"] == ["1", "0.5", "0"]
+    assert fields["required"] == ["reason", "score"]
+    assert match_form(2).model_json_schema()["required"] == ["item_1", "item_2"]
 
 
 def test_refusals_and_unknown_items(item: Item, truth: Path) -> None:

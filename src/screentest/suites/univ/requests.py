@@ -29,10 +29,11 @@ def request(
     slots: Mapping[str, Slot],
     form: type[BaseModel] | None,
     use: str,
+    repeat: int = 0,
 ) -> ChatRequest:
     """A request with its slots filled, sampled as the paper's judge."""
     query = Query(template, form, use=use, sampling=SAMPLING)
-    return query.request(resources.prompts, slots)
+    return query.request(resources.prompts, slots, repeat=repeat)
 
 
 _RATES = ((10, Fraction(4)), (15, Fraction(2)), (90, Fraction(1)), (300, Fraction(1, 2)))

@@ -8,12 +8,24 @@ nothing is made up for it. Lists are in order of time: a second entry is what it
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 from enum import StrEnum
 from functools import cache
-from typing import Annotated, Any, TypeAlias
+from typing import Annotated, Any, Literal, TypeAlias
 
-from pydantic import BaseModel, ConfigDict, Field, create_model, model_validator
+from pydantic import (
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    ValidationError,
+    ValidatorFunctionWrapHandler,
+    WrapValidator,
+    create_model,
+    model_validator,
+)
 
+from screentest.core import NoValue
 from screentest.models.forms import Grounds
 from screentest.suites.univ import vocabulary as words
 from screentest.suites.univ.vocabulary import Dimension
@@ -279,20 +291,70 @@ class Scripted(_Form):
     script: Annotated[str, Field(min_length=1)]
 
 
+_SCORES = {"0": "0", "0.0": "0", "0.5": "0.5", ".5": "0.5", "1": "1", "1.0": "1"}
+
+
+def _score(written: object) -> object:
+    """A score as a number, too: judges write 0.5 where "0.5" is asked for."""
+    if isinstance(written, bool):
+        return written
+    return _SCORES.get(str(written).strip(), written)
+
+
 class Match(_Form):
     """Whether one item of a checklist is in a caption."""
 
     reason: Grounds
-    present: bool
-    score: Annotated[float, Field(ge=0, le=1, allow_inf_nan=False)]
+    score: Annotated[Literal["1", "0.5", "0"], BeforeValidator(_score)]
 
-    @model_validator(mode="after")
-    def _score_follows(self) -> Match:
-        if self.score not in (0.0, 0.5, 1.0):
-            raise ValueError("score is 0, 0.5 or 1")
-        if self.present != (self.score > 0):
-            raise ValueError("what is absent has score 0, what is present 0.5 or 1")
-        return self
+    @model_validator(mode="before")
+    @classmethod
+    def _published_names(cls, given: Any) -> Any:
+        """The published template says ``reasoning`` and ``is_present``, which the score tells."""
+        if not isinstance(given, dict):
+            return given
+        known = {"reasoning": "reason", "is_present": "", "present": "", "item": ""}
+        return {known.get(k, k): value for k, value in given.items() if known.get(k, k)}
+
+    @property
+    def points(self) -> float:
+        """The score as a number."""
+        return float(self.score)
+
+    @property
+    def present(self) -> bool:
+        """Whether the caption says anything of it."""
+        return self.points > 0
+
+
+@dataclass(frozen=True, slots=True)
+class Unread:
+    """An item whose answer cannot be read, with what is wrong."""
+
+    problem: str
+
+
+def _or_unread(given: Any, read: ValidatorFunctionWrapHandler) -> Any:
+    """One answer that cannot be read costs that item, not all others of its batch."""
+    try:
+        return read(given)
+    except (ValidationError, ValueError) as error:
+        problems = error.errors() if isinstance(error, ValidationError) else []
+        return Unread(str(problems[0]["msg"]) if problems else str(error))
+    except NoValue as error:
+        return Unread(error.message)
+
+
+class _Matches(_Form):
+    """The form of a batch: every item under its name."""
+
+    @model_validator(mode="before")
+    @classmethod
+    def _all_items(cls, given: Any) -> Any:
+        """An item that is left out is one without an answer; what was not asked for goes."""
+        if not isinstance(given, dict) or not given.keys() & cls.model_fields.keys():
+            return given
+        return {name: given.get(name) for name in cls.model_fields}
 
 
 def item_name(number: int) -> str:
@@ -302,6 +364,7 @@ def item_name(number: int) -> str:
 
 @cache
 def match_form(count: int) -> type[BaseModel]:
-    """A form with one Match for each of ``count`` items, so that none can be left out."""
-    fields: dict[str, Any] = {item_name(number): (Match, ...) for number in range(1, count + 1)}
-    return create_model(f"Matches{count}", __config__=ConfigDict(extra="forbid"), **fields)
+    """A form with one Match for each of ``count`` items; what cannot be read of one is Unread."""
+    kind = Annotated[Match, WrapValidator(_or_unread)]
+    fields: dict[str, Any] = {item_name(number): (kind, ...) for number in range(1, count + 1)}
+    return create_model(f"Matches{count}", __base__=_Matches, **fields)

@@ -1,7 +1,9 @@
 """V2T: how much of what a video holds does a model's caption say?
 
 The item's text is the caption under test. The ground truth is a file or folder of checklists;
-a judge says of each entry whether the caption has it: 1, 0.5 or 0, with a reason.
+a judge says of each entry whether the caption has it: 1, 0.5 or 0, with a reason. An entry whose
+answer cannot be read is asked about once more, alone; one that has none then is left out and
+counted.
 """
 
 from __future__ import annotations
@@ -25,7 +27,7 @@ from screentest.suites.univ.checklist import ChecklistEntry, read_checklist
 from screentest.suites.univ.data import Truth, read_truth
 from screentest.suites.univ.pieces import UnivTask
 from screentest.suites.univ.requests import AT_ONCE, JUDGE, request
-from screentest.suites.univ.schema import Match, match_form
+from screentest.suites.univ.schema import Match, Unread, match_form
 from screentest.suites.univ.vocabulary import (
     ALL_SUBDIMENSIONS,
     ATMOSPHERE,
@@ -34,7 +36,7 @@ from screentest.suites.univ.vocabulary import (
     Dimension,
 )
 
-AVERAGE = "average"
+AVERAGE, COVERAGE = "average", "coverage"
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,8 +58,7 @@ def add_up(entries: Sequence[ChecklistEntry], scores: Sequence[float]) -> Levels
 
     A sub-dimension is the mean of its items; a dimension the unweighted mean of its sub-dimensions;
     the average that of the dimensions. The released code has no such step, so this one is ours.
-    What has no item has no value: the published table fills its camera column with the mean of the
-    other seven, which leaves the average what it is here.
+    What has no item has no value, and does not enter the average.
     """
     grouped: dict[str, list[float]] = {}
     for entry, score in zip(entries, scores, strict=True):
@@ -72,28 +73,29 @@ def add_up(entries: Sequence[ChecklistEntry], scores: Sequence[float]) -> Levels
     return Levels(by_about, dimensions, average)
 
 
-def outcomes_of(entries: Sequence[ChecklistEntry], matches: Sequence[Match]) -> Outcomes:
-    """Every output of the metric."""
-    levels = add_up(entries, [match.score for match in matches])
-    listed: list[Json] = [
-        {
-            "about": entry.about,
-            "item": entry.text,
-            "present": match.present,
-            "score": match.score,
-            "reason": match.reason,
-        }
-        for entry, match in zip(entries, matches, strict=True)
-    ]
+def outcomes_of(entries: Sequence[ChecklistEntry], matches: Sequence[Match | Unread]) -> Outcomes:
+    """Every output of the metric; NoValue where fewer than half of the entries have an answer."""
+    pairs = list(zip(entries, matches, strict=True))
+    answered = [(entry, match) for entry, match in pairs if isinstance(match, Match)]
+    if 2 * len(answered) < len(pairs):
+        lost = next(match.problem for match in matches if isinstance(match, Unread))
+        raise NoValue(
+            Reason.UNPARSABLE,
+            f"only {len(answered)} of {len(pairs)} items have an answer; of the first: {lost}",
+        )
+    kept = [entry for entry, _ in answered]
+    levels = add_up(kept, [match.points for _, match in answered])
     details: dict[str, Json] = {
-        "items": listed,
+        "items": [_evidence(entry, match) for entry, match in pairs],
+        "unanswered": len(pairs) - len(answered),
         "dimensions": {"had": len(levels.dimensions), "of": len(Dimension)},
     }
-    curve = _curve(entries, matches)
+    curve = _curve(kept, [match for _, match in answered])
     found: dict[str, Outcome[Score]] = {
         AVERAGE: _none("no item counts in any dimension")
         if levels.average is None
-        else Outcome.of(Score(levels.average, curve, details))
+        else Outcome.of(Score(levels.average, curve, details)),
+        COVERAGE: Outcome.of(Score(len(answered) / len(pairs))),
     }
     for dimension in Dimension:
         if dimension in levels.dimensions:
@@ -101,6 +103,8 @@ def outcomes_of(entries: Sequence[ChecklistEntry], matches: Sequence[Match]) -> 
         else:
             found[dimension.value] = _none(
                 f"the ground truth has no item about {dimension.value}, and none is made up"
+                if all(entry.dimension is not dimension for entry in entries)
+                else f"no item about {dimension.value} has an answer"
             )
     for about in (*ALL_SUBDIMENSIONS, ATMOSPHERE):
         found[about] = (
@@ -111,12 +115,19 @@ def outcomes_of(entries: Sequence[ChecklistEntry], matches: Sequence[Match]) -> 
     return found
 
 
+def _evidence(entry: ChecklistEntry, match: Match | Unread) -> Json:
+    about: dict[str, Json] = {"about": entry.about, "item": entry.text}
+    if isinstance(match, Unread):
+        return about | {"score": None, "problem": match.problem}
+    return about | {"present": match.present, "score": match.points, "reason": match.reason}
+
+
 def _curve(entries: Sequence[ChecklistEntry], matches: Sequence[Match]) -> tuple[Point, ...]:
     """Shot by shot, where the ground truth knows when a thing is seen."""
     shots: dict[Span, list[float]] = {}
     for entry, match in zip(entries, matches, strict=True):
         if entry.span is not None:
-            shots.setdefault(entry.span, []).append(match.score)
+            shots.setdefault(entry.span, []).append(match.points)
     return tuple(
         Point(span, _mean(shots[span]), f"{len(shots[span])} items")
         for span in sorted(shots, key=lambda one: (one.start, one.end))
@@ -138,6 +149,7 @@ def _none(why: str) -> Outcome[Score]:
 TEMPLATE = "univ/match"
 OUTPUTS = {
     AVERAGE: OutputInfo("the mean of the dimensions that have items"),
+    COVERAGE: OutputInfo("share of the items that have an answer"),
     **{dimension.value: OutputInfo(TITLES[dimension]) for dimension in Dimension},
     **{
         name: OutputInfo(f"{TITLES[OWNER[name]]}: {name.partition('_')[2].replace('_', ' ')}")
@@ -150,7 +162,7 @@ OUTPUTS = {
 @register(
     "metric",
     "univ_v2t",
-    version=1,
+    version=2,
     summary="how much of the video does the caption say?",
     neutral=("truth",),  # its content is in the signature, not where it lies
 )
@@ -206,26 +218,47 @@ class Comparing:
     consumers: Sequence[Consumer] = ()
 
     def finish(self) -> Outcomes:
-        """Ask about every entry; one that has no answer leaves the caption without a score."""
-        answers = send(self.resources.role(JUDGE), self.requests(), together=AT_ONCE)
-        matches: list[Match] = []
-        for answer in answers:
-            form = answer.unwrap()
-            matches += [getattr(form, name) for name in type(form).model_fields]
+        """Ask about every entry, and once more about those whose answers cannot be read."""
+        matches = self._ask(self.entries)
+        lost = [at for at, match in enumerate(matches) if isinstance(match, Unread)]
+        if lost:
+            for at, match in zip(lost, self._ask_again(lost), strict=True):
+                matches[at] = match if isinstance(match, Match) else matches[at]
         return outcomes_of(self.entries, matches)
 
-    def requests(self) -> list[ChatRequest]:
-        """One question per batch."""
+    def _ask(self, entries: Sequence[ChecklistEntry], repeat: int = 0) -> list[Match | Unread]:
+        requests = self.requests(entries, repeat)
+        answers = send(self.resources.role(JUDGE), requests, together=AT_ONCE)
+        return [
+            getattr(form, name)
+            for form in (answer.unwrap() for answer in answers)
+            for name in type(form).model_fields
+        ]
+
+    def _ask_again(self, places: Sequence[int]) -> list[Match | Unread]:
+        """About some entries alone. A service that fails is tried again at the next start."""
+        try:
+            return self._ask([self.entries[at] for at in places], repeat=1)
+        except NoValue as error:
+            if error.reason.transient:
+                raise
+            return [Unread(error.message)] * len(places)
+
+    def requests(
+        self, entries: Sequence[ChecklistEntry] | None = None, repeat: int = 0
+    ) -> list[ChatRequest]:
+        """One question per batch of some entries, or of all."""
+        asked = self.entries if entries is None else entries
         found = []
-        for first in range(0, len(self.entries), self.batch):
-            some = self.entries[first : first + self.batch]
+        for first in range(0, len(asked), self.batch):
+            some = asked[first : first + self.batch]
             items: list[Slot] = [
                 {"number": number, "about": Trusted(entry.about), "text": entry.text}
                 for number, entry in enumerate(some, start=1)
             ]
             slots: dict[str, Slot] = {"caption": self.caption, "items": items}
             use, form = UnivTask.V2T.use("match"), match_form(len(some))
-            found.append(request(self.resources, TEMPLATE, slots, form, use))
+            found.append(request(self.resources, TEMPLATE, slots, form, use, repeat))
         return found
 
 
