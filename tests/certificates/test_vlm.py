@@ -16,6 +16,7 @@ from pathlib import Path
 import pytest
 
 from screentest.core import BUILTIN_ASPECTS, Aspect, Choice, Reason, Verdict
+from screentest.judges.cases import strongest
 from screentest.models import ModelChoice
 from screentest.run import RunReader
 from screentest.testing.chat_answers import Answer, Asked, plausible
@@ -139,6 +140,7 @@ def test_descriptions_are_asked_once_per_video_of_another_model(
         given = replace(settings(captioner), models=tuple(models))
         (certificate,) = certified(tmp_path / "run", plan, given, workers=2).certificates
     assert certificate.overall.unwrap().coverage == 1.0
+    assert sum(one.pairs for one in certificate.frames.values()) == len(strongest(plan.cases))
     assert {one.body["model"] for one in captioner.asked} == {"eyes"}
     assert {one.body["model"] for one in comparer.asked} == {"reader"}
     # One description per video and aspect, though two workers judge in two orders. Films that

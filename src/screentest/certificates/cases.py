@@ -114,6 +114,7 @@ def _case(folder: Path, name: str, source: SourceFilm, pair: Pair, aspect: Aspec
         clips=pair.clips,
         category=source.groups.get("category", ""),
         failure=next((place.failure for place in places if place.failure is not None), None),
+        harmed=tuple((one.intact, one.degraded) for one in pair.touched),
     )
 
 

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from decimal import Decimal
 
+from screentest.certificates.frames import InFrames, frames_words
 from screentest.certificates.raters import PeopleResult, people_words
 from screentest.core import Aspect, Outcome, Reason
 from screentest.judges.cases import ELSEWHERE, HINTED, INSTRUCTION
@@ -210,6 +211,8 @@ class Certificate:
     """The backend that answered for each role: `clipscore` on another is another judge."""
     people: tuple[PeopleResult, ...] = ()
     """By aspect, where the pairs are people's and not a testbed's."""
+    frames: Mapping[Aspect, InFrames] = field(default_factory=dict)
+    """By aspect, of a judge that says which frames it was shown."""
     remarks: tuple[str, ...] = ()
     """What there is to know of scores from elsewhere: those that did not join."""
 
@@ -307,6 +310,7 @@ def facts(certificate: Certificate) -> Iterator[tuple[str, str]]:
             f"{percent(order.consistent_share)}% of pairs judged alike in both orders; "
             f"{percent(order.first_share)}% of answers for the first video",
         )
+    yield from frames_words(certificate.frames)
     yield "With duration", _duration(certificate)
     # With few durations the bins are of a few films, and their ρ is that of chance.
     bins = certificate.trend.value

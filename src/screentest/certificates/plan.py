@@ -29,6 +29,7 @@ from screentest.certificates.accuracy import (
 )
 from screentest.certificates.cases import answerable
 from screentest.certificates.certificate import Certificate, Cost, PromptResult
+from screentest.certificates.frames import frames_results
 from screentest.core.aspects import Aspect, PairKind, all_aspects
 from screentest.core.calls import Progress
 from screentest.core.codec import from_object, to_json
@@ -175,6 +176,7 @@ def make_certificate(
         else {},
         operators=operator_results(top, findings),
         models=models_of(run, judge),
+        frames=frames_results(top),
     )
 
 

@@ -6,6 +6,7 @@ import math
 from dataclasses import dataclass
 from enum import StrEnum
 
+from screentest.core.item import Time
 from screentest.core.outcome import Point
 
 
@@ -26,6 +27,21 @@ _FLIPPED = {Choice.FIRST: Choice.SECOND, Choice.SECOND: Choice.FIRST, Choice.TIE
 
 
 @dataclass(frozen=True, slots=True)
+class Shown:
+    """When the frames of both videos are on the screen that a judge was shown."""
+
+    first: tuple[Time, ...]
+    second: tuple[Time, ...]
+    same: bool = False
+    """Whether both rows of pictures are the same to the byte: then nothing can be told."""
+
+    @property
+    def flipped(self) -> Shown:
+        """The same with the videos named in the other order."""
+        return Shown(self.second, self.first, self.same)
+
+
+@dataclass(frozen=True, slots=True)
 class Verdict:
     """A choice, the scores behind it where the judge has any, and its evidence."""
 
@@ -36,6 +52,8 @@ class Verdict:
     evidence_first: tuple[Point, ...] = ()
     """The seconds of the first video that decided, with a word on each."""
     evidence_second: tuple[Point, ...] = ()
+    shown: Shown | None = None
+    """Of a judge that goes by some of the frames."""
 
     def __post_init__(self) -> None:
         # A judge of somebody else's may say "second" in plain text, or nonsense: not kept.
@@ -54,6 +72,7 @@ class Verdict:
             self.rationale,
             self.evidence_second,
             self.evidence_first,
+            None if self.shown is None else self.shown.flipped,
         )
 
 

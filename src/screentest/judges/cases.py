@@ -13,7 +13,7 @@ from enum import StrEnum
 from types import NoneType
 from typing import Any, Final
 
-from screentest.core import Aspect, Choice, Item, Outcome, PairKind, Question, Verdict
+from screentest.core import Aspect, Choice, Item, Outcome, PairKind, Question, Span, Verdict
 from screentest.core.codec import DecodeError
 from screentest.core.outcome import Failure, Json
 from screentest.run import Record, RunReader
@@ -61,6 +61,9 @@ class Case:
     """Whether people's filter kept the pair; None where nobody filtered."""
     failure: Failure | None = None
     """Why it cannot be judged: a video is not the one that its testbed lists."""
+    harmed: tuple[tuple[Span, Span | None], ...] = ()
+    """Where each harmed clip is in the first video and in the second; None: it is gone. No judge
+    is told: it is for what a certificate says of the frames that a judge was shown."""
 
     def question(self, order: Order, repeat: int = 0) -> Question:
         """What a judge is asked, the videos in this order.

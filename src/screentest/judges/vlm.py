@@ -11,9 +11,9 @@ from screentest.core.errors import BadOption
 from screentest.core.metric import Calls, JudgeInfo, Question, Resources
 from screentest.core.outcome import Outcome, attempt
 from screentest.core.registry import register
-from screentest.core.verdict import Choice, Verdict
+from screentest.core.verdict import Choice, Shown, Verdict
 from screentest.models.ask import Frames, Placing, Query, send
-from screentest.models.chat.messages import Sampling
+from screentest.models.chat.messages import Picture, Sampling
 from screentest.models.forms import Grounds
 from screentest.models.templates import ASPECTS, Pictures, Slot, Trusted
 
@@ -47,9 +47,9 @@ class Description(BaseModel):
     overall: str = Field(description="The whole video with regard to the aspect.")
 
 
-def as_verdict(answer: Preference) -> Verdict:
+def as_verdict(answer: Preference, shown: Shown | None = None) -> Verdict:
     """The verdict that an answer holds."""
-    return Verdict(Choice(answer.better), rationale=answer.reason)
+    return Verdict(Choice(answer.better), rationale=answer.reason, shown=shown)
 
 
 # The frames a judge is shown: the middle of each clip, drawn down to what the model takes.
@@ -84,6 +84,20 @@ def _calls(query: Query, per: Literal["question", "video"], frames: Frames | Non
     return Calls(query.role, per, frames.most, frames.long_side or 512)
 
 
+def _look(
+    frames: Frames, question: Question, resources: Resources, seed: int
+) -> tuple[list[Pictures], Shown]:
+    """Frames of both videos as pictures, and when they are on the screen."""
+    taken = [
+        list(frames.of(resources, item.video, seed=seed + question.repeat))
+        for item in (question.first, question.second)
+    ]
+    pictures = [frames.pictures(some) for some in taken]
+    first, second = ([part for part in one.parts if isinstance(part, Picture)] for one in pictures)
+    times = [tuple(frame.time for frame in some) for some in taken]
+    return pictures, Shown(times[0], times[1], first == second)
+
+
 @dataclass(frozen=True, slots=True)
 class VlmVideo:
     """Asks one question with the frames of both videos.
@@ -105,16 +119,16 @@ class VlmVideo:
         )
 
     def judge(self, question: Question, resources: Resources) -> Outcome[Verdict]:
-        seed = self.seed + question.repeat
+        (first, second), shown = _look(self.frames, question, resources, self.seed)
         slots: dict[str, Slot] = {
             **_aspect(question, resources),
             "prompt": question.prompt,
-            "first_frames": self.frames.show(resources, question.first.video, seed=seed),
-            "second_frames": self.frames.show(resources, question.second.video, seed=seed),
+            "first_frames": first,
+            "second_frames": second,
         }
         request = COMPARE_FRAMES.request(resources.prompts, slots, repeat=question.repeat)
         (answer,) = send(resources.role(COMPARE_FRAMES.role), [request])
-        return answer.map(as_verdict)
+        return answer.map(lambda said: as_verdict(said, shown))
 
 
 @register("judge", "vlm_video", version=1, summary="a vision-language model on frames of both")
@@ -159,12 +173,8 @@ class VlmText:
         return attempt(lambda: self._judge(question, resources))
 
     def _judge(self, question: Question, resources: Resources) -> Verdict:
-        seed = self.seed + question.repeat
-        shown = [
-            self.frames.show(resources, item.video, seed=seed)
-            for item in (question.first, question.second)
-        ]
-        first, second = _describe(question, shown, resources)
+        pictures, shown = _look(self.frames, question, resources, self.seed)
+        first, second = _describe(question, pictures, resources)
         slots: dict[str, Slot] = {
             **_aspect(question, resources),
             "prompt": question.prompt,
@@ -172,9 +182,9 @@ class VlmText:
             "second_video": second,
         }
         if self.hybrid:
-            slots |= {"first_frames": shown[0], "second_frames": shown[1]}
+            slots |= {"first_frames": pictures[0], "second_frames": pictures[1]}
         query = COMPARE_BOTH if self.hybrid else COMPARE_TEXTS
-        return as_verdict(query.one(resources, slots, repeat=question.repeat))
+        return as_verdict(query.one(resources, slots, repeat=question.repeat), shown)
 
 
 def _describe(question: Question, shown: list[Pictures], resources: Resources) -> list[str]:
