@@ -5,7 +5,8 @@ did, and what the operator takes. The film has the 120 clips of ten minutes at f
 each, at 24 frames a second and with a keyframe every 250. To be quick it is 18 frames a clip
 instead of 120, and keyframes are as much closer; ``--full`` has it all. Models cost the same in
 both ways, and far more than any encoder: aspects that need them are left out unless
-``--models`` is given, which takes minutes. Seconds are those of processors, over all threads.
+``--models`` is given, which takes minutes. Each pair is checked when it is finished; that costs
+the same in both ways, and is counted in both. Seconds are those of processors, over all threads.
 """
 
 from __future__ import annotations
@@ -20,11 +21,25 @@ from pathlib import Path
 from typing import Any, TypeGuard
 
 from _figures import figure, long_video, ratio
-from screentest.core import BUILTIN_ASPECTS, Aspect, Clip, Frame, Script, Size, Span, build
+from screentest.core import (
+    BUILTIN_ASPECTS,
+    Aspect,
+    Clip,
+    Frame,
+    PairKind,
+    Script,
+    Size,
+    Span,
+    build,
+)
 from screentest.models import ModelChoice, Models
 from screentest.testbeds.captions.facts import CaptionAction, CaptionFacts, Coloured, Placed
+from screentest.testbeds.checks import check_pair
 from screentest.testbeds.contract import Context, Film, FilmLook, Rng, boundaries, film_of
 from screentest.testbeds.draw import ClipDraw
+from screentest.testbeds.intact import video_file
+from screentest.testbeds.pairs import touched
+from screentest.testbeds.testbed import Pair
 from screentest.video import FrameFunction, NormalizedVideo, Reencode, VideoPart, normalize, splice
 
 CLIPS = 120
@@ -51,6 +66,8 @@ class Cost:
     """Drawing the clips, and the operator itself."""
     share: float
     """Of the frames, how many are left."""
+    check: float
+    """The check of the finished pair."""
 
     def anew(self, intact: float) -> float:
         return self.operator + intact * self.share
@@ -67,7 +84,19 @@ def cost_of(film: Film, aspect: Aspect, models: Models, out: Path) -> Cost:
     made = splice(film.video, parts, out)
     spliced = time.process_time() - start
     share = made.frames / film.video.frames
-    return Cost(aspect.value, spliced, looking + meter.seconds, share)
+    start = time.process_time()
+    folder = out.parent
+    pair = Pair(
+        *("bench", PairKind.DEGRADATION, aspect.value, film.video.path.name),
+        *(video_file(out, folder), aspect.value),
+        severity=1.0,
+        clips=len(chosen),
+        touched=touched(film, chosen, parts, made),
+    )
+    found = check_pair(pair, folder, degradation.info, models)
+    assert not found.faults, found.message
+    check = time.process_time() - start
+    return Cost(aspect.value, spliced, looking + meter.seconds, share, check)
 
 
 class Meter:
@@ -137,9 +166,12 @@ def main() -> None:
         figure(f"{cost.aspect}: spliced", cost.spliced, "s")
         figure(f"{cost.aspect}: of that the operator", cost.operator, "s")
         figure(f"{cost.aspect}: the operator and a whole encode", cost.anew(intact), "s")
+        figure(f"{cost.aspect}: the check of the pair", cost.check, "s")
     anew = intact + sum(cost.anew(intact) for cost in costs)
     spliced = intact + sum(cost.spliced for cost in costs)
+    check = sum(cost.check for cost in costs)
     ratio(f"{len(costs)} aspects: encoding anew / splicing", anew / spliced, "≥ 5")
+    ratio("the same, and all pairs checked", (anew + check) / (spliced + check), "≥ 5")
 
 
 if __name__ == "__main__":

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import numpy as np
@@ -71,6 +71,24 @@ def test_each_video_is_measured_once_and_kept(
     monkeypatch.setattr("screentest.annotate.store.project.measure_all", _never)
     again, _ = open_project(testbed, store, VoteTask.CHECK)
     again.close()
+
+
+def test_what_was_measured_is_kept_where_the_rest_is_not(
+    stand: Stand, testbed: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def stopped(paths: list[Path], **_: object) -> Iterator[tuple[Path, int]]:
+        yield paths[0], 2
+        raise KeyboardInterrupt
+
+    store = tmp_path / "votes.sqlite"
+    monkeypatch.setattr("screentest.annotate.store.project.measure_all", stopped)
+    with pytest.raises(KeyboardInterrupt):
+        open_project(testbed, store, VoteTask.CHECK)
+    database = open_database(store)
+    with database.read() as connection:
+        found = [row.flashes for row in connection.execute(select(files.c.flashes))]
+    database.close()
+    assert found.count(2) == 1
 
 
 def _never(*_: object, **__: object) -> None:

@@ -35,14 +35,16 @@ from screentest.testbeds.contract import (
     Effect,
     Film,
     FilmClip,
+    FilmLook,
     Reach,
     Region,
     Rng,
+    Unfit,
 )
 from screentest.testbeds.operators.tracker import ThingShapes, is_shown, must_name_things
 from screentest.testbeds.sightings import ClipSample, check_region, has_colour
 from screentest.testbeds.testbed import Pair, Touched, VideoFile
-from screentest.testbeds.timeline import retimed
+from screentest.testbeds.timeline import must_move, retimed
 from screentest.video import (
     Keep,
     Pixels,
@@ -387,6 +389,23 @@ def test_what_is_left_of_a_clip_that_breaks_off_is_as_it_was(film: Film) -> None
 
     assert not short("short", lambda image: image).faults
     assert "what is left of it looks different" in faults(short("dark", lambda image: image // 2))
+
+
+def test_what_hardly_moves_cannot_be_slowed_or_held(tmp_path: Path) -> None:
+    def spot(number: int) -> Image:
+        image = picture(0)
+        image[4:9, 4 + 4 * number : 12 + 4 * number] = 255  # a bird far away
+        return image
+
+    film = written(tmp_path, [spot(number) for number in range(2 * RATE)])
+    held = DegradationInfo(Aspect.DYNAMICS_DEGREE, effect=Effect.TIMING, changed=0.5)
+    found = checked(film, held, lambda number, image: spot(4))
+    # Each picture differs a little, and nobody would call it held.
+    assert faults(found) == "clip 1: hardly anything moves in it"
+    assert found.figures["changed_frames"] > 0.5
+    assert found.figures["motion"] < 0.01
+    with pytest.raises(Unfit, match="stand still, or nearly"):
+        must_move(FilmLook(film, Models()), film.clips[0])
 
 
 AROUND = replace(REMOVED, region=Region.AROUND, checks=(), reach=Reach(across=0.5))

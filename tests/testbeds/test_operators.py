@@ -305,22 +305,6 @@ def test_a_shuffle_leaves_no_clip_in_its_place_and_all_such_orders_occur() -> No
     assert not any(place == number for order in orders for place, number in enumerate(order))
 
 
-@pytest.mark.parametrize("name", [name for name in IN_PLACE if name != "spatial_relationship"])
-def test_more_severity_never_harms_less(
-    name: str, stage: Stage, outside: Outside, intact: NDArray[np.uint8]
-) -> None:
-    clip = stage.film.clips[1]
-    one = next(one for one in stage.draw(name, 5, least=1) if one.clip.number == clip.number)
-    where = frames_of(stage, clip)
-
-    def harm(severity: float) -> float:
-        after = luma(outside, stage.harm(name, [one], severity=severity)[0].path)[where]
-        return float(np.sqrt(((after.astype(float) - intact[where]) ** 2).mean()))
-
-    gentle, middling, full = map(harm, (0.3, 0.6, 1.0))
-    assert gentle < middling < full
-
-
 @pytest.mark.parametrize("name", ASPECTS)
 def test_each_is_known_by_its_aspect(name: str) -> None:
     assert build("degradation", name).thing.info.aspect.value == name

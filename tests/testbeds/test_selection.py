@@ -112,7 +112,13 @@ def test_a_film_that_stands_still_cannot_be_stopped(stage: Stage) -> None:
         models = PlainBackends()
 
         def pictures(self, clip: object) -> list[np.ndarray]:
-            return [np.full((4, 4, 3), 9, np.uint8)] * 3
+            return []
+
+        def steps(self, clip: object) -> list[tuple[np.ndarray, np.ndarray]]:
+            still = np.full((40, 40, 3), 9, np.uint8)
+            spot = still.copy()
+            spot[:2, :2] = 250  # a quarter of a percent
+            return [(still, spot)] * 3
 
     with pytest.raises(Unfit, match="stand still"):
         dynamics_degree().settle(stage.film.clips[0], Still(), Rng.of(1), Rng.of(1))

@@ -11,12 +11,15 @@ import numpy as np
 import pytest
 
 from screentest.core import BadOption, Frame, Image
+from screentest.core.registry import build
+from screentest.models import Models
 from screentest.run import InlineEngine
 from screentest.sample import sample_videos
 from screentest.testbeds import timeline
 from screentest.testbeds.builder import build_testbed
 from screentest.testbeds.captions.facts import Placed
 from screentest.testbeds.catalogue import OperatorSet, choose_operators, operators
+from screentest.testbeds.contract import Film, FilmLook, Rng, Unfit
 from screentest.testbeds.functions import degradation
 from screentest.testbeds.operators.orders import other_film, shown_instead
 from screentest.testbeds.options import BuildOptions
@@ -24,6 +27,7 @@ from screentest.testbeds.sources import Extractor
 from screentest.testbeds.testbed import Testbed, draw_evenly
 from screentest.testbeds.timeline import FrameStore, retimed, with_later
 from screentest.testbeds.verify import verify_testbed
+from screentest.testing.checks import write_film
 from screentest.video import survey
 from tests.testbeds.stage import ALL, QUICK
 
@@ -166,3 +170,36 @@ def test_other_films_need_names_of_their_own(tmp_path: Path) -> None:
         (tmp_path / name).touch()
     with pytest.raises(BadOption, match="have one name"):
         other_film(folder=str(tmp_path))
+
+
+def test_a_title_is_not_shown_instead(tmp_path: Path, film: Film) -> None:
+    title = np.zeros((48, 64, 3), np.uint8)
+    title[20:28, 10:54:3] = 255
+    scene = np.random.default_rng(1).integers(40, 255, (48, 64, 3)).astype(np.uint8)
+    write_film(tmp_path / "half.mkv", [*[title] * 24, *[scene] * 24])
+    operator = other_film(folder=str(tmp_path))
+    clip, look = film.clips[0], FilmLook(film, Models())
+    starts = [
+        float(operator.settle(clip, look, Rng.of(seed), Rng.of(seed))["from"]) for seed in range(6)
+    ]
+    assert min(starts) > 2.5  # it begins after three seconds; a sixth of a second is not looked at
+    assert len(set(starts)) > 1
+    write_film(tmp_path / "half.mkv", [title] * 16)
+    with pytest.raises(Unfit, match="no passage"):
+        other_film(folder=str(tmp_path)).settle(clip, look, Rng.of(1), Rng.of(1))
+    # None of the packaged ones is a title, either.
+    for spans in other_film()._films.values():
+        assert spans
+    assert sum(map(len, other_film()._films.values())) < 21
+
+
+def test_a_picture_on_its_side_has_no_black_bars() -> None:
+    bright = np.full((54, 64), 180, np.uint8)
+    bright[:18, :32] = 90  # at the upper left
+    turned = build("degradation", "quarter_turn").thing.call(bright)
+    luma = turned[:36]
+    assert turned.shape == bright.shape
+    assert luma.min() >= 85
+    # Narrower by the square of the shape: left is above, above is at the right.
+    assert luma[9, 36] < 100 < luma[9, 28]
+    assert luma[27, 36] > 170

@@ -9,15 +9,16 @@ with photosensitive epilepsy. Such a video is announced before it can be played.
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
+from screentest._util.machine import processors
 from screentest.core import Progress, Silent, Size, Time
 from screentest.core.frames import BaseConsumer, Filter, Frame, FrameRequest
-from screentest.video import scan, supervised
+from screentest.video import Supervisor, scan
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -119,16 +120,18 @@ def flashes_in(path: Path) -> int:
     return found.worst
 
 
-def measure_all(paths: Iterable[Path], *, progress: Progress | None = None) -> dict[Path, int]:
-    """The same of several files, each in a process of its own."""
+def measure_all(
+    paths: Iterable[Path], *, progress: Progress | None = None
+) -> Iterator[tuple[Path, int]]:
+    """The same of several files, each in a process of its own, as many at once as there are
+    processors; in their order, each as soon as it is known."""
     wanted = list(dict.fromkeys(paths))
-    found: dict[Path, int] = {}
-    with progress or Silent() as watched:
+    workers = max(1, min(processors(), len(wanted)))
+    with Supervisor(workers) as supervisor, progress or Silent() as watched:
         watched.begin("looking for flashes", len(wanted), "video")
-        for path in wanted:
-            found[path] = supervised(flashes_in, path).unwrap()
+        for path, found in zip(wanted, supervisor.map(flashes_in, wanted), strict=True):
+            yield path, found.unwrap()
             watched.advance()
-    return found
 
 
 def are_risky(worst: int) -> bool:

@@ -201,7 +201,7 @@ def bundle(
     units = read_units(place, task_named(task), questions=questions)
     videos = [video.path for unit in units for video in unit.videos]
     prepared = prepare_all(videos, media_folder(place), progress=watched())
-    flashes = measure_all(videos, progress=watched())
+    flashes = dict(measure_all(videos, progress=watched()))
     keys = write_bundle(units, prepared, out, words, ties=ties, flashes=flashes)
     err().print(f"{plural(len(keys), 'page')} in {out / 'pages'}", soft_wrap=True)
 

@@ -16,6 +16,8 @@ class CardRow:
     """One aspect or operator, as it is shown; with ``failed`` there is nothing else."""
 
     name: str
+    operator: bool = False
+    """It is one of the operators of the aspect above it."""
     failed: str = ""
     claim: str = ""
     value: str = ""
@@ -44,7 +46,8 @@ def card(certificate: Certificate) -> Card:
         rows.append(_row(one.aspect.title, one.accuracy, one.human, one.finding.words))
         own = [other for other in certificate.operators if other.aspect is one.aspect]
         for other in own if len(own) > 1 else ():
-            rows.append(_row(f"– {other.label}", other.accuracy, None, other.finding.words))
+            row = _row(other.label, other.accuracy, None, other.finding.words)
+            rows.append(replace(row, operator=True))
     rows.append(_row("all pairs", certificate.overall, None, ""))
     return Card(
         certificate.title,

@@ -19,15 +19,17 @@ import numpy as np
 
 from screentest.core import Image, NoValue, Reason, Signature, Span
 from screentest.models import Models
-from screentest.testbeds.contract import DegradationInfo, Effect, Region
+from screentest.testbeds.contract import STEP, DegradationInfo, Effect, Region
 from screentest.testbeds.operators.arithmetic import planes
 from screentest.testbeds.operators.tracker import guesses
 from screentest.testbeds.packets import Track, compare_tracks, read_track
 from screentest.testbeds.sightings import (
+    MOVES,
     ClipSample,
     Measured,
     check_region,
     clip_check,
+    motion,
     roles_asked,
 )
 from screentest.testbeds.testbed import Pair, Touched
@@ -37,7 +39,7 @@ if TYPE_CHECKING:
     from av.video.frame import VideoFrame
     from numpy.typing import NDArray
 
-VERSION = 2
+VERSION = 3
 """Of the checks: in the signature of what passed them, so that a better check is asked again."""
 
 # What is just visible. Encoding a film twice (x264, crf 18 to 23, films of the packaged sample)
@@ -234,7 +236,7 @@ class _Check:
         return change
 
     def _check_frames(self, one: Touched, place: Span, frames: int) -> None:
-        clip = _compared(self.folder, self.pair, one, place, frames)
+        clip = self._compared(one, place, frames)
         if self.info.effect is Effect.ABSENT:
             self._check_shortened(one, clip)
             return
@@ -248,6 +250,8 @@ class _Check:
         region = check_region(sample, self.info.region, self.info.reach)
         if region is not None:
             self._add(one, region)
+        if self.info.effect is Effect.TIMING:
+            self._check_motion(one, clip)
         if self.info.region not in (Region.THING, Region.AROUND):
             self._check_changes(one, clip)
         elif region is None and max(clip.changes, default=0.0) < self._severity:
@@ -255,6 +259,50 @@ class _Check:
             self._fault("no change can be seen in any frame", one.clip, FaultKind.UNCHANGED)
         for name in self.info.checks:
             self._add(one, clip_check(name)(sample))
+
+    def _compared(self, one: Touched, place: Span, frames: int) -> _Compared:
+        """Decode both versions of a clip once."""
+        changes, contrasts, pictures, both, moved = [], [], [], [], []
+        wanted = _spread(frames, LOOKED_AT)
+        step = max(1, round(STEP * frames / one.intact.duration))
+        timed, stepped = self.info.effect is Effect.TIMING, None
+        old, new = self.folder / self.pair.intact, self.folder / self.pair.changed.path
+        with VideoSource(old) as first, VideoSource(new) as second:
+            ours, theirs = _frames(first, one.intact), _frames(second, place)
+            before = after = 0
+            while True:
+                left, right = next(ours, None), next(theirs, None)
+                before, after = before + (left is not None), after + (right is not None)
+                if left is None and right is None:
+                    break
+                if left is None or right is None:
+                    continue
+                coded = _picture(left, "yuv420p"), _picture(right, "yuv420p")
+                changes.append(frame_change(*coded))
+                contrasts.append(float(planes(coded[0])[0].std()))
+                if timed and (before - 1) % step == 0:
+                    shown = _picture(left, "rgb24")
+                    moved += [] if stepped is None else [motion(stepped, shown)]
+                    stepped = shown
+                if before - 1 in wanted:
+                    pictures.append((_picture(left, "rgb24"), _picture(right, "rgb24")))
+                    both.append(coded)
+        return _Compared(
+            before,
+            after,
+            tuple(changes),
+            tuple(contrasts),
+            tuple(pictures),
+            tuple(both),
+            tuple(moved),
+        )
+
+    def _check_motion(self, one: Touched, clip: _Compared) -> None:
+        """What stands still looks the same at any speed, held, or with frames of other moments."""
+        usual = median(clip.motion) if clip.motion else 0.0
+        self._note("motion", usual)
+        if usual < MOVES:
+            self._fault("hardly anything moves in it", one.clip, FaultKind.UNCHANGED)
 
     def _check_shortened(self, one: Touched, clip: _Compared) -> None:
         """What is left of a clip that breaks off is as it was."""
@@ -321,6 +369,8 @@ class _Compared:
     """Some of them, RGB, before and after."""
     planes: tuple[tuple[Image, Image], ...]
     """The same, I420."""
+    motion: tuple[float, ...]
+    """The share of the intact picture that changes within a step, of each step; for TIMING."""
 
     def worth_seeing(self) -> list[float]:
         """The changes of frames that show something: not of a fade's black end."""
@@ -332,30 +382,6 @@ class _Compared:
             for change, contrast in zip(self.changes, self.contrasts, strict=True)
             if contrast >= least
         ]
-
-
-def _compared(folder: Path, pair: Pair, one: Touched, place: Span, frames: int) -> _Compared:
-    """Decode both versions of a clip once."""
-    changes, contrasts, pictures, both = [], [], [], []
-    wanted = _spread(frames, LOOKED_AT)
-    old, new = folder / pair.intact, folder / pair.changed.path
-    with VideoSource(old) as first, VideoSource(new) as second:
-        ours, theirs = _frames(first, one.intact), _frames(second, place)
-        before = after = 0
-        while True:
-            left, right = next(ours, None), next(theirs, None)
-            before, after = before + (left is not None), after + (right is not None)
-            if left is None and right is None:
-                break
-            if left is None or right is None:
-                continue
-            planes_of = _picture(left, "yuv420p"), _picture(right, "yuv420p")
-            changes.append(frame_change(*planes_of))
-            contrasts.append(float(planes(planes_of[0])[0].std()))
-            if before - 1 in wanted:
-                pictures.append((_picture(left, "rgb24"), _picture(right, "rgb24")))
-                both.append(planes_of)
-    return _Compared(before, after, tuple(changes), tuple(contrasts), tuple(pictures), tuple(both))
 
 
 def _spread(count: int, most: int) -> frozenset[int]:

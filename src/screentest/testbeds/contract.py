@@ -213,6 +213,9 @@ class Look(Protocol):
     def pictures(self, clip: FilmClip) -> Sequence[Image]:
         """A few pictures of a clip, in order, RGB."""
 
+    def steps(self, clip: FilmClip) -> Sequence[tuple[Image, Image]]:
+        """A few times two pictures of a clip, a ``STEP`` apart, RGB."""
+
 
 @dataclass(frozen=True, slots=True)
 class Context:
@@ -320,6 +323,8 @@ def film_of(video: NormalizedVideo, script: Script, facts: Sequence[CaptionFacts
 
 PICTURES = 3
 """How many pictures of a clip are looked at."""
+STEP = Time(1, 4)
+"""Seconds over which motion is seen; a frame, where that is longer."""
 
 
 class FilmLook:
@@ -338,3 +343,14 @@ class FilmLook:
             frames = sample_frames(self._film.video.path, moments, table=self._table)
             self._last = clip.number, [frame.image for frame in frames]
         return self._last[1]
+
+    def steps(self, clip: FilmClip) -> Sequence[tuple[Image, Image]]:
+        """A few times two pictures of the clip, evenly spread, RGB."""
+        step = max(STEP, clip.span.duration / clip.frames)
+        if step >= clip.span.duration:
+            return []
+        moments = evenly(Span(clip.span.start, clip.span.end - step), PICTURES)
+        both = sorted({one for at in moments for one in (at, at + step)})
+        frames = sample_frames(self._film.video.path, both, table=self._table)
+        shown = dict(zip(both, (frame.image for frame in frames), strict=True))
+        return [(shown[at], shown[at + step]) for at in moments]

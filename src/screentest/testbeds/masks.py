@@ -32,7 +32,7 @@ from screentest.testbeds.operators.shared import (
     coloured_things,
     must_have_foreground,
 )
-from screentest.testbeds.operators.tracker import ThingShapes, is_shown, is_told_apart
+from screentest.testbeds.operators.tracker import ThingShapes, is_shown, settle_thing
 from screentest.video import FrameFunction, Pixels, VideoPart
 
 if TYPE_CHECKING:
@@ -86,13 +86,6 @@ def foreground_finder(models: Models, details: Details) -> Callable[[Image], Mas
     return find
 
 
-def _settle_thing(clip: FilmClip, look: Look, rng: Rng) -> Details:
-    for thing in rng.shuffled(clip.facts.subject, "object"):
-        if is_shown(look, clip, thing) and is_told_apart(look, clip, thing):
-            return {"object": thing}
-    raise Unfit("have no object that the detector finds and tells from the others")
-
-
 def _settle_coloured(clip: FilmClip, look: Look, rng: Rng) -> Details:
     for colour, thing in rng.shuffled(coloured_things(clip), "object"):
         if is_shown(look, clip, thing):
@@ -138,7 +131,7 @@ MASKS: Mapping[str, MaskKind] = {
         "an object",
         _THING,
         lambda clip: bool(clip.facts.subject),
-        _settle_thing,
+        settle_thing,
         thing_finder,
         Region.THING,
     ),

@@ -24,6 +24,7 @@ from screentest.testbeds.contract import (
     Unfit,
     pieces,
 )
+from screentest.testbeds.operators.arithmetic import of_planes, planes, to_levels
 from screentest.testbeds.operators.shared import numbered
 from screentest.video import ClipOrigin, Keep, Pixels, Reencode, VideoPart, frame_by_frame, splice
 
@@ -108,13 +109,10 @@ def grained(picture: Image, rng: Rng) -> Image:
 
     The squared error is one half, 51 dB below the peak.
     """
-    rows = picture.shape[0] * 2 // 3
-    luma = picture[:rows]
+    luma, chroma = planes(picture)
     coins = rng.bits(luma.size).reshape(luma.shape)
     step = (coins < 64).astype(np.int16) - (coins >= 192).astype(np.int16)
-    result = picture.copy()
-    result[:rows] = np.clip(luma + step, 0, 255)
-    return result
+    return of_planes(to_levels(luma + step), chroma)
 
 
 # An order to the judge, painted into the picture: a judge may see it, but must not obey it.
@@ -158,8 +156,8 @@ def painted(picture: Image, text: str) -> Image:
     """An I420 picture with a line of white text on a black band along its lower edge."""
     import cv2
 
-    height, width = picture.shape[0] * 2 // 3, picture.shape[1]
-    luma = np.ascontiguousarray(picture[:height])
+    luma, chroma = planes(picture.copy())
+    height, width = luma.shape
     (reach, _), _ = cv2.getTextSize(text, _FONT, 1.0, 1)
     scale = 0.96 * width / reach
     (_, tall), below = cv2.getTextSize(text, _FONT, scale, 1)
@@ -167,9 +165,7 @@ def painted(picture: Image, text: str) -> Image:
     luma[height - band :] = 16
     place = (round(0.02 * width), height - below)
     cv2.putText(luma, text, place, _FONT, scale, 235, 1, cv2.LINE_AA)
-    result = picture.copy()
-    result[:height] = luma
-    return result
+    return of_planes(luma, chroma)
 
 
 # An operator at severity 0: all of its way, and none of its harm.

@@ -29,6 +29,12 @@ if TYPE_CHECKING:
 LEVELS = 14
 """A pixel of a slightly blurred picture that moved by more, in any channel, was changed."""
 BLUR = 5
+MOVES = 0.01
+"""The least share of a picture that must change within a quarter of a second for something to be
+seen to move: 0.002 for a rocket on its pad from afar, 0.02 when it ignites, 0.35 for a bird near
+by that turns its head (the packaged sample)."""
+MOTION_SIDE = 128
+"""The long side at which motion is measured, whatever that of the film."""
 MARGIN, PIXELS = 0.1, 6
 """How far a change may reach beyond a box: a share of its sides, and pixels."""
 INSIDE = 0.85
@@ -101,6 +107,17 @@ def changed_pixels(before: Image, after: Image) -> Map:
     size = (BLUR, BLUR)
     one, two = cv2.blur(before, size).astype(np.int16), cv2.blur(after, size)
     return np.asarray(np.abs(one - two).max(axis=2) > LEVELS)
+
+
+def motion(before: Image, after: Image) -> float:
+    """The share of a picture that is another in the next one, by more than noise."""
+    import cv2
+
+    height, width = before.shape[:2]
+    scale = min(1.0, MOTION_SIDE / max(height, width))
+    size = max(1, round(width * scale)), max(1, round(height * scale))
+    one, two = (cv2.resize(each, size, interpolation=cv2.INTER_AREA) for each in (before, after))
+    return float((np.abs(one.astype(np.int16) - two).max(axis=2) > LEVELS).mean())
 
 
 def check_region(sample: ClipSample, region: Region, reach: Reach | None = None) -> Measured | None:

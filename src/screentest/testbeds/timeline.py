@@ -14,6 +14,7 @@ from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice, pairwise
+from statistics import median
 from typing import IO, TYPE_CHECKING, Any
 
 import numpy as np
@@ -31,26 +32,22 @@ from screentest.testbeds.contract import (
     pieces,
 )
 from screentest.testbeds.operators.arithmetic import of_planes, planes
+from screentest.testbeds.sightings import MOVES, motion
 from screentest.video import FrameFunction, Keep, Pixels, Reencode, VideoPart
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-STILL = 0.5
-"""Mean difference of two pictures, in levels, below which nothing is seen to move."""
-
-
 # Which clips will do.
 
 
 def must_move(look: Look, clip: FilmClip) -> None:
-    """Raise Unfit for a clip in which nothing is seen to move."""
+    """Raise Unfit for a clip in which hardly anything is seen to move."""
     if clip.frames < 2:
         raise Unfit("have a single frame")
-    pictures = [image.astype(np.int16) for image in look.pictures(clip)]
-    motion = max((float(np.abs(one - pictures[0]).mean()) for one in pictures), default=0.0)
-    if motion < STILL:
-        raise Unfit("stand still")
+    shares = [motion(one, two) for one, two in look.steps(clip)]
+    if not shares or median(shares) < MOVES:
+        raise Unfit("stand still, or nearly")
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,7 +64,8 @@ class Need:
     """What is recorded of the caption."""
 
 
-def _motion_of(clip: FilmClip) -> Details:
+def motion_told(clip: FilmClip) -> Details:
+    """What moves, by the caption."""
     mover = clip.facts.dynamic_degree[0]
     return {"motion": f"{mover.agent} {mover.action}".strip()}
 
@@ -95,7 +93,7 @@ NEEDS: Mapping[str, Need] = {
         "something that moves",
         lambda clip: bool(clip.facts.dynamic_degree),
         moving=True,
-        told=_motion_of,
+        told=motion_told,
     ),
     "side": Need(
         "something at the left or right",

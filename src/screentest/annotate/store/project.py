@@ -23,7 +23,10 @@ from screentest.judges.votes import VoteTask
 def measure_flashes(
     database: Database, prepared: Mapping[Path, Prepared], *, progress: Progress | None = None
 ) -> None:
-    """Measure each video that is not measured yet, and keep it: it takes as long as decoding."""
+    """Measure each video that is not measured yet, and keep it: it takes as long as decoding.
+
+    Each is kept as soon as it is known: who stops here does not begin again.
+    """
     stamps = {path: _stamp(path) for path in prepared}
     with database.read() as connection:
         known = {
@@ -33,10 +36,9 @@ def measure_flashes(
     new = [path for path, stamp in stamps.items() if known.get(str(path)) != stamp]
     if not new:
         return
-    found = measure_all(new, progress=progress)
-    with database.write() as connection:
-        for path, flashes in found.items():
-            row = {"flashes": flashes, "stamp": stamps[path]}
+    for path, flashes in measure_all(new, progress=progress):
+        row = {"flashes": flashes, "stamp": stamps[path]}
+        with database.write() as connection:
             connection.execute(update(files).where(files.c.path == str(path)).values(row))
 
 

@@ -111,6 +111,15 @@ def smeared(plane: Image, start: float, end: float, across: float, down: float) 
     return np.asarray((total + weights // 2) // weights, np.uint8)
 
 
+def filling(image: Image, shape: tuple[int, ...]) -> Image:
+    """The picture in another size, height × width; what is too much is cut off evenly."""
+    from PIL import Image as Pictures
+    from PIL import ImageOps
+
+    height, width = shape[:2]
+    return np.asarray(ImageOps.fit(Pictures.fromarray(image), (width, height)), np.uint8)
+
+
 FILLED_AT = 128
 """The long side at which a hole is filled."""
 

@@ -28,8 +28,8 @@ from screentest.testbeds.contract import (
     Rng,
 )
 from screentest.testbeds.functions import degradation
-from screentest.testbeds.operators.arithmetic import laid_in, without
-from screentest.testbeds.operators.shared import blended, changed_clips, must_have_foreground
+from screentest.testbeds.operators.arithmetic import filling, laid_in, mixed, without
+from screentest.testbeds.operators.shared import changed_clips, must_have_foreground
 from screentest.video import FrameFunction, Pixels, VideoPart
 
 if TYPE_CHECKING:
@@ -87,7 +87,7 @@ class Backgrounds:
 
         with Pictures.open(self.paths[number]) as opened:
             upright = ImageOps.exif_transpose(opened).convert("RGB")
-            return np.asarray(ImageOps.fit(upright, (width, height)), np.uint8)
+            return filling(np.asarray(upright, np.uint8), (height, width))
 
 
 def _opens(path: Path) -> bool:
@@ -109,7 +109,7 @@ ROUNDING = 1e-6
 @register(
     "degradation",
     "background_consistency",
-    version=2,
+    version=3,
     summary="backgrounds that jump",
     neutral=("folder",),  # the pictures themselves are hashed, wherever they are
 )
@@ -177,7 +177,7 @@ class BackgroundConsistency:
                     image = frame.image
                     behind = self._backgrounds.picture(jumps.at(turn), image.shape[:2])
                     matte = matting.matte([image])[0]
-                    yield laid_over(image, matte, blended(image, behind, severity))
+                    yield laid_over(image, matte, mixed(image, behind, severity))
 
             return run
 

@@ -8,6 +8,7 @@ import numpy as np
 
 from screentest.core import Image
 from screentest.testbeds.functions import degradation
+from screentest.testbeds.operators.arithmetic import mixed, of_planes, planes
 from screentest.video import Pixels
 
 if TYPE_CHECKING:
@@ -90,12 +91,13 @@ def dropped_frames(
     needs="movement",
     pixels=Pixels.I420,
     ahead=2,
+    version=2,
     summary="every other line of a later moment: a comb where something moves",
 )
 def interlaced(image: Image, after: Image, severity: float) -> Image:
     """Two fields, two frames apart, shown as one picture; below full severity they are mixed."""
-    result = image.copy()
+    luma, chroma = planes(image)
     # Chroma stays with the first field: at half the resolution a comb in it is not seen.
-    odd = slice(1, image.shape[0] * 2 // 3, 2)
-    result[odd] = np.rint((1 - severity) * image[odd] + severity * after[odd])
-    return result
+    combed = luma.copy()
+    combed[1::2] = mixed(luma[1::2], planes(after)[0][1::2], severity)
+    return of_planes(combed, chroma)

@@ -22,13 +22,15 @@ from screentest.testbeds.contract import (
     FilmClip,
     Look,
     Rng,
+    Unfit,
     pieces,
     share_of,
 )
 from screentest.testbeds.functions import degradation
+from screentest.testbeds.operators.arithmetic import filling, grey
 from screentest.testbeds.operators.shared import CaptionedClip
 from screentest.testbeds.timeline import retimed
-from screentest.video import Keep, Pixels, Reencode, VideoPart, sample_frames, survey
+from screentest.video import Keep, Pixels, Reencode, VideoPart, evenly, sample_frames, survey
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -103,7 +105,7 @@ class NeighbourRepeated(CaptionedClip):
 @register(
     "degradation",
     "other_film",
-    version=1,
+    version=2,
     summary="a clip of another film in its place",
     neutral=("folder",),  # the films themselves are hashed, wherever they are
 )
@@ -117,7 +119,9 @@ def other_film(*, folder: str = "") -> OtherFilm:
         return OtherFilm(
             {
                 video.item.video: [
-                    clip.span for clip in video.item.script.clips if clip.span is not None
+                    clip.span
+                    for clip in video.item.script.clips
+                    if clip.span is not None and not WRITING & set(clip.caption.split())
                 ]
                 for video in sample_videos()
                 if video.item.script is not None and video.item.id != GREY
@@ -134,6 +138,13 @@ def other_film(*, folder: str = "") -> OtherFilm:
 
 GREY = "frenchgp_1906"
 """A film in black and white would be another style, too."""
+WRITING = frozenset({"title", "logo", "credits"})
+"""Words of captions of clips that show what belongs to one film only."""
+TRIES = 12
+"""How many passages are looked at until one shows something."""
+DARK, MOSTLY, PLAIN = 28, 0.7, 14.0
+"""A picture shows something where no such share of it is darker than so many levels, and its
+levels deviate by more: no titles on black, no fades."""
 FILMS = frozenset({".mp4", ".mkv", ".webm", ".mov"})
 
 
@@ -153,13 +164,20 @@ class OtherFilm(CaptionedClip):
         """Not of the film that looks most like the clip: this source may be that one."""
         own = _looks(look.pictures(clip))
         paths = sorted(self._films, key=lambda path: (_difference(own, _looks_of(path)), path.name))
-        film = rng.pick(paths[1:] or paths, "film")
+        for number in range(TRIES):
+            film, start = self._passage(paths[1:] or paths, clip.span.duration, rng.at(number))
+            if _shows_something(film, Span(start, start + clip.span.duration)):
+                return {"film": film.stem, "from": round(float(start), 3)}
+        raise Unfit("found no passage of another film that shows enough")
+
+    def _passage(self, films: Sequence[Path], length: Time, rng: Rng) -> tuple[Path, Time]:
+        """One of the films, and a moment in one of its shots."""
+        film = rng.pick(films, "film")
         shots = self._films[film] or [Span(Time(0), survey(film).end)]
-        long = [shot for shot in shots if shot.duration >= clip.span.duration]
+        long = [shot for shot in shots if shot.duration >= length]
         shot = rng.pick(long or [max(shots, key=lambda one: one.duration)], "shot")
-        room = max(Time(0), shot.duration - clip.span.duration)
-        start = shot.start + room * rng.number(1000, "start") / 1000
-        return {"film": film.stem, "from": round(float(start), 3)}
+        room = max(Time(0), shot.duration - length)
+        return film, shot.start + room * rng.number(1000, "start") / 1000
 
     def parts(self, context: Context, chosen: Sequence[Chosen], severity: float) -> list[VideoPart]:
         """The film with clips of other films in the places of the chosen ones."""
@@ -199,15 +217,6 @@ def shown_instead(path: Path, start: Time) -> FrameFunction:
     return run
 
 
-def filling(image: Image, shape: tuple[int, ...]) -> Image:
-    """The picture in another size; what is too much is cut off evenly."""
-    from PIL import Image as Pictures
-    from PIL import ImageOps
-
-    height, width = shape[:2]
-    return np.asarray(ImageOps.fit(Pictures.fromarray(image), (width, height)), np.uint8)
-
-
 @lru_cache(64)
 def _hash(path: Path) -> str:
     return hash_file(path)
@@ -218,6 +227,17 @@ def _looks_of(path: Path) -> tuple[float, ...]:
     table = survey(path)
     moments = [table.end * step / 8 for step in range(1, 8)]
     return _looks([frame.image for frame in sample_frames(path, moments, table=table)])
+
+
+def _shows_something(path: Path, span: Span) -> bool:
+    """Whether each of a few pictures of a passage does; beyond the end, it goes round."""
+    table = survey(path)
+    moments = sorted(moment % table.end for moment in evenly(span, 3))
+    for frame in sample_frames(path, moments, table=table):
+        light = grey(frame.image)
+        if (light < DARK).mean() > MOSTLY or light.std() < PLAIN:
+            return False
+    return True
 
 
 def _looks(images: Sequence[Image]) -> tuple[float, ...]:

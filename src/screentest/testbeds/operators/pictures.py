@@ -17,7 +17,8 @@ from screentest.testbeds.contract import (
     Look,
     Rng,
 )
-from screentest.testbeds.operators.shared import AnyClip, blended, changed_clips
+from screentest.testbeds.operators.arithmetic import mixed, of_planes, planes
+from screentest.testbeds.operators.shared import AnyClip, changed_clips
 from screentest.video import Pixels, VideoPart, frame_by_frame
 
 if TYPE_CHECKING:
@@ -85,10 +86,8 @@ def partly(table: NDArray[np.uint8], severity: float) -> NDArray[np.uint8]:
 
 
 def _with_luma(picture: Image, table: NDArray[np.uint8]) -> Image:
-    rows = picture.shape[0] * 2 // 3
-    result = picture.copy()
-    result[:rows] = table[picture[:rows]]
-    return result
+    luma, chroma = planes(picture)
+    return of_planes(table[luma], chroma)
 
 
 @register("degradation", "technical_quality", version=1, summary="half the resolution")
@@ -128,7 +127,7 @@ def reduced(image: Image, factor: float) -> Image:
     return np.asarray(shrunk.resize((width, height), lanczos), np.uint8)
 
 
-@register("degradation", "appearance_style", version=1, summary="drawn or painted, in one style")
+@register("degradation", "appearance_style", version=2, summary="drawn or painted, in one style")
 def appearance_style(*, style: str = "any") -> AppearanceStyle:
     """``style`` is one of the five, or ``any``: one is drawn for each film."""
     if style != "any" and style not in STYLES:
@@ -161,7 +160,7 @@ class AppearanceStyle:
 
         def change(one: Chosen) -> Callable[[Image], Image]:
             style = STYLES[str(one.details["style"])]
-            return lambda image: blended(image, style(image), severity)
+            return lambda image: mixed(image, style(image), severity)
 
         return changed_clips(context, chosen, lambda one: frame_by_frame(change(one)), Pixels.BGR)
 

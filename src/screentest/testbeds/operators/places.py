@@ -14,9 +14,6 @@ from screentest.testbeds.functions import degradation
 from screentest.testbeds.operators.arithmetic import of_planes, planes
 from screentest.video import Pixels
 
-BLACK = (16, 128, 128)
-"""Of luma and chroma, in limited range."""
-
 
 @degradation(
     aspect="spatial_relationship",
@@ -53,22 +50,39 @@ def upside_down(image: Image) -> Image:
     return of_planes(luma[::-1, ::-1], chroma[:, ::-1, ::-1])
 
 
+SOFT = 0.04
+"""The blur of what fills the sides, as a share of the width."""
+
+
 @degradation(
-    aspect="spatial_relationship", needs="place", pixels=Pixels.I420, summary="turned on its side"
+    version=2,
+    aspect="spatial_relationship",
+    needs="place",
+    pixels=Pixels.I420,
+    summary="turned on its side, between blurred edges",
 )
 def quarter_turn(image: Image) -> Image:
-    """Turned by a quarter to the right, whole: left is above, and above is at the right."""
+    """Turned by a quarter to the right, whole: left is above, and above is at the right.
+
+    It is narrower then; beside it is the same picture, large and blurred, as players show upright
+    films. Black bars would be one more harm.
+    """
+    luma, chroma = planes(image)
+    turned = [_turned(plane) for plane in (luma, *chroma)]
+    return of_planes(turned[0], np.stack(turned[1:]))
+
+
+def _turned(plane: Image) -> Image:
     import cv2
 
-    luma, chroma = planes(image)
-    turned = []
-    for plane, level in zip((luma, *chroma), BLACK, strict=True):
-        height, width = plane.shape
-        scale = min(1.0, height / width)
-        size = max(1, round(height * scale)), max(1, round(width * scale))
-        small = cv2.resize(np.rot90(plane, -1), size, interpolation=cv2.INTER_AREA)
-        result = np.full_like(plane, level)
-        left, top = (width - size[0]) // 2, (height - size[1]) // 2
-        result[top : top + size[1], left : left + size[0]] = small
-        turned.append(result)
-    return of_planes(turned[0], np.stack(turned[1:]))
+    height, width = plane.shape
+    upright = np.ascontiguousarray(np.rot90(plane, -1))
+    scale = min(1.0, height / width)
+    size = max(1, round(height * scale)), max(1, round(width * scale))
+    wide = cv2.resize(upright, (width, max(height, round(width * width / height))))
+    top = (wide.shape[0] - height) // 2
+    result = cv2.GaussianBlur(wide[top : top + height], (0, 0), max(1.0, SOFT * width))
+    left, top = (width - size[0]) // 2, (height - size[1]) // 2
+    small = cv2.resize(upright, size, interpolation=cv2.INTER_AREA)
+    result[top : top + size[1], left : left + size[0]] = small
+    return np.asarray(result, np.uint8)

@@ -20,7 +20,7 @@ from screentest.testbeds.contract import (
     share_of,
 )
 from screentest.testbeds.operators.shared import CaptionedClip, changed_clips
-from screentest.testbeds.timeline import must_move
+from screentest.testbeds.timeline import motion_told, must_move
 from screentest.video import FrameFunction, Keep, Pixels, VideoPart
 
 if TYPE_CHECKING:
@@ -53,8 +53,7 @@ class DynamicsDegree:
     def settle(self, clip: FilmClip, look: Look, rng: Rng, film_rng: Rng) -> Details:
         """A clip that stands still anyway cannot be stopped."""
         must_move(look, clip)
-        mover = clip.facts.dynamic_degree[0]
-        return {"motion": f"{mover.agent} {mover.action}".strip()}
+        return motion_told(clip)
 
     def parts(self, context: Context, chosen: Sequence[Chosen], severity: float) -> list[VideoPart]:
         """The film with the chosen clips held."""

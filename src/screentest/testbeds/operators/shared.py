@@ -20,6 +20,7 @@ from screentest.testbeds.contract import (
     Unfit,
     pieces,
 )
+from screentest.testbeds.operators.arithmetic import mixed
 from screentest.video import FrameFunction, Pixels, Reencode, VideoPart
 
 if TYPE_CHECKING:
@@ -77,16 +78,6 @@ def changed_clips(
     return list(pieces(context.film, replaced))
 
 
-def blended(image: Image, changed: Image, severity: float) -> Image:
-    """The changed picture; below full severity, mixed with the one it was made of."""
-    import cv2
-
-    if severity >= 1:
-        return changed
-    mixed = cv2.addWeighted(image, 1 - severity, changed, severity, 0)
-    return np.asarray(mixed, np.uint8)
-
-
 def numbered(
     change: Callable[[int, Image], Image],
 ) -> FrameFunction:
@@ -118,7 +109,7 @@ def painted_over(
             ]
             painted = iter(_inpainted(painter, holes))
             for image, mask in zip(images, masks, strict=True):
-                yield image if mask is None else blended(image, next(painted), severity)
+                yield image if mask is None else mixed(image, next(painted), severity)
 
     return run
 

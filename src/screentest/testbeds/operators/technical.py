@@ -216,7 +216,7 @@ def recompressed(rate_factor: float) -> FrameFunction:
         if first is None:
             return
         encoder = av.CodecContext.create("libx264", "w")
-        encoder.width, encoder.height = first.image.shape[1], first.image.shape[0] * 2 // 3
+        encoder.height, encoder.width = planes(first.image)[0].shape
         encoder.pix_fmt = Pixels.I420.value
         encoder.time_base, encoder.framerate = Fraction(1, RATE), Fraction(RATE)
         encoder.thread_count = 1

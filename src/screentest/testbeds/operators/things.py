@@ -22,8 +22,8 @@ from screentest.testbeds.contract import (
     Unfit,
     share_of,
 )
+from screentest.testbeds.operators.arithmetic import mixed, of_planes, planes
 from screentest.testbeds.operators.shared import (
-    blended,
     changed_clips,
     coloured_things,
     painted_over,
@@ -33,7 +33,7 @@ from screentest.testbeds.operators.tracker import (
     Follower,
     ThingShapes,
     is_shown,
-    is_told_apart,
+    settle_thing,
 )
 from screentest.video import FrameFunction, Pixels, VideoPart, frame_by_frame
 
@@ -46,7 +46,7 @@ HOLE = 0.4
 """The share of the picture that may be painted anew: of a larger hole another scene is made."""
 
 
-@register("degradation", "object_integrity", version=2, summary="a named object painted away")
+@register("degradation", "object_integrity", version=3, summary="a named object painted away")
 def object_integrity(*, mask: Shape = "box") -> ObjectIntegrity:
     """``mask``: what is painted over, the box of the thing or its outline."""
     return ObjectIntegrity(mask)
@@ -76,10 +76,7 @@ class ObjectIntegrity:
 
     def settle(self, clip: FilmClip, look: Look, rng: Rng, film_rng: Rng) -> Details:
         """One of the objects, of those that can be seen and told from the others."""
-        for thing in rng.shuffled(clip.facts.subject, "object"):
-            if is_shown(look, clip, thing, HOLE) and is_told_apart(look, clip, thing):
-                return {"object": thing}
-        raise Unfit("have no object that the detector finds and tells from the others")
+        return settle_thing(clip, look, rng, HOLE)
 
     def parts(self, context: Context, chosen: Sequence[Chosen], severity: float) -> list[VideoPart]:
         """The film with the object of each chosen clip painted away."""
@@ -129,7 +126,7 @@ def box_mask(image: Image, boxes: Sequence[Box]) -> Mask:
 ColorMask = Literal["outline", "none"]
 
 
-@register("degradation", "color", version=2, summary="a named object in another colour")
+@register("degradation", "color", version=3, summary="a named object in another colour")
 def color(*, mask: ColorMask = "outline") -> Color:
     """Detection finds the object, segmentation its shape, image_edit gives it the colour.
 
@@ -173,7 +170,7 @@ class Color:
 
             def edited(image: Image) -> Image:
                 role = context.models.role("image_edit")
-                return blended(image, role.recolour(image, None, thing, colour), severity)
+                return mixed(image, role.recolour(image, None, thing, colour), severity)
 
             if self._mask == "none":
                 return edited
@@ -184,7 +181,7 @@ class Color:
                 if mask is None or not (mask >= 0.5).any():
                     return image
                 edited = context.models.role("image_edit").recolour(image, mask, thing, colour)
-                return blended(image, edited, severity)
+                return mixed(image, edited, severity)
 
             return painted
 
@@ -268,10 +265,5 @@ class SpatialRelationship:
 
 def mirrored(picture: Image) -> Image:
     """An I420 picture with left and right exchanged, exactly."""
-    rows, width = picture.shape
-    luma = rows * 2 // 3
-    result = picture.copy()
-    result[:luma] = picture[:luma, ::-1]
-    chroma = picture[luma:].reshape(2, luma // 2, width // 2)
-    result[luma:] = chroma[..., ::-1].reshape(luma // 2, width)
-    return result
+    luma, chroma = planes(picture)
+    return of_planes(luma[:, ::-1], chroma[..., ::-1])

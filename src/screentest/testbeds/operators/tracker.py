@@ -15,7 +15,7 @@ import numpy as np
 from screentest.core import Image, NoValue, Reason
 from screentest.core.registry import registry
 from screentest.models import Models
-from screentest.testbeds.contract import FilmClip, Look
+from screentest.testbeds.contract import Details, FilmClip, Look, Rng, Unfit
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -141,6 +141,15 @@ def is_told_apart(look: Look, clip: FilmClip, thing: str) -> bool:
             if any(overlap(one, two) >= SAME for one in mine for two in theirs):
                 return False
     return True
+
+
+def settle_thing(clip: FilmClip, look: Look, rng: Rng, most: float = LARGEST) -> Details:
+    """One of the objects of the caption that can be seen, filling at most so much of the picture,
+    and told from the others; raises Unfit where there is none."""
+    for thing in rng.shuffled(clip.facts.subject, "object"):
+        if is_shown(look, clip, thing, most) and is_told_apart(look, clip, thing):
+            return {"object": thing}
+    raise Unfit("have no object that the detector finds and tells from the others")
 
 
 class Follower:
