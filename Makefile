@@ -64,8 +64,8 @@ DATA ?= $(or $(SCREENTEST_DATA),../shared/data)
 TESTBED ?= testbed
 PROFILE ?= builtin
 # Short films of many kinds: all operators on them take minutes. FILMS= takes all that DATA has.
-FILMS ?= real_montage_12shots_640x360 tiny_real_5shots_640x360 tiny_sintel_trailer_30s_640x272 \
-  tiny_bbb_first30s_640x360 nasa_webb_mirror_480x270 vgot_showcase_Garden_Seasons \
+FILMS ?= real_montage_12shots_640x360 sample_real_5shots tiny_sintel_trailer_30s_640x272 \
+  sample_bbb_first30s nasa_webb_mirror_480x270 vgot_showcase_Garden_Seasons \
   vgot_showcase_Wildlife_Expedition
 testbed: $(VENV)/tested  ## a testbed of real films in DATA: all operators, all placebos
 	@test -d $(DATA)/video || { echo "no films in $(DATA): make testbed DATA=FOLDER"; exit 1; }

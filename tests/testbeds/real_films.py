@@ -1,19 +1,21 @@
 """Real films with scripts as one corpus: ``python -m tests.testbeds.real_films DATA OUT [NAME…]``.
 
 ``make testbed`` builds from it. DATA is the folder that ``SCREENTEST_DATA`` names; names are those
-of its captions, and without any all films are taken.
+of its captions, or sample_ and the name of a packaged film; without any all are taken.
 """
 
 from __future__ import annotations
 
 import json
 import sys
+from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
 from screentest.core import Clip, Item, Script, Span
 from screentest.manifests.manifest import write_manifest
+from screentest.sample import sample_videos
 from screentest.video import probe
 
 
@@ -28,6 +30,14 @@ def real_films(data: Path) -> list[Item]:
         elif "shot_scripts_assumed" in known:
             films += _equal_shots(known, videos)
     return films
+
+
+def packaged_films() -> list[Item]:
+    """Those of the packaged sample: their captions say what is at the left and at the right."""
+    return [
+        replace(one.item, id=f"sample_{one.item.id}", groups={"made": "filmed or animated"})
+        for one in sample_videos()
+    ]
 
 
 def short_videos(data: Path) -> list[Item]:
@@ -74,7 +84,8 @@ def _made(video: Path) -> str:
 
 def main() -> None:
     data, out = Path(sys.argv[1]).resolve(), Path(sys.argv[2])
-    films = [film for film in real_films(data) if not sys.argv[3:] or film.id in sys.argv[3:]]
+    every = [*real_films(data), *packaged_films()]
+    films = [film for film in every if not sys.argv[3:] or film.id in sys.argv[3:]]
     if not films:
         sys.exit(f"there are no captions in {data / 'video'}")
     out.parent.mkdir(parents=True, exist_ok=True)

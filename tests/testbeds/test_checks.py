@@ -320,6 +320,19 @@ def test_a_clip_shown_again_must_be_seen_beside_another(film: Film) -> None:
     assert "what is shown again beside it looks like it" in faults(found)
 
 
+def test_clips_that_fade_in_are_told_apart_by_what_follows(tmp_path: Path) -> None:
+    black = np.zeros_like(picture(0))
+    clip = [black, *(picture(number) for number in range(1, RATE))]
+    film = written(tmp_path, [*clip, *(255 - image if image.any() else image for image in clip)])
+    spans = [clip.span for clip in film.clips]
+    swapped = arranged(
+        film, "swapped", Keep(spans[1]), Keep(spans[0]), places={0: (1, 1), 1: (0, 0)}
+    )
+    assert not check_pair(
+        swapped, tmp_path, build("degradation", "temporal_flow").thing.info
+    ).faults
+
+
 def test_as_many_clips_must_be_touched_as_the_operator_says(film: Film) -> None:
     folder = film.video.path.parent
     spans = [clip.span for clip in film.clips]

@@ -7,10 +7,10 @@ is not a pair; what was measured stands beside those that pass.
 
 from __future__ import annotations
 
-from collections import deque
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
+from itertools import islice
 from pathlib import Path
 from statistics import median
 from typing import TYPE_CHECKING
@@ -33,26 +33,14 @@ from screentest.testbeds.sightings import (
     roles_asked,
 )
 from screentest.testbeds.testbed import Pair, Touched
+from screentest.testbeds.visibility import frame_change
 from screentest.video import VideoSource
 
 if TYPE_CHECKING:
     from av.video.frame import VideoFrame
-    from numpy.typing import NDArray
 
 VERSION = 3
 """Of the checks: in the signature of what passed them, so that a better check is asked again."""
-
-# What is just visible. Encoding a film twice (x264, crf 18 to 23, films of the packaged sample)
-# moves luma by at most 0.8 levels on average and 1 − SSIM by at most 0.015, and moves no pixel by
-# more than BEYOND levels; half the resolution, the gentlest of the paper's harms, moves 0.7 % of
-# the pixels so far in the softest pictures.
-LUMA = 2.5
-"""Levels, on average over the picture."""
-CHROMA = 1.5
-STRUCTURE = 0.025
-"""One minus SSIM."""
-BEYOND, SHARE = 12, 0.005
-"""A share of the pixels is changed by more than so many levels."""
 
 FLAT, FADED = 4.0, 0.35
 """A frame with less contrast, in levels or as a share of its clip's, has nothing to show."""
@@ -62,6 +50,8 @@ GENTLE = 0.1
 """The share of frames of a clip whose change may be hard to see."""
 TURNED = 0.5
 """Of frames in reverse, how much less they must differ when they are read backwards."""
+MOMENTS = 4
+"""Pictures by which two clips are told apart."""
 LOOKED_AT = 8
 """Pictures of a clip that models are shown."""
 
@@ -200,40 +190,43 @@ class _Check:
         if ours not in (theirs[: len(ours)], theirs[-len(ours) :]):
             self._fault("it was moved, and is not as it was", one.clip)
         if len(theirs) > len(ours):
-            self._check_again(one, place)
+            self._check_again(one, place, len(ours), len(theirs))
         elif one.intact.start != place.start:
-            self._check_place(one, place)
+            self._check_place(one, place, min(len(theirs), len(intact.inside(place))))
 
-    def _check_place(self, one: Touched, place: Span) -> None:
+    def _check_place(self, one: Touched, place: Span, frames: int) -> None:
         """Two clips that look alike can change places without anybody noticing."""
-        before = self._pictures(self.pair.intact, place, ends=False)
-        after = self._pictures(self.pair.changed.path, place, ends=False)
-        if self._change(before, after) < 1:
+        wanted = _spread(frames, MOMENTS)
+        before = self._pictures(self.pair.intact, place, wanted)
+        change = _usual_change(before, self._pictures(self.pair.changed.path, place, wanted))
+        self._note("change", change)
+        if change < 1:
             what = "what is shown in its new place looks as it did"
             self._fault(what, one.clip, FaultKind.UNCHANGED)
 
-    def _check_again(self, one: Touched, place: Span) -> None:
+    def _check_again(self, one: Touched, place: Span, frames: int, longer: int) -> None:
         """What is shown again, before a clip or after it, must not look like the clip."""
-        before = self._pictures(self.pair.intact, one.intact, ends=True)
-        after = self._pictures(self.pair.changed.path, place, ends=True)
-        if self._change(before, after) < 1:
+        wanted = _spread(frames, MOMENTS)
+        at_end = frozenset(number + longer - frames for number in wanted)
+        before = self._pictures(self.pair.intact, one.intact, wanted)
+        change = max(
+            _usual_change(before, self._pictures(self.pair.changed.path, place, where))
+            for where in (wanted, at_end)
+        )
+        self._note("change", change)
+        if change < 1:
             what = "what is shown again beside it looks like it"
             self._fault(what, one.clip, FaultKind.UNCHANGED)
 
-    def _pictures(self, path: str, span: Span, *, ends: bool) -> list[Image]:
-        """The first picture of a range, and of both its ends the last one, too; I420."""
+    def _pictures(self, path: str, span: Span, wanted: frozenset[int]) -> list[Image]:
+        """Some pictures of a range, by number; I420."""
         with VideoSource(self.folder / path) as source:
-            frames = _frames(source, span)
-            first = next(frames, None)
-            if first is None:
-                return []
-            last = deque(frames, maxlen=1) if ends else ()
-            return [_picture(frame, "yuv420p") for frame in (first, *last)]
-
-    def _change(self, before: Sequence[Image], after: Sequence[Image]) -> float:
-        change = max(map(frame_change, before, after), default=1.0)
-        self._note("change", change)
-        return change
+            frames = islice(_frames(source, span), max(wanted, default=0) + 1)
+            return [
+                _picture(frame, "yuv420p")
+                for number, frame in enumerate(frames)
+                if number in wanted
+            ]
 
     def _check_frames(self, one: Touched, place: Span, frames: int) -> None:
         clip = self._compared(one, place, frames)
@@ -320,7 +313,7 @@ class _Check:
         if turned >= max(1.0, TURNED * usual):
             self._fault("its frames do not come in reverse", one.clip)
         if one.intact.start != place.start:
-            self._check_place(one, place)
+            self._check_place(one, place, clip.after)
         elif usual < 1:
             what = "it looks backwards as it did, and is where it was"
             self._fault(what, one.clip, FaultKind.UNCHANGED)
@@ -384,6 +377,11 @@ class _Compared:
         ]
 
 
+def _usual_change(before: Sequence[Image], after: Sequence[Image]) -> float:
+    """By some pictures, of which half may look alike: films fade in and out."""
+    return median(map(frame_change, before, after)) if before and after else 1.0
+
+
 def _spread(count: int, most: int) -> frozenset[int]:
     """Numbers of frames, evenly spread, as far from the end as from the beginning.
 
@@ -407,41 +405,3 @@ def _frames(source: VideoSource, span: Span) -> Iterator[VideoFrame]:
 
 def _picture(frame: VideoFrame, pixels: str) -> Image:
     return np.asarray(frame.to_ndarray(format=pixels), np.uint8)
-
-
-def frame_change(before: Image, after: Image) -> float:
-    """How much two I420 pictures differ to the eye: 1 is just visible.
-
-    >>> grey = np.full((96, 64), 128, np.uint8)
-    >>> frame_change(grey, grey), frame_change(grey, grey + 3)
-    (0.0, 2.0)
-    """
-    luma, chroma = (
-        np.abs(one.astype(np.int16) - two)
-        for one, two in zip(planes(before), planes(after), strict=True)
-    )
-    plain = max(
-        float(luma.mean()) / LUMA,
-        float(chroma.mean()) / CHROMA,
-        float((luma > BEYOND).mean()) / SHARE,
-    )
-    # The costly one only where the others do not say enough.
-    if plain >= 1:
-        return plain
-    return max(plain, (1 - similarity(planes(before)[0], planes(after)[0])) / STRUCTURE)
-
-
-def similarity(before: Image, after: Image) -> float:
-    """The mean SSIM of two planes, in windows of 7 × 7 pixels."""
-    import cv2
-
-    def mean(plane: NDArray[np.float32]) -> NDArray[np.float32]:
-        return np.asarray(cv2.boxFilter(plane, -1, (7, 7)), np.float32)
-
-    one, two = before.astype(np.float32), after.astype(np.float32)
-    mean_one, mean_two = mean(one), mean(two)
-    spread = mean(one * one) - mean_one**2 + mean(two * two) - mean_two**2
-    shared = mean(one * two) - mean_one * mean_two
-    steady, lively = (0.01 * 255) ** 2, (0.03 * 255) ** 2
-    alike = (2 * mean_one * mean_two + steady) * (2 * shared + lively)
-    return float(np.mean(alike / ((mean_one**2 + mean_two**2 + steady) * (spread + lively))))
