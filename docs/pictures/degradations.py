@@ -52,16 +52,17 @@ BEGIN, END = "<!-- operators: made by pictures/degradations.py -->", "<!-- end o
 # The list.
 
 PROMISES = {
-    Effect.TIMING: "at least {changed:.0%} of a clip's frames differ at severity 1",
+    Effect.TIMING: "something moves, and {changed:.0%} of a clip's frames differ at severity 1",
     Effect.ABSENT: "the clip is gone or shorter, and nothing else",
-    Effect.ORDER: "clips are elsewhere, and as they were",
+    Effect.ORDER: "of four clips, {touched} are elsewhere or beside one shown again, as they were",
+    Effect.BACKWARDS: "all clips are elsewhere, and their frames come in reverse",
 }
 PLACES = {
     Region.FRAME: "every frame of the clip looks different",
     Region.BACKGROUND: "the background looks different in every frame, the foreground does not",
     Region.FOREGROUND: "the foreground looks different in every frame, the background does not",
     Region.THING: "what changes lies where the object is, in every frame that shows it",
-    Region.AROUND: "the object looks different in every frame that shows it, the others stay",
+    Region.AROUND: "what changes lies at or near the object, in every frame that shows it",
 }
 CHECKS = {
     "thing_gone": "the detector no longer finds it",
@@ -124,9 +125,8 @@ def about(name: str) -> str:
 def promise(info: DegradationInfo) -> str:
     """What the check of a pair holds it to."""
     said = PLACES[info.region] if info.effect is Effect.PICTURES else PROMISES[info.effect]
-    if info.effect is Effect.TIMING and not info.changed:
-        said = "clips have as many frames as before"
-    return "; ".join([said.format(changed=info.changed), *(CHECKS[name] for name in info.checks)])
+    said = said.format(changed=info.changed, touched=info.touches(4))
+    return "; ".join([said, *(CHECKS[name] for name in info.checks)])
 
 
 def caption(info: DegradationInfo) -> str:
