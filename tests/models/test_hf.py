@@ -6,6 +6,7 @@ scaling, pooling, padding or batching shows.
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Callable
 from itertools import pairwise
 from pathlib import Path
@@ -16,6 +17,7 @@ import pytest
 
 from screentest.core import NoValue, Reason
 from screentest.models import ModelChoice, Models
+from screentest.models.backends.videoscore import asking_of
 from screentest.models.chat.messages import ChatRequest, Picture, Sampling, Text
 
 torch = pytest.importorskip("torch")
@@ -307,6 +309,45 @@ def test_videoscore_gives_five_numbers(saved: Callable[[str], Path], images: lis
         backend.score([], "a dog")
 
 
+CARD = """
+MAX_NUM_FRAMES=48
+REGRESSION_QUERY_PROMPT = '''
+Rate this. The text: "{text_prompt}".
+'''
+"""
+
+
+def test_videoscore_is_asked_as_its_card_says(saved: Callable[[str], Path], tmp_path: Path) -> None:
+    folder = tmp_path / "VideoScore"
+    shutil.copytree(saved("videoscore"), folder)
+    plain = load("videoscore", "hf", folder)
+    (folder / "README.md").write_text(CARD, encoding="utf-8")
+    told = load("videoscore", "hf", folder)
+    (folder / "mine.txt").write_text("Mine: {prompt}", encoding="utf-8")
+    mine = load("videoscore", "hf", folder, question_file=str(folder / "mine.txt"), max_frames=3)
+    assert [one.max_frames for one in (plain, told, mine)] == [16, 48, 3]
+    whose = [one.identity["question"].partition(".")[0] for one in (plain, told, mine)]
+    assert whose == ["ours", "card", "file"]
+    assert told.identity["frames"] == "48"
+
+
+@pytest.mark.parametrize(
+    ("card", "name", "frames", "source"),
+    [
+        ("", "TIGER-Lab/VideoScore", 16, "ours"),
+        ("", "/models/1.1/VideoScore", 16, "ours"),
+        ("", "/models/VideoScore-v1.1", 48, "ours"),
+        ("MAX_NUM_FRAMES = 0", "VideoScore", 1, "ours"),
+        (CARD.replace("{text_prompt}", "none"), "VideoScore", 48, "ours"),
+        (CARD, "VideoScore", 48, "card"),
+    ],
+)
+def test_how_a_version_is_asked(card: str, name: str, frames: int, source: str) -> None:
+    found = asking_of(card, name)
+    assert (found.frames, found.source) == (frames, source)
+    assert found.question.count("{prompt}") == 1
+
+
 def picture(image: Any) -> Picture:
     import cv2
 
@@ -375,8 +416,6 @@ def test_a_model_that_is_not_there_is_a_typed_reason(
 
 
 def test_weights_as_a_pickle_are_refused(saved: Callable[[str], Path], tmp_path: Path) -> None:
-    import shutil
-
     from safetensors.torch import load_file
 
     folder = tmp_path / "pickled"

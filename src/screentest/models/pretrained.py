@@ -9,6 +9,7 @@ from __future__ import annotations
 import hashlib
 import os
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -21,6 +22,7 @@ EXTRA = "models"
 NEUTRAL = ("model", "revision", "trust_remote_code", "allow_pickle", "device", "batch", "compile")
 """Options that say how to get and run a model; which one it was stands in its identity."""
 
+_CARD = "README.md"
 _BLOCK = 1 << 20
 _SAMPLED_BLOCKS = 64
 _THAT_COUNT = {".safetensors", ".json", ".txt", ".model", ".jinja", ".py"}
@@ -97,6 +99,23 @@ class Origin:
         except (OSError, ValueError):  # not there, or no name that a hub would have
             return False
         return any(Path(found).rglob("*.safetensors"))
+
+    @property
+    def card(self) -> str:
+        """What its makers say of it: README.md beside the weights; empty where there is none."""
+        place = self.folder / _CARD if self.folder is not None else None
+        if place is None:
+            hub = optional("huggingface_hub", EXTRA)
+            here = bool(os.environ.get("SCREENTEST_OFFLINE"))
+            with suppress(OSError, ValueError):  # not there, or nothing that a hub would have
+                place = Path(
+                    hub.hf_hub_download(
+                        self.model, _CARD, revision=self.revision or None, local_files_only=here
+                    )
+                )
+        if place is None or not place.is_file():
+            return ""
+        return place.read_text(encoding="utf-8", errors="replace")
 
     @property
     def name(self) -> str:

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import hashlib
+import re
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -23,6 +25,12 @@ QUALITIES = (
 """In the order of the head's outputs."""
 
 FRAMES_V1, FRAMES_V1_1 = 16, 48
+_V1_1 = re.compile(r"v?1[._-]1\b", re.IGNORECASE)
+# What the authors' card, which comes with the weights, says of how to ask them.
+_CARD_QUESTION = re.compile(r'QUERY_PROMPT\s*=\s*(?:"""|\'\'\')(.*?)(?:"""|\'\'\')', re.DOTALL)
+_CARD_FRAMES = re.compile(r"MAX_NUM_FRAMES\s*=\s*([0-9]{1,4})\b")
+_CARD_SLOT = "{text_prompt}"
+_SLOT = "{prompt}"
 
 QUESTION = """You are shown frames of one generated video, in order. Rate the video from 1 (bad)
 to 4 (perfect) on five qualities: how good each picture looks; how well neighbouring frames agree
@@ -39,49 +47,82 @@ The frames:
 @register(
     "videoscore",
     "hf",
-    version=1,
+    version=2,
     summary="VideoScore v1 (16 frames) or v1.1 (48 frames), from a folder or hub id",
-    neutral=(*NEUTRAL, "question_file"),
+    neutral=(*NEUTRAL, "question_file", "max_frames"),  # both are in the identity
     ready=ready,
 )
 def hf(
     *,
     model: str,
     revision: str = "",
-    max_frames: int = FRAMES_V1,
+    max_frames: int = 0,
     question_file: str = "",
     device: str = "auto",
 ) -> VideoScoreModel:
-    """``question_file`` replaces our wording, with {prompt} where the video's text goes.
+    """``max_frames`` is that of the model's version, unless it is given.
 
-    The published weights were tuned with a wording of their own; bring it to get their numbers.
+    The weights were tuned with a wording of their own. It stands in the card (README.md) that comes
+    with them and is read from there; without a card the wording is ours, and the numbers are not
+    the published ones. ``question_file`` replaces either, with {prompt} where the video's text
+    goes.
     """
-    question = QUESTION
+    if max_frames < 0:
+        raise BadOption(f"invalid max_frames {max_frames}: must be 1 or more, or 0 for the model's")
+    origin = Origin(model, revision)
+    asking = asking_of(origin.card, model)
     if question_file:
-        question = Path(question_file).expanduser().read_text(encoding="utf-8")
-        if "{prompt}" not in question:
-            raise BadOption(f"{question_file} has no {{prompt}} in it")
-    return VideoScoreModel(
-        Origin(model, revision), ModelDevice.choose(device), max_frames, question
-    )
+        written = Path(question_file).expanduser().read_text(encoding="utf-8")
+        if _SLOT not in written:
+            raise BadOption(f"{question_file} has no {_SLOT} in it")
+        asking = replace(asking, question=written, source="file")
+    if max_frames:
+        asking = replace(asking, frames=max_frames)
+    return VideoScoreModel(origin, ModelDevice.choose(device), asking)
+
+
+@dataclass(frozen=True, slots=True)
+class Asking:
+    """How a version of the model is asked."""
+
+    question: str
+    frames: int
+    source: str
+    """Whose words the question is in: those of the model's card, of a file, or ours."""
+
+
+def asking_of(card: str, name: str) -> Asking:
+    """As a model's card says; else our wording, and frames by the version in its name.
+
+    >>> [asking_of("", name).frames for name in ("by/VideoScore", "by/VideoScore-v1.1")]
+    [16, 48]
+    """
+    frames = FRAMES_V1_1 if _V1_1.search(Path(name).name) else FRAMES_V1
+    if said := _CARD_FRAMES.search(card):
+        frames = max(1, int(said[1]))
+    written = _CARD_QUESTION.search(card)
+    if written is None or _CARD_SLOT not in written[1]:
+        return Asking(QUESTION, frames, "ours")
+    return Asking(written[1].replace(_CARD_SLOT, _SLOT), frames, "card")
 
 
 class VideoScoreModel:
     """Reads the five dimensions off the regression head of a VideoScore checkpoint."""
 
-    def __init__(self, origin: Origin, place: ModelDevice, max_frames: int, question: str) -> None:
+    def __init__(self, origin: Origin, place: ModelDevice, asking: Asking) -> None:
         self._torch = optional("torch", EXTRA)
         transformers = optional("transformers", EXTRA)
         self._place = place
-        self._question = question
-        self.max_frames = max_frames
+        self._question = asking.question
+        self.max_frames = asking.frames
         self._model: Any = origin.load(regression_class().from_pretrained, dtype=place.dtype)
         self._model.to(place.device).eval()
         self._processor: Any = origin.load(
             transformers.AutoProcessor.from_pretrained, weights=False
         )
         self.identity: Mapping[str, str] = origin.identity(self._model, place) | {
-            "question": hashlib.sha256(question.encode()).hexdigest()[:12]
+            "question": f"{asking.source}.{_short(asking.question)}",
+            "frames": str(asking.frames),
         }
 
     def score(self, frames: Sequence[Image], prompt: str) -> Mapping[str, float]:
@@ -89,7 +130,7 @@ class VideoScoreModel:
         if not frames:
             raise NoValue(Reason.NOT_APPLICABLE, "no frames to score")
         # Not str.format: a prompt may hold braces of its own. Nor may it hold picture tokens.
-        text = self._question.replace("{prompt}", prompt.replace("<image>", "< image >"))
+        text = self._question.replace(_SLOT, prompt.replace("<image>", "< image >"))
         inputs = self._processor(
             text=text + "<image> " * len(frames),
             images=[to_pillow(frame) for frame in frames],
@@ -105,6 +146,10 @@ class VideoScoreModel:
                 advice="Give weights of VideoScore v1 or v1.1.",
             )
         return dict(zip(QUALITIES, values, strict=True))
+
+
+def _short(text: str) -> str:
+    return hashlib.sha256(text.encode()).hexdigest()[:12]
 
 
 @cache
