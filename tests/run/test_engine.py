@@ -36,6 +36,7 @@ from screentest.run import (
     Stamp,
     Task,
     execute,
+    inputs,
 )
 from screentest.run import engine as engine_module
 from screentest.run import (
@@ -385,6 +386,29 @@ def test_a_file_that_changes_while_it_is_read(store: RunStore, tmp_path: Path) -
     film.write_bytes(b"afterwards")
     done = execute(store, [task(1, files=(stamp,)), task(2)], engine=InlineEngine())
     assert (done.made, done.changed, done.pending) == (1, 1, 1)
+
+
+@pytest.mark.parametrize("hidden", [False, True])
+def test_a_file_that_is_only_linked_meanwhile_is_the_same(
+    store: RunStore, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, hidden: bool
+) -> None:
+    """A link or other rights change nothing in it; bytes that change under an old date do."""
+    now = time.time_ns
+    monkeypatch.setattr(inputs.time, "time_ns", lambda: now() + 86_400 * 10**9)
+    film = tmp_path / "film.mp4"
+    film.write_bytes(b"before")
+    store.inputs.of_file(film)
+    stamp = Stamp.of(film)
+    assert stamp is not None
+    (tmp_path / "copy.mp4").hardlink_to(film)
+    film.chmod(0o400)
+    if hidden:
+        film.chmod(0o600)
+        film.write_bytes(b"beyond")
+        os.utime(film, ns=(stamp.mtime_ns, stamp.mtime_ns))
+    assert not stamp.current
+    done = execute(store, [task(1, files=(stamp,)), task(2)], engine=InlineEngine())
+    assert (done.made, done.changed) == ((1, 1) if hidden else (2, 0))
 
 
 def run_script(folder: Path, task_made: str) -> subprocess.CompletedProcess[str]:

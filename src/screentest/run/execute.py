@@ -134,7 +134,7 @@ def _carry_out(
     trouble: StorageError | None = None
     with closing(engine.run(tasks, store.ledger, stop)) as ends:
         for together in ends:
-            whole = [one for one in together if all(stamp.current for stamp in one.task.files)]
+            whole = [one for one in together if all(map(store.inputs.is_same, one.task.files))]
             tally.changed += _count(together) - _count(whole)
             try:
                 store.write(*whole)

@@ -66,6 +66,12 @@ class Stamp:
         return Stamp.of(Path(self.path)) == self
 
     @property
+    def untouched(self) -> bool:
+        """Whether there is a file of this size and date, whatever else was done to it."""
+        now = Stamp.of(Path(self.path))
+        return now is not None and (now.size, now.mtime_ns) == (self.size, self.mtime_ns)
+
+    @property
     def settled(self) -> bool:
         """Whether a change from now on would show: it is older than its clock's step."""
         # A coarse file system counts in steps of up to two seconds, others in milliseconds.
@@ -141,6 +147,8 @@ class InputHashes:
         self._closing = threading.Event()
         self._read = 0
         """Bytes of what was begun, so far."""
+        self._same: dict[Stamp, Stamp] = {}
+        """Stamps of files that were touched since, with those that they have now."""
 
     def is_large(self, path: Path) -> bool:
         """Whether hashing this file takes long."""
@@ -180,6 +188,26 @@ class InputHashes:
         """The hash of a file, from memory where the file has not changed."""
         begun = self._ahead.pop(path, None)
         return self._of_file(path, self._heed) if begun is None else begun.result()
+
+    def is_same(self, stamp: Stamp) -> bool:
+        """Whether a file still is what was stamped.
+
+        A link to it, other rights or a backup leave their mark on a file and nothing in it: where
+        size and date are as they were, the bytes decide.
+        """
+        now = Stamp.of(Path(stamp.path))
+        if now is None or not stamp.untouched or not _is_text(stamp.path):
+            return now == stamp
+        if now in (stamp, self._same.get(stamp)):
+            return True
+        known = self._writer.do(lambda db: self._known(db, stamp.path))
+        if known is None or known[1] != stamp:
+            return False
+        found = hash_file(Path(stamp.path), self.largest, self._heed)
+        if found != known[2] or not now.current:
+            return False
+        self._same[stamp] = now
+        return True
 
     def _heed(self, count: int) -> None:
         if self._closing.is_set():

@@ -154,7 +154,7 @@ class RayPool(WorkerPool[ActorWorker, Task]):
 
     def _without_file(self, task: Task, message: Mapping[str, str]) -> dict[str, Any]:
         """A film that nobody sees any more is one film's trouble; one that only we see is all's."""
-        if not all(stamp.current for stamp in task.files):
+        if not all(stamp.untouched for stamp in task.files):
             # Whatever is said of it is not kept, since the file has changed.
             return {"kind": "done", "outcomes": [], "requests": [], "elapsed": 0.0}
         error = RunError(
