@@ -394,7 +394,7 @@ def test_a_file_that_is_only_linked_meanwhile_is_the_same(
 ) -> None:
     """A link or other rights change nothing in it; bytes that change under an old date do."""
     now = time.time_ns
-    monkeypatch.setattr(inputs.time, "time_ns", lambda: now() + 86_400 * 10**9)
+    monkeypatch.setattr(time, "time_ns", lambda: now() + 86_400 * 10**9)
     film = tmp_path / "film.mp4"
     film.write_bytes(b"before")
     store.inputs.of_file(film)
