@@ -36,7 +36,6 @@ from screentest.run import (
     Stamp,
     Task,
     execute,
-    inputs,
 )
 from screentest.run import engine as engine_module
 from screentest.run import (
