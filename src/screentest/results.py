@@ -350,6 +350,27 @@ class Certificates(_Tabular):
 
         return matrix(self.certificates).table()
 
+    def filtering(self) -> Table:
+        """By aspect, whether people's filter leaves the order of the judges as it was."""
+        from screentest.certificates.accuracy import filter_agreement
+
+        columns = (
+            Column("aspect", "Aspect"),
+            Column("r", "Pearson r"),
+            "p",
+            Column("judges", "Judges"),
+            Column("why", " "),
+        )
+        rows: list[tuple[Cell, ...]] = []
+        for aspect, outcome in filter_agreement(self.certificates).items():
+            found = outcome.value
+            if found is None:
+                rows.append((aspect.value, None, None, None, why(outcome)[1]))
+            else:
+                rows.append((aspect.value, found.value, found.p_value, found.n, None))
+        note = "Accuracies of the judges on all pairs, and on those that people kept."
+        return Table("filter", "Before and after people's filter", columns, rows, note)
+
     def documents(self) -> list[Any]:
         """The whole certificates, as JSON has them."""
         return [json.loads(to_json(one)) for one in self.certificates]

@@ -240,7 +240,8 @@ def test_votes_of_people_are_a_judge(testbed: Path, tmp_path: Path) -> None:
         verdicts = [record.outcomes[record.key.evaluator].unwrap() for record in run.records()]
     ties = [v for v in verdicts if isinstance(v, Verdict) and v.choice is Choice.TIE]
     assert len(ties) == 2
-    assert certificate.overall.unwrap().value > 0.9
+    # The share of votes, as in the paper, and not that of pairs with a majority.
+    assert 0.7 < certificate.overall.unwrap().value <= 0.75
 
 
 @pytest.mark.parametrize(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -11,6 +12,7 @@ from screentest.certificates.accuracy import (
     accuracy,
     by_pair,
     duration_effect,
+    filter_agreement,
     filter_result,
     ladders,
     placebo_results,
@@ -166,8 +168,38 @@ def test_before_and_after_people_s_filter() -> None:
     assert (found.kept, found.pairs) == (6, 12)
     after = {aspect: one.unwrap().value for aspect, one in found.aspects.items()}
     assert after == {Aspect.AESTHETICS: 0.5, Aspect.COLOR: 1.0, Aspect.TEMPORAL_FLOW: 0.0}
-    assert found.agreement.unwrap().value == pytest.approx(1.0)
+    before = {aspect: one.unwrap().value for aspect, one in found.before.items()}
+    assert before.keys() == after.keys()
     assert filter_result([said(case("a"), 1)]) is None
+
+
+def test_the_filter_is_held_against_judges_in_each_aspect() -> None:
+    """Three judges with accuracies 1/4, 2/4, 3/4 before; after, on the kept half, 0, 1/2, 1."""
+    kept = [case(str(n), kept=n < 2) for n in range(4)]
+    made = []
+    for right in ((0, 0, 0, 1), (1, 0, 1, 0), (1, 1, 0, 1)):
+        judgements = [said(one, points) for one, points in zip(kept, right, strict=True)]
+        made.append(replace(_certificate([]), filtered=filter_result(judgements)))
+    (found,) = filter_agreement(made).values()
+    assert found.unwrap().value == pytest.approx(1.0)
+    assert found.unwrap().n == 3
+    (few,) = filter_agreement(made[:2]).values()
+    assert few.failure is not None
+    assert filter_agreement([_certificate([])]) == {}
+
+
+def _certificate(judgements: list[Judgement]) -> Certificate:
+    nothing = (accuracy(judgements), (), order_effect([]), trend([]), duration_effect([]))
+    return Certificate("judge", "judge|v:1", ("bed",), *nothing)
+
+
+def test_people_count_by_votes_and_not_by_majorities() -> None:
+    four_of_five = Verdict(Choice.FIRST, share=0.8)
+    one = Judgement(case("a"), Order.AS_GIVEN, 0, Outcome.of(four_of_five))
+    other = Judgement(case("a"), Order.SWAPPED, 0, Outcome.of(four_of_five.flipped))
+    assert one.points == 0.8
+    assert other.points == pytest.approx(0.8)
+    assert accuracy([one, other]).unwrap().value == pytest.approx(0.8)
 
 
 def test_placebos_tell_alarms_and_ties() -> None:

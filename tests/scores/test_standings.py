@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -13,7 +14,7 @@ from screentest.scores.results import Results, Value
 from screentest.scores.standings import Standing, StandingLevel, add_up, standings
 from screentest.scores.suite import Dimension, Suite
 from screentest.scores.tables import standing_tables, suite_tables
-from screentest.stats import mean_interval
+from screentest.stats import source_interval
 
 SHARE = OutputInfo("a share")
 LOOK = Dimension("look", ("sharp", "paint.colour"))
@@ -62,12 +63,28 @@ def test_every_level_is_the_mean_of_its_parts() -> None:
     ]
 
 
+def test_videos_of_one_prompt_are_one_witness() -> None:
+    rng = random.Random(4)
+    table = {str(n): tuple(rng.random() for _ in NAMES) for n in range(12)}
+    own = [((sharp + colour) / 2 + calm) / 2 for sharp, colour, calm in table.values()]
+    found = results(table)
+    items = {
+        name: replace(item, prompt=f"prompt {int(name) // 3}") for name, item in found.items.items()
+    }
+    (standing,) = standings(replace(found, items=items), TOY)
+    prompts = [sum(own[3 * n : 3 * n + 3]) / 3 for n in range(4)]
+    interval = source_interval(prompts).within(0, 1)
+    assert standing.top.interval is not None
+    assert standing.top.interval.low == pytest.approx(interval.low)
+    assert standing.top.interval.high == pytest.approx(interval.high)
+
+
 def test_the_interval_is_that_of_the_items_own_totals() -> None:
     rng = random.Random(3)
     table = {str(n): tuple(rng.random() for _ in NAMES) for n in range(9)}
     (found,) = standings(results(table), TOY)
     own = [((sharp + colour) / 2 + calm) / 2 for sharp, colour, calm in table.values()]
-    interval = mean_interval(own)
+    interval = source_interval(own)
     assert found.top.interval is not None
     assert found.top.interval.low == pytest.approx(interval.low)
     assert found.top.interval.high == pytest.approx(interval.high)

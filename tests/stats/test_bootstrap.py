@@ -16,6 +16,7 @@ from screentest.stats import (
     mean_interval,
     paired_bootstrap,
     share_interval,
+    source_interval,
     wilson,
 )
 from tests.stats.simulate import judged
@@ -31,8 +32,8 @@ def test_without_clusters_it_is_scipys_bca_at_the_expanded_level() -> None:
     ).confidence_interval
     # The values are skewed: without bias the upper end lies 16% of the width off, without
     # acceleration 38%. Other seeds move it by up to 5%, and the lower end by 0.3%.
-    student = mean_interval(values)
-    low, high = min(theirs.low, student.low), max(theirs.high, student.high)
+    wide = source_interval(values)
+    low, high = min(theirs.low, wide.low), max(theirs.high, wide.high)
     assert ours.low == pytest.approx(low, abs=0.01 * ours.width)
     assert ours.high == pytest.approx(high, abs=0.06 * ours.width)
 
@@ -137,9 +138,10 @@ def test_few_sources_are_covered_by_students_t(sources: int) -> None:
     rows = np.random.default_rng(7).normal(0.3, 1.0, (2000, sources))
     twice = [n for n in range(sources) for _ in range(2)]
     held = [0.3 in bootstrap_mean(np.repeat(row, 2), twice) for row in rows]
-    assert 0.93 < np.mean(held) < 0.97
+    # Of two sources Student's t alone; of more, what allows for skewness is wider.
+    assert 0.93 < np.mean(held) < (0.97 if sources == 2 else 0.985)
     row = rows[0]
-    assert bootstrap_mean(np.repeat(row, 2), twice).low == pytest.approx(mean_interval(row).low)
+    assert bootstrap_mean(np.repeat(row, 2), twice).low == pytest.approx(source_interval(row).low)
 
 
 def test_a_difference_of_few_sources_has_no_interval() -> None:

@@ -10,6 +10,7 @@ from typing import Literal
 from screentest.certificates.certificate import (
     Accuracy,
     AspectResult,
+    Certificate,
     FilterResult,
     OperatorResult,
     PlaceboResult,
@@ -316,20 +317,32 @@ def filter_result(judgements: Sequence[Judgement]) -> FilterResult | None:
     if not filtered:
         return None
     kept = [one for one in filtered if one.case.kept]
-    before = {aspect: accuracy(own) for aspect, own in _by_aspect(filtered).items()}
-    after = {aspect: accuracy(own) for aspect, own in _by_aspect(kept).items()}
-    both = [
-        (before[aspect].unwrap().value, found.unwrap().value)
-        for aspect, found in after.items()
-        if found.ok
-    ]
     return FilterResult(
         pairs=len({one.place for one in filtered}),
         kept=len({one.place for one in kept}),
         overall=accuracy(kept),
-        aspects=after,
-        agreement=pearson([one for one, _ in both], [other for _, other in both]),
+        aspects={aspect: accuracy(own) for aspect, own in _by_aspect(kept).items()},
+        before={aspect: accuracy(own) for aspect, own in _by_aspect(filtered).items()},
     )
+
+
+def filter_agreement(certificates: Sequence[Certificate]) -> dict[Aspect, Outcome[Correlation]]:
+    """By aspect, Pearson's r over judges between their accuracies before and after the filter.
+
+    As the SLVMEval paper has it: high where the filter leaves the order of the judges as it was.
+    """
+    both: dict[Aspect, list[tuple[float, float]]] = {}
+    for one in certificates:
+        for aspect, found in (one.filtered.aspects if one.filtered else {}).items():
+            assert one.filtered is not None
+            before = one.filtered.before[aspect]
+            if found.value is not None and before.value is not None:
+                both.setdefault(aspect, []).append((before.value.value, found.value.value))
+    return {
+        aspect: pearson([one for one, _ in both[aspect]], [two for _, two in both[aspect]])
+        for aspect in all_aspects()
+        if aspect in both
+    }
 
 
 def by_testbed(judgements: Sequence[Judgement]) -> dict[str, list[Judgement]]:

@@ -156,8 +156,8 @@ class FilterResult:
     """On the kept pairs."""
     aspects: Mapping[Aspect, Outcome[Accuracy]]
     """On the kept pairs."""
-    agreement: Outcome[Correlation]
-    """Pearson's r, over aspects, between the accuracies before and after."""
+    before: Mapping[Aspect, Outcome[Accuracy]] = field(default_factory=dict)
+    """On all pairs."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -390,9 +390,7 @@ def _prompt(prompt: PromptResult) -> str:
 
 
 def _filtered(found: FilterResult) -> str:
-    words = f"{found.kept:,} of {found.pairs:,} pairs, {_right(found.overall)}"
-    agreement = found.agreement.value
-    return words if agreement is None else f"{words}; before and after, Pearson r = {agreement}"
+    return f"{found.kept:,} of {found.pairs:,} pairs, {_right(found.overall)}"
 
 
 def cost_words(cost: Cost) -> str:

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 from screentest.certificates.plan import read_certificates
 from screentest.core import BadOption, NoValue, Outcome, PairKind, Reason
-from screentest.judges.cases import POINTS, Order, read_abouts, verdict_in
+from screentest.judges.cases import points_of, read_abouts, verdict_in
 from screentest.run import RunReader
 from screentest.scores.results import read_results
 from screentest.stats.paired import Difference, McNemar, holm, mcnemar, paired_bootstrap
@@ -61,9 +61,8 @@ def judge_points(run: RunReader, judge: str, testbed: str = "") -> Points:
         said = verdict_in(record).value
         if said is None:
             continue
-        choice = said.choice
-        facing = choice if key.order == Order.AS_GIVEN.value else choice.flipped
-        earned.setdefault(key.aspect, {}).setdefault(key.item, []).append(POINTS[facing])
+        points = points_of(said, key.order)
+        earned.setdefault(key.aspect, {}).setdefault(key.item, []).append(points)
     return {
         aspect: {item: sum(found) / len(found) for item, found in by_item.items()}
         for aspect, by_item in earned.items()

@@ -172,6 +172,8 @@ def certify(
                     print_indented(f"{one.title}: {one.signature}")
         else:
             _print_certificates(made, full=signature == "full")
+            if len(made.certificates) > 1:
+                show(made.filtering())
         print_models(made.models)
         words = f"The certificates are in {out}"
         if made.pending:

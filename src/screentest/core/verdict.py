@@ -23,6 +23,7 @@ class Choice(StrEnum):
         return _FLIPPED[self]
 
 
+_POINTS = {Choice.FIRST: 1.0, Choice.TIE: 0.5, Choice.SECOND: 0.0}
 _FLIPPED = {Choice.FIRST: Choice.SECOND, Choice.SECOND: Choice.FIRST, Choice.TIE: Choice.TIE}
 
 
@@ -54,6 +55,9 @@ class Verdict:
     evidence_second: tuple[Point, ...] = ()
     shown: Shown | None = None
     """Of a judge that goes by some of the frames."""
+    share: float | None = None
+    """Where several people were asked: how many were for the first, a tie being half. The choice is
+    their majority; None where one voice spoke."""
 
     def __post_init__(self) -> None:
         # A judge of somebody else's may say "second" in plain text, or nonsense: not kept.
@@ -61,6 +65,13 @@ class Verdict:
         for number in (self.first, self.second):
             if number is not None and not math.isfinite(number):
                 raise ValueError(f"invalid score {number} of a judge: must be finite")
+        if self.share is not None and not 0 <= self.share <= 1:
+            raise ValueError(f"invalid share {self.share} of voices: must be in [0, 1]")
+
+    @property
+    def points(self) -> float:
+        """What the first video gets: 1, a half for a tie, or its share of several voices."""
+        return _POINTS[self.choice] if self.share is None else self.share
 
     @property
     def flipped(self) -> Verdict:
@@ -73,6 +84,7 @@ class Verdict:
             self.evidence_second,
             self.evidence_first,
             None if self.shown is None else self.shown.flipped,
+            None if self.share is None else 1 - self.share,
         )
 
 

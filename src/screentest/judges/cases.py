@@ -178,9 +178,6 @@ def _draw(case: Case) -> bytes:
     return hashlib.sha256(f"{case.id}/{case.aspect}".encode()).digest()
 
 
-POINTS: Mapping[Choice, float] = {Choice.FIRST: 1.0, Choice.TIE: 0.5, Choice.SECOND: 0.0}
-
-
 @dataclass(frozen=True, slots=True)
 class Judgement:
     """One answer on one case; None where it is still to come."""
@@ -206,11 +203,16 @@ class Judgement:
 
     @property
     def points(self) -> float | None:
-        """1 for the intact video, a half for a tie; None without an answer."""
-        if self.choice is None:
+        """1 for the intact video, a half for a tie, its share of several voices; None without an
+        answer."""
+        if self.outcome is None or self.outcome.value is None:
             return None
-        facing = self.choice if self.order is Order.AS_GIVEN else self.choice.flipped
-        return POINTS[facing]
+        return points_of(self.outcome.value, self.order)
+
+
+def points_of(said: Verdict, order: str) -> float:
+    """What the video that is first in its case gets, in whichever order it was shown."""
+    return (said if order == Order.AS_GIVEN else said.flipped).points
 
 
 def verdict_in(record: Record) -> Outcome[Verdict]:

@@ -2,7 +2,8 @@
 
 Votes are a file as `screentest annotate export` writes it (see ``judges/votes.py``). Only votes on
 pairs count that were finished, are of a reliable worker, and are not gold. What nobody voted on has
-no verdict.
+no verdict. A certificate counts votes, as the SLVMEval paper does, and not majorities: four
+votes of five for the intact video are 0.8 of a point.
 """
 
 from __future__ import annotations
@@ -41,19 +42,19 @@ def share_for_intact(
 
 @dataclass(frozen=True, slots=True)
 class Human:
-    """The majority of the votes on a pair."""
+    """What people voted: the majority of a pair, with the share of its votes."""
 
     votes: Mapping[tuple[str, Aspect], Sequence[VoteRecord]]
     signature_parts: Mapping[str, str] = field(default_factory=dict)
 
-    info = JudgeInfo("the majority of people's votes")
+    info = JudgeInfo("people's votes, each counting alike")
 
     def judge(self, question: Question, resources: Resources) -> Outcome[Verdict]:
         """The side with more votes; as many on both sides are a tie."""
         for item, changed in ((question.second, Choice.SECOND), (question.first, Choice.FIRST)):
             votes = self._votes(item, question.aspect)
             if votes:
-                return Outcome.of(_majority(votes, changed))
+                return Outcome.of(_counted(votes, changed))
         return Outcome.failed(Reason.NOT_APPLICABLE, "nobody has voted on this pair")
 
     def _votes(self, item: Item, aspect: Aspect) -> Sequence[VoteRecord]:
@@ -65,17 +66,19 @@ def _tail(video: Path) -> str:
     return "/".join(video.parts[-3:])
 
 
-def _majority(votes: Sequence[VoteRecord], changed: Choice) -> Verdict:
+def _counted(votes: Sequence[VoteRecord], changed: Choice) -> Verdict:
     counts = Counter(vote.choice for vote in votes)
     for_intact = sum(POINTS[vote.choice] for vote in votes)
     for_changed = len(votes) - for_intact
     message = f"{counts['intact']} for the intact, {counts['changed']} for the changed video"
-    if for_intact == for_changed:
-        return Verdict(Choice.TIE, rationale=message)
-    return Verdict(changed if for_changed > for_intact else changed.flipped, rationale=message)
+    first = for_changed if changed is Choice.FIRST else for_intact
+    choice = Choice.TIE
+    if for_intact != for_changed:
+        choice = changed if for_changed > for_intact else changed.flipped
+    return Verdict(choice, rationale=message, share=first / len(votes))
 
 
-@register("judge", "human", version=1, summary="people's votes from the annotation app or a CSV")
+@register("judge", "human", version=2, summary="people's votes from the annotation app or a CSV")
 def human(*, votes: str) -> Human:
     """``votes`` is the file."""
     path = Path(votes)

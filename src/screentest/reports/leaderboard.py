@@ -41,9 +41,9 @@ def leaderboard(report: Report) -> list[SystemMean]:
         sign = 1.0 if info.higher_is_better else -1.0
         own = []
         for system in systems:
-            found = total(
-                name, groups[system].of(name), info, pending=_pending(report, system, name)
-            )
+            waiting = _pending(report, system, name)
+            one = groups[system]
+            found = total(name, one.of(name), info, pending=waiting, case=one.case)
             own.append((system, found))
         ranking = _ranking(groups, name)
         for system, found in sorted(own, key=lambda one: _rank(one[1], sign)):

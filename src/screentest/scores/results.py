@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
@@ -141,7 +141,7 @@ class Results:
         waiting = Counter(name for _, name in self.pending)
         names = dict.fromkeys([*self.outputs, *self._by_name])
         return [
-            total(name, self.of(name), self.outputs[name], pending=waiting[name])
+            total(name, self.of(name), self.outputs[name], pending=waiting[name], case=self.case)
             for name in names
             if self.of(name) or waiting[name]
         ]
@@ -218,8 +218,18 @@ def _outcome(outcomes: Mapping[str, Outcome[Any]], output: str, evaluator: str) 
     return found
 
 
-def total(name: str, values: Sequence[Value], info: OutputInfo, *, pending: int = 0) -> Total:
-    """The mean of one output with its interval, and why values are missing."""
+def total(
+    name: str,
+    values: Sequence[Value],
+    info: OutputInfo,
+    *,
+    pending: int = 0,
+    case: Callable[[str], str] | None = None,
+) -> Total:
+    """The mean of one output with its interval, and why values are missing.
+
+    ``case`` says which items are of one prompt: they are not independent of each other.
+    """
     failures = Counter(
         value.outcome.failure.reason for value in values if value.outcome.failure is not None
     )
@@ -230,5 +240,6 @@ def total(name: str, values: Sequence[Value], info: OutputInfo, *, pending: int 
         signature=signature,
         total=planned,
         bounds=(info.low, info.high),
+        sources=None if case is None else [case(value.item) for value in values],
     )
     return Total(name, info, planned, summary.value, dict(sorted(failures.items())), signature)

@@ -2,13 +2,13 @@
 
 Every value is a mean over items, every dimension the unweighted mean of its parts that have a
 value. How many items and parts that is stands beside it. The interval is that of the mean over
-items, at every level; where a part rests on one item there is none.
+prompts, at every level; where a part rests on one item there is none.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -16,7 +16,7 @@ from screentest.core import Outcome, OutputInfo, Reason, attempt
 from screentest.core.table import Better
 from screentest.scores.results import Results, plain_name
 from screentest.scores.suite import Dimension, Suite
-from screentest.stats import Interval, mean_interval
+from screentest.stats import Interval, source_interval
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,8 +89,10 @@ class _Sum:
 class _Values:
     """The values of a suite's leaves, by leaf and item."""
 
-    def __init__(self, items: Iterable[str]) -> None:
+    def __init__(self, items: Iterable[str], case: Callable[[str], str]) -> None:
         self.items = list(items)
+        self.case = case
+        """The prompt of an item."""
         self.numbers: dict[str, dict[str, float]] = {}
         self.excused: dict[str, set[str]] = {}
         """Items to which a leaf is not applicable."""
@@ -102,7 +104,7 @@ class _Values:
         names: dict[str, list[str]] = {}
         for name in results.outputs:
             names.setdefault(plain_name(name), []).append(name)
-        found = cls(())
+        found = cls((), results.case)
         touched: dict[str, None] = {}
         for leaf in suite.leaves:
             numbers = found.numbers.setdefault(leaf, {})
@@ -177,10 +179,11 @@ class _Values:
         return low, math.fsum(weight * info.high for weight, info in ranges)
 
     def interval(self, found: _Sum) -> Interval | None:
-        """Student's t over items, each with what it adds to the mean.
+        """Over prompts, each item with what it adds to the mean.
 
-        An item that lacks a leaf adds nothing for it, so that with complete values this is the
-        interval of the mean of the items' own totals.
+        Several videos of one prompt are not independent of each other. An item that lacks a leaf
+        adds nothing for it, so that with complete values this is the interval of the mean of the
+        items' own totals.
         """
         columns = [self.numbers[leaf] for leaf in found.weights]
         if found.value is None or any(len(numbers) < 2 for numbers in columns):
@@ -192,7 +195,8 @@ class _Values:
             share = weight * len(items) / len(numbers)
             for item, number in numbers.items():
                 added[item] += share * (number - mean)
-        interval = attempt(lambda: mean_interval(list(added.values()))).value
+        cases = [self.case(item) for item in added]
+        interval = attempt(lambda: source_interval(list(added.values()), cases)).value
         if interval is None:  # all items are equal: no spread, no interval
             return None
         return interval.within(*self.ends(found)).holding(found.value)

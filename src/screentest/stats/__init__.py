@@ -27,6 +27,7 @@ from screentest.stats.intervals import (
     coefficient_interval,
     mean_interval,
     share_interval,
+    source_interval,
     wald,
     wilson,
 )
@@ -129,6 +130,7 @@ __all__ = [
     "sample_size",
     "share_interval",
     "smallest_found",
+    "source_interval",
     "source_trend",
     "spearman",
     "spearman_p",

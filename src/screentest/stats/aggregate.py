@@ -21,9 +21,8 @@ from screentest.stats.intervals import (
     Interval,
     alike,
     bca,
-    bootstrap_mean,
-    mean_interval,
     resample,
+    source_interval,
 )
 
 TAIL = 0.1
@@ -41,11 +40,10 @@ def summarise(
     sources: Labels | None = None,
     bounds: Range | None = None,
     confidence: float = CONFIDENCE,
-    seed: int = 0,
 ) -> Outcome[Summary]:
     """The mean of the values there are, its interval, and how many there should have been.
 
-    Student's t interval, or the bootstrap over ``sources`` where several items share one. One
+    The interval is over ``sources``, of which several items may share one. One
     value, or values of one source, have no interval: they say nothing about the spread.
     ``total`` counts what is still to come, too. ``bounds`` is the range that no value can leave.
     """
@@ -59,12 +57,12 @@ def summarise(
     mean = float(np.mean(values))
     interval = None
     try:
-        chosen = [sources[place] for place in scored] if sources is not None else []
-        if len(set(chosen)) < len(chosen):
-            unsorted = [listed[place].unwrap() for place in scored]
-            interval = bootstrap_mean(unsorted, chosen, confidence=confidence, seed=seed)
+        chosen = None if sources is None else [sources[place] for place in scored]
+        if chosen is None or len(set(chosen)) == len(chosen):
+            interval = source_interval(values, confidence=confidence)
         else:
-            interval = mean_interval(values, confidence=confidence)
+            some = [listed[place].unwrap() for place in scored]
+            interval = source_interval(some, chosen, confidence=confidence)
     except NoValue:
         pass  # no spread, no interval
     if interval is not None:

@@ -3,7 +3,7 @@
 What has no value has a reason, never NaN.
 
 >>> print(spearman([1, 2, 3, 4], [1, 3, 2, 4]).unwrap())
-0.800 (p = 0.200, n = 4)
+0.800 (p = 0.333, n = 4)
 >>> spearman([1, 2, 3], [5, 5, 5]).failure.detail
 'all values of the second are equal, so nothing can go with them'
 """
@@ -14,6 +14,7 @@ import itertools
 import math
 from collections.abc import Callable, Iterator, Mapping, Set
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
 
@@ -25,7 +26,10 @@ from screentest.stats.paired import Difference, holm, paired_bootstrap
 SMALLEST = 3
 """Two points are always on a line; their correlation says nothing."""
 _ALL_ORDERS = 8
-"""Up to so many systems every order is tried: 40,320 of them."""
+"""Up to so many points every order is tried: 40,320 of them."""
+_MANY = 30
+"""From so many points on Student's t, or the normal, is as good; below, orders are drawn."""
+_ORDERS = 9_999
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,12 +45,16 @@ class Correlation:
 
 
 def spearman(first: Numbers, second: Numbers) -> Outcome[Correlation]:
-    """Spearman's ρ with average ranks for ties; p from Student's t."""
+    """Spearman's ρ with average ranks for ties.
+
+    p by permutation: of all orders up to eight points, of 9,999 drawn ones below thirty. Student's
+    t, as from thirty on, is badly wrong for few: of four points it calls 8.6% significant at 5%.
+    """
     return _correlate(first, second, _spearman)
 
 
 def kendall(first: Numbers, second: Numbers) -> Outcome[Correlation]:
-    """Kendall's τ-b, which allows for ties; p exact for few values without ties."""
+    """Kendall's τ-b, which allows for ties; p exact without ties, else as of Spearman's."""
     return _correlate(first, second, _kendall)
 
 
@@ -120,7 +128,6 @@ class RankAgreement:
     """Whether two testbeds put the same systems in the same order."""
 
     spearman: Correlation
-    """Its p-value is exact for up to eight systems: the t approximation is poor there."""
     kendall: Correlation
     systems: tuple[str, ...]
     left_out: tuple[str, ...]
@@ -137,11 +144,8 @@ def rank_agreement(
     rho, tau = spearman(left, right), kendall(left, right)
     if rho.failure is not None:
         return Outcome(failure=rho.failure)
-    value = rho.unwrap()
-    if value.n <= _ALL_ORDERS:
-        value = Correlation(value.value, _exact_p(left, right), value.n)
     left_out = tuple(sorted(first.keys() ^ second.keys()))
-    return Outcome.of(RankAgreement(value, tau.unwrap(), systems, left_out))
+    return Outcome.of(RankAgreement(rho.unwrap(), tau.unwrap(), systems, left_out))
 
 
 def _correlate(
@@ -169,15 +173,20 @@ def _constant(array: Floats) -> bool:
 def _spearman(left: Floats, right: Floats) -> Correlation:
     from scipy.stats import rankdata
 
-    rho = _product_moment(rankdata(left), rankdata(right))
-    return Correlation(rho, spearman_p(rho, left.size), left.size)
+    one, other = rankdata(left), rankdata(right)
+    rho = _product_moment(one, other)
+    few = left.size < _MANY
+    p = permutation_p(one, other) if few else spearman_p(rho, left.size)
+    return Correlation(rho, p, left.size)
 
 
 def _kendall(left: Floats, right: Floats) -> Correlation:
     from scipy.stats import kendalltau
 
     result = kendalltau(left, right)
-    return Correlation(_bounded(float(result.statistic)), float(result.pvalue), left.size)
+    tied = any(np.unique(array).size < array.size for array in (left, right))
+    p = _kendall_p(left, right) if tied and left.size < _MANY else float(result.pvalue)
+    return Correlation(_bounded(float(result.statistic)), p, left.size)
 
 
 def _pearson(left: Floats, right: Floats) -> Correlation:
@@ -208,16 +217,49 @@ def _bounded(coefficient: float) -> float:
     return nearest if abs(coefficient - nearest) < 1e-14 and nearest else coefficient
 
 
-def _exact_p(left: Floats, right: Floats) -> float:
-    """The share of all orders of the systems that agree or disagree at least as much."""
-    from scipy.stats import rankdata
+def permutation_p(ranks: Floats, others: Floats) -> float:
+    """The share of orders in which two lists of ranks go together, or against each other, as much.
 
-    ranks, others = rankdata(left), rankdata(right)
-    centred = ranks - ranks.mean()
-    orders = np.array(list(itertools.permutations(others - others.mean())))
-    agreement = np.abs(orders @ centred)
-    seen = abs(float(centred @ (others - others.mean())))
-    return float(np.mean(agreement >= seen - 1e-9))
+    The same for any order of the pairs.
+    """
+    one, other = _in_order(ranks, others)
+    one, other = one - one.mean(), other - other.mean()
+    seen = abs(float(one @ other)) - 1e-9
+    return _extreme(np.abs(other[_orders(one.size)] @ one) >= seen)
+
+
+def _kendall_p(left: Floats, right: Floats) -> float:
+    """The same with concordant pairs less discordant ones; ties leave τ-b's divisor as it is."""
+    one, other = _in_order(left, right)
+    first, second = np.triu_indices(one.size, 1)
+    signs = np.sign(one[first] - one[second])
+    seen = abs(float(signs @ np.sign(other[first] - other[second]))) - 1e-9
+    shuffled = other[_orders(one.size)]
+    agreeing = np.zeros(len(shuffled))
+    for sign, i, j in zip(signs, first, second, strict=True):
+        agreeing += sign * np.sign(shuffled[:, i] - shuffled[:, j])
+    return _extreme(np.abs(agreeing) >= seen)
+
+
+def _in_order(left: Floats, right: Floats) -> tuple[Floats, Floats]:
+    # Drawn orders are those of places: the places must not depend on the order of coming.
+    order = np.lexsort((right, left))
+    return left[order], right[order]
+
+
+@lru_cache(8)  # a few megabytes each
+def _orders(count: int) -> np.ndarray:
+    """All orders of few places; of more, the given one and as many drawn as are needed."""
+    if count <= _ALL_ORDERS:
+        return np.array(list(itertools.permutations(range(count))))
+    given = np.arange(count)
+    drawn = np.random.default_rng(0).permuted(np.tile(given, (_ORDERS, 1)), axis=1)
+    return np.vstack([given, drawn])
+
+
+def _extreme(marks: np.ndarray) -> float:
+    # What was seen is one of the orders, so p is never 0.
+    return float(np.mean(marks))
 
 
 # Many systems on the same pairs: a ranking, and the sets that cannot be told apart.

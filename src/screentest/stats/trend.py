@@ -17,7 +17,7 @@ import numpy as np
 from screentest.core import Outcome, Reason
 from screentest.stats.arrays import Floats, Labels, Numbers, finite, together
 from screentest.stats.intervals import Interval, by_source, wilson
-from screentest.stats.rank import SMALLEST, Correlation, spearman
+from screentest.stats.rank import SMALLEST, Correlation, permutation_p, spearman
 
 BINS = 50
 PER_BIN = 2
@@ -75,12 +75,9 @@ def duration_trend(durations: Numbers, points: Numbers, *, bins: int = BINS) -> 
 
 
 FEWEST_DURATIONS = 10
-_ORDERS = 9_999
 
 
-def source_trend(
-    durations: Numbers, points: Numbers, sources: Labels, *, seed: int = 0
-) -> Outcome[Correlation]:
+def source_trend(durations: Numbers, points: Numbers, sources: Labels) -> Outcome[Correlation]:
     """Spearman's ρ between the duration of a source and what was earned on all its pairs.
 
     The p-value is by permutation: were duration of no matter, any source's points could stand
@@ -99,17 +96,13 @@ def source_trend(
             Reason.NOT_APPLICABLE,
             f"{distinct} distinct durations are too few for a trend; {FEWEST_DURATIONS} are needed",
         )
-    found = spearman(length, earned)
+    found = spearman(np.round(length, 6), earned)
     if found.value is None:
         return found
     from scipy.stats import rankdata
 
-    one, other = rankdata(np.round(length, 6)), rankdata(earned)
-    one, other = one - one.mean(), other - other.mean()
-    seen = abs(float(one @ other)) * (1 - 1e-12)
-    shuffled = np.random.default_rng(seed).permuted(np.tile(other, (_ORDERS, 1)), axis=1)
-    extreme = int(np.count_nonzero(np.abs(shuffled @ one) >= seen))
-    return Outcome.of(replace(found.value, p_value=(extreme + 1) / (_ORDERS + 1)))
+    p = permutation_p(rankdata(np.round(length, 6)), rankdata(earned))
+    return Outcome.of(replace(found.value, p_value=p))
 
 
 def _shared_points(times: Floats, points: Floats) -> Floats:
