@@ -1,13 +1,17 @@
-"""The judge `baseline`: it sees harm in each video alone, and says where it sees nothing."""
+"""The judge `baseline`: it sees harm in each video alone, and says where it sees nothing.
+
+Films are a few shots of the packaged sample, harmed in memory (see ``harmed_shots.py``); the
+operators that the judge was not tuned on are among them.
+"""
 
 from __future__ import annotations
 
-import subprocess
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from fractions import Fraction
+from itertools import pairwise
 from pathlib import Path
-from typing import TypeAlias
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -15,8 +19,8 @@ from hypothesis import strategies as st
 from screentest.core import (
     BUILTIN_ASPECTS,
     Aspect,
-    Choice,
     Clip,
+    Image,
     Item,
     Outcome,
     Outcomes,
@@ -27,137 +31,182 @@ from screentest.core import (
     Span,
     build,
 )
-from screentest.judges.baseline import baseline, tails
-from screentest.judges.verdicts import verdict
-from screentest.models import ModelChoice
+from screentest.judges.baseline import MARGIN, RULES, Measure, baseline, tails
 from screentest.run.session import Settings, Tools
 from screentest.scores.measure import measure
+from tests.judges.harmed_shots import (
+    decoded,
+    encoded,
+    film_scores,
+    harmed_shot,
+    placebo,
+    values_of,
+)
+from tests.metrics.test_sameness import excerpt
 
 JUDGE = baseline()
-SETTINGS = Settings(models=(ModelChoice.parse("image_text=colour_words"),))
-CAPTIONS = (
-    "Turquoise windows of black towers at night.",
-    "A white bird before brown wood.",
-    "A grey launch pad beside a blue sea.",
-    "A rocket in orange flames.",
-    "White clouds in a blue sky.",
+SIDE, FRAMES = 192, 10
+SHOTS = ((0.0, 3.0), (3.0, 7.0), (7.0, 9.5), (9.5, 13.0), (13.0, 15.5))
+"""Of the five live shots: towers, a bird, a launch pad, a rocket, towers again."""
+HARMED = (1, 3)
+TUNED = ("sensor_noise", "banding", "desaturated", "overexposed", "harsh_contrast", "stuttering")
+KEPT_BACK = ("oversharpened", "motion_blur", "interlaced", "underexposed", "garish", "jittering")
+OTHERS = (
+    *("technical_quality", "blocks", "ringing", "dropped_frames", "compression"),
+    *("colour_bleeding", "aesthetics", "colour_cast", "washed_out", "tilted", "bad_crop"),
+    *("appearance_style", "posterised", "line_drawing", "duotone", "halftone", "old_film"),
+    *("dynamics_degree", "slowed", "sped_up", "reversed_motion"),
 )
-SMALL = "fps=12,scale=320:180"
-LENGTH = 15.5
-Rate: TypeAlias = Callable[[str, Aspect], Outcome[Score]]
-
-
-def second_shot(harm: str) -> str:
-    """A filter graph that harms seconds 3 to 7, the second of five shots."""
-    return f"{SMALL},split[a][b];[b]{harm}[c];[a][c]overlay=enable='between(t,3,6.99)'"
-
-
-SWAPPED = (
-    f"{SMALL},split=3[a][b][c];[a]trim=0:3,setpts=PTS-STARTPTS[x];"
-    "[b]trim=3:7,setpts=PTS-STARTPTS[y];[c]trim=7:15.5,setpts=PTS-STARTPTS[z];"
-    "[y][x][z]concat=n=3"
-)
-GRAPHS: Mapping[str, str] = {
-    "intact": SMALL,
-    "aesthetics": second_shot("eq=contrast=-0.8"),
-    "technical_quality": second_shot("scale=160:90:flags=lanczos,scale=320:180:flags=lanczos"),
-    "appearance_style": second_shot("elbg=l=6,unsharp=5:5:2"),
-    "background_consistency": second_shot("hue=b='4*mod(n,2)'"),
-    "dynamics_degree": f"{SMALL},split[a][b];[a][b]freezeframes=first=36:last=83:replace=60",
-    "comprehensiveness": f"{SMALL},select='lt(t,3)+gte(t,7)',setpts=N/12/TB",
-    "temporal_flow": SWAPPED,
-}
 
 
 @pytest.fixture(scope="module")
-def films(ffmpeg: str, sample: Path, tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
-    """Five live shots, intact and harmed in one of them, and the intact ones encoded again."""
-    source = next(sample.glob("*real*"))
-    folder = tmp_path_factory.mktemp("films")
-    made = {}
-    for name, graph in GRAPHS.items():
-        made[name] = folder / f"{name}.mp4"
-        _run(ffmpeg, source, made[name], graph, crf=14)
-    made["reencoded"] = folder / "reencoded.mp4"
-    _run(ffmpeg, made["intact"], made["reencoded"], "null", crf=18)
-    return made
-
-
-def _run(ffmpeg: str, source: Path, out: Path, graph: str, *, crf: int) -> None:
-    coding = ["-c:v", "libx264", "-preset", "ultrafast", "-crf", str(crf), "-pix_fmt", "yuv420p"]
-    command = [ffmpeg, "-v", "error", "-t", str(LENGTH), "-i", str(source), "-an"]
-    subprocess.run([*command, "-filter_complex", graph, *coding, str(out)], check=True)
+def shots(sample: Path) -> list[list[Image]]:
+    film = next(sample.glob("*real*"))
+    return [decoded(film, start, end, SIDE)[:FRAMES] for start, end in SHOTS]
 
 
 @pytest.fixture(scope="module")
-def rate(films: dict[str, Path]) -> Rate:
-    """Ratings of the films by name; each is measured once and by itself."""
-    tools, known = Tools(SETTINGS), dict[str, Mapping[str, Outcomes]]()
-    metrics = {name: build("metric", name).thing for name in JUDGE.metrics}
+def intact(shots: list[list[Image]]) -> list[dict[str, float]]:
+    return [values_of(encoded(shot)) for shot in shots]
 
-    def rated(name: str, aspect: Aspect) -> Outcome[Score]:
-        if name not in known:
-            script = Script(tuple(Clip(caption) for caption in CAPTIONS))
-            known[name] = measure(Item(name, films[name], script=script), metrics, tools)
-        return JUDGE.rate(aspect, known[name])
+
+Rate = Callable[[str, float], float]
+
+
+@pytest.fixture(scope="module")
+def rate(shots: list[list[Image]], intact: list[dict[str, float]]) -> Rate:
+    """The rating of the film, two of its shots harmed, in the aspect that the operator harms."""
+
+    def rated(operator: str, severity: float) -> float:
+        values = list(intact)
+        for number in HARMED if severity else ():
+            made = harmed_shot(operator, shots[number], severity, f"film/{number}")
+            values[number] = values_of(encoded(made or shots[number]))
+        return _rating(aspect_of(operator), values)
 
     return rated
 
 
-SEEN = [Aspect(name) for name in GRAPHS if name != "intact"]
+def aspect_of(operator: str) -> Aspect:
+    aspect: Aspect = build("degradation", operator).thing.info.aspect
+    return aspect
 
 
-@pytest.mark.parametrize("aspect", SEEN)
-def test_one_harmed_shot_of_five_is_seen(aspect: Aspect, rate: Rate) -> None:
-    intact, harmed = rate("intact", aspect), rate(aspect.value, aspect)
-    assert verdict(intact, harmed).unwrap().choice is Choice.FIRST
-    assert verdict(harmed, intact).unwrap().choice is Choice.SECOND
+def _rating(aspect: Aspect, values: Sequence[Mapping[str, float]]) -> float:
+    return JUDGE.rate(aspect, film_scores(values)).unwrap().value
 
 
-@pytest.mark.parametrize("aspect", SEEN)
-def test_the_partner_does_not_matter(aspect: Aspect, rate: Rate) -> None:
-    """Against a re-encoded partner, with which it shares no frame, the harmed film loses too;
-    and its rating, made of its own scores alone, is the same number.
+@pytest.mark.parametrize("operator", [*TUNED, *KEPT_BACK])
+def test_more_harm_is_worse(operator: str, rate: Rate) -> None:
+    """Step by step, whether the judge was tuned on the operator or not."""
+    none, half, full = (rate(operator, severity) for severity in (0.0, 0.5, 1.0))
+    assert full < none - MARGIN
+    assert full - MARGIN <= half <= none + MARGIN
+
+
+@pytest.mark.parametrize("operator", OTHERS)
+def test_harm_is_never_preferred(operator: str, rate: Rate) -> None:
+    assert rate(operator, 1.0) <= rate(operator, 0.0) + MARGIN
+
+
+@pytest.mark.parametrize("name", ["reencode", "noise", "painted_instruction", "trim"])
+def test_placebos_are_ties(
+    name: str, shots: list[list[Image]], intact: list[dict[str, float]]
+) -> None:
+    """All shots are edited: encoded once more, grain of one level, letters at the rim, a frame
+    less.
     """
-    harmed, again = rate(aspect.value, aspect), rate("reencoded", aspect)
-    against_intact = verdict(harmed, rate("intact", aspect)).unwrap()
-    against_other = verdict(harmed, again).unwrap()
-    assert against_other.choice is against_intact.choice is Choice.SECOND
-    assert against_other.first == against_intact.first
-    assert against_other.evidence_first == against_intact.evidence_first
+    first = [encoded(shot) for shot in shots]
+    edited = [values_of(placebo(name, shot, "film")) for shot in first]
+    for aspect in ASPECTS:
+        assert abs(_rating(aspect, edited) - _rating(aspect, intact)) <= MARGIN, aspect
 
 
-@pytest.mark.parametrize("aspect", [Aspect.AESTHETICS, Aspect.COMPREHENSIVENESS])
-def test_another_encoding_is_a_tie(aspect: Aspect, rate: Rate) -> None:
-    assert verdict(rate("intact", aspect), rate("reencoded", aspect)).unwrap().choice is Choice.TIE
+ASPECTS = (
+    Aspect.TECHNICAL_QUALITY,
+    Aspect.AESTHETICS,
+    Aspect.APPEARANCE_STYLE,
+    Aspect.DYNAMICS_DEGREE,
+)
 
 
-def test_the_evidence_points_at_the_harm(rate: Rate) -> None:
-    for aspect in (Aspect.TECHNICAL_QUALITY, Aspect.BACKGROUND_CONSISTENCY, Aspect.DYNAMICS_DEGREE):
-        curve = rate(aspect.value, aspect).unwrap().curve
-        worst = min(curve, key=lambda point: point.value)
-        assert worst.span.overlaps(Span(Fraction(3), Fraction(7))), aspect
+def test_the_evidence_points_at_the_harm(
+    shots: list[list[Image]], intact: list[dict[str, float]]
+) -> None:
+    noisy = harmed_shot("sensor_noise", shots[2], 1.0, "film/2") or []
+    values = [*intact[:2], values_of(encoded(noisy)), *intact[3:]]
+    curve = JUDGE.rate(Aspect.TECHNICAL_QUALITY, film_scores(values)).unwrap().curve
+    worst = min(range(5), key=lambda number: curve[number].value)
+    assert worst == 2
+    assert curve[worst].note.startswith("noise: ")
 
 
-def test_left_and_right_are_not_seen(rate: Rate) -> None:
-    failure = rate("intact", Aspect.SPATIAL_RELATIONSHIP).failure
-    assert failure is not None
-    assert failure.reason is Reason.NOT_APPLICABLE
+def test_a_whole_film_through_the_product(sample: Path, tmp_path: Path) -> None:
+    """One decode of a file, its shots found, and a rating in every aspect that it claims."""
+    film = excerpt(next(sample.glob("*real*")), tmp_path / "film.mp4", 8)
+    script = Script(tuple(Clip(f"Scene {number}.") for number in range(3)))
+    metrics = {name: build("metric", name).thing for name in JUDGE.metrics}
+    scores = measure(Item("film", film, script=script), metrics, Tools(Settings()))
+    for aspect in RULES:
+        assert JUDGE.rate(aspect, scores).ok, aspect
+    assert not JUDGE.rate(Aspect.SPATIAL_RELATIONSHIP, scores).ok
+
+
+def test_what_it_cannot_see_has_no_rating() -> None:
+    """Things, their colours and their places: a failure, not a guess."""
+    for aspect in set(BUILTIN_ASPECTS) - set(RULES):
+        failure = JUDGE.rate(aspect, {}).failure
+        assert failure is not None
+        assert failure.reason is Reason.NOT_APPLICABLE
+    assert {*BUILTIN_ASPECTS} - {*RULES} >= {Aspect.SPATIAL_RELATIONSHIP, Aspect.COLOR}
 
 
 def test_a_failed_metric_is_no_rating() -> None:
     lost: Outcome[Score] = Outcome.failed(Reason.UNDECODABLE, "half a film")
-    scores = {
+    scores: dict[str, Outcomes] = {
         name: dict.fromkeys(build("metric", name).thing.info.outputs, lost)
         for name in JUDGE.metrics
     }
-    for aspect in BUILTIN_ASPECTS:
-        outcome = JUDGE.rate(aspect, scores)
-        expected = (
-            Reason.NOT_APPLICABLE if aspect is Aspect.SPATIAL_RELATIONSHIP else Reason.UNDECODABLE
-        )
-        assert outcome.failure is not None
-        assert outcome.failure.reason is expected
+    for aspect in RULES:
+        failure = JUDGE.rate(aspect, scores).failure
+        assert failure is not None
+        assert failure.reason is Reason.UNDECODABLE
+
+
+# What the numbers of shots become.
+
+
+def _curve(values: Sequence[float], length: int = 2) -> tuple[Point, ...]:
+    return tuple(
+        Point(Span(Fraction(length * place), Fraction(length * (place + 1))), value)
+        for place, value in enumerate(values)
+    )
+
+
+def test_missing_repeated_and_cut_short_shots_tell_less() -> None:
+    def rated(lengths: Sequence[int], again: Sequence[int] = ()) -> float:
+        edges = [sum(lengths[:place]) for place in range(len(lengths) + 1)]
+        spans = [Span(Fraction(one), Fraction(two)) for one, two in pairwise(edges)]
+        shots = tuple(Point(span, 1.0) for span in spans)
+        seen = tuple(Point(span, float(place in again)) for place, span in enumerate(spans))
+        scores: dict[str, Outcomes] = {
+            "shot_count": {"shots_had": Outcome.of(Score(1.0, shots, {"clips": 6}))},
+            "repeated_shots": {"repeated_shots": Outcome.of(Score(0.0, seen))},
+        }
+        return JUDGE.rate(Aspect.COMPREHENSIVENESS, scores).unwrap().value
+
+    whole = rated([4] * 6)
+    assert rated([4] * 7) == whole
+    for less in (rated([4] * 5), rated([4] * 6, again=[3]), rated([4, 4, 1, 4, 4, 4])):
+        assert less < whole - MARGIN
+
+
+def test_a_shot_is_compared_with_its_film() -> None:
+    """Usual by itself, and unlike the others: that is a fault, of which the others have none."""
+    measure_of = Measure("any", "any", unit=0.1, low=0.0, high=1.0, apart=2.0)
+    found = measure_of.faults(np.array([0.2, 0.2, 0.25, 0.8]))
+    assert found[:3].max() == 0
+    assert found[3] == pytest.approx(3.75)  # (0.8 − 0.225) / 0.1 − 2
 
 
 @given(
@@ -180,10 +229,7 @@ def test_any_shot_that_gets_worse_lowers_the_rating(
 
 def test_a_few_bad_shots_weigh_more_than_in_a_mean() -> None:
     """Five of sixty at 0.1, the others at 0.9: the mean is 0.833."""
-    values = [0.1] * 5 + [0.9] * 55
-    points = tuple(
-        Point(Span(Fraction(n), Fraction(n + 1)), value) for n, value in enumerate(values)
-    )
+    points = _curve([0.1] * 5 + [0.9] * 55)
     # By hand: tails of 6, 15, 30 and 60 shots, of which five are bad.
     by_hand = sum(0.9 - 0.8 * 5 / size for size in (6, 15, 30, 60)) / 4
     assert tails(points) == pytest.approx(by_hand)

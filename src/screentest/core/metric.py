@@ -169,6 +169,9 @@ class JudgeInfo:
     """Whether it looks at frames without asking a model: it is not shown a damaged video."""
     calls: tuple[Calls, ...] = ()
     """What it asks chat models, where that can be said beforehand."""
+    margin: float = 0.0
+    """Of one that rates: ratings that differ by no more are a tie, and by what placebos move them
+    where that is more."""
 
 
 @runtime_checkable

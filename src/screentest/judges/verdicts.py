@@ -367,6 +367,8 @@ def rate_cases(
     for case in sound:
         pair = rated(case.first, case.aspect), rated(case.second, case.aspect)
         margin = margins.of(case.aspect, case.cluster)
+        if margin.value < rating.info.margin:
+            margin = Margin(rating.info.margin)
         for order in orders:
             key = question_key(store, case, judge, order, margin=margin.value)
             planned.append(key)
@@ -438,7 +440,9 @@ def verdict(
     choice = prefer_higher(one.value, two.value, margin=wide + rounding).choice
     why = ""
     if choice is Choice.TIE and abs(one.value - two.value) > rounding:
-        why = f"within {wide:.3g}, which placebos of other films move it by"
+        learnt = margin is not None and margin.films
+        what = "which placebos of other films move it by" if learnt else "the judge's own margin"
+        why = f"within {wide:.3g}, {what}"
     return Outcome.of(Verdict(choice, one.value, two.value, why, evidence(one), evidence(two)))
 
 

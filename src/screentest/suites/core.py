@@ -16,18 +16,22 @@ METRICS = (
     "noise",
     "blockiness",
     "naturalness",
+    "faults",
+    "tones",
     "flicker",
     "frozen",
+    "steadiness",
     "motion",
     "shot_consistency",
     "repeated_shots",
+    "continuity",
     "shot_count",
     "named_colours",
     "caption_agreement",
 )
 
 
-@register("suite", "core", version=1, summary="plain measurements, with the base install alone")
+@register("suite", "core", version=2, summary="plain measurements, with the base install alone")
 def core() -> Suite:
     """All of them, in one decode."""
     return Suite("core", METRICS, groups=("model",))

@@ -1,4 +1,4 @@
-"""Shots beside each other: whether they look like one film, and whether one was shown before.
+"""Shots beside each other: whether they look like one film, were shown before, and follow.
 
 A film has a look: how hard its edges are, how much grain is in its smooth parts, how its
 levels of brightness are spread. A shot that was drawn, painted or sharpened among others that
@@ -120,3 +120,73 @@ def same(one: Rows, two: Rows, level: float) -> bool:
         if float(apart.max()) <= level:
             return True
     return False
+
+
+QUANTILES = 16
+"""To so many numbers each of two kinds of colours in a picture is reduced."""
+CONTINUITY = OutputInfo(
+    "how much nearer neighbouring shots are in their colours than any two",
+    low=-2.0,
+    bounded=False,
+)
+
+
+@register("metric", "continuity", version=1, summary="shots that belong together stand together")
+def continuity(*, rate: float = SAMPLED) -> FilmMetric:
+    """Compares the colours of each shot with those of the two before it.
+
+    Shots of one scene share their light and their colours, and follow each other: in a film whose
+    shots were shuffled, neighbours are farther apart. It knows nothing of the story.
+    """
+    return FilmMetric("continuity", CONTINUITY, at_rate(COLOUR, rate), palette, neighbourhood)
+
+
+def palette(image: Image) -> list[float] | None:
+    """How blue and how red the fields of the picture are, from least to most, wherever they are."""
+    import cv2
+
+    fields = cv2.resize(image, GRID, interpolation=cv2.INTER_AREA).astype(np.float64)
+    red, green, blue = (fields[..., number].ravel() for number in range(3))
+    light = 0.299 * red + 0.587 * green + 0.114 * blue
+    if light.std() < LEAST_DETAIL:
+        return None
+    step = light.size // QUANTILES
+    found: list[float] = []
+    for colour in (blue, red):
+        found += np.sort(colour - light).reshape(QUANTILES, step).mean(axis=1).tolist()
+    return found
+
+
+def neighbourhood(seen: SeenShots, shots: int) -> Score:
+    """A point for each shot but the first.
+
+    Half of it is the distance to the shot before, half that to the nearer of the two before:
+    where two views alternate, a shot belongs to the last but one.
+    """
+    if len(seen) < 3:
+        raise NoValue(Reason.NOT_APPLICABLE, "fewer than three shots have colours to compare")
+    looks = np.array([rows.mean(axis=0) for _, rows in seen])
+    usual = _between_any_two(looks)
+    if usual < 1e-6:
+        raise NoValue(Reason.NOT_APPLICABLE, "all shots have the same colours")
+    one = np.abs(looks[1:] - looks[:-1]).mean(axis=1)
+    two = np.abs(looks[2:] - looks[:-2]).mean(axis=1)
+    nearer = np.minimum(one, np.concatenate(([np.inf], two)))
+    points = [
+        Point(shot.span, float(1 - (far + near) / 2 / usual))
+        for (shot, _), far, near in zip(seen[1:], one, nearer, strict=True)
+    ]
+    value = float(np.mean([point.value for point in points]))
+    return Score(value, tuple(points), {"shots": shots, "measured": len(seen)})
+
+
+def _between_any_two(looks: Rows) -> float:
+    """The mean distance of all pairs, in the time that sorting takes.
+
+    >>> _between_any_two(np.array([[0.0], [1.0], [5.0]]))  # 1, 4 and 5
+    3.3333333333333335
+    """
+    count = len(looks)
+    weights = 2 * np.arange(count) - count + 1
+    sums = weights @ np.sort(looks, axis=0)
+    return float(sums.mean() * 2 / (count * (count - 1)))

@@ -1,0 +1,279 @@
+"""The certificate of the judge `baseline` per operator, on films and operators kept back.
+
+    python bench/core_ladders.py measure DATA VALUES     every film under every operator
+    python bench/core_ladders.py judge VALUES            how often the judge sees it
+
+A few shots of each film in DATA (the folder that SCREENTEST_DATA names) are decoded once, at 8
+frames a second and a long side of 384 pixels. Each operator harms each shot at several severities;
+what comes out goes through the testbeds' encoder, and the judge's metrics are measured on it. That
+is what `screentest build` and `screentest certify` do, shot by shot and without files. Any pair is
+then a choice of shots: two or half of a film's are harmed, twenty times drawn.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+import time
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import av
+import numpy as np
+
+from core_split import HELD_FILMS, HELD_OPERATORS, TUNED_FILMS, TUNED_OPERATORS
+from screentest.core import Aspect, Image, build
+from screentest.judges.baseline import baseline
+from screentest.stats.claims import claims
+
+sys.path.insert(0, str(Path(__file__).parent.parent))
+from tests.judges.harmed_shots import (
+    PLACEBOS,
+    TIMED,
+    decoded,
+    encoded,
+    film_scores,
+    harmed_shot,
+    moves,
+    placebo,
+    values_of,
+)
+
+MOST = 6
+"""Shots of a film."""
+SEVERITIES = (1.0, 0.5, 0.25)
+
+
+def films(data: Path) -> dict[str, list[tuple[Path, float, float]]]:
+    """Shots of every film: file, start and end in seconds."""
+    videos, found = data / "video", {}
+    for path in sorted((videos / "captions").glob("*.json")):
+        known = json.loads(path.read_text(encoding="utf-8"))
+        if "shots" in known:
+            shots = [(one["start_frame"], one["end_frame"]) for one in known["shots"]]
+            rate = known["fps"]
+            found[path.stem] = [
+                (videos / known["video"], start / rate, end / rate) for start, end in shots
+            ]
+        elif "shot_scripts_assumed" in known:
+            count = len(known["shot_scripts_assumed"])
+            for name in known["videos"]:
+                file = videos / name
+                with av.open(str(file)) as container:
+                    length = float(container.duration or 0) / av.time_base
+                edges = np.linspace(0, length, count + 1)
+                found[file.stem] = [(file, float(one), float(two)) for one, two in pairwise(edges)]
+    joined = {
+        "tune_live": [
+            videos / "singleshot" / f"{name}"
+            for name in (
+                "intel_car_detection.mp4",
+                "intel_bottle_detection.mp4",
+                "mdn_stream_of_water.mp4",
+                "moviepy_chaplin.mp4",
+                "frenchgp_1906_214x160.ogv",
+            )
+        ],
+        "tune_microgravity": sorted((videos / "etva_microgravity").glob("*.mp4")),
+        "held_generated": [
+            *sorted((videos / "ai_generated").glob("cogvideox_*.mp4")),
+            *sorted((videos / "ai_generated").glob("talc_20_talc.mp4")),
+        ],
+    }
+    for name, files in joined.items():
+        found[name] = [(file, 0.4, 3.0) for file in files]
+    return found
+
+
+def measure(data: Path, out: Path, names: Sequence[str], operators: Sequence[str]) -> None:
+    """One line of JSON for each shot and what was done to it; what is there is not done again."""
+    known = {(row["film"], row["shot"], row["what"], row["severity"]) for row in rows(out)}
+    spans = films(data)
+    with out.open("a", encoding="utf-8") as file:
+
+        def keep(film: str, number: int, what: str, severity: float, shot: Sequence[Image]) -> None:
+            row = {"film": film, "shot": number, "what": what, "severity": severity}
+            file.write(json.dumps(row | {"values": values_of(shot)}) + "\n")
+            file.flush()
+
+        shots: dict[tuple[str, int], list[Image]] = {}
+        for film in names:
+            some = spans[film]
+            places = np.unique(np.linspace(0, len(some) - 1, min(MOST, len(some))).round())
+            for number in places.astype(int).tolist():
+                shot = decoded(*some[number])
+                if len(shot) >= 6:
+                    shots[film, number] = shot
+        print(f"{len(shots)} shots", flush=True)
+        for (film, number), shot in shots.items():
+            intact = encoded(shot)
+            if (film, number, "intact", 0.0) not in known:
+                keep(film, number, "intact", 0.0, intact)
+            for name in PLACEBOS:
+                if (film, number, name, 0.0) not in known:
+                    if name in ("reencode", "trim"):
+                        changed = placebo(name, intact, f"{film}/{number}")
+                    else:
+                        changed = encoded(placebo(name, shot, f"{film}/{number}"))
+                    keep(film, number, name, 0.0, changed)
+        for severity in SEVERITIES:
+            for operator in operators:
+                begun = time.perf_counter()
+                timed = operator in TIMED
+                for (film, number), shot in shots.items():
+                    if (film, number, operator, severity) in known:
+                        continue
+                    if timed and not moves(shot):
+                        continue
+                    changed = harmed_shot(operator, shot, severity, f"{film}/{number}")
+                    if changed is not None and len(changed) > 2:
+                        keep(film, number, operator, severity, encoded(changed))
+                print(f"{operator} {severity} {time.perf_counter() - begun:.0f} s", flush=True)
+
+
+def rows(path: Path) -> Iterator[dict[str, Any]]:
+    if path.exists():
+        with path.open(encoding="utf-8") as file:
+            for line in file:
+                yield json.loads(line)
+
+
+# How the judge does, on any choice of harmed shots.
+
+DRAWS = 10
+
+
+class Values:
+    """What was measured, and ratings of films of which some shots are harmed."""
+
+    def __init__(self, path: Path) -> None:
+        self.known = {
+            (row["film"], row["shot"], row["what"], row["severity"]): row["values"]
+            for row in rows(path)
+        }
+        self.films: dict[str, list[int]] = defaultdict(list)
+        for film, shot, what, _ in self.known:
+            if what == "intact":
+                self.films[film].append(shot)
+        self.judge = baseline()
+
+    def able(self, film: str, what: str, severity: float) -> list[int]:
+        """Shots to which it could be done."""
+        return [one for one in self.films[film] if (film, one, what, severity) in self.known]
+
+    def rating(
+        self,
+        film: str,
+        aspect: Aspect,
+        what: str = "intact",
+        severity: float = 0.0,
+        harmed: frozenset[int] = frozenset(),
+    ) -> float:
+        """Of the film with these shots harmed."""
+        shots = []
+        for shot in self.films[film]:
+            changed = shot in harmed
+            key = (film, shot, what, severity) if changed else (film, shot, "intact", 0.0)
+            shots.append(self.known[key])
+        scores = film_scores(shots)
+        return self.judge.rate(aspect, scores).unwrap().value
+
+    def points(
+        self, film: str, aspect: Aspect, what: str, severity: float, margin: float
+    ) -> list[float]:
+        """1 where the intact film wins, ½ for a tie, over draws of harmed shots."""
+        able, count = self.able(film, what, severity), len(self.films[film])
+        if not able:
+            return []
+        intact, rng = self.rating(film, aspect), np.random.default_rng(7)
+        points = []
+        for many in dict.fromkeys((min(2, len(able)), min(max(1, count // 2), len(able)))):
+            for _ in range(DRAWS):
+                harmed = frozenset(rng.permutation(able)[:many].tolist())
+                lost = intact - self.rating(film, aspect, what, severity, harmed)
+                points.append(0.5 if abs(lost) <= margin else float(lost > 0))
+        return points
+
+
+def moved_by_placebos(values: Values, aspect: Aspect) -> dict[str, list[float]]:
+    """By how much each placebo moves the rating of each film, all its shots edited."""
+    return {
+        name: [
+            abs(
+                values.rating(film, aspect)
+                - values.rating(film, aspect, name, 0.0, frozenset(shots))
+            )
+            for film, shots in values.films.items()
+        ]
+        for name in PLACEBOS
+    }
+
+
+ASPECTS = (
+    Aspect.TECHNICAL_QUALITY,
+    Aspect.AESTHETICS,
+    Aspect.APPEARANCE_STYLE,
+    Aspect.DYNAMICS_DEGREE,
+)
+
+
+def judge(path: Path) -> None:
+    """Print the certificate."""
+    values = Values(path)
+    margin = values.judge.info.margin
+    tables = []
+    for aspect in ASPECTS:
+        for operator in (*TUNED_OPERATORS, *HELD_OPERATORS):
+            if build("degradation", operator).thing.info.aspect is aspect:
+                tables.append((aspect, operator))
+    by_side: dict[tuple[str, str, float], dict[str, float]] = {}
+    for aspect, operator in tables:
+        for severity in SEVERITIES:
+            for side, names in (("tuned", TUNED_FILMS), ("held", HELD_FILMS)):
+                found = {
+                    film: points
+                    for film in names
+                    if film in values.films
+                    and (points := values.points(film, aspect, operator, severity, margin))
+                }
+                by_side[operator, side, severity] = {
+                    film: float(np.mean(points)) for film, points in found.items()
+                }
+    findings = claims([by_side[operator, "held", 1.0] for _, operator in tables])
+    print("| aspect | operator | tuned on it | films tuned on | films kept back | 0.5 | 0.25 | |")
+    print("|---|---|---|---|---|---|---|---|")
+    for (aspect, operator), finding in zip(tables, findings, strict=True):
+        cells = [by_side[operator, "tuned", 1.0]]
+        cells += [by_side[operator, "held", severity] for severity in SEVERITIES]
+        shown = " | ".join(
+            f"{100 * np.mean(list(one.values())):.0f}" if one else "–" for one in cells
+        )
+        tuned = "yes" if operator in TUNED_OPERATORS else "no"
+        print(f"| {aspect.title} | `{operator}` | {tuned} | {shown} | {finding.words} |")
+    print("\n| aspect | placebo | ties, % | moved by at most |\n|---|---|---|---|")
+    for aspect in ASPECTS:
+        for name, moved in moved_by_placebos(values, aspect).items():
+            ties = 100 * np.mean([one <= margin for one in moved])
+            print(f"| {aspect.title} | {name} | {ties:.0f} | {max(moved):.3f} |")
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("what", choices=("measure", "judge"))
+    parser.add_argument("paths", type=Path, nargs="+")
+    parser.add_argument("--films", nargs="*", default=[])
+    parser.add_argument("--operators", nargs="*", default=[*TUNED_OPERATORS, *HELD_OPERATORS])
+    asked = parser.parse_args()
+    if asked.what == "judge":
+        judge(*asked.paths)
+        return
+    data, out = asked.paths
+    measure(data, out, asked.films or list(films(data)), asked.operators)
+
+
+if __name__ == "__main__":
+    main()

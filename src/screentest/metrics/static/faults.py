@@ -1,0 +1,362 @@
+"""What sensors, encoders and careless processing leave in a picture, each fault as one number.
+
+Each is made to react to its own fault and little to what the picture shows. Sums are of whole
+numbers where they can be, so that they are the same in any order.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from screentest.core import Image, OutputInfo
+from screentest.metrics.curve import COLOUR, DETAIL
+from screentest.metrics.functions import metric
+from screentest.metrics.static.picture import LEAST_DETAIL, SMALLEST
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    Levels = NDArray[np.int16]
+
+RIM = 0.1
+"""The share of each side that is left out: subtitles, logos and bars are there."""
+WINDOW = 384
+"""Pixels a side, at most: the middle of a larger picture stands for all of it."""
+
+
+def inner(picture: Image) -> Image:
+    """The picture without its rim.
+
+    >>> inner(np.zeros((100, 50), np.uint8)).shape
+    (80, 40)
+    """
+    height, width = picture.shape[:2]
+    top, left = int(RIM * height), int(RIM * width)
+    return picture[top : height - top, left : width - left]
+
+
+BLACK, COARSE = 24, 4
+"""Levels up to which a line is part of a bar; every fourth one is looked at."""
+
+
+def without_bars(picture: Image) -> Image:
+    """The picture without black bars; all of it where it is black.
+
+    >>> wide = np.zeros((80, 80), np.uint8)
+    >>> wide[20:60] = 128
+    >>> without_bars(wide).shape
+    (40, 80)
+    """
+    sample = picture[::COARSE, ::COARSE]
+    lights = sample.max(axis=2) if sample.ndim == 3 else sample
+    height, width = lights.shape
+    top, left = int(RIM * height), int(RIM * width)
+    # What is written at the rim may cross a bar.
+    rows = lights[:, left : width - left].max(axis=1)
+    columns = lights[top : height - top].max(axis=0)
+    sides = []
+    for line, length in zip((rows, columns), picture.shape[:2], strict=True):
+        lit = np.flatnonzero(line > BLACK)
+        if not len(lit):
+            return picture
+        sides.append(slice(int(lit[0]) * COARSE, min((int(lit[-1]) + 1) * COARSE, length)))
+    return picture[sides[0], sides[1]]
+
+
+def middle(luma: Image) -> Image | None:
+    """What is measured of the luma; None where it shows nothing."""
+    within = inner(without_bars(luma))
+    height, width = within.shape
+    top, left = (max(0, side - WINDOW) // 2 for side in (height, width))
+    part = within[top : top + WINDOW, left : left + WINDOW]
+    if min(part.shape) < SMALLEST or float(np.std(part[::4, ::4])) < LEAST_DETAIL:
+        return None
+    return np.ascontiguousarray(part)
+
+
+FAULTS = {
+    "fine_detail": OutputInfo("the finest octave in edges, of three, in the softer direction"),
+    "texture_detail": OutputInfo("the same of all detail"),
+    "halos": OutputInfo("how regularly edges are followed by opposite ones", low=-1.0),
+    "combing": OutputInfo("lines that go to and fro, beyond columns that do", low=-1.0),
+    "bands": OutputInfo("levels left out between others", high=2.0),
+    "level": OutputInfo("share of nearly level and upright edges that are so"),
+}
+
+
+@metric(summary="faults of sensors, encoders and processing", outputs=FAULTS, request=DETAIL)
+def faults(image: Image) -> tuple[float, ...] | None:
+    """Softness in two ways, halos, combing, banding, tilt."""
+    picture = middle(image)
+    if picture is None:
+        return None
+    levels = picture.astype(np.int16)
+    fine = shares(picture)
+    if fine is None:
+        return None
+    reach = max(4, round(LAGS * image.shape[1]))
+    return (
+        *fine,
+        halos(levels, reach),
+        combing(levels),
+        bands(picture),
+        level(picture),
+    )
+
+
+STEEPEST = 0.02
+"""The share of all places at which edges are measured."""
+LEVELS = 512
+
+
+def shares(picture: Image) -> tuple[float, float] | None:
+    """The finest octave's share of the detail in the three finest: of edges, and of everything.
+
+    Of both directions that of the softer one: what is smeared along one is soft. Three, since
+    strong blur takes the two finest alike.
+    """
+    import cv2
+
+    height, width = picture.shape
+    sizes = [picture]
+    for fold in (2, 4):
+        size = (width // fold, height // fold)
+        smaller = cv2.resize(picture, size, interpolation=cv2.INTER_AREA)
+        sizes.append(np.asarray(smaller, np.uint8))
+    edges, texture = [], []
+    for across in (True, False):
+        steep, mean = zip(*(_bends(one, across) for one in sizes), strict=True)
+        if sum(steep):
+            edges.append(steep[0] / sum(steep))
+            texture.append(mean[0] / sum(mean))
+    return (min(edges), min(texture)) if edges else None
+
+
+def _bends(picture: Image, across: bool) -> tuple[float, float]:
+    """Second differences in one direction: the mean of the steepest, and of all."""
+    import cv2
+
+    bent = cv2.Sobel(picture, cv2.CV_16S, 2 * across, 2 * (not across), ksize=1)
+    bends = np.abs(bent).view(np.uint16)
+    # Counted by level, which is quicker than sorting: no bend is above 2 · 255.
+    counts = cv2.calcHist([bends], [0], None, [LEVELS], [0, LEVELS]).ravel().astype(np.float64)
+    steps = np.arange(LEVELS)
+    most = max(1, int(STEEPEST * bends.size))
+    taken = np.diff(np.minimum(np.cumsum(counts[::-1]), most), prepend=0)
+    return float(taken @ steps[::-1]) / most, float(counts @ steps) / bends.size
+
+
+LAGS = 0.014
+"""How far from an edge its echo is looked for, as a share of the width."""
+EVERY = 4
+"""Of so many lines one is looked at."""
+
+
+def halos(levels: Levels, reach: int) -> float:
+    """How strongly slopes are followed by opposite ones at some distance: 0 hardly, 0.5 much.
+
+    Sharpening and steep filters surround edges with their opposite, at one distance everywhere;
+    what pictures show has no such distance. Lag 1 is left out: there noise does the same.
+
+    >>> rng = np.random.default_rng(0)
+    >>> scene = np.repeat(rng.integers(0, 200, 24), 8)[None].repeat(32, 0).astype(np.int16)
+    >>> echo = np.roll(scene, 5, axis=1) // 2
+    >>> halos(scene, 6) < 0.1 < 0.3 < halos(scene - echo, 6)
+    True
+    """
+    found = []
+    for here in (levels[::EVERY], levels.T[::EVERY]):
+        slope = np.diff(here, axis=1).astype(np.float64)
+        # By the power spectrum; zeros beyond the reach, so that ends do not meet.
+        length = -(-(slope.shape[1] + reach) // 32) * 32
+        power = np.abs(np.fft.rfft(slope, length, axis=1)) ** 2
+        along = np.fft.irfft(power.sum(axis=0), length)
+        if along[0] > 0:
+            found.append(-float(along[2 : reach + 1].min() / along[0]))
+    return max(found) if found else 0.0
+
+
+COMB = 8
+"""Levels by which a line must differ from the next to count."""
+
+
+def combing(levels: Levels) -> float:
+    """The share of places where lines go to and fro three times, less that of columns that do.
+
+    >>> still = np.tile(np.arange(64, dtype=np.int16), (64, 1))
+    >>> comb = still.copy()
+    >>> comb[1::2] += 40
+    >>> combing(still), round(combing(comb), 2)
+    (0.0, 1.0)
+    """
+    across, down = (_to_and_fro(here) for here in (levels, levels.T))
+    return down - across
+
+
+def _to_and_fro(levels: Levels) -> float:
+    steps = np.diff(levels, axis=1)
+    up, down = steps >= COMB, steps <= -COMB
+    first = up[:, :-2] & down[:, 1:-1] & up[:, 2:]
+    second = down[:, :-2] & up[:, 1:-1] & down[:, 2:]
+    return int(np.count_nonzero(first) + np.count_nonzero(second)) / first.size
+
+
+NEAR, AROUND = 3, 25
+"""Levels over which counts are smoothed, to see what is there and what should be."""
+
+
+def bands(picture: Image) -> float:
+    """How unevenly neighbouring levels are used: 0 evenly, above 1 a few levels only.
+
+    >>> ramp = np.arange(256, dtype=np.uint8).repeat(16).reshape(64, 64)
+    >>> bands(ramp) < 0.2 < 0.8 < bands(ramp // 26 * 26)
+    True
+    """
+    counts = np.bincount(picture.ravel(), minlength=256).astype(np.float64)
+    near, around = (_smoothed(counts, width) for width in (NEAR, AROUND))
+    return float(np.abs(near - around).sum() / counts.sum())
+
+
+def _smoothed(counts: NDArray[np.float64], width: int) -> NDArray[np.float64]:
+    padded = np.pad(counts, width // 2)
+    sums = np.cumsum(np.concatenate(([0.0], padded)))
+    return np.asarray((sums[width:] - sums[:-width]) / width)
+
+
+NARROW, WIDE = 4.0, 16.0
+"""Degrees around level and upright that count as such, and as nearly such."""
+
+
+def level(picture: Image) -> float:
+    """Of the slopes within 16 degrees of level or upright, the share within 4: a quarter is none.
+
+    What people build is level and upright, and so are horizons and trees.
+
+    >>> import cv2
+    >>> bars = np.repeat(np.arange(16, dtype=np.uint8) % 2 * 200, 12)[None].repeat(192, 0)
+    >>> turn = cv2.getRotationMatrix2D((96, 96), 10, 1.0)
+    >>> askew = cv2.warpAffine(bars, turn, (192, 192), borderMode=cv2.BORDER_REFLECT)
+    >>> level(bars) > 0.9 > 0.3 > level(np.asarray(askew, np.uint8))
+    True
+    """
+    import cv2
+
+    height, width = picture.shape
+    half = cv2.resize(picture, (width // 2, height // 2), interpolation=cv2.INTER_AREA)
+    across, down = (
+        np.abs(cv2.Sobel(half, cv2.CV_16S, one, 1 - one, ksize=3)).astype(np.int32)
+        for one in (1, 0)
+    )
+    more, less = np.maximum(across, down), np.minimum(across, down)
+    narrow, wide = (
+        int(more[less * 1000 <= more * round(1000 * np.tan(np.radians(angle)))].sum())
+        for angle in (NARROW, WIDE)
+    )
+    return narrow / wide if wide else NARROW / WIDE
+
+
+# Light and colours, of a small picture.
+
+DARK, LIGHT = 8, 247
+"""Levels up to and from which nothing is told apart."""
+TONES = {
+    "brightness": OutputInfo("mean, 0 black, 1 white"),
+    "spread": OutputInfo("deviation of brightness, 1 is half black half white"),
+    "darkest": OutputInfo("brightness of the darkest hundredth"),
+    "lightest": OutputInfo("brightness of the lightest hundredth"),
+    "clipped_dark": OutputInfo("share of the picture in which shadows are cut off"),
+    "clipped_light": OutputInfo("share of the picture in which lights are cut off"),
+    "strength": OutputInfo(
+        "deviation of colours that brightness does not explain, as a share of it", high=4.0
+    ),
+    "blue_cast": OutputInfo("blue beyond brightness, as a share of it", low=-1.0, high=8.0),
+    "red_cast": OutputInfo("red beyond brightness, as a share of it", low=-1.0, high=4.0),
+    "bleeding": OutputInfo(
+        "how much smoother colours are than brightness, along lines rather than across",
+        low=-8.0,
+        high=8.0,
+        bounded=False,
+    ),
+    "inks": OutputInfo("share of the colours' deviation that brightness explains"),
+    "balance": OutputInfo("skewness of brightness", low=-20.0, high=20.0, bounded=False),
+    "overhead": OutputInfo("how much brighter the upper third is than the lower", low=-1.0),
+}
+
+
+@metric(summary="light and colours of each shot", outputs=TONES, request=COLOUR)
+def tones(image: Image) -> tuple[float, ...] | None:
+    """Numbers of brightness and of colours; see their descriptions."""
+    picture = inner(without_bars(image)).astype(np.int32)
+    red, green, blue = (picture[..., number] for number in range(3))
+    # Rec. 601 in whole numbers; differences of colour as they are coded, in 1/256 levels.
+    light = (77 * red + 150 * green + 29 * blue + 128) >> 8
+    if light.size < 64:
+        return None
+    counts = np.bincount(light.ravel(), minlength=256)
+    size, levels = light.size, np.arange(256)
+    mean = float(counts @ levels) / size
+    away = levels - mean
+    deviation = float(np.sqrt(counts @ away**2 / size))
+    share = np.cumsum(counts) / size
+    darkest, lightest = np.searchsorted(share, [0.01, 0.99])
+    most, least, third = picture.max(axis=2), picture.min(axis=2), -(-light.shape[0] // 3)
+    blues, reds = blue - light, red - light
+    inks = _explained(light, blues, reds)
+    # Colours by brightness: what is tinged in the light is as tinged in the dark.
+    whole = int(light.sum()) + DARK * size
+    variance = sum(
+        int((plane * plane).sum()) / size - (int(plane.sum()) / size) ** 2
+        for plane in (blues, reds)
+    )
+    return (
+        mean / 255,
+        deviation / 127.5,
+        float(darkest) / 255,
+        float(lightest) / 255,
+        int(np.count_nonzero(most <= DARK)) / size,
+        # One channel that is cut off is seen as a wrong colour.
+        int(np.count_nonzero(most >= LIGHT) + np.count_nonzero(least >= LIGHT)) / (2 * size),
+        float(np.sqrt(max(0.0, variance * (1 - inks)))) * size / whole,
+        int(blues.sum()) / whole,
+        int(reds.sum()) / whole,
+        _bleeding(light, blues, reds),
+        inks,
+        float(counts @ away**3 / size) / deviation**3 if deviation >= 1 else 0.0,
+        (int(light[:third].sum()) - int(light[-third:].sum())) / light[:third].size / 255,
+    )
+
+
+def _bleeding(light: NDArray[np.int32], blues: NDArray[np.int32], reds: NDArray[np.int32]) -> float:
+    """Of slopes along lines and across: in doublings."""
+
+    def slopes(plane: NDArray[np.int32], axis: int) -> int:
+        step = np.diff(plane, axis=axis)
+        return int((step * step).sum())
+
+    colours = [slopes(blues, axis) + slopes(reds, axis) for axis in (0, 1)]
+    lights = [slopes(light, axis) for axis in (0, 1)]
+    # A picture of one colour, or of none, says nothing: as much as rounding leaves is added.
+    floor = 16 * light.size
+    return float(
+        np.log2((colours[0] + floor) / (colours[1] + floor))
+        - np.log2((lights[0] + floor) / (lights[1] + floor))
+    )
+
+
+def _explained(
+    light: NDArray[np.int32], blues: NDArray[np.int32], reds: NDArray[np.int32]
+) -> float:
+    """The share of the variance of both colour differences that a line through brightness has."""
+    size = light.size
+    lights = int(light.sum())
+    power = size * int((light * light).sum()) - lights * lights
+    whole = told = 0.0
+    for plane in (blues, reds):
+        total = int(plane.sum())
+        shared = size * int((light * plane).sum()) - lights * total
+        whole += size * int((plane * plane).sum()) - total * total
+        told += shared * shared / power if power else 0.0
+    # Below a deviation of a few levels there are no colours to explain.
+    return told / (whole + 16.0 * size * size)

@@ -1,0 +1,123 @@
+"""Whether a shot runs evenly: frames held, thrown back, or skipped.
+
+Each frame is compared with the two before it. Two pictures across a cut are not of one shot: the
+first rows of a shot are left out.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from screentest.core import Image, OutputInfo, register
+from screentest.metrics.curve import GREY, ShotMetric, ShotOutput
+from screentest.metrics.static.faults import inner
+from screentest.metrics.temporal.motion import change
+
+if TYPE_CHECKING:
+    from screentest.metrics.curve import Rows
+
+STILL = 0.05
+"""Levels of mean change up to which a frame is the one before once more."""
+HALTED = 0.2
+"""The share of the shot's usual change below which a frame halts."""
+GRAIN = 2
+"""Levels by which grain and encoding change a pixel; what is more is motion."""
+LEAST = 0.2
+"""Levels of motion below which nothing moves that could halt or jump."""
+
+
+@register("metric", "steadiness", version=1, summary="whether motion runs evenly")
+def steadiness() -> ShotMetric:
+    """Every frame is looked at."""
+    return ShotMetric(STEADINESS, GREY, Steps, "fewer than three frames cannot be uneven")
+
+
+class Steps:
+    """The change from the frame before, and the motion from it and from the one before that."""
+
+    def __init__(self) -> None:
+        self._last: list[Image] = []
+
+    def __call__(self, image: Image) -> tuple[float, float, float] | None:
+        """In levels of brightness; None for the first two frames, and where the size changes."""
+        picture = inner(image)
+        before = [one for one in self._last if one.shape == picture.shape]
+        self._last = [picture, *self._last[:1]]
+        if len(before) < 2:
+            return None
+        return change(before[0], picture), moved(before[0], picture), moved(before[1], picture)
+
+
+def moved(before: Image, after: Image) -> float:
+    """The mean change beyond what grain does."""
+    import cv2
+
+    rest = cv2.subtract(cv2.absdiff(before, after), (GRAIN,))  # type: ignore[call-overload]
+    return float(cv2.mean(rest)[0])
+
+
+def _own(rows: Rows) -> Rows:
+    """The rows of pictures that are all of this shot."""
+    return rows[2:] if len(rows) > 4 else rows
+
+
+def held(rows: Rows) -> float:
+    """The share of frames that are the one before once more."""
+    return float((_own(rows)[:, 0] <= STILL).mean())
+
+
+def halting(rows: Rows) -> float:
+    """The share of frames that hardly change while those around them do.
+
+    >>> moving, holding = [[4.0, 4.0, 8.0]] * 4, [[0.0, 0.0, 4.0], [8.0, 8.0, 8.0]] * 2
+    >>> halting(np.array(moving)), halting(np.array(holding))
+    (0.0, 0.5)
+    """
+    steps = _own(rows)[:, 1]
+    # The mean over a few frames: where a frame is held, the next one makes up for it.
+    around = np.convolve(np.pad(steps, 2, mode="edge"), np.ones(5) / 5, mode="valid")
+    return float(((steps < HALTED * around) & (around >= LEAST)).mean())
+
+
+def returning(rows: Rows) -> float:
+    """The share of frames that are nearer to the last but one than to the last.
+
+    >>> returning(np.array([[4.0, 4.0, 8.0], [4.0, 4.0, 1.0]]))
+    0.5
+    """
+    one, two = _own(rows)[:, 1:].T
+    return float(((two < 0.8 * one) & (one >= LEAST)).mean())
+
+
+def uneven(rows: Rows) -> float:
+    """How far each step differs from the one before: 0 not at all, 1 from nothing to all.
+
+    >>> uneven(np.array([[0, 0, 4.0], [8.0, 8.0, 8.0]] * 4)) > 0.9
+    True
+    """
+    steps = _own(rows)[:, 1]
+    if len(steps) < 2:
+        return 0.0
+    return float(np.abs(np.diff(steps)).mean() / (2 * steps.mean() + LEAST))
+
+
+def lively(rows: Rows) -> float:
+    """The mean motion from frame to frame, in levels."""
+    return float(_own(rows)[:, 1].mean())
+
+
+def _share(description: str) -> OutputInfo:
+    return OutputInfo(description, higher_is_better=False)
+
+
+STEADINESS = {
+    "held": ShotOutput(_share("share of frames that are the one before once more"), held),
+    "halting": ShotOutput(_share("share of frames that halt while others move"), halting),
+    "returning": ShotOutput(_share("share of frames thrown back in time"), returning),
+    "uneven": ShotOutput(_share("how far each step differs from the one before"), uneven),
+    "lively": ShotOutput(
+        OutputInfo("mean motion from frame to frame", high=255.0, unit="levels"), lively
+    ),
+}
