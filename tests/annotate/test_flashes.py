@@ -74,7 +74,7 @@ def test_each_video_is_measured_once_and_kept(
 
 
 def test_what_was_measured_is_kept_where_the_rest_is_not(
-    stand: Stand, testbed: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    testbed: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def stopped(paths: list[Path], **_: object) -> Iterator[tuple[Path, int]]:
         yield paths[0], 2
