@@ -35,6 +35,10 @@ def set_up(folder: Path) -> None:
     shutil.copy(sample_folder() / "real_5shots_640x360.mp4", folder / "film.mp4")
     shutil.copy(sample_folder() / "sintel_trailer_30s_640x272.mp4", folder / "trailer.mp4")
     (folder / "prompts.txt").write_text("A red bus passes.\nTwo dogs run.\n", encoding="utf-8")
+    votes = ["video_a,video_b,aspect,vote,prompt", f"{FILMS[0]}.mp4,{FILMS[1]}.mp4,looks,b,a race"]
+    (folder / "votes.csv").write_text("\n".join(votes), encoding="utf-8")
+    scores = ["id,value", f"{FILMS[0]},0.3", f"{FILMS[1]},0.5"]
+    (folder / "scores.csv").write_text("\n".join(scores), encoding="utf-8")
     screentest.score(items, metrics=["contrast", "shot_count"], out=folder / "scores")
     bed = screentest.build(
         films,
