@@ -34,7 +34,7 @@ from screentest.stats.agreement import Vote, percent_agreement, review_workers
 from screentest.stats.claims import Claim, Points, claims, films_needed
 from screentest.stats.intervals import share_interval, source_interval
 from screentest.stats.paired import holm, paired_bootstrap
-from screentest.stats.rank import Correlation, compare_systems, kendall, spearman
+from screentest.stats.rank import Correlation, clustered, compare_systems, kendall, spearman
 from screentest.stats.trend import source_trend
 
 RUNS = 2000
@@ -231,6 +231,52 @@ def correlations(
     return said / runs
 
 
+def _marked(prompts: int, each: int, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
+    """A score of videos and people's marks, by prompt: both know the prompt, and a little more."""
+    prompt, own = rng.normal(size=(2, prompts, 1)), rng.normal(size=(2, prompts, each))
+    score = prompt[0] + own[0]
+    other = 0.5 * prompt[0] + 0.75**0.5 * prompt[1] + 0.3 * own[0] + 0.91**0.5 * own[1]
+    return score, np.round(1.5 * other)
+
+
+def rank_coverage(prompts: int, runs: int) -> float:
+    """How often the interval of ρ, over prompts of four videos, holds the true one."""
+    rng = np.random.default_rng(9)
+    truth = spearman(*(side.ravel() for side in _marked(100_000, 4, rng))).unwrap().value
+    covered = 0
+    for _ in range(runs):
+        score, marks = _marked(prompts, 4, rng)
+        found = clustered(score.ravel(), marks.ravel(), np.repeat(np.arange(prompts), 4).tolist())
+        interval = found.unwrap().interval
+        covered += interval is not None and truth in interval
+    return covered / runs
+
+
+def voted(prompts: int, aspects: int, scores: int, runs: int) -> float:
+    """Coins of several scores against people: all pairs of four videos, ties of both among them."""
+    rng = np.random.default_rng(10)
+    one, two = np.triu_indices(4, 1)
+    said = 0
+    for _ in range(runs):
+        groups = []
+        for _ in range(aspects):
+            marks = _marked(prompts, 4, rng)[1]
+            lead = np.sign(marks[:, one] - marks[:, two])
+            for _ in range(scores):
+                coin = rng.integers(0, 9, (prompts, 4))
+                points = (np.sign(coin[:, one] - coin[:, two]) * lead + 1) / 2
+                counted = lead != 0
+                groups.append(
+                    {
+                        str(prompt): float(points[prompt][counted[prompt]].mean())
+                        for prompt in range(prompts)
+                        if counted[prompt].any()
+                    }
+                )
+        said += any(one.claim in (Claim.SEES, Claim.PREFERS_HARM) for one in claims(groups))
+    return said / runs
+
+
 # People: what is said of their agreement, and of single workers.
 
 
@@ -334,6 +380,13 @@ def rows(runs: int = RUNS) -> Iterator[Row]:
     yield Row("worker like the others: flagged", 0.05, flagged(0.9, 1.0, batches), batches)
     found = flagged(0.1, 0.2, batches)
     yield Row("worker who is fast and mostly wrong: flagged", 0.8, found, batches, at_least=True)
+    fewer = max(200, runs // 5)
+    for prompts in (5, 10, 50):
+        words = f"interval of ρ: {prompts} prompts of 4"
+        yield Row(words, 0.95, rank_coverage(prompts, fewer), fewer, at_least=True)
+    for prompts in (12, 40):
+        words = f"coins against people's votes: {prompts} prompts of 4, 3 aspects, 3 scores"
+        yield Row(words, 0.05, voted(prompts, 3, 3, fewer), fewer)
 
 
 def main(runs: int) -> int:
