@@ -23,6 +23,7 @@ import screentest
 from screentest.certificates.certificate import Certificate
 from screentest.certificates.raters import Share
 from screentest.certificates.releases import Release, read_release
+from screentest.stats import rank_agreement
 
 PAGE = Path(__file__).parent / "trust.md"
 GENERATOR, COIN = "the generator's name alone", "a coin"
@@ -186,6 +187,37 @@ def people_table(releases: Mapping[str, list[Certificate]]) -> Iterator[str]:
             yield f"| {' | '.join(cells)} |\n"
 
 
+def systems_table(data: Path) -> Iterator[str]:
+    """Whether a score ranks generators as people do: means over all videos of each."""
+    yield "| release | people were asked about | score | generators | ρ | p | τ-b |\n"
+    yield "|---|---|---|---|---|---|---|\n"
+    given = {
+        ("FETV, with the real videos", "fetv"): ("fetv", fetv_scores(data)),
+        ("FETV, generated", "fetv_generated"): ("fetv", fetv_scores(data)),
+        ("TVGE", "tvge"): ("t2vscore", tvge_scores(data)),
+    }
+    for (title, form), (place, scores) in given.items():
+        release = read_release(data / place, form)
+        for aspect, marks in release.marks.items():
+            people: dict[str, list[float]] = defaultdict(list)
+            for video, mark in marks.items():
+                people[generator_of(release, video)].append(sum(mark.values()) / len(mark))
+            for metric, values in scores.items():
+                own: dict[str, list[float]] = defaultdict(list)
+                for video in marks:
+                    own[generator_of(release, video)].append(values["", video])
+                found = rank_agreement(means(own), means(people)).unwrap()
+                rho, tau = found.spearman, found.kendall
+                cells = [title, aspect.replace("_", " "), metric, str(rho.n)]
+                cells += [f"{rho.value:.2f}", f"{rho.p_value:.3f}", f"{tau.value:.2f}"]
+                yield f"| {' | '.join(cells)} |\n"
+
+
+def means(groups: Mapping[str, list[float]]) -> dict[str, float]:
+    """The mean of each group."""
+    return {name: sum(values) / len(values) for name, values in groups.items()}
+
+
 def put(page: str, name: str, text: str) -> str:
     """The page with another text between its marks."""
     begin, end = f"<!-- {name}: made by docs/trust.py -->\n", f"<!-- end of {name} -->"
@@ -222,7 +254,8 @@ def main() -> None:
         "FETV, generated": made["fetv_generated"],
         "Video-Bench": made["video_bench"],
     }
-    PAGE.write_text(put(page, "people", "".join(people_table(raters))), encoding="utf-8")
+    page = put(page, "people", "".join(people_table(raters)))
+    PAGE.write_text(put(page, "systems", "".join(systems_table(data))), encoding="utf-8")
 
 
 if __name__ == "__main__":

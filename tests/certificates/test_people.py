@@ -20,6 +20,7 @@ from screentest.certificates.raters import human_ceiling, people_result
 from screentest.certificates.releases import Release, read_release, release_of
 from screentest.core import BadOption, ManifestError, Reason
 from screentest.manifests.preferences import Preference, PreferenceReading, Rating, Vote
+from screentest.reports.cards import certificates_of
 from screentest.run import RunReader
 from screentest.stats import Claim, claims
 from tests.certificates.released import fetv_scores, tvge_scores
@@ -426,6 +427,21 @@ def test_votes_that_are_wrong(tmp_path: Path) -> None:
     semicolons = tmp_path / "semi.csv"
     semicolons.write_text("video_a;video_b;aspect;vote\na;b;looks;B\n", encoding="utf-8")
     assert read_release(semicolons).pairs[0].first == "b"
+
+
+def test_text_that_cannot_be_written_down(tmp_path: Path) -> None:
+    """Half a character in a name or prompt costs its row; in an id of a score it is shown."""
+    row = {"video_a": "a", "video_b": "b", "preference": "A is better", "aspect": "looks"}
+    rows = {"1": row, "2": row | {"video_a": "\ud800"}, "3": row | {"prompt": "\udfff"}}
+    votes, scores = tmp_path / "v.json", tmp_path / "contrast.json"
+    votes.write_text(json.dumps(rows), encoding="utf-8")
+    scores.write_text(json.dumps({"a": 2, "b": 1, "\ud800": 3}), encoding="utf-8")
+    made = screentest.certify((), people=votes, scores=scores, out=tmp_path / "c").certificates[0]
+    assert made.overall.unwrap().judgements == 1
+    assert made.remarks[0] == "1 of 3 ids are not videos of uve: '\\ud800'"
+    assert made.remarks[1].startswith("2 rows of uve cannot be read")
+    # It is called like a metric of ours, and says nothing of that one.
+    assert not certificates_of("contrast", [made], ["contrast"])
 
 
 # ---- with videos

@@ -81,6 +81,16 @@ class Aspect(str):
         return self.value.removeprefix(PEOPLE).replace("_", " ")
 
     @property
+    def asked(self) -> Aspect:
+        """What a judge is asked about: of people's aspects the one that is called alike, if any.
+
+        >>> Aspect("people/color").asked, Aspect("people/charm").asked
+        (Aspect('color'), Aspect('people/charm'))
+        """
+        plain = self.value.removeprefix(PEOPLE)
+        return Aspect(plain) if plain in registry.names(KIND) else self
+
+    @property
     def info(self) -> AspectInfo:
         if _is_peoples(self.value):
             return AspectInfo(f"Which of the two videos people prefer, asked about: {self.title}.")

@@ -73,7 +73,7 @@ class Case:
         pair = (self.first, self.second)
         first, second = pair if order is Order.AS_GIVEN else pair[::-1]
         return Question(
-            self.aspect,
+            self.aspect.asked,
             self.prompt,
             replace(first, id="first", groups={}),
             replace(second, id="second", groups={}),

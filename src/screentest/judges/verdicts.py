@@ -355,7 +355,7 @@ def rate_cases(
             return None
         if (item.id, aspect) not in ratings:
             found = guarded(
-                lambda: must_be_outcome(rating.rate(aspect, scores[item.id]), Score), "judge"
+                lambda: must_be_outcome(rating.rate(aspect.asked, scores[item.id]), Score), "judge"
             )
             ratings[item.id, aspect] = (
                 Outcome(failure=found) if isinstance(found, Failure) else found

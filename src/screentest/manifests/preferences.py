@@ -102,7 +102,7 @@ def read_preferences(path: Path, form: str = "") -> PreferenceReading:
         elif isinstance(found, Rating):
             reading.ratings.append(found)
         elif wrong := _unusable(found):
-            reading.problems.append(_wrong(path, found.video_a, wrong))
+            reading.problems.append(_wrong(path, one_line(found.video_a), wrong))
         else:
             reading.rows.append(found)
     if not reading.rows:
@@ -115,6 +115,10 @@ def _unusable(row: Preference) -> str:
     """Why a row cannot be used; empty where it can."""
     if row.video_a == row.video_b:
         return "a video is compared with itself"
+    try:
+        f"{row.video_a}{row.video_b}{row.prompt}{row.rater}".encode()
+    except UnicodeEncodeError:
+        return "a name or the prompt is not text that can be written down"
     if len(row.aspect) > LONGEST_ASPECT or not row.aspect.isprintable():
         return f"invalid aspect {one_line(row.aspect)}: at most {LONGEST_ASPECT} characters"
     return ""
