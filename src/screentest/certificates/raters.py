@@ -15,11 +15,10 @@ from screentest.stats import (
     ClusteredCorrelation,
     Interval,
     clustered,
+    coefficient,
     coefficient_interval,
-    kendall,
     krippendorff,
     share_interval,
-    spearman,
 )
 
 
@@ -151,7 +150,7 @@ def people_result(
         with_ties=_with_ties(rated) if result.tied else None,
         tau_b=_tau_b(rated),
         spearman=clustered(scores, means, clusters).value,
-        kendall=clustered(scores, means, clusters, kendall).value,
+        kendall=clustered(scores, means, clusters, "kendall").value,
     )
 
 
@@ -314,14 +313,14 @@ def _left_out(
 
     def estimate(kept: np.ndarray) -> float:
         found = [
-            one.value.value
+            one.value
             for own, mean, there in sides
-            if (one := spearman(own[there & kept], mean[there & kept])).value is not None
+            if (one := coefficient(own[there & kept], mean[there & kept])).value is not None
         ]
         return sum(found) / len(found) if found else 0.0
 
     every = np.ones(len(table), dtype=bool)
-    if not any(spearman(own[there], mean[there]).ok for own, mean, there in sides):
+    if not any(coefficient(own[there], mean[there]).ok for own, mean, there in sides):
         return None
     return _over_clusters(estimate, every, clusters)
 

@@ -15,6 +15,7 @@ import math
 from collections.abc import Callable, Iterator, Mapping, Set
 from dataclasses import dataclass
 from functools import lru_cache
+from typing import Literal, TypeAlias
 
 import numpy as np
 
@@ -81,6 +82,16 @@ def spearman_p(rho: float, n: int) -> float:
     return float(2 * stdtr(n - 2, -t))
 
 
+Method: TypeAlias = Literal["spearman", "kendall"]
+
+
+def coefficient(first: Numbers, second: Numbers, method: Method = "spearman") -> Outcome[float]:
+    """ρ or τ-b alone: p-values take long for few points, and who draws samples needs none."""
+    measure = _rho if method == "spearman" else _tau
+    found = _correlate(first, second, lambda one, other: Correlation(measure(one, other), 1.0, 0))
+    return found.map(lambda one: one.value)
+
+
 @dataclass(frozen=True, slots=True)
 class ClusteredCorrelation:
     """A coefficient over values that come in clusters, with its interval over clusters."""
@@ -99,7 +110,7 @@ def clustered(
     first: Numbers,
     second: Numbers,
     sources: Labels,
-    method: Callable[[Numbers, Numbers], Outcome[Correlation]] = spearman,
+    method: Method = "spearman",
 ) -> Outcome[ClusteredCorrelation]:
     """A correlation whose points come in clusters, such as the videos of one prompt.
 
@@ -108,12 +119,12 @@ def clustered(
     (0.538, 12, 6)
     """
     left, right = together(first, second)
-    whole = method(left, right)
+    whole = (spearman if method == "spearman" else kendall)(left, right)
     if whole.failure is not None:
         return Outcome(failure=whole.failure)
 
     def estimate(kept: np.ndarray) -> float:
-        return method(left[kept], right[kept]).unwrap().value
+        return coefficient(left[kept], right[kept], method).unwrap()
 
     count = len(set(sources))
     try:
@@ -168,6 +179,18 @@ def _correlate(
 def _constant(array: Floats) -> bool:
     # Differences of this size are rounding, from which a correlation would be made of noise.
     return float(np.ptp(array)) <= 1e-13 * float(np.abs(array).max())
+
+
+def _rho(left: Floats, right: Floats) -> float:
+    from scipy.stats import rankdata
+
+    return _product_moment(rankdata(left), rankdata(right))
+
+
+def _tau(left: Floats, right: Floats) -> float:
+    from scipy.stats import kendalltau
+
+    return _bounded(float(kendalltau(left, right).statistic))
 
 
 def _spearman(left: Floats, right: Floats) -> Correlation:
