@@ -255,10 +255,12 @@ class _Check:
 
     def _compared(self, one: Touched, place: Span, frames: int) -> _Compared:
         """Decode both versions of a clip once."""
-        changes, contrasts, pictures, both, moved = [], [], [], [], []
+        changes, contrasts, pictures, both = [], [], [], []
+        moved: list[float] = []
+        stepped: Image | None = None
         wanted = _spread(frames, LOOKED_AT)
         step = max(1, round(STEP * frames / one.intact.duration))
-        timed, stepped = self.info.effect is Effect.TIMING, None
+        timed = self.info.effect is Effect.TIMING
         old, new = self.folder / self.pair.intact, self.folder / self.pair.changed.path
         with VideoSource(old) as first, VideoSource(new) as second:
             ours, theirs = _frames(first, one.intact), _frames(second, place)
