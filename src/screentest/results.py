@@ -483,7 +483,7 @@ def _choice(
     sides = {"first": one.evidence_first, "second": one.evidence_second}
     if sides.get(choice.flipped.value):
         worst = min(sides[choice.flipped.value], key=lambda point: point.value)
-        moment = f"the {choice.flipped.value} is worst at {float(worst.span.start):.1f} s"
+        moment = f"the {choice.flipped.value} falls behind at {float(worst.span.start):.1f} s"
         note = "; ".join(filter(None, (note, ": ".join(filter(None, (moment, worst.note))))))
     evidence = {side: [_moment(point) for point in points] for side, points in sides.items()}
     return choice.value, note, dict(evidence)

@@ -137,7 +137,7 @@ def test_judge_says_which_is_better_and_by_what(videos: Path, tmp_path: Path) ->
     worse = {"first": "second", "second": "first"}[row["better"]]
     low = min(row["evidence"][worse], key=lambda moment: moment["value"])
     assert " against " in row["note"]
-    assert row["note"].endswith(f"; the {worse} is worst at {low['start']:.1f} s")
+    assert row["note"].endswith(f"; the {worse} falls behind at {low['start']:.1f} s")
 
 
 def test_judge_reads_a_script(videos: Path, tmp_path: Path) -> None:

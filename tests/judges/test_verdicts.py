@@ -11,15 +11,12 @@ from screentest.core import (
     Choice,
     Item,
     Outcome,
-    Point,
     Reason,
     Score,
-    Span,
-    Time,
     Verdict,
 )
 from screentest.judges.cases import Case, Order
-from screentest.judges.verdicts import evidence, verdict
+from screentest.judges.verdicts import verdict
 
 
 def rated(value: float) -> Outcome[Score]:
@@ -48,12 +45,6 @@ def test_without_both_scores_there_is_no_verdict() -> None:
         found = verdict(*pair)
         assert found.failure is not None
         assert found.failure.reason is Reason.UNDECODABLE
-
-
-def test_the_evidence_is_the_worst_in_order_of_time() -> None:
-    values = (5.0, 1.0, 9.0, 2.0, 8.0, 3.0, 4.0)
-    curve = tuple(Point(Span(Time(n), Time(n + 1)), value) for n, value in enumerate(values))
-    assert [point.value for point in evidence(Score(1.0, curve))] == [5.0, 1.0, 2.0, 3.0, 4.0]
 
 
 def test_a_question_does_not_say_which_video_is_which() -> None:

@@ -16,11 +16,12 @@ from screentest.core.calls import Progress
 from screentest.core.errors import VideoError
 from screentest.core.item import Item
 from screentest.core.metric import Judge, Outcomes, Question, RatingJudge
-from screentest.core.outcome import Failure, Outcome, Point, Reason, Score
+from screentest.core.outcome import Failure, Outcome, Reason, Score
 from screentest.core.registry import registry
 from screentest.core.signature import Signature
 from screentest.core.verdict import Choice, Verdict, prefer_higher
 from screentest.judges.cases import Case, Order, verdict_in
+from screentest.judges.evidence import evidence
 from screentest.judges.from_metrics import as_judge
 from screentest.judges.margins import Margin, Margins
 from screentest.run.execute import Execution, execute
@@ -34,8 +35,6 @@ from screentest.scores.measure import guarded, must_be_outcome, refuse_faults
 from screentest.scores.tasks import keep_models, roles_of, score_tasks, signed_metrics
 from screentest.video.limits import DEFAULT_LIMITS, Limits
 
-_EVIDENCE = 5
-"""Points of a curve that go into a verdict; all of it is in the record of the metric."""
 _WRITTEN_TOGETHER = 500
 _ROUNDING = 1e-9
 """Scores nearer than this share of theirs differ by the order of additions alone."""
@@ -443,10 +442,4 @@ def verdict(
         learnt = margin is not None and margin.films
         what = "which placebos of other films move it by" if learnt else "the judge's own margin"
         why = f"within {wide:.3g}, {what}"
-    return Outcome.of(Verdict(choice, one.value, two.value, why, evidence(one), evidence(two)))
-
-
-def evidence(score: Score) -> tuple[Point, ...]:
-    """The worst moments of a curve, in order of time."""
-    worst = sorted(score.curve, key=lambda point: point.value)[:_EVIDENCE]
-    return tuple(sorted(worst, key=lambda point: point.span.start))
+    return Outcome.of(Verdict(choice, one.value, two.value, why, *evidence(one, two, choice)))

@@ -2,6 +2,7 @@
 
 from screentest.stats.aggregate import (
     lower_tail,
+    lower_tails,
     macro_interval,
     macro_mean,
     micro_mean,
@@ -118,6 +119,7 @@ __all__ = [
     "kendall",
     "krippendorff",
     "lower_tail",
+    "lower_tails",
     "macro_interval",
     "macro_mean",
     "mcnemar",

@@ -29,6 +29,9 @@ TAIL = 0.1
 """The smallest round share that holds five bad clips of sixty, which is how a long video is
 harmed in SLVMEval: they weigh 83% of this tail, and 8% of a mean. A smaller share would rest
 on one or two clips and so on the noise of the metric."""
+TAILS = (TAIL, 0.25, 0.5, 1.0)
+"""From the worst tenth to all: a few bad clips weigh much, and yet every clip that gets worse
+counts, even where the film has worse ones of its own."""
 Range: TypeAlias = tuple[float, float]
 
 
@@ -162,6 +165,20 @@ def lower_tail(
     before = np.concatenate(([0.0], np.cumsum(weight[order])[:-1]))
     taken = np.clip(room - before, 0.0, weight[order])
     return float(taken @ array[order] / taken.sum())
+
+
+def lower_tails(values: Numbers, weights: Numbers | None = None) -> float:
+    """The mean of the lower tails of a video: of its worst tenth, quarter and half, and of all.
+
+    The worst tenth alone does not change when harm strikes clips that are not among it: a film with
+    bad clips of its own would hide it.
+
+    >>> own = [0.1, 0.1] + [0.9] * 18
+    >>> harmed = [0.1, 0.1, 0.5, 0.5] + [0.9] * 16
+    >>> lower_tail(own) == lower_tail(harmed), lower_tails(own) > lower_tails(harmed)
+    (True, True)
+    """
+    return sum(lower_tail(values, weights, share=share) for share in TAILS) / len(TAILS)
 
 
 def _mean_of_means(sums: np.ndarray, sizes: np.ndarray) -> np.ndarray:

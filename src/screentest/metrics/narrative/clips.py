@@ -13,7 +13,7 @@ from screentest.core.item import Item, Shot
 from screentest.core.metric import OutputInfo, Resources
 from screentest.core.outcome import Failure, Outcome, Point, Reason, Score
 from screentest.metrics.functions import metric
-from screentest.stats.aggregate import lower_tail
+from screentest.stats.aggregate import lower_tails
 
 BEST = 10
 OF_A_CLIP = tuple(
@@ -73,7 +73,7 @@ def read_clip(outcome: Outcome[ClipAnswer], offered: frozenset[int]) -> Outcome[
 
 
 def added_up(
-    clips: Sequence[SeenClip], captions: frozenset[int], *, tail: float, most_failed: float
+    clips: Sequence[SeenClip], captions: frozenset[int], *, most_failed: float
 ) -> dict[str, Outcome[Score]]:
     """One outcome per aspect. ``captions`` are the numbers of those that have a text."""
     lost = [one.answer.failure for one in clips if one.answer.failure is not None]
@@ -83,7 +83,7 @@ def added_up(
         return {aspect.value: nothing for aspect in BUILTIN_ASPECTS}
     known = [(one.shot, one.answer.unwrap()) for one in clips if one.answer.ok]
     details = {"clips": len(clips), "not_judged": len(lost)}
-    outcomes = {aspect.value: _tail(aspect, known, tail, details) for aspect in OF_A_CLIP}
+    outcomes = {aspect.value: _worst(aspect, known, details) for aspect in OF_A_CLIP}
     unseen = frozenset(number for one in clips if not one.answer.ok for number in one.offered)
     outcomes[Aspect.COMPREHENSIVENESS.value] = _coverage(known, captions, unseen, details)
     outcomes[Aspect.TEMPORAL_FLOW.value] = _order(known, details)
@@ -96,12 +96,10 @@ def _too_many_lost(lost: Sequence[Failure], clips: int) -> Outcome[Score]:
     return Outcome.failed(first.reason, detail, first.advice)
 
 
-def _tail(
-    aspect: Aspect,
-    known: Sequence[tuple[Shot, ClipAnswer]],
-    share: float,
-    details: dict[str, int],
+def _worst(
+    aspect: Aspect, known: Sequence[tuple[Shot, ClipAnswer]], details: dict[str, int]
 ) -> Outcome[Score]:
+    """The lower tails of the clips' marks."""
     if aspect in BY_CAPTION:
         known = [(shot, answer) for shot, answer in known if answer.caption]
     if not known:
@@ -113,7 +111,7 @@ def _tail(
     durations = [float(shot.span.duration) for shot, _ in known]
     # A single frame lasts no time at all, and is a clip all the same.
     weights = durations if all(durations) else None
-    value = lower_tail([point.value for point in curve], weights, share=share)
+    value = lower_tails([point.value for point in curve], weights)
     return Outcome.of(Score(value, curve, dict(details)))
 
 

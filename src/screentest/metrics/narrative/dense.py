@@ -2,7 +2,7 @@
 
 Five bad clips in sixty vanish in one glance at all of them, and in a mean. So every clip is
 looked at on its own, beside the captions that may belong to it, and the clips' scores are
-added up by their lower tail. Which caption a clip shows tells what is missing and what comes
+added up by their lower tails. Which caption a clip shows tells what is missing and what comes
 out of order. One call per clip, asked once per video.
 """
 
@@ -55,7 +55,6 @@ class Dense:
 
     frames: Frames
     window: int
-    tail: float
     most_failed: float
     hints: bool = False
 
@@ -93,7 +92,7 @@ class _DenseMeasurement:
         for start in range(0, len(shots), _AT_ONCE):
             seen += self._asked(shots, range(start, min(start + _AT_ONCE, len(shots))), captions)
         dense, written = self.dense, frozenset(n for n, text in captions.items() if text)
-        return added_up(seen, written, tail=dense.tail, most_failed=dense.most_failed)
+        return added_up(seen, written, most_failed=dense.most_failed)
 
     def _asked(
         self, shots: Sequence[Shot], places: range, captions: Mapping[int, str]
@@ -129,13 +128,12 @@ class _DenseMeasurement:
         }
 
 
-@register("metric", "dense", version=1, summary="every clip judged alone, added up by the worst")
+@register("metric", "dense", version=2, summary="every clip judged alone, added up by the worst")
 def dense(
     *,
     frames: int = 4,
     long_side: int = 512,
     window: int = 6,
-    tail: float = 0.1,
     most_failed: float = 0.1,
     hints: bool = False,
 ) -> Dense:
@@ -146,6 +144,6 @@ def dense(
     """
     if frames < 1 or long_side < 16 or window < 0:
         raise BadOption("invalid option of dense: must be frames ≥ 1, long_side ≥ 16, window ≥ 0")
-    if not (0 < tail <= 1 and 0 <= most_failed < 1):
-        raise BadOption("invalid option of dense: must be 0 < tail ≤ 1, 0 ≤ most_failed < 1")
-    return Dense(Frames(frames, long_side=long_side), window, tail, most_failed, hints)
+    if not 0 <= most_failed < 1:
+        raise BadOption("invalid option of dense: must be 0 ≤ most_failed < 1")
+    return Dense(Frames(frames, long_side=long_side), window, most_failed, hints)
