@@ -2,11 +2,21 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 from scipy.stats import binomtest, kendalltau, spearmanr
 
-from screentest.certificates.compare import Points, agreement, compare, ranked, source_of
-from screentest.core import Reason
+from screentest.certificates.compare import (
+    Points,
+    agreement,
+    compare,
+    compare_runs,
+    ranked,
+    source_of,
+)
+from screentest.core import BadOption, Choice, Reason
+from tests.reports.runs import Said, certificate, certify_run
 
 
 def points(*values: float, aspect: str = "color") -> Points:
@@ -93,3 +103,14 @@ def test_two_testbeds_rank_judges_alike_or_not() -> None:
     assert found.spearman.value == pytest.approx(spearmanr(*given).statistic)
     assert found.kendall.value == pytest.approx(kendalltau(*given).statistic)
     assert found.left_out == ("e",)
+
+
+def test_a_run_beside_itself_or_beside_an_empty_one_is_refused(tmp_path: Path) -> None:
+    said = [Said("bed/a/x", Choice.FIRST), Said("bed/b/x", Choice.SECOND)]
+    run = certify_run(tmp_path / "run", [certificate()], said)
+    empty = tmp_path / "empty"
+    empty.mkdir()
+    (empty / "run.db").touch()
+    for runs, words in (([run, run], "given twice"), ([run, empty], "has no judge")):
+        with pytest.raises(BadOption, match=words):
+            compare_runs(runs, (), "")

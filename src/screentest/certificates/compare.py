@@ -247,6 +247,8 @@ def compare_runs(runs: Sequence[Path], judges: Sequence[str], by: str) -> Compar
     """Judges of runs of certify, or systems of runs of score; see ``screentest.compare``."""
     if not 1 <= len(runs) <= 2:
         raise BadOption(f"{len(runs)} runs are too many", advice="Give one run or two.")
+    if len({path.resolve() for path in runs}) < len(runs):
+        raise BadOption(f"{runs[0]} is given twice", advice="Give one run, or two different ones.")
     with ExitStack() as stack:
         readers = [stack.enter_context(RunReader(path)) for path in runs]
         judgements = _are_judgements(readers)
@@ -259,6 +261,8 @@ def compare_runs(runs: Sequence[Path], judges: Sequence[str], by: str) -> Compar
             return Compared(judgements, agreement=proxy)
         sides = _of_judges(readers, runs, judges) if judgements else _of_scores(readers, runs, by)
     names = tuple(sides)
+    if len(names) < 2:
+        raise BadOption(f"{' and '.join(names) or 'nothing'} alone cannot be compared")
     if len(names) > 2:
         rows = ranked(sides, judgements=judgements).unwrap()
         return Compared(judgements, names, ranking=rows, agreement=proxy)
@@ -295,6 +299,9 @@ def _of_judges(
             )
         shown = _titles(readers[0])
         return {shown.get(name, name): judge_points(readers[0], name) for name in names}
+    for run, names in zip(runs, known, strict=True):
+        if not names:
+            raise BadOption(f"{run} has no judge", advice="Give runs of `certify` with verdicts.")
     pair = list(given or [names[0] for names in known])
     pair = pair * 2 if len(pair) == 1 else pair
     if len(pair) != 2 or (not given and any(len(names) > 1 for names in known)):
