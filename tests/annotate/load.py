@@ -28,6 +28,8 @@ class Load:
     times: list[float] = field(default_factory=list)
     """Seconds from sending a vote to its acknowledgement."""
     troubles: list[str] = field(default_factory=list)
+    late: int = 0
+    """Votes refused since somebody else had been given the unit meanwhile."""
 
     def percentile(self, share: float) -> float:
         ordered = sorted(self.times)
@@ -41,12 +43,18 @@ def hammer(
     count: int,
     seconds: float | None = None,
     votes: int | None = None,
+    watching: int = 1,
 ) -> Load:
-    """``count`` workers at once, until the time or their votes are up, or the work is done."""
+    """``count`` workers at once, until the time or their votes are up, or the work is done.
+
+    They watch before one vote in ``watching``.
+    """
     load = Load()
     until = time.monotonic() + seconds if seconds is not None else None
     threads = [
-        threading.Thread(target=_work, args=(address, one.token, load, until, votes), daemon=True)
+        threading.Thread(
+            target=_work, args=(address, one.token, load, until, votes, watching), daemon=True
+        )
         for one in invite(database, count)
     ]
     for thread in threads:
@@ -56,16 +64,19 @@ def hammer(
     return load
 
 
-def _work(address: str, token: str, load: Load, until: float | None, votes: int | None) -> None:
+def _work(
+    address: str, token: str, load: Load, until: float | None, votes: int | None, watching: int
+) -> None:
     try:
         with httpx2.Client(base_url=address, headers={"Origin": address}, timeout=120) as client:
             worker = _Worker(client, load)
             worker.join(token)
             done = 0
             while (votes is None or done < votes) and (until is None or time.monotonic() < until):
-                if not worker.one_task():
+                taken = worker.one_task(watches=done % watching == 0)
+                if taken is None:
                     return
-                done += 1
+                done += taken
     except (httpx2.HTTPError, AssertionError) as error:
         load.troubles.append(repr(error))
 
@@ -83,25 +94,41 @@ class _Worker:
         for path in ("/consent", "/next"):
             assert self._client.post(path, data={"csrf": self._csrf}).status_code == 303
 
-    def one_task(self) -> bool:
+    def one_task(self, *, watches: bool = True) -> bool | None:
+        """Whether a vote was taken; None where there is nothing left to do."""
         page = self._client.get("/work").text
         if 'id="answer"' not in page:
-            return False
+            return None
         sitting = _between(page, 'data-sitting="', '"')
-        video = _between(page, '<video src="', '"')
-        part = self._client.get(video, headers={"Range": "bytes=0-65535"})
-        assert part.status_code == 206, part.status_code
-        report = {"sitting": sitting, "step": "choice", "left": [{"at": 0.5, "rest": 0.01}]}
-        assert self._post("/api/view", report).status_code == 200
+        if watches:
+            video = _between(page, '<video src="', '"')
+            part = self._client.get(video, headers={"Range": "bytes=0-65535"})
+            assert part.status_code == 206, part.status_code
+            report = {"sitting": sitting, "step": "choice", "left": [{"at": 0.5, "rest": 0.01}]}
+            seen = self._post("/api/view", report)
+            if self._came_late(seen):
+                return False
+            assert seen.status_code == 200, seen.text
         choice = random.choice(["left", "right"])
         vote = secrets.token_hex(16)
         body = {"vote": vote, "sitting": sitting, "step": "choice", "answer": {"choice": choice}}
         for _ in range(random.choice([1, 1, 1, 2])):  # a click is sometimes sent twice
             began = time.perf_counter()
             answer = self._post("/api/vote", body)
+            if self._came_late(answer):
+                assert vote not in self._load.acknowledged, "taken, and then refused"
+                return False
             assert answer.status_code == 200, answer.text
             self._load.times.append(time.perf_counter() - began)
             self._load.acknowledged[vote] += 1
+        return True
+
+    def _came_late(self, answer: httpx2.Response) -> bool:
+        """Whether the place was given to somebody else; then the next one is asked for."""
+        if answer.status_code != 409 or answer.json()["error"] != "expired":
+            return False
+        self._load.late += 1
+        assert self._client.post("/next", data={"csrf": self._csrf}).status_code == 303
         return True
 
     def _post(self, path: str, body: object) -> httpx2.Response:

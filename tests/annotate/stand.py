@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import secrets
@@ -212,25 +213,28 @@ def served(stand: Stand, port: int = 0) -> Iterator[str]:
 
 
 SERVER = """
-import sys
+import json, sys
 from screentest.annotate.assignment import Rules
 from screentest.annotate.server import bind, make_site, run
 from screentest.annotate.store import open_database
 from screentest.judges.votes import VoteTask
 from screentest.annotate.web.visitor import allowed_origins
-store, port = sys.argv[1], int(sys.argv[2])
+store, port, rules = sys.argv[1], int(sys.argv[2]), json.loads(sys.argv[3])
 listening = bind("127.0.0.1", port)
 port = listening.getsockname()[1]
-site = make_site(open_database(store), Rules(VoteTask.PAIRS), port=0, operator_token="x" * 20,
+rules = Rules(VoteTask.PAIRS, **rules)
+site = make_site(open_database(store), rules, port=0, operator_token="x" * 20,
                  origins=allowed_origins("127.0.0.1", port, None))
 run(site, listening, proxied=False, ready=lambda: print(port, flush=True))
 """
 
 
-def start_process(store: str, port: int = 0) -> tuple[subprocess.Popen[str], int]:
+def start_process(store: str, port: int = 0, **rules: float) -> tuple[subprocess.Popen[str], int]:
     """The app in a process of its own, on a store that is there; gives its port."""
     process = subprocess.Popen(
-        [sys.executable, "-c", SERVER, store, str(port)], stdout=subprocess.PIPE, text=True
+        [sys.executable, "-c", SERVER, store, str(port), json.dumps(rules)],
+        stdout=subprocess.PIPE,
+        text=True,
     )
     assert process.stdout is not None
     return process, int(process.stdout.readline())

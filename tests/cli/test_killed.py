@@ -146,8 +146,9 @@ def test_killed_at_work(
         for number in range(2 + seed % 2):
             # One worker's death ends no run, so it comes last.
             whom = ("all", "parent", "worker")[number if seed % 2 else 1 + number]
-            # The second blow falls later than the first, at what was left by that.
-            least = min(total - 1, (seed * total) // ROUNDS + number)
+            least = (seed * total) // ROUNDS
+            if number:  # the second is at work again, the third may still be starting
+                least = max(least, min(total - 1, written(torn) + 2 - number))
             hit = blow(command(given, torn), torn, least, 2 * each * draw.random(), whom, draw)
             with log.open("a") as file:
                 file.write(f"round {seed}, from {least} of {total} records on: {hit}\n")

@@ -150,6 +150,16 @@ def test_a_metric_that_leaks_costs_no_value(store: RunStore) -> None:
     assert (done.made, dict(done.failures)) == (12, {})
 
 
+def test_a_hungry_task_ends_one_used_worker_and_one_fresh(store: RunStore, tmp_path: Path) -> None:
+    """It is not tried by one used worker after the other until there is none."""
+    log = tmp_path / "log"
+    engine = LocalEngine(workers=2, memory_limit=300_000_000)
+    tasks = [task(1), task(2), task(3, "grows", str(log)), *(task(n) for n in range(4, 24))]
+    done = execute(store, tasks, engine=engine)
+    assert (done.made, dict(done.failures)) == (23, {Reason.TOO_LARGE: 1})
+    assert len(log.read_text("utf-8").split()) <= 2
+
+
 def test_exit_is_a_death(store: RunStore) -> None:
     execute(store, [task(1, "ends")], engine=LocalEngine(workers=1, max_deaths=1))
     assert reason(store) is Reason.CRASHED

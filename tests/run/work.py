@@ -182,7 +182,10 @@ def hangs(job: Job) -> TaskResults:
 
 
 def grows(job: Job) -> TaskResults:
-    """Take memory until somebody stops it."""
+    """Take memory until somebody stops it; a payload is where to note that it begins."""
+    if job.payload is not None:
+        with Path(job.payload).open("a") as log:
+            log.write("begun\n")
     held = []
     while True:
         held.append(bytearray(os.urandom(1 << 16) * 64))

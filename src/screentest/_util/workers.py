@@ -113,8 +113,8 @@ class WorkerPool(ABC, Generic[W, T]):
         """Have at least so many workers."""
 
     @abstractmethod
-    def give(self, task: T, parcel: bytes, timeout: float | None) -> bool:
-        """Hand a task to an idle worker; False where there is none."""
+    def give(self, task: T, parcel: bytes, timeout: float | None, *, fresh: bool = False) -> bool:
+        """Hand a task to an idle worker, or to one that has done none; False where there is none."""
 
     @abstractmethod
     def wait(
@@ -130,8 +130,9 @@ class WorkerPool(ABC, Generic[W, T]):
     def _remove(self, worker: W, limit: str = "", message: str = "") -> Iterator[Lost[T]]:
         """Take a worker away, dead or alive; the task it had is lost."""
 
-    def _idle(self) -> list[W]:
-        return [worker for worker in self._workers if worker.ready and worker.task is None]
+    def _idle(self, fresh: bool) -> list[W]:
+        idle = [worker for worker in self._workers if worker.ready and worker.task is None]
+        return [worker for worker in idle if not (fresh and worker.done)]
 
     def _patience(self) -> list[float]:
         """Seconds until each busy worker has taken too long."""
@@ -242,8 +243,8 @@ class ProcessPool(WorkerPool[ProcessWorker[T], T]):
                 process.start()
         return ProcessWorker(process, ours)
 
-    def give(self, task: T, parcel: bytes, timeout: float | None) -> bool:
-        for worker in self._idle():
+    def give(self, task: T, parcel: bytes, timeout: float | None, *, fresh: bool = False) -> bool:
+        for worker in self._idle(fresh):
             try:
                 worker.pipe.send_bytes(parcel)
             except OSError:

@@ -45,14 +45,19 @@ def work_through(
 ) -> Ends:
     """The ends of tasks, as they come. ``size`` says how many workers there may be by now."""
     queue = deque(tasks)
+    suspects: deque[Task] = deque()
+    """Tasks under which a worker held too much that had done others: a fresh one tells whose
+    it was."""
     deaths: Counter[tuple[RecordKey, ...]] = Counter()
     fatal: ScreentestError | None = None
     ended: list[Finished] = []
     while not stop.now:
         if not stop.requested and fatal is None:
-            pool.ensure(min(size(), len(queue) + pool.busy))
+            # Where such a worker was lost there is a place for a fresh one, beside idle ones.
+            pool.ensure(size() if suspects else min(size(), len(queue) + pool.busy))
+            ended += _hand_out(suspects, pool, patience.timeout, fresh=True)
             ended += _hand_out(queue, pool, patience.timeout)
-            work_left = bool(queue or pool.busy)
+            work_left = bool(queue or suspects or pool.busy)
         else:
             work_left = bool(pool.busy)
         if ended:
@@ -64,9 +69,7 @@ def work_through(
             keys = event.task.keys
             if isinstance(event, Lost):
                 if event.limit == "memory" and event.before:
-                    # What earlier tasks left there counted too: a fresh worker tells whose it was.
-                    # It ends: each time a worker is lost that had done a task.
-                    queue.append(event.task)
+                    suspects.append(event.task)
                     continue
                 deaths[keys] += 1
                 if event.limit or deaths[keys] >= patience.max_deaths:
@@ -84,7 +87,11 @@ def work_through(
 
 
 def _hand_out(
-    queue: deque[Task], pool: WorkerPool[Any, Task], timeout: float | None
+    queue: deque[Task],
+    pool: WorkerPool[Any, Task],
+    timeout: float | None,
+    *,
+    fresh: bool = False,
 ) -> list[Finished]:
     """Give tasks to idle workers: never more are under way than there are workers.
 
@@ -100,7 +107,7 @@ def _hand_out(
             ended.append(Finished(task, failed_to_load(task.keys, error).outcomes))
             continue
         parcel = pickle.dumps((task.keys, work))
-        if not pool.give(task, parcel, task.timeout or timeout):
+        if not pool.give(task, parcel, task.timeout or timeout, fresh=fresh):
             break
         queue.popleft()
     return ended

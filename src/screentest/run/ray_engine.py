@@ -93,8 +93,10 @@ class RayPool(WorkerPool[ActorWorker, Task]):
             self._workers.append(worker)
             self._await(worker, worker.actor.hello.remote())
 
-    def give(self, task: Task, parcel: bytes, timeout: float | None) -> bool:
-        for worker in self._idle():
+    def give(
+        self, task: Task, parcel: bytes, timeout: float | None, *, fresh: bool = False
+    ) -> bool:
+        for worker in self._idle(fresh):
             worker.begin(task, timeout)
             self._await(worker, worker.actor.do.remote(parcel, task.files))
             return True
