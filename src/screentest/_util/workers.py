@@ -114,7 +114,7 @@ class WorkerPool(ABC, Generic[W, T]):
 
     @abstractmethod
     def give(self, task: T, parcel: bytes, timeout: float | None, *, fresh: bool = False) -> bool:
-        """Hand a task to an idle worker, a ``fresh`` one has done none; False where there is none."""
+        """Hand a task to an idle worker, or to a ``fresh`` one; False where there is none."""
 
     @abstractmethod
     def wait(
