@@ -4,7 +4,7 @@
     python bench/core_ladders.py judge VALUES            how often the judge sees it
 
 A few shots of each film in DATA (the folder that SCREENTEST_DATA names) are decoded once, at 8
-frames a second and a long side of 384 pixels. Each operator harms each shot at several severities;
+frames a second and a long side of 320 pixels. Each operator harms each shot at several severities;
 what comes out goes through the testbeds' encoder, and the judge's metrics are measured on it. That
 is what `screentest build` and `screentest certify` do, shot by shot and without files. Any pair is
 then a choice of shots: two or half of a film's are harmed, twenty times drawn.
@@ -43,9 +43,9 @@ from tests.judges.harmed_shots import (
     values_of,
 )
 
-MOST = 6
+MOST = 5
 """Shots of a film."""
-SEVERITIES = (1.0, 0.5, 0.25)
+SEVERITIES = (1.0, 0.5)
 
 
 def films(data: Path) -> dict[str, list[tuple[Path, float, float]]]:
@@ -244,8 +244,8 @@ def judge(path: Path) -> None:
                     film: float(np.mean(points)) for film, points in found.items()
                 }
     findings = claims([by_side[operator, "held", 1.0] for _, operator in tables])
-    print("| aspect | operator | tuned on it | films tuned on | films kept back | 0.5 | 0.25 | |")
-    print("|---|---|---|---|---|---|---|---|")
+    print("| aspect | operator | tuned on it | films tuned on | films kept back | at half | |")
+    print("|---|---|---|---|---|---|---|")
     for (aspect, operator), finding in zip(tables, findings, strict=True):
         cells = [by_side[operator, "tuned", 1.0]]
         cells += [by_side[operator, "held", severity] for severity in SEVERITIES]

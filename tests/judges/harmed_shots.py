@@ -36,15 +36,16 @@ from screentest.testbeds.captions.facts import CaptionFacts
 from screentest.testbeds.contract import Chosen, Context, Film, FilmClip, Rng
 from screentest.testbeds.operators.technical import recompressed
 from screentest.testbeds.placebos import TEXT, grained, painted
-from screentest.testbeds.timeline import STILL
 from screentest.video import Reencode
 from screentest.video.scan import _Consumers
 
-RATE, LONG_SIDE = 8, 384
-LENGTH = 14
+RATE, LONG_SIDE = 8, 320
+LENGTH = 12
 """Frames of a shot, at most."""
 CRF = 18
 PLACEBOS = ("reencode", "noise", "painted_instruction", "severity_zero", "trim")
+STILL = 0.5
+"""Levels of mean difference below which nothing is seen to move."""
 OF_FILMS = {"shot_count", "repeated_shots", "continuity", "caption_agreement"}
 """Metrics that say nothing of a shot alone."""
 METRICS = tuple(sorted({*baseline().metrics} - OF_FILMS))
@@ -68,6 +69,8 @@ def decoded(file: Path, start: float, end: float, long_side: int = LONG_SIDE) ->
     pictures: list[Image] = []
     with av.open(str(file)) as container:
         stream = container.streams.video[0]
+        if first > 4:
+            container.seek(int((first - 2) * av.time_base))
         for number, frame in enumerate(container.decode(stream)):
             known = frame.pts is not None  # one of 1906 says nothing
             moment = frame.time if known else number / float(stream.average_rate or 15)
@@ -107,7 +110,7 @@ def harmed_shot(
     film = Film(cast("Any", video), (clip,))
     context = Context(film, Rng.of("core_ladders", seed, operator), cast("Models", None))
     details: Mapping[str, Any] = {}
-    if operator == "appearance_style":
+    if operator.startswith("appearance_style"):
         film_rng = Rng.of("core_ladders", seed.partition("/")[0])
         details = degradation.settle(clip, cast("Any", None), context.rng_of(clip), film_rng)
     parts = degradation.parts(context, [Chosen(clip, dict(details))], severity)

@@ -173,14 +173,14 @@ def _octaves(floor: float) -> Callable[[float], float]:
 GRAIN, COLOURS, STEPS = _octaves(0.3), _octaves(0.06), _octaves(1.0)
 """Scales of noise, of the strength of colours, and of motion."""
 TECHNICAL = (
-    Measure("faults", "fine_detail", 0.03, low=0.26, high=0.36, apart=2),
-    Measure("faults", "texture_detail", 0.03, low=0.18, high=0.3, apart=2),
+    Measure("faults", "fine_detail", 0.02, low=0.21, high=0.36, apart=2),
+    Measure("faults", "texture_detail", 0.02, low=0.155, high=0.29, apart=2),
     Measure("noise", "noise", 0.4, high=0.0, apart=2, less=False, scale=GRAIN),
     Measure("blockiness", "blockiness", 0.05, high=0.08, apart=2, less=False),
     Measure("faults", "bands", 0.1, high=0.6, apart=2, less=False),
-    Measure("faults", "halos", 0.05, high=0.3, apart=2, less=False),
+    Measure("faults", "halos", 0.04, high=0.2, apart=1.5, less=False),
     Measure("faults", "combing", 0.01, high=0.02, apart=2, less=False),
-    Measure("tones", "bleeding", 0.4, high=1.0, apart=3, less=False),
+    Measure("tones", "bleeding", 0.2, high=0.6, apart=2, less=False),
     Measure("steadiness", "halting", 0.1, high=0.05),
 )
 AESTHETICS = (
