@@ -276,6 +276,22 @@ def test_a_background_that_eats_the_subject(film: Film) -> None:
     )
 
 
+def test_a_family_of_backgrounds_keeps_its_subject_too(film: Film) -> None:
+    info = build("degradation", "background_drifting").thing.info
+    found = checked(film, info, landscape(disc), SUBJECT)
+    assert not found.faults
+    assert found.figures["background_changed"] > 0.5
+    lost = checked(film, info, landscape(lambda image: image[..., 0] < 0), SUBJECT)
+    assert "'ball' is found again in 0 of 8 pictures" in faults(lost)
+
+    def a_strip(_: int, image: Image) -> Image:
+        changed = image.copy()
+        changed[:12] = 255 - changed[:12]
+        return changed
+
+    assert "of the picture is another" in faults(checked(film, info, a_strip, SUBJECT))
+
+
 def test_clips_that_were_moved_or_stay(film: Film) -> None:
     folder = film.video.path.parent
     spans = [clip.span for clip in film.clips]

@@ -52,11 +52,15 @@ class MaskKind:
     settle: Callable[[FilmClip, Look, Rng], Details]
     finder: Callable[[Models, Details], Callable[[Image], Mask | None]]
     region: Region
+    checks: tuple[str, ...] = ()
 
     def info(self, aspect: str, region: str = "", reach: Reach | None = None) -> DegradationInfo:
         """What an operator with such a mask declares."""
         where = Region(region) if region else self.region
-        return DegradationInfo(Aspect(aspect), self.mentions, self.roles, region=where, reach=reach)
+        checks = self.checks if where is self.region else ()
+        return DegradationInfo(
+            Aspect(aspect), self.mentions, self.roles, region=where, reach=reach, checks=checks
+        )
 
 
 def thing_finder(models: Models, details: Details) -> Callable[[Image], Mask | None]:
@@ -122,7 +126,7 @@ def _settle_two(clip: FilmClip, look: Look, rng: Rng) -> Details:
 
 def _settle_foreground(clip: FilmClip, look: Look, rng: Rng) -> Details:
     must_have_foreground(look, clip)
-    return {}
+    return {"subjects": ", ".join(clip.facts.subject)}
 
 
 _THING = ("detection", "segmentation")
@@ -166,6 +170,7 @@ MASKS: Mapping[str, MaskKind] = {
         _settle_foreground,
         foreground_finder,
         Region.BACKGROUND,
+        ("subject_before_another",),
     ),
 }
 """By the word that ``@degradation(mask=…)`` takes."""

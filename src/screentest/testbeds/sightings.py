@@ -53,6 +53,8 @@ BOXY = 0.95
 """A change that fills so much of its bounding box is a rectangle, not a thing."""
 FRONT = (0.05, 0.85)
 """The share of a picture that a foreground may fill."""
+BEHIND = 0.25
+"""The least share of a picture that a background which moves must change."""
 STEADY = 0.25
 """The least foreground in any picture, as a share of what is usual in the clip."""
 PIECE, WHOLE = 0.003, 0.55
@@ -365,6 +367,19 @@ def subject_kept(sample: ClipSample) -> Measured:
     return Measured(figures, fault or lost)
 
 
+def subject_before_another(sample: ClipSample) -> Measured:
+    """The subject stands before a background that is plainly another."""
+    if sample.severity < 1 or not sample.pictures:
+        return Measured()
+    shares = [float(changed_pixels(before, after).mean()) for before, after in sample.pictures]
+    figures = {"background_changed": median(shares)}
+    fault = ""
+    if figures["background_changed"] < BEHIND:
+        fault = f"only {figures['background_changed']:.0%} of the picture is another"
+    lost = _lost_subject(sample, figures)
+    return Measured(figures, fault or lost)
+
+
 def _wholeness(kept: Map) -> float:
     """The share that the largest piece has of all that can be seen."""
     import cv2
@@ -403,6 +418,7 @@ CLIP_CHECKS: Mapping[str, ClipCheck] = {
     "thing_gone": thing_gone,
     "colour_reached": colour_reached,
     "subject_kept": subject_kept,
+    "subject_before_another": subject_before_another,
 }
 """By name, what `DegradationInfo.checks` may ask for."""
 
