@@ -62,7 +62,7 @@ TRUTH = {
     "temporal_actions": [{"actions": ["she walks along the water"]}],
 }
 METRICS = {
-    "etva": ("etva", "etva:batch=8"),
+    "etva": ("etva", "etva:batch=8", "etva:writer=vanilla"),
     "univ_v2t": ("univ_v2t:truth=TRUTH",),
 }
 """Metrics that are run with other options than their defaults."""

@@ -13,7 +13,7 @@ from screentest.core.outcome import Outcome, attempt
 from screentest.core.registry import register
 from screentest.core.verdict import Choice, Shown, Verdict
 from screentest.models.ask import Frames, Placing, Query, send
-from screentest.models.chat.messages import Picture, Sampling
+from screentest.models.chat.messages import Film, Picture, Sampling
 from screentest.models.forms import Grounds
 from screentest.models.templates import ASPECTS, Pictures, Slot, Trusted
 
@@ -85,17 +85,22 @@ def _calls(query: Query, per: Literal["question", "video"], frames: Frames | Non
 
 
 def _look(
-    frames: Frames, question: Question, resources: Resources, seed: int
-) -> tuple[list[Pictures], Shown]:
-    """Frames of both videos as pictures, and when they are on the screen."""
+    frames: Frames, question: Question, resources: Resources, seed: int, *roles: str
+) -> tuple[list[Pictures], Shown | None]:
+    """Frames of both videos as pictures, and when they are on the screen.
+
+    Where a model of these roles is sent the videos themselves, nothing is between the frames.
+    """
     taken = [
         list(frames.of(resources, item.video, seed=seed + question.repeat))
         for item in (question.first, question.second)
     ]
-    pictures = [frames.pictures(some) for some in taken]
+    films = [Film(item.video) for item in (question.first, question.second)]
+    pictures = [frames.pictures(some, film) for some, film in zip(taken, films, strict=True)]
     first, second = ([part for part in one.parts if isinstance(part, Picture)] for one in pictures)
     times = [tuple(frame.time for frame in some) for some in taken]
-    return pictures, Shown(times[0], times[1], first == second)
+    whole = any(getattr(resources.role(role), "takes_videos", False) for role in roles)
+    return pictures, None if whole else Shown(times[0], times[1], first == second)
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,7 +124,9 @@ class VlmVideo:
         )
 
     def judge(self, question: Question, resources: Resources) -> Outcome[Verdict]:
-        (first, second), shown = _look(self.frames, question, resources, self.seed)
+        (first, second), shown = _look(
+            self.frames, question, resources, self.seed, COMPARE_FRAMES.role
+        )
         slots: dict[str, Slot] = {
             **_aspect(question, resources),
             "prompt": question.prompt,
@@ -173,7 +180,8 @@ class VlmText:
         return attempt(lambda: self._judge(question, resources))
 
     def _judge(self, question: Question, resources: Resources) -> Verdict:
-        pictures, shown = _look(self.frames, question, resources, self.seed)
+        roles = _ROLES if self.hybrid else _ROLES[:1]
+        pictures, shown = _look(self.frames, question, resources, self.seed, *roles)
         first, second = _describe(question, pictures, resources)
         slots: dict[str, Slot] = {
             **_aspect(question, resources),
@@ -196,10 +204,14 @@ def _describe(question: Question, shown: list[Pictures], resources: Resources) -
             "frames": frames,
         }
         requests.append(DESCRIBE.request(resources.prompts, slots, repeat=question.repeat))
-    distinct = {request.key: request for request in requests}
-    answers = send(resources.role(DESCRIBE.role), distinct.values())
+    chat = resources.role(DESCRIBE.role)
+    # Two videos may show the same frames and differ between them.
+    whole = getattr(chat, "takes_videos", False)
+    keys = [str(number) if whole else one.key for number, one in enumerate(requests)]
+    distinct = dict(zip(keys, requests, strict=True))
+    answers = send(chat, distinct.values())
     by_key = dict(zip(distinct, answers, strict=True))
-    return [_text(by_key[request.key].unwrap()) for request in requests]
+    return [_text(by_key[key].unwrap()) for key in keys]
 
 
 def _text(description: Description) -> str:

@@ -27,7 +27,15 @@ from screentest.core.frames import Filter, Frame, FrameRequest, Size, VideoInfo
 from screentest.core.item import Span, Time
 from screentest.core.metric import Resources
 from screentest.core.outcome import Outcome, Reason
-from screentest.models.chat.messages import ChatAnswer, ChatRequest, Encoding, Sampling, Text, timed
+from screentest.models.chat.messages import (
+    ChatAnswer,
+    ChatRequest,
+    Encoding,
+    Film,
+    Sampling,
+    Text,
+    timed,
+)
 from screentest.models.templates import Pictures, Prompts
 from screentest.video import evenly
 
@@ -196,7 +204,8 @@ class Frames:
         self, resources: Resources, video: Path, span: Span | None = None, *, seed: int = 0
     ) -> Pictures:
         """A video, or a piece of it, as pictures with "[t second]" before each."""
-        return self.pictures(self.of(resources, video, span, seed=seed))
+        film = Film(video) if span is None or span == resources.info(video).span else None
+        return self.pictures(self.of(resources, video, span, seed=seed), film)
 
     def of(
         self, resources: Resources, video: Path, span: Span | None = None, *, seed: int = 0
@@ -212,9 +221,9 @@ class Frames:
         wanted = FrameRequest(size=self.size(info, piece), filter=self.filter)
         return resources.frames(video, moments, wanted)
 
-    def pictures(self, frames: Iterable[Frame]) -> Pictures:
-        """Frames as a template takes them."""
-        return Pictures(timed(frames, Encoding(quality=self.quality)))
+    def pictures(self, frames: Iterable[Frame], film: Film | None = None) -> Pictures:
+        """Frames as a template takes them; of a whole ``film``, which may be sent instead."""
+        return Pictures(timed(frames, Encoding(quality=self.quality), film=film))
 
     def moments(self, info: VideoInfo, span: Span) -> list[Time]:
         """When the frames of a piece are on the screen."""

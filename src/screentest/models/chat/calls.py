@@ -29,6 +29,7 @@ from screentest.models.chat.endpoint import Endpoint, Secret
 from screentest.models.chat.faults import CallFault, Clock, FaultKind, Retries
 from screentest.models.chat.messages import ChatAnswer, ChatRequest, ModelReply, Usage
 from screentest.models.chat.parsing import conclude, repair_turns
+from screentest.models.chat.videos import NativeVideo, digests, films, pictures_sent
 from screentest.models.chat.wire import Dialect
 
 if TYPE_CHECKING:
@@ -241,6 +242,8 @@ class CallSettings:
     retries: Retries
     concurrency: int = 16
     timeout: float = 300.0
+    video: NativeVideo | None = None
+    """How whole videos are sent; None: as frames."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -353,7 +356,8 @@ class Caller:
         attempt: int,
         enforced: bool,
     ) -> _Got:
-        settings, images = self._settings, len(request.pictures)
+        settings = self._settings
+        images = len(pictures_sent(request, settings.video))
         body = wire.body(
             request,
             settings.model,
@@ -361,8 +365,11 @@ class Caller:
             instructed=settings.structured != "schema",
             enforced=enforced,
             turns=turns,
+            video=settings.video,
         )
         most = call_ledger.most(request, "".join(text for _, text in turns))
+        if settings.video is not None and films(request):
+            most = None  # how many tokens a server makes of a video is not known
         call = await call_ledger.intend(
             CallIntent(digest, settings.model, attempt, request.use, images, most)
         )
@@ -410,7 +417,7 @@ class Caller:
         return fault.kind is FaultKind.NO_SCHEMAS and self._settings.structured == "auto"
 
     def _stops_the_run(self, fault: CallFault, last: bool) -> bool:
-        if fault.stops_the_run or fault.kind is FaultKind.NO_SCHEMAS:
+        if fault.stops_the_run or fault.kind in (FaultKind.NO_SCHEMAS, FaultKind.NO_VIDEO):
             return True
         # Nothing was ever heard of this host: a wrong address, or no server.
         return last and fault.kind in _NEVER_REACHED and not self._reached
@@ -422,6 +429,8 @@ class Caller:
     def _digest(self, request: ChatRequest, turns: Sequence[wire.Turn]) -> str:
         settings = self._settings
         how = [settings.model, settings.endpoint.label, settings.dialect.name, settings.structured]
+        if settings.video is not None and (shown := films(request)):
+            how += [settings.video.part, *digests(shown)]
         return hashlib.sha256(json.dumps([*how, request.key, *turns]).encode()).hexdigest()
 
     def _hidden(self, reply: ModelReply) -> ModelReply:

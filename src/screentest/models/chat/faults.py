@@ -34,6 +34,7 @@ class FaultKind(StrEnum):
     TOO_LARGE = "request too large for the model"
     FILTERED = "filtered by the service"
     NO_SCHEMAS = "response_format not taken"
+    NO_VIDEO = "video not taken"
 
 
 _AGAIN = {
@@ -125,6 +126,11 @@ class CallFault(Exception):
             404: "Check base_url= (it usually ends in /v1) and the model's name.",
             429: "The account's quota is used up. Add credit, then start the same command again.",
         }
+        if self.kind is FaultKind.NO_VIDEO:
+            return (
+                "Send frames (video=frames), another kind of part (video=video_url or file), or "
+                "let the server take more videos in a prompt, or files from that address."
+            )
         if self.kind is FaultKind.TLS:
             return "Check base_url= and the certificates that this machine trusts."
         if self.kind in _NEVER_SENT:
@@ -237,6 +243,16 @@ _TOO_LARGE = (
     *("string_above_max_length", "too many images", "image_too_large", "too many tokens"),
 )
 _NO_SCHEMAS = ("response_format", "json_schema", "guided_json", "structured output")
+_NO_VIDEO = (
+    *("video_url", "video input", "support video", "video is not supported", "video content"),
+    *(
+        "video(s) may be provided",
+        "videos are not",
+        "unknown part type: video",
+        "allowed-local-media",
+    ),
+    *("type 'file'", "file inputs"),
+)
 
 
 def status_fault(status: int, headers: Mapping[str, str], body: str, now: float) -> CallFault:
@@ -258,6 +274,7 @@ def status_fault(status: int, headers: Mapping[str, str], body: str, now: float)
         for kind, phrases in (
             (FaultKind.FILTERED, _FILTERED),
             (FaultKind.NO_SCHEMAS, _NO_SCHEMAS),
+            (FaultKind.NO_VIDEO, _NO_VIDEO),
             (FaultKind.TOO_LARGE, _TOO_LARGE),
         ):
             if any(phrase in said for phrase in phrases):

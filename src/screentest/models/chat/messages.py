@@ -13,8 +13,9 @@ import hashlib
 import json
 from collections import OrderedDict
 from collections.abc import Callable, Hashable, Iterable
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, replace
 from functools import cache
+from pathlib import Path
 from threading import Lock
 from typing import TYPE_CHECKING, Any, TypeAlias
 
@@ -130,11 +131,20 @@ def _each(named: dict[str, Any], where: str) -> dict[str, Any]:
     return {name: _strict(value, f"{where}.{name}") for name, value in named.items()}
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class Film:
+    """A whole video, of which frames are shown; each showing of it is one of its own."""
+
+    path: Path
+
+
 @dataclass(frozen=True, slots=True)
 class Text:
     """A piece of text between pictures, or all there is."""
 
     text: str
+    film: Film | None = field(default=None, compare=False, repr=False)
+    """Where it is the time of a frame: that frame's."""
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -145,6 +155,8 @@ class Picture:
     media_type: str
     width: int
     height: int
+    film: Film | None = field(default=None, compare=False)
+    """The whole video that it is a frame of, where all of that is shown."""
     digest: str = field(init=False)
 
     def __post_init__(self) -> None:
@@ -394,8 +406,12 @@ def timed(
     cache: PictureCache | None = None,
     video: str = "",
     label: str = "[{seconds:.2f} second]",
+    film: Film | None = None,
 ) -> list[Part]:
-    """Each frame as its time in words and its picture. ``video`` names the film for the cache."""
+    """Each frame as its time in words and its picture. ``video`` names the film for the cache.
+
+    With ``film``, they are frames of all of it, and a server that takes videos may be sent that.
+    """
     parts: list[Part] = []
     for frame in frames:
         key = (video, frame.time) if video else None
@@ -404,6 +420,6 @@ def timed(
         else:
             picture = cache.picture(frame.image, encoding, key)
         if label:
-            parts.append(Text(label.format(seconds=float(frame.time))))
-        parts.append(picture)
+            parts.append(Text(label.format(seconds=float(frame.time)), film))
+        parts.append(picture if film is None else replace(picture, film=film))
     return parts

@@ -20,6 +20,7 @@ from screentest.models.chat.faults import Clock, Retries, SystemClock
 from screentest.models.chat.messages import ChatAnswer, ChatRequest, Sampling
 from screentest.models.chat.replay import Recorder
 from screentest.models.chat.session import CallEstimate, Session, estimate, event_loop, run
+from screentest.models.chat.videos import NativeVideo, VideoOption
 from screentest.models.chat.wire import dialect_for
 
 logger = logging.getLogger("screentest.chat")
@@ -59,6 +60,11 @@ class OpenAIChat:
         if self._served:
             parts["served"] = " ".join(sorted(self._served))
         return parts
+
+    @property
+    def takes_videos(self) -> bool:
+        """Whether whole videos are sent, and not frames of them."""
+        return self.settings.video is not None
 
     def attach(self, ledger: LedgerClient, prices: Prices | None = None) -> None:
         """Write calls into ``ledger`` at these prices from now on; connections stay open."""
@@ -173,7 +179,7 @@ def _checked(sampling: Mapping[str, Any]) -> dict[str, Any]:
     summary="any OpenAI-compatible endpoint: OpenAI, vLLM, SGLang, Ollama, transformers serve",
     neutral=(
         *("base_url", "key_env", "concurrency", "timeout", "max_attempts"),
-        *("longest_wait", "offline", "record"),
+        *("longest_wait", "offline", "record", "video_limit", "video_root", "video_base"),
     ),
 )
 def openai_chat(
@@ -188,6 +194,10 @@ def openai_chat(
     dialect: str = "auto",
     structured: Literal["auto", "schema", "instructed"] = "auto",
     sampling: dict[str, Any] | None = None,
+    video: VideoOption = "frames",
+    video_limit: float = 20.0,
+    video_root: str = "",
+    video_base: str = "",
     offline: bool = False,
     record: str = "",
 ) -> OpenAIChat | Recorder:
@@ -196,6 +206,11 @@ def openai_chat(
         raise BadOption("no model is named", advice="Write chat=openai:NAME.")
     if concurrency < 1 or max_attempts < 1 or timeout <= 0 or longest_wait <= 0:
         raise BadOption("concurrency, max_attempts, timeout and longest_wait are above zero")
+    if record and video != "frames":
+        raise BadOption(
+            "record= finds answers by the frames that were shown, and video= sends none",
+            advice="Record with video=frames; the run's ledger keeps every answer anyway.",
+        )
     endpoint = Endpoint.of(base_url, offline=offline)
     settings = CallSettings(
         model=model,
@@ -205,6 +220,7 @@ def openai_chat(
         retries=Retries(max_attempts=max_attempts, longest_wait=longest_wait),
         concurrency=concurrency,
         timeout=timeout,
+        video=NativeVideo.of(video, video_limit, video_root, video_base),
     )
     chat = OpenAIChat(settings, key_env=key_env, sampling=sampling)
     return Recorder(chat, record) if record else chat

@@ -21,6 +21,7 @@ from screentest.models.chat.costs import Price, estimate_input_tokens
 from screentest.models.chat.endpoint import Secret
 from screentest.models.chat.faults import Clock
 from screentest.models.chat.messages import ChatAnswer, ChatRequest, Text, Usage
+from screentest.models.chat.videos import pictures_sent
 
 
 class Session:
@@ -230,14 +231,15 @@ def estimate(
     for request in requests:
         calls += 1
         uses[request.use] = uses.get(request.use, 0) + 1
-        images += len(request.pictures)
-        image_bytes += sum(len(picture.data) for picture in request.pictures)
+        pictures = pictures_sent(request, settings.video)
+        images += len(pictures)
+        image_bytes += sum(len(picture.data) for picture in pictures)
         sent += len(_body(request, settings))
         here = estimate_input_tokens(request, instructed=settings.structured != "schema")
         tokens += here
         longest += request.sampling.max_tokens
         if price is not None:
-            most = price.cost(Usage(here, request.sampling.max_tokens), len(request.pictures))
+            most = price.cost(Usage(here, request.sampling.max_tokens), len(pictures))
             cost += most or 0
         preview = preview or _text(request)
     return CallEstimate(
@@ -257,14 +259,18 @@ def estimate(
 
 
 def outgoing(request: ChatRequest, settings: CallSettings) -> dict[str, Any]:
-    """Exactly what would be sent, each picture shown by its kind and size."""
+    """Exactly what would be sent, each picture and video shown by its kind and size."""
     content: dict[str, Any] = json.loads(_body(request, settings))
-    pictures = iter(request.pictures)
+    pictures = iter(pictures_sent(request, settings.video))
     for message in content["messages"]:
         if isinstance(message["content"], list):
             for part in message["content"]:
                 if part["type"] == "image_url":
                     part["image_url"]["url"] = f"<{next(pictures).summary}>"
+                elif part["type"] == "video_url":
+                    part["video_url"]["url"] = _short(part["video_url"]["url"])
+                elif part["type"] == "file":
+                    part["file"]["file_data"] = _short(part["file"]["file_data"])
     return content
 
 
@@ -275,7 +281,14 @@ def _body(request: ChatRequest, settings: CallSettings) -> bytes:
         settings.dialect.fields(request.sampling, request.repeat),
         instructed=settings.structured != "schema",
         enforced=settings.structured != "instructed",
+        video=settings.video,
     )
+
+
+def _short(url: str) -> str:
+    """An address as it is; of a file within the request its kind and size."""
+    head, comma, data = url.partition(";base64,")
+    return f"<{head.removeprefix('data:')}, {len(data) * 3 // 4} bytes>" if comma else url
 
 
 def _text(request: ChatRequest) -> str:

@@ -18,12 +18,14 @@ from screentest.core import BadOption
 from screentest.models.chat.faults import CallFault, FaultKind
 from screentest.models.chat.messages import (
     ChatRequest,
+    Film,
     ModelReply,
     Picture,
     Sampling,
     Text,
     Usage,
 )
+from screentest.models.chat.videos import NativeVideo
 
 # Pictures up to this size are kept as base64 for the next call that shows them.
 _SMALL = 2**18
@@ -40,8 +42,10 @@ def body(
     instructed: bool,
     enforced: bool,
     turns: Sequence[Turn] = (),
+    video: NativeVideo | None = None,
 ) -> bytes:
-    """The JSON body. ``instructed`` puts the schema in words, ``enforced`` as response_format."""
+    """The JSON body. ``instructed`` puts the schema in words, ``enforced`` as response_format;
+    ``video`` sends whole videos in the place of their frames."""
     head: dict[str, Any] = {"model": model, **sampling}
     if request.schema is not None and enforced:
         head["response_format"] = {
@@ -55,7 +59,11 @@ def body(
     messages = []
     if request.system:
         messages.append(_message("system", _json(request.system)))
-    pieces = [_piece(part) for part in request.parts]
+    if video is None:
+        pieces = [_piece(part) for part in request.parts]
+    else:
+        shown = video.parts(request)
+        pieces = [video.piece(one) if isinstance(one, Film) else _piece(one) for one in shown]
     if request.schema is not None and instructed:
         pieces.append(_piece(Text(request.instructions)))
     messages.append(_message("user", b"[" + b",".join(pieces) + b"]"))
