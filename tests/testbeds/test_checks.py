@@ -544,6 +544,9 @@ def test_a_thing_is_followed_between_looks_and_gone_when_it_is_gone() -> None:
     empty = np.full((HEIGHT, WIDTH, 3), 200, np.uint8)  # another shot
     assert shapes.find(empty) is None
     assert shapes.find(picture(3)) is not None
+    gone = picture(4)
+    gone[disc(gone)] = 115  # the same shot, without it
+    assert shapes.find(gone) is None
 
 
 def test_guesses_do_not_name_things() -> None:

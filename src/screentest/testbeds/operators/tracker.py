@@ -214,11 +214,17 @@ class ThingShapes:
             return
         flow = _flow(image, self._before)
         # Where the picture before, moved along, is not this one, the masks mean nothing.
-        if np.abs(_moved(self._before, flow).astype(np.int16) - image).mean() > APART:
+        apart = np.abs(_moved(self._before, flow).astype(np.int16) - image).mean(axis=2)
+        if apart.mean() > APART:
             self._mask, self._passed_over = None, []
             return
-        self._mask = None if self._mask is None else _moved(self._mask, flow)
-        self._passed_over = [_moved(mask, flow) for mask in self._passed_over]
+        # Nor do they where the thing itself is not what was there: it left, and the rest stayed.
+        moved = [
+            one if (one >= 0.5).any() and apart[one >= 0.5].mean() <= APART else None
+            for one in (_moved(mask, flow) for mask in (*known, *self._passed_over))
+        ]
+        self._mask = moved[0] if known else None
+        self._passed_over = [one for one in moved[len(known) :] if one is not None]
 
     def _explains(self, boxes: Sequence[Box]) -> bool:
         """Whether every box holds a shape that is known already, and lies as it lay over it."""
