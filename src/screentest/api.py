@@ -91,6 +91,8 @@ class WorkOptions(ModelOptions, total=False):
     gpus: float
     """On Ray: GPUs, or the part of one, for each host of models."""
     progress: Progress | None
+    retry: str
+    """Which failures of earlier starts are tried again: transient, all or none."""
 
 
 def score(
@@ -106,7 +108,6 @@ def score(
     detector: str = "default",
     allow_damaged: bool = False,
     max_file_size: float = 100.0,
-    retry: str = "transient",
     allow_remote: bool = False,
     cache_limit: float = 20.0,
     **work: Unpack[WorkOptions],
@@ -114,12 +115,11 @@ def score(
     """Score videos with a suite (``name`` or ``name:option=value,…``), or with single metrics.
 
     ``data`` are a suite's own files, such as its prompts; ``generated`` the folder of videos that
-    the generator ``model_name`` made of them. ``retry`` says which failures are tried again:
-    transient, all, none. With ``allow_remote`` videos may have addresses (http, s3, gs); at most
-    ``cache_limit`` GB of them are kept at a time. Files above ``max_file_size`` GB are not read.
+    the generator ``model_name`` made of them. With ``allow_remote`` videos may have addresses
+    (http, s3, gs); at most ``cache_limit`` GB of them are kept at a time. Files above
+    ``max_file_size`` GB are not read.
     """
-    if retry not in list(Retry):
-        raise BadOption(f"invalid --retry {retry!r}", advice=f"One of {', '.join(Retry)}.")
+    retry = _retry(work)
     given = (metrics,) if isinstance(metrics, str) else tuple(metrics)
     read = _suite_items(suite, data, generated, model_name, metrics=bool(given))
     items = _items(videos, prompt)
@@ -141,7 +141,7 @@ def score(
     arguments = {"suite": "" if given else suite, "metrics": names, "models": settings.models}
     with (
         _engine(work, settings) as (engine, settings),
-        RunStore(folder, command="score", arguments=arguments, max_cost=cap) as store,
+        RunStore(folder, command="score", arguments=arguments, max_cost=cap, retry=retry) as store,
     ):
         done = score_items(
             store,
@@ -149,7 +149,6 @@ def score(
             names,
             settings,
             engine=engine,
-            retry=Retry(retry),
             progress=work.get("progress"),
             cache=Cache(cache_folder() / "videos", round(cache_limit * 1e9))
             if allow_remote
@@ -285,6 +284,7 @@ def build(
             progress=progress,
             lost=sources.joined.failed,
             limits=limits,
+            retry=_retry(work),
         )
     remarks = [*sources.remarks, *done.remarks]
     if done.changed:
@@ -365,7 +365,9 @@ def certify(
     arguments = {"judges": list(names), "testbeds": [str(one.absolute()) for one in folders]}
     with (
         _engine(work, settings) as (engine, settings),
-        RunStore(folder, command="certify", arguments=arguments, max_cost=cap) as store,
+        RunStore(
+            folder, command="certify", arguments=arguments, max_cost=cap, retry=_retry(work)
+        ) as store,
     ):
         done = run_certify(store, plan, settings, engine=engine, progress=work.get("progress"))
         used = store.note(MODELS)
@@ -443,7 +445,9 @@ def judge_videos(
     arguments = {"judge": judge, "first": str(first), "second": str(second)}
     with (
         _engine({"workers": 1, **work}, settings) as (engine, settings),
-        RunStore(Path(out), command="judge", arguments=arguments, max_cost=cap) as store,
+        RunStore(
+            Path(out), command="judge", arguments=arguments, max_cost=cap, retry=_retry(work)
+        ) as store,
     ):
         found = verdicts_of(
             store, cases, judge, settings, engine=engine, progress=work.get("progress")
@@ -550,6 +554,13 @@ def sample_films() -> list[Item]:
 
 
 # ---- what the jobs share
+
+
+def _retry(work: WorkOptions) -> str:
+    wanted = work.get("retry", Retry.TRANSIENT.value)
+    if wanted not in list(Retry):
+        raise BadOption(f"invalid --retry {wanted!r}", advice=f"One of {', '.join(Retry)}.")
+    return wanted
 
 
 def _engine(
@@ -886,7 +897,9 @@ def _against_people(
     cap = cap_of(work, settings)
     with (
         _engine(work, settings) as (engine, settings),
-        RunStore(out, command="certify", arguments=arguments, max_cost=cap) as store,
+        RunStore(
+            out, command="certify", arguments=arguments, max_cost=cap, retry=_retry(work)
+        ) as store,
     ):
         done = certify_people(
             store,

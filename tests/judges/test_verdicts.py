@@ -6,8 +6,10 @@ from pathlib import Path
 
 import pytest
 
+from screentest import api
 from screentest.core import (
     Aspect,
+    BadOption,
     Choice,
     Item,
     Outcome,
@@ -17,6 +19,10 @@ from screentest.core import (
 )
 from screentest.judges.cases import Case, Order
 from screentest.judges.verdicts import verdict
+from screentest.run import InlineEngine
+from screentest.testing.chat_answers import Answer
+from screentest.testing.chat_server import FakeChatServer
+from screentest.testing.checks import gliding, write_film
 
 
 def rated(value: float) -> Outcome[Score]:
@@ -63,3 +69,37 @@ def test_a_choice_in_plain_text_is_a_choice_and_any_other_text_is_refused() -> N
     for nonsense in ("both", "", None, 1):
         with pytest.raises(ValueError, match="not a valid Choice"):
             Verdict(nonsense)  # type: ignore[arg-type]
+
+
+def test_a_bad_answer_is_asked_for_anew_where_all_failures_are_retried(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", "none")
+    film = write_film(tmp_path / "film.mkv", gliding(8, 1))
+    good = '{"pictures_seen": true, "reason": "It is red.", "better": "first"}'
+    said = ["Neither."]
+
+    def start(retry: str) -> tuple[int, bool]:
+        before = len(server.asked)
+        found = api.judge_videos(
+            "vlm_video:frames=1,long_side=32",
+            film,
+            film,
+            prompt="A ball.",
+            aspects=["color"],
+            out=tmp_path / "run",
+            model=[f"chat=openai:m,base_url={server.url}"],
+            engine=InlineEngine(),
+            retry=retry,
+        )
+        one, _ = found.outcomes[Aspect("color")]
+        return len(server.asked) - before, one is not None and one.ok
+
+    with FakeChatServer(lambda asked: Answer(said[0])) as server:
+        assert start("transient") == (2, False)  # the question and its repair
+        assert start("transient") == (0, False)
+        said[0] = good
+        assert start("all") == (1, True)
+        assert start("all") == (0, True)
+    with pytest.raises(BadOption, match="invalid --retry"):
+        start("always")

@@ -14,6 +14,7 @@ from screentest.cli.console import err, plural, shown
 from screentest.cli.errors import until_stopped
 from screentest.cli.options import (
     MODELS,
+    RETRY,
     WORKERS,
     FileSizeOption,
     JsonOption,
@@ -26,7 +27,7 @@ from screentest.core import BadOption
 from screentest.results import BuiltTestbed
 
 
-@shares(MODELS, WORKERS)
+@shares(MODELS, WORKERS, RETRY)
 def build(
     corpus: Annotated[
         Path,

@@ -16,6 +16,7 @@ from screentest.cli.errors import until_stopped
 from screentest.cli.options import (
     ENGINE,
     MODELS,
+    RETRY,
     WORKERS,
     AspectsOption,
     FileSizeOption,
@@ -39,7 +40,7 @@ from screentest.core.signature import short_signature
 from screentest.results import Certificates
 
 
-@shares(MODELS, WORKERS, ENGINE)
+@shares(MODELS, WORKERS, ENGINE, RETRY)
 def certify(
     judges: Annotated[
         list[str] | None,

@@ -11,6 +11,7 @@ from screentest import api
 from screentest.cli.options import (
     ENGINE,
     MODELS,
+    RETRY,
     AspectsOption,
     JsonOption,
     OutOption,
@@ -21,7 +22,7 @@ from screentest.cli.progress import watched
 from screentest.cli.tables import print_indented, print_models, show
 
 
-@shares(MODELS, ENGINE)
+@shares(MODELS, ENGINE, RETRY)
 def judge(
     name: Annotated[str, typer.Argument(metavar="JUDGE", help="A judge, or a metric.")],
     first: Annotated[Path, typer.Argument(metavar="FIRST", help="A video.")],

@@ -121,6 +121,18 @@ ENGINE: OptionSet = {
     ),
 }
 
+RETRY: OptionSet = {
+    "retry": (
+        Annotated[
+            str,
+            typer.Option(
+                "--retry", metavar="WHICH", help="Failures to try again: transient, all, none."
+            ),
+        ],
+        "transient",
+    ),
+}
+
 F = TypeVar("F", bound=Callable[..., None])
 N = TypeVar("N", int, float)
 

@@ -15,6 +15,7 @@ from screentest.cli.errors import until_stopped
 from screentest.cli.options import (
     ENGINE,
     MODELS,
+    RETRY,
     WORKERS,
     DamagedOption,
     FileSizeOption,
@@ -28,7 +29,7 @@ from screentest.cli.tables import print_heading, print_indented, print_lines, pr
 from screentest.results import Scores
 
 
-@shares(MODELS, WORKERS, ENGINE)
+@shares(MODELS, WORKERS, ENGINE, RETRY)
 def score(
     inputs: Annotated[
         list[Path] | None,
@@ -63,9 +64,6 @@ def score(
     detector: Annotated[str, typer.Option(metavar="NAME", help="Who finds the shots.")] = "default",
     allow_damaged: DamagedOption = False,
     max_file_size: FileSizeOption = 100.0,
-    retry: Annotated[
-        str, typer.Option(metavar="WHICH", help="Failures to try again: transient, all, none.")
-    ] = "transient",
     allow_remote: Annotated[
         bool,
         typer.Option("--allow-remote", help="Fetch videos from http(s), s3 and gs addresses."),
@@ -105,7 +103,6 @@ def score(
         detector=detector,
         allow_damaged=allow_damaged,
         max_file_size=max_file_size,
-        retry=retry,
         allow_remote=allow_remote,
         cache_limit=cache_limit,
         progress=watched(),

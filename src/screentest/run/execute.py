@@ -72,7 +72,7 @@ def execute(
     tasks: Sequence[Task],
     *,
     engine: Engine | None = None,
-    retry: Retry | str = Retry.TRANSIENT,
+    retry: Retry | str | None = None,
     progress: Progress | None = None,
     what: str = "scoring",
 ) -> Execution:
@@ -84,9 +84,10 @@ def execute(
     keys = [key for task in tasks for key in task.keys]
     _refuse_twins(keys)
     store.add_to_plan(keys)
-    missing = _missing(store, tasks, Retry(retry))
+    again = Retry(store.retry if retry is None else retry)
+    missing = _missing(store, tasks, again)
     # Or what is tried again would be read again from the same bad answer.
-    store.ledger.asks_again = Retry(retry) is Retry.ALL
+    store.ledger.asks_again = again is Retry.ALL
     tally = _Tally(len(keys), sum(len(task.keys) for task in missing))
     stop = Stop()
     try:

@@ -50,8 +50,10 @@ class RunStore(RunReader):
         command: str,
         arguments: Mapping[str, Any] | None = None,
         max_cost: Decimal | None = None,
+        retry: str = "transient",
     ) -> None:
-        """Open for writing. ``arguments`` are kept for people to read, ``max_cost`` is the cap."""
+        """Open for writing. ``arguments`` are kept for people to read, ``max_cost`` is the cap,
+        ``retry`` says which failures of earlier starts are tried again (``Retry``)."""
         refuse_impossible_cap(max_cost)
         folder = folder.absolute()
         _make_folder(folder)
@@ -66,6 +68,7 @@ class RunStore(RunReader):
             super().__init__(folder)
             undo.callback(super().close)
             self._ending = "finished"
+            self.retry = retry
             self._start_row = _start_row(command, arguments or {})
             self._start = self._writer.do(self._begin)
             self.inputs = InputHashes(self._writer, folder)

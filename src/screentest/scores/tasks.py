@@ -110,7 +110,7 @@ def score_items(
     settings: Settings | None = None,
     *,
     engine: Engine | None = None,
-    retry: Retry = Retry.TRANSIENT,
+    retry: Retry | None = None,
     progress: Progress | None = None,
     cache: Cache | None = None,
 ) -> Execution:

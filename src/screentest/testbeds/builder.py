@@ -73,6 +73,7 @@ def build_testbed(
     progress: Progress | None = None,
     lost: Mapping[str, Failure] = NOTHING,
     limits: Limits = DEFAULT_LIMITS,
+    retry: str = "transient",
 ) -> BuildResult:
     """Build the testbed of ``items`` in the folder ``out``, or go on with it.
 
@@ -91,7 +92,9 @@ def build_testbed(
     out = out.absolute()
     plan = changes(options, name)
     arguments = {"options": to_json(options), "captions": name}
-    with RunStore(out / RUN, command="build", arguments=arguments, max_cost=max_cost) as store:
+    with RunStore(
+        out / RUN, command="build", arguments=arguments, max_cost=max_cost, retry=retry
+    ) as store:
         run = BuildRun(store, out, engine or LocalEngine(), progress)
         sources = sources_of(items, lost, out, limits)
         prepare(sources, run, reader, chat, categories, options.detector)
