@@ -13,7 +13,7 @@ import pytest
 
 from screentest.core import NoValue, Outcome, Reason, registry
 from screentest.models import weights
-from screentest.models.catalogue import WeightsFile
+from screentest.models.catalogue import REAL, WeightsFile
 from screentest.models.pull import pull
 from screentest.models.roles import role_entry
 
@@ -50,6 +50,11 @@ def pulled(name: str) -> Path:
 
 
 def small_backends(role: str) -> set[str]:
-    """The backends of a role that need no weights, or those of the catalogue."""
+    """The backends of a role that need no weights, or small ones; tests/real has the others."""
     builtin = role_entry(role).info["profiles"]["builtin"]
-    return {one.name for one in registry.entries(role) if one.info.get("weights")} | {builtin}
+    small = {
+        one.name
+        for one in registry.entries(role)
+        if (named := one.info.get("weights")) and REAL not in weights.entry(named[0]).sets
+    }
+    return small | {builtin}

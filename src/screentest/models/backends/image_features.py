@@ -234,10 +234,142 @@ class MobileNet:
         return rows
 
 
-def _prepared(image: Image) -> NDArray[np.float32]:
+def _prepared(
+    image: Image, mean: NDArray[np.float32] = _MEAN, deviation: NDArray[np.float32] = _DEVIATION
+) -> NDArray[np.float32]:
     """The whole picture, squeezed to a square: a crop would not see its sides."""
     import cv2
 
     small = cv2.resize(check_picture(image), (SIDE, SIDE), interpolation=cv2.INTER_AREA)
-    scaled = (small.astype(np.float32) - _MEAN) / _DEVIATION
+    scaled = (small.astype(np.float32) - mean) / deviation
     return np.ascontiguousarray(scaled.transpose(2, 0, 1))
+
+
+# Networks that benchmarks name, as ONNX files of the catalogue.
+
+DINO, DINO_WIDTH = "dinov2-small", 384
+_NORMALISED = "/norm/Add_1_output_0"
+"""Its tokens after the last normalisation; the first of them is the picture's."""
+
+
+@register(
+    "image_features",
+    "dinov2",
+    version=1,
+    summary="DINOv2 ViT-S/14, 384 numbers per picture",
+    ready=lambda: runs(ONNX) and weights.available(DINO),
+    weights=(DINO,),
+    neutral=("threads",),
+    get=f"screentest models pull {DINO}",
+)
+def dinov2(*, threads: int = 0) -> OnnxTower:
+    """The class token of DINOv2 ViT-S/14, without torch."""
+    model = with_output(weights.path(DINO).read_bytes(), _NORMALISED)
+    return OnnxTower(DINO, model, _NORMALISED, _MEAN, _DEVIATION, threads)
+
+
+CLIP, CLIP_WIDTH = "clip-b16-image", 512
+_CLIP_MEAN = np.array([0.48145466, 0.4578275, 0.40821073], np.float32) * 255
+_CLIP_DEVIATION = np.array([0.26862954, 0.26130258, 0.27577711], np.float32) * 255
+
+
+@register(
+    "image_features",
+    "clip_b16",
+    version=1,
+    summary="the image tower of CLIP ViT-B/16 in 8 bits, 512 numbers per picture",
+    ready=lambda: runs(ONNX) and weights.available(CLIP),
+    weights=(CLIP,),
+    neutral=("threads",),
+    get=f"screentest models pull {CLIP}",
+)
+def clip_b16(*, threads: int = 0) -> OnnxTower:
+    """CLIP's vectors of pictures, without torch and without its text tower."""
+    model = weights.path(CLIP).read_bytes()
+    return OnnxTower(CLIP, model, "image_embeds", _CLIP_MEAN, _CLIP_DEVIATION, threads)
+
+
+class OnnxTower:
+    """Pictures as vectors by a vision transformer in an ONNX file of the catalogue.
+
+    The whole picture is squeezed to 224 × 224: the transforms of CLIP and DINOv2 would cut its
+    sides off.
+    """
+
+    def __init__(
+        self,
+        name: str,
+        model: bytes,
+        output: str,
+        mean: NDArray[np.float32],
+        deviation: NDArray[np.float32],
+        threads: int,
+    ) -> None:
+        self._session = onnx_session(model, wanted_threads=threads)
+        self._name, self._output = name, output
+        self._input = self._session.get_inputs()[0].name
+        self._mean, self._deviation = mean, deviation
+
+    @property
+    def identity(self) -> Mapping[str, str]:
+        return {"weights": weights.entry(self._name).sha256[:12], **versions(ONNX)}
+
+    def features(self, images: Sequence[Image]) -> Vectors:
+        """One row per image, of length one."""
+        rows: list[NDArray[np.float32]] = []
+        for image in images:  # one by one: quantised networks scale by what is in a batch
+            given = _prepared(image, self._mean, self._deviation)[None]
+            (found,) = self._session.run([self._output], {self._input: given})
+            vector = np.asarray(found[0, 0] if found.ndim == 3 else found[0], np.float32)
+            rows.append(vector / np.linalg.norm(vector))
+        return np.stack(rows) if rows else np.zeros((0, 0), np.float32)
+
+
+def with_output(model: bytes, name: str) -> bytes:
+    """An ONNX model that also gives out a value of its inside.
+
+    The graph is field 7 of the model, and its outputs are field 12 of the graph: one more is
+    appended to it. A library for that would be larger than all that uses it.
+    """
+    output = _field(1, name.encode())
+    at, parts = 0, []
+    while at < len(model):
+        start = at
+        key, at = _varint(model, at)
+        if key & 7 == 0:
+            _, at = _varint(model, at)
+        elif key & 7 == 2:
+            length, at = _varint(model, at)
+            at += length
+        else:
+            raise ValueError(f"the model has a field of wire type {key & 7}")
+        if key >> 3 == 7:
+            graph = model[at - length : at]
+            parts.append(_field(7, graph + _field(12, output)))
+        else:
+            parts.append(model[start:at])
+    return b"".join(parts)
+
+
+def _varint(data: bytes, at: int) -> tuple[int, int]:
+    value = shift = 0
+    while True:
+        byte = data[at]
+        value |= (byte & 127) << shift
+        at += 1
+        shift += 7
+        if byte < 128:
+            return value, at
+
+
+def _field(number: int, content: bytes) -> bytes:
+    """A field of bytes with its key and length."""
+
+    def varint(value: int) -> bytes:
+        found = bytearray()
+        while value > 127:
+            found.append(value & 127 | 128)
+            value >>= 7
+        return bytes([*found, value])
+
+    return varint(number << 3 | 2) + varint(len(content)) + content

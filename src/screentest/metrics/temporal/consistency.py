@@ -1,0 +1,67 @@
+"""Consistency by features of pictures: VBench's formula, shot by shot.
+
+VBench takes DINO's features for the subject and CLIP's for the background, and means over frames:
+the mean of a frame's cosine with the frame before and with the first one, none below 0. A video of
+VBench is one shot. Of longer ones each shot is taken for itself, as VBench-Long does within its
+clips, so that a cut is no fault.
+
+Which features are taken is chosen for each metric: ``--model image_features.subject=dinov2
+--model image_features.background=clip_b16``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from screentest.core.frames import Image
+from screentest.core.metric import Resources
+from screentest.metrics.functions import metric
+
+if TYPE_CHECKING:
+    from screentest.models.roles import Vectors
+
+SUBJECT, BACKGROUND = "image_features.subject", "image_features.background"
+LONG_SIDE = 336
+"""The encoders look at 224 × 224; a wide picture is not enlarged for them."""
+
+
+def consistency(vectors: Vectors) -> float | None:
+    """VBench's: of each frame but the first, with the one before and with the first.
+
+    >>> half = np.array([[1, 0], [1, 0], [0, 1]], np.float32)
+    >>> consistency(half), consistency(half[:1])
+    (0.5, None)
+    """
+    if len(vectors) < 2:
+        return None
+    unit = vectors / np.linalg.norm(vectors, axis=1, keepdims=True)
+    with_last = np.clip(np.sum(unit[1:] * unit[:-1], axis=1), 0, 1)
+    with_first = np.clip(unit[1:] @ unit[0], 0, 1)
+    return float((with_last + with_first).mean() / 2)
+
+
+@metric(
+    unit="cosine",
+    frames=8,
+    long_side=LONG_SIDE,
+    roles=(SUBJECT,),
+    nothing="no shot has two frames",
+)
+def subject_consistency(shot: Sequence[Image], resources: Resources) -> float | None:
+    """How much what is shown stays the same within a shot: VBench's formula, features of choice."""
+    return consistency(resources.role(SUBJECT).features(shot))
+
+
+@metric(
+    unit="cosine",
+    frames=8,
+    long_side=LONG_SIDE,
+    roles=(BACKGROUND,),
+    nothing="no shot has two frames",
+)
+def background_consistency(shot: Sequence[Image], resources: Resources) -> float | None:
+    """How much the scene stays the same within a shot: VBench's formula, features of choice."""
+    return consistency(resources.role(BACKGROUND).features(shot))
