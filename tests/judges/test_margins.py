@@ -106,10 +106,10 @@ def test_without_placebos_there_is_no_margin_and_that_is_said(tmp_path: Path) ->
 
 
 def test_coins_earn_no_claim_on_a_testbed(tmp_path: Path) -> None:
-    names = ("reencode", "trim", "blur", "noise", "freeze", "haze")
-    films = {str(n): dict.fromkeys(names, 0.0) for n in range(9)}
+    names = ("reencode", "trim", "blur", "noise")
+    films = {str(n): dict.fromkeys(names, 0.0) for n in range(8)}
     bed = written(tmp_path / "bed", films, names[2:])
-    judges = tuple(f"luck_of_bytes:seed={seed}" for seed in range(4))
+    judges = tuple(f"luck_of_bytes:seed={seed}" for seed in range(2))
     for certificate in certified(bed, tmp_path / "run", *judges):
         said = {one.finding.claim for one in certificate.aspects}
         said |= {one.finding.claim for one in certificate.operators}

@@ -296,7 +296,7 @@ def placebo_results(judgements: Sequence[Judgement]) -> tuple[PlaceboResult, ...
     return tuple(results)
 
 
-def margins_of(judgements: Sequence[Judgement]) -> dict[Aspect, Margin]:
+def margins_of(judgements: Sequence[Judgement], least: float = 0.0) -> dict[Aspect, Margin]:
     """By aspect, the margin that a rating judge would have on a film that is not among these."""
     moved = [
         (one.case.aspect, one.case.cluster, said.first - said.second)
@@ -308,7 +308,7 @@ def margins_of(judgements: Sequence[Judgement]) -> dict[Aspect, Margin]:
         and said.second is not None
     ]
     learnt = Margins.learnt(moved)
-    return {aspect: learnt.of(aspect) for aspect in _by_aspect(judgements)}
+    return {aspect: learnt.of(aspect, least=least) for aspect in _by_aspect(judgements)}
 
 
 def filter_result(judgements: Sequence[Judgement]) -> FilterResult | None:

@@ -23,6 +23,7 @@ MARKS = {
 }
 LEGEND = ", ".join(f"{mark} {claim.value}" for claim, mark in MARKS.items())
 
+PLACEBO = "placebo "
 _LETTERS = 4
 """Of a column's name on the terminal; more where two would be the same."""
 
@@ -56,6 +57,32 @@ class Matrix:
     pairs: Mapping[str, int]
     """The pairs of each column."""
     rows: Mapping[str, Mapping[str, Reaction]]
+
+    def at_least(self, pairs: int) -> Matrix:
+        """Without the cells that rest on fewer pairs, and without columns that are empty then."""
+        rows = {
+            judge: {name: cell for name, cell in row.items() if cell.pairs >= pairs}
+            for judge, row in self.rows.items()
+        }
+        left = {name for row in rows.values() for name in row}
+        columns = tuple(name for name in self.columns if name in left)
+        return Matrix(columns, {name: self.pairs[name] for name in columns}, rows)
+
+    def summary(self) -> Table:
+        """How many kinds of harm each judge sees, and of how many it prefers the harm."""
+        apart = {name.partition("/")[0] for name in self.columns if "/" in name}
+        operators = [
+            one for one in self.columns if one not in apart and not one.startswith(PLACEBO)
+        ]
+        claims = (Claim.SEES, Claim.PREFERS_HARM, Claim.CHANCE, Claim.CANNOT_TELL)
+        rows: list[tuple[Cell, ...]] = []
+        for judge, row in self.rows.items():
+            said = [row[name].claim for name in operators if name in row]
+            if said:
+                rows.append((judge, *(said.count(one) for one in claims)))
+        rows.sort(key=lambda row: (-int(str(row[1])), int(str(row[2])), str(row[0])))
+        columns = ("judge", *(Column(one.value.replace(" ", "_"), one.value) for one in claims))
+        return Table("summary", "Kinds of harm", columns, rows)
 
     def table(self) -> Table:
         """Per cent in short columns, each with the sign of what may be said."""
@@ -95,7 +122,7 @@ def matrix(certificates: Sequence[Certificate]) -> Matrix:
                 aspects[aspect][name] = max(aspects[aspect].get(name, 0), operator.pairs)
                 _add(row, name, operator.accuracy, operator.finding.claim)
         for placebo in one.placebos:
-            name = f"placebo {placebo.name}"
+            name = f"{PLACEBO}{placebo.name}"
             placebos[name] = max(placebos.get(name, 0), placebo.pairs)
             _add(row, name, placebo.false_alarms)
     columns = {name: count for under in aspects.values() for name, count in under.items()}
@@ -119,7 +146,7 @@ def _titles(columns: Sequence[str]) -> dict[str, str]:
     """
     titles: dict[str, str] = {}
     for column in columns:
-        name = column.rpartition("/")[2].removeprefix("placebo ")
+        name = column.rpartition("/")[2].removeprefix(PLACEBO)
         length = min(_LETTERS, len(name))
         while name[:length] in titles.values() and length < len(name):
             length += 1

@@ -151,7 +151,8 @@ def make_certificate(
     top = reference(own)
     findings = find_claims(top, [one for one in own if one.case.kind is PairKind.PLACEBO])
     testbeds = by_testbed(top)
-    margins = margins_of(own) if isinstance(judge.judge, RatingJudge) else {}
+    rates = isinstance(judge.judge, RatingJudge)
+    margins = margins_of(own, judge.judge.info.margin) if rates else {}
     signature = judge.signature
     if margins:
         signature = signature.with_parts({"margin": in_signature(margins)})

@@ -53,8 +53,10 @@ class Margins:
             films[film] = max(films.get(film, 0.0), abs(difference))
         return cls(largest)
 
-    def of(self, aspect: Aspect, film: str | None = None) -> Margin:
+    def of(self, aspect: Aspect, film: str | None = None, *, least: float = 0.0) -> Margin:
         """The margin for a film, by all others; without a film, for one that is not among them.
+
+        ``least`` is the judge's own: where placebos move it by less, that stands.
 
         >>> moved = [(Aspect.COLOR, "a", 0.1), (Aspect.COLOR, "b", -0.3), (Aspect.COLOR, "b", 0.2)]
         >>> Margins.learnt(moved).of(Aspect.COLOR, "a")
@@ -62,9 +64,10 @@ class Margins:
         """
         others = [largest for name, largest in self.largest.get(aspect, {}).items() if name != film]
         if not others:
-            return Margin()
+            return Margin(least)
         rank = min(len(others), math.ceil(round(WITHIN * (len(others) + 1), 9)))
-        return Margin(sorted(others)[rank - 1], len(others))
+        learnt = Margin(sorted(others)[rank - 1], len(others))
+        return learnt if learnt.value >= least else Margin(least)
 
 
 def in_signature(margins: Mapping[Aspect, Margin]) -> str:
@@ -95,6 +98,8 @@ def words(margins: Mapping[Aspect, Margin]) -> str:
     found = []
     for margin, aspects in groups.items():
         text = "none: there are no placebos of other films to learn it from"
+        if margin.value and not margin.films:
+            text = f"differences up to {margin.value:.3g} are ties, by the judge's own rule"
         if margin.films:
             films = f"{margin.films:,} film{'s' if margin.films > 1 else ''}"
             upto = f"differences up to {margin.value:.3g} are ties"

@@ -365,9 +365,7 @@ def rate_cases(
     margins = _margins(sound, rated)
     for case in sound:
         pair = rated(case.first, case.aspect), rated(case.second, case.aspect)
-        margin = margins.of(case.aspect, case.cluster)
-        if margin.value < rating.info.margin:
-            margin = Margin(rating.info.margin)
+        margin = margins.of(case.aspect, case.cluster, least=rating.info.margin)
         for order in orders:
             key = question_key(store, case, judge, order, margin=margin.value)
             planned.append(key)

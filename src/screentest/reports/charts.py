@@ -404,6 +404,9 @@ def _violin(panel: Axes, grades: Mapping[int, Sequence[float]]) -> None:
     panel.set_xticks(list(grades))
 
 
+_WIDE = 24
+
+
 @styled
 def heatmap(
     rows: Mapping[str, Mapping[str, float]],
@@ -412,23 +415,27 @@ def heatmap(
 ) -> Figure:
     """A matrix of shares in 0–1, each written in its cell; what is not there is grey.
 
-    ``marks`` are signs for cells, by row and column.
+    ``marks`` are signs for cells, by row and column. Of many columns the cells have these alone, or
+    the picture would be as wide as a door.
     """
-    size = (1.6 + 0.75 * len(columns), 1.2 + 0.28 * len(rows))
+    many = bool(marks) and len(columns) > _WIDE
+    size = (1.6 + (0.26 if many else 0.75) * len(columns), 1.2 + 0.28 * len(rows))
     figure = new_figure(*size, layout="constrained")
     panel = figure.add_subplot()
     table = np.array([[row.get(name, math.nan) for name in columns] for row in rows.values()])
     panel.set_facecolor("0.85")
     # Blue and red: whoever cannot tell red from green can tell these.
     panel.imshow(np.ma.masked_invalid(table), cmap="RdBu", vmin=0, vmax=1, aspect="auto")
-    panel.set_xticks(range(len(columns)), [_broken(one.replace("_", " ")) for one in columns])
+    titles = [one.replace("_", " ") for one in columns]
+    panel.set_xticks(range(len(columns)), titles if many else [_broken(one) for one in titles])
     panel.set_yticks(range(len(rows)), list(rows))
-    panel.tick_params(axis="x", rotation=60)
+    panel.tick_params(axis="x", rotation=90 if many else 60)
     names = list(rows)
     for (down, across), share in np.ndenumerate(table):
         if not math.isnan(share):
             ink = "white" if abs(share - 0.5) > _DARK else "black"
-            text = f"{share:.2f}" + marks.get((names[down], columns[across]), "")
+            mark = marks.get((names[down], columns[across]), "")
+            text = mark if many else f"{share:.2f}{mark}"
             panel.text(across, down, text, ha="center", va="center", size=6, color=ink)
     return figure
 

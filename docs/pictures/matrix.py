@@ -1,0 +1,125 @@
+"""The matrix of all metrics and all kinds of harm: docs/matrix.md and its picture.
+
+    python docs/pictures/matrix.py run --out RUN TESTBED…    # certify every metric, or go on
+    python docs/pictures/matrix.py draw CERTIFICATES.json…   # page and picture of them
+
+The files are what `screentest certify --json` prints, or what `run` leaves in its folder. Metrics
+that ask a chat model are left out: their certificates are of one model, on one day.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+
+import screentest
+from screentest.certificates.certificate import Certificate
+from screentest.certificates.matrix import LEGEND, Matrix, matrix
+from screentest.core.codec import from_object, to_json
+from screentest.core.errors import BadOption
+from screentest.core.registry import build, registry
+from screentest.core.signature import value_name
+from screentest.reports.charts import matrix_chart, save
+
+HERE = Path(__file__).parent
+PAGE = HERE.parent / "matrix.md"
+PICTURE = HERE / "matrix.svg"
+BEGIN, END = "<!-- matrix: made by pictures/matrix.py -->", "<!-- end of matrix -->"
+LEAST = 12
+"""Pairs of a cell; fewer say nothing that would be worth a colour."""
+
+
+def asks_chat(roles: Iterable[str]) -> bool:
+    """Whether a chat model is among the roles."""
+    return any(role.partition(".")[0] == "chat" for role in roles)
+
+
+def judges() -> list[str]:
+    """Every value of every metric that can be had without options and without a chat model."""
+    found = []
+    for entry in registry.entries("metric"):
+        try:
+            thing = build("metric", entry.name).thing
+        except BadOption:
+            continue  # it needs to be told what to measure
+        if not asks_chat(thing.info.roles):
+            found += [value_name(entry.name, output) for output in thing.info.outputs]
+    return found
+
+
+def read(files: Sequence[Path]) -> list[Certificate]:
+    """The certificates in some files, without those of chat models; a judge that has none of its
+    answers is left out."""
+    found = []
+    for file in files:
+        for document in json.loads(file.read_text(encoding="utf-8")):
+            one = from_object(Certificate, document)
+            if one.overall.ok and not asks_chat(one.models):
+                found.append(one)
+    return found
+
+
+def section(found: Matrix) -> str:
+    """What stands on the page between its marks."""
+    table = found.summary()
+    head = "| " + " | ".join(column.heading for column in table.columns) + " |"
+    rows = ["| " + " | ".join(str(cell) for cell in row) + " |" for row in table.rows]
+    counts = sorted({found.pairs[name] for name in found.columns})
+    many = f"{counts[0]} to {counts[-1]}" if len(counts) > 1 else f"{counts[0]}"
+    return "\n".join(
+        [
+            BEGIN,
+            f"{len(found.rows)} values by {len(found.columns)} columns, {many} pairs each.",
+            f"In the picture: {LEGEND}.",
+            "",
+            f"![Which metric sees which harm](pictures/{PICTURE.name})",
+            "",
+            head,
+            "|" + "---|" * len(table.columns),
+            *rows,
+            END,
+        ]
+    )
+
+
+def draw(files: Sequence[Path], page: Path = PAGE, picture: Path = PICTURE) -> Matrix:
+    """Write the page's section and the picture."""
+    found = matrix(read(files)).at_least(LEAST)
+    if not found.columns:
+        raise SystemExit(f"no cell has {LEAST} pairs")
+    text = page.read_text(encoding="utf-8")
+    before, after = text.split(BEGIN)[0], text.split(END)[1]
+    page.write_text(f"{before}{section(found)}{after}", encoding="utf-8")
+    save(matrix_chart(found), picture)
+    return found
+
+
+def run(testbeds: Sequence[Path], out: Path, options: dict[str, object]) -> Path:
+    """Certify all of them, and keep the certificates as JSON."""
+    made = screentest.certify(judges(), list(testbeds), out=out, **options)  # type: ignore[arg-type]
+    file = out / "certificates.json"
+    file.write_text(f"[{','.join(to_json(one) for one in made.certificates)}]", encoding="utf-8")
+    return file
+
+
+def main(arguments: Sequence[str]) -> None:
+    """Certify, or draw."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("what", choices=("run", "draw"))
+    parser.add_argument("files", nargs="+", type=Path)
+    parser.add_argument("--out", type=Path, default=Path("matrix"))
+    parser.add_argument("--models", default="builtin", help="A profile, or a TOML file.")
+    parser.add_argument("--workers", type=int, default=None)
+    given = parser.parse_args(arguments)
+    if given.what == "run":
+        print(run(given.files, given.out, {"models": given.models, "workers": given.workers}))
+    else:
+        found = draw(given.files)
+        print(f"{len(found.rows)} values by {len(found.columns)} columns: {PAGE}, {PICTURE}")
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])

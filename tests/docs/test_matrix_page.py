@@ -1,0 +1,108 @@
+"""docs/pictures/matrix.py: the page's section from certificates as JSON."""
+
+from __future__ import annotations
+
+import importlib.util
+from pathlib import Path
+from types import ModuleType
+
+import pytest
+
+from screentest.certificates.accuracy import (
+    accuracy,
+    aspect_results,
+    duration_effect,
+    find_claims,
+    operator_results,
+    placebo_results,
+    trend,
+)
+from screentest.certificates.certificate import Certificate
+from screentest.certificates.matrix import matrix
+from screentest.core import Aspect, PairKind
+from screentest.core.codec import to_json
+from screentest.judges.cases import Judgement
+from screentest.stats import order_effect
+from tests.certificates.test_figures import case, said
+
+SCRIPT = Path(__file__).parents[2] / "docs" / "pictures" / "matrix.py"
+
+
+@pytest.fixture(scope="module")
+def script() -> ModuleType:
+    spec = importlib.util.spec_from_file_location("matrix_script", SCRIPT)
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def certificate(judge: str, blur: float, noise: float, role: str = "") -> Certificate:
+    """Twelve films of two operators, six of a third, and a placebo."""
+    judgements: list[Judgement] = []
+    for film in range(12):
+        for name, points in (("blur", blur), ("noise", noise), ("rare", 1.0)):
+            if name != "rare" or film < 6:
+                judgements.append(said(case(str(film), Aspect.AESTHETICS, name=name), points))
+    fair = [case(str(film), kind=PairKind.PLACEBO, name="trim") for film in range(12)]
+    placebos = [said(one, 0.5) for one in fair]
+    findings = find_claims(judgements, placebos)
+    return Certificate(
+        judge,
+        f"{judge}|v:1",
+        ("bed",),
+        accuracy(judgements),
+        aspect_results(judgements, findings),
+        order_effect([]),
+        trend([]),
+        duration_effect([]),
+        placebos=placebo_results(placebos),
+        operators=operator_results(judgements, findings),
+        models={role: "a_model"} if role else {},
+    )
+
+
+def test_rows_of_chat_models_and_thin_cells_are_left_out(
+    script: ModuleType, tmp_path: Path
+) -> None:
+    made = [
+        certificate("good", 1, 1),
+        certificate("backwards", 1, 0),
+        certificate("flow_based", 0.5, 0.5, "flow"),
+        certificate("talker", 1, 1, "chat.judge"),
+    ]
+    file = tmp_path / "certificates.json"
+    file.write_text(f"[{','.join(map(to_json, made))}]", encoding="utf-8")
+    found = matrix(script.read([file])).at_least(script.LEAST)
+    assert list(found.rows) == ["good", "backwards", "flow_based [a_model]"]
+    assert found.columns == ("aesthetics", "aesthetics/blur", "aesthetics/noise", "placebo trim")
+    assert {name: cell.mark for name, cell in found.rows["backwards"].items()} == {
+        "aesthetics": "?",
+        "aesthetics/blur": "+",
+        "aesthetics/noise": "−",
+        "placebo trim": "",
+    }
+    assert [row[:3] for row in found.summary().rows] == [
+        ("good", 2, 0),
+        ("backwards", 1, 1),
+        ("flow_based [a_model]", 0, 0),
+    ]
+    text = script.section(found)
+    assert "| backwards | 1 | 1 | 0 | 0 |" in text
+    assert "12 to 30 pairs each" in text
+
+
+def test_the_page_has_the_place_for_it(script: ModuleType) -> None:
+    page = script.PAGE.read_text(encoding="utf-8")
+    assert page.count(script.BEGIN) == page.count(script.END) == 1
+
+
+@pytest.mark.slow
+def test_the_picture_is_drawn(script: ModuleType, tmp_path: Path) -> None:
+    file, page = tmp_path / "certificates.json", tmp_path / "matrix.md"
+    file.write_text(f"[{to_json(certificate('good', 1, 1))}]", encoding="utf-8")
+    page.write_text(f"Before.\n{script.BEGIN}\n{script.END}\nAfter.\n", encoding="utf-8")
+    script.draw([file], page, tmp_path / "matrix.svg")
+    assert (tmp_path / "matrix.svg").read_text(encoding="utf-8").count("<svg") == 1
+    assert page.read_text(encoding="utf-8").startswith(f"Before.\n{script.BEGIN}\n1 values")
