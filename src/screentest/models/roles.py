@@ -218,7 +218,11 @@ class Aesthetic(Backend, Protocol):
 
 @role("technical", builtin="scene_statistics", by_hand=("DOVER++", "external:COMMAND"))
 class Technical(Backend, Protocol):
-    """How well a short piece of video was made, technically: 0 worst, 1 best."""
+    """How well a short piece of video was made, technically: 0 worst, 1 best.
+
+    A backend that samples among all frames itself, as DOVER++ does, says so by an attribute
+    ``native_rate`` that is true, and is handed every frame of a piece.
+    """
 
     def score(self, frames: Sequence[Image]) -> float:
         """One number for the frames of one piece, in order."""

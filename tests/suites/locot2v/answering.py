@@ -65,11 +65,11 @@ def chat(server: FakeChatServer) -> str:
     return f"chat=openai:fake,base_url={server.url}"
 
 
-def event(text: str, subject: str = "a dog", **fields: str) -> dict[str, str]:
+def event(text: str, *subjects: str, **fields: str) -> dict[str, Any]:
     """An event as a model gives it."""
     return {
         "event": text,
-        "subject": subject,
+        "subjects": list(subjects or ("a dog",)),
         "setting": fields.get("setting", "a field"),
         "action": fields.get("action", "runs"),
         "camera_motion": fields.get("camera", "static"),

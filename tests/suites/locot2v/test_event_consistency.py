@@ -12,12 +12,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from screentest.core import BadOption, Item, Reason, Span, build, seconds
+from screentest.core import BadOption, Item, NoValue, Reason, Span, build, seconds
 from screentest.models.roles import Detection
 from screentest.suites.locot2v import similarity as consistency
 from screentest.suites.locot2v.data import Event
 from screentest.suites.locot2v.metrics.consistency import Seen, same
-from screentest.suites.locot2v.requests import Grounded
+from screentest.suites.locot2v.requests import Grounded, read_times
 from screentest.suites.locot2v.similarity import cut
 from screentest.testing.chat_answers import Asked
 from screentest.testing.checks import texture, write_film
@@ -157,7 +157,7 @@ def test_one_event_has_nothing_to_be_consistent_with(story: Item) -> None:
 
 def test_no_detection_costs_the_subjects_only(story: Item) -> None:
     """Events without a subject: a landscape."""
-    landscape = [{**one, "subject": ""} for one in EVENTS["events"]]
+    landscape = [{**one, "subjects": []} for one in EVENTS["events"]]
     with answering(events={"events": landscape}, ground=places) as server:
         found = measured(NAME, story, chat(server))
     assert found["inter_event_background"].ok
@@ -190,6 +190,43 @@ def test_events_in_the_dark(story: Item, tmp_path: Path) -> None:
     for outcome in found.values():
         assert outcome.failure is not None
         assert outcome.failure.reason is Reason.NOT_APPLICABLE
+
+
+def test_times_as_time_r1_gives_them(story: Item) -> None:
+    """Its own form: thoughts, then a range between tags; no form is sent."""
+
+    def tagged(asked: Asked) -> str:
+        place = places(asked)
+        return f"<think>It is at 1.</think><answer>{place['start']} to {place['end']}</answer>"
+
+    with answering(events=EVENTS, describe=tagged) as server:
+        found = measured(f"{NAME}:answers=tags", story, chat(server))
+        asked = [one for one in server.asked if one.schema is None]
+    assert len(asked) == 2
+    curve = found["intra_event_background"].unwrap().curve
+    assert [(float(one.span.start), float(one.span.end)) for one in curve] == [(0, 2), (2, 4)]
+    # Two seconds at two frames a second are four; finding them took eight of the four seconds.
+    assert len(asked[0].picture_sizes) == 8
+
+
+@pytest.mark.parametrize(
+    ("text", "times"),
+    [
+        ("<answer>12.54 to 17.83</answer>", (12.54, 17.83)),
+        ("<think>3 to 4?</think> <answer> 5s to 9 seconds </answer>", (5, 9)),
+        ("3.0 to 4.5", (3, 4.5)),
+        ("<answer>from the beginning</answer>", None),
+        ("<answer>1 to 2, or 3 to 4</answer>", None),
+        ("He waves at 3 and then, from 5 to 6, he walks.", None),
+    ],
+)
+def test_tagged_times(text: str, times: tuple[float, float] | None) -> None:
+    if times is None:
+        with pytest.raises(NoValue):
+            read_times(text)
+    else:
+        place = read_times(text)
+        assert (place.start, place.end) == times
 
 
 @pytest.mark.parametrize(

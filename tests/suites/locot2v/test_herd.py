@@ -16,7 +16,7 @@ from screentest.scores.evaluators import resolve, sign
 from screentest.suites.locot2v.data import DIMENSIONS
 from screentest.suites.locot2v.metrics.herd import realised
 from screentest.testing.chat_answers import Answer, Asked
-from tests.suites.locot2v.answering import answering, chat
+from tests.suites.locot2v.answering import answering, chat, kind_of
 from tests.suites.locot2v.films import measured
 
 NAME = "locot2v_herd"
@@ -119,6 +119,21 @@ def test_questions_are_written_where_there_are_none(story: Item) -> None:
     lost = found["themes"].failure
     assert lost is not None
     assert lost.reason is Reason.NOT_APPLICABLE
+
+
+@pytest.mark.parametrize(
+    ("kind", "told"), [("rewordings", "different wordings"), ("different", "No two ask")]
+)
+def test_six_rewordings_or_six_questions(kind: str, told: str, story: Item) -> None:
+    with answering(
+        expect=dict.fromkeys(DIMENSIONS, "") | {"themes": "Dogs are free."},
+        questions={"questions": [f"Is it so, {n}?" for n in range(6)]},
+        polarity={"polarity": "positive"},
+        yes_no={"answer": "yes"},
+    ) as server:
+        measured(f"{NAME}:questions={kind}", story, chat(server))
+        (asked,) = [one for one in server.asked if kind_of(one) == "questions"]
+    assert told in "\n".join(asked.texts)
 
 
 def test_the_signature_follows_the_suites_content_not_its_place(suite: Path) -> None:

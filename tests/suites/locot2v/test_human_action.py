@@ -48,6 +48,17 @@ def test_by_hand(story: Item) -> None:
     ]
 
 
+def test_actions_are_read_from_the_prompt_not_from_its_base(story: Item, tmp_path: Path) -> None:
+    suite = tmp_path / "suite.json"
+    record = {"prompt": "He strides purposefully.", "main_content": "A man walks."}
+    suite.write_text(json.dumps({"life": {"story": record}}))
+    with answering(actions=ACTIONS, yes_no={"answer": "no"}) as server:
+        score(f"{NAME}:records={suite}", story, chat(server))
+        first = spoken(server.asked[0])
+    assert "strides purposefully" in first
+    assert "A man walks" not in first
+
+
 def test_nothing_occurs(story: Item) -> None:
     with answering(actions=ACTIONS, yes_no={"answer": "no"}) as server:
         assert score(NAME, story, chat(server)).value == 0.0

@@ -37,9 +37,16 @@ def test_the_model_sees_frames_and_not_the_prompt(story: Item) -> None:
         (asked,) = server.asked
     assert asked.picture_sizes == [(64, 48)] * 5
     assert not any("dog" in text for text in asked.texts)
-    # Five parts of four seconds, at 8 frames per second: frames 3, 9, 16, 22, 28.
+    # Five of the 32 frames of four seconds, from the first to the last.
     times = [text for text in asked.texts if text.startswith("[")]
-    assert times == [f"[{n / 8:.2f} second]" for n in (3, 9, 16, 22, 28)]
+    assert times == [f"[{n / 8:.2f} second]" for n in (0, 8, 16, 23, 31)]
+
+
+def test_frames_by_rate_not_by_number(story: Item) -> None:
+    with answering(describe="Something.") as server:
+        for options, count in (("", 8), ("fps=1", 4), ("fps=30", 32), ("fps=30,frames=3", 3)):
+            score(f"{NAME}:{options}" if options else NAME, story, chat(server))
+            assert len(server.asked[-1].picture_sizes) == count
 
 
 def test_the_base_of_the_suite_is_taken_not_the_prompt(story: Item, tmp_path: Path) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from fractions import Fraction
 from pathlib import Path
 
@@ -10,7 +11,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from screentest.core import BadOption, Reason, Span, build, registry
+from screentest.core import BadOption, Item, Reason, Score, Span, build, registry
+from screentest.run.session import Settings, Tools
+from screentest.scores.measure import measure
+from screentest.suites.locot2v.metrics import quality
 from screentest.suites.locot2v.metrics.quality import best_tenth, segments
 from screentest.testing.checks import gliding, texture, write_film
 from tests.suites.locot2v.films import all_frames, failure, score
@@ -86,6 +90,53 @@ def test_one_colour_has_no_answer(tmp_path: Path) -> None:
     assert lost is not None
     assert lost.reason is Reason.NOT_APPLICABLE
     assert "one colour" in lost.detail
+
+
+class Counting:
+    """A technical model that wants every frame, and counts what it is handed."""
+
+    native_rate = True
+
+    def __init__(self) -> None:
+        self.handed: list[int] = []
+
+    def score(self, frames: Sequence[object]) -> float:
+        self.handed.append(len(frames))
+        return 0.5
+
+
+class OneModel(Tools):
+    """Resources whose every role is one model."""
+
+    def __init__(self, model: Counting) -> None:
+        super().__init__(Settings())
+        self._model = model
+
+    def role(self, name: str) -> Counting:
+        return self._model
+
+
+def handed(spec: str, video: Path) -> tuple[list[int], Score]:
+    """How many frames the model got of each segment, and the score."""
+    model = Counting()
+    outcomes = measure(Item("film", video), {spec: build("metric", spec).thing}, OneModel(model))
+    return model.handed, outcomes[spec][TECHNICAL].unwrap()
+
+
+def test_a_model_that_samples_itself_is_handed_every_frame(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    video = write_film(tmp_path / "film.mkv", gliding(32, 1))
+    # Four seconds at eight frames a second, in one segment.
+    counts, found = handed(TECHNICAL, video)
+    assert counts == [32]
+    assert found.details["rate"] == "native"
+    assert handed(f"{TECHNICAL}:rate=2", video)[0] == [8]
+    # Memory bounds the segment: three frames of these pictures.
+    height, width = gliding(1, 1)[0].shape[:2]
+    monkeypatch.setattr(quality, "MOST_BYTES", 3 * width * height * 3)
+    counts, _ = handed(TECHNICAL, video)
+    assert (max(counts), sum(counts)) == (3, 32)
 
 
 @pytest.mark.parametrize(

@@ -70,6 +70,15 @@ def test_upstream_takes_the_options_that_the_printed_numbers_fit() -> None:
     }
 
 
+def test_printed_is_upstream_without_its_slip() -> None:
+    printed = dict(zip(METRICS, read_suite("locot2v:compat=printed").metrics, strict=True))
+    assert {name: spec for name, spec in printed.items() if spec != name} == {
+        "locot2v_warping_error": "locot2v_warping_error:scale=exponential",
+        "locot2v_transition_smoothness": "locot2v_transition_smoothness:uncut=smooth",
+        "locot2v_herd": "locot2v_herd:unclear=wrong",
+    }
+
+
 def test_the_suite_names_values_as_runs_do() -> None:
     """``screentest score`` finds each value of the tree among those of the metrics."""
     suite = read_suite('locot2v:records="my, suite.json",upper_bound=7.5,compat=upstream')

@@ -163,6 +163,11 @@ class ExternalTechnical(External):
 
     role = "technical"
 
+    @property
+    def native_rate(self) -> bool:
+        """Whether it wants every frame of a piece; not unless its greeting says so."""
+        return self._worker.hello.properties.get("native_rate") is True
+
     def score(self, frames: Sequence[Image]) -> float:
         """One number for the frames of one piece, in order."""
         if not frames:

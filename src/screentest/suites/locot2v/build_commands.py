@@ -18,6 +18,7 @@ from screentest.suites.locot2v.construction.build import SuiteBuild, build_suite
 from screentest.suites.locot2v.construction.forms import ROLES
 from screentest.suites.locot2v.construction.sources import download, sources_in
 from screentest.suites.locot2v.construction.stages import Choices
+from screentest.suites.locot2v.metrics.herd import Sixfold
 
 
 @shares(MODELS)
@@ -40,6 +41,9 @@ def build(
         int, typer.Option(min=0, max=10, help="Rounds of criticism for a draft.")
     ] = 2,
     frames: Annotated[int, typer.Option(min=1, max=512, help="Frames a model is shown.")] = 32,
+    questions: Annotated[
+        Sixfold, typer.Option(metavar="KIND", help="The six: rewordings of one, or different.")
+    ] = "rewordings",
     as_json: JsonOption = False,
     **work: Any,
 ) -> None:
@@ -67,7 +71,9 @@ def build(
             err().print(f"could not be fetched: {shown(lost)}")
     assert videos is not None
     sources = sources_in(videos, theme)
-    choices = Choices(shortest, longest, refinements=refinements, frames=frames)
+    choices = Choices(
+        shortest, longest, refinements=refinements, frames=frames, questions=questions
+    )
     arguments = {"suite": "locot2v", "models": [str(one) for one in settings.models]}
     tools = Tools(settings)
 

@@ -19,20 +19,28 @@ import numpy as np
 import typer
 
 from screentest.cli.console import plural
-from screentest.cli.options import BACKENDS, JsonOption, shares
+from screentest.cli.options import BACKENDS, MODELS, JsonOption, shares
 from screentest.cli.tables import print_indented, print_models, show
 from screentest.core import BadOption, Column, Image, Table
 from screentest.core.codec import parse_json
 from screentest.judges.votes import VoteTask, read_votes
 from screentest.manifests.manifest import write_manifest
-from screentest.reports.charts import save
+from screentest.reports.charts import must_be_chart, save
 from screentest.reports.data import read_report
-from screentest.run.session import Tools, settings_of
+from screentest.run import RunStore
+from screentest.run.session import Tools, cap_of, settings_of
 from screentest.scores.tables import suite_tables
 from screentest.suites.locot2v.charts import drawings
 from screentest.suites.locot2v.construction.documents import correct_stage
-from screentest.suites.locot2v.data import items_with_videos, read_prompt_suite
+from screentest.suites.locot2v.construction.stages import complexity
+from screentest.suites.locot2v.data import COMPLEXITIES, items_with_videos, read_prompt_suite
 from screentest.suites.locot2v.metrics.quality import best_tenth
+from screentest.suites.locot2v.statistics import (
+    read_prompts,
+    statistics_chart,
+    tables,
+    with_complexity,
+)
 from screentest.suites.locot2v.suite import suite_in
 from screentest.suites.locot2v.tables import by_complexity, item_scores
 
@@ -244,8 +252,62 @@ def correct(
         raise typer.Exit(1)
 
 
+@shares(MODELS)
+def statistics(
+    files: Annotated[
+        list[Path],
+        typer.Argument(metavar="FILE…", help="Prompt suites, or texts with a prompt per line."),
+    ],
+    grade: Annotated[
+        bool, typer.Option("--grade", help="Ask a chat model how complex ungraded prompts are.")
+    ] = False,
+    run: Annotated[
+        Path, typer.Option("--run", metavar="DIR", help="The run whose ledger keeps the calls.")
+    ] = Path("locot2v-statistics"),
+    chart: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Draw them: .svg, .png or .pdf.")
+    ] = None,
+    as_json: JsonOption = False,
+    **work: Any,
+) -> None:
+    """Show how many, how long and how complex prompts are, by theme and category.
+
+    The paper's table 1 and figures 2, 5 and 6, of any prompt files. Complexity is
+    what the files say; --grade asks a chat model where they say nothing.
+
+    \b
+    Examples:
+      screentest suite locot2v statistics suite.json --chart statistics.svg
+      screentest suite locot2v statistics suite.json vbench.txt --grade \\
+          --model chat=openai:NAME
+    """
+    if chart is not None:
+        must_be_chart(chart)
+    read = [read_prompts(path) for path in files]
+    if grade:
+        settings = settings_of(work)
+        tools = Tools(settings)
+        arguments = {"models": [str(one) for one in settings.models]}
+        cap = cap_of(work, settings)
+        with RunStore(run, command="statistics", arguments=arguments, max_cost=cap) as store:
+            tools.attach(store.ledger)
+            try:
+
+                def graded(prompt: str) -> dict[str, float]:
+                    found = complexity(prompt, tools)
+                    return {name: float(str(found[name])) for name in COMPLEXITIES}
+
+                read = [with_complexity(one, graded) for one in read]
+            finally:
+                tools.models.close()
+    if chart is not None:
+        save(statistics_chart(read), chart)
+    show(*tables(read), as_json=as_json)
+
+
 COMMANDS = {
     "items": items,
+    "statistics": statistics,
     "upper-bound": upper_bound,
     "analyse": analyse,
     "correct": correct,

@@ -10,6 +10,7 @@ from __future__ import annotations
 import hashlib
 import json
 import math
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -46,6 +47,38 @@ _ALIASES = {
     "overall evaluation": "overall_impression",
 }
 _POLARITY = {"positive": True, "negative": False}
+CATEGORIES: Mapping[str, tuple[str, ...]] = {
+    "Human Real Life": (
+        *("food", "cooking", "sport", "sports", "fitness", "travel", "fashion", "dance", "music"),
+        *("family", "daily", "life", "vlog", "soap", "interview", "wedding", "school", "education"),
+        *("work", "news", "city", "street", "health", "art", "craft", "documentary", "history"),
+        *("car", "cars", "vehicle", "vehicles", "party", "festival", "makeup", "human", "people"),
+    ),
+    "Nature Exploration": (
+        *("nature", "animal", "animals", "wildlife", "pet", "pets", "ocean", "sea", "underwater"),
+        *("space", "universe", "planet", "landscape", "forest", "mountain", "weather", "plant"),
+        *("plants", "garden", "science", "earth", "exploration", "panda", "bird", "birds"),
+    ),
+    "Virtual Entertainment": (
+        *("anime", "animation", "cartoon", "game", "games", "gaming", "film", "movie", "movies"),
+        *("fantasy", "scifi", "virtual", "fiction", "superhero", "horror", "magic", "trailer"),
+    ),
+}
+"""The paper's three categories, and words of themes that we count to each. The paper shows its
+assignment in a figure only, so this one is ours; a file of categories replaces it."""
+
+
+def category_of(theme: str) -> str:
+    """The category of a theme by the first of its words that is listed; empty for none.
+
+    >>> category_of("soap_opera"), category_of("Wild animals"), category_of("misc")
+    ('Human Real Life', 'Nature Exploration', '')
+    """
+    for word in re.findall(r"[a-z]+", theme.lower()):
+        for category, known in CATEGORIES.items():
+            if word in known:
+                return category
+    return ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,6 +92,8 @@ class Event:
     camera: str = ""
     prompt: str = ""
     """The same as a prompt of its own, for generators that take several."""
+    subjects: tuple[str, ...] = field(default=(), kw_only=True)
+    """Who or what it is about, one by one; empty where only ``subject`` tells."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,7 +166,8 @@ class PromptSuite:
 def read_prompt_suite(path: Path, *, categories: Mapping[str, str] | None = None) -> PromptSuite:
     """Read a suite file of either edition; ``categories`` gives the category of each theme.
 
-    Raises ManifestError where the file holds no records at all.
+    A theme that it does not name is in the category that its words say. Raises ManifestError where
+    the file holds no records at all.
     """
     try:
         if path.stat().st_size > LONGEST_FILE:
@@ -155,7 +191,8 @@ def read_prompt_suite(path: Path, *, categories: Mapping[str, str] | None = None
             continue
         record = _Reading(name, entry, problems).record()
         theme = theme or name.rpartition("_")[0]
-        category = record.category or (categories or {}).get(theme, "")
+        given = (categories or {}).get(theme)
+        category = record.category or (category_of(theme) if given is None else given)
         records[name] = replace(record, theme=theme, category=category)
     if not records:
         raise ManifestError(
@@ -194,6 +231,7 @@ def as_object(record: PromptRecord) -> dict[str, Any]:
                 "action": one.action,
                 "camera motion": one.camera,
                 "prompt": one.prompt,
+                **({"subjects": list(one.subjects)} if one.subjects else {}),
             }
             for one in record.events
         ],
@@ -327,7 +365,8 @@ class _Reading:
         for one in listed if isinstance(listed, list) else ():
             if isinstance(one, dict) and isinstance(one.get("event"), str):
                 names = ("event", "subject", "setting", "action", "camera motion", "prompt")
-                yield Event(*(_plain(one.get(name)) for name in names))
+                texts = [_plain(one.get(name)) for name in names]
+                yield Event(*texts, subjects=_listed(one.get("subjects")))
             else:
                 self._report("an event has no description")
         for one in scenes if isinstance(scenes, list) and not listed else ():
@@ -338,6 +377,7 @@ class _Reading:
                     setting=_names(one.get("background_mapping")),
                     camera=_plain(one.get("camera_movement")),
                     prompt=_plain(one.get("prompt")),
+                    subjects=_listed(one.get("character_mapping")),
                 )
 
     def _questions(self) -> dict[str, tuple[ExpectationQuestion, ...]]:
@@ -402,8 +442,11 @@ def _plain(value: Any) -> str:
 
 def _names(value: Any) -> str:
     """Characters or places, however the second edition lists them."""
+    return ", ".join(_listed(value)) or _plain(value)
+
+
+def _listed(value: Any) -> tuple[str, ...]:
+    """The same one by one; nothing where they are one text."""
     if isinstance(value, dict):
-        return ", ".join(_plain(one) or str(key) for key, one in value.items())
-    if isinstance(value, list):
-        return ", ".join(str(one) for one in value)
-    return _plain(value)
+        return tuple(_plain(one) or str(key) for key, one in value.items())
+    return tuple(str(one) for one in value) if isinstance(value, list) else ()

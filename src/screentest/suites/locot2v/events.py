@@ -7,6 +7,7 @@ import re
 from pydantic import BaseModel, Field
 
 from screentest.core import Resources
+from screentest.english.chunks import chunks_of
 from screentest.models.ask import Query
 from screentest.models.forms import Said
 from screentest.suites.locot2v.data import Event, HumanAction, PromptRecord
@@ -20,7 +21,7 @@ class EventForm(BaseModel):
     """One event as a model answers it."""
 
     event: Said = Field(max_length=_LONGEST)
-    subject: str = Field(max_length=_LONGEST)
+    subjects: list[str] = Field(max_length=20)
     setting: str = Field(max_length=_LONGEST)
     action: str = Field(max_length=_LONGEST)
     camera_motion: str = Field(max_length=_LONGEST)
@@ -53,9 +54,14 @@ def events_of_text(text: str, resources: Resources) -> tuple[Event, ...]:
     """The events that a model finds in a text."""
     found: EventsForm = EVENTS.one(resources, {"description": text})
     return tuple(
-        Event(one.event, one.subject, one.setting, one.action, one.camera_motion)
+        _event(one, tuple(text.strip() for text in one.subjects if text.strip()))
         for one in found.events
     )
+
+
+def _event(one: EventForm, subjects: tuple[str, ...]) -> Event:
+    named = ", ".join(subjects)
+    return Event(one.event, named, one.setting, one.action, one.camera_motion, subjects=subjects)
 
 
 def events_of(record: PromptRecord, resources: Resources) -> tuple[Event, ...]:
@@ -64,25 +70,46 @@ def events_of(record: PromptRecord, resources: Resources) -> tuple[Event, ...]:
 
 
 def actions_of(record: PromptRecord, resources: Resources) -> tuple[HumanAction, ...]:
-    """The human actions that a prompt asks for."""
+    """The human actions that a prompt asks for; of the prompt itself, not of its base."""
     if record.actions is not None:
         return record.actions
-    found: ActionsForm = ACTIONS.one(resources, {"description": record.content})
+    found: ActionsForm = ACTIONS.one(resources, {"description": record.prompt})
     return tuple(HumanAction(one.subject, one.action) for one in found.actions)
 
 
-# "a man and a woman" are two; "a black and white cat" is one.
+_ARTICLES = "an?|the|his|her|its|their|one|two|three|four|five|several|some|another"
+# Only where a new phrase begins: "a woman, tall and blond, in a red dress" is one subject.
 _BETWEEN = re.compile(
-    r"\s*[,;]\s*(?:and\s+)?|\s+and\s+(?=(?:an?|the|his|her|its|their|one|two|three|another)\b)",
-    re.IGNORECASE,
+    rf"\s*[,;]\s*(?:and\s+)?(?=(?:{_ARTICLES})\b)|\s+and\s+(?=(?:{_ARTICLES})\b)", re.IGNORECASE
 )
+_BARE_AND = re.compile(r"\s+and\s+", re.IGNORECASE)
 
 
 def subjects_of(event: Event) -> tuple[str, ...]:
-    """The subjects of an event, each as a phrase.
+    """The subjects of an event, each as a phrase: as listed, or read from their text.
 
     >>> subjects_of(Event("", "A man, the dog and a black and white cat"))
     ('A man', 'the dog', 'a black and white cat')
+    >>> subjects_of(Event("", "A woman, tall and blond, in a red dress"))
+    ('A woman, tall and blond, in a red dress',)
+    >>> subjects_of(Event("", "one adult elephant and baby elephant"))
+    ('one adult elephant', 'baby elephant')
     """
-    parts = (part.strip(" .") for part in _BETWEEN.split(event.subject))
-    return tuple(dict.fromkeys(part for part in parts if part))
+    if event.subjects:
+        return tuple(dict.fromkeys(event.subjects))
+    parts = (part for whole in _BETWEEN.split(event.subject) for part in _at_and(whole))
+    return tuple(dict.fromkeys(part.strip(" .,;") for part in parts if part.strip(" .,;")))
+
+
+def _at_and(phrase: str) -> list[str]:
+    """A phrase at its "and", where somebody stands right before and after it."""
+    parts = _BARE_AND.split(phrase)
+    if len(parts) == 2 and all(_somebody(part) for part in parts):
+        return parts
+    return [phrase]
+
+
+def _somebody(phrase: str) -> bool:
+    """Whether a phrase is a noun for a person or an animal, with what stands before it."""
+    chunks = chunks_of(phrase)
+    return len(chunks) == 1 and chunks[0].kind in ("people", "animals")

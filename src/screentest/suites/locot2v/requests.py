@@ -3,21 +3,23 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, Literal, TypeVar
 
 from pydantic import BaseModel, Field
 
-from screentest.core.errors import NoValue
+from screentest.core.errors import BadOption, NoValue
 from screentest.core.frames import Consumer, VideoInfo
 from screentest.core.item import Item, Span, Time, seconds
 from screentest.core.metric import Outcomes, Resources
 from screentest.core.outcome import Failure, Outcome, Point, Reason, Score
 from screentest.models.ask import Frames, Query
+from screentest.models.chat.parsing import spoken
 from screentest.suites.locot2v.data import Event, PromptRecord, PromptSuite, read_prompt_suite
 
 if TYPE_CHECKING:
@@ -28,9 +30,21 @@ if TYPE_CHECKING:
     M = TypeVar("M", bound=BaseModel)
 
 
+FPS, MOST_SHOWN = 2.0, 128
+"""Frames a second that a model is shown where it must follow what happens, and how many at most."""
+
+
 def few(count: int, long_side: int) -> Frames:
     """So many frames spread evenly, each with its time."""
     return Frames(count, long_side=long_side, most=512)
+
+
+def by_rate(fps: float, most: int, long_side: int, least: int = 2) -> Frames:
+    """So many frames a second from the first to the last, but no more than ``most``."""
+    rate = Fraction(str(fps)).limit_denominator(1000)
+    if not 1 <= most <= 4096:
+        raise BadOption(f"invalid number of frames {most}: must be 1 to 4096")
+    return Frames(rate=rate, least=min(least, most), most=most, long_side=long_side)
 
 
 DESCRIBE = Query("locot2v/describe", None, "chat.describe")
@@ -51,6 +65,27 @@ class Place(BaseModel):
 
 
 GROUND = Query("locot2v/ground", Place, "chat.ground")
+GROUND_TAGGED = Query("locot2v/ground_tagged", None, "chat.ground")
+"""As Time-R1 was trained to answer: thoughts, then the times between tags."""
+AnswerForm = Literal["object", "tags"]
+_ANSWER = re.compile(r"<answer>(.*?)</answer>", re.DOTALL | re.IGNORECASE)
+_TIMES = re.compile(
+    r"(?P<start>\d+(?:\.\d+)?)\s*(?:s|seconds?)?\s*(?:to|and|-|–|,)\s*(?P<end>\d+(?:\.\d+)?)"
+)
+
+
+def read_times(text: str) -> Place:
+    """The times between the last tags, or of an answer that is nothing else.
+
+    >>> read_times("<think>At 3 he waves.</think><answer>12.54 to 17.83</answer>")
+    Place(happens=True, start=12.54, end=17.83)
+    """
+    tagged = _ANSWER.findall(text)
+    said = (tagged[-1] if tagged else spoken(text)).strip()
+    found = list(_TIMES.finditer(said))
+    if len(found) == 1 and (tagged or found[0].end() - found[0].start() >= len(said) - 12):
+        return Place(happens=True, start=float(found[0]["start"]), end=float(found[0]["end"]))
+    raise NoValue(Reason.UNPARSABLE, f"no range of seconds can be read in {said[:60]!r}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +97,11 @@ class Grounded:
 
 
 def ground(
-    events: Sequence[Event], item: Item, resources: Resources, frames: Frames
+    events: Sequence[Event],
+    item: Item,
+    resources: Resources,
+    frames: Frames,
+    form: AnswerForm = "object",
 ) -> list[Grounded]:
     """The events that can be found, in the order of the prompt."""
     video = resources.info(item.video)
@@ -72,8 +111,10 @@ def ground(
         for event in events
     ]
     found = []
-    for event, answer in zip(events, GROUND.ask(resources, questions), strict=True):
-        span = span_of(answer.unwrap(), video)
+    query = GROUND if form == "object" else GROUND_TAGGED
+    for event, answer in zip(events, query.ask(resources, questions), strict=True):
+        said = answer.unwrap()
+        span = span_of(said if isinstance(said, Place) else read_times(said), video)
         if span is not None:
             found.append(Grounded(event, span))
     return found

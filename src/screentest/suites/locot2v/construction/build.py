@@ -155,7 +155,10 @@ def record_of(source: SourceVideo, known: Mapping[str, Mapping[str, Any]]) -> Pr
             known["merge"]["text"],
             known["draft"]["text"],
             theme=source.theme or source.id.rpartition("_")[0],
-            events=tuple(Event(**one) for one in known["events"]["events"]),
+            events=tuple(
+                Event(**{**one, "subjects": tuple(one.get("subjects", ()))})
+                for one in known["events"]["events"]
+            ),
             questions={
                 name: tuple(ExpectationQuestion(one["question"], one["positive"]) for one in listed)
                 for name, listed in known["questions"].items()

@@ -26,7 +26,13 @@ from screentest.suites.locot2v.construction.forms import (
 )
 from screentest.suites.locot2v.data import COMPLEXITIES, DIMENSIONS, Event, PromptRecord
 from screentest.suites.locot2v.events import ACTIONS, EVENTS, actions_of, events_of_text
-from screentest.suites.locot2v.metrics.herd import POLARITY, QUESTIONS, dimensions, questions_on
+from screentest.suites.locot2v.metrics.herd import (
+    POLARITY,
+    QUESTIONS,
+    Sixfold,
+    dimensions,
+    questions_on,
+)
 from screentest.suites.locot2v.requests import few
 
 if TYPE_CHECKING:
@@ -57,6 +63,8 @@ class Choices:
     refinements: int = 2
     frames: int = 32
     long_side: int = 512
+    questions: Sixfold = "rewordings"
+    """Whether the six questions of a dimension are rewordings of one, as in the paper."""
     ask_about_source: bool = True
     """Whether a chat model also looks for text, overlays, poor quality and another theme."""
 
@@ -159,19 +167,21 @@ def _questions(
     said = {name: text for name, text in known["evaluate"].items() if text.strip()}
     return {
         name: [{"question": one.text, "positive": one.positive} for one in questions]
-        for name, questions in questions_on(said, resources).items()
+        for name, questions in questions_on(said, resources, choices.questions).items()
     }
 
 
 def _events(source: SourceVideo, known: Known, resources: Resources, choices: Choices) -> Document:
-    """Events with a prompt each, and human actions, from the base."""
+    """Events of the base with a prompt each, and human actions of the prompt."""
     base = str(known["draft"]["text"])
     events = events_of_text(base, resources)
-    actions = actions_of(PromptRecord(source.id, base), resources)
-    prompts = event_prompts(str(known["merge"]["text"]), events, resources)
+    prompt = str(known["merge"]["text"])
+    actions = actions_of(PromptRecord(source.id, prompt, base), resources)
+    prompts = event_prompts(prompt, events, resources)
     return {
         "events": [
-            {**asdict(one), "prompt": prompt} for one, prompt in zip(events, prompts, strict=True)
+            {**asdict(one), "prompt": text, "subjects": list(one.subjects)}
+            for one, text in zip(events, prompts, strict=True)
         ],
         "actions": [asdict(one) for one in actions],
     }
@@ -249,6 +259,7 @@ STAGES: tuple[Stage, ...] = (
         (QUESTIONS, POLARITY),
         {},
         after=("evaluate",),
+        uses=("questions",),
         summary="six questions per dimension, with polarity",
     ),
     Stage(

@@ -20,10 +20,12 @@ from screentest.suites.locot2v.data import Event
 from screentest.suites.locot2v.events import ACTIONS, EVENTS, actions_of, events_of, events_of_text
 from screentest.suites.locot2v.requests import (
     DESCRIBE,
+    FPS,
+    MOST_SHOWN,
     Records,
     Work,
+    by_rate,
     description,
-    few,
     inapplicable,
     mean,
 )
@@ -42,15 +44,18 @@ OVERALL_ALIGNMENT = "locot2v_overall_alignment"
 @register(
     "metric",
     OVERALL_ALIGNMENT,
-    version=1,
+    version=2,
     summary="similarity of the video's description to the prompt",
     neutral=("records",),
 )
 def overall_alignment(
-    *, records: str = "", frames: int = 32, long_side: int = 512
+    *, records: str = "", fps: float = FPS, frames: int = MOST_SHOWN, long_side: int = 512
 ) -> OverallAlignment:
-    """``records`` is a prompt suite's file; the model is shown ``frames`` frames."""
-    return OverallAlignment(Records(records), few(frames, long_side))
+    """``records`` is a prompt suite's file; the model is shown ``fps`` frames a second.
+
+    ``frames`` is how many at most.
+    """
+    return OverallAlignment(Records(records), by_rate(fps, frames, long_side))
 
 
 @dataclass(frozen=True)
@@ -96,13 +101,15 @@ FIELDS = ("subject", "setting", "action", "camera")
 @register(
     "metric",
     EVENT_ALIGNMENT,
-    version=1,
+    version=2,
     summary="whether the prompt's events happen, as told and in order",
     neutral=("records",),
 )
-def event_alignment(*, records: str = "", frames: int = 32, long_side: int = 512) -> EventAlignment:
+def event_alignment(
+    *, records: str = "", fps: float = FPS, frames: int = MOST_SHOWN, long_side: int = 512
+) -> EventAlignment:
     """``records`` is a prompt suite's file with events; else they are read from the prompt."""
-    return EventAlignment(Records(records), few(frames, long_side))
+    return EventAlignment(Records(records), by_rate(fps, frames, long_side))
 
 
 @dataclass(frozen=True)
@@ -231,13 +238,15 @@ SMOOTH = Query("locot2v/action_smooth", YesNo, "chat.watch")
 @register(
     "metric",
     HUMAN_ACTION,
-    version=1,
+    version=2,
     summary="whether people do what the prompt says, and naturally",
     neutral=("records",),
 )
-def human_action(*, records: str = "", frames: int = 32, long_side: int = 512) -> HumanActions:
+def human_action(
+    *, records: str = "", fps: float = FPS, frames: int = MOST_SHOWN, long_side: int = 512
+) -> HumanActions:
     """``records`` is a prompt suite's file with actions; else they are read from the prompt."""
-    return HumanActions(Records(records), few(frames, long_side))
+    return HumanActions(Records(records), by_rate(fps, frames, long_side))
 
 
 @dataclass(frozen=True)

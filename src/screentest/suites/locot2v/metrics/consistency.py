@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal
 
 import numpy as np
@@ -20,12 +20,16 @@ from screentest.models.roles import ImageFeatures
 from screentest.suites.locot2v import similarity
 from screentest.suites.locot2v.events import EVENTS, events_of, subjects_of
 from screentest.suites.locot2v.requests import (
+    FPS,
     GROUND,
+    GROUND_TAGGED,
+    MOST_SHOWN,
+    AnswerForm,
     Grounded,
     Records,
     Timeline,
     Work,
-    few,
+    by_rate,
     ground,
     inapplicable,
     no_score,
@@ -135,29 +139,39 @@ Weighting = Literal["equal", "duration"]
 @register(
     "metric",
     EVENT_CONSISTENCY,
-    version=1,
+    version=2,
     summary="whether subjects and backgrounds stay the same within and across events",
     neutral=("records",),
 )
 def event_consistency(
     *,
     records: str = "",
-    frames: int = 32,
-    per_event: int = 8,
+    fps: float = FPS,
+    frames: int = MOST_SHOWN,
+    event_fps: float = 2.0,
+    per_event: int = 64,
     long_side: int = 512,
+    answers: AnswerForm = "object",
     least_score: float = 0.0,
     same_subject: float = 0.85,
     weighting: Weighting = "equal",
 ) -> EventConsistency:
-    """``frames`` are shown to find events, ``per_event`` are looked at in each.
+    """To find events ``fps`` frames a second are shown, at most ``frames``; in each event
+    ``event_fps`` are looked at, at most ``per_event``.
 
-    ``least_score`` is what a detection must have; the backend's own limit where 0.
+    ``answers=tags`` asks for times as Time-R1 was trained to give them. ``least_score`` is what a
+    detection must have; the backend's own limit where 0.
     """
     if not 2 <= per_event <= 256:
         raise BadOption(f"{EVENT_CONSISTENCY}: per_event is 2 to 256")
-    shown = few(frames, long_side)
     return EventConsistency(
-        Records(records), shown, per_event, least_score, same_subject, weighting
+        Records(records),
+        by_rate(fps, frames, long_side),
+        by_rate(event_fps, per_event, long_side),
+        answers,
+        least_score,
+        same_subject,
+        weighting,
     )
 
 
@@ -172,26 +186,32 @@ class EventConsistency:
     another, for subjects that appear in several.
 
     Two events have the same subject where their phrases say so: equal words, or texts at least
-    ``same_subject`` alike. The paper leaves this open, as it does the number of frames per event.
+    ``same_subject`` alike. The paper leaves this open, as it does how many frames are looked at:
+    a rate, so that consecutive frames are as far apart in a short event as in a long one.
     """
 
     records: Records
     frames: Frames
-    per_event: int
+    in_event: Frames
+    answers: AnswerForm
     least_score: float
     same_subject: float
     weighting: Weighting
 
-    info = MetricInfo(
-        outputs={name: OutputInfo(summary, low=-1.0) for name, summary in OUTPUTS.items()},
-        level=Level.CLIP,
-        roles=(
-            *(EVENTS.role, GROUND.role, "text_embedding"),
-            *("detection", "segmentation", "image_features"),
-        ),
-        needs=("text",),
-        prompts=(EVENTS.template, GROUND.template),
-    )
+    @property
+    def info(self) -> MetricInfo:
+        """Which template is asked for times depends on the form of the answer."""
+        ask = GROUND if self.answers == "object" else GROUND_TAGGED
+        return MetricInfo(
+            outputs={name: OutputInfo(summary, low=-1.0) for name, summary in OUTPUTS.items()},
+            level=Level.CLIP,
+            roles=(
+                *(EVENTS.role, GROUND.role, "text_embedding"),
+                *("detection", "segmentation", "image_features"),
+            ),
+            needs=("text",),
+            prompts=(EVENTS.template, ask.template),
+        )
 
     @property
     def signature_parts(self) -> dict[str, str]:
@@ -202,7 +222,7 @@ class EventConsistency:
 
         def conclude() -> Outcomes:
             events = events_of(self.records.of(item), resources)
-            found = ground(events, item, resources, self.frames)
+            found = ground(events, item, resources, self.frames, self.answers)
             if not found:
                 raise inapplicable("none of the prompt's events can be found in the video")
             seen = [self._look(one, item, resources) for one in found]
@@ -211,10 +231,9 @@ class EventConsistency:
         return Work(conclude)
 
     def _look(self, one: Grounded, item: Item, resources: Resources) -> Seen:
-        few_frames = replace(self.frames, count=self.per_event)
         phrases = subjects_of(one.event)
         seen = _Gathering(resources)
-        for frame in few_frames.of(resources, item.video, one.span):
+        for frame in self.in_event.of(resources, item.video, one.span):
             if is_black(frame.image):  # alike, but only as nothing is like nothing
                 continue
             seen.add(cut(frame.image, phrases, resources, self.least_score))

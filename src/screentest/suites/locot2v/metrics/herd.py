@@ -76,15 +76,22 @@ QUESTIONS = Query("locot2v/herd_questions", SixQuestions, "chat.extract")
 POLARITY = Query("locot2v/herd_polarity", Polarity, "chat.extract")
 
 
-def questions_for(prompt: str, resources: Resources) -> dict[str, tuple[ExpectationQuestion, ...]]:
+Sixfold = Literal["rewordings", "different"]
+"""Six wordings of one question, against the chance of one wording, as the paper has them; or six
+questions that ask for different things."""
+
+
+def questions_for(
+    prompt: str, resources: Resources, sixfold: Sixfold = "rewordings"
+) -> dict[str, tuple[ExpectationQuestion, ...]]:
     """Questions on a video that was only asked for, not seen: from its prompt."""
     expected: Expectations = EXPECT.one(resources, {"prompt": prompt, "dimensions": dimensions()})
     said = {name: getattr(expected, name).strip() for name in DIMENSIONS}
-    return questions_on({name: text for name, text in said.items() if text}, resources)
+    return questions_on({name: text for name, text in said.items() if text}, resources, sixfold)
 
 
 def questions_on(
-    expectations: Mapping[str, str], resources: Resources
+    expectations: Mapping[str, str], resources: Resources, sixfold: Sixfold = "rewordings"
 ) -> dict[str, tuple[ExpectationQuestion, ...]]:
     """Six questions on what is said of each dimension, with the polarity of each."""
     names = list(expectations)
@@ -97,6 +104,7 @@ def questions_on(
                 "dimension": Trusted(f"{DIMENSIONS[name]}: {ABOUT[name]}"),
                 "evaluation": expectations[name],
                 "count": PER_DIMENSION,
+                "rewordings": sixfold == "rewordings",
             }
             for name in names
         ],
@@ -135,7 +143,7 @@ ANSWER = Query("locot2v/herd_answer", Answer, "chat.watch")
 @register(
     "metric",
     NAME,
-    version=1,
+    version=2,
     summary="whether a viewer's expectations are met, in seven dimensions",
     neutral=("records",),
 )
@@ -143,11 +151,15 @@ def herd(
     *,
     records: str = "",
     unclear: Unclear = "left_out",
+    questions: Sixfold = "rewordings",
     frames: int = 32,
     long_side: int = 512,
 ) -> Herd:
-    """``records`` is a prompt suite's file with questions; else they are written anew."""
-    return Herd(Records(records), unclear, few(frames, long_side))
+    """``records`` is a prompt suite's file with questions; else they are written anew.
+
+    ``questions`` is whether the six of a dimension are rewordings of one, or different.
+    """
+    return Herd(Records(records), unclear, questions, few(frames, long_side))
 
 
 @dataclass(frozen=True)
@@ -156,6 +168,7 @@ class Herd:
 
     records: Records
     unclear: Unclear
+    sixfold: Sixfold
     frames: Frames
 
     info = MetricInfo(
@@ -174,7 +187,7 @@ class Herd:
 
         def conclude() -> Outcomes:
             record = self.records.of(item)
-            questions = record.questions or questions_for(record.content, resources)
+            questions = record.questions or questions_for(record.content, resources, self.sixfold)
             pictures = self.frames.show(resources, item.video)
             asked = [
                 (name, question) for name in DIMENSIONS for question in questions.get(name, ())

@@ -8,10 +8,10 @@ from fractions import Fraction
 import numpy as np
 
 from screentest.core.errors import BadOption, NoValue
-from screentest.core.frames import BaseConsumer, Filter, Frame, FrameRequest
+from screentest.core.frames import BaseConsumer, Filter, Frame, FrameRequest, VideoInfo
 from screentest.core.item import Item, Span, Time
 from screentest.core.metric import Level, MetricInfo, Outcomes, OutputInfo, Resources
-from screentest.core.outcome import Failure, Outcome, Point, Reason, Score
+from screentest.core.outcome import Failure, Json, Outcome, Point, Reason, Score
 from screentest.core.registry import register
 from screentest.models.roles import Aesthetic, Technical
 from screentest.suites.locot2v.requests import Work, mean
@@ -115,18 +115,24 @@ def best_tenth(scores: list[float]) -> float:
 
 TECHNICAL_QUALITY = "locot2v_technical_quality"
 MOST_FRAMES = 96
-"""Of one segment: what DOVER looks at, and a bound on memory."""
+"""Of one segment at a chosen rate."""
+USUAL_RATE = Fraction(4)
+MOST_BYTES = 2**30
+"""Of the pictures of one segment where the model wants every frame."""
 
 
 @register(
     "metric",
     TECHNICAL_QUALITY,
-    version=1,
+    version=2,
     summary="absence of technical artefacts, segment by segment",
 )
-def technical_quality(*, segment_seconds: float = 10.0, rate: float = 4.0) -> VideoTechnicalQuality:
-    """``rate`` is how many frames per second of a segment the model is handed."""
-    if segment_seconds <= 0 or not 0 < rate * segment_seconds <= MOST_FRAMES:
+def technical_quality(*, segment_seconds: float = 10.0, rate: float = 0.0) -> VideoTechnicalQuality:
+    """``rate`` is how many frames per second of a segment the model is handed.
+
+    0 is what the model wants: every frame, where it says so (``native_rate``), else four a second.
+    """
+    if segment_seconds <= 0 or not 0 <= rate * segment_seconds <= MOST_FRAMES:
         raise BadOption(f"{TECHNICAL_QUALITY}: a segment has 1 to {MOST_FRAMES} frames")
     return VideoTechnicalQuality(Fraction(str(segment_seconds)), Fraction(str(rate)))
 
@@ -136,7 +142,9 @@ class VideoTechnicalQuality:
     """Technical quality: noise, blur, blocks and other artefacts, in segments below ten seconds.
 
     The paper's model (DOVER++) was trained on videos of about ten seconds. So the video is cut into
-    equal segments, each shorter than that; the score is their mean.
+    equal segments, each shorter than that; the score is their mean. DOVER++ samples among all
+    frames of a segment: a backend that does says ``native_rate``, and is handed every frame. Of
+    large pictures the segments are shorter then, so that one stays within a gigabyte.
     """
 
     segment: Fraction
@@ -150,8 +158,13 @@ class VideoTechnicalQuality:
 
     def start(self, item: Item, resources: Resources) -> Work:
         """One pass; the frames of one segment are kept at a time."""
-        spans = segments(resources.info(item.video).span, self.segment)
-        pieces = _Segments(resources.role("technical"), spans, FrameRequest(rate=self.rate))
+        backend: Technical = resources.role("technical")
+        video = resources.info(item.video)
+        every = not self.rate and bool(getattr(backend, "native_rate", False))
+        longest = min(self.segment, longest_of(video)) if every else self.segment
+        spans = segments(video.span, longest)
+        wanted = FrameRequest() if every else FrameRequest(rate=self.rate or USUAL_RATE)
+        pieces = _Segments(backend, spans, wanted)
 
         def conclude() -> Outcomes:
             pieces.light.require()
@@ -159,7 +172,11 @@ class VideoTechnicalQuality:
                 failure = pieces.failure or Failure(Reason.NOT_APPLICABLE, "no segment has frames")
                 return {TECHNICAL_QUALITY: Outcome(failure=failure)}
             value = mean(point.value for point in pieces.points)
-            details = {"segments": len(spans), "scored": len(pieces.points)}
+            details: dict[str, Json] = {
+                "segments": len(spans),
+                "scored": len(pieces.points),
+                "rate": "native" if every else float(self.rate or USUAL_RATE),
+            }
             return {TECHNICAL_QUALITY: Outcome.of(Score(value, tuple(pieces.points), details))}
 
         return Work(conclude, [pieces])
@@ -202,6 +219,11 @@ class _Segments(BaseConsumer):
             self.failure = error.failure
         else:
             self.points.append(Point(span, score))
+
+
+def longest_of(video: VideoInfo) -> Fraction:
+    """Seconds of a video whose frames, all of them, stay within the bound on memory."""
+    return MOST_BYTES / (video.width * video.height * 3 * video.rate)
 
 
 def segments(span: Span, seconds: Fraction) -> list[Span]:

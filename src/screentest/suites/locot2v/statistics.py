@@ -1,0 +1,247 @@
+"""What a prompt suite is made of: how many, how long, how complex, in which themes.
+
+The paper's table 1 and figures 2, 5 and 6, of any prompt file. Complexity is what the file says;
+``measure`` may ask a chat model where it says nothing.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from statistics import fmean
+from typing import TYPE_CHECKING
+
+from screentest.core import Cell, Column, ManifestError, Table
+from screentest.reports.charts import COLOURS, new_figure, styled
+from screentest.suites.locot2v.data import (
+    COMPLEXITIES,
+    PromptRecord,
+    category_of,
+    read_prompt_suite,
+)
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+LENGTH_BOUND, COMPLEXITY_BOUND = 500, 10
+"""What the paper divides lengths and complexities by in figure 6."""
+STEP_WORDS, STEP_SECONDS = 50, 5
+_COMMON_WORDS = 30
+_WORD = re.compile(r"[^\W\d_]+(?:['’-][^\W\d_]+)*")
+_SMALL = frozenset(
+    (
+        *(
+            "a",
+            "an",
+            "the",
+            "and",
+            "or",
+            "but",
+            "of",
+            "in",
+            "on",
+            "at",
+            "to",
+            "for",
+            "with",
+            "from",
+        ),
+        *("by", "as", "into", "through", "over", "under", "is", "are", "was", "be", "it", "its"),
+        *("his", "her", "their", "they", "he", "she", "that", "this", "these", "which", "while"),
+        *("who", "where", "then", "than", "each", "one", "two", "up", "down", "out", "against"),
+        *("before", "after", "between", "across", "around", "their", "them", "has", "have", "not"),
+    )
+)
+
+
+@dataclass(frozen=True, slots=True)
+class PromptFile:
+    """The prompts of one file, under the name it is shown by."""
+
+    name: str
+    records: tuple[PromptRecord, ...]
+
+
+def read_prompts(path: Path) -> PromptFile:
+    """A prompt suite of either edition, or a text with one prompt per line."""
+    if path.suffix.lower() != ".txt":
+        return PromptFile(path.stem, tuple(read_prompt_suite(path).records.values()))
+    try:
+        lines = path.read_text(encoding="utf-8-sig").splitlines()
+    except (OSError, UnicodeDecodeError) as error:
+        raise ManifestError(f"{path} is not a text of prompts: {error}") from None
+    records = tuple(
+        PromptRecord(str(number), line.strip())
+        for number, line in enumerate(lines, start=1)
+        if line.strip()
+    )
+    if not records:
+        raise ManifestError(f"{path} has no prompts")
+    return PromptFile(path.stem, records)
+
+
+def with_complexity(file: PromptFile, measure: Callable[[str], Mapping[str, float]]) -> PromptFile:
+    """The same with the complexity of every prompt that has none."""
+    return replace(
+        file,
+        records=tuple(
+            one if one.complexity else replace(one, complexity=measure(one.prompt))
+            for one in file.records
+        ),
+    )
+
+
+def length_of(record: PromptRecord) -> int:
+    """The number of words of a prompt."""
+    return len(record.prompt.split())
+
+
+def comparison_table(files: Sequence[PromptFile]) -> Table:
+    """Table 1: samples, mean length in words, and the three complexities with their mean."""
+    return Table(
+        "comparison",
+        "Prompts",
+        (
+            *("prompts", "samples", Column("words", digits=2)),
+            *(Column(name, digits=2) for name in (*COMPLEXITIES, "mean")),
+            Column("graded", "of", detail=True),
+        ),
+        [(file.name, len(file.records), *_measures(file.records)) for file in files],
+        note="Complexity from 1 to 10, of the prompts that have one.",
+    )
+
+
+def theme_table(files: Sequence[PromptFile]) -> Table:
+    """Figure 2, left: how many prompts each theme has, with its category."""
+    rows: list[tuple[Cell, ...]] = []
+    for file in files:
+        counts = Counter(one.theme for one in file.records if one.theme)
+        categories = {one.theme: one.category for one in file.records}
+        for theme, count in counts.most_common():
+            rows.append((file.name, theme, categories[theme] or category_of(theme) or None, count))
+    return Table("themes", "Themes", ("prompts", "theme", "category", "count"), rows)
+
+
+def category_table(files: Sequence[PromptFile]) -> Table:
+    """Figure 6: length and complexity by category of themes, and both as shares of a bound."""
+    rows: list[tuple[Cell, ...]] = []
+    for file in files:
+        for category, some in _by_category(file.records).items():
+            words, *complexities, mean, _ = _measures(some)
+            share = None if mean is None else mean / COMPLEXITY_BOUND
+            length = None if words is None else words / LENGTH_BOUND
+            measured = (words, *complexities, mean, length, share)
+            rows.append((file.name, category, len(some), *measured))
+    return Table(
+        "categories",
+        "Categories of themes",
+        (
+            *("prompts", "category", "samples", Column("words", digits=2)),
+            *(Column(name, digits=2) for name in (*COMPLEXITIES, "mean")),
+            Column("length_share", detail=True),
+            Column("complexity_share", detail=True),
+        ),
+        rows,
+        note=f"Shares are of {LENGTH_BOUND} words and of {COMPLEXITY_BOUND}, as the paper draws.",
+    )
+
+
+def spread_table(files: Sequence[PromptFile]) -> Table:
+    """Figures 2 and 5, right: prompts by length in words, and videos by duration."""
+    rows: list[tuple[Cell, ...]] = []
+    for file in files:
+        lengths = [float(length_of(one)) for one in file.records]
+        durations = [one.duration for one in file.records if one.duration is not None]
+        for what, values, step in (
+            ("words", lengths, STEP_WORDS),
+            ("seconds", durations, STEP_SECONDS),
+        ):
+            for start, count in bins(values, step).items():
+                rows.append((file.name, what, start, start + step, count))
+    return Table("spread", "Lengths", ("prompts", "of", "from", "to", "count"), rows)
+
+
+def word_table(files: Sequence[PromptFile]) -> Table:
+    """Figure 5, left, as numbers: the most common words and how many prompts have each."""
+    rows: list[tuple[Cell, ...]] = []
+    for file in files:
+        counts = Counter(word for one in file.records for word in _words(one.prompt))
+        rows += [(file.name, word, count) for word, count in counts.most_common(_COMMON_WORDS)]
+    return Table("words", "Common words", ("prompts", "word", "count"), rows)
+
+
+def tables(files: Sequence[PromptFile]) -> list[Table]:
+    """All that has a row."""
+    every = [each(files) for each in (comparison_table, theme_table, category_table)]
+    every += [spread_table(files), word_table(files)]
+    return [one for one in every if one.rows]
+
+
+def bins(values: Sequence[float], step: int) -> dict[int, int]:
+    """How many values are in each step, empty ones between them too.
+
+    >>> bins([30.0, 31, 44], 5)
+    {30: 2, 35: 0, 40: 1}
+    """
+    counts = Counter(int(value // step) * step for value in values)
+    if not counts:
+        return {}
+    return {start: counts[start] for start in range(min(counts), max(counts) + step, step)}
+
+
+@styled
+def statistics_chart(files: Sequence[PromptFile]) -> Figure:
+    """Themes, lengths and durations of prompt files, side by side."""
+    figure = new_figure(11, 7, layout="constrained")
+    axes = figure.subplots(2, 2).ravel()
+    for number, file in enumerate(files):
+        colour = COLOURS[number % len(COLOURS)]
+        themes = Counter(one.theme for one in file.records if one.theme)
+        axes[0].barh(list(themes), list(themes.values()), color=colour, alpha=0.8, label=file.name)
+        lengths = bins([float(length_of(one)) for one in file.records], STEP_WORDS)
+        axes[1].bar(
+            list(lengths), list(lengths.values()), STEP_WORDS * 0.9, align="edge", color=colour
+        )
+        seconds = [one.duration for one in file.records if one.duration is not None]
+        spread = bins(seconds, STEP_SECONDS)
+        axes[2].bar(
+            list(spread), list(spread.values()), STEP_SECONDS * 0.9, align="edge", color=colour
+        )
+        for category, some in _by_category(file.records).items():
+            words, *_, mean, _ = _measures(some)
+            if words is not None and mean is not None:
+                axes[3].scatter(words / LENGTH_BOUND, mean / COMPLEXITY_BOUND, color=colour)
+                axes[3].annotate(category, (words / LENGTH_BOUND, mean / COMPLEXITY_BOUND))
+    labels = ("prompts", "words", "seconds", f"length / {LENGTH_BOUND} words")
+    for place, label in zip(axes, labels, strict=True):
+        place.set_xlabel(label)
+        place.spines[["top", "right"]].set_visible(False)
+    axes[3].set_ylabel(f"complexity / {COMPLEXITY_BOUND}")
+    axes[0].legend(frameon=False)
+    return figure
+
+
+def _by_category(records: Sequence[PromptRecord]) -> dict[str, list[PromptRecord]]:
+    found: dict[str, list[PromptRecord]] = {}
+    for one in records:
+        if name := one.category or category_of(one.theme):
+            found.setdefault(name, []).append(one)
+    return dict(sorted(found.items()))
+
+
+def _measures(records: Sequence[PromptRecord]) -> tuple[float | None, ...]:
+    """Mean words, the three complexities, their mean, and how many prompts have them."""
+    graded = [one.complexity for one in records if all(k in one.complexity for k in COMPLEXITIES)]
+    words = fmean(length_of(one) for one in records) if records else None
+    if not graded:
+        return (words, *[None] * (len(COMPLEXITIES) + 1), 0)
+    means = [fmean(one[kind] for one in graded) for kind in COMPLEXITIES]
+    return (words, *means, fmean(means), len(graded))
+
+
+def _words(prompt: str) -> set[str]:
+    found = {word.lower() for word in _WORD.findall(prompt)}
+    return {word for word in found if word not in _SMALL and len(word) > 1}

@@ -1,0 +1,105 @@
+"""Statistics of prompt files: by hand, and as the paper's table and figures have them."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from screentest.suites.locot2v.data import Event, PromptRecord, category_of, write_prompt_suite
+from screentest.suites.locot2v.events import subjects_of
+from screentest.suites.locot2v.statistics import bins
+from screentest.testing.chat_answers import Answer
+from screentest.testing.chat_server import FakeChatServer
+from tests.terminal import invoke
+
+STATISTICS = ("suite", "locot2v", "statistics")
+
+
+@pytest.fixture
+def suite(tmp_path: Path) -> Path:
+    grades = {"semantic": 6.0, "structural": 8.0, "control": 4.0}
+    records = [
+        PromptRecord("space_1", "A red star burns.", complexity=grades, duration=31.0),
+        PromptRecord("space_2", "A star fades away slowly.", complexity=grades, duration=44.0),
+        PromptRecord("soap_opera_1", "She weeps.", theme="soap_opera"),
+        PromptRecord("misc_1", "Nothing much happens here, they say.", theme="misc"),
+    ]
+    path = tmp_path / "suite.json"
+    write_prompt_suite(path, records)
+    return path
+
+
+def test_by_hand(suite: Path, tmp_path: Path) -> None:
+    (tmp_path / "plain.txt").write_text("A dog runs.\n\nA cat sits on a mat.\n")
+    done = invoke(*STATISTICS, suite, tmp_path / "plain.txt", "--json")
+    assert done.exit_code == 0, done.output
+    told = json.loads(done.stdout)
+    ours, plain = told["comparison"]
+    assert (ours["samples"], ours["words"]) == (4, pytest.approx((4 + 5 + 2 + 6) / 4))
+    assert (ours["semantic"], ours["structural"], ours["control"], ours["mean"]) == (6, 8, 4, 6)
+    assert (plain["samples"], plain["words"], plain["mean"]) == (2, 4.5, None)
+    themes = {row["theme"]: (row["category"], row["count"]) for row in told["themes"]}
+    assert themes["space"] == ("Nature Exploration", 2)
+    assert themes["misc"] == (None, 1)
+    by_category = {row["category"]: row for row in told["categories"]}
+    assert by_category["Nature Exploration"]["words"] == 4.5
+    assert by_category["Nature Exploration"]["length_share"] == pytest.approx(4.5 / 500)
+    seconds = [(row["from"], row["count"]) for row in told["spread"] if row["of"] == "seconds"]
+    assert seconds == [(30, 1), (35, 0), (40, 1)]
+    words = {row["word"]: row["count"] for row in told["words"] if row["prompts"] == "suite"}
+    assert words["star"] == 2
+    assert "a" not in words
+
+
+def test_the_chart_and_what_is_no_file_of_prompts(suite: Path, tmp_path: Path) -> None:
+    done = invoke(*STATISTICS, suite, "--chart", tmp_path / "statistics.svg")
+    assert done.exit_code == 0, done.output
+    assert "<svg" in (tmp_path / "statistics.svg").read_text()
+    (tmp_path / "empty.txt").write_text("\n")
+    assert invoke(*STATISTICS, tmp_path / "empty.txt").exit_code == 2
+    assert invoke(*STATISTICS, suite, "--chart", tmp_path / "statistics.doc").exit_code == 2
+
+
+def test_grades_of_prompts_that_have_none(
+    suite: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", "none")
+    grade = {"explanation": "it is short", "score": 2}
+    said = json.dumps(dict.fromkeys(("semantic", "structural", "control"), grade))
+    with FakeChatServer(lambda _: Answer(said)) as server:
+        model = f"chat=openai:fake,base_url={server.url}"
+        done = invoke(
+            *STATISTICS, suite, "--grade", "--model", model, "--json", "--run", tmp_path / "graded"
+        )
+        assert done.exit_code == 0, done.output
+        # Only the two that the file does not grade.
+        assert len(server.asked) == 2
+    (row,) = json.loads(done.stdout)["comparison"]
+    assert row["mean"] == pytest.approx(4.0)
+
+
+def test_categories_and_bins() -> None:
+    assert category_of("space") == "Nature Exploration"
+    assert category_of("film") == "Virtual Entertainment"
+    assert category_of("") == ""
+    assert bins([], 5) == {}
+
+
+@pytest.mark.parametrize(
+    ("text", "subjects"),
+    [
+        ("A woman, tall and blond, in a red dress", 1),
+        ("chef wearing a white, double-breasted jacket", 1),
+        ("one adult elephant and baby elephant", 2),
+        ("a man, a woman and their dog", 3),
+        ("a black and white cat", 1),
+        ("", 0),
+    ],
+)
+def test_subjects_of_files_that_have_one_text(text: str, subjects: int) -> None:
+    assert len(subjects_of(Event("", text))) == subjects
+    # A list is taken as it is.
+    listed = Event("", text, subjects=("a tall, blond woman", "a dog"))
+    assert subjects_of(listed) == ("a tall, blond woman", "a dog")
