@@ -177,7 +177,8 @@ def test_items_and_what_is_missing(tmp_path: Path) -> None:
     assert missing == ["soap_opera_4"]
     (item,) = items
     assert (item.id, item.prompt) == ("maker/food_3", "A cook cuts bread. Warm light.")
-    assert item.groups == {"prompt_id": "food_3", "theme": "food", "model": "maker"}
+    life = {"category": "Human Real Life"}
+    assert item.groups == {"prompt_id": "food_3", "theme": "food", "model": "maker", **life}
     assert suite.record_of(item) is suite.records["food_3"]
     with pytest.raises(ManifestError):
         items_of_suite(suite, tmp_path / "none")
