@@ -63,6 +63,10 @@ TRUTH = {
 }
 METRICS = {
     "etva": ("etva", "etva:batch=8", "etva:writer=vanilla"),
+    "locot2v_event_consistency": (
+        "locot2v_event_consistency",
+        "locot2v_event_consistency:answers=tags",
+    ),
     "univ_v2t": ("univ_v2t:truth=TRUTH",),
 }
 """Metrics that are run with other options than their defaults."""
@@ -95,7 +99,7 @@ ANSWERS: Mapping[str, Any] = {
         "events": [
             {
                 "event": "A woman in a red coat walks along the beach.",
-                "subject": "a woman in a red coat",
+                "subjects": ["a woman in a red coat"],
                 "setting": "a beach",
                 "action": "walks",
                 "camera_motion": "static",
