@@ -302,6 +302,30 @@ def test_scores_from_elsewhere(tmp_path: Path) -> None:
         assert len(list(run.records())) == 3 * 120
 
 
+def test_two_testbeds_rank_three_scores_alike(tmp_path: Path) -> None:
+    """What `compare` says of a run on harmed videos and one on votes, here of two on votes."""
+    runs = []
+    for name in ("one", "two"):
+        (tmp_path / name).mkdir()
+        votes = csv_release(tmp_path / name, prompts=12)
+        scores = {
+            metric: {
+                f"{kind}/{n}": float((kind == "good") == (n % 4 >= wrong))
+                for n in range(12)
+                for kind in ("good", "bad")
+            }
+            for metric, wrong in (("best", 0), ("fair", 1), ("poor", 2))
+        }
+        file = write_scores(tmp_path / name / "s.csv", scores)
+        out = tmp_path / name / "c"
+        screentest.certify((), people=votes, scores=file, out=out)
+        runs.append(out)
+    agreement = screentest.compare(*runs).found.agreement
+    assert agreement is not None
+    assert agreement.unwrap().spearman.value == 1
+    assert agreement.unwrap().systems == ("best", "fair", "poor")
+
+
 def test_few_prompts_cannot_tell(tmp_path: Path) -> None:
     votes = csv_release(tmp_path, prompts=4)
     scores = tmp_path / "s.json"

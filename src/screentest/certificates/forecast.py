@@ -15,6 +15,7 @@ from decimal import Decimal
 from screentest.certificates.certificate import Cost
 from screentest.certificates.plan import Plan
 from screentest.core.aspects import Aspect, PairKind, all_aspects
+from screentest.core.errors import NoValue
 from screentest.core.metric import Calls
 from screentest.core.table import Cell, Column, Table
 from screentest.judges.cases import Case, strongest
@@ -289,4 +290,7 @@ def _clips(case: Case) -> int:
 
 def _price(role: str, settings: Settings, models: Models) -> Price | None:
     name, _, use = role.partition(".")
-    return settings.prices.of(models.choice(name, use).model)
+    try:
+        return settings.prices.of(models.choice(name, use).model)
+    except NoValue:  # no model was chosen yet: calls and tokens are known without one
+        return None
