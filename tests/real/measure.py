@@ -21,6 +21,7 @@ from typing import Any
 
 import tests.real.oracle  # noqa: F401 - registers the judge
 from screentest import api
+from screentest.certificates.certificate import facts
 from screentest.core import Outcome, to_json
 from screentest.models import ModelChoice, Models
 from screentest.run import InlineEngine
@@ -68,6 +69,19 @@ def judge(out: Path, model: str, *beds: str) -> None:
             engine=InlineEngine(),
         )
     out.write_text(json.dumps([json.loads(to_json(one)) for one in found.certificates], indent=1))
+    (certificate,) = found.certificates
+    print("| aspect | films | right | 95 % over films | answered | claim |")
+    print("|---|---|---|---|---|---|")
+    for one in certificate.aspects:
+        right = one.accuracy.unwrap()
+        low, high = (100 * end for end in (right.interval.low, right.interval.high))
+        print(
+            f"| {one.aspect.title} | {one.sources} | {100 * right.value:.1f}% of "
+            f"{right.judgements} | {low:.0f}–{high:.0f} | {100 * right.coverage:.0f}% | "
+            f"{one.finding.claim.value} |"
+        )
+    for name, words in facts(certificate):
+        print(f"{name}: {words}")
 
 
 def _write(out: Path, model: str, calls: list[dict[str, Any]], said: Said) -> None:
@@ -134,8 +148,37 @@ def show(*files: str) -> None:
             for use in dict.fromkeys(one["use"] for one in calls):
                 print(f"| {_row(use, [one for one in calls if one['use'] == use])} |")
             print(f"| {_row('all', calls)} |")
-        for key in ("facts", "etva"):
-            print(f"\n{key}: {json.dumps(content[key], indent=1)}")
+        _show_facts(content["facts"])
+        _show_questions(content["etva"])
+
+
+def _show_facts(facts: dict[str, Any]) -> None:
+    print(f"\n{facts['answered']} of {facts['captions']} labelled captions were answered\n")
+    print("| criterion | labelled | model: precision, recall | rules: precision, recall |")
+    print("|---|---|---|---|")
+    for name in CRITERIA:
+        cells = []
+        for who in ("the model", "the rules"):
+            right, found, wanted, *_ = facts[who][name]
+            cells.append(f"{_share(right, found)}, {_share(right, wanted)}")
+        print(f"| {name} | {facts['the model'][name][2]} | " + " | ".join(cells) + " |")
+
+
+def _show_questions(etva: dict[str, Any]) -> None:
+    print(f"\nQuestions for {etva['prompts']} prompts, by {etva['similarity']}\n")
+    print("| writer | released questions asked | its questions that were released |")
+    print("|---|---|---|")
+    for who in ("the model", "the rules"):
+        covered_, wanted, right, written = etva[who]
+        print(f"| {who} | {_share(covered_, wanted)} | {_share(right, written)} |")
+    for one in etva["written"]:
+        print(f"\n{one['prompt']}{one['failure']}")
+        for question in one["questions"]:
+            print(f"- {question}")
+
+
+def _share(part: int, whole: int) -> str:
+    return f"{part / whole:.2f} ({part}/{whole})" if whole else "–"
 
 
 def _row(use: str, calls: list[dict[str, Any]]) -> str:
@@ -149,7 +192,7 @@ def _row(use: str, calls: list[dict[str, Any]]) -> str:
             ", ".join(f"{number} {reason}" for reason, number in lost.items()) or "–",
             f"{sum(one['tokens_in'] for one in good) / count:.0f}, "
             f"{sum(one['tokens_out'] for one in good) / count:.0f}",
-            f"{sum(one['seconds'] for one in calls) / len(calls):.1f}",
+            f"{sum(one['seconds'] for one in calls) / max(1, len(calls)):.1f}",
         ]
     )
 

@@ -7,6 +7,7 @@ input ends: whoever started it need not kill it.
 from __future__ import annotations
 
 import sys
+from pathlib import Path
 
 import xllamacpp
 
@@ -16,6 +17,7 @@ CONTEXT = 8192
 def main() -> None:
     settings = xllamacpp.CommonParams()
     settings.model.path = sys.argv[1]
+    settings.model_alias = {Path(sys.argv[1]).name}  # else it answers under its place on the disk
     settings.hostnames = ["127.0.0.1"]
     settings.port = 0
     settings.n_ctx = CONTEXT

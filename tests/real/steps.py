@@ -131,8 +131,8 @@ def etva_step(meter: Meter, said: Said, number: int) -> None:
 
 
 STEPS: Sequence[Step] = (
-    *(caption_step, category_step, event_step, action_step),
-    *(merge_step, herd_step, match_step, etva_step),
+    *(category_step, action_step, caption_step, match_step),
+    *(event_step, merge_step, herd_step, etva_step),
 )
 
 
