@@ -336,16 +336,13 @@ def with_output(model: bytes, name: str) -> bytes:
     while at < len(model):
         start = at
         key, at = _varint(model, at)
-        if key & 7 == 0:
-            _, at = _varint(model, at)
-        elif key & 7 == 2:
-            length, at = _varint(model, at)
-            at += length
-        else:
+        if key & 7 not in (0, 2):
             raise ValueError(f"the model has a field of wire type {key & 7}")
+        number, at = _varint(model, at)
+        if key & 7 == 2:
+            at += number
         if key >> 3 == 7:
-            graph = model[at - length : at]
-            parts.append(_field(7, graph + _field(12, output)))
+            parts.append(_field(7, model[at - number : at] + _field(12, output)))
         else:
             parts.append(model[start:at])
     return b"".join(parts)
