@@ -25,6 +25,7 @@ from typing import Any
 import av
 import numpy as np
 
+import core_operators
 from core_split import HELD_FILMS, HELD_OPERATORS, TUNED_FILMS, TUNED_OPERATORS
 from screentest.core import Aspect, Image, build
 from screentest.judges.baseline import baseline
@@ -200,17 +201,14 @@ class Values:
 
 
 def moved_by_placebos(values: Values, aspect: Aspect) -> dict[str, list[float]]:
-    """By how much each placebo moves the rating of each film, all its shots edited."""
-    return {
-        name: [
-            abs(
-                values.rating(film, aspect)
-                - values.rating(film, aspect, name, 0.0, frozenset(shots))
-            )
-            for film, shots in values.films.items()
-        ]
-        for name in PLACEBOS
-    }
+    """By how much each placebo moves the rating of each film: all its shots edited, or the last."""
+    moved: dict[str, list[float]] = defaultdict(list)
+    for name in PLACEBOS:
+        for film, shots in values.films.items():
+            edited = frozenset(shots[-1:] if name == "trim" else shots)
+            after = values.rating(film, aspect, name, 0.0, edited)
+            moved[name].append(abs(values.rating(film, aspect) - after))
+    return moved
 
 
 ASPECTS = (
@@ -263,16 +261,22 @@ def judge(path: Path) -> None:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("what", choices=("measure", "judge"))
-    parser.add_argument("paths", type=Path, nargs="+")
+    parser.add_argument("what", nargs="?", choices=("measure", "judge"))
+    parser.add_argument("paths", type=Path, nargs="*")
     parser.add_argument("--films", nargs="*", default=[])
     parser.add_argument("--operators", nargs="*", default=[*TUNED_OPERATORS, *HELD_OPERATORS])
+    parser.add_argument("--more", action="store_true", help="the operators of core_operators.py")
     asked = parser.parse_args()
+    if asked.what is None:
+        print("needs films: see --help")
+        return
     if asked.what == "judge":
         judge(*asked.paths)
         return
     data, out = asked.paths
-    measure(data, out, asked.films or list(films(data)), asked.operators)
+    more = [name for name in vars(core_operators) if name.startswith("x_")]
+    operators = more if asked.more else asked.operators
+    measure(data, out, asked.films or list(films(data)), operators)
 
 
 if __name__ == "__main__":

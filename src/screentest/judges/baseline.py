@@ -121,13 +121,19 @@ def _note(output: str, fault: float) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Order:
-    """Whether shots that belong together stand together."""
+    """Whether shots that belong together stand together, and none comes again."""
 
-    metrics = ("continuity",)
+    metrics = ("continuity", "repeated_shots")
 
     def rate(self, scores: Mapping[str, Outcomes]) -> Outcome[Score]:
-        found = scores["continuity"]["continuity"]
-        return found.map(lambda score: replace(score, value=score.value / ORDER))
+        """How much nearer neighbours are than any two, less the share of what comes again."""
+        near = scores["continuity"]["continuity"]
+        again = scores["repeated_shots"]["repeated_shots"]
+        for outcome in (near, again):
+            if outcome.failure is not None:
+                return Outcome(failure=outcome.failure)
+        value = (near.unwrap().value - again.unwrap().value) / ORDER
+        return near.map(lambda score: replace(score, value=value))
 
 
 @dataclass(frozen=True, slots=True)
