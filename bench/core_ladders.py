@@ -7,7 +7,7 @@ A few shots of each film in DATA (the folder that SCREENTEST_DATA names) are dec
 frames a second and a long side of 320 pixels. Each operator harms each shot at several severities;
 what comes out goes through the testbeds' encoder, and the judge's metrics are measured on it. That
 is what `screentest build` and `screentest certify` do, shot by shot and without files. Any pair is
-then a choice of shots: two or half of a film's are harmed, twenty times drawn.
+then a choice of shots: two or half of a film's are harmed, six times drawn.
 """
 
 from __future__ import annotations
@@ -145,7 +145,7 @@ def rows(path: Path) -> Iterator[dict[str, Any]]:
 
 # How the judge does, on any choice of harmed shots.
 
-DRAWS = 10
+DRAWS = 6
 
 
 class Values:

@@ -190,19 +190,19 @@ TECHNICAL = (
     Measure("steadiness", "halting", 0.1, high=0.05),
 )
 AESTHETICS = (
-    Measure("tones", "brightness", 0.07, low=0.08, high=0.72, apart=3),
-    Measure("tones", "spread", 0.09, low=0.36, high=0.53),
+    Measure("tones", "brightness", 0.05, low=0.08, high=0.72, apart=6),
+    Measure("tones", "spread", 0.07, low=0.3, high=0.55),
     Measure("tones", "darkest", 0.08, high=0.32, apart=1.5, less=False),
-    Measure("tones", "lightest", 0.05, low=0.58, apart=4, more=False),
-    Measure("tones", "clipped_light", 0.07, high=0.4, apart=3, less=False, scale=math.sqrt),
+    Measure("tones", "lightest", 0.08, low=0.52, apart=1.5, more=False),
+    Measure("tones", "clipped_light", 0.08, high=0.4, apart=3, less=False, scale=math.sqrt),
     Measure("tones", "clipped_dark", 0.07, high=0.4, apart=4, less=False, scale=math.sqrt),
-    Measure("tones", "strength", 0.16, low=-2.7, high=-0.95, apart=4, scale=COLOURS),
-    Measure("tones", "blue_cast", 0.06, low=-0.36, high=0.25, apart=3.5),
-    Measure("tones", "red_cast", 0.07, low=-0.36, high=0.33, apart=4),
+    Measure("tones", "strength", 0.16, low=-3.6, high=-1.2, apart=4, scale=COLOURS),
+    Measure("tones", "blue_cast", 0.05, low=-0.25, high=0.12, apart=3),
+    Measure("tones", "red_cast", 0.05, low=-0.06, high=0.3, apart=3),
     Measure("tones", "balance", 0.3, low=-0.45, high=1.9, apart=6),
-    Measure("tones", "overhead", 0.06, low=-0.12, apart=2, more=False),
-    Measure("faults", "level", 0.04, low=0.27, apart=2, more=False),
-    Measure("faults", "fine_detail", 0.02, low=0.16, apart=2, more=False),
+    Measure("tones", "overhead", 0.09, low=-0.12, apart=2, more=False),
+    Measure("faults", "level", 0.04, low=0.28, apart=2, more=False),
+    Measure("faults", "fine_detail", 0.02, low=0.17, apart=2, more=False),
 )
 STYLE = (
     Measure("faults", "fine_detail", 0.02, low=0.15, high=0.34, apart=3),
@@ -218,15 +218,15 @@ STYLE = (
     Measure("tones", "clipped_dark", 0.08, high=0.4, apart=3, scale=math.sqrt),
     Measure("tones", "clipped_light", 0.07, high=0.35, apart=3, scale=math.sqrt),
     Measure("tones", "strength", 0.35, low=-4.0, high=-0.7, apart=3, scale=COLOURS),
-    Measure("tones", "blue_cast", 0.1, apart=3),
-    Measure("tones", "red_cast", 0.08, apart=3),
+    Measure("tones", "blue_cast", 0.06, apart=3),
+    Measure("tones", "red_cast", 0.06, apart=3),
 )
 DYNAMICS = (
     Measure("steadiness", "held", 0.2, high=0.4),
     Measure("steadiness", "halting", 0.15, high=0.1),
     Measure("steadiness", "returning", 0.1, high=0.15),
     Measure("steadiness", "uneven", 0.15, high=0.4),
-    Measure("steadiness", "lively", 0.5, low=2.0, high=3.6, scale=STEPS),
+    Measure("steadiness", "lively", 0.5, low=1.6, high=3.6, scale=STEPS),
 )
 RULES: Mapping[Aspect, Rule] = {
     Aspect.AESTHETICS: Faults(AESTHETICS),

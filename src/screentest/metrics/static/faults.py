@@ -271,8 +271,8 @@ TONES = {
     "strength": OutputInfo(
         "deviation of colours that brightness does not explain, as a share of it", high=4.0
     ),
-    "blue_cast": OutputInfo("blue beyond brightness, as a share of it", low=-1.0, high=8.0),
-    "red_cast": OutputInfo("red beyond brightness, as a share of it", low=-1.0, high=4.0),
+    "blue_cast": OutputInfo("edges in blue against those in green, in doublings", -8.0, 8.0),
+    "red_cast": OutputInfo("edges in red against those in green, in doublings", -8.0, 8.0),
     "bleeding": OutputInfo(
         "how much smoother colours are than brightness, along lines rather than across",
         low=-8.0,
@@ -319,12 +319,29 @@ def tones(image: Image) -> tuple[float, ...] | None:
         # One channel that is cut off is seen as a wrong colour.
         int(np.count_nonzero(most >= LIGHT) + np.count_nonzero(least >= LIGHT)) / (2 * size),
         float(np.sqrt(max(0.0, variance * (1 - inks)))) * size / whole,
-        int(blues.sum()) / whole,
-        int(reds.sum()) / whole,
+        *_casts(picture),
         _bleeding(light, blues, reds),
         inks,
         float(counts @ away**3 / size) / deviation**3 if deviation >= 1 else 0.0,
         (int(light[:third].sum()) - int(light[-third:].sum())) / light[:third].size / 255,
+    )
+
+
+def _casts(picture: NDArray[np.int32]) -> tuple[float, float]:
+    """How much stronger edges are in blue and in red than in green.
+
+    After van de Weijer and others, 2007: what a picture shows may be of any colour, but on
+    average its edges are grey. A tinge changes them as it changes the light.
+    """
+    red, green, blue = (
+        int(number)
+        for number in sum(np.abs(np.diff(picture, axis=axis)).sum(axis=(0, 1)) for axis in (0, 1))
+    )
+    # As much as rounding leaves is added: a plain picture has no edges.
+    floor = picture[..., 0].size
+    return (
+        float(np.log2((blue + floor) / (green + floor))),
+        float(np.log2((red + floor) / (green + floor))),
     )
 
 
