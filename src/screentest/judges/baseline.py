@@ -199,7 +199,7 @@ AESTHETICS = (
     Measure("tones", "strength", 0.16, low=-3.6, high=-1.2, apart=4, scale=COLOURS),
     Measure("tones", "blue_cast", 0.05, low=-0.25, high=0.12, apart=3),
     Measure("tones", "red_cast", 0.05, low=-0.06, high=0.3, apart=3),
-    Measure("tones", "balance", 0.3, low=-0.45, high=1.9, apart=6),
+    Measure("tones", "balance", 0.3, low=-0.9, high=1.9, apart=6),
     Measure("tones", "overhead", 0.09, low=-0.12, apart=2, more=False),
     Measure("faults", "level", 0.04, low=0.28, apart=2, more=False),
     Measure("faults", "fine_detail", 0.02, low=0.17, apart=2, more=False),
