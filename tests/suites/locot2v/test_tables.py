@@ -68,7 +68,7 @@ def test_the_order_is_the_papers(published: Results) -> None:
     assert order == sorted(TABLE_2, key=lambda model: -TABLE_2[model][13])
 
 
-def test_intervals_are_students(many: Results) -> None:
+def test_intervals_are_of_the_items_totals(many: Results) -> None:
     """Of the items' own totals, where no value is missing."""
     whole = {
         item: values
@@ -80,7 +80,11 @@ def test_intervals_are_students(many: Results) -> None:
     (one,) = standings(kept, SUITE)
     low, high = stats.t.interval(0.95, len(totals) - 1, np.mean(totals), stats.sem(totals))
     assert one.top.interval is not None
-    assert (one.top.interval.low, one.top.interval.high) == pytest.approx((low, high))
+    # Student's t, and at the end of the longer tail what allows for skewness.
+    assert one.top.interval.low == pytest.approx(low, abs=0.05 * (high - low))
+    assert one.top.interval.high == pytest.approx(high, abs=0.05 * (high - low))
+    assert one.top.interval.low <= low + 1e-9
+    assert one.top.interval.high >= high - 1e-9
 
 
 def test_correlations_equal_scipys(many: Results) -> None:
