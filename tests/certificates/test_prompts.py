@@ -201,6 +201,8 @@ def test_not_to_read_is_not_to_guess(bed: Path, named: None, tmp_path: Path) -> 
         rows = [row for row in made.records() if row["judge"] == judge and row["operator"]]
         assert {row["claim"] for row in rows} == {"not tested"}
         assert {row["reason"] for row in rows} == {"not_applicable"}
+    labels = {one.name: one.label for one in made.of("reader").operators}
+    assert labels["color"] == "false prompts (another colour)"
     facts = dict(made.facts("fluent"))
     assert "beside a video it is not of 100.0%" in facts["Placebo color_elsewhere"]
     assert "more prompts are needed" in dict(made.facts("reader"))["Judge"]

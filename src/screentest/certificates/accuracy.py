@@ -31,6 +31,7 @@ from screentest.stats import (
     wald,
 )
 from screentest.stats.trend import DoseResponse, Trend, dose_response, duration_trend
+from screentest.testbeds.testbed import CHANGES
 
 
 def accuracy(judgements: Sequence[Judgement]) -> Outcome[Accuracy]:
@@ -185,7 +186,7 @@ def operator_results(
         OperatorResult(
             aspect,
             name,
-            _label(name),
+            _label(name, own[0].case.kind),
             len({one.case.id for one in own}),
             accuracy(own),
             findings[aspect.value, name],
@@ -195,8 +196,10 @@ def operator_results(
     )
 
 
-def _label(operator: str) -> str:
+def _label(operator: str, kind: PairKind | None) -> str:
     """What an operator does. The paper's are called like their aspects, which says too much."""
+    if kind is PairKind.PROMPT:
+        return f"false prompts ({CHANGES.get(operator, operator)})"
     if operator not in registry.names("aspect"):
         return operator.replace("_", " ")
     known = registry.names("degradation")

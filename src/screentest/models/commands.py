@@ -77,7 +77,7 @@ def show_models(
 def pull(
     names: Annotated[
         list[str],
-        typer.Argument(metavar="SET|NAME", help="light, small, real, or names.", show_default=False),
+        typer.Argument(metavar="SET|NAME", help="light, small, real, names.", show_default=False),
     ],
     yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")] = False,
     timeout: Annotated[

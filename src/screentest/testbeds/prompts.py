@@ -39,8 +39,11 @@ from screentest.testbeds.intact import PROMPT, VIDEOS, folder_name, video_file
 from screentest.testbeds.page import write_page
 from screentest.testbeds.subset import take_file
 from screentest.testbeds.testbed import (
+    CHANGES,
+    ORDER,
     PROMPTS,
     SCHEMA,
+    SWAPPED,
     Pair,
     PromptPair,
     Skip,
@@ -53,17 +56,6 @@ from screentest.testbeds.testbed import (
 from screentest.video import supervised
 
 RULES_VERSION = 1
-SWAPPED, ORDER = "swapped", "order"
-CHANGES: Mapping[str, str] = {
-    SWAPPED: "the prompt of another video of the testbed",
-    "object": "another thing",
-    "color": "another colour",
-    "number": "at least twice as many",
-    "place": "the opposite place",
-    "action": "another action",
-    ORDER: "the captions, or two events, in another order",
-}
-"""What is done to a prompt, by the name that a certificate calls it."""
 _SUFFIX = re.compile(r"\.[A-Za-z0-9]{1,8}")
 _ALIKE = 0.5
 """Prompts that share more of their nouns, verbs and colours may both be true of one video."""

@@ -26,6 +26,17 @@ SCHEMA: Final = 1
 FILE: Final = "testbed.json"
 PROMPTS: Final = "prompts"
 """The kind of a testbed, in its recipe; one of harmed films has none."""
+SWAPPED, ORDER = "swapped", "order"
+CHANGES: Mapping[str, str] = {
+    SWAPPED: "the prompt of another video of the testbed",
+    "object": "another thing",
+    "color": "another colour",
+    "number": "at least twice as many",
+    "place": "the opposite place",
+    "action": "another action",
+    ORDER: "the captions, or two events, in another order",
+}
+"""What is done to a prompt, by the name that a certificate calls it."""
 
 
 @dataclass(frozen=True, slots=True)
