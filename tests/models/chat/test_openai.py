@@ -142,6 +142,7 @@ def test_by_name_with_options_and_in_the_signature() -> None:
             # What cannot change a number is not in the signature: no port, no timeout.
             assert str(models.signature("chat")) == (
                 "openai|v:1|dialect:open|endpoint:loopback|model:judge|sampling:null|structured:auto"
+                "|video:frames"
             )
 
 
@@ -163,9 +164,9 @@ def test_one_ledger_for_all_that_costs_money() -> None:
 def test_what_can_change_a_number_changes_the_signature() -> None:
     base = "openai:model=judge,base_url=http://127.0.0.1:1/v1"
     plain_signature = build("chat", base).spec.signature
-    for more in ("structured=schema", 'sampling={"temperature":0}', "dialect=plain"):
+    for more in ("structured=schema", 'sampling={"temperature":0}', "dialect=plain", "video=file"):
         assert build("chat", f"{base},{more}").spec.signature != plain_signature
-    for more in ("timeout=9", "concurrency=3", "key_env=MY_KEY", "max_attempts=2"):
+    for more in ("timeout=9", "concurrency=3", "key_env=MY_KEY", "video_limit=2"):
         assert build("chat", f"{base},{more}").spec.signature == plain_signature
 
 

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from pydantic import Field
 
 from screentest.core import CallStatus, Reason, ServiceError
 from screentest.testing.chat_answers import (
@@ -390,6 +391,8 @@ def test_a_schema_that_is_refused_is_dropped_alone_and_it_is_said(
 ) -> None:
     class Other(Rating):
         """One that the server takes."""
+
+        reason: str = Field(description="Why.")
 
     def script(asked: Asked) -> Act:
         name = (asked.body.get("response_format") or {}).get("json_schema", {}).get("name")
