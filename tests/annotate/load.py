@@ -97,6 +97,9 @@ class _Worker:
     def one_task(self, *, watches: bool = True) -> bool | None:
         """Whether a vote was taken; None where there is nothing left to do."""
         page = self._client.get("/work").text
+        if 'id="answer"' not in page:  # none was left, or its time ran out on the way
+            assert self._client.post("/next", data={"csrf": self._csrf}).status_code == 303
+            page = self._client.get("/work").text
         if 'id="answer"' not in page:
             return None
         sitting = _between(page, 'data-sitting="', '"')

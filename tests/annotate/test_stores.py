@@ -311,7 +311,7 @@ def test_fifty_workers_for_an_hour(testbed: Path, store: str) -> None:
         ]
         keep_units(stand.database, VoteTask.PAIRS, many, prepared)
         # In a process of its own: fifty clients and a server would wait for one interpreter.
-        process, port = start_process(store, votes=45, lease=2.0)
+        process, port = start_process(store, votes=45, lease=5.0)
         try:
             address = f"http://127.0.0.1:{port}"
             load = hammer(stand.database, address, count=50, votes=60, watching=6)
