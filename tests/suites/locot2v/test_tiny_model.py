@@ -53,6 +53,7 @@ def everything(points: int) -> str:
     """One object in which each form finds its fields."""
     return json.dumps(
         {
+            "pictures_seen": True,
             "events": [event("A bird flies."), event("The bird lands.", action="lands")],
             "actions": [{"subject": "a man", "action": "waves"}],
             "answer": "yes",
