@@ -4,7 +4,7 @@
     python bench/core_ladders.py judge VALUES            how often the judge sees it
 
 A few shots of each film in DATA (the folder that SCREENTEST_DATA names) are decoded once, at 8
-frames a second and a long side of 320 pixels. Each operator harms each shot at several severities;
+frames a second and a long side of 320 pixels. Each operator harms each shot in full;
 what comes out goes through the testbeds' encoder, and the judge's metrics are measured on it. That
 is what `screentest build` and `screentest certify` do, shot by shot and without files. Any pair is
 then a choice of shots: two or half of a film's are harmed, six times drawn.
@@ -17,7 +17,7 @@ import json
 import sys
 import time
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -46,7 +46,7 @@ from tests.judges.harmed_shots import (
 
 MOST = 5
 """Shots of a film."""
-SEVERITIES = (1.0, 0.5)
+SEVERITIES = (1.0,)
 
 
 def films(data: Path) -> dict[str, list[tuple[Path, float, float]]]:
@@ -219,6 +219,14 @@ ASPECTS = (
 )
 
 
+def _percent(shares: Collection[float]) -> str:
+    return f"{100 * np.mean(list(shares)):.0f}" if shares else "–"
+
+
+def _held(operator: str) -> bool:
+    return operator in HELD_OPERATORS
+
+
 def judge(path: Path) -> None:
     """Print the certificate."""
     values = Values(path)
@@ -241,17 +249,23 @@ def judge(path: Path) -> None:
                 by_side[operator, side, severity] = {
                     film: float(np.mean(points)) for film, points in found.items()
                 }
-    findings = claims([by_side[operator, "held", 1.0] for _, operator in tables])
-    print("| aspect | operator | tuned on it | films tuned on | films kept back | at half | |")
-    print("|---|---|---|---|---|---|---|")
-    for (aspect, operator), finding in zip(tables, findings, strict=True):
-        cells = [by_side[operator, "tuned", 1.0]]
-        cells += [by_side[operator, "held", severity] for severity in SEVERITIES]
-        shown = " | ".join(
-            f"{100 * np.mean(list(one.values())):.0f}" if one else "–" for one in cells
-        )
+    print("| aspect | operator | tuned on it | films tuned on | films kept back |")
+    print("|---|---|---|---|---|")
+    for aspect, operator in tables:
+        cells = [by_side[operator, side, 1.0] for side in ("tuned", "held")]
+        shown = " | ".join(_percent(one.values()) for one in cells)
         tuned = "yes" if operator in TUNED_OPERATORS else "no"
-        print(f"| {aspect.title} | `{operator}` | {tuned} | {shown} | {finding.words} |")
+        print(f"| {aspect.title} | `{operator}` | {tuned} | {shown} |")
+    families: list[dict[str, float]] = []
+    for aspect in ASPECTS:
+        own = [by_side[name, "held", 1.0] for one, name in tables if one is aspect and _held(name)]
+        films = {film for one in own for film in one}
+        families.append(
+            {film: float(np.mean([one[film] for one in own if film in one])) for film in films}
+        )
+    print("\n| aspect | operators and films kept back | films | |\n|---|---|---|---|")
+    for aspect, points, finding in zip(ASPECTS, families, claims(families), strict=True):
+        print(f"| {aspect.title} | {_percent(points.values())} | {len(points)} | {finding.words} |")
     print("\n| aspect | placebo | ties, % | moved by at most |\n|---|---|---|---|")
     for aspect in ASPECTS:
         for name, moved in moved_by_placebos(values, aspect).items():

@@ -158,7 +158,11 @@ def test_what_it_cannot_see_has_no_rating() -> None:
         failure = JUDGE.rate(aspect, {}).failure
         assert failure is not None
         assert failure.reason is Reason.NOT_APPLICABLE
-    assert {*BUILTIN_ASPECTS} - {*RULES} >= {Aspect.SPATIAL_RELATIONSHIP, Aspect.COLOR}
+    assert {*BUILTIN_ASPECTS} - {*RULES} >= {
+        Aspect.BACKGROUND_CONSISTENCY,
+        Aspect.COLOR,
+        Aspect.SPATIAL_RELATIONSHIP,
+    }
 
 
 def test_a_failed_metric_is_no_rating() -> None:
@@ -199,6 +203,21 @@ def test_missing_repeated_and_cut_short_shots_tell_less() -> None:
     assert rated([4] * 7) == whole
     for less in (rated([4] * 5), rated([4] * 6, again=[3]), rated([4, 4, 1, 4, 4, 4])):
         assert less < whole - MARGIN
+
+
+def test_an_order_counts_where_chance_does_not_make_it() -> None:
+    """Of twelve unrelated shots any order is as good; what comes again counts all the same."""
+
+    def rated(nearer: float, again: float = 0.0) -> float:
+        scores: dict[str, Outcomes] = {
+            "continuity": {"continuity": Outcome.of(Score(nearer, _curve([nearer] * 11)))},
+            "repeated_shots": {"repeated_shots": Outcome.of(Score(again))},
+        }
+        return JUDGE.rate(Aspect.TEMPORAL_FLOW, scores).unwrap().value
+
+    assert rated(0.15) == rated(-0.2) == 0
+    assert rated(0.5) > rated(0.3) + MARGIN
+    assert rated(0.1, again=0.1) < rated(0.1) - MARGIN
 
 
 def test_a_shot_is_compared_with_its_film() -> None:

@@ -126,13 +126,18 @@ class Order:
     metrics = ("continuity", "repeated_shots")
 
     def rate(self, scores: Mapping[str, Outcomes]) -> Outcome[Score]:
-        """How much nearer neighbours are than any two, less the share of what comes again."""
+        """How much nearer neighbours are than any two, less the share of what comes again.
+
+        Of unrelated shots some order is always the nearest: what chance makes does not count, and
+        films of such shots are a tie.
+        """
         near = scores["continuity"]["continuity"]
         again = scores["repeated_shots"]["repeated_shots"]
         for outcome in (near, again):
             if outcome.failure is not None:
                 return Outcome(failure=outcome.failure)
-        value = (near.unwrap().value - again.unwrap().value) / ORDER
+        chance = BY_CHANCE / math.sqrt(len(near.unwrap().curve) + 1)
+        value = (max(0.0, near.unwrap().value - chance) - again.unwrap().value) / ORDER
         return near.map(lambda score: replace(score, value=value))
 
 
@@ -164,7 +169,9 @@ class Told:
 
 
 ORDER = 0.1
-"""By how much nearer neighbours must be for the order to be better; about that of two films."""
+"""By how much nearer neighbours must be for the order to be seen."""
+BY_CHANCE = 0.6
+"""How much nearer neighbours of one shot would be; of so many shots its root less."""
 TELLING = 0.1
 """The share of a script that is missed."""
 CUT_SHORT = 0.4
@@ -232,15 +239,12 @@ RULES: Mapping[Aspect, Rule] = {
     Aspect.AESTHETICS: Faults(AESTHETICS),
     Aspect.TECHNICAL_QUALITY: Faults(TECHNICAL),
     Aspect.APPEARANCE_STYLE: Faults(STYLE),
-    Aspect.BACKGROUND_CONSISTENCY: Faults(
-        (Measure("flicker", "flicker", 0.5, low=0, high=0.0, scale=_octaves(1)),)
-    ),
     Aspect.DYNAMICS_DEGREE: Faults(DYNAMICS),
     Aspect.COMPREHENSIVENESS: Told(),
     Aspect.TEMPORAL_FLOW: Order(),
 }
-"""What is not here, no measurement of the base install sees: left and right, and which thing has
-which colour or is whole."""
+"""What is not here, no measurement of the base install sees: backgrounds that change, left and
+right, and which thing has which colour or is whole."""
 
 
 @register("judge", "baseline", version=2, summary="plain measurements, each video alone; no model")

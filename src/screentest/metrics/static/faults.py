@@ -285,7 +285,7 @@ TONES = {
 }
 
 
-@metric(summary="light and colours of each shot", outputs=TONES, request=COLOUR)
+@metric(summary="light and colours of each shot", outputs=TONES, request=COLOUR, version=2)
 def tones(image: Image) -> tuple[float, ...] | None:
     """Numbers of brightness and of colours; see their descriptions."""
     picture = inner(without_bars(image)).astype(np.int32)

@@ -28,7 +28,7 @@ LEAST = 0.2
 """Levels of motion below which nothing moves that could halt or jump."""
 
 
-@register("metric", "steadiness", version=1, summary="whether motion runs evenly")
+@register("metric", "steadiness", version=2, summary="whether motion runs evenly")
 def steadiness() -> ShotMetric:
     """Every frame is looked at."""
     return ShotMetric(STEADINESS, GREY, Steps, "fewer than three frames cannot be uneven")
@@ -100,7 +100,8 @@ def uneven(rows: Rows) -> float:
     steps = _own(rows)[:, 1]
     if len(steps) < 2:
         return 0.0
-    return float(np.abs(np.diff(steps)).mean() / (2 * steps.mean() + LEAST))
+    # At the ends of a short shot there may be more jumps than steps.
+    return min(1.0, float(np.abs(np.diff(steps)).mean() / (2 * steps.mean() + LEAST)))
 
 
 def lively(rows: Rows) -> float:
