@@ -81,7 +81,7 @@ class Matrix:
             if said:
                 rows.append((judge, *(said.count(one) for one in claims)))
         rows.sort(key=lambda row: (-int(str(row[1])), int(str(row[2])), str(row[0])))
-        columns = ("judge", *(Column(one.value.replace(" ", "_"), one.value) for one in claims))
+        columns = [Column("judge"), *(Column(one.name.lower(), one.value) for one in claims)]
         return Table("summary", "Kinds of harm", columns, rows)
 
     def table(self) -> Table:
