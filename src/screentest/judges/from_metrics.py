@@ -121,8 +121,9 @@ QUALITY_OF = {
     Aspect.COMPREHENSIVENESS: "text_alignment",
     Aspect.SPATIAL_RELATIONSHIP: "text_alignment",
     Aspect.TEMPORAL_FLOW: "text_alignment",
-    Aspect.TEXT_ALIGNMENT: "text_alignment",
 }
+_NUMBERS = {**QUALITY_OF, Aspect.TEXT_ALIGNMENT: "text_alignment"}
+"""The aspect of prompts is not in the paper, and has a number of its own."""
 
 
 @register("judge", "videoscore", version=1, summary="VideoScore, one of its numbers per aspect")
@@ -139,8 +140,8 @@ class VideoScoreJudge:
 
     def rate(self, aspect: Aspect, scores: Mapping[str, Outcomes]) -> Outcome[Score]:
         """The number that table 10 names."""
-        if aspect not in QUALITY_OF:
+        if aspect not in _NUMBERS:
             return Outcome.failed(
                 Reason.NOT_APPLICABLE, f"VideoScore has no number for {aspect.title}"
             )
-        return scores["videoscore"][QUALITY_OF[aspect]]
+        return scores["videoscore"][_NUMBERS[aspect]]
