@@ -62,8 +62,8 @@ def judge(out: Path, model: str, *beds: str) -> None:
         options = f"base_url={served.url}/v1,concurrency=1,timeout=1800,structured=auto"
         sampling = f'sampling={{"max_tokens": {MOST_TOKENS}}}'
         found = api.certify(
+            "text_oracle",
             list(beds),
-            judges="text_oracle",
             out=out.with_suffix(""),
             model=[f"chat.judge=openai:{model},{options},{sampling}"],
             engine=InlineEngine(),
