@@ -121,7 +121,8 @@ def certify(
       screentest certify baseline --testbed testbed/
       screentest certify sharpness flicker --testbed testbed/ --aspects aesthetics
       screentest certify --suite core --testbed testbed/ --chart matrix.svg
-      screentest certify vlm_video --testbed testbed/ --plan --model chat=openai:gpt-5
+      screentest certify vlm_video --testbed testbed/ --plan \\
+          --model chat=openai:gpt-5
       screentest certify vlm_video --testbed testbed/ --probes all \\
           --model chat=openai:gpt-5 --prices prices.toml --max-cost 20
       screentest certify --people votes.csv --scores scores.csv
