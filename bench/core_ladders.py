@@ -2,6 +2,7 @@
 
     python bench/core_ladders.py measure DATA VALUES     every film under every operator
     python bench/core_ladders.py judge VALUES            how often the judge sees it
+    python bench/core_ladders.py order DATA              and shots in another order
 
 A few shots of each film in DATA (the folder that SCREENTEST_DATA names) are decoded once, at 8
 frames a second and a long side of 320 pixels. Each operator harms each shot in full;
@@ -18,6 +19,7 @@ import sys
 import time
 from collections import defaultdict
 from collections.abc import Collection, Iterator, Sequence
+from fractions import Fraction
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -27,14 +29,16 @@ import numpy as np
 
 import core_operators
 from core_split import HELD_FILMS, HELD_OPERATORS, TUNED_FILMS, TUNED_OPERATORS
-from screentest.core import Aspect, Image, build
+from screentest.core import Aspect, Image, Outcome, Score, Shot, Span, build
 from screentest.judges.baseline import baseline
+from screentest.metrics.temporal.shots import neighbourhood, palette
 from screentest.stats.claims import claims
 
 sys.path.insert(0, str(Path(__file__).parent.parent))
 from tests.judges.harmed_shots import (
     PLACEBOS,
     TIMED,
+    converted,
     decoded,
     encoded,
     film_scores,
@@ -273,9 +277,68 @@ def judge(path: Path) -> None:
             print(f"| {aspect.title} | {name} | {ties:.0f} | {max(moved):.3f} |")
 
 
+# Shots in another order: nothing has to be encoded.
+
+MOVED = 5
+"""Consecutive shots that are put in another order."""
+
+
+def rgb(picture: Image) -> Image:
+    return converted(picture, "yuv420p", "rgb24")
+
+
+def order(data: Path) -> None:
+    """Print how often the judge sees shots in another order, film by film."""
+    print("| film | shots | tuned on it | shuffled | two swapped | one moved | reversed |")
+    print("|---|---|---|---|---|---|---|")
+    for film, spans in films(data).items():
+        if film not in (*TUNED_FILMS, *HELD_FILMS) or len({one[0] for one in spans}) > 1:
+            continue
+        pictures = [decoded(*span)[::4] for span in spans]
+        looks = [
+            np.array([row for one in shot if (row := palette(rgb(one))) is not None])
+            for shot in pictures
+        ]
+        looks = [rows for rows in looks if len(rows)]
+        if len(looks) <= MOVED:
+            continue
+        points = _reordered(looks)
+        shown = " | ".join(_percent(one) for one in points)
+        tuned = "yes" if film in TUNED_FILMS else "no"
+        print(f"| {film} | {len(looks)} | {tuned} | {shown} |", flush=True)
+
+
+def _reordered(looks: Sequence[Any]) -> list[list[float]]:
+    judging, rng, count = baseline(), np.random.default_rng(7), len(looks)
+    none = Outcome.of(Score(0.0))
+
+    def rating(numbers: Sequence[int]) -> float:
+        spans = [Span(Fraction(2 * place), Fraction(2 * place + 2)) for place in range(count)]
+        seen = [(Shot(span), looks[one]) for span, one in zip(spans, numbers, strict=True)]
+        near = Outcome.of(neighbourhood(seen, count))
+        scores = {"continuity": {"continuity": near}, "repeated_shots": {"repeated_shots": none}}
+        return judging.rate(Aspect.TEMPORAL_FLOW, scores).unwrap().value
+
+    straight, last = list(range(MOVED)), MOVED - 1
+    intact = rating(range(count))
+    points: list[list[float]] = [[], [], [], []]
+    for _ in range(4 * DRAWS):
+        shuffled = rng.permutation(MOVED)
+        while (shuffled == straight).any():
+            shuffled = rng.permutation(MOVED)
+        first = int(rng.integers(0, count - last))
+        others = ([last, *straight[1:-1], 0], [*straight[1:], 0], straight[::-1])
+        for own, moved in zip(points, (shuffled.tolist(), *others), strict=True):
+            numbers = list(range(count))
+            numbers[first : first + MOVED] = [first + one for one in moved]
+            lost = intact - rating(numbers)
+            own.append(0.5 if abs(lost) <= judging.info.margin else float(lost > 0))
+    return points
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("what", nargs="?", choices=("measure", "judge"))
+    parser.add_argument("what", nargs="?", choices=("measure", "judge", "order"))
     parser.add_argument("paths", type=Path, nargs="*")
     parser.add_argument("--films", nargs="*", default=[])
     parser.add_argument("--operators", nargs="*", default=[*TUNED_OPERATORS, *HELD_OPERATORS])
@@ -284,8 +347,8 @@ def main() -> None:
     if asked.what is None:
         print("needs films: see --help")
         return
-    if asked.what == "judge":
-        judge(*asked.paths)
+    if asked.what in ("judge", "order"):
+        {"judge": judge, "order": order}[asked.what](*asked.paths)
         return
     data, out = asked.paths
     more = [name for name in vars(core_operators) if name.startswith("x_")]

@@ -91,7 +91,8 @@ def _scaled(frame: VideoFrame, long_side: int) -> Image:
 # What an operator does to one shot.
 
 
-def _converted(picture: Image, source: str, target: str) -> Image:
+def converted(picture: Image, source: str, target: str) -> Image:
+    """The picture in another layout."""
     if source == target:
         return picture
     frame = VideoFrame.from_ndarray(np.ascontiguousarray(picture), format=source)
@@ -118,9 +119,9 @@ def harmed_shot(
     if not isinstance(part, Reencode):
         return None
     layout = part.pixels.value
-    given = [_converted(one, "yuv420p", layout) for one in shot]
+    given = [converted(one, "yuv420p", layout) for one in shot]
     frames = (Frame(times[number], number, one) for number, one in enumerate(given))
-    return [_converted(one, layout, "yuv420p") for one in part.change(frames)]
+    return [converted(one, layout, "yuv420p") for one in part.change(frames)]
 
 
 def placebo(name: str, shot: Sequence[Image], seed: str) -> list[Image]:
@@ -131,7 +132,7 @@ def placebo(name: str, shot: Sequence[Image], seed: str) -> list[Image]:
     if name == "painted_instruction":
         return [painted(one, TEXT) for one in shot]
     if name == "severity_zero":
-        return [_converted(_converted(one, "yuv420p", "rgb24"), "rgb24", "yuv420p") for one in shot]
+        return [converted(converted(one, "yuv420p", "rgb24"), "rgb24", "yuv420p") for one in shot]
     if name == "trim":
         return list(shot[:-1])
     return encoded(shot)

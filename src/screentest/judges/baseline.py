@@ -170,8 +170,8 @@ class Told:
 
 ORDER = 0.1
 """By how much nearer neighbours must be for the order to be seen."""
-BY_CHANCE = 0.6
-"""How much nearer neighbours of one shot would be; of so many shots its root less."""
+BY_CHANCE = 1.0
+"""How much nearer neighbours may be by chance, times the root of the number of shots."""
 TELLING = 0.1
 """The share of a script that is missed."""
 CUT_SHORT = 0.4
