@@ -261,6 +261,7 @@ class _Check:
         wanted = _spread(frames, LOOKED_AT)
         step = max(1, round(STEP * frames / one.intact.duration))
         timed = self.info.effect is Effect.TIMING
+        shown_to_models = self.info.region is not Region.FRAME or bool(self.info.checks)
         old, new = self.folder / self.pair.intact, self.folder / self.pair.changed.path
         with VideoSource(old) as first, VideoSource(new) as second:
             ours, theirs = _frames(first, one.intact), _frames(second, place)
@@ -280,8 +281,9 @@ class _Check:
                     moved += [] if stepped is None else [motion(stepped, shown)]
                     stepped = shown
                 if before - 1 in wanted:
-                    pictures.append((_picture(left, "rgb24"), _picture(right, "rgb24")))
                     both.append(coded)
+                    if shown_to_models:
+                        pictures.append((_picture(left, "rgb24"), _picture(right, "rgb24")))
         return _Compared(
             before,
             after,
@@ -361,9 +363,9 @@ class _Compared:
     changes: tuple[float, ...]
     contrasts: tuple[float, ...]
     pictures: tuple[tuple[Image, Image], ...]
-    """Some of them, RGB, before and after."""
+    """Some of them, RGB, before and after, where a model is asked."""
     planes: tuple[tuple[Image, Image], ...]
-    """The same, I420."""
+    """Some of them, I420."""
     motion: tuple[float, ...]
     """The share of the intact picture that changes within a step, of each step; for TIMING."""
 
