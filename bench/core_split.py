@@ -2,8 +2,12 @@
 
 Every figure in the judge was chosen on films of TUNED_FILMS harmed by TUNED_OPERATORS, and by those
 of core_operators.py, which are in no testbed. Its certificate is from the others. Films of the same
-material stand on the same side. What was kept back decided which measurements there are, since who
-writes them knows the list of operators; no figure was chosen on it.
+material stand on the same side.
+
+What was kept back is not untouched. Who wrote the measurements knew the list of operators. The
+first results on it showed sharpening preferred in one film, which led to more operators to tune on
+and a second tuning; and three figures were settled with it in sight: how much nearer neighbours may
+be by chance, from which motion on a shot counts as still, and how bright a sky may be.
 """
 
 from __future__ import annotations
