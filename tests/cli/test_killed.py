@@ -78,13 +78,15 @@ def files(out: Path) -> dict[str, bytes]:
 
 
 def written(out: Path) -> int:
-    """How many records a run has by now."""
+    """How many records that took time a run has by now: verdicts follow from them in an instant."""
     place = next((one for one in (out / "run.db", out / "run" / "run.db") if one.exists()), None)
     if place is None:
         return 0
     with contextlib.closing(sqlite3.connect(f"{place.as_uri()}?mode=ro", uri=True)) as database:
         try:
-            count: int = database.execute("SELECT count(*) FROM records").fetchone()[0]
+            count: int = database.execute(
+                "SELECT count(*) FROM records WHERE elapsed_us > 0"
+            ).fetchone()[0]
         except sqlite3.Error:  # not yet made
             return 0
     return count
