@@ -8,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from screentest.models.chat.parsing import NotOneObject, read_object
+from screentest.models.chat.refusals import declining
 
 READABLE: dict[str, dict[str, Any]] = {
     '{"a": 1}': {"a": 1},
@@ -92,3 +93,13 @@ def test_any_text_gives_an_object_or_a_reason(text: str) -> None:
     except NotOneObject:
         found = {}
     assert isinstance(found, dict)
+
+
+@pytest.mark.parametrize("sign", [" ", "\t", "\n", "[", "`", "a", "(", '"', "<think>", "i cannot "])
+@pytest.mark.parametrize("start", ["", "```", "```json\n{", '{"a": "'])
+def test_long_runs_of_one_sign_are_read_in_no_time(start: str, sign: str) -> None:
+    """Thirty thousand spaces after a fence once took hours: every rest of them was tried."""
+    text = start + (sign * 30_000)[:30_000] + "x"
+    with pytest.raises(NotOneObject):
+        read_object(text)
+    declining(text)

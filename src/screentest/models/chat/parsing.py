@@ -111,6 +111,8 @@ def parse_score(text: str, low: float, high: float, *, whole: bool = False) -> f
 def _answering(text: str) -> str:
     """What a text says; raises NoValue(REFUSED) where it says that it is not an answer."""
     said = spoken(text)
+    if len(said) > _LONGEST_WORDS:
+        raise _unparsable(f"longer than {_LONGEST_WORDS:,} characters", said)
     if words := declining(said):
         raise NoValue(Reason.REFUSED, f"the model declined: {_start(words)}")
     return said
@@ -207,7 +209,8 @@ LONGEST = 1_000_000
 """Characters; a longer answer is not a verdict."""
 
 
-_FENCE = re.compile(r"```[\w-]*[ \t]*\n?(.*?)\n?[ \t]*```", re.DOTALL)
+_FENCE = "```"
+_FENCED_AS = re.compile(r"[\w-]*")
 
 
 class NotOneObject(ValueError):
@@ -229,8 +232,8 @@ def read_object(text: str) -> dict[str, Any]:
         raise NotOneObject("it is empty")
     if len(said) > LONGEST:
         raise NotOneObject(f"it is longer than {LONGEST} characters")
-    if fenced := _FENCE.fullmatch(said):
-        said = fenced.group(1).strip()
+    if said.startswith(_FENCE) and said.endswith(_FENCE) and len(said) > len(_FENCE):
+        said = _FENCED_AS.sub("", said.removeprefix(_FENCE).removesuffix(_FENCE), count=1).strip()
     start = said.find("{")
     if start < 0:
         raise NotOneObject("it holds no JSON object")
@@ -278,6 +281,8 @@ def _number(written: str) -> float | int:
 
 
 _LONGEST_QUOTE = 4000
+_LONGEST_WORDS = 60_000
+"""Characters of words that are searched; models are allowed some ten thousand tokens."""
 _COMPLETE = {"stop", "eos", "end_turn", "stop_sequence", ""}
 _CUT = {"length", "max_tokens"}
 _STOPPED = {"content_filter", "safety", "refusal"}
