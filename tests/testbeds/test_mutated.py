@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import shutil
 from collections.abc import Callable
 from pathlib import Path
@@ -117,3 +118,15 @@ def test_no_reader_falls_over_a_mutated_testbed(bed: Path) -> None:
 @pytest.mark.slow
 def test_no_reader_falls_over_many_mutated_testbeds(bed: Path) -> None:
     assert sweep(bed, 1500) == 1513 * 7
+
+
+def test_what_is_no_plain_file_is_not_read(bed: Path) -> None:
+    """Nobody writes into the pipe, and nobody has a terabyte of memory."""
+    place = bed / FILE
+    os.truncate(place, 15 << 40)
+    with pytest.raises(UserError, match="not a plain file"):
+        read_testbed(bed)
+    place.unlink()
+    os.mkfifo(place)
+    with pytest.raises(UserError, match="not a plain file"):
+        read_testbed(bed)

@@ -208,10 +208,20 @@ def read_testbed(folder: Path) -> Testbed:
     return testbed
 
 
+_LARGEST: Final = 1 << 30
+
+
 def load_testbed(folder: Path) -> Testbed:
     """The testbed in a folder, whatever it says: for those who report on it."""
     path = folder / FILE
     try:
+        size = path.stat().st_size
+        # A pipe would make us wait for ever, a sparse file take all memory.
+        if not path.is_file() or size > _LARGEST:
+            raise UserError(
+                f"{path} is not a plain file of at most {_LARGEST:,} bytes",
+                advice="Give a folder made by `build`.",
+            )
         text = path.read_bytes()
     except OSError as error:
         raise UserError(
