@@ -27,7 +27,10 @@ pytestmark = [pytest.mark.models, pytest.mark.usefixtures("clean_tools")]
 ROOT = Path(__file__).parents[2]
 PATIENCE = 600
 """Seconds; far more than it takes anywhere."""
-DESCRIPTION = ('{"observations":', '[{"seconds":1.0,"seen":"a hare"}],"overall":"calm"}')
+DESCRIPTION = (
+    '{"pictures_seen":true,"observations":',
+    '[{"seconds":1.0,"seen":"a hare"}],"overall":"calm"}',
+)
 
 
 @pytest.fixture(scope="module")
