@@ -35,11 +35,21 @@ DESCRIPTION = (
 
 @pytest.fixture(scope="module")
 def coin(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Says first or second."""
+    """Says first or second of two texts."""
+    return _coin(tmp_path_factory, '{"reason":"a coin","better":')
+
+
+@pytest.fixture(scope="module")
+def seeing_coin(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Says first or second of two videos, and that it saw them."""
+    return _coin(tmp_path_factory, '{"pictures_seen":true,"reason":"a coin","better":')
+
+
+def _coin(tmp_path_factory: pytest.TempPathFactory, said: str) -> Path:
     pytest.importorskip("torch")
     make_importable()
     folder = tmp_path_factory.mktemp("coin") / "model"
-    return speaking_model(folder, '{"reason":"a coin","better":', '"first"}', '"second"}')
+    return speaking_model(folder, said, '"first"}', '"second"}')
 
 
 @pytest.fixture(scope="module")
@@ -91,13 +101,13 @@ def killed_when(records_made: int, out: Path, line: list[str], environment: dict
 
 @pytest.mark.slow
 def test_a_hundred_pairs_killed_and_resumed(
-    hundred: Path, coin: Path, environment: dict[str, str], tmp_path: Path
+    hundred: Path, seeing_coin: Path, environment: dict[str, str], tmp_path: Path
 ) -> None:
     judge, out = "vlm_video:frames=1,long_side=48", tmp_path / "run"
     line = [
         *(sys.executable, "-m", "screentest", "certify", judge),
         *("--testbed", str(hundred), "--out", str(out), "--json"),
-        *("--model", f"chat=hf:{coin}", "--device", "cpu", "--workers", "1"),
+        *("--model", f"chat=hf:{seeing_coin}", "--device", "cpu", "--workers", "1"),
     ]
     assert killed_when(40, out, line, environment)
     before = records(out)
@@ -121,7 +131,9 @@ def test_a_hundred_pairs_killed_and_resumed(
 
     # The same questions again, without a kill and in this process: the same answers.
     plan = few_of(hundred, judge, most=4)
-    certified(tmp_path / "whole", plan, Settings((ModelChoice.parse(f"chat=hf:{coin}"),), "cpu"))
+    certified(
+        tmp_path / "whole", plan, Settings((ModelChoice.parse(f"chat=hf:{seeing_coin}"),), "cpu")
+    )
     again = records(tmp_path / "whole")
     asked = {(key.item, key.aspect, key.order) for key in again}  # type: ignore[attr-defined]
     same = [
