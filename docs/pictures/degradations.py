@@ -21,7 +21,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from screentest.core import Frame, Image, Size, Span, Time, build
+from screentest.core import Aspect, Frame, Image, Size, Span, Time, build
 from screentest.core.registry import registry
 from screentest.models import Detection, Models
 from screentest.models.choice import profile_choice
@@ -68,6 +68,9 @@ CHECKS = {
     "thing_gone": "the detector no longer finds it",
     "colour_reached": "it had the named colour and has the new one",
     "subject_kept": "the subject is still found",
+    "subject_before_another": (
+        "a quarter of the picture is another, and the subject is still found"
+    ),
 }
 
 
@@ -165,8 +168,8 @@ SETTLED: Mapping[str, Details] = {
 """What is done to what, by aspect; else it is drawn."""
 IN_ROWS = ("neighbour_repeated", "other_film")
 """Operators on pictures that are seen in the row of clips only."""
-IN_PICTURE = ("interlaced",)
-"""One on time that is seen in a single picture."""
+IN_PICTURE = {"interlaced": Time(7, 3)}
+"""One on time that is seen in a single picture, and when: as the bird turns."""
 FLAPPING = (Time(3, 2), Time(1, 2))
 MOMENTS = dict.fromkeys(("stuttering", "jittering", "dropped_frames"), FLAPPING)
 """From when on, and for how long, a row shows a clip, where not all of it."""
@@ -263,13 +266,17 @@ class Painter:
                 ),
                 None,
             )
-            cells.append(self._picture(context.film, chosen[0].clip.span, part, AHEAD.get(name, 1)))
+            cells.append(self._picture(context.film, chosen[0].clip.span, part, name))
+        if thing.info.aspect is Aspect.TECHNICAL_QUALITY:
+            cells = [close(one, CELL) for one in cells]
         return row(cells, CELL)
 
-    def _picture(self, film: Film, span: Span, part: Reencode | None, ahead: int) -> Image:
+    def _picture(self, film: Film, span: Span, part: Reencode | None, name: str) -> Image:
         times = [time for time in film.video.frame_times() if span.start <= time < span.end]
-        middle = len(times) // 4
-        moments = times[max(0, middle - ahead) : middle + 1]
+        at = len(times) // 4
+        if name in IN_PICTURE:
+            at = sum(time < span.start + IN_PICTURE[name] for time in times)
+        moments = times[max(0, at - AHEAD.get(name, 1)) : at + 1]
         frames = list(sample_frames(film.video.path, moments))
         if part is None:
             return frames[-1].image
@@ -306,6 +313,13 @@ class Painter:
             for path, at in zip((context.film.video.path, out), moments, strict=True)
         ]
         return stacked(rows)
+
+
+def close(image: Image, size: tuple[int, int]) -> Image:
+    """The middle of a picture, pixel by pixel."""
+    width, height = size
+    top, left = (image.shape[0] - height) // 2, (image.shape[1] - width) // 2
+    return image[top : top + height, left : left + width]
 
 
 def row(images: Sequence[Image], size: tuple[int, int]) -> Any:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import runpy
 from pathlib import Path
 
 from screentest.testbeds.catalogue import OperatorSet, operators
@@ -25,3 +26,8 @@ def test_every_picture_is_there_and_no_other() -> None:
     files = [path for path in PICTURES.iterdir() if path.name != "__pycache__"]
     assert {path.name for path in files} == {f"{name}.webp" for name in BUILTIN}
     assert sum(path.stat().st_size for path in files) < MOST
+
+
+def test_the_list_is_as_the_script_writes_it() -> None:
+    script = runpy.run_path(str(DOCS / "pictures" / "degradations.py"))
+    assert script["listed"]() in (DOCS / "degradations.md").read_text(encoding="utf-8")
