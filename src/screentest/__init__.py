@@ -1,7 +1,8 @@
 """screentest scores generated video against its prompt, and puts the scorers to the test.
 
 The jobs of the command line, each in a line: :func:`score`, :func:`build`, :func:`certify`,
-:func:`compare`, :func:`report`. Nothing heavy is imported before one of them is used.
+:func:`judge_videos`, :func:`compare`, :func:`show`, :func:`report`, :func:`export`. Nothing heavy
+is imported before one of them is used.
 """
 
 from __future__ import annotations
@@ -10,7 +11,16 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from screentest.api import build, certify, compare, report, score
+    from screentest.api import (
+        build,
+        certify,
+        compare,
+        export,
+        judge_videos,
+        report,
+        score,
+        show,
+    )
     from screentest.core import Item, Outcome, Score, Table, Verdict
     from screentest.core.functions import backend, suite
     from screentest.judges.functions import judge
@@ -33,11 +43,14 @@ __all__ = [
     "certify",
     "compare",
     "degradation",
+    "export",
     "judge",
+    "judge_videos",
     "metric",
     "placebo",
     "report",
     "score",
+    "show",
     "suite",
 ]
 
@@ -58,8 +71,11 @@ _HOMES = {
     "build": "screentest.api",
     "certify": "screentest.api",
     "compare": "screentest.api",
+    "export": "screentest.api",
+    "judge_videos": "screentest.api",
     "report": "screentest.api",
     "score": "screentest.api",
+    "show": "screentest.api",
 }
 
 

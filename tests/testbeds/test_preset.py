@@ -152,7 +152,7 @@ def test_the_real_classes_build_every_aspect_that_needs_a_model(
 
     # In this process: torchvision may need help to be imported, and the pipeline looks at its
     # picture in a megapixel, whatever it is to paint.
-    monkeypatch.setattr("screentest.api._engine", _inline)
+    monkeypatch.setattr("screentest.api.testbeds.engine_of", _inline)
     monkeypatch.setattr(pipeline, "VAE_IMAGE_SIZE", 64 * 64)
     monkeypatch.setattr(pipeline, "CONDITION_IMAGE_SIZE", 56 * 56)
     used: dict[str, set[str]] = {}

@@ -37,7 +37,7 @@ def show_item(
       screentest show scores/ castle-7 --worst 10
       screentest show scores/ castle-7 --json | jq '.values[].value'
     """
-    found = api.read_item(run, item, worst=worst)
+    found = api.show(run, item, worst=worst)
     if as_json:
         show(found.table(), as_json=True, **found.about())
     else:

@@ -65,6 +65,7 @@ from screentest.metrics.curve import (
     mean_of,
 )
 from screentest.video import evenly
+from screentest.video.memory import as_file
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -316,7 +317,7 @@ def _of_frames(work: _Function, item: Item, resources: Resources) -> Outcomes:
 
 
 def _of_video(work: _Function, item: Item, resources: Resources) -> Outcomes:
-    return _whole(work, work.on(item, resources)(item.video), {})
+    return _whole(work, work.on(item, resources)(as_file(item.video)), {})
 
 
 def _of_item(work: _Function, item: Item, resources: Resources) -> Outcomes:

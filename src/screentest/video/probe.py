@@ -12,7 +12,7 @@ from typing import cast
 import av
 import numpy as np
 from av.video.frame import VideoFrame
-from av.video.reformatter import Interpolation, VideoReformatter
+from av.video.reformatter import ColorRange, Interpolation, VideoReformatter
 
 from screentest._util.text import shown_path
 from screentest.core.errors import VideoError
@@ -20,6 +20,7 @@ from screentest.core.frames import Fault, Filter, FrameRequest, Image, Layout, S
 from screentest.core.item import Time
 from screentest.core.outcome import Reason
 from screentest.video.limits import DEFAULT_LIMITS, Limits
+from screentest.video.memory import memory_video
 from screentest.video.source import VideoSource, cut_short
 from screentest.video.survey import Survey, survey_source
 
@@ -67,6 +68,11 @@ class Converter:
             height=target_height,
             format=_coded_like(frame) if self._layout is Layout.LUMA else self._layout.value,
             interpolation=self._interpolation,
+            # The luma of RGB has no range of its own, and what a file's tag says of it depends on
+            # the codec: it is that of ordinary video.
+            dst_color_range=ColorRange.MPEG
+            if self._layout is Layout.LUMA and frame.format.is_rgb
+            else None,
             # Decoder threads keep the cores busy already.
             threads=1,
         )
@@ -115,6 +121,9 @@ def probe(path: Path | str, limits: Limits = DEFAULT_LIMITS) -> VideoInfo:
 
 def examine(path: Path | str, limits: Limits = DEFAULT_LIMITS) -> tuple[VideoInfo, Survey]:
     """The description and the survey it rests on."""
+    video = memory_video(path)
+    if video is not None:
+        return video.info, video.survey
     with VideoSource(path, limits) as source:
         table = survey_source(source)
         faults = list(source.faults)

@@ -19,8 +19,8 @@ from screentest.core.frames import NATIVE, Filter, Frame, FrameRequest, Layout, 
 from screentest.core.item import Span, Time, timecode
 from screentest.core.outcome import Reason
 from screentest.video.limits import DEFAULT_LIMITS, Limits
+from screentest.video.memory import open_source
 from screentest.video.probe import Converter, conversion_key
-from screentest.video.source import VideoSource
 from screentest.video.survey import Survey, survey
 
 SEEK_COST = 12
@@ -74,7 +74,7 @@ def sample_frames(
     wanted = sorted({table.shown_at(moment) for moment in moments})
     convert = Converter(conversion_key(FrameRequest(size=size, layout=layout, filter=filter)))
     served = 0
-    with VideoSource(path, limits) as source:
+    with open_source(path, limits) as source:
         for leg in _plan(table, wanted):
             if leg.entry is not None and not source.seek(leg.entry):
                 break
@@ -126,7 +126,7 @@ def _walk(
 ) -> Iterator[Frame]:
     """Decode from the start, every frame, and pick: slow and sure."""
     remaining = {int(table.pts[index]): index for index in missing}
-    with VideoSource(path, limits) as source:
+    with open_source(path, limits) as source:
         for moment, picture in source.frames():
             index = remaining.pop(int(moment / table.time_base), None)
             if index is not None:

@@ -23,8 +23,8 @@ from screentest.core.frames import Consumer, Fault, Frame, Image, VideoInfo
 from screentest.core.item import Time
 from screentest.core.outcome import Failure, Reason
 from screentest.video.limits import DEFAULT_LIMITS, Limits
+from screentest.video.memory import open_source
 from screentest.video.probe import ConversionKey, Converter, conversion_key, probe
-from screentest.video.source import VideoSource
 
 _REPORT_EVERY = 32
 T = TypeVar("T")
@@ -69,7 +69,7 @@ def scan(
     watching.open(info)
     progress.begin(Path(path).name, info.frames, "frames")
     decoded, end, last = 0, info.start, info.start
-    with VideoSource(path, limits) as source:
+    with open_source(path, limits) as source:
         for moment, picture in source.frames():
             watching.serve(moment, decoded, picture)
             decoded += 1

@@ -107,6 +107,11 @@ class Survey:
 
 def survey(path: Path | str, limits: Limits = DEFAULT_LIMITS) -> Survey:
     """Read the packets of the video in ``path``."""
+    from screentest.video.memory import memory_video  # which is made of surveys
+
+    video = memory_video(path)
+    if video is not None:
+        return video.survey
     with VideoSource(path, limits) as source:
         return survey_source(source)
 

@@ -1,0 +1,39 @@
+"""The jobs of screentest: score, build, certify, compare, report. The commands call these.
+
+>>> import screentest
+>>> from screentest.sample import sample_videos
+>>> film = sample_videos()[1].item
+>>> scores = screentest.score(film, metrics=["contrast", "frozen"], out="scores")
+>>> scores.value("frenchgp_1906", "contrast").outcome.unwrap().value.__round__(2)
+0.31
+>>> bed = screentest.build(film, out="bed", aspects=["aesthetics"], clips=1, long_side=160)
+>>> made = screentest.certify("contrast", bed, out="certificates")
+>>> made.of("contrast").overall.unwrap().value
+1.0
+>>> screentest.report(scores, made, out="report.html").page
+PosixPath('report.html')
+
+What is finished stays in the run's folder: the same call again goes on where the last one was.
+Ctrl-C finishes what is in flight and raises ``Stopped``, a KeyboardInterrupt that has what there
+is by then.
+
+Each job imports what it needs when it is called: scoring loads nothing that builds testbeds.
+"""
+
+from screentest.api.certificates import certify, forecast, judge_videos
+from screentest.api.reports import compare, export, report, show
+from screentest.api.scores import sample_films, score
+from screentest.api.testbeds import build
+
+__all__ = [
+    "build",
+    "certify",
+    "compare",
+    "export",
+    "forecast",
+    "judge_videos",
+    "report",
+    "sample_films",
+    "score",
+    "show",
+]

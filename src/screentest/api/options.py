@@ -1,0 +1,94 @@
+"""What the jobs share: the options of work, and how what is given is read."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from contextlib import AbstractContextManager
+from os import PathLike
+from pathlib import Path
+from typing import TypeAlias
+
+from screentest.core.aspects import Aspect, all_aspects
+from screentest.core.calls import Progress
+from screentest.core.errors import BadOption
+from screentest.core.item import Item
+from screentest.manifests.importers import read_inputs
+from screentest.results import Certificates, Scores
+from screentest.run import Engine, Retry
+from screentest.run.session import File, ModelOptions, Settings, open_engine
+from screentest.video.limits import Limits
+
+Videos: TypeAlias = File | Item | Iterable[File | Item]
+"""Manifests, videos, folders of videos, items; one or several."""
+
+
+class WorkOptions(ModelOptions, total=False):
+    """Models, and who does the work."""
+
+    workers: int | None
+    """Processes; one per processor where not given."""
+    engine: Engine | str
+    """``local``, ``ray``, or an engine that is open already."""
+    address: str
+    """The Ray cluster."""
+    gpus: float
+    """On Ray: GPUs, or the part of one, for each host of models."""
+    progress: Progress | None
+    retry: str
+    """Which failures of earlier starts are tried again: transient, all or none."""
+
+
+def retry_of(work: WorkOptions) -> str:
+    """Which failures of earlier starts are tried again."""
+    wanted = work.get("retry", Retry.TRANSIENT.value)
+    if wanted not in list(Retry):
+        raise BadOption(f"invalid --retry {wanted!r}", advice=f"One of {', '.join(Retry)}.")
+    return wanted
+
+
+def engine_of(
+    work: WorkOptions, settings: Settings, *, timeout: float | None = None
+) -> AbstractContextManager[tuple[Engine, Settings]]:
+    """The engine that does the work, and the settings as they are on it."""
+    return open_engine(
+        work.get("engine") or "local",
+        settings,
+        workers=work.get("workers"),
+        address=work.get("address", ""),
+        gpus=work.get("gpus", 1.0),
+        timeout=timeout,
+    )
+
+
+def path_of(file: File | None) -> Path | None:
+    """The path, where one was given."""
+    return None if file is None else Path(file)
+
+
+def folders_of(runs: Sequence[File | Scores | Certificates]) -> list[Path]:
+    """The folders of runs, or of what came of them."""
+    return [one.run if isinstance(one, Scores | Certificates) else Path(one) for one in runs]
+
+
+def items_of(videos: Videos, prompt: str = "") -> list[Item]:
+    """The items that are given, and those of manifests, folders and files."""
+    given = [videos] if isinstance(videos, str | PathLike | Item) else list(videos)
+    items = [one for one in given if isinstance(one, Item)]
+    files = [Path(one) for one in given if not isinstance(one, Item)]
+    return [*items, *(read_inputs(files, prompt) if files else [])]
+
+
+def aspects_of(names: Sequence[str]) -> list[Aspect] | None:
+    """Aspects by name; None for all."""
+    try:
+        return [Aspect(name) for name in names] or None
+    except ValueError as error:
+        known = ", ".join(aspect.value for aspect in all_aspects())
+        raise BadOption(f"{error}", advice=f"Aspects: {known}.") from None
+
+
+def limits_of(max_file_size: float) -> Limits:
+    """Limits of decoding, with files of so many GB at most."""
+    if not 1e-6 <= max_file_size <= 1e6:  # NaN is neither
+        raise BadOption(f"invalid file size {max_file_size:g} GB: must be in [0.000001, 1000000]")
+    return Limits(file_bytes=round(max_file_size * 1e9))

@@ -1,0 +1,110 @@
+"""What runs say: compared, on a page, of one video, as a file."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from difflib import get_close_matches
+from os import PathLike
+from pathlib import Path
+from typing import TYPE_CHECKING, BinaryIO
+
+from screentest.api.options import folders_of
+from screentest.core.calls import Progress
+from screentest.core.errors import UnknownName
+from screentest.results import Certificates, Comparison, ItemScores, Page, Scores
+from screentest.run import RunReader
+from screentest.run.session import File
+from screentest.scores.evaluators import metric_names
+
+if TYPE_CHECKING:
+    from screentest.run import Coverage
+
+
+def compare(
+    *runs: File | Scores | Certificates, judges: str | Sequence[str] = (), by: str = ""
+) -> Comparison:
+    """Compare judges of runs of certify, or systems of runs of score, on what all of them have.
+
+    One run, or two of a kind. ``judges`` are those to compare, where a run has several;
+    ``by`` is ``GROUP`` or ``GROUP=A,B…``: groups of items of one run of score.
+    """
+    from screentest.certificates.compare import compare_runs
+
+    names = metric_names([judges] if isinstance(judges, str) else judges)
+    return Comparison(compare_runs(folders_of(runs), names, by))
+
+
+def report(
+    *runs: File | Scores | Certificates,
+    out: File = "report.html",
+    tables: File | None = None,
+    formats: Sequence[str] = ("md", "tex", "csv", "parquet"),
+    by: str = "",
+    suites: Sequence[str] = (),
+    title: str = "screentest report",
+    pictures: int = 200,
+    embed: bool = False,
+    progress: Progress | None = None,
+) -> Page:
+    """Write one page of one or several runs, and where ``tables`` is given every table.
+
+    ``by`` is the group that the leaderboard compares; ``suites`` are added up besides those that
+    the runs were made with. ``pictures`` says for how many videos the worst moments are pictured;
+    ``embed`` puts the videos into the page.
+    """
+    from screentest.reports.data import read_report
+    from screentest.reports.formats import write_tables
+    from screentest.reports.html import PageOptions, write_html
+
+    read = read_report(folders_of(runs), by=by, suites=suites)
+    page = Path(out)
+    write_html(read, page, PageOptions(title, pictures, embed), progress=progress)
+    written = write_tables(read, Path(tables), formats) if tables is not None else ()
+    return Page(page, tuple(written))
+
+
+def show(run: File, item: str = "", *, worst: int = 3) -> ItemScores:
+    """What one video of a run got: ``item`` is its id, or how the id begins.
+
+    ``worst`` is how many of the worst moments are wanted.
+    """
+    from screentest.reports.data import read_report
+    from screentest.reports.drilldown import worst_moments
+
+    read = read_report([Path(run)])
+    chosen = _item_named(item, list(read.results.items))
+    values = list(read.results.of_item(chosen).values())
+    moments = tuple(worst_moments(read, values, worst))
+    return ItemScores(read.results, read.results.items[chosen], moments)
+
+
+def _item_named(text: str, known: Sequence[str]) -> str:
+    """The item of that id, or the only one whose id begins so."""
+    if text in known:
+        return text
+    found = [name for name in known if name.startswith(text)]
+    if len(found) == 1:
+        return found[0]
+    near = found or get_close_matches(text, known, n=5, cutoff=0.5) or known
+    more = f" and {len(near) - 5:,} more" if len(near) > 5 else ""
+    what = f"{len(found):,} items begin with {text!r}" if found else f"there is no item {text!r}"
+    if not text:
+        what = "which item?"
+    raise UnknownName(what, advice=f"Items: {', '.join(near[:5])}{more}.")
+
+
+def export(
+    run: File, target: File | BinaryIO, *, kind: str = "csv", partition: str = ""
+) -> Coverage:
+    """Write the records of a run as csv, json or parquet; ``partition`` makes a folder of parts."""
+    from screentest.run.export import export as write
+    from screentest.run.export import export_partitioned
+
+    with RunReader(Path(run)) as reader:
+        if not isinstance(target, str | PathLike):
+            write(reader, kind, target)
+        elif partition:
+            export_partitioned(reader, partition, Path(target))
+        else:
+            write(reader, kind, Path(target))
+        return reader.coverage()
