@@ -206,6 +206,7 @@ def test_not_to_read_is_not_to_guess(bed: Path, named: None, tmp_path: Path) -> 
     facts = dict(made.facts("fluent"))
     assert "beside a video it is not of 100.0%" in facts["Placebo color_elsewhere"]
     assert "more prompts are needed" in dict(made.facts("reader"))["Judge"]
+    assert dict(made.facts("reader"))["Margin"].startswith("not needed: the same video")
     assert "text_alignment/order" in made.matrix().records()[0]
     page = screentest.report(made, out=tmp_path / "page.html").page.read_text()
     assert "text alignment" in page

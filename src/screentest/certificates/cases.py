@@ -17,7 +17,14 @@ from screentest.core.metric import Judge, RatingJudge
 from screentest.core.outcome import Failure, Reason
 from screentest.judges.cases import Case
 from screentest.testbeds.files import video_in
-from screentest.testbeds.testbed import Pair, SourceFilm, Testbed, of_prompts, read_testbed
+from screentest.testbeds.testbed import (
+    Pair,
+    SourceFilm,
+    Testbed,
+    VideoFile,
+    of_prompts,
+    read_testbed,
+)
 
 
 def read_cases(
@@ -46,8 +53,7 @@ def read_cases(
             own = [pair.aspect] if pair.aspect in wanted else []
             for aspect in own if pair.kind.has_answer else present * placebos:
                 if aspect is not None:
-                    make = _case if pair.prompts is None else _prompt_case
-                    case = make(folder.absolute(), names[folder], source, pair, aspect)
+                    case = _case(folder.absolute(), names[folder], source, pair, aspect)
                     case = replace(case, source=units.get(case.source, case.source))
                     if confirmed is not None and pair.kind is PairKind.DEGRADATION:
                         case = replace(case, kept=_key(pair) in confirmed)
@@ -84,59 +90,22 @@ def _names(folders: Sequence[Path]) -> dict[Path, str]:
 
 
 def _case(folder: Path, name: str, source: SourceFilm, pair: Pair, aspect: Aspect) -> Case:
-    script = Script(tuple(Clip(clip.caption) for clip in source.clips))
-    intact = next(video for video in source.intact if video.path == pair.intact)
-    rung = "" if pair.severity is None else f"@{pair.severity:g}x{pair.clips}"
-    places = [attempt(partial(video_in, folder, file)) for file in (intact, pair.changed)]
+    """The intact video and the changed one; of prompts, the true one and the false one."""
+    if pair.prompts is None:
+        captions = tuple(clip.caption for clip in source.clips)
+        intact = next(video for video in source.intact if video.path == pair.intact)
+        sides = [(intact, captions), (pair.changed, captions)]
+    else:
+        sides = [(pair.changed, captions) for captions in (pair.prompts.true, pair.prompts.false)]
+    places = [attempt(partial(video_in, folder, file)) for file, _ in sides]
     # What is not a file of the testbed is never opened: the folder stands in for it.
     first, second = (
-        Item(
-            id=f"{name}/{file.path}",
-            video=place.value or folder,
-            prompt=script.text,
-            script=script,
-            sha256=file.sha256,
-        )
-        for file, place in zip((intact, pair.changed), places, strict=True)
+        _item(name, file, place.value or folder, captions, two_texts=pair.prompts is not None)
+        for (file, captions), place in zip(sides, places, strict=True)
     )
+    rung = "" if pair.severity is None else f"@{pair.severity:g}x{pair.clips}"
     return Case(
         id=f"{name}/{source.id}/{pair.name}{rung}",
-        aspect=aspect,
-        prompt=script.text,
-        first=first,
-        second=second,
-        testbed=name,
-        source=source.id,
-        kind=pair.kind,
-        name=pair.name,
-        duration=float(intact.duration),
-        severity=pair.severity,
-        clips=pair.clips,
-        category=source.groups.get("category", ""),
-        failure=next((place.failure for place in places if place.failure is not None), None),
-        harmed=tuple((one.intact, one.degraded) for one in pair.touched),
-    )
-
-
-# Prompts: the same video twice, under two texts.
-
-
-def _prompt_case(folder: Path, name: str, source: SourceFilm, pair: Pair, aspect: Aspect) -> Case:
-    """The item with the true prompt, then the one with the false prompt."""
-    assert pair.prompts is not None
-    place = attempt(partial(video_in, folder, pair.changed))
-    first, second = (
-        Item(
-            id=f"{name}/{pair.changed.path}#{_digest(captions)}",
-            video=place.value or folder,
-            prompt=" ".join(captions),
-            script=Script(tuple(map(Clip, captions))) if len(captions) > 1 else None,
-            sha256=pair.changed.sha256,
-        )
-        for captions in (pair.prompts.true, pair.prompts.false)
-    )
-    return Case(
-        id=f"{name}/{source.id}/{pair.name}",
         aspect=aspect,
         prompt=first.prompt,
         first=first,
@@ -145,9 +114,26 @@ def _prompt_case(folder: Path, name: str, source: SourceFilm, pair: Pair, aspect
         source=source.id,
         kind=pair.kind,
         name=pair.name,
-        duration=float(pair.changed.duration),
+        duration=float(sides[0][0].duration),
+        severity=pair.severity,
+        clips=pair.clips,
         category=source.groups.get("category", ""),
-        failure=place.failure,
+        failure=next((place.failure for place in places if place.failure is not None), None),
+        harmed=tuple((one.intact, one.degraded) for one in pair.touched),
+    )
+
+
+def _item(
+    name: str, file: VideoFile, video: Path, captions: Sequence[str], *, two_texts: bool
+) -> Item:
+    script = Script(tuple(map(Clip, captions)))
+    return Item(
+        id=f"{name}/{file.path}" + (f"#{_digest(captions)}" if two_texts else ""),
+        video=video,
+        prompt=script.text,
+        # A film always has its script; a prompt has one where it is several captions.
+        script=None if two_texts and len(captions) == 1 else script,
+        sha256=file.sha256,
     )
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from decimal import Decimal
 
@@ -274,8 +274,8 @@ def verdict(certificate: Certificate) -> str:
                 said[other.finding.claim].append(other.label)
             elif other.finding.claim is Claim.CANNOT_TELL and other.accuracy.ok and not whole:
                 more.append(other.finding.more)
-    words = [f"{Claim.SEES.value} {', '.join(seen)}"] if seen else []
-    words += [f"{claim.value} of {', '.join(names)}" for claim, names in said.items() if names]
+    words = [f"{Claim.SEES.value} {listed(seen)}"] if seen else []
+    words += [f"{claim.value} of {listed(names)}" for claim, names in said.items() if names]
     if more:
         which = "all" if len(more) == tried else f"{len(more)} of {tried}"
         what = "aspects" if certificate.people else "operators"
@@ -287,6 +287,15 @@ def verdict(certificate: Certificate) -> str:
     return "; ".join(words) or "could not be tested"
 
 
+def listed(names: Sequence[str]) -> str:
+    """Names one after the other; those with a comma or a semicolon of their own are quoted.
+
+    >>> listed(["half the resolution", "red, not blue"])
+    'half the resolution, “red, not blue”'
+    """
+    return ", ".join(f"“{one}”" if "," in one or ";" in one else one for one in names)
+
+
 def facts(certificate: Certificate) -> Iterator[tuple[str, str]]:
     """What was measured beside the accuracies, each with its name."""
     yield "Judge", verdict(certificate)
@@ -296,8 +305,11 @@ def facts(certificate: Certificate) -> Iterator[tuple[str, str]]:
     if certificate.overall.ok and not certificate.placebos:
         yield "Placebos", "none: whether it takes every edit for harm is not known"
     margins = {one.aspect: one.margin for one in certificate.aspects if one.margin is not None}
-    if margins:
+    if margins and certificate.aspects[0].finding.unit == "film":
         yield "Margin", margin_words(margins)
+    elif margins:
+        # A video has one number under one text: nothing is encoded, so that nothing is noise.
+        yield "Margin", "not needed: the same video is scored twice, and any difference counts"
     mean = certificate.mean_over_aspects
     if mean is not None:
         yield "Mean over aspects", f"{percent(mean)}% (chance {percent(certificate.chance)})"

@@ -39,6 +39,24 @@ from screentest.core.errors import BadOption
 from screentest.core.signature import short_signature
 from screentest.results import Certificates
 
+PeopleOption = Annotated[
+    Path | None,
+    typer.Option(metavar="RELEASE", help="People's votes on pairs, instead of a testbed."),
+]
+FormOption = Annotated[
+    str, typer.Option(metavar="NAME", help="What --people is, where its files do not say.")
+]
+VideosOption = Annotated[
+    Path | None, typer.Option(metavar="DIR", help="The videos that people voted on.")
+]
+ScoresOption = Annotated[
+    Path | None,
+    typer.Option(metavar="FILE", help="Instead of judges: id,value from some other tool."),
+]
+LowerOption = Annotated[
+    str, typer.Option(metavar="NAMES", help="Those of --scores of which less is better.")
+]
+
 
 @shares(MODELS, WORKERS, ENGINE, RETRY)
 def certify(
@@ -50,23 +68,11 @@ def certify(
         list[Path] | None,
         typer.Option("--testbed", metavar="DIR", help="A folder made by build."),
     ] = None,
-    people: Annotated[
-        Path | None,
-        typer.Option(metavar="RELEASE", help="People's votes on pairs, instead of a testbed."),
-    ] = None,
-    form: Annotated[
-        str, typer.Option(metavar="NAME", help="What --people is, where its files do not say.")
-    ] = "",
-    videos: Annotated[
-        Path | None, typer.Option(metavar="DIR", help="The videos that people voted on.")
-    ] = None,
-    scores: Annotated[
-        Path | None,
-        typer.Option(metavar="FILE", help="Instead of judges: id,value from some other tool."),
-    ] = None,
-    lower: Annotated[
-        str, typer.Option(metavar="NAMES", help="Those of --scores of which less is better.")
-    ] = "",
+    people: PeopleOption = None,
+    form: FormOption = "",
+    videos: VideosOption = None,
+    scores: ScoresOption = None,
+    lower: LowerOption = "",
     suite: Annotated[
         str, typer.Option(metavar="NAME", help="Every value of a suite's metrics, as a judge.")
     ] = "",

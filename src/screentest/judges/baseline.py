@@ -24,7 +24,7 @@ from screentest.core.aspects import Aspect
 from screentest.core.metric import JudgeInfo, Outcomes
 from screentest.core.outcome import Outcome, Point, Reason, Score
 from screentest.core.registry import register
-from screentest.stats import lower_tail
+from screentest.stats import lower_tails
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -33,7 +33,6 @@ if TYPE_CHECKING:
 
 MARGIN = 0.1
 """Ratings that differ by less, in doublings of what is noticed, are a tie."""
-TAILS = (0.1, 0.25, 0.5, 1.0)
 """The shares of the film, from its worst moments on, whose means make the rating."""
 WORST = 3.0
 """The exponent by which faults add up: the worst counts most, and none counts for nothing."""
@@ -278,5 +277,4 @@ def tails(points: Sequence[Point]) -> float:
     """The mean of the lower tails of a curve, by duration."""
     values = [point.value for point in points]
     durations = [float(point.span.duration) for point in points]
-    weights = durations if any(durations) else None
-    return sum(lower_tail(values, weights, share=share) for share in TAILS) / len(TAILS)
+    return lower_tails(values, durations if any(durations) else None)

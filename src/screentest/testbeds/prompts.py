@@ -12,14 +12,13 @@ prompts beside a video that neither was written for.
 from __future__ import annotations
 
 import re
-import secrets
 import shutil
 from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 from itertools import pairwise
 from pathlib import Path
 
-from screentest._util.atomic import storage_error, write_whole
+from screentest._util.atomic import write_whole
 from screentest._util.version import VERSION
 from screentest.core.aspects import Aspect, PairKind
 from screentest.core.calls import Progress, Silent
@@ -36,8 +35,7 @@ from screentest.judges.cases import ELSEWHERE
 from screentest.testbeds.builder import BuildResult
 from screentest.testbeds.contract import Rng
 from screentest.testbeds.intact import PROMPT, VIDEOS, folder_name, video_file
-from screentest.testbeds.page import write_page
-from screentest.testbeds.subset import take_file
+from screentest.testbeds.subset import finish_folder, hidden_folder, take_file
 from screentest.testbeds.testbed import (
     CHANGES,
     ORDER,
@@ -51,7 +49,6 @@ from screentest.testbeds.testbed import (
     Testbed,
     VideoFile,
     load_testbed,
-    write_testbed,
 )
 from screentest.video import supervised
 
@@ -98,10 +95,7 @@ def build_prompts(
     """
     out = out.absolute()
     before = _before(out)
-    out.parent.mkdir(parents=True, exist_ok=True)
-    hidden = out.parent / f".screentest-{secrets.token_hex(8)}.part"
-    try:
-        hidden.mkdir()
+    with hidden_folder(out) as hidden:
         sources, lost = _sources(items, hidden, progress or Silent())
         testbed = _testbed(sources, lost, tuple(changes), seed)
         if before is not None:
@@ -110,15 +104,7 @@ def build_prompts(
                     f"{out} holds another testbed of prompts", advice="Give a new folder."
                 )
             return BuildResult(testbed, reused=len(testbed.pairs), made=0)
-        write_testbed(hidden, testbed)
-        write_page(hidden, testbed)
-        if out.exists():
-            out.rmdir()
-        hidden.rename(out)
-    except OSError as error:
-        raise storage_error(out, error) from error
-    finally:
-        shutil.rmtree(hidden, ignore_errors=True)
+        finish_folder(hidden, out, testbed)
     return BuildResult(testbed, reused=0, made=len(testbed.pairs))
 
 

@@ -7,6 +7,7 @@ import os
 import secrets
 import shutil
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path, PurePosixPath
 
@@ -95,21 +96,33 @@ def write_subset(folder: Path, out: Path, testbed: Testbed, *, copy: bool = Fals
     out = out.absolute()
     if out.exists() and (not out.is_dir() or any(out.iterdir())):
         raise BadOption(f"{out} exists and is not empty", advice="Give a new folder.")
-    out.parent.mkdir(parents=True, exist_ok=True)
-    hidden = out.parent / f".screentest-{secrets.token_hex(8)}.part"
-    try:
-        hidden.mkdir()
+    with hidden_folder(out) as hidden:
         for path in _needed(testbed):
             take_file(_existing(folder, path), hidden / path, copy=copy)
-        write_testbed(hidden, testbed)
-        write_page(hidden, testbed)
-        if out.exists():
-            out.rmdir()
-        hidden.rename(out)
+        finish_folder(hidden, out, testbed)
+
+
+@contextmanager
+def hidden_folder(out: Path) -> Iterator[Path]:
+    """A folder beside ``out`` to fill; it is removed afterwards unless it was finished."""
+    hidden = out.parent / f".screentest-{secrets.token_hex(8)}.part"
+    try:
+        out.parent.mkdir(parents=True, exist_ok=True)
+        hidden.mkdir()
+        yield hidden
     except OSError as error:
         raise storage_error(out, error) from error
     finally:
         shutil.rmtree(hidden, ignore_errors=True)
+
+
+def finish_folder(hidden: Path, out: Path, testbed: Testbed) -> None:
+    """Write the list and the page of a filled folder, and give it its name: whole or not at all."""
+    write_testbed(hidden, testbed)
+    write_page(hidden, testbed)
+    if out.exists():
+        out.rmdir()
+    hidden.rename(out)
 
 
 def _existing(folder: Path, path: str) -> Path:
