@@ -33,8 +33,9 @@ from screentest.run import InlineEngine, RunStore
 from screentest.stats.agreement import Vote, percent_agreement, review_workers
 from screentest.stats.claims import Claim, Points, claims, films_needed
 from screentest.stats.intervals import by_source, share_interval, source_interval
-from screentest.stats.paired import holm, sign_flip_p
+from screentest.stats.paired import holm
 from screentest.stats.rank import Correlation, clustered, compare_systems, kendall, spearman
+from screentest.stats.signflip import sign_flip_p
 from screentest.stats.trend import source_trend
 
 RUNS = 2000

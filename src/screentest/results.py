@@ -18,12 +18,13 @@ from screentest.core.item import Item, Time, timecode
 from screentest.core.outcome import Outcome, Point
 from screentest.core.table import Cell, Column, Table
 from screentest.core.verdict import Verdict
-from screentest.scores.results import Results, Total, Value
+from screentest.scores.results import Pool, Results, Total, Value
 from screentest.scores.tables import missing_table, result_tables, values_table, why
 
 if TYPE_CHECKING:  # a job loads what it needs, not what the results of others are made of
     from screentest.certificates.certificate import Certificate
     from screentest.certificates.compare import Compared, RankedRow
+    from screentest.scores.answer import Answer
     from screentest.stats import Finding, RankAgreement
     from screentest.testbeds.testbed import Pair, Skip, Testbed
 
@@ -86,6 +87,16 @@ class Scores(_Tabular):
         ``full`` writes whole signatures instead of their short form.
         """
         return result_tables(self.results, by, full=full)
+
+    def answer(self, by: str = "", *, pool: Pool = "worst") -> Answer | None:
+        """Which model is best, in what, and what is not known; None where there is one only.
+
+        ``by`` is ``GROUP`` or ``GROUP=A,B…``; ``pool`` takes each video by its worst tenth, or by
+        its mean.
+        """
+        from screentest.scores.comparison import answer
+
+        return answer(self.results, by, pool=pool)
 
     @property
     def not_scored(self) -> Table:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
 from screentest.core import Item, Outcome, OutputInfo, Score
@@ -16,7 +18,7 @@ def value(item: str, number: float, name: str = "noise") -> Value:
 
 
 def item(name: str, prompt: str = "", **groups: str) -> Item:
-    return Item(id=name, video=f"{name}.mp4", prompt=prompt, groups=groups)
+    return Item(id=name, video=Path(f"{name}.mp4"), prompt=prompt, groups=groups)
 
 
 def test_several_videos_of_one_prompt_are_one_mean_and_more_is_better() -> None:

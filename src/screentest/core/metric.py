@@ -49,6 +49,11 @@ class OutputInfo:
     unit: str = ""
     bounded: bool = True
     """Whether a value outside the range is a fault of the metric; else the range is the usual."""
+    descriptive: bool = False
+    """Whether neither direction is better as such: motion, colourfulness. Such a value is shown,
+    and no model is ahead in it; ``higher_is_better`` is then what a judge made of it prefers."""
+    group: str = ""
+    """What it is about, where a run says so: see ``MetricInfo.group``."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,11 +89,18 @@ class MetricInfo:
     """What it asks chat models, where that can be said beforehand."""
     optional_text: bool = False
     """Whether it reads the prompt or script where there is one, though it can do without."""
+    about: str = ""
+    """Whether single pictures (``picture``) or what happens between them (``time``)."""
 
     @property
     def reads_text(self) -> bool:
         """Whether its values may depend on what the video was asked to show."""
         return self.optional_text or not TEXTS.isdisjoint(self.needs)
+
+    @property
+    def group(self) -> str:
+        """``picture``, ``time``, ``prompt`` (whatever reads the prompt or script) or ``other``."""
+        return "prompt" if self.reads_text else self.about or "other"
 
 
 class Resources(Protocol):

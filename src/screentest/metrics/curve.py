@@ -91,7 +91,7 @@ class ShotMetric:
     ) -> None:
         """``meter`` makes one for each video, since it may remember the frame before."""
         infos = {name: one.info for name, one in outputs.items()}
-        self.info = MetricInfo(infos, Level.FRAME, shots=True)
+        self.info = MetricInfo(infos, Level.FRAME, shots=True, about="time")
         self._wants, self._meter = wants, meter
         self._sum_up = by_shot(outputs, nothing)
 
@@ -106,7 +106,7 @@ class FilmMetric:
     def __init__(
         self, name: str, output: OutputInfo, wants: FrameRequest, meter: Meter, score: FilmScore
     ) -> None:
-        self.info = MetricInfo({name: output}, Level.CLIP, shots=True)
+        self.info = MetricInfo({name: output}, Level.CLIP, shots=True, about="time")
         self._wants, self._meter = wants, meter
         self._sum_up: SumUp = lambda seen, shots: {name: Outcome.of(score(seen, shots))}
 

@@ -82,6 +82,7 @@ PER_SHOT, PER_VIDEO = 8, 16
 """Pictures that a function of a shot, or of a whole video, is handed where it says nothing."""
 LONG_SIDE = 512
 _LEVELS = {"image": Level.FRAME, "before": Level.FRAME, "shot": Level.CLIP}
+_ABOUT = {"image": "picture", "before": "time", "shot": "time"}
 
 
 def metric(
@@ -93,6 +94,7 @@ def metric(
     low: float = 0.0,
     high: float = 1.0,
     higher_is_better: bool = True,
+    descriptive: bool = False,
     outputs: Mapping[str, OutputInfo | ShotOutput] | None = None,
     rate: float | None = SAMPLED,
     long_side: int | None = None,
@@ -110,6 +112,7 @@ def metric(
     ``rate`` None passes every frame. ``rate``, ``long_side`` and ``frames`` are options of
     the metric too (``vividness:rate=1``), where the form has a use for them. ``request`` has the
     layout, filter and size that are not options. ``version`` rises whenever the numbers change.
+    A ``descriptive`` number, such as the amount of motion, is shown and never called better.
     """
 
     def keep(function: F) -> F:
@@ -120,7 +123,7 @@ def metric(
             register("metric", called, version=version, summary=said, **more)(function)
             return function
         form, besides = form_of("metric", function, FORMS, BESIDES, ANNOTATIONS)
-        single = OutputInfo(said, low, high, higher_is_better, unit)
+        single = OutputInfo(said, low, high, higher_is_better, unit, descriptive=descriptive)
         given = outputs or {called: single}
         whole = {
             key: one if isinstance(one, ShotOutput) else ShotOutput(one, mean_of(place))
@@ -132,6 +135,7 @@ def metric(
             tuple(roles),
             (*needs, *(("text",) if "prompt" in besides else ())),
             shots=shots or form[0] in _LEVELS,
+            about=_ABOUT.get(form[0], ""),
         )
         # Outputs that are all worked out of the rows of a shot say themselves which columns.
         columns = not all(isinstance(one, ShotOutput) for one in given.values())

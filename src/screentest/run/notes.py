@@ -61,9 +61,15 @@ class EvaluatorNote:
             "level": info.level.value,
             "roles": list(info.roles),
             "needs": list(info.needs),
+            "group": info.group,
             "options": dict(options or {}),
         }
         return cls(name, "metric", signature, about)
+
+    @property
+    def group(self) -> str:
+        """What a metric is about: picture, time, prompt or other."""
+        return str(self.about.get("group") or "other")
 
     @property
     def outputs(self) -> dict[str, OutputInfo]:
@@ -83,6 +89,7 @@ def _limits(info: OutputInfo) -> dict[str, Json]:
         "high": info.high if math.isfinite(info.high) else None,
         "higher_is_better": info.higher_is_better,
         "unit": info.unit,
+        "descriptive": info.descriptive,
     }
 
 

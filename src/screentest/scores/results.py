@@ -4,14 +4,31 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any
+from pathlib import Path
+from typing import Any, Literal, TypeAlias
 
-from screentest.core import Item, Outcome, OutputInfo, Reason, Score, Summary, UserError, registry
+from screentest.core import (
+    BadOption,
+    Item,
+    Outcome,
+    OutputInfo,
+    Reason,
+    Score,
+    Summary,
+    UserError,
+    registry,
+)
 from screentest.core.signature import parse, split_value_name, value_name, write_options
 from screentest.run import RunReader
 from screentest.stats import summarise
+
+Pool: TypeAlias = Literal["worst", "mean"]
+"""How the shots of a video become its number: by the worst tenth of its time, or by their mean."""
+POOLS: tuple[Pool, ...] = ("worst", "mean")
+FOLDER = "folder"
+"""The group that every item is in without a manifest: the folder of its video."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,6 +46,14 @@ class Value:
     def name(self) -> str:
         """``metric.output:option=value``, or the spec where the output is named like the metric."""
         return value_name(self.metric, self.output)
+
+    def pooled(self, pool: Pool) -> Value:
+        """This value by the mean over the video, where it has one; the score is by the worst."""
+        score = self.outcome.value
+        mean = score.details.get("mean") if score is not None and score.curve else None
+        if pool == "worst" or score is None or not isinstance(mean, int | float):
+            return self
+        return replace(self, outcome=Outcome.of(replace(score, value=float(mean))))
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,16 +116,49 @@ class Results:
     def group(self, item: str, by: str) -> str:
         """The group an item is in; empty where it is in none of that kind."""
         known = self.items.get(item)
-        return known.groups.get(by, "") if known else ""
+        if known is None:
+            return ""
+        return known.groups.get(by, "") or (known.video.parent.name if by == FOLDER else "")
+
+    @cached_property
+    def models_by(self) -> str:
+        """By what there is something to compare: ``model``, or the folders that were given.
+
+        Folders count where their videos have neither groups nor prompts of their own, and names
+        that come in both. Empty where there is one side only.
+        """
+        if len({item.groups.get("model", "") for item in self.items.values()} - {""}) > 1:
+            return "model"
+        return FOLDER if self._paired_by_name else ""
+
+    @cached_property
+    def _paired_by_name(self) -> frozenset[str]:
+        """The names that videos in several folders share, where nothing else pairs them."""
+        if any(item.groups for item in self.items.values()):
+            return frozenset()
+        folders: dict[Path, set[str]] = {}
+        for item in self.items.values():
+            folders.setdefault(item.video.parent, set()).add(item.video.name)
+        # A folder for each video is no folder for each model.
+        if len(folders) < 2 or max(map(len, folders.values())) < 2:
+            return frozenset()
+        names = Counter(name for held in folders.values() for name in held)
+        return frozenset(name for name, count in names.items() if count > 1)
 
     def case(self, item: str) -> str:
         """What was asked for: items of several systems with the same case are compared.
 
         A benchmark's cases are named by the group ``case``, since what a model was given is not
-        always text; otherwise it is the prompt, and an item without one stands for itself.
+        always text; otherwise it is the prompt. Without one, files of one name in several folders
+        belong together, and any other item stands for itself.
         """
         known = self.items.get(item)
-        return (known.groups.get("case") or known.text or item) if known else item
+        if known is None:
+            return item
+        asked = known.groups.get("case") or known.text
+        if asked:
+            return asked
+        return known.video.name if known.video.name in self._paired_by_name else item
 
     def by_case(self, name: str) -> dict[str, float]:
         """One value for each case, turned so that more is better.
@@ -136,6 +194,19 @@ class Results:
             )
             for name in sorted(values.keys() | pending.keys())
         }
+
+    def pooled(self, pool: Pool) -> Results:
+        """The same with every video by its mean, or by its worst tenth, as it was measured.
+
+        What is descriptive has no worst part: it is always by the mean.
+        """
+        if pool not in POOLS:
+            raise BadOption(f"invalid pool {pool!r}: must be worst or mean")
+        means = {name for name, info in self.outputs.items() if info.descriptive}
+        values = tuple(
+            value.pooled("mean" if value.name in means else pool) for value in self.values
+        )
+        return replace(self, values=values)
 
     def totals(self) -> list[Total]:
         waiting = Counter(name for _, name in self.pending)
@@ -180,7 +251,7 @@ def read_results(run: RunReader) -> Results:
         if note.kind == "metric":
             declared[note.name] = tuple(note.outputs)
             for name, info in note.outputs.items():
-                outputs[value_name(note.name, name)] = info
+                outputs[value_name(note.name, name)] = replace(info, group=note.group)
     records = {record.key: record for record in run.records()}
     values: list[Value] = []
     pending: list[tuple[str, str]] = []

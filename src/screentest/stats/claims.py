@@ -31,8 +31,9 @@ from functools import cache
 import numpy as np
 
 from screentest.stats.arrays import proportion
-from screentest.stats.paired import holm, sign_flip_p
+from screentest.stats.paired import holm
 from screentest.stats.power import LEVEL, POWER
+from screentest.stats.signflip import sign_flip_p
 
 CHANCE = 0.5
 WORTH_FINDING = 0.75

@@ -118,8 +118,10 @@ CUT_OFF = 4
 @metric(
     summary="contrast, tonal range and exposure",
     outputs={
-        "contrast": OutputInfo("deviation of brightness, 1 is half black half white"),
-        "tonal_range": OutputInfo("from the darkest to the lightest hundredth"),
+        "contrast": OutputInfo(
+            "deviation of brightness, 1 is half black half white", descriptive=True
+        ),
+        "tonal_range": OutputInfo("from the darkest to the lightest hundredth", descriptive=True),
         "exposure": OutputInfo("share of the picture neither black nor white"),
     },
     request=COLOUR,
@@ -151,7 +153,10 @@ def contrast(image: Image) -> tuple[float, float, float]:
     summary="how colourful each shot is",
     outputs={
         "colourfulness": OutputInfo(
-            "0 grey, 15 slightly, 45 averagely, 82 highly colourful", high=150.0, bounded=False
+            "0 grey, 15 slightly, 45 averagely, 82 highly colourful",
+            high=150.0,
+            bounded=False,
+            descriptive=True,
         )
     },
     request=COLOUR,

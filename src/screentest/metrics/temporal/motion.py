@@ -26,12 +26,15 @@ SMALLEST = 16
 @metric(
     summary="how fast things move, by optical flow",
     outputs={
-        "motion": OutputInfo("mean speed", high=10.0, unit="diagonals/s", bounded=False),
+        "motion": OutputInfo(
+            "mean speed", high=10.0, unit="diagonals/s", bounded=False, descriptive=True
+        ),
         "fastest": OutputInfo(
             "speed of the fastest twentieth of the picture",
             high=10.0,
             unit="diagonals/s",
             bounded=False,
+            descriptive=True,
         ),
     },
     request=GREY,

@@ -119,6 +119,7 @@ STEADINESS = {
     "returning": ShotOutput(_share("share of frames thrown back in time"), returning),
     "uneven": ShotOutput(_share("how far each step differs from the one before"), uneven),
     "lively": ShotOutput(
-        OutputInfo("mean motion from frame to frame", high=255.0, unit="levels"), lively
+        OutputInfo("mean motion from frame to frame", high=255.0, unit="levels", descriptive=True),
+        lively,
     ),
 }

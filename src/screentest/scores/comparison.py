@@ -1,0 +1,351 @@
+"""The comparison of models behind an ``Answer``: paired by prompt, corrected over everything."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import combinations
+
+import numpy as np
+
+from screentest.core.errors import BadOption
+from screentest.core.metric import OutputInfo
+from screentest.core.outcome import attempt
+from screentest.scores.answer import (
+    GROUPS,
+    Answer,
+    AnswerRow,
+    ModelPair,
+    ModelValue,
+    State,
+    headline,
+    seen,
+    surety,
+)
+from screentest.scores.results import Pool, Results
+from screentest.stats.intervals import alike, source_interval
+from screentest.stats.paired import holm
+from screentest.stats.signflip import (
+    LEVEL,
+    fewest_sources,
+    sign_flip_interval,
+    sign_flip_p,
+    sources_needed,
+)
+
+WITHIN_REACH = 10
+"""A difference that takes more than so many times the prompts there are counts as a tie."""
+
+
+def answer(results: Results, by: str = "", *, pool: Pool = "worst") -> Answer | None:
+    """The answer for the groups of a run; None where there are not two.
+
+    ``by`` is ``GROUP`` or ``GROUP=A,B…``; without it ``model``, or the folders that were given.
+    """
+    group, _, chosen = by.partition("=")
+    group = group or results.models_by
+    known = sorted({results.group(item, group) for item in results.items} - {""}) if group else []
+    wanted = [name.strip() for name in chosen.split(",") if name.strip()]
+    for name in wanted:
+        if name not in known:
+            raise BadOption(f"no item has {group} {name!r}", advice=f"{group}: {', '.join(known)}.")
+    models = tuple(dict.fromkeys(wanted or known))
+    return _Work(results.pooled(pool), group, models, pool).answer() if len(models) > 1 else None
+
+
+@dataclass(frozen=True, slots=True)
+class _Tested:
+    """Two models in one metric before the correction."""
+
+    row: int
+    better: str
+    worse: str
+    gaps: np.ndarray
+    """By prompt, so that more is better for the first."""
+    p: float
+
+    @property
+    def effect(self) -> float | None:
+        """The mean in deviations, less what few prompts exaggerate (Hedges); None: not known."""
+        if self.gaps.size < 3:
+            return None
+        if alike(self.gaps):
+            return math.inf if self.gaps[0] else 0.0
+        unbiased = 1 - 3 / (4 * self.gaps.size - 5)
+        return unbiased * abs(float(self.gaps.mean())) / float(self.gaps.std(ddof=1))
+
+
+class _Work:
+    """The values of some models, on their way to an answer."""
+
+    def __init__(self, results: Results, by: str, models: tuple[str, ...], pool: Pool) -> None:
+        self.results, self.by, self.models, self.pool = results, by, models, pool
+        sides = {item: results.group(item, by) for item in results.items}
+        self.side = {item: side for item, side in sides.items() if side in models}
+        cases = {
+            name: {results.case(item) for item, side in self.side.items() if side == name}
+            for name in models
+        }
+        self.shared = set.intersection(*cases.values())
+        self.any = set().union(*cases.values())
+
+    def answer(self) -> Answer:
+        bare = [row for name in self.results.names if (row := self.row(name)) is not None]
+        tested = [one for place, row in enumerate(bare) for one in _tests(place, row)]
+        # Prompts on which nothing differs have no sign to flip: that is no test, whoever is better.
+        tests = [one for one in tested if one.gaps.any()]
+        adjusted = holm([one.p for one in tests])
+        levels = _levels(adjusted)
+        shrunk = _shrinkage(tests)
+        strict = LEVEL / max(1, len(tests))
+        pairs: dict[int, list[ModelPair]] = {}
+        reach: dict[int, list[int]] = {}
+        for one, p, level in zip(tests, adjusted, levels, strict=True):
+            plain, likely = (_needed(one, strict, share) for share in (1.0, shrunk))
+            pairs.setdefault(one.row, []).append(_pair(one, p, level, likely))
+            reach.setdefault(one.row, []).extend([plain] if plain else [])
+        for one in tested:
+            if not one.gaps.any():
+                pairs.setdefault(one.row, []).append(_pair(one, 1.0, strict, None))
+        rows = [
+            _concluded(row, pairs.get(place, []), reach.get(place, []), fewest_sources(strict))
+            for place, row in enumerate(bare)
+        ]
+        order = list(GROUPS)
+        rows.sort(key=lambda row: (order.index(row.group), row.info.descriptive, surety(row)))
+        needed = [row.needed for row in rows if row.needed]
+        settled = any(row.state == "holds" for row in rows)
+        found = Answer(
+            headline="",
+            seen="",
+            unmeasured=tuple(self.unmeasured()),
+            remarks=tuple(self.remarks()),
+            by=self.by,
+            models=self.models,
+            winner=_winner(rows, self.models),
+            prompts=len(self.shared),
+            left_out=len(self.any - self.shared),
+            videos=len(self.side),
+            pool=self.pool,
+            comparisons=len(tests),
+            fewest=fewest_sources(strict),
+            needed=min(needed) if needed and not settled else None,
+            rows=tuple(rows),
+        )
+        return replace(found, headline=headline(found), seen=seen(found))
+
+    def row(self, name: str) -> AnswerRow | None:
+        """The values of one metric, not compared yet; None where fewer than two models have any."""
+        info = self.results.outputs[name]
+        found: dict[str, dict[str, list[float]]] = {model: {} for model in self.models}
+        counts = {model: [0, 0] for model in self.models}
+        pooled = False
+        for value in self.results.of(name):
+            model = self.side.get(value.item)
+            if model is None:
+                continue
+            counts[model][1] += 1
+            score = value.outcome.value
+            if score is not None:
+                counts[model][0] += 1
+                pooled = pooled or bool(score.curve and "mean" in score.details)
+                found[model].setdefault(self.results.case(value.item), []).append(score.value)
+        for item, waiting in self.results.pending:
+            if waiting == name and item in self.side:
+                counts[self.side[item]][1] += 1
+        prompts = {
+            model: {case: math.fsum(values) / len(values) for case, values in cases.items()}
+            for model, cases in found.items()
+        }
+        had = [set(cases) for cases in prompts.values() if cases]
+        if len(had) < 2:
+            return None
+        shared = set.intersection(*had)
+        cells = tuple(
+            _value(model, cases, shared, info, *counts[model]) for model, cases in prompts.items()
+        )
+        worst = "worst tenth" if self.pool == "worst" and not info.descriptive else "mean"
+        leader, ahead = _leader(cells, shared, info)
+        return AnswerRow(
+            name=name,
+            title=self.results.short_names().get(name, name),
+            group=info.group if info.group in GROUPS else "other",
+            info=info,
+            pooled=worst if pooled else "",
+            values=cells,
+            pairs=(),
+            leader=leader,
+            ahead=ahead,
+            prompts=len(shared),
+            state="tied",
+        )
+
+    def unmeasured(self) -> Iterator[str]:
+        infos = self.results.outputs
+        read = any(
+            infos[value.name].group == "prompt" and value.outcome.ok
+            for value in self.results.values
+        )
+        if not read:
+            yield (
+                "Whether the videos show what their prompts ask for: nothing here reads the prompt."
+                if any(self.results.items[item].text for item in self.side)
+                else "Anything about prompts: the videos have none."
+            )
+
+    def remarks(self) -> Iterator[str]:
+        lost = len(self.any - self.shared)
+        if lost:
+            yield f"{lost:,} of {len(self.any):,} prompts are left out: not every model has them."
+        none = sum(1 for item in self.results.items if not self.results.group(item, self.by))
+        if none:
+            yield f"{none:,} videos are left out: they have no {self.by}."
+
+
+def _value(
+    model: str,
+    cases: Mapping[str, float],
+    shared: set[str],
+    info: OutputInfo,
+    scored: int,
+    total: int,
+) -> ModelValue:
+    counted = [value for case, value in sorted(cases.items()) if not shared or case in shared]
+    if not counted:
+        return ModelValue(model, None, None, {}, scored, total)
+    mean = math.fsum(counted) / len(counted)
+    interval = attempt(lambda: source_interval(counted)).value
+    if interval is not None:
+        interval = interval.within(info.low, info.high).holding(mean)
+    return ModelValue(model, mean, interval, dict(cases), scored, total)
+
+
+def _sign(info: OutputInfo) -> float:
+    return 1.0 if info.higher_is_better else -1.0
+
+
+def _leader(cells: Sequence[ModelValue], shared: set[str], info: OutputInfo) -> tuple[str, int]:
+    """The model with the best mean, where it is alone, and on how many prompts it alone is best."""
+    had = [cell for cell in cells if cell.mean is not None]
+    if info.descriptive or not shared:
+        return "", 0
+    sign = _sign(info)
+    top = max(sign * (cell.mean or 0.0) for cell in had)
+    first = [cell for cell in had if sign * (cell.mean or 0.0) == top]
+    if len(first) > 1:
+        return "", 0
+    others = [cell for cell in had if cell is not first[0]]
+    ahead = sum(
+        all(sign * first[0].prompts[case] > sign * other.prompts[case] for other in others)
+        for case in shared
+    )
+    return first[0].model, ahead
+
+
+def _tests(place: int, row: AnswerRow) -> Iterator[_Tested]:
+    """Every two models of a row on the prompts that both have, the better one first."""
+    if row.info.descriptive:
+        return
+    for one, two in combinations(row.values, 2):
+        both = sorted(one.prompts.keys() & two.prompts.keys())
+        if not both:
+            continue
+        sign = _sign(row.info)
+        gaps = sign * np.array([one.prompts[case] - two.prompts[case] for case in both])
+        gaps[np.abs(gaps) <= 1e-12 * max(1.0, float(np.abs(gaps).max()))] = 0.0
+        if gaps.sum() < 0:
+            one, two, gaps = two, one, -gaps
+        yield _Tested(place, one.model, two.model, gaps, sign_flip_p(np.sort(gaps)))
+
+
+def _levels(adjusted: Sequence[float]) -> list[float]:
+    """The level at which Holm's correction tests each: those that hold one after the other, all
+    others at the level at which the first of them failed."""
+    count = len(adjusted)
+    order = sorted(range(count), key=lambda place: adjusted[place])
+    held = sum(p <= LEVEL for p in adjusted)
+    levels = [0.0] * count
+    for rank, place in enumerate(order):
+        levels[place] = LEVEL / (count - min(rank, held))
+    return levels
+
+
+def _pair(one: _Tested, adjusted: float, level: float, needed: int | None) -> ModelPair:
+    gaps = one.gaps
+    interval = sign_flip_interval(np.sort(gaps), level=level) if gaps.any() else None
+    return ModelPair(
+        *(one.better, one.worse, float(gaps.mean()), interval, one.p, adjusted),
+        ahead=int(np.count_nonzero(gaps > 0)),
+        behind=int(np.count_nonzero(gaps < 0)),
+        prompts=gaps.size,
+        needed=None if adjusted <= LEVEL else needed,
+    )
+
+
+def _shrinkage(tests: Iterable[_Tested]) -> float:
+    """Which share of the effects seen is more than chance, going by all of them together.
+
+    The surest of many differences owes part of its size to luck: a forecast from it alone
+    promises too much. Were there nothing, the squares of their standard scores would be 1 on
+    average; what they exceed it by is what is there (empirical Bayes).
+    """
+    from scipy.stats import norm, t
+
+    scores = []
+    for one in tests:
+        count = one.gaps.size
+        if count < 3:
+            continue
+        if alike(one.gaps):
+            scores.append(3.0)
+            continue
+        ratio = abs(float(one.gaps.mean())) / float(one.gaps.std(ddof=1)) * math.sqrt(count)
+        scores.append(float(norm.isf(max(t.sf(ratio, count - 1), 1e-300))))
+    if not scores:
+        return 0.0
+    excess = max(0.0, float(np.mean(np.square(scores))) - 1)
+    return excess / (1 + excess)
+
+
+def _needed(one: _Tested, level: float, share: float) -> int | None:
+    """Prompts that would show it, where so much of the effect is real."""
+    effect = one.effect
+    if effect is None or effect * share < 1e-3:
+        return None
+    found = sources_needed(round(min(effect, 20.0) * share, 3), level=level)
+    return None if found is None else max(found, one.gaps.size + 1)
+
+
+def _concluded(
+    row: AnswerRow, pairs: Sequence[ModelPair], reach: Sequence[int], fewest: int
+) -> AnswerRow:
+    """The row with its comparisons, and what they come to.
+
+    ``reach`` are the prompts that its differences take if they are what they seem: what counts
+    where prompts are too few (below ``fewest``) to say what is chance among them.
+    """
+    if row.info.descriptive:
+        return replace(row, state="describes")
+    listed = tuple(sorted(pairs, key=lambda pair: (pair.adjusted_p, pair.p_value, -pair.ahead)))
+    state: State
+    if any(pair.holds for pair in listed):
+        state = "holds"
+    else:
+        many = reach if row.prompts < fewest else [one.needed for one in listed if one.needed]
+        unknown = row.prompts < 3 and any(pair.difference for pair in listed)
+        near = bool(many) and min(many) <= WITHIN_REACH * row.prompts
+        state = "open" if unknown or near else "tied"
+    better = {pair.better for pair in listed if pair.holds}
+    worse = {pair.worse for pair in listed if pair.holds}
+    values = tuple(replace(one, best=one.model in better - worse) for one in row.values)
+    wanted = [pair.needed for pair in listed if pair.needed] if state == "open" else []
+    needed = min(wanted) if wanted else None
+    return replace(row, values=values, pairs=listed, state=state, needed=needed)
+
+
+def _winner(rows: Sequence[AnswerRow], models: Sequence[str]) -> str:
+    held = [pair for row in rows for pair in row.pairs if pair.holds]
+    beaten = {name: {pair.worse for pair in held if pair.better == name} for name in models}
+    losers = {pair.worse for pair in held}
+    return next((n for n in models if n not in losers and len(beaten[n]) == len(models) - 1), "")

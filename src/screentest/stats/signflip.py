@@ -1,0 +1,160 @@
+"""The sign-flip test of paired differences over sources, its interval and its power.
+
+Were two systems alike, each source could as well have favoured the other one. The test looks at
+every pattern of signs; it takes nothing for granted but that. The interval holds the differences
+that the same test does not reject, so that the two never disagree.
+"""
+
+from __future__ import annotations
+
+import math
+from functools import cache
+
+import numpy as np
+
+from screentest.stats.arrays import Floats, proportion
+from screentest.stats.intervals import Interval
+
+LEVEL = 0.05
+POWER = 0.8
+_FINEST = 24
+"""Points are halves; over both orders quarters; over three repeats twelfths."""
+_LONGEST = 200_000
+_ALL_PATTERNS = 12
+_STEPS = 50
+"""Into so many steps a mean difference is divided where patterns are too many to try."""
+_MOST = 1_000_000
+
+
+def sign_flip_p(sums: Floats) -> float:
+    """The two-sided p-value that each of ``sums`` is as likely to be negative as positive.
+
+    The share of all patterns of signs whose total is at least as far from 0. Exact where the sums
+    are whole multiples of a fraction, as points are, and for up to twelve sources. For more, each
+    sum is rounded to a fiftieth of their mean size: a statistic that is as good, and whose patterns
+    can all be counted, so that p may be as small as many comparisons need it to be.
+
+    >>> import numpy as np
+    >>> sign_flip_p(np.array([1.0, 1.0, 0.5, 2.0, 1.0]))
+    0.0625
+    """
+    moving = sums[sums != 0]
+    if moving.size == 0:
+        return 1.0
+    size = np.abs(moving)
+    # Rounding must not make a pattern look less extreme than the one it mirrors.
+    seen = abs(float(moving.sum())) - 1e-9 * float(size.sum())
+    for scale in range(1, _FINEST + 1):
+        steps = size * scale
+        if steps.sum() <= _LONGEST and np.abs(steps - np.rint(steps)).max() < 1e-9:
+            return _counted(np.rint(steps).astype(np.intp), seen * scale)
+    if moving.size <= _ALL_PATTERNS:
+        return float(np.mean(np.abs(_patterns(moving.size) @ size) >= seen))
+    # Signs are as random on any sizes that do not look at them: rounding keeps the test exact.
+    steps = np.rint(size * (_STEPS / float(size.mean())))
+    return _counted(steps.astype(np.intp), abs(float(np.sign(moving) @ steps)))
+
+
+@cache
+def _patterns(count: int) -> np.ndarray:
+    bits = np.arange(2**count)[:, None] >> np.arange(count)
+    return (1 - 2 * (bits & 1)).astype(np.float64)
+
+
+def _counted(steps: np.ndarray, seen: float) -> float:
+    """All patterns at once: the distribution of the total, one source after the other."""
+    total = int(steps.sum())
+    chance = np.zeros(total + 1)
+    chance[0] = 1.0
+    reach = 0
+    for step in steps:
+        # chance[p] is that the sources so far sum to p where they stay positive, 0 otherwise.
+        reach += step
+        chance[step : reach + 1] = (chance[step : reach + 1] + chance[: reach + 1 - step]) / 2
+        chance[:step] /= 2
+    distance = np.abs(2 * np.arange(total + 1) - total)
+    return min(1.0, float(chance[distance >= seen].sum()))
+
+
+def sign_flip_interval(
+    sums: Floats, sizes: Floats | None = None, *, level: float = LEVEL
+) -> Interval | None:
+    """The mean differences that the test does not reject at ``level``.
+
+    ``sums`` are those of the differences of each source, ``sizes`` how many there are in each. It
+    excludes 0 exactly where ``sign_flip_p(sums) <= level``. None where the test rejects nothing,
+    however far: with five sources at 5%, for example.
+
+    >>> import numpy as np
+    >>> print(sign_flip_interval(np.array([0.1, 0.2, 0.3, 0.4, 0.5, 0.6])))
+    [0.100, 0.600]
+    """
+    proportion(level, "level")
+    count = np.ones(sums.size) if sizes is None else sizes
+    if not sums.size or 2.0 ** (1 - sums.size) > level:
+        return None
+    mean, spread = float(sums.sum() / count.sum()), float(np.ptp(sums / count))
+    low, high = (_end(sums, count, mean, side * spread, level) for side in (-1, 1))
+    return Interval(low, high)
+
+
+def _end(sums: Floats, sizes: Floats, mean: float, far: float, level: float) -> float:
+    """Where the test begins to reject, between the mean and ``far`` beside it."""
+
+    def rejected(value: float) -> bool:
+        return sign_flip_p(sums - value * sizes) <= level
+
+    # Further out than every source all signs agree, so that the test rejects.
+    inside, outside = mean, mean + 1.001 * far
+    if inside < 0 < outside or outside < 0 < inside:  # the end must be on the test's side of 0
+        inside, outside = (inside, 0.0) if rejected(0.0) else (0.0, outside)
+    while abs(outside - inside) > 1e-4 * abs(far):
+        middle = (inside + outside) / 2
+        inside, outside = (inside, middle) if rejected(middle) else (middle, outside)
+    return inside
+
+
+def fewest_sources(level: float) -> int:
+    """The fewest sources on which the test can reject at ``level`` at all: if every one agrees.
+
+    >>> fewest_sources(0.05), fewest_sources(0.05 / 45)
+    (6, 11)
+    """
+    return math.ceil(1 - math.log2(proportion(level, "level")) - 1e-9)
+
+
+@cache
+def sources_needed(effect: float, *, level: float = LEVEL, power: float = POWER) -> int | None:
+    """How many sources the test takes to find a mean of so many deviations, with ``power``.
+
+    By the power of Student's test, which the sign-flip test nearly has. Where sources are so few
+    that all of them must agree, it is the probability that they do, and a little above that the
+    whole patterns cost about one source. None beyond a million.
+
+    >>> sources_needed(0.5), sources_needed(0.5, level=0.05 / 45), sources_needed(2.0)
+    (34, 73, 6)
+    """
+    size = abs(effect)
+    proportion(power, "power")
+    few, many = fewest_sources(level), fewest_sources(level)
+    while _found(size, many, level) < power:
+        few, many = many, 2 * many
+        if many > _MOST:
+            return None
+    while few < many:
+        middle = (few + many) // 2
+        few, many = (few, middle) if _found(size, middle, level) >= power else (middle + 1, many)
+    return few
+
+
+def _found(effect: float, count: int, level: float) -> float:
+    """The chance that the test finds an effect of normal differences."""
+    from scipy.stats import nct, norm, t
+
+    few = count < 2 * fewest_sources(level)
+    used = count - 1 if few else count
+    away = effect * math.sqrt(used)
+    plain = float(nct.sf(t.isf(level / 2, used - 1), used - 1, away)) if away < 30 else 1.0
+    # With fewer patterns than this none may be as extreme but the one seen and its mirror.
+    all_agree = count + math.log2(level) < 2
+    return min(plain, float(norm.cdf(effect)) ** count) if all_agree else plain
