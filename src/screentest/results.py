@@ -63,9 +63,11 @@ class Scores(_Tabular):
     missing: Sequence[str] = ()
     """Prompts of the suite without a video: they are listed, and never zeros."""
     problems: Sequence[str] = ()
-    """What could not be read of the suite's files."""
+    """What could not be read of the suite's files, or is surplus in a folder."""
     models: str = ""
     """One line that says which backends were used."""
+    layout: str = ""
+    """As what the folders were read, where they are not plain."""
 
     @property
     def totals(self) -> list[Total]:

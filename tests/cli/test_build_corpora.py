@@ -85,7 +85,7 @@ def test_a_folder_that_is_no_corpus(tmp_path: Path) -> None:
     done = invoke("build", tmp_path, "--out", tmp_path / "testbed")
     assert done.exit_code == 2
     assert "no Vript captions" in done.output
-    assert "docs/caption.md" in done.output  # for who has videos and no captions
+    assert "docs/captions.md" in done.output  # for who has videos and no captions
     forced = invoke("build", tmp_path, "--out", tmp_path / "testbed", "--format", "manifest")
     assert forced.exit_code == 2
     assert "Give a .jsonl or .csv file" in forced.output

@@ -46,9 +46,9 @@ def test_all_problems_are_printed_and_it_ends_with_1(screentest: Screentest, fol
         "line 1 (a): unknown field 'promt'",
         "Did you mean 'prompt'?",
         "line 4: wrong JSON at character 1: Expecting value",
-        "Rows without their file (2)",
+        "Rows or prompts without their video (2)",
         "line 2 (b): the video 'gone.mp4' is not there",
-        "Videos without a row (1)",
+        "Videos without a row or prompt (1)",
         "'empty.mp4' is in no row",
     ):
         assert told in done.stdout
@@ -64,6 +64,7 @@ def test_json_for_machines(screentest: Screentest, folder: Path) -> None:
     assert done.returncode == 1
     assert json.loads(done.stdout) == {
         "manifest": "m.jsonl",
+        "layout": "manifest",
         "rows": 1,
         "opened": 0,
         "ok": False,

@@ -112,17 +112,17 @@ class _Lists:
 
     def read(self, path: Path) -> Corpus:
         names = (path / "list.txt").read_text().split()
-        return Corpus("lists", tuple(Item(name, path / name) for name in names))
+        return Corpus("toy_lists", tuple(Item(name, path / name) for name in names))
 
 
 def test_an_importer_from_elsewhere_comes_before_ours(tmp_path: Path) -> None:
     (tmp_path / "list.txt").write_text("b.mp4 a.mp4")
     (tmp_path / "a.mp4").touch()
     assert format_of(tmp_path) == "vript"
-    register("importer", "lists", version=1, summary="lists")(_Lists)
+    register("importer", "toy_lists", version=1, summary="lists")(_Lists)
     try:
-        assert read_corpus(tmp_path).format == "lists"
+        assert read_corpus(tmp_path).format == "toy_lists"
         assert [one.id for one in read_inputs([tmp_path])] == ["b.mp4", "a.mp4"]
         assert [one.id for one in read_inputs([tmp_path], form="videos")] == ["a.mp4"]
     finally:
-        del registry._entries["importer", "lists"]
+        del registry._entries["importer", "toy_lists"]

@@ -34,9 +34,13 @@ def score(
     inputs: Annotated[
         list[Path] | None,
         typer.Argument(
-            metavar="ITEMS…", help="Manifests (.jsonl, .csv), videos, or folders of videos."
+            metavar="ITEMS…", help="Manifests (.jsonl, .csv, .json), videos, or folders of them."
         ),
     ] = None,
+    layout: Annotated[
+        str,
+        typer.Option(metavar="NAME", help="How a folder is laid out, where it is not recognised."),
+    ] = "",
     suite: Annotated[
         str, typer.Option(metavar="NAME", help="A suite, with options: NAME:option=value,…")
     ] = "core",
@@ -96,6 +100,7 @@ def score(
         suite=suite,
         metrics=metrics or (),
         prompt=prompt,
+        layout=layout,
         data=data,
         generated=videos,
         model_name=model_name,
@@ -112,7 +117,9 @@ def score(
     full = signature == "full"
     if as_json:
         facts: dict[str, Any] = {"run": str(out), "pending": scores.pending}
-        if videos:
+        if scores.layout:
+            facts["layout"] = scores.layout
+        if videos or scores.missing or scores.problems:
             facts |= {"missing": list(scores.missing), "problems": list(scores.problems)}
         show(*scores.tables(by, full=full), scores.values(full=full), as_json=True, **facts)
     else:
@@ -140,6 +147,8 @@ def _print(scores: Scores, by: str, *, full: bool) -> None:
         words += f"; {plural(scores.changed, 'record')} not kept, since a file changed meanwhile"
     print_indented(words, indent=0)
     print_models(scores.models)
+    for line in scores.layout.splitlines():
+        print_indented(line, indent=0)
     print_lines("Missing", scores.missing)
     print_lines("Problems", scores.problems)
 

@@ -1,4 +1,6 @@
-"""Check a manifest against its folder, in both directions, before anything is evaluated.
+"""Check a manifest, or another layout, against its folder, before anything is evaluated.
+
+In both directions: what is missing, and what nobody asked for.
 
 Rows first, which loads nothing heavy; then whether the files are there; then what is in
 them, in worker processes that a bad file cannot take down.
@@ -23,6 +25,7 @@ from screentest.manifests.files import (
     inspect_files,
     unlisted,
 )
+from screentest.manifests.importers import format_of, importer_of
 from screentest.manifests.manifest import ManifestReading, ManifestRow, examine_manifest
 
 
@@ -57,19 +60,26 @@ def check_manifest(
     videos: str | os.PathLike[str] | None = None,
     partial: bool = False,
     deep: bool = False,
+    form: str | None = None,
     progress: Progress | None = None,
 ) -> ManifestReport:
-    """Check ``path`` and the videos beside it.
+    """Check ``path``, a manifest or another layout (``form``), and the videos beside it.
 
     ``videos`` is the folder to search for videos without a row, the manifest's own by
     default; ``partial`` skips that search. ``deep`` decodes every frame.
     """
-    reading = examine_manifest(path)
+    layout = form or format_of(Path(path), films=False)
+    own = layout == "manifest" or not Path(path).exists()
+    reading = examine_manifest(path) if own else _layout(Path(path), layout)
     folder = Path(videos) if videos is not None else reading.path.parent
     if not folder.is_dir():
         raise BadOption(f"{folder} is not a folder", advice="Give the folder of the videos.")
     uses = [use for row in reading.rows for use in _uses(row)]
-    problems = [*reading.problems, *_same_videos(reading.rows)]
+    problems = [*reading.problems]
+    if own:
+        problems += _same_videos(reading.rows)
+    elif partial:
+        problems = [one for one in problems if one.kind is not ProblemKind.UNLISTED]
     present: list[_Use] = []
     neighbours = Neighbours()
     for use in uses:
@@ -81,9 +91,17 @@ def check_manifest(
     opened, seen = _contents(present, deep, progress or Silent())
     problems += seen
     problems.sort(key=lambda problem: problem.line or 0)
-    if not partial:
+    if own and not partial:
         problems += _without_row(folder, reading)
     return ManifestReport(reading, tuple(problems), opened)
+
+
+def _layout(path: Path, form: str) -> ManifestReading:
+    """A folder of another tool; its importer has looked for what is surplus and doubled."""
+    corpus = importer_of(path, form).read(path)
+    rows = tuple(ManifestRow(None, item) for item in corpus.items)
+    named = frozenset(item.video for item in corpus.items)
+    return ManifestReading(path, rows, corpus.problems, named, layout=corpus.format)
 
 
 def _uses(row: ManifestRow) -> Iterator[_Use]:
@@ -99,7 +117,7 @@ def _problem(use: _Use, kind: ProblemKind, message: str, advice: str = "") -> Pr
 
 
 def _same_videos(rows: Sequence[ManifestRow]) -> Iterator[Problem]:
-    first: dict[tuple[int, int], int] = {}
+    first: dict[tuple[int, int], int | None] = {}
     for row in rows:
         file = identity(row.item.video)
         if file is None:

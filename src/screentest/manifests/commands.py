@@ -1,4 +1,4 @@
-"""``screentest validate``: check a manifest against its videos."""
+"""``screentest validate``: check a manifest, or a folder of another layout, against its videos."""
 
 from __future__ import annotations
 
@@ -21,18 +21,27 @@ _HEADINGS = {
     "bad_row": "Bad rows",
     "duplicate_id": "Ids given twice",
     "duplicate_video": "Videos given twice",
-    "missing": "Rows without their file",
+    "missing": "Rows or prompts without their video",
     "unreadable": "Files that do not open",
     "damaged": "Files that are damaged",
     "mismatch": "Rows that contradict their video",
-    "unlisted": "Videos without a row",
+    "unlisted": "Videos without a row or prompt",
 }
 
 
 def validate(
     manifest: Annotated[
-        Path, typer.Argument(metavar="MANIFEST", help="A .jsonl or .csv file.", show_default=False)
+        Path,
+        typer.Argument(
+            metavar="MANIFEST",
+            help="A .jsonl, .csv or .json file, or a folder.",
+            show_default=False,
+        ),
     ],
+    layout: Annotated[
+        str,
+        typer.Option(metavar="NAME", help="What the folder or table is, where it does not say."),
+    ] = "",
     videos: Annotated[
         Path | None,
         typer.Option(
@@ -52,19 +61,25 @@ def validate(
     Reports all problems at once: rows that cannot be read, ids and videos given
     twice, rows without their video, videos without a row, files that do not
     open, and scripts that run past their video. Exits with 1 if there are any.
+    A folder in a layout of another tool is checked in the same way: prompts
+    without a video, videos without a prompt, the same prompt and seed twice.
 
     \b
     Examples:
       screentest validate manifest.jsonl
       screentest validate rows.csv --videos renders/ --deep
+      screentest validate renders/ --layout prompt_names:prompts=info.json
       screentest validate manifest.jsonl --json | jq '.problems[].line'
     """
-    report = check_manifest(manifest, videos=videos, partial=partial, deep=deep, progress=watched())
+    report = check_manifest(
+        manifest, videos=videos, partial=partial, deep=deep, form=layout, progress=watched()
+    )
     if as_json:
         show(
             _problems_table(report),
             as_json=True,
             manifest=str(report.reading.path),
+            layout=report.reading.layout,
             rows=len(report.reading.rows),
             opened=report.opened,
             ok=report.ok,
@@ -100,7 +115,9 @@ def _print(report: ManifestReport) -> None:
             _print_problems(problems)
     if report.problems:
         out().print()
-    checked = f"{plural(len(report.reading.rows), 'good row')}, "
+    own = report.reading.layout == "manifest"
+    checked = "" if own else f"read as {report.reading.layout}: "
+    checked += f"{plural(len(report.reading.rows), 'good row' if own else 'video')}, "
     checked += f"{plural(report.opened, 'file')} opened"
     verdict = f"{plural(len(report.problems), 'problem')}" if report.problems else "no problems"
     print_indented(f"{report.reading.path}: {checked}, {verdict}", indent=0)

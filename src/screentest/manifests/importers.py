@@ -1,8 +1,9 @@
 """Importers: what films and videos can be read from, chosen by content.
 
 A corpus for ``build`` is films with captions; inputs for ``score`` are videos. Each layout has an
-importer: a manifest, a Vript download, videos and folders of videos, and whatever a plugin
-registers. Those of plugins are asked first, so that ours, which take nearly anything, come last.
+importer: a manifest, a Vript download, videos and folders of videos, those of other tools
+(``layout_importers``), and whatever a plugin registers. Those of plugins are asked first, so that
+ours, which take nearly anything, come last.
 """
 
 from __future__ import annotations
@@ -17,10 +18,15 @@ from typing import Protocol
 from screentest.core import BadOption, Item, ManifestError, UnknownName, build, register, registry
 from screentest.core.registry import BUILTIN
 from screentest.manifests.fields import Complaint, Problem, ProblemKind, load_json
+from screentest.manifests.layouts import TABLES, Listing
 from screentest.manifests.manifest import examine_manifest, problems_in, read_manifest
 from screentest.manifests.parted import PartedSource
 from screentest.manifests.vript import LONGEST_FILE, read_vript
 
+_NAME_IT = (
+    "Name the layout: --layout prompt_names, metadata, videos2caption, lists, numbered, webdataset"
+    " or models; or give a manifest."
+)
 VIDEOS = frozenset(
     {
         *(".mp4", ".m4v", ".mov", ".mkv", ".webm", ".avi", ".mpg", ".mpeg"),
@@ -39,6 +45,11 @@ class Corpus:
     items: tuple[Item, ...] = ()
     parted: tuple[PartedSource, ...] = ()
     problems: tuple[Problem, ...] = ()
+    seen: str = ""
+    """What was recognised, in a few words."""
+
+
+_WRONG = frozenset({ProblemKind.BAD_FILE, ProblemKind.BAD_ROW, ProblemKind.DUPLICATE_ID})
 
 
 class Importer(Protocol):
@@ -70,15 +81,31 @@ def read_corpus(path: Path, form: str | None = None) -> Corpus:
 
 def read_inputs(inputs: Sequence[Path], prompt: str = "", form: str | None = None) -> list[Item]:
     """Items to score; ``prompt`` is for those that are plain videos."""
+    return list(examine_inputs(inputs, prompt, form).items)
+
+
+def examine_inputs(inputs: Sequence[Path], prompt: str = "", form: str | None = None) -> Corpus:
+    """The same, with what is missing, surplus and doubled in the folders of layouts."""
     items: list[Item] = []
+    problems: list[Problem] = []
+    seen = []
     for path in inputs:
-        importer = _chosen(path, form, films=False)
+        importer = importer_of(path, form)
         corpus = importer.read(path)
-        if corpus.problems:  # what is scored is counted: no row may be missing
-            raise ManifestError(problems_in(path, corpus.problems))
+        wrong = [one for one in corpus.problems if one.kind in _WRONG]
+        if wrong:  # what is scored is counted: no row may be missing
+            raise ManifestError(problems_in(path, wrong))
+        problems += corpus.problems
+        if corpus.seen:
+            seen.append(f"{path} read as {corpus.format}: {corpus.seen}")
         plain = isinstance(importer, VideoImporter)
         items += [replace(one, prompt=prompt) if plain else one for one in corpus.items]
-    return _distinct(items)
+    return Corpus("", tuple(_distinct(items)), (), tuple(problems), "\n".join(seen))
+
+
+def importer_of(path: Path, form: str | None = None) -> Importer:
+    """The importer of that name, or the one that takes videos or a layout of them."""
+    return _chosen(path, form, films=False)
 
 
 def format_of(path: Path, *, films: bool = True) -> str:
@@ -156,7 +183,7 @@ class VriptImporter:
         return Corpus("vript", reading.items, reading.sources, reading.problems)
 
 
-@register("importer", "manifest", version=1, summary="a .jsonl or .csv manifest", last=1)
+@register("importer", "manifest", version=1, summary="a .jsonl, .csv or .json manifest", last=1)
 def manifest() -> ManifestImporter:
     """One row per item."""
     return ManifestImporter()
@@ -168,6 +195,10 @@ class ManifestImporter:
     for_films, for_videos = True, True
 
     def accepts(self, path: Path) -> bool:
+        """By its name; a JSON array is one, too."""
+        if path.suffix.lower() == ".json" and path.is_file():
+            with path.open("rb") as file:
+                return file.read(4096).lstrip(b"\xef\xbb\xbf \t\r\n").startswith(b"[")
         return path.suffix.lower() in (".jsonl", ".csv")
 
     def read(self, path: Path) -> Corpus:
@@ -199,10 +230,16 @@ class VideoImporter:
             raise BadOption(
                 f"{path} is not there", advice="Check the path, or the folder it is relative to."
             )
+        listing = Listing(path)
+        if not path.is_dir() and path.suffix.lower() in (*TABLES, ".txt"):
+            raise BadOption(f"{path} is not a video, and no layout that is known", advice=_NAME_IT)
         files = sorted(one for one in path.iterdir() if _is_video(one)) if path.is_dir() else [path]
         if not files:
-            raise BadOption(f"{path} holds no videos", advice="Give a manifest, or other folders.")
-        return Corpus("videos", tuple(Item(_id(one), one) for one in files))
+            raise BadOption(f"{path} holds no videos; seen: {listing.told()}", advice=_NAME_IT)
+        tables = listing.ending(*TABLES, ".txt") if path.is_dir() else ()
+        unread = ", ".join(one.name for one in tables[:5])
+        seen = f"no layout was recognised, and {unread} not read. {_NAME_IT}" if unread else ""
+        return Corpus("videos", tuple(Item(_id(one), one) for one in files), seen=seen)
 
 
 def _is_there(path: Path) -> bool:

@@ -124,9 +124,9 @@ def _csv_line(cells: list[str]) -> bytes:
 
 @dataclass(frozen=True, slots=True)
 class ManifestRow:
-    """An item and the line its row begins on."""
+    """An item and the line its row begins on; None where a layout has no rows."""
 
-    line: int
+    line: int | None
     item: Item
 
 
@@ -139,6 +139,8 @@ class ManifestReading:
     problems: tuple[Problem, ...]
     named: frozenset[Path] = frozenset()
     """Videos that any row names, bad rows included."""
+    layout: str = "manifest"
+    """The importer that read it."""
 
     @property
     def items(self) -> list[Item]:

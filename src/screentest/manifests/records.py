@@ -7,6 +7,8 @@ quoting, JSON syntax. What the fields mean is in ``fields``.
 from __future__ import annotations
 
 import csv
+import json
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from io import BufferedReader
@@ -26,6 +28,7 @@ from screentest.manifests.fields import (
 LONGEST_LINE = 64 * 2**20
 """Bytes. Far above any prompt, far below what a video read by mistake would take."""
 
+_BLANKS = re.compile(r"[ \t\r\n]*")
 _UTF8 = "Save the manifest as UTF-8."
 
 
@@ -52,7 +55,9 @@ def records(file: BufferedReader, suffix: str) -> Iterator[ManifestRecord]:
     _must_be_text(head)
     if head.startswith(b"\xef\xbb\xbf"):
         head = head[len(file.read(3)) :]
-    if _is_json(suffix.lower(), head):
+    if head.lstrip()[:1] == b"[" and suffix.lower() != ".csv":
+        yield from _array_records(file)
+    elif _is_json(suffix.lower(), head):
         yield from _json_records(file)
     else:
         yield from _csv_records(file)
@@ -113,19 +118,47 @@ def _json_records(file: BufferedReader) -> Iterator[ManifestRecord]:
 
 
 def _must_be_one_per_line(first: str, number: int) -> None:
-    convert = "Convert it: jq -c '{}' old.json > manifest.jsonl"
-    if first.startswith("["):
-        raise NotAManifest(
-            "this is a JSON array; a manifest has one JSON object per line, no array around them",
-            convert.format(".[]"),
-            number,
-        )
     if first == "{":
         raise NotAManifest(
             "the JSON object goes over several lines; a manifest has one object per line",
-            convert.format("."),
+            "Convert it: jq -c '.' old.json > manifest.jsonl",
             number,
         )
+
+
+def _array_records(file: BufferedReader) -> Iterator[ManifestRecord]:
+    """The rows of a JSON array, each with the line on which it begins."""
+    raw = file.read(LONGEST_LINE + 1)
+    if len(raw) > LONGEST_LINE:
+        advice = "Write one row per line: jq -c '.[]' old.json > manifest.jsonl"
+        raise NotAManifest(f"an array of more than {LONGEST_LINE // 2**20} MiB", advice)
+    text = raw.decode("utf-8", "surrogateescape")
+    decoder = json.JSONDecoder()
+    place, line = text.index("[") + 1, 1
+    begun, comma = 0, False
+    while True:
+        place = _blanks(text, place)
+        line, begun = line + text.count("\n", begun, place), place
+        if text[place : place + 1] == "]" and not comma:
+            break
+        try:
+            _, end = decoder.raw_decode(text, place)
+        except (ValueError, RecursionError) as error:
+            raise NotAManifest(f"wrong JSON: {getattr(error, 'msg', error)}", line=line) from None
+        yield _json_record(line, text[place:end])
+        place = _blanks(text, end)
+        comma = text[place : place + 1] == ","
+        if comma:
+            place += 1
+        elif text[place : place + 1] != "]":
+            raise NotAManifest("wrong JSON: the array goes on without a comma, or ends", line=line)
+    if text[place + 1 :].strip():
+        raise NotAManifest("wrong JSON: something follows the array", line=line)
+
+
+def _blanks(text: str, place: int) -> int:
+    found = _BLANKS.match(text, place)
+    return found.end() if found else place
 
 
 def _json_record(number: int, text: str) -> ManifestRecord:

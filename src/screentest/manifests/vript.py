@@ -295,7 +295,7 @@ def _no_captions(place: Path, packed: int) -> ManifestError:
         return ManifestError(message, advice="Unpack them where they are.")
     return ManifestError(
         f"no Vript captions in {place}",
-        advice="Films with captions are a manifest; docs/caption.md says how to write one for a"
+        advice="Films with captions are a manifest; docs/captions.md says how to write one for a"
         ' folder of videos. Vript has JSON files with "meta" and "data".',
     )
 

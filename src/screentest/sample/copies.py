@@ -1,0 +1,113 @@
+"""Copies of the sample to work on: the films with a manifest, and clips of two checkpoints.
+
+Of the checkpoints one has the shots of the films as they are, the other the same shots blurred and
+flickering: whoever compares them knows what ought to come out.
+"""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Iterator
+from dataclasses import replace
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+from screentest._util.atomic import atomic_output, write_whole
+from screentest.core import BadOption, Clip
+from screentest.manifests.manifest import write_manifest
+from screentest.sample import sample_folder, sample_videos
+
+MANIFEST = "films.jsonl"
+LICENCES = "ATTRIBUTION.md"
+WORSE, BETTER = "step-1000", "step-2000"
+CHECKPOINTS = (WORSE, BETTER)
+_SECONDS = Fraction(3, 2)
+_LEAST_FRAMES = 16
+_WIDTH = 320
+
+
+def copy_films(folder: Path) -> Path:
+    """The films, their licences, and a manifest with prompts and timed scripts."""
+    items = []
+    _make(folder, [MANIFEST])
+    for video in sample_videos():
+        target = folder / f"{video.item.id}.mp4"
+        shutil.copyfile(video.item.video, target)
+        script = video.item.script
+        prompt = script.text if script is not None else ""
+        items.append(replace(video.item, video=target, prompt=prompt))
+    shutil.copyfile(sample_folder() / LICENCES, folder / LICENCES)
+    write_manifest(folder / MANIFEST, items)
+    return folder / MANIFEST
+
+
+def copy_checkpoints(folder: Path, prompts: int = 20) -> list[str]:
+    """Clips of so many prompts by each of two checkpoints, numbered; gives the prompts."""
+    shots = list(_shots())
+    if not 2 <= prompts <= len(shots):
+        raise BadOption(f"invalid number of prompts {prompts}: must be from 2 to {len(shots)}")
+    _make(folder, CHECKPOINTS)
+    # Spread over the films: the first few would all be of one.
+    chosen = sorted(range(len(shots)), key=lambda place: (place * 7) % len(shots))[:prompts]
+    for name in CHECKPOINTS:
+        (folder / name).mkdir()
+    for number, place in enumerate(sorted(chosen), start=1):
+        film, clip = shots[place]
+        for name in CHECKPOINTS:
+            _cut(film, clip, folder / name / f"{number:04}.mp4", harmed=name == WORSE, seed=number)
+    texts = [shots[place][1].caption for place in sorted(chosen)]
+    shutil.copyfile(sample_folder() / LICENCES, folder / LICENCES)
+    write_whole(folder / "prompts.txt", "".join(f"{one}\n" for one in texts))
+    return texts
+
+
+def _make(folder: Path, names: list[str] | tuple[str, ...]) -> None:
+    """A folder that has nothing of these names: what people have is not overwritten."""
+    there = [name for name in names if (folder / name).exists()]
+    if there:
+        raise BadOption(f"{folder / there[0]} is there already", advice="Give another folder.")
+    folder.mkdir(parents=True, exist_ok=True)
+
+
+def _shots() -> Iterator[tuple[Path, Clip]]:
+    for video in sample_videos():
+        for clip in video.item.script.clips if video.item.script is not None else ():
+            if clip.span is not None and clip.span.duration > _LEAST_FRAMES / Fraction(15):
+                yield video.item.video, clip
+
+
+def _cut(film: Path, clip: Clip, target: Path, *, harmed: bool, seed: int) -> None:
+    """The middle of a shot as a film of its own."""
+    import av
+    import numpy as np
+
+    assert clip.span is not None
+    long = min(_SECONDS, clip.span.duration)
+    start = clip.span.centre - long / 2
+    rng = np.random.default_rng(seed)
+    with av.open(str(film)) as source, atomic_output(target) as file:
+        stream = source.streams.video[0]
+        rate = stream.average_rate
+        height = round(_WIDTH * stream.height / stream.width / 2) * 2
+        with av.open(file, "w", format="mp4") as out:
+            coded = out.add_stream("libx264", rate=rate, options={"crf": "20", "threads": "1"})
+            coded.width, coded.height, coded.pix_fmt = _WIDTH, height, "yuv420p"
+            for frame in source.decode(stream):
+                assert frame.pts is not None
+                assert frame.time_base is not None  # of files of ours
+                if not start <= frame.pts * frame.time_base < start + long:
+                    continue
+                image = frame.reformat(_WIDTH, height, format="rgb24").to_ndarray()
+                shown = _worse(image, rng) if harmed else image
+                out.mux(coded.encode(av.VideoFrame.from_ndarray(shown, format="rgb24")))
+            out.mux(coded.encode(None))
+
+
+def _worse(image: Any, rng: Any) -> Any:
+    """Blurred, and each frame brighter or darker than the one before."""
+    import cv2
+    import numpy as np
+
+    blurred = cv2.GaussianBlur(image, (0, 0), 1.5).astype(np.float32)
+    return np.clip(blurred * rng.uniform(0.9, 1.1), 0, 255).astype(np.uint8)
