@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from contextlib import AbstractContextManager
+from dataclasses import replace
 from os import PathLike
 from pathlib import Path
 from typing import TypeAlias
@@ -12,7 +13,7 @@ from screentest.core.aspects import Aspect, all_aspects
 from screentest.core.calls import Progress
 from screentest.core.errors import BadOption
 from screentest.core.item import Item
-from screentest.manifests.importers import read_inputs
+from screentest.manifests.importers import Corpus, examine_inputs
 from screentest.results import Certificates, Scores
 from screentest.run import Engine, Retry
 from screentest.run.session import File, ModelOptions, Settings, open_engine
@@ -72,10 +73,16 @@ def folders_of(runs: Sequence[File | Scores | Certificates]) -> list[Path]:
 
 def items_of(videos: Videos, prompt: str = "") -> list[Item]:
     """The items that are given, and those of manifests, folders and files."""
+    return list(inputs_of(videos, prompt).items)
+
+
+def inputs_of(videos: Videos, prompt: str = "", layout: str = "") -> Corpus:
+    """The same, with what their folders lack or have too much."""
     given = [videos] if isinstance(videos, str | PathLike | Item) else list(videos)
     items = [one for one in given if isinstance(one, Item)]
     files = [Path(one) for one in given if not isinstance(one, Item)]
-    return [*items, *(read_inputs(files, prompt) if files else [])]
+    found = examine_inputs(files, prompt, layout or None)
+    return replace(found, items=(*items, *found.items))
 
 
 def aspects_of(names: Sequence[str]) -> list[Aspect] | None:

@@ -10,7 +10,7 @@ from screentest.api.options import (
     Videos,
     WorkOptions,
     engine_of,
-    items_of,
+    inputs_of,
     limits_of,
     path_of,
     retry_of,
@@ -18,6 +18,8 @@ from screentest.api.options import (
 from screentest.core.errors import BadOption, Stopped
 from screentest.core.item import Item
 from screentest.core.signature import parse, write_options
+from screentest.manifests.fields import ProblemKind
+from screentest.manifests.importers import Corpus
 from screentest.models.weights import cache_folder
 from screentest.results import Scores
 from screentest.run import RunStore
@@ -35,6 +37,7 @@ def score(
     suite: str = "core",
     metrics: str | Sequence[str] = (),
     prompt: str = "",
+    layout: str = "",
     data: File | None = None,
     generated: File | None = None,
     model_name: str = "",
@@ -48,6 +51,8 @@ def score(
 ) -> Scores:
     """Score videos with a suite (``name`` or ``name:option=value,…``), or with single metrics.
 
+    ``videos`` are manifests, videos, folders, or items. How a folder is laid out is recognised;
+    ``layout`` names it where it is not (``numbered``, ``numbered:first=1``).
     ``data`` are a suite's own files, such as its prompts; ``generated`` the folder of videos that
     the generator ``model_name`` made of them. With ``allow_remote`` videos may have addresses
     (http, s3, gs); at most ``cache_limit`` GB of them are kept at a time. Files above
@@ -56,8 +61,8 @@ def score(
     retry = retry_of(work)
     given = (metrics,) if isinstance(metrics, str) else tuple(metrics)
     read = _suite_items(suite, data, generated, model_name, metrics=bool(given))
-    items = items_of(videos, prompt)
-    if not items and not read.items:
+    inputs = inputs_of(videos, prompt, layout)
+    if not inputs.items and not read.items:
         raise BadOption("there is nothing to score", advice="Give a manifest, or videos.")
     if read.options:
         suite = _with_options(suite, read.options)
@@ -79,7 +84,7 @@ def score(
     ):
         done = score_items(
             store,
-            [*items, *read.items],
+            [*inputs.items, *read.items],
             names,
             settings,
             engine=engine,
@@ -95,11 +100,17 @@ def score(
         results,
         pending=done.pending,
         changed=done.changed,
-        missing=read.missing,
-        problems=read.problems,
+        missing=(*read.missing, *_told(inputs, missing=True)),
+        problems=(*read.problems, *_told(inputs, missing=False)),
+        layout=inputs.seen,
         models=used["summary"],
     )
     return Stopped.unless_done(scores, done.exit_code)
+
+
+def _told(found: Corpus, *, missing: bool) -> list[str]:
+    """The problems of folders as lines: videos that are missing, or the others."""
+    return [str(one) for one in found.problems if (one.kind is ProblemKind.MISSING) == missing]
 
 
 def sample_films() -> list[Item]:

@@ -240,9 +240,8 @@ def read_table(
             continue
         groups = _groups(row.fields, {video, prompt})
         named = text_of(row.fields.get("id")) or name
-        items.append(
-            Item(named, place / name, caption(row.fields.get(prompt)) if prompt else "", **groups)
-        )
+        text = caption(row.fields.get(prompt)) if prompt else ""
+        items.append(Item(named, place / name, text, groups=groups))
     if not items:
         raise ManifestError(f"{table} names no video")
     single, doubled = without_doubles(items)
@@ -253,13 +252,13 @@ def read_table(
     return Corpus(layout, single, (), tuple(found), words)
 
 
-def _groups(fields: Mapping[str, object], used: set[str]) -> dict[str, dict[str, str]]:
+def _groups(fields: Mapping[str, object], used: set[str]) -> dict[str, str]:
     found = {}
     for name, value in fields.items():
         wanted = name in GROUP_COLUMNS or name.startswith(GROUP_PREFIX)
         if wanted and name not in used and (text := text_of(value)):
             found[name.removeprefix(GROUP_PREFIX)] = text
-    return {"groups": found} if found else {}
+    return found
 
 
 @register(
