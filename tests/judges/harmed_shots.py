@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from fractions import Fraction
+from functools import cache
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any, cast
@@ -18,9 +19,13 @@ import numpy as np
 from av.video.frame import VideoFrame
 
 from screentest.core import (
+    NATIVE,
+    Borders,
+    Filter,
     Frame,
     Image,
     Item,
+    Layout,
     NoValue,
     Outcome,
     Outcomes,
@@ -36,7 +41,8 @@ from screentest.testbeds.captions.facts import CaptionFacts
 from screentest.testbeds.contract import Chosen, Context, Film, FilmClip, Rng
 from screentest.testbeds.operators.technical import recompressed
 from screentest.testbeds.placebos import TEXT, grained, painted
-from screentest.video import Reencode
+from screentest.video import Reencode, scan
+from screentest.video.probe import Converter
 from screentest.video.scan import _Consumers
 
 RATE, LONG_SIDE = 8, 320
@@ -75,13 +81,21 @@ def decoded(file: Path, start: float, end: float, long_side: int = LONG_SIDE) ->
             known = frame.pts is not None  # one of 1906 says nothing
             moment = frame.time if known else number / float(stream.average_rate or 15)
             while len(pictures) < count and moment >= wanted[len(pictures)] - 1e-3:
-                pictures.append(_scaled(frame, long_side))
+                pictures.append(_scaled(frame, long_side, _borders(file)))
             if len(pictures) == count:
                 break
     return pictures
 
 
-def _scaled(frame: VideoFrame, long_side: int) -> Image:
+@cache
+def _borders(file: Path) -> Borders | None:
+    return scan(file, (), borders=True).borders
+
+
+def _scaled(frame: VideoFrame, long_side: int, borders: Borders | None) -> Image:
+    if borders is not None:
+        inside = Converter((NATIVE, Layout.RGB, Filter.FAST), borders)(frame)
+        frame = VideoFrame.from_ndarray(inside, format="rgb24")
     scale = min(1.0, long_side / max(frame.width, frame.height))
     width, height = (max(32, round(side * scale / 4) * 4) for side in (frame.width, frame.height))
     made = frame.reformat(width, height, "yuv420p", interpolation="AREA")

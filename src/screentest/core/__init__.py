@@ -29,6 +29,7 @@ from screentest.core.errors import (
 from screentest.core.frames import (
     NATIVE,
     BaseConsumer,
+    Borders,
     Consumer,
     Fault,
     Filter,
@@ -66,6 +67,7 @@ __all__ = [
     "AspectInfo",
     "BadOption",
     "BaseConsumer",
+    "Borders",
     "Built",
     "CallIntent",
     "CallReceipt",

@@ -7,7 +7,7 @@ video once and converts once per distinct (size, layout, filter), whoever asks.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import astuple, dataclass, field
 from enum import StrEnum
 from fractions import Fraction
 from typing import TYPE_CHECKING, Protocol, TypeAlias
@@ -83,6 +83,42 @@ NATIVE = Size()
 
 
 @dataclass(frozen=True, slots=True)
+class Borders:
+    """What stands around the picture of a video, in pixels of a frame as it is displayed.
+
+    >>> Borders(280, 0, 280, 0, 1280, 720).share
+    0.4375
+    """
+
+    left: int
+    top: int
+    right: int
+    bottom: int
+    width: int
+    """Of the whole frame, as is the height."""
+    height: int
+
+    @property
+    def inside(self) -> tuple[int, int]:
+        """Width and height of what they leave."""
+        return self.width - self.left - self.right, self.height - self.top - self.bottom
+
+    @property
+    def share(self) -> float:
+        """How much of the frame they are."""
+        across, down = self.inside
+        return 1 - across * down / (self.width * self.height)
+
+    def near(self, other: Borders) -> bool:
+        """Whether nothing of the other is left inside of them, and little more is cut off."""
+        most = max(4, max(self.width, self.height) // 100)
+        mine, others = astuple(self), astuple(other)
+        return mine[4:] == others[4:] and all(
+            0 <= one - two <= most for one, two in zip(mine[:4], others[:4], strict=True)
+        )
+
+
+@dataclass(frozen=True, slots=True)
 class FrameRequest:
     """The frames a consumer wants."""
 
@@ -93,6 +129,8 @@ class FrameRequest:
     filter: Filter = Filter.FAST
     within: Span | None = None
     """Only frames in this range; ticks are counted from its start."""
+    inside: bool = False
+    """Without the borders of the video; sizes are those of what they leave."""
 
     def __post_init__(self) -> None:
         if self.rate is not None and self.rate <= 0:

@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any, Literal, Protocol, TypeAlias, runtime_checkable
 
 from screentest.core.aspects import Aspect
-from screentest.core.frames import Consumer, Frame, FrameRequest, VideoInfo
+from screentest.core.frames import Borders, Consumer, Frame, FrameRequest, VideoInfo
 from screentest.core.item import Item, Shot, Time
 from screentest.core.outcome import Outcome, Score
 from screentest.core.verdict import Verdict
@@ -83,6 +83,8 @@ class MetricInfo:
     instruction. An item without one is not applicable."""
     shots: bool = False
     """Whether it looks at the shots that the detector finds."""
+    inside: bool = False
+    """Whether it looks inside the borders of a video; else at whole frames."""
     prompts: tuple[str, ...] = ()
     """The prompt templates it sends, such as ``slvm/judge_text``."""
     calls: tuple[Calls, ...] = ()
@@ -122,6 +124,9 @@ class Resources(Protocol):
         Who needs a certain detector names it, and has it among its options; all others share
         the one that was chosen for the run.
         """
+
+    def borders(self, video: Path) -> Borders | None:
+        """What stands around its picture. In a measurement: of its own video, after the scan."""
 
     def frames(
         self, video: Path, moments: Sequence[Time], request: FrameRequest

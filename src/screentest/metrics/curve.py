@@ -91,7 +91,7 @@ class ShotMetric:
     ) -> None:
         """``meter`` makes one for each video, since it may remember the frame before."""
         infos = {name: one.info for name, one in outputs.items()}
-        self.info = MetricInfo(infos, Level.FRAME, shots=True, about="time")
+        self.info = MetricInfo(infos, Level.FRAME, shots=True, inside=wants.inside, about="time")
         self._wants, self._meter = wants, meter
         self._sum_up = by_shot(outputs, nothing)
 
@@ -106,7 +106,9 @@ class FilmMetric:
     def __init__(
         self, name: str, output: OutputInfo, wants: FrameRequest, meter: Meter, score: FilmScore
     ) -> None:
-        self.info = MetricInfo({name: output}, Level.CLIP, shots=True, about="time")
+        self.info = MetricInfo(
+            {name: output}, Level.CLIP, shots=True, inside=wants.inside, about="time"
+        )
         self._wants, self._meter = wants, meter
         self._sum_up: SumUp = lambda seen, shots: {name: Outcome.of(score(seen, shots))}
 
@@ -203,10 +205,10 @@ SAMPLED = 4.0
 """Frames a second, where not every one is needed: a shot of a quarter of a second has one."""
 
 
-DETAIL = FrameRequest(layout=Layout.LUMA)
+DETAIL = FrameRequest(layout=Layout.LUMA, inside=True)
 """Luma as it is coded and in its own size, for what scaling would hide."""
-COLOUR = FrameRequest(size=Size(long_side=160), layout=Layout.RGB, filter=Filter.AREA)
-GREY = FrameRequest(size=Size(long_side=160), layout=Layout.GRAY)
+COLOUR = FrameRequest(size=Size(long_side=160), layout=Layout.RGB, filter=Filter.AREA, inside=True)
+GREY = FrameRequest(size=Size(long_side=160), layout=Layout.GRAY, inside=True)
 
 
 def at_rate(request: FrameRequest, rate: float) -> FrameRequest:

@@ -24,7 +24,7 @@ The names of its positional parameters say what it looks at:
 Each may take ``prompt`` as well (the item's text; without one it is not applicable) and
 ``resources`` (models, shots and frames: see ``screentest.core.Resources``). Keyword-only
 parameters with defaults are options of the metric, and part of its signature. Pictures are RGB
-arrays, unless ``request`` asks for others.
+arrays, unless ``request`` asks for others, without the borders (letterbox, pillarbox) of the video.
 
 It returns a number; for several ``outputs`` as many numbers, or a mapping by their names; or None
 where there is nothing to measure. Called once for a video, it may also return a Score or Outcome.
@@ -100,6 +100,7 @@ def metric(
     long_side: int | None = None,
     frames: int | None = None,
     request: FrameRequest | None = None,
+    inside: bool | None = None,
     roles: Sequence[str] = (),
     needs: Sequence[str] = (),
     shots: bool = False,
@@ -111,7 +112,8 @@ def metric(
 
     ``rate`` None passes every frame. ``rate``, ``long_side`` and ``frames`` are options of
     the metric too (``vividness:rate=1``), where the form has a use for them. ``request`` has the
-    layout, filter and size that are not options. ``version`` rises whenever the numbers change.
+    layout, filter and size that are not options. Pictures are without the borders of the video;
+    with ``inside`` False they are whole frames. ``version`` rises whenever the numbers change.
     A ``descriptive`` number, such as the amount of motion, is shown and never called better.
     """
 
@@ -129,6 +131,7 @@ def metric(
             key: one if isinstance(one, ShotOutput) else ShotOutput(one, mean_of(place))
             for place, (key, one) in enumerate(given.items())
         }
+        within = form[0] not in ("video", "item") if inside is None else inside
         info = MetricInfo(
             {key: one.info for key, one in whole.items()},
             level or _LEVELS.get(form[0], Level.VIDEO),
@@ -136,10 +139,11 @@ def metric(
             (*needs, *(("text",) if "prompt" in besides else ())),
             shots=shots or form[0] in _LEVELS,
             about=_ABOUT.get(form[0], ""),
+            inside=within,
         )
         # Outputs that are all worked out of the rows of a shot say themselves which columns.
         columns = not all(isinstance(one, ShotOutput) for one in given.values())
-        base = request or FrameRequest()
+        base = replace(request or FrameRequest(), inside=within)
         machine = _MACHINES[form]
 
         def make(call: Callable[..., Any], chosen: Mapping[str, Any]) -> FunctionMetric:

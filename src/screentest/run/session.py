@@ -14,14 +14,14 @@ from typing import Any, TypeAlias, TypedDict
 from screentest.core.calls import LedgerClient
 from screentest.core.codec import to_json
 from screentest.core.errors import BadOption
-from screentest.core.frames import Frame, FrameRequest, VideoInfo
+from screentest.core.frames import Borders, Frame, FrameRequest, VideoInfo
 from screentest.core.item import Shot, Time
 from screentest.models import ModelChoice, Models, read_models
 from screentest.models.chat.costs import Prices, read_prices
 from screentest.models.roles import CHAT
 from screentest.models.templates import Prompts
 from screentest.run import Engine, LocalEngine, Stamp
-from screentest.video import DEFAULT_LIMITS, Limits, find_shots, probe, sample_frames
+from screentest.video import DEFAULT_LIMITS, Limits, find_shots, probe, sample_frames, scan
 from screentest.video.survey import Survey, survey
 
 File: TypeAlias = str | PathLike[str]
@@ -150,6 +150,7 @@ class Tools:
         self._prompts = Prompts(settings.prompts)
         self._info = lru_cache(_REMEMBERED)(self._probe)
         self._shots = lru_cache(_REMEMBERED)(self._find_shots)
+        self._borders = lru_cache(_REMEMBERED)(self._find_borders)
         self._table = lru_cache(2)(self._survey)
 
     def attach(self, ledger: LedgerClient) -> None:
@@ -170,10 +171,17 @@ class Tools:
     def shots(self, video: Path, detector: str = "") -> Sequence[Shot]:
         return self._shots(video, Stamp.of(video), detector or self.settings.detector)
 
+    def borders(self, video: Path) -> Borders | None:
+        return self._borders(video, Stamp.of(video))
+
     def frames(
-        self, video: Path, moments: Sequence[Time], request: FrameRequest
+        self,
+        video: Path,
+        moments: Sequence[Time],
+        request: FrameRequest,
+        cut: Borders | None = None,
     ) -> Iterator[Frame]:
-        """The frames on the screen at some moments."""
+        """The frames on the screen at some moments; ``cut`` are borders that are known already."""
         return sample_frames(
             video,
             moments,
@@ -182,6 +190,7 @@ class Tools:
             filter=request.filter,
             limits=self.settings.limits,
             table=self._table(video, Stamp.of(video)),
+            cut=cut or (self.borders(video) if request.inside else None),
         )
 
     # A file that was replaced has another stamp, and nothing old is said of it.
@@ -192,6 +201,10 @@ class Tools:
     def _find_shots(self, video: Path, stamp: Stamp | None, detector: str) -> tuple[Shot, ...]:
         limits, info = self.settings.limits, self.info(video)
         return tuple(find_shots(video, detector, limits=limits, info=info))
+
+    def _find_borders(self, video: Path, stamp: Stamp | None) -> Borders | None:
+        report = scan(video, (), limits=self.settings.limits, info=self.info(video), borders=True)
+        return report.borders
 
     def _survey(self, video: Path, stamp: Stamp | None) -> Survey:
         return survey(video, self.settings.limits)

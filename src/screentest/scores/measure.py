@@ -5,15 +5,15 @@ from __future__ import annotations
 import traceback
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
-from dataclasses import dataclass
+from dataclasses import astuple, dataclass, replace
 from pathlib import Path
 from typing import Any, TypeAlias, TypeVar
 
 from screentest.core.errors import STOPPING, BadOption, NoValue
-from screentest.core.frames import Consumer, Fault, Frame, FrameRequest, VideoInfo
+from screentest.core.frames import Borders, Consumer, Fault, Frame, FrameRequest, VideoInfo
 from screentest.core.item import Item, Shot, Time, timecode
-from screentest.core.metric import Measurement, Metric, Outcomes, Resources
-from screentest.core.outcome import Failure, Outcome, Reason, Score
+from screentest.core.metric import Measurement, Metric, MetricInfo, Outcomes, Resources
+from screentest.core.outcome import Failure, Json, Outcome, Reason, Score
 from screentest.core.registry import Built, build
 from screentest.run.session import Tools
 from screentest.video import ScanReport, scan
@@ -91,8 +91,24 @@ def measure(
     outcomes: dict[str, Outcomes] = {}
     for name, one in begun.items():
         with around(name):
-            outcomes[name] = one.finish()
+            outcomes[name] = _noting(shared.borders_seen, one.finish(), one.metric.info)
     return outcomes
+
+
+BORDERS = "borders"
+"""The detail of a score that was measured inside borders: left, top, right, bottom, width, height
+in pixels."""
+
+
+def _noting(borders: Borders | None, found: Outcomes, info: MetricInfo) -> Outcomes:
+    """What was found, each score with the borders that it was measured inside of."""
+    if borders is None or not info.inside:
+        return found
+    sides: dict[str, Json] = {BORDERS: [*astuple(borders)]}
+    return {
+        name: outcome.map(lambda score: replace(score, details={**score.details, **sides}))
+        for name, outcome in found.items()
+    }
 
 
 def lacking(item: Item, needs: Iterable[str]) -> Failure | None:
@@ -119,8 +135,12 @@ class _Begun:
         if missing is not None:
             return cls(metric, failure=missing)
         begun = cls(metric)
-        begun.work = begun.tried(lambda: metric.start(item, resources))
+        begun.start(item, resources)
         return begun
+
+    def start(self, item: Item, resources: Resources) -> None:
+        """Begin, or begin anew: nothing is left of what it saw."""
+        self.work = self.tried(lambda: self.metric.start(item, resources))
 
     def wanted(self) -> list[Consumer]:
         """Who of this metric wants frames."""
@@ -170,6 +190,9 @@ class _ItemTools:
         self._tools = tools
         self._shots: Sequence[Shot] | None = None
         self._no_shots: Failure | None = None
+        self._scanned = False
+        self.borders_seen: Borders | None = None
+        """Those of the item's own video, after the scan."""
         self.prompts = tools.prompts
 
     def role(self, name: str) -> Any:
@@ -186,13 +209,39 @@ class _ItemTools:
             raise NoValue(failure.reason, failure.detail, advice=failure.advice)
         return self._tools.shots(video) if self._shots is None else self._shots
 
+    def borders(self, video: Path) -> Borders | None:
+        if video == self._item.video and self._scanned:
+            return self.borders_seen
+        return self._tools.borders(video)
+
     def frames(
         self, video: Path, moments: Sequence[Time], request: FrameRequest
     ) -> Iterator[Frame]:
-        return self._tools.frames(video, moments, request)
+        cut = self.borders(video) if request.inside else None
+        return self._tools.frames(video, moments, request, cut)
 
     def scan(self, begun: Sequence[_Begun], *, shots: bool) -> None:
-        """One decode for all; afterwards the shots are known."""
+        """One decode for all; afterwards the shots and the borders are known.
+
+        Those who look inside the borders start again in another one, where the borders of the film
+        are not those of its first frame.
+        """
+        report = self._scan(begun, shots=shots, inside=any(one.metric.info.inside for one in begun))
+        if report is None:
+            return
+        self._scanned, self.borders_seen = report.looked, report.borders
+        if report.inside:
+            return
+        again = [one for one in begun if any(each.wants.inside for each in one.wanted())]
+        for one in again:
+            one.failure = None
+            one.start(self._item, self)
+        self._scan(again, shots=False, inside=False, cut=report.borders)
+
+    def _scan(
+        self, begun: Sequence[_Begun], *, shots: bool, inside: bool, cut: Borders | None = None
+    ) -> ScanReport | None:
+        """None where nobody wants a frame."""
         owners: list[_Begun] = []
         consumers: list[Consumer] = []
         for one in begun:
@@ -208,8 +257,10 @@ class _ItemTools:
         if not consumers:
             if not settings.allow_damaged:
                 refuse_faults(info)
-            return
-        report = scan(self._item.video, consumers, limits=settings.limits, info=info)
+            return None
+        report = scan(
+            self._item.video, consumers, limits=settings.limits, info=info, cut=cut, borders=inside
+        )
         if not settings.allow_damaged:
             refuse_damaged(report)
         for place, failure in report.failures.items():
@@ -220,6 +271,7 @@ class _ItemTools:
         if detector is not None and self._no_shots is None:
             found = detector.thing.boundaries
             self._shots = shot_list(found, scanned(report), found_by=detector.spec.name)
+        return report
 
 
 def refuse_damaged(report: ScanReport) -> None:

@@ -16,7 +16,7 @@ from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol, TypeAlias, TypeVar
 
-from screentest.core import Aspect, Image, Script, Span, Time
+from screentest.core import Aspect, Frame, Image, Script, Span, Time
 from screentest.models import Models
 from screentest.testbeds.captions.facts import CaptionFacts
 from screentest.video import Keep, evenly, sample_frames, survey
@@ -328,7 +328,7 @@ STEP = Time(1, 4)
 
 
 class FilmLook:
-    """Looks at the intact film. The pictures of the last clip are kept, no others."""
+    """Looks at the intact film, inside its borders. Only the pictures of the last clip are kept."""
 
     def __init__(self, film: Film, models: Models) -> None:
         self.models = models
@@ -340,7 +340,7 @@ class FilmLook:
         """A few pictures of the clip, evenly spread, RGB."""
         if self._last[0] != clip.number:
             moments = evenly(clip.span, PICTURES)
-            frames = sample_frames(self._film.video.path, moments, table=self._table)
+            frames = self._frames(moments)
             self._last = clip.number, [frame.image for frame in frames]
         return self._last[1]
 
@@ -351,6 +351,10 @@ class FilmLook:
             return []
         moments = evenly(Span(clip.span.start, clip.span.end - step), PICTURES)
         both = sorted({one for at in moments for one in (at, at + step)})
-        frames = sample_frames(self._film.video.path, both, table=self._table)
+        frames = self._frames(both)
         shown = dict(zip(both, (frame.image for frame in frames), strict=True))
         return [(shown[at], shown[at + step]) for at in moments]
+
+    def _frames(self, moments: Sequence[Time]) -> Iterator[Frame]:
+        video = self._film.video
+        return sample_frames(video.path, moments, table=self._table, cut=video.borders)

@@ -31,6 +31,7 @@ from screentest.testbeds.contract import (
 )
 from screentest.testbeds.draw import ClipDraw
 from screentest.testbeds.intact import as_data, load_intact, timed_script, video_file, video_name
+from screentest.testbeds.operators.shared import inside_borders
 from screentest.testbeds.operators.tracker import must_name_things
 from screentest.testbeds.options import BuildOptions, Rung
 from screentest.testbeds.testbed import Pair, Touched
@@ -174,7 +175,9 @@ class _OperatorRun:
     def _harmed(self, chosen: Sequence[Chosen], rung: Rung, out: Path) -> tuple[Pair, PairCheck]:
         """The pair, and what its check found; what does not pass is not left there."""
         degradation: Degradation = self._built.thing
-        parts = degradation.parts(self._context, chosen, rung.severity)
+        parts = inside_borders(
+            self._context.film, degradation.parts(self._context, chosen, rung.severity)
+        )
         made = _spliced(self._context.film, parts, out)
         models = self._context.models
         pair = Pair(

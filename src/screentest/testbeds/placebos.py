@@ -25,7 +25,7 @@ from screentest.testbeds.contract import (
     pieces,
 )
 from screentest.testbeds.operators.arithmetic import of_planes, planes, to_levels
-from screentest.testbeds.operators.shared import numbered
+from screentest.testbeds.operators.shared import inside_borders, numbered
 from screentest.video import ClipOrigin, Keep, Pixels, Reencode, VideoPart, frame_by_frame, splice
 
 if TYPE_CHECKING:
@@ -217,7 +217,8 @@ class SeverityZero:
                 break
         if not chosen:
             raise NoValue(Reason.NOT_APPLICABLE, "no clip can be harmed by this operator")
-        splice(context.film.video, self._degradation.parts(context, chosen, 0.0), out)
+        parts = self._degradation.parts(context, chosen, 0.0)
+        splice(context.film.video, inside_borders(context.film, parts), out)
 
 
 def _fewest(degradation: Degradation) -> int:

@@ -5,6 +5,7 @@ Converter makes arrays of decoded frames, here and wherever frames are used.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
 from typing import cast
@@ -16,7 +17,16 @@ from av.video.reformatter import ColorRange, Interpolation, VideoReformatter
 
 from screentest._util.text import shown_path
 from screentest.core.errors import VideoError
-from screentest.core.frames import Fault, Filter, FrameRequest, Image, Layout, Size, VideoInfo
+from screentest.core.frames import (
+    Borders,
+    Fault,
+    Filter,
+    FrameRequest,
+    Image,
+    Layout,
+    Size,
+    VideoInfo,
+)
 from screentest.core.item import Time
 from screentest.core.outcome import Reason
 from screentest.video.limits import DEFAULT_LIMITS, Limits
@@ -47,21 +57,27 @@ def conversion_key(request: FrameRequest) -> ConversionKey:
 
 
 class Converter:
-    """Converts the frames of one video for one key. Upright: rotation is applied."""
+    """Converts the frames of one video for one key. Upright: rotation is applied.
 
-    def __init__(self, key: ConversionKey) -> None:
+    With ``borders`` the picture inside them is what comes out, in the size that was asked for.
+    """
+
+    def __init__(self, key: ConversionKey, borders: Borders | None = None) -> None:
         self._size, self._layout, filter_ = key
         self._interpolation = _INTERPOLATION[filter_]
         self._reformatter = VideoReformatter()
+        self._borders = borders
 
     def __call__(self, frame: VideoFrame) -> Image:
         """The pixels, in an array of their own."""
         quarter_turns = rotation_of(frame) // 90
         width, height = frame.width, frame.height
         if quarter_turns % 2:
-            target_height, target_width = self._size.of(height, width)
-        else:
-            target_width, target_height = self._size.of(width, height)
+            width, height = height, width
+        crop = self._crop(width, height)
+        target_width, target_height = crop.whole if crop else self._size.of(width, height)
+        if quarter_turns % 2:
+            target_width, target_height = target_height, target_width
         converted = self._reformatter.reformat(
             frame,
             width=target_width,
@@ -83,8 +99,61 @@ class Converter:
         if quarter_turns:
             # rot90 turns counter-clockwise, the file's angle is clockwise.
             image = np.ascontiguousarray(np.rot90(image, -quarter_turns))
+        if crop:
+            image = np.ascontiguousarray(image[crop.rows, crop.columns])
         image.flags.writeable = False
         return image
+
+    def _crop(self, width: int, height: int) -> _Crop | None:
+        """What to cut out of the whole frame; None where its size is not that of the borders."""
+        borders = self._borders
+        if borders is None or (borders.width, borders.height) != (width, height):
+            return None
+        grid = GRID if self._layout is Layout.LUMA else 1
+        exact = self._size.exact is not None
+        sides = zip(
+            (width, height),
+            (borders.left, borders.top),
+            borders.inside,
+            self._size.of(*borders.inside),
+            strict=True,
+        )
+        (across, columns), (down, rows) = (_cut(*side, grid, exact=exact) for side in sides)
+        return _Crop((across, down), columns, rows)
+
+
+GRID = 16
+"""Pixels: luma as it is coded is cut on the grid of coded blocks, so that these stay on theirs."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Crop:
+    whole: tuple[int, int]
+    """The size to which the whole frame is brought."""
+    columns: slice
+    rows: slice
+
+
+def _cut(
+    whole: int, start: int, inside: int, wanted: int, grid: int, *, exact: bool
+) -> tuple[int, slice]:
+    """One side: to which length the whole is brought, and what is cut out of that.
+
+    >>> _cut(1280, 280, 720, 720, 1, exact=False), _cut(1280, 280, 720, 160, 1, exact=False)
+    ((1280, slice(280, 1000, None)), (284, slice(64, 220, None)))
+    >>> _cut(1280, 280, 720, 720, 16, exact=False)[1]
+    slice(288, 1000, None)
+    """
+    if wanted == inside:
+        return whole, slice(-(-start // grid) * grid, start + inside)
+    length, first = round(whole * wanted / inside), round(start * wanted / inside)
+    if exact:
+        return max(length, first + wanted), slice(first, first + wanted)
+    # Scaling mixes the border into the line beside it.
+    before, after = int(start > 0), int(start + inside < whole)
+    low = -(-start * wanted // inside) + before
+    high = (start + inside) * length // whole - after
+    return length, slice(low, max(low + 1, high))
 
 
 def _coded_like(frame: VideoFrame) -> str:

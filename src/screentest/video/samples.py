@@ -15,7 +15,7 @@ from pathlib import Path
 import numpy as np
 
 from screentest.core.errors import BadOption, VideoError
-from screentest.core.frames import NATIVE, Filter, Frame, FrameRequest, Layout, Size
+from screentest.core.frames import NATIVE, Borders, Filter, Frame, FrameRequest, Layout, Size
 from screentest.core.item import Span, Time, timecode
 from screentest.core.outcome import Reason
 from screentest.video.limits import DEFAULT_LIMITS, Limits
@@ -64,15 +64,17 @@ def sample_frames(
     filter: Filter = Filter.BICUBIC,
     limits: Limits = DEFAULT_LIMITS,
     table: Survey | None = None,
+    cut: Borders | None = None,
 ) -> Iterator[Frame]:
     """The frame on the screen at each of ``moments``, in order of time, each frame once.
 
     Before the first frame and after the last, the nearest one counts. Where two moments show
-    the same frame it comes once.
+    the same frame it comes once. ``cut`` are borders to leave out.
     """
     table = table or survey(path, limits)
     wanted = sorted({table.shown_at(moment) for moment in moments})
-    convert = Converter(conversion_key(FrameRequest(size=size, layout=layout, filter=filter)))
+    key = conversion_key(FrameRequest(size=size, layout=layout, filter=filter))
+    convert = Converter(key, cut)
     served = 0
     with open_source(path, limits) as source:
         for leg in _plan(table, wanted):

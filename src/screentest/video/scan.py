@@ -12,22 +12,24 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
-from typing import TypeVar
+from typing import TypeAlias, TypeVar
 
 from av.video.frame import VideoFrame
 
 from screentest._util.text import shown_path
 from screentest.core.calls import Progress, Silent
 from screentest.core.errors import STOPPING, NoValue, VideoError
-from screentest.core.frames import Consumer, Fault, Frame, Image, VideoInfo
+from screentest.core.frames import Borders, Consumer, Fault, Frame, Image, VideoInfo
 from screentest.core.item import Time
 from screentest.core.outcome import Failure, Reason
+from screentest.video.borders import BorderFinder, borders_of
 from screentest.video.limits import DEFAULT_LIMITS, Limits
 from screentest.video.memory import open_source
 from screentest.video.probe import ConversionKey, Converter, conversion_key, probe
 
 _REPORT_EVERY = 32
 T = TypeVar("T")
+Conversion: TypeAlias = tuple[ConversionKey, Borders | None]
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,6 +45,19 @@ class ScanReport:
     """Above len(faults) where there were too many to keep."""
     failures: Mapping[int, Failure]
     """Consumers that failed, by their place in the list; the others were served to the end."""
+    looked: bool = False
+    """Whether borders were looked for."""
+    borders: Borders | None = None
+    """What stands around the picture in all of it."""
+    cut: Borders | None = None
+    """What was left out for those who look inside."""
+
+    @property
+    def inside(self) -> bool:
+        """Whether those who look inside the borders were shown just that."""
+        return self.cut == self.borders or (
+            self.cut is not None and self.borders is not None and self.cut.near(self.borders)
+        )
 
     @property
     def complete(self) -> bool:
@@ -57,20 +72,32 @@ def scan(
     limits: Limits = DEFAULT_LIMITS,
     progress: Progress | None = None,
     info: VideoInfo | None = None,
+    borders: bool = False,
+    cut: Borders | None = None,
 ) -> ScanReport:
     """Decode ``path`` once and hand its frames to all ``consumers``.
 
     A consumer that raises is left out from there on and reported; it does not stop the others.
     Pass ``info`` where the file was probed already.
+
+    ``borders`` are looked for if that is said, or if somebody wants to look inside of them. These
+    are shown what the borders of the first frame leave, or what ``cut`` leaves. At the end the
+    borders of all frames are known; where they are others (``inside`` is false: the film fades in,
+    or bars come and go), scan again and cut these.
     """
     info = info or probe(path, limits)
     progress = progress or Silent()
-    watching = _Consumers(consumers)
+    looking = borders or cut is not None or any(one.wants.inside for one in consumers)
+    finder = BorderFinder() if looking else None
+    watching = _Consumers([*consumers, *([finder] if finder else [])])
     watching.open(info)
     progress.begin(Path(path).name, info.frames, "frames")
     decoded, end, last = 0, info.start, info.start
     with open_source(path, limits) as source:
         for moment, picture in source.frames():
+            if decoded == 0 and finder is not None:
+                cut = cut or borders_of(picture)
+                watching.look_inside(cut)
             watching.serve(moment, decoded, picture)
             decoded += 1
             last = moment
@@ -92,7 +119,10 @@ def scan(
             end=end,
             faults=tuple(dict.fromkeys((*info.faults, *source.faults))),
             fault_count=max(source.fault_count, len(info.faults)),
-            failures=watching.failures,
+            failures={at: why for at, why in watching.failures.items() if at < len(consumers)},
+            looked=finder is not None,
+            borders=finder.borders if finder else None,
+            cut=cut,
         )
 
 
@@ -101,8 +131,14 @@ class _Consumers:
 
     def __init__(self, consumers: Sequence[Consumer]) -> None:
         self._watchers = [_Watcher(place, one) for place, one in enumerate(consumers)]
-        self._converters = {watcher.key: Converter(watcher.key) for watcher in self._watchers}
         self.failures: dict[int, Failure] = {}
+        self.look_inside(None)
+
+    def look_inside(self, cut: Borders | None) -> None:
+        """Show nothing of these borders to those who do not want to see them."""
+        for watcher in self._watchers:
+            watcher.cut = cut if watcher.consumer.wants.inside else None
+        self._converters = {one.conversion: Converter(*one.conversion) for one in self._watchers}
 
     def open(self, info: VideoInfo) -> None:
         for watcher in list(self._watchers):
@@ -110,13 +146,14 @@ class _Consumers:
             self._try(watcher, watcher.consumer.open, info)
 
     def serve(self, moment: Time, index: int, picture: VideoFrame) -> None:
-        images: dict[ConversionKey, Image] = {}
+        images: dict[Conversion, Image] = {}
         for watcher in self._watchers:
             if not watcher.due(moment):
                 continue
-            image = images.get(watcher.key)
+            key = watcher.conversion
+            image = images.get(key)
             if image is None:
-                image = images[watcher.key] = self._converters[watcher.key](picture)
+                image = images[key] = self._converters[key](picture)
             self._try(watcher, watcher.consumer.take, Frame(moment, index, image))
 
     def close(self, end: Time) -> None:
@@ -150,10 +187,16 @@ class _Watcher:
         self.place = place
         self.consumer = consumer
         wants = consumer.wants
-        self.key = conversion_key(wants)
+        self.cut: Borders | None = None
+        self._key = conversion_key(wants)
         self._rate = wants.rate
         self._within = wants.within
         self._origin = self._next = Fraction(0)
+
+    @property
+    def conversion(self) -> Conversion:
+        """What its frames are made by: those with the same share one."""
+        return self._key, self.cut
 
     def begin_at(self, start: Time) -> None:
         self._origin = self._within.start if self._within else start

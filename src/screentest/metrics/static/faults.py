@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     Levels = NDArray[np.int16]
 
 RIM = 0.1
-"""The share of each side that is left out: subtitles, logos and bars are there."""
+"""The share of each side that is left out: subtitles and logos are there."""
 WINDOW = 384
 """Pixels a side, at most: the middle of a larger picture stands for all of it."""
 
@@ -38,37 +38,9 @@ def inner(picture: Image) -> Image:
     return picture[top : height - top, left : width - left]
 
 
-BLACK, COARSE = 24, 4
-"""Levels up to which a line is part of a bar; every fourth one is looked at."""
-
-
-def without_bars(picture: Image) -> Image:
-    """The picture without black bars; all of it where it is black.
-
-    >>> wide = np.zeros((80, 80), np.uint8)
-    >>> wide[20:60] = 128
-    >>> without_bars(wide).shape
-    (40, 80)
-    """
-    sample = picture[::COARSE, ::COARSE]
-    lights = sample.max(axis=2) if sample.ndim == 3 else sample
-    height, width = lights.shape
-    top, left = int(RIM * height), int(RIM * width)
-    # What is written at the rim may cross a bar.
-    rows = lights[:, left : width - left].max(axis=1)
-    columns = lights[top : height - top].max(axis=0)
-    sides = []
-    for line, length in zip((rows, columns), picture.shape[:2], strict=True):
-        lit = np.flatnonzero(line > BLACK)
-        if not len(lit):
-            return picture
-        sides.append(slice(int(lit[0]) * COARSE, min((int(lit[-1]) + 1) * COARSE, length)))
-    return picture[sides[0], sides[1]]
-
-
 def middle(luma: Image) -> Image | None:
     """What is measured of the luma; None where it shows nothing."""
-    within = inner(without_bars(luma))
+    within = inner(luma)
     height, width = within.shape
     top, left = (max(0, side - WINDOW) // 2 for side in (height, width))
     part = within[top : top + WINDOW, left : left + WINDOW]
@@ -89,7 +61,12 @@ FAULTS = {
 }
 
 
-@metric(summary="faults of sensors, encoders and processing", outputs=FAULTS, request=DETAIL)
+@metric(
+    version=2,
+    summary="faults of sensors, encoders and processing",
+    outputs=FAULTS,
+    request=DETAIL,
+)
 def faults(image: Image) -> tuple[float, ...] | None:
     """Softness in two ways, halos, combing, banding, tilt."""
     picture = middle(image)
@@ -288,10 +265,10 @@ TONES = {
 }
 
 
-@metric(summary="light and colours of each shot", outputs=TONES, request=COLOUR, version=2)
+@metric(summary="light and colours of each shot", outputs=TONES, request=COLOUR, version=3)
 def tones(image: Image) -> tuple[float, ...] | None:
     """Numbers of brightness and of colours; see their descriptions."""
-    picture = inner(without_bars(image)).astype(np.int32)
+    picture = inner(image).astype(np.int32)
     red, green, blue = (picture[..., number] for number in range(3))
     # Rec. 601 in whole numbers; differences of colour as they are coded, in 1/256 levels.
     light = (77 * red + 150 * green + 29 * blue + 128) >> 8

@@ -70,6 +70,7 @@ LEVELS = 1024
 
 
 @metric(
+    version=2,
     summary="how much of the detail is fine",
     outputs={"sharpness": OutputInfo("share of the finest octave in the detail")},
     request=DETAIL,
@@ -116,6 +117,7 @@ CUT_OFF = 4
 
 
 @metric(
+    version=2,
     summary="contrast, tonal range and exposure",
     outputs={
         "contrast": OutputInfo(
@@ -150,6 +152,7 @@ def contrast(image: Image) -> tuple[float, float, float]:
 
 
 @metric(
+    version=2,
     summary="how colourful each shot is",
     outputs={
         "colourfulness": OutputInfo(
@@ -180,6 +183,7 @@ def colourfulness(image: Image) -> float:
 
 
 @metric(
+    version=2,
     summary="noise in the smooth parts of each shot",
     outputs={
         "noise": OutputInfo(
@@ -196,6 +200,7 @@ def noise(image: Image) -> float | None:
 
 
 @metric(
+    version=2,
     summary="visible blocks of the encoder",
     outputs={
         "blockiness": OutputInfo(
@@ -212,6 +217,7 @@ def blockiness(image: Image) -> float | None:
 
 
 @metric(
+    version=2,
     summary="distance from natural-scene statistics",
     outputs={
         "unnaturalness": OutputInfo(

@@ -3,7 +3,7 @@
 VBench takes DINO's features for the subject and CLIP's for the background, and means over frames:
 the mean of a frame's cosine with the frame before and with the first one, none below 0. A video of
 VBench is one shot. Of longer ones each shot is taken for itself, as VBench-Long does within its
-clips, so that a cut is no fault.
+clips, so that a cut is no fault. Frames are whole, as VBench takes them.
 
 Which features are taken is chosen for each metric: ``--model image_features.subject=dinov2
 --model image_features.background=clip_b16``.
@@ -47,6 +47,7 @@ def consistency(vectors: Vectors) -> float | None:
     unit="cosine",
     frames=8,
     long_side=LONG_SIDE,
+    inside=False,
     roles=(SUBJECT,),
     nothing="no shot has two frames",
 )
@@ -59,6 +60,7 @@ def subject_consistency(shot: Sequence[Image], resources: Resources) -> float | 
     unit="cosine",
     frames=8,
     long_side=LONG_SIDE,
+    inside=False,
     roles=(BACKGROUND,),
     nothing="no shot has two frames",
 )

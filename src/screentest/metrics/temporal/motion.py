@@ -39,7 +39,7 @@ SMALLEST = 16
     },
     request=GREY,
     nothing="one frame does not move",
-    version=2,
+    version=3,
 )
 def motion(before: Image, after: Image, *, rate: float = 8.0) -> tuple[float, float] | None:
     """Speed of all of the picture, and of what is fastest: picture diagonals a second.
@@ -103,6 +103,7 @@ def longest(rows: Rows) -> float:
 
 
 @metric(
+    version=2,
     summary="time in which the picture stands still",
     outputs={
         "frozen": ShotOutput(
@@ -128,7 +129,7 @@ def frozen(before: Image, after: Image, *, level: float = 0.05) -> float:
     return float(change(before, after) <= level)
 
 
-@register("metric", "flicker", version=1, summary="pictures that jump from frame to frame")
+@register("metric", "flicker", version=2, summary="pictures that jump from frame to frame")
 def flicker() -> ShotMetric:
     """Every frame is looked at."""
     return ShotMetric(FLICKER, GREY, Flicker, "fewer than three frames cannot flicker")

@@ -1,26 +1,29 @@
-"""What operators share: which clips will do, frames changed one by one."""
+"""What operators share: which clips will do, frames changed one by one, inside borders."""
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import replace
 from itertools import islice
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from screentest.core import Frame, Image
+from screentest.core import Borders, Frame, Image
 from screentest.models.pictures import basic_colour
 from screentest.testbeds.contract import (
     Chosen,
     Context,
     Details,
+    Film,
     FilmClip,
     Look,
     Rng,
     Unfit,
     pieces,
 )
-from screentest.testbeds.operators.arithmetic import mixed
+from screentest.testbeds.operators.arithmetic import mixed, of_planes, planes
 from screentest.video import FrameFunction, Pixels, Reencode, VideoPart
 
 if TYPE_CHECKING:
@@ -76,6 +79,68 @@ def changed_clips(
         one.clip.number: Reencode(one.clip.span, change(one), pixels) for one in chosen
     }
     return list(pieces(context.film, replaced))
+
+
+def inside_borders(film: Film, parts: Iterable[VideoPart]) -> list[VideoPart]:
+    """The parts, with pictures changed inside the borders of the film; the borders stay.
+
+    A bar that is bent or brightened would show any judge what was done to the picture.
+    """
+    borders = film.video.borders
+    if borders is None:
+        return list(parts)
+    return [
+        replace(part, change=_within(borders, part.change, part.pixels))
+        if isinstance(part, Reencode)
+        else part
+        for part in parts
+    ]
+
+
+def _within(borders: Borders, change: FrameFunction, pixels: Pixels) -> FrameFunction:
+    """The frame function, shown what the borders leave of each frame."""
+
+    def run(frames: Iterator[Frame]) -> Iterable[Image]:
+        waiting: deque[Image] = deque()
+
+        def cut(frame: Frame) -> Frame:
+            waiting.append(frame.image)
+            return replace(frame, image=_cut_out(frame.image, borders, pixels))
+
+        for picture in change(map(cut, frames)):
+            # Where more come back than went in, the last borders stay: they do not change.
+            around = waiting.popleft() if len(waiting) > 1 else waiting[0]
+            yield _put_back(around, picture, borders, pixels)
+
+    return run
+
+
+def _cut_out(image: Image, borders: Borders, pixels: Pixels) -> Image:
+    if pixels is not Pixels.I420:
+        return np.ascontiguousarray(image[_slices(borders, 1)])
+    luma, chroma = planes(image)
+    inner = chroma[(slice(None), *_slices(borders, 2))]
+    return of_planes(luma[_slices(borders, 1)], np.ascontiguousarray(inner))
+
+
+def _put_back(image: Image, picture: Image, borders: Borders, pixels: Pixels) -> Image:
+    whole = image.copy()
+    if pixels is not Pixels.I420:
+        whole[_slices(borders, 1)] = picture
+        return whole
+    (luma, chroma), (inner, colours) = planes(whole), planes(picture)
+    luma[_slices(borders, 1)] = inner
+    chroma[(slice(None), *_slices(borders, 2))] = colours
+    return whole
+
+
+def _slices(borders: Borders, step: int) -> tuple[slice, slice]:
+    """Rows and columns inside, in a plane with a line for every ``step`` of them."""
+    across, down = borders.inside
+    return (
+        slice(borders.top // step, (borders.top + down) // step),
+        slice(borders.left // step, (borders.left + across) // step),
+    )
 
 
 def numbered(

@@ -20,9 +20,10 @@ from screentest._util.atomic import atomic_output
 from screentest._util.text import shown_path
 from screentest.core.calls import Progress, Silent
 from screentest.core.errors import BadOption, VideoError
-from screentest.core.frames import NATIVE, Fault, Image, Size, VideoInfo
+from screentest.core.frames import NATIVE, Borders, Fault, Image, Size, VideoInfo
 from screentest.core.item import Span, Time
 from screentest.core.outcome import Reason
+from screentest.video.borders import BorderFinder
 from screentest.video.edit.encode import EncoderSettings, Mp4Writer, StreamFormat
 from screentest.video.edit.parts import ClipWriter
 from screentest.video.edit.pictures import (
@@ -91,6 +92,8 @@ class NormalizedVideo:
     """One per picture, as it was before encoding: eight hex digits each."""
     faults: tuple[Fault, ...] = ()
     """What was wrong with the source."""
+    borders: Borders | None = None
+    """What stands around the picture in all of it."""
 
     @property
     def clips(self) -> tuple[Span, ...]:
@@ -155,12 +158,13 @@ def normalize(
         clock = SourceClock(first[0], _timescale(1 / rate if rate else table.time_base), rate)
         form = _format(opened, first[1], info, size, clock)
         progress.begin(f"normalise {source.name}", float(table.end - clock.zero), "s")
-        track = _Track(keyframes_at, table)
+        track, finder = _Track(keyframes_at, table), BorderFinder()
         with atomic_output(out) as file, Mp4Writer(file, settings, form) as writer:
             clips = ClipWriter(writer, settings, form)
             fit = Fitter(form.width, form.height, form.matrix)
             for one, duration in _lasting(chain([first], frames), clock, table):
                 picture = fit(one.frame)
+                finder.see(one.moment, picture[: form.height])
                 clips.add(picture, one.tick, duration, begins_clip=track.note(one, picture, form))
                 progress.advance(duration / form.timescale)
             clips.finish()
@@ -177,6 +181,7 @@ def normalize(
             boundaries=track.boundaries(writer.end * form.time_base),
             checksums=track.checksums.hex(),
             faults=tuple(dict.fromkeys((*info.faults, *opened.faults))),
+            borders=finder.borders,
         )
 
 
