@@ -71,9 +71,48 @@ METRICS = {
 }
 """Metrics that are run with other options than their defaults."""
 
-EXPECTED = "It is calm at first; the last shot makes the viewer look forward to more."
+EXPECTED = {
+    "emotional_response": "It is calm at first; the last shot makes the viewer look forward.",
+    "narrative_flow": "One walk is told from beginning to end, at an even pace.",
+    "character_development": "The woman says nothing, and yet one sees that she waits.",
+    "visual_style": "Low evening light; the coat is the one warm colour.",
+    "themes": "Waiting, and being seen at last.",
+    "interpretive_depth": "Who is in the boat stays open.",
+    "overall_impression": "A small, quiet film for those who have time.",
+}
+REMARKS = {
+    "content_fidelity": "The coat is blue as asked, but for one moment.",
+    "style_consistency": "Light and tone are those of the original throughout.",
+    "motion_coherence": "The walk is even; the wave begins a little late.",
+    "technical_quality": "Sharp, without visible faults.",
+    "artistic_expression": "Bonus: the sky behind the boat has more depth than before.",
+    "ip_and_privacy": "Nothing to remark.",
+}
+FINDING = {
+    "part": "content_fidelity",
+    "dimension": "subject",
+    "start": 6.5,
+    "end": 7.0,
+    "kind": "colour flips back",
+    "description": "The coat is red again for half a second, where it should stay blue.",
+    "fix": "Keep the coat blue in all frames.",
+    "severity": 0.4,
+}
 ANSWERS: Mapping[str, Any] = {
-    **{f"univ.{task}.inspect": {"approved": False} for task in UnivTask},
+    **{
+        f"univ.{task}.inspect": {"approved": False, "remarks": REMARKS, "findings": [FINDING]}
+        for task in UnivTask
+    },
+    "univ.caption.overview": {
+        "style": "Realistic",
+        "subjects": ["a woman in a red coat", "a small white boat"],
+        "content": "A woman walks along a beach in the evening, stops and waves at a boat.",
+    },
+    "locot2v.herd_expect": EXPECTED,
+    "locot2v.herd_watch": EXPECTED,
+    "locot2v.herd_questions": {
+        "questions": ["Does the last shot make one look forward to what comes next?"] * 6
+    },
     "slvm.describe": {
         "observations": [{"seconds": 1.5, "seen": "Lit office towers at night."}],
         "overall": "Five unconnected scenes, each shown once.",
@@ -110,9 +149,12 @@ ANSWERS: Mapping[str, Any] = {
     "locot2v.draft": {"text": STORY},
     "locot2v.critique": {"faults": ["the coat is red, which the draft does not say"]},
     "locot2v.revise": {"text": STORY},
-    "locot2v.merge": {"text": f"{STORY} {EXPECTED}"},
+    "locot2v.merge": {"text": f"{STORY} {EXPECTED['emotional_response']}"},
 }
 """What the stand-in says where a later question repeats it; all else is filled in by its form."""
+
+
+_FEWEST = r"(?:^|\. )(?:Exactly |At least )?(\d+) (?:to \d+ )?entries"
 
 
 class NotingPrompts(Prompts):
@@ -151,6 +193,8 @@ class StandIn:
 
 def _answer(request: ChatRequest) -> str:
     if request.schema is None:
+        if request.use == "etva.knowledge":
+            return "1. Wind at the sea. In the video: coat and hair are moved by it."
         return "It is as described. Conclusion: [YES]"
     form = request.form or {}
     return json.dumps(_filled(form, form.get("$defs", {})) | ANSWERS.get(request.use, {}))
@@ -167,7 +211,7 @@ def _filled(form: Mapping[str, Any], defs: Mapping[str, Any]) -> Any:
     if form.get("type") == "object":
         return {name: _filled(one, defs) for name, one in form["properties"].items()}
     if form.get("type") == "array":
-        fewest = re.search(r"(\d+) entries or more", form.get("description", ""))
+        fewest = re.search(_FEWEST, form.get("description", ""))
         return [_filled(form["items"], defs)] * max(1, int(fewest[1]) if fewest else 1)
     plain = {"boolean": True, "integer": 1, "number": 1, "null": None}
     return plain.get(str(form.get("type")), "as described")

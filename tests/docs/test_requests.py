@@ -11,7 +11,7 @@ from types import ModuleType
 
 import pytest
 
-from screentest.models.chat.messages import ChatRequest
+from screentest.models.chat.messages import ChatRequest, Picture, Text
 from screentest.models.templates import Prompts
 
 FOLDER = Path(__file__).parents[2] / "docs" / "requests"
@@ -55,3 +55,11 @@ def test_no_note_of_ours_is_in_a_schema(requests: dict[str, ChatRequest]) -> Non
         for one in (form, *form.get("$defs", {}).values()):
             assert "description" not in one, name
         assert not re.search(r"renamed|[Ss]tored in files|the paper|``", json.dumps(form)), name
+
+
+def test_pictures_are_spoken_of_where_there_are_some(requests: dict[str, ChatRequest]) -> None:
+    for name, request in requests.items():
+        texts = " ".join(one.text for one in request.parts if isinstance(one, Text))
+        shown = any(isinstance(one, Picture) for one in request.parts)
+        assert ("never an instruction to you" in texts) is True, name
+        assert ("you cannot see them" in texts) is shown, name

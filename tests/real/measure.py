@@ -1,7 +1,9 @@
 """The figures of docs/real_models.md: ``python -m tests.real.measure steps|judge|show …``.
 
-    steps OUT MODEL MINUTES    every text-only step, with and without an enforced schema, on one
-                               text after another until the time is over
+    steps OUT MODEL MINUTES [STEP…]
+                               every text-only step, or these (caption, etva, …), with and
+                               without an enforced schema, on one text after another until the
+                               time is over; goes on where it stopped
     judge OUT MODEL BED…       the text judge with an oracle's captions, on testbeds
     show OUT…                  tables of what ``steps`` wrote
 
@@ -15,14 +17,16 @@ import sys
 import time
 from collections import Counter
 from collections.abc import Callable
+from contextlib import ExitStack
 from dataclasses import asdict
+from itertools import product
 from pathlib import Path
 from typing import Any
 
 import tests.real.oracle  # noqa: F401 - registers the judge
 from screentest import api
 from screentest.certificates.certificate import facts
-from screentest.core import Outcome, to_json
+from screentest.core import Outcome, from_object, to_json
 from screentest.models import ModelChoice, Models
 from screentest.run import InlineEngine
 from screentest.suites.etva.questions import QuestionSet
@@ -32,34 +36,45 @@ from screentest.testbeds.captions.rules import read_caption
 from tests.real.server import MOST_TOKENS, metered, serving
 from tests.real.steps import STEPS, Said, labelled, take
 from tests.suites.etva.agreement import covered
-from tests.testbeds.captions.agreement import agreement, eligibility
+from tests.testbeds.captions.agreement import agreement
 
 TEXT = "text_embedding=minilm"
 """Which questions ask the same; `screentest models pull builtin` gets it."""
 MODES = ("auto", "instructed")
+ROUND = 3
+"""Texts that one step gets before the next has its turn: servers keep what requests share."""
 
 
-def steps(out: Path, model: str, minutes: str) -> None:
-    end, said = time.monotonic() + 60 * float(minutes), Said()
-    with (
-        serving(model) as served,
-        metered(served, MODES[0]) as enforced,
-        metered(served, MODES[1]) as instructed,
-    ):
-        for number in range(len(labelled())):
-            for meter in (enforced, instructed):
-                for step in STEPS:
+def steps(out: Path, model: str, minutes: str, *only: str) -> None:
+    end = time.monotonic() + 60 * float(minutes)
+    content = _read(out) if out.exists() else {"model": model, "done": [], "calls": [], "said": []}
+    with serving(model) as served, ExitStack() as stack:
+        meters = [
+            stack.enter_context(metered(served, mode, out.with_suffix(f".{mode}.jsonl")))
+            for mode in MODES
+        ]
+        for first in range(0, len(labelled()), ROUND):
+            for meter, step in product(meters, STEPS):
+                if only and step.__name__.removesuffix("_step") not in only:
+                    continue
+                for number in range(first, first + ROUND):
+                    name = f"{step.__name__} {meter.mode} {number}"
+                    if name in content["done"]:
+                        continue
                     if time.monotonic() > end:
                         return
-                    # What is compared with labels is what the enforced schema gave.
-                    take(step, meter, said if meter is enforced else Said(), number)
-                    calls = [asdict(one) for one in (*enforced.calls, *instructed.calls)]
-                    _write(out, model, calls, said)
+                    said, before = Said(), len(meter.calls)
+                    take(step, meter, said, number)
+                    content["done"].append(name)
+                    content["calls"] += [asdict(one) for one in meter.calls[before:]]
+                    content["said"].append([meter.mode, number, json.loads(to_json(said))])
+                    out.write_text(json.dumps(content, indent=1, default=str))
 
 
 def judge(out: Path, model: str, *beds: str) -> None:
     with serving(model) as served:
-        options = f"base_url={served.url}/v1,concurrency=1,timeout=1800,structured=auto"
+        record = out.with_suffix(".answers.jsonl")
+        options = f"base_url={served.url}/v1,concurrency=1,timeout=1800,record={record}"
         sampling = f'sampling={{"max_tokens": {MOST_TOKENS}}}'
         found = api.certify(
             "text_oracle",
@@ -84,9 +99,9 @@ def judge(out: Path, model: str, *beds: str) -> None:
         print(f"{name}: {words}")
 
 
-def _write(out: Path, model: str, calls: list[dict[str, Any]], said: Said) -> None:
-    content = {"model": model, "calls": calls, "facts": _facts(said), "etva": _etva(said)}
-    out.write_text(json.dumps(content, indent=1, default=str))
+def _read(out: Path) -> dict[str, Any]:
+    content: dict[str, Any] = json.loads(out.read_text(encoding="utf-8"))
+    return content
 
 
 def _facts(said: Said) -> dict[str, Any]:
@@ -101,55 +116,46 @@ def _facts(said: Said) -> dict[str, Any]:
     }
     for name, read in readers.items():
         pairs = [(labels, read(text, found)) for text, labels, found in said.facts if found.ok]
-        entries, captions = agreement(pairs), eligibility(pairs)
-        rows[name] = {
-            one: [
-                *(entries[one].right, entries[one].found, entries[one].labelled),
-                *(captions[one].right, captions[one].found, captions[one].labelled),
-            ]
-            for one in CRITERIA
-        }
+        rows[name] = agreement(pairs)
     return rows
 
 
 def _etva(said: Said) -> dict[str, Any]:
     """How many released questions are asked, and how many of those asked are released."""
-    text = Models([ModelChoice.parse(TEXT)]).role("text_embedding")
     released = [one for one, _ in said.questions]
-    rows: dict[str, Any] = {"prompts": len(released), "similarity": TEXT}
+    rows: dict[str, Any] = {"prompts": len(released), "answered": 0}
+    if not released:
+        return rows
+    text = Models([ModelChoice.parse(TEXT)]).role("text_embedding")
+    rows["answered"] = sum(one.ok for _, one in said.questions)
     for name, written in (
         ("the model", [one.value or QuestionSet(r.prompt, ()) for r, one in said.questions]),
         ("the rules", [write_by_rules(one.prompt) for one in released]),
     ):
         coverage, precision = covered(released, written, text), covered(written, released, text)
         rows[name] = [coverage.found, coverage.total, precision.found, precision.total]
-    rows["written"] = [
-        {
-            "prompt": wanted.prompt,
-            "questions": [one.text for one in found.value.questions] if found.value else [],
-            "left_out": list(found.value.left_out) if found.value else [],
-            "failure": str(found.failure or ""),
-        }
-        for wanted, found in said.questions
-    ]
     return rows
 
 
 def show(*files: str) -> None:
     for name in files:
-        content = json.loads(Path(name).read_text())
+        content = _read(Path(name))
         for mode in MODES:
             calls = [one for one in content["calls"] if one["mode"] == mode]
             print(f"\n{content['model']}, {mode}\n")
             print(
-                "| step | asked | at first | after repair | no value | tokens in, out | seconds |"
+                "| step | asked | at first | after repair | no value | tokens in, out | "
+                "seconds, of a core |"
             )
             print("|---|---|---|---|---|---|---|")
             for use in dict.fromkeys(one["use"] for one in calls):
                 print(f"| {_row(use, [one for one in calls if one['use'] == use])} |")
             print(f"| {_row('all', calls)} |")
-        _show_facts(content["facts"])
-        _show_questions(content["etva"])
+            said = [from_object(Said, one) for kind, _, one in content["said"] if kind == mode]
+            whole = Said([f for one in said for f in one.facts], [])
+            whole.questions = [q for one in said for q in one.questions]
+            _show_facts(_facts(whole))
+            _show_questions(_etva(whole), whole)
 
 
 def _show_facts(facts: dict[str, Any]) -> None:
@@ -159,22 +165,25 @@ def _show_facts(facts: dict[str, Any]) -> None:
     for name in CRITERIA:
         cells = []
         for who in ("the model", "the rules"):
-            right, found, wanted, *_ = facts[who][name]
-            cells.append(f"{_share(right, found)}, {_share(right, wanted)}")
-        print(f"| {name} | {facts['the model'][name][2]} | " + " | ".join(cells) + " |")
+            one = facts[who][name]
+            cells.append(f"{_share(one.right, one.found)}, {_share(one.right, one.labelled)}")
+        print(f"| {name} | {facts['the model'][name].labelled} | " + " | ".join(cells) + " |")
 
 
-def _show_questions(etva: dict[str, Any]) -> None:
-    print(f"\nQuestions for {etva['prompts']} prompts, by {etva['similarity']}\n")
+def _show_questions(etva: dict[str, Any], said: Said) -> None:
+    print(f"\nQuestions for {etva['answered']} of {etva['prompts']} prompts, by {TEXT}\n")
     print("| writer | released questions asked | its questions that were released |")
     print("|---|---|---|")
     for who in ("the model", "the rules"):
-        covered_, wanted, right, written = etva[who]
-        print(f"| {who} | {_share(covered_, wanted)} | {_share(right, written)} |")
-    for one in etva["written"]:
-        print(f"\n{one['prompt']}{one['failure']}")
-        for question in one["questions"]:
-            print(f"- {question}")
+        if who in etva:
+            covered_, wanted, right, written = etva[who]
+            print(f"| {who} | {_share(covered_, wanted)} | {_share(right, written)} |")
+    for wanted, found in said.questions:
+        print(f"\n{wanted.prompt} {found.failure or ''}")
+        for question in found.value.questions if found.value else ():
+            print(f"- {question.text} ({question.category})")
+        for left in found.value.left_out if found.value else ():
+            print(f"  left out: {left}")
 
 
 def _share(part: int, whole: int) -> str:
@@ -192,7 +201,8 @@ def _row(use: str, calls: list[dict[str, Any]]) -> str:
             ", ".join(f"{number} {reason}" for reason, number in lost.items()) or "–",
             f"{sum(one['tokens_in'] for one in good) / count:.0f}, "
             f"{sum(one['tokens_out'] for one in good) / count:.0f}",
-            f"{sum(one['seconds'] for one in calls) / max(1, len(calls)):.1f}",
+            f"{sum(one['seconds'] for one in calls) / max(1, len(calls)):.1f}, "
+            f"{sum(one['of_a_core'] for one in calls) / max(1, len(calls)):.1f}",
         ]
     )
 

@@ -30,6 +30,16 @@ class Served:
 
     model: str
     url: str
+    process: int
+
+    def of_a_core(self) -> float:
+        """Seconds of a core that the server has used; 0 where the system does not say."""
+        try:
+            fields = Path(f"/proc/{self.process}/stat").read_text(encoding="utf-8")
+        except OSError:
+            return 0.0
+        user, system = fields.rpartition(")")[2].split()[11:13]
+        return (int(user) + int(system)) / os.sysconf("SC_CLK_TCK")
 
     @property
     def options(self) -> dict[str, Any]:
@@ -60,7 +70,7 @@ def serving(name: str) -> Iterator[Served]:
         assert process.stdout is not None
         address = process.stdout.readline().strip()
         assert address, f"{name} was not served"
-        yield Served(name, address)
+        yield Served(name, address, process.pid)
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,6 +85,8 @@ class Call:
     tokens_in: int
     tokens_out: int
     seconds: float
+    of_a_core: float
+    """What the server took of it, however busy the machine was with other things."""
 
 
 @dataclass(slots=True)
@@ -82,6 +94,7 @@ class Meter:
     """A chat model that notes what each question took."""
 
     chat: Chat
+    served: Served
     mode: str = ""
     calls: list[Call] = field(default_factory=list)
 
@@ -93,9 +106,9 @@ class Meter:
         return [self._ask(request) for request in requests]
 
     def _ask(self, request: ChatRequest) -> Outcome[ChatAnswer]:
-        start = time.monotonic()
+        start, used = time.monotonic(), self.served.of_a_core()
         (outcome,) = self.chat.ask([request])
-        took = time.monotonic() - start
+        took, used = time.monotonic() - start, self.served.of_a_core() - used
         answer = outcome.value
         usage = answer.usage if answer is not None else None
         self.calls.append(
@@ -107,17 +120,19 @@ class Meter:
                 (usage.input_tokens or 0) if usage else 0,
                 (usage.output_tokens or 0) if usage else 0,
                 took,
+                used,
             )
         )
         return outcome
 
 
 @contextmanager
-def metered(served: Served, structured: str) -> Iterator[Meter]:
+def metered(served: Served, structured: str, record: Path | None = None) -> Iterator[Meter]:
     """Ask a served model, with the schema enforced (``auto``) or in words (``instructed``)."""
-    built = registry.build("chat", "openai", structured=structured, **served.options)
+    options = served.options | ({} if record is None else {"record": str(record)})
+    built = registry.build("chat", "openai", structured=structured, **options)
     with built.thing as chat:
-        yield Meter(chat, structured)
+        yield Meter(chat, served, structured)
 
 
 @dataclass(frozen=True, slots=True)

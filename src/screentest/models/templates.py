@@ -17,9 +17,11 @@ import importlib.metadata
 import importlib.util
 import re
 import secrets
+import sys
 import unicodedata
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 
@@ -437,6 +439,12 @@ def template_homes() -> dict[str, Path]:
     ``judges/describe`` is in ``judges/prompts``, ``NAME/x`` of a suite in its own folder, and
     that of an installed plugin in the folder ``prompts`` of its package.
     """
+    return dict(_homes_on(tuple(sys.path)))
+
+
+@lru_cache(8)
+def _homes_on(path: tuple[str, ...]) -> dict[str, Path]:
+    # Looking for plugins reads every installed package's metadata: once for each path.
     found = [*ROOT.glob("*/prompts"), *ROOT.glob("suites/*/prompts")]
     for point in importlib.metadata.entry_points(group=PLUGIN_GROUP):
         spec = importlib.util.find_spec(point.module.partition(".")[0])

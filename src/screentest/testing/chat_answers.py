@@ -315,11 +315,9 @@ def _value(schema: dict[str, Any], defs: dict[str, Any], rng: random.Random, dep
         fields = schema.get("properties", {})
         return {name: _value(field, defs, rng, depth + 1) for name, field in fields.items()}
     if kind == "array":
-        fewest = int(_bound(schema, "minItems", r"(\d+) entries or more") or 0)
-        most = int(
-            _bound(schema, "maxItems", r"(\d+) entries or fewer")
-            or max(fewest, 0 if depth > _DEEPEST else 2)
-        )
+        low, high = _bounds(schema, "minItems", "maxItems", " entries")
+        fewest = int(low or 0)
+        most = int(high or max(fewest, 0 if depth > _DEEPEST else 2))
         items = schema.get("items", {"type": "string"})
         count = rng.randint(fewest, max(fewest, min(most, fewest + 3)))
         return [_value(items, defs, rng, depth + 1) for _ in range(count)]
@@ -330,15 +328,25 @@ def _value(schema: dict[str, Any], defs: dict[str, Any], rng: random.Random, dep
     return None if kind == "null" else rng.choice(("as described", "something else", "unclear"))
 
 
-def _bound(schema: dict[str, Any], key: str, words: str) -> float | None:
-    """A bound as JSON schema has it, or as it is said in words where a service takes none."""
-    said = re.search(words, schema.get("description", ""))
-    written = schema.get(key, said.group(1) if said else None)
-    return None if written is None else float(written)
+def _bounds(
+    schema: dict[str, Any], lowest: str, highest: str, what: str = ""
+) -> tuple[float | None, float | None]:
+    """Bounds as JSON schema has them, or as they are said in words where a service takes none."""
+    said, number = schema.get("description", ""), r"(-?[\d.]*\d)"
+    said = said.replace("Not empty", f"At least 1{what}")
+    both = re.search(f"{number} to {number}{what}", said)
+    exact = re.search(f"(?i)exactly {number}{what}", said)
+    low = re.search(f"(?i)at least {number}{what}", said)
+    high = re.search(f"(?i)at most {number}{what}", said)
+    words = (both and both[1]) or next((m[1] for m in (exact, low) if m), None)
+    limit = (both and both[2]) or next((m[1] for m in (exact, high) if m), None)
+    found = schema.get(lowest, words), schema.get(highest, limit)
+    least, most = (None if one is None else float(one) for one in found)
+    return least, most
 
 
 def _plausible_number(schema: dict[str, Any], whole: bool, rng: random.Random) -> int | float:
-    low = _bound(schema, "minimum", r"at least (-?[\d.]*\d)") or 0
-    high = _bound(schema, "maximum", r"at most (-?[\d.]*\d)")
+    least, high = _bounds(schema, "minimum", "maximum")
+    low = least or 0
     high = low + 10 if high is None else high
     return rng.randint(int(low), int(high)) if whole else round(rng.uniform(low, high), 3)

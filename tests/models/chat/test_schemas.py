@@ -59,6 +59,8 @@ class Bounded(BaseModel):
     score: int = Field(ge=0, le=10, description="Points.")
     share: float = Field(gt=0, lt=1)
     parts: list[Fault] = Field(min_length=2, max_length=6)
+    pair: list[int] = Field(min_length=2, max_length=2)
+    some: list[int] = Field(min_length=1)
     note: Annotated[str, Field(max_length=300)] | None
 
 
@@ -68,10 +70,12 @@ def test_bounds_are_said_in_words_since_strict_services_refuse_them() -> None:
     for word in ("Length", "Items", "inimum", "aximum", "pattern"):
         assert f'{word}":' not in written
     fields = schema["properties"]
-    assert fields["score"]["description"] == "Points. Allowed: at least 0, at most 10."
-    assert fields["parts"]["description"] == "Allowed: 2 entries or more, 6 entries or fewer."
-    assert fields["share"]["description"] == "Allowed: above 0, below 1."
-    assert "300 characters or fewer" in fields["note"]["anyOf"][0]["description"]
+    assert fields["score"]["description"] == "Points. 0 to 10."
+    assert fields["parts"]["description"] == "2 to 6 entries."
+    assert fields["share"]["description"] == "Above 0, below 1."
+    assert fields["note"]["anyOf"][0]["description"] == "At most 300 characters."
+    assert fields["pair"]["description"] == "Exactly 2 entries."
+    assert fields["some"]["description"] == "Not empty."
 
 
 def test_fields_named_like_words_of_json_schema_stay() -> None:

@@ -273,23 +273,29 @@ def test_questions_can_share_the_frames(film: Item) -> None:
 @pytest.mark.parametrize(
     ("answers", "coverage"),
     [
-        ('[{"number": 1, "reasoning": "", "token": "[YES]"}]', 1 / 5),
+        ('[{"number": 1, "reasoning": "", "token": "[YES]"}]', 2 / 5),
         ('[{"number": 9, "reasoning": "", "token": "[YES]"}]', 0.0),
         (
             '[{"number": 1, "reasoning": "", "token": "[YES]"},'
             ' {"number": 1, "reasoning": "", "token": "[NO]"},'
             ' {"number": 2, "reasoning": "", "token": "[NO]"}]',
-            1 / 5,
+            2 / 5,
         ),
     ],
     ids=["some missing", "another number", "both ways"],
 )
 def test_a_batch_that_does_not_answer_all(film: Item, answers: str, coverage: float) -> None:
+    """What it lacks is asked once more, alone; the rest stands."""
+
     def model(asked: Asked) -> Act:
         return Answer(f'{{"answers": {answers}}}')
 
-    with scoring(model) as (score, _):
+    with scoring(model) as (score, server):
         outcomes = score(film, "etva:writer=rules,batch=9,direct=true")
+        first, second = (numbered(one) for one in server.asked)
+    assert len(first) == 5
+    assert set(second) <= set(first)
+    assert len(second) == (4 if coverage else 5)
     assert value(outcomes["coverage"]) == pytest.approx(coverage)
 
 

@@ -12,7 +12,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections import OrderedDict
-from collections.abc import Callable, Hashable, Iterable
+from collections.abc import Callable, Hashable, Iterable, Iterator
 from dataclasses import dataclass, field, fields, replace
 from functools import cache
 from pathlib import Path
@@ -36,13 +36,18 @@ _BOUNDS = {
     "maximum": "at most {}",
     "exclusiveMaximum": "below {}",
     "multipleOf": "a multiple of {}",
-    "minLength": "{} characters or more",
-    "maxLength": "{} characters or fewer",
-    "minItems": "{} entries or more",
-    "maxItems": "{} entries or fewer",
+    "minLength": "at least {} characters",
+    "maxLength": "at most {} characters",
+    "minItems": "at least {} entries",
+    "maxItems": "at most {} entries",
     "pattern": "of the pattern {}",
     "uniqueItems": "no entry twice",
 }
+_RANGES = (
+    ("minimum", "maximum", ""),
+    ("minLength", "maxLength", " characters"),
+    ("minItems", "maxItems", " entries"),
+)
 
 
 SEEN = "pictures_seen"
@@ -111,10 +116,9 @@ def _strict(node: Any, where: str) -> Any:
         for key, value in node.items()
         if key not in _DROPPED and key not in _BOUNDS
     }
-    bounds = [words.format(node[key]) for key, words in _BOUNDS.items() if key in node]
-    if bounds:
+    if bounds := ", ".join(_in_words(node)):
         said = [str(kept["description"]).rstrip()] if kept.get("description") else []
-        kept["description"] = " ".join([*said, f"Allowed: {', '.join(bounds)}."])
+        kept["description"] = " ".join([*said, f"{bounds[0].upper()}{bounds[1:]}."])
     if isinstance(properties, dict):
         missing = sorted(set(properties) - set(node.get("required", ())))
         if missing:
@@ -124,6 +128,19 @@ def _strict(node: Any, where: str) -> Any:
             )
         kept["additionalProperties"] = False
     return kept
+
+
+def _in_words(node: dict[str, Any]) -> Iterator[str]:
+    """The bounds of a value as one would say them."""
+    left = {key: node[key] for key in _BOUNDS if key in node}
+    for low, high, what in _RANGES:
+        if low in left and high in left:
+            least, most = left.pop(low), left.pop(high)
+            both = f"exactly {most}" if least == most else f"{least} to {most}"
+            yield f"{both}{what}"
+    for key, bound in left.items():
+        some = key in ("minLength", "minItems") and bound == 1
+        yield "not empty" if some else _BOUNDS[key].format(bound)
 
 
 def _each(named: dict[str, Any], where: str) -> dict[str, Any]:

@@ -133,18 +133,35 @@ class ChatAnswerer:
         self._shown: tuple[ShownScene, list[Part]] | None = None
 
     def answer(self, scene: ShownScene, questions: Sequence[PromptQuestion]) -> list[Answered]:
-        """One for each question. The frames are encoded once."""
+        """One for each question. The frames are encoded once.
+
+        Of a batch, questions that the model left out or answered both ways are asked once more, by
+        themselves; the other answers stand.
+        """
+        first, lacking = self._ask(scene, questions)
+        again, _ = self._ask(scene, lacking, repeat=1)
+        better = {one.question.id: one for one in again}
+        return [better.get(one.question.id, one) for one in first]
+
+    def _ask(
+        self, scene: ShownScene, questions: Sequence[PromptQuestion], repeat: int = 0
+    ) -> tuple[list[Answered], list[PromptQuestion]]:
+        """What was answered, and which questions lack an answer in a batch that was answered."""
         if not questions:
-            return []
+            return [], []
         pictures = self._pictures(scene)
         size = self._batch
         parts = [questions[at : at + size] for at in range(0, len(questions), size)]
-        outcomes = send(self._chat, [self._request(scene, pictures, part) for part in parts])
-        return [
-            answered
-            for part, outcome in zip(parts, outcomes, strict=True)
-            for answered in self._read(part, outcome)
-        ]
+        requests = [self._request(scene, pictures, part, repeat) for part in parts]
+        outcomes = send(self._chat, requests)
+        answered: list[Answered] = []
+        lacking: list[PromptQuestion] = []
+        for part, outcome in zip(parts, outcomes, strict=True):
+            read = self._read(part, outcome)
+            answered += read
+            if outcome.ok and size > 1:
+                lacking += [one.question for one in read if not one.answer.ok]
+        return answered, lacking
 
     def _pictures(self, scene: ShownScene) -> list[Part]:
         """The scene's frames, encoded once however often it is asked about."""
@@ -153,7 +170,11 @@ class ChatAnswerer:
         return self._shown[1]
 
     def _request(
-        self, scene: ShownScene, pictures: Sequence[Part], questions: Sequence[PromptQuestion]
+        self,
+        scene: ShownScene,
+        pictures: Sequence[Part],
+        questions: Sequence[PromptQuestion],
+        repeat: int,
     ) -> ChatRequest:
         stages = self._stages
         slots: dict[str, Slot] = {
@@ -169,7 +190,7 @@ class ChatAnswerer:
         each = MANY.sampling
         room = replace(each, max_tokens=each.max_tokens * len(questions))
         slots |= {"questions": [question.text for question in questions]}
-        return MANY.request(self._prompts, slots, sampling=room)
+        return MANY.request(self._prompts, slots, repeat=repeat, sampling=room)
 
     def _read(
         self, questions: Sequence[PromptQuestion], outcome: Outcome[str | AnswersAnswer]

@@ -97,17 +97,23 @@ CRITERIA = (
 _LONGEST = 200
 
 
-class _AgentAction(BaseModel):
+class AgentAction(BaseModel):
+    """Who or what moves or acts, and how."""
+
     agent: str = Field(min_length=1, max_length=_LONGEST)
     action: str = Field(min_length=1, max_length=_LONGEST)
 
 
-class _ColourObject(BaseModel):
+class ColourObject(BaseModel):
+    """A colour and what has it."""
+
     color: str = Field(min_length=1, max_length=_LONGEST)
     object: str = Field(min_length=1, max_length=_LONGEST)
 
 
-class _LocationObject(BaseModel):
+class LocationObject(BaseModel):
+    """A place in the picture and what is there."""
+
     location: str = Field(min_length=1, max_length=_LONGEST)
     object: str = Field(min_length=1, max_length=_LONGEST)
 
@@ -117,10 +123,10 @@ class CaptionAnswer(BaseModel):
 
     subject: list[str]
     background: list[str]
-    dynamic_degree: list[_AgentAction]
-    human_action: list[_AgentAction]
-    color: list[_ColourObject]
-    spatial_relationship: list[_LocationObject]
+    dynamic_degree: list[AgentAction]
+    human_action: list[AgentAction]
+    color: list[ColourObject]
+    spatial_relationship: list[LocationObject]
     scene: list[str]
 
     def facts(self) -> CaptionFacts:
