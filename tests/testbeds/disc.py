@@ -66,6 +66,9 @@ class DiscDetector:
         box = (columns.min(), rows.min(), columns.max() + 1, rows.max() + 1)
         return [Detection(phrases[0], 0.9, tuple(map(float, box)))]
 
+    def everything(self, image: Image) -> list[Detection]:
+        return self.detect(image, ["frisbee"])
+
 
 class DiscSegmentation:
     identity: Mapping[str, str] = {}

@@ -292,6 +292,20 @@ def test_a_family_of_backgrounds_keeps_its_subject_too(film: Film) -> None:
     assert "of the picture is another" in faults(checked(film, info, a_strip, SUBJECT))
 
 
+@pytest.mark.parametrize("name", ["background_consistency", "background_tiled"])
+def test_what_stands_in_front_is_kept_by_whatever_name(film: Film, name: str) -> None:
+    info = build("degradation", name).thing.info
+    unnamed: Details = {"subjects": ""}
+    kept = checked(film, info, landscape(disc), unnamed)
+    assert kept.figures["front_kept"] == 1
+
+    def half_the_time(number: int, image: Image) -> Image:
+        return landscape(lambda one: disc(one) & (number % 8 < 5))(number, image)
+
+    found = checked(film, info, half_the_time, unnamed)
+    assert "what stands in front is lost in 3 of 8 pictures" in faults(found)
+
+
 def test_clips_that_were_moved_or_stay(film: Film) -> None:
     folder = film.video.path.parent
     spans = [clip.span for clip in film.clips]
@@ -435,6 +449,13 @@ def test_what_hardly_moves_cannot_be_slowed_or_held(tmp_path: Path) -> None:
     assert found.figures["motion"] < 0.01
     with pytest.raises(Unfit, match="stand still, or nearly"):
         must_move(FilmLook(film, Models()), film.clips[0])
+
+
+def test_motion_is_seen_in_clips_of_few_frames(tmp_path: Path) -> None:
+    film = written(tmp_path, [picture(number) for number in range(2 * RATE)])
+    # Four frames: the moments of three steps share some of them.
+    few = replace(film.clips[0], span=Span(Fraction(0), Fraction(4, RATE)), frames=4)
+    assert len(FilmLook(film, Models()).steps(few)) == 3
 
 
 AROUND = replace(REMOVED, region=Region.AROUND, checks=(), reach=Reach(across=0.5))

@@ -39,7 +39,7 @@ from screentest.video import VideoSource
 if TYPE_CHECKING:
     from av.video.frame import VideoFrame
 
-VERSION = 3
+VERSION = 4
 """Of the checks: in the signature of what passed them, so that a better check is asked again."""
 
 FLAT, FADED = 4.0, 0.35

@@ -350,10 +350,11 @@ class FilmLook:
         if step >= clip.span.duration:
             return []
         moments = evenly(Span(clip.span.start, clip.span.end - step), PICTURES)
-        both = sorted({one for at in moments for one in (at, at + step)})
-        frames = self._frames(both)
-        shown = dict(zip(both, (frame.image for frame in frames), strict=True))
-        return [(shown[at], shown[at + step]) for at in moments]
+        both = [one for at in moments for one in (at, at + step)]
+        # In a short clip, several moments show one frame.
+        shown = {frame.index: frame.image for frame in self._frames(both)}
+        numbers = [(self._table.shown_at(at), self._table.shown_at(at + step)) for at in moments]
+        return [(shown[first], shown[second]) for first, second in numbers]
 
     def _frames(self, moments: Sequence[Time]) -> Iterator[Frame]:
         video = self._film.video
