@@ -440,9 +440,9 @@ def stats(
 
 def _aspects_table(statistics: Statistics) -> Table:
     columns = (
-        Column("aspect", "Aspect"),
+        Column("aspect", "Aspect", show=lambda aspect: aspect or "placebo"),
         Column("name", "Operator or placebo"),
-        Column("kind", "Kind"),
+        Column("kind", detail=True),
         Column("initial", "Initial", show=COUNT),
         Column("eligible", "Eligible", show=COUNT),
         Column("kept", "Kept", show=COUNT),
