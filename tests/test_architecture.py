@@ -26,7 +26,7 @@ SRC = Path(__file__).parent.parent / "src" / "screentest"
 LAYERS = [
     {"testing"},
     {"cli", "__main__"},
-    {"screentest", "api", "results"},
+    {"screentest", "api", "results", "hooks"},
     {"suites"},
     {"reports", "annotate"},
     {"certificates"},

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     )
     from screentest.core import Item, Outcome, Score, Table, Verdict
     from screentest.core.functions import backend, suite
+    from screentest.hooks.contract import hook
     from screentest.judges.functions import judge
     from screentest.metrics.functions import metric
     from screentest.run.session import Settings
@@ -44,6 +45,7 @@ __all__ = [
     "compare",
     "degradation",
     "export",
+    "hook",
     "judge",
     "judge_videos",
     "metric",
@@ -63,6 +65,7 @@ _HOMES = {
     "Verdict": "screentest.core",
     "backend": "screentest.core.functions",
     "degradation": "screentest.testbeds.functions",
+    "hook": "screentest.hooks.contract",
     "judge": "screentest.judges.functions",
     "metric": "screentest.metrics.functions",
     "placebo": "screentest.testbeds.functions",

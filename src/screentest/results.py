@@ -11,15 +11,23 @@ from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 
+from screentest._util.display import html_page, short_text
+from screentest._util.text import one_line
 from screentest.core.aspects import Aspect
 from screentest.core.codec import to_json
 from screentest.core.errors import UnknownName, UserError
 from screentest.core.item import Item, Time, timecode
-from screentest.core.outcome import Outcome, Point
+from screentest.core.outcome import Failure, Outcome, Point
 from screentest.core.table import Cell, Column, Table
 from screentest.core.verdict import Verdict
 from screentest.scores.results import Pool, Results, Total, Value
-from screentest.scores.tables import missing_table, result_tables, values_table, why
+from screentest.scores.tables import (
+    missing_table,
+    result_tables,
+    summary_table,
+    values_table,
+    why,
+)
 
 if TYPE_CHECKING:  # a job loads what it needs, not what the results of others are made of
     from screentest.certificates.certificate import Certificate
@@ -32,7 +40,28 @@ Records: TypeAlias = Sequence[Mapping[str, Cell]]
 LIBRARIES = ("pandas", "polars")
 
 
-class _Tabular:
+class _Shown:
+    """A result with a short ``repr``, and tables in a notebook."""
+
+    __slots__ = ()
+
+    def _headline(self) -> str:
+        """What it is, in a line."""
+        raise NotImplementedError
+
+    def _shown(self) -> list[Table]:
+        """What there is to see, the main table first."""
+        raise NotImplementedError
+
+    def __repr__(self) -> str:
+        tables = [one for one in self._shown() if one.rows]
+        return short_text(self._headline(), tables[0] if tables else None)
+
+    def _repr_html_(self) -> str:
+        return html_page(self._headline(), self._shown())
+
+
+class _Tabular(_Shown):
     """A result that is, first of all, one table."""
 
     __slots__ = ()
@@ -40,6 +69,9 @@ class _Tabular:
     @property
     def table(self) -> Table:
         raise NotImplementedError
+
+    def _shown(self) -> list[Table]:
+        return [self.table]
 
     def records(self) -> list[dict[str, Cell]]:
         """The rows of its table as plain dictionaries."""
@@ -50,11 +82,15 @@ class _Tabular:
         return data_frame(self.records(), library)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class Scores(_Tabular):
-    """What videos got. ``print`` shows the means with their coverage."""
+    """What videos got. ``print`` shows the means with their coverage.
 
-    run: Path
+    ``scores[0]`` or ``scores["id"]`` is what one video got.
+    """
+
+    run: Path | None
+    """Its folder; None for frames in memory."""
     results: Results
     pending: int = 0
     """Records still to be made."""
@@ -67,7 +103,54 @@ class Scores(_Tabular):
     models: str = ""
     """One line that says which backends were used."""
     layout: str = ""
-    """As what the folders were read, where they are not plain."""
+    """As what folders were read, where they are not plain, or frames in memory."""
+
+    def __len__(self) -> int:
+        return len(self.results.items)
+
+    def __iter__(self) -> Iterator[ItemScores]:
+        return (self[name] for name in self.results.items)
+
+    def __getitem__(self, item: str | int) -> ItemScores:
+        names = list(self.results.items)
+        name = names[item] if isinstance(item, int) else item
+        if name not in self.results.items:
+            raise UnknownName(
+                f"there is no item {name!r}", advice=f"Items: {', '.join(names[:5])}."
+            )
+        return ItemScores(self.results, self.results.items[name])
+
+    def _headline(self) -> str:
+        values = self.results.values
+        scored = sum(one.outcome.ok for one in values)
+        count = len(self)
+        where = f" in {self.run}" if self.run is not None else ""
+        read = f"\n  {self.layout}" if self.layout else ""
+        videos = f"{count:,} video{'s' if count != 1 else ''}"
+        return f"Scores of {videos}{where}: {scored:,} of {len(values):,} values{read}"
+
+    def _shown(self) -> list[Table]:
+        return [summary_table(self.results)]
+
+    @property
+    def means(self) -> dict[str, float]:
+        """The mean of each value that any video has; for a tracker."""
+        return {one.name: one.summary.value for one in self.totals if one.summary is not None}
+
+    def wide(self, library: str = "") -> Any:
+        """A frame with a row for each video and a column for each value: pandas, or polars."""
+        return data_frame(self.wide_records(), library)
+
+    def wide_records(self) -> list[dict[str, Cell]]:
+        """A row for each video: id, prompt, groups, and its values; None where one is missing."""
+        groups = dict.fromkeys(name for one in self.results.items.values() for name in one.groups)
+        rows: list[dict[str, Cell]] = []
+        for name, item in self.results.items.items():
+            about = {f"group.{one}": item.groups.get(one) for one in groups}
+            values: dict[str, Cell] = dict.fromkeys(self.results.names)
+            values |= self[name].numbers
+            rows.append({"item": name, "prompt": item.text, **about, **values})
+        return rows
 
     @property
     def totals(self) -> list[Total]:
@@ -110,7 +193,7 @@ class Scores(_Tabular):
         found = self.results.of_item(item).get(name)
         if found is None:
             raise UnknownName(
-                f"{self.run} has no {name!r} of {item!r}",
+                f"{self.run or 'the result'} has no {name!r} of {item!r}",
                 advice=f"Values: {', '.join(self.results.names)}.",
             )
         return found
@@ -124,14 +207,50 @@ class Scores(_Tabular):
         )
 
 
-@dataclass(frozen=True, slots=True)
-class ItemScores:
+WORST = 3
+"""Worst moments that are looked for where nobody says how many."""
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class ItemScores(_Shown):
     """What one video got, over time."""
 
     results: Results
     item: Item
-    moments: tuple[Time, ...] = ()
-    """Where the curves together are lowest, the worst first."""
+    most_moments: int = WORST
+    """How many worst moments are wanted."""
+
+    @property
+    def moments(self) -> tuple[Time, ...]:
+        """Where the curves together are lowest, in order of time."""
+        from screentest.reports.data import Report
+        from screentest.reports.drilldown import worst_moments
+
+        report = Report((), self.results, (), ())
+        return tuple(worst_moments(report, self.values, self.most_moments))
+
+    @property
+    def worst(self) -> list[tuple[float, str]]:
+        """The worst moments in seconds, each with what is low there."""
+        found = [(float(moment), self.low_at(moment)) for moment in self.moments]
+        return [(moment, words) for moment, words in found if words]
+
+    @property
+    def numbers(self) -> dict[str, float]:
+        """Its values by name; what is missing is in ``reasons``."""
+        return {one.name: one.outcome.value.value for one in self.values if one.outcome.value}
+
+    @property
+    def reasons(self) -> dict[str, Failure]:
+        """Why a value is missing, by its name."""
+        return {one.name: one.outcome.failure for one in self.values if one.outcome.failure}
+
+    def _headline(self) -> str:
+        asked = f" ({one_line(self.item.text, 40)})" if self.item.text else ""
+        return f"Scores of {self.item.id}{asked}: {len(self.numbers)} of {len(self.values)} values"
+
+    def _shown(self) -> list[Table]:
+        return [self.scored()]
 
     @property
     def values(self) -> list[Value]:
@@ -230,7 +349,7 @@ def _exact_moment(point: Point) -> dict[str, Any]:
     }
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class BuiltTestbed(_Tabular):
     """A testbed in its folder."""
 
@@ -244,6 +363,13 @@ class BuiltTestbed(_Tabular):
     """Records that were there already."""
     changed: int = 0
     """Results thrown away, since their source changed meanwhile."""
+
+    def _headline(self) -> str:
+        made, skipped = len(self.testbed.pairs), len(self.testbed.skips)
+        return f"Testbed in {self.folder}: {made:,} pairs, {skipped:,} skipped"
+
+    def _shown(self) -> list[Table]:
+        return [self.counts]
 
     @property
     def page(self) -> Path:
@@ -300,7 +426,7 @@ class BuiltTestbed(_Tabular):
         return Table("pairs", "Pairs", (*columns, "reason", "detail"), [*made, *skipped])
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class Certificates(_Tabular):
     """What testbeds say of judges."""
 
@@ -310,6 +436,13 @@ class Certificates(_Tabular):
     """Judgements still to be made."""
     models: str = ""
     """One line that says which backends were used."""
+
+    def _headline(self) -> str:
+        count = len(self.certificates)
+        return f"Certificates of {count} judge{'s' if count != 1 else ''} in {self.run}"
+
+    def _shown(self) -> list[Table]:
+        return [self.matrix(), *self.tables()]
 
     def of(self, judge: str) -> Certificate:
         """The certificate of one judge."""
@@ -446,14 +579,20 @@ def _accuracy_cells(outcome: Outcome[Any]) -> tuple[Cell, Cell, Cell, Cell]:
     return found.value, ends, found.ties, f"{found.judgements:,}/{found.total:,}"
 
 
-@dataclass(frozen=True, slots=True)
-class Verdicts:
+@dataclass(frozen=True, slots=True, repr=False)
+class Verdicts(_Shown):
     """What a judge says of two videos, by aspect: as they were given, and swapped."""
 
     run: Path
     outcomes: Mapping[Aspect, tuple[Outcome[Verdict] | None, Outcome[Verdict] | None]]
     models: str = ""
     """One line that says which backends were used."""
+
+    def _headline(self) -> str:
+        return f"Verdicts on {len(self.outcomes)} aspects in {self.run}"
+
+    def _shown(self) -> list[Table]:
+        return [self.table()]
 
     def table(self) -> Table:
         """Which is better in each aspect, and why; no choice where the order decides."""
@@ -511,11 +650,17 @@ TURNED = "More is better in every row: where less is, as in noise, the sign is t
 """Said below scores: a reader who knows the plain number would wonder at the minus."""
 
 
-@dataclass(frozen=True, slots=True)
-class Comparison:
+@dataclass(frozen=True, slots=True, repr=False)
+class Comparison(_Shown):
     """Judges, or systems, on what all of them have."""
 
     found: Compared
+
+    def _headline(self) -> str:
+        return f"Comparison of {', '.join(self.names)}"
+
+    def _shown(self) -> list[Table]:
+        return self.tables()
 
     @property
     def names(self) -> tuple[str, ...]:

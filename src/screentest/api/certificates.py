@@ -8,7 +8,15 @@ from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Unpack
 
-from screentest.api.options import WorkOptions, aspects_of, engine_of, limits_of, path_of, retry_of
+from screentest.api.options import (
+    WorkOptions,
+    aspects_of,
+    engine_of,
+    limits_of,
+    path_of,
+    progress_of,
+    retry_of,
+)
 from screentest.core.aspects import BUILTIN_ASPECTS, Aspect
 from screentest.core.errors import BadOption, Stopped
 from screentest.core.item import Clip, Item, Script
@@ -99,7 +107,9 @@ def certify(
             folder, command="certify", arguments=arguments, max_cost=cap, retry=retry_of(work)
         ) as store,
     ):
-        done = run_certify(store, plan, settings, engine=engine, progress=work.get("progress"))
+        done = run_certify(
+            store, plan, settings, engine=engine, progress=progress_of(work.get("progress"))
+        )
         used = store.note(MODELS)
     if chart is not None:
         save(matrix_chart(matrix(done.certificates)), Path(chart))
@@ -180,7 +190,7 @@ def judge_videos(
         ) as store,
     ):
         found = verdicts_of(
-            store, cases, judge, settings, engine=engine, progress=work.get("progress")
+            store, cases, judge, settings, engine=engine, progress=progress_of(work.get("progress"))
         )
         used = store.note(MODELS)
     return Verdicts(Path(out), found, used["summary"])
@@ -356,7 +366,7 @@ def _against_people(
             orders=tuple(Order) if orders == "both" else (Order.AS_GIVEN,),
             repeats=repeats,
             engine=engine,
-            progress=work.get("progress"),
+            progress=progress_of(work.get("progress")),
         )
         return done, store.note(MODELS)["summary"]
 

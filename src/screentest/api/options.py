@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TypeAlias
 
 from screentest.core.aspects import Aspect, all_aspects
-from screentest.core.calls import Progress
+from screentest.core.calls import Progress, Silent
 from screentest.core.errors import BadOption
 from screentest.core.item import Item
 from screentest.manifests.importers import Corpus, examine_inputs
@@ -34,7 +34,8 @@ class WorkOptions(ModelOptions, total=False):
     """The Ray cluster."""
     gpus: float
     """On Ray: GPUs, or the part of one, for each host of models."""
-    progress: Progress | None
+    progress: Progress | bool | None
+    """Who shows how far it is; False: nobody. Without one, a terminal or notebook shows it."""
     retry: str
     """Which failures of earlier starts are tried again: transient, all or none."""
 
@@ -61,6 +62,15 @@ def engine_of(
     )
 
 
+def progress_of(given: Progress | bool | None) -> Progress:
+    """Who shows how far it is."""
+    from screentest._util.progress import watched
+
+    if given is False:
+        return Silent()
+    return watched() if given is None or given is True else given
+
+
 def path_of(file: File | None) -> Path | None:
     """The path, where one was given."""
     return None if file is None else Path(file)
@@ -68,7 +78,13 @@ def path_of(file: File | None) -> Path | None:
 
 def folders_of(runs: Sequence[File | Scores | Certificates]) -> list[Path]:
     """The folders of runs, or of what came of them."""
-    return [one.run if isinstance(one, Scores | Certificates) else Path(one) for one in runs]
+    found = [one.run if isinstance(one, Scores | Certificates) else Path(one) for one in runs]
+    folders = [one for one in found if one is not None]
+    if len(folders) < len(found):
+        raise BadOption(
+            "scores of frames in memory have no run", advice="Score them with out=FOLDER."
+        )
+    return folders
 
 
 def items_of(videos: Videos, prompt: str = "") -> list[Item]:

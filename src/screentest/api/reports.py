@@ -8,10 +8,10 @@ from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO
 
-from screentest.api.options import folders_of
+from screentest.api.options import folders_of, progress_of
 from screentest.core.calls import Progress
 from screentest.core.errors import UnknownName
-from screentest.results import Certificates, Comparison, ItemScores, Page, Scores
+from screentest.results import WORST, Certificates, Comparison, ItemScores, Page, Scores
 from screentest.run import RunReader
 from screentest.run.session import File
 from screentest.scores.evaluators import metric_names
@@ -44,7 +44,7 @@ def report(
     title: str = "screentest report",
     pictures: int = 200,
     embed: bool = False,
-    progress: Progress | None = None,
+    progress: Progress | bool | None = None,
 ) -> Page:
     """Write one page of one or several runs, and where ``tables`` is given every table.
 
@@ -58,24 +58,24 @@ def report(
 
     read = read_report(folders_of(runs), by=by, suites=suites)
     page = Path(out)
-    write_html(read, page, PageOptions(title, pictures, embed), progress=progress)
+    write_html(read, page, PageOptions(title, pictures, embed), progress=progress_of(progress))
     written = write_tables(read, Path(tables), formats) if tables is not None else ()
     return Page(page, tuple(written))
 
 
-def show(run: File, item: str = "", *, worst: int = 3) -> ItemScores:
+def show(run: File | Scores, item: str = "", *, worst: int = WORST) -> ItemScores:
     """What one video of a run got: ``item`` is its id, or how the id begins.
 
     ``worst`` is how many of the worst moments are wanted.
     """
-    from screentest.reports.data import read_report
-    from screentest.reports.drilldown import worst_moments
+    if isinstance(run, Scores):
+        results = run.results
+    else:
+        from screentest.reports.data import read_report
 
-    read = read_report([Path(run)])
-    chosen = _item_named(item, list(read.results.items))
-    values = list(read.results.of_item(chosen).values())
-    moments = tuple(worst_moments(read, values, worst))
-    return ItemScores(read.results, read.results.items[chosen], moments)
+        results = read_report([Path(run)]).results
+    chosen = _item_named(item, list(results.items))
+    return ItemScores(results, results.items[chosen], worst)
 
 
 def _item_named(text: str, known: Sequence[str]) -> str:

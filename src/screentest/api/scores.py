@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from fractions import Fraction
 from pathlib import Path
-from typing import Unpack
+from typing import TYPE_CHECKING, Any, TypeAlias, Unpack
 
 from screentest.api.options import (
     Videos,
@@ -13,6 +15,7 @@ from screentest.api.options import (
     inputs_of,
     limits_of,
     path_of,
+    progress_of,
     retry_of,
 )
 from screentest.core.errors import BadOption, Stopped
@@ -23,25 +26,37 @@ from screentest.manifests.importers import Corpus
 from screentest.models.weights import cache_folder
 from screentest.results import Scores
 from screentest.run import RunStore
-from screentest.run.session import MODELS, File, cap_of, settings_of
+from screentest.run.session import MODELS, File, Settings, cap_of, settings_of
 from screentest.scores.evaluators import metric_names, resolve
 from screentest.scores.remote import Cache
 from screentest.scores.results import read_results
 from screentest.scores.suite import SuiteItems, read_suite
 from screentest.scores.tasks import score_items
 
+if TYPE_CHECKING:
+    from screentest.hooks.contract import Hook
+
+Hooks: TypeAlias = "str | Hook | Sequence[str | Hook]"
+"""Hooks by name with options (``wandb:project=clips``), or hooks themselves."""
+
 
 def score(
     videos: Videos = (),
     *,
+    frames: Any = None,
+    fps: str | int | float | Fraction | None = None,
+    value_range: tuple[float, float] | None = None,
+    ids: str | Sequence[str] = (),
+    step: int | None = None,
+    hooks: Hooks = (),
     suite: str = "core",
     metrics: str | Sequence[str] = (),
-    prompt: str = "",
+    prompt: str | Sequence[str] = "",
     layout: str = "",
     data: File | None = None,
     generated: File | None = None,
     model_name: str = "",
-    out: File = "scores",
+    out: File | None = None,
     detector: str = "default",
     allow_damaged: bool = False,
     max_file_size: float = 100.0,
@@ -53,59 +68,159 @@ def score(
 
     ``videos`` are manifests, videos, folders, or items. How a folder is laid out is recognised;
     ``layout`` names it where it is not (``numbered``, ``numbered:first=1``).
-    ``data`` are a suite's own files, such as its prompts; ``generated`` the folder of videos that
-    the generator ``model_name`` made of them. With ``allow_remote`` videos may have addresses
-    (http, s3, gs); at most ``cache_limit`` GB of them are kept at a time. Files above
-    ``max_file_size`` GB are not read.
+
+    ``out`` is the run's folder, ``scores`` where none is given. ``data`` are a suite's own files,
+    such as its prompts; ``generated`` the folder of videos that the generator ``model_name`` made
+    of them. With ``allow_remote`` videos may have addresses (http, s3, gs); at most
+    ``cache_limit`` GB of them are kept at a time. Files above ``max_file_size`` GB are not read.
+
+    ``frames`` instead of videos is a clip in memory, or a batch of them: a NumPy array, a torch
+    tensor, or a list of arrays, PIL pictures or clips, ``fps`` frames a second. They are scored in
+    this process and without a folder; with ``out`` they are kept in a run, as lossless files.
+    Layout and range of values are recognised, or refused with what was seen: then say ``layout``
+    (``NCTHW``, ``THWC``…) and ``value_range`` (what is black and what is white). ``prompt`` and
+    ``ids`` are one for each clip. ``step`` says when in a training they were made. ``hooks`` are
+    handed the result, with the videos.
     """
-    retry = retry_of(work)
     given = (metrics,) if isinstance(metrics, str) else tuple(metrics)
+    settings = settings_of(
+        work, detector=detector, allow_damaged=allow_damaged, limits=limits_of(max_file_size)
+    )
+    job = _Job(settings, work, given, suite, retry_of(work))
+    if frames is not None:
+        from screentest.api.clips import held_items, kept_items, read_clips
+
+        if data or generated or model_name or videos != ():
+            raise BadOption("frames are scored alone: give no videos and no files of a suite")
+        clips, words = read_clips(
+            frames,
+            fps=fps,
+            layout=layout,
+            value_range=value_range,
+            prompt=prompt,
+            ids=ids,
+            step=step,
+        )
+        new = [item.id for item, _ in clips]
+        job.about = {"layout": words}
+        if out is not None:
+            return _tell(hooks, job.into_run(Path(out), kept_items(clips, Path(out))), new, step)
+        job.refuse_options_of_runs()
+        with held_items(clips) as items:
+            return _tell(hooks, job.in_memory(items), new, step)
+    if hasattr(videos, "shape"):
+        raise BadOption("an array is not a file", advice="Give it as frames=, with fps.")
+    for name, option in {"fps": fps, "value_range": value_range, "ids": ids}.items():
+        if option:
+            raise BadOption(f"{name} is for frames in memory, and there are none")
+    if not isinstance(prompt, str):
+        raise BadOption("one prompt is for all videos", advice="A manifest has one for each.")
     read = _suite_items(suite, data, generated, model_name, metrics=bool(given))
     inputs = inputs_of(videos, prompt, layout)
-    if not inputs.items and not read.items:
-        raise BadOption("there is nothing to score", advice="Give a manifest, or videos.")
+    given_items = [*inputs.items, *read.items]
+    if not given_items:
+        raise BadOption("there is nothing to score", advice="Give a manifest, videos or frames.")
     if read.options:
-        suite = _with_options(suite, read.options)
-    names = metric_names(given) if given else list(read_suite(suite).metrics)
-    for name in names:
-        resolve(name)  # a misspelled name leaves no run behind
-    settings = settings_of(
-        work,
-        detector=detector,
-        allow_damaged=allow_damaged,
-        limits=limits_of(max_file_size),
-    )
-    cap = cap_of(work, settings)
-    folder = Path(out)
-    arguments = {"suite": "" if given else suite, "metrics": names, "models": settings.models}
-    with (
-        engine_of(work, settings) as (engine, settings),
-        RunStore(folder, command="score", arguments=arguments, max_cost=cap, retry=retry) as store,
-    ):
-        done = score_items(
-            store,
-            [*inputs.items, *read.items],
-            names,
-            settings,
-            engine=engine,
-            progress=work.get("progress"),
-            cache=Cache(cache_folder() / "videos", round(cache_limit * 1e9))
-            if allow_remote
-            else None,
+        job.suite = _with_options(suite, read.options)
+    cache = Cache(cache_folder() / "videos", round(cache_limit * 1e9)) if allow_remote else None
+    job.about = {
+        "missing": (*read.missing, *_told(inputs, missing=True)),
+        "problems": (*read.problems, *_told(inputs, missing=False)),
+        "layout": inputs.seen,
+    }
+    scores = job.into_run(Path("scores" if out is None else out), given_items, cache)
+    return _tell(hooks, scores, [item.id for item in given_items], step)
+
+
+@dataclass
+class _Job:
+    """What to measure, and with what."""
+
+    settings: Settings
+    work: WorkOptions
+    metrics: tuple[str, ...]
+    """Given one by one; else those of the suite."""
+    suite: str
+    retry: str
+    about: dict[str, Any] = field(default_factory=dict)
+    """What the result says of the input: how it was read, what is missing."""
+
+    def names(self) -> list[str]:
+        """The metrics by spec."""
+        named = metric_names(self.metrics)
+        names = named if self.metrics else list(read_suite(self.suite).metrics)
+        for name in names:
+            resolve(name)  # a misspelled name leaves no run behind
+        return names
+
+    def refuse_options_of_runs(self) -> None:
+        """Raise where an option needs a run, or processes besides this one."""
+        for name in ("workers", "engine", "address", "gpus", "max_cost"):
+            if self.work.get(name) not in (None, ""):
+                raise BadOption(
+                    f"{name} needs a run: frames in memory are scored in this process",
+                    advice="Give out=FOLDER, too.",
+                )
+
+    def in_memory(self, items: Sequence[Item]) -> Scores:
+        """Score items whose frames are in memory; no folder is touched."""
+        from screentest.scores.clips import score_clips
+
+        suites = () if self.metrics else (self.suite,)
+        # One clip takes less time than a bar takes to be read.
+        shown = progress_of(self.work.get("progress") if len(items) > 1 else False)
+        found = score_clips(items, self.names(), self.settings, suites=suites, progress=shown)
+        return Scores(None, found, **self.about)
+
+    def into_run(
+        self,
+        folder: Path,
+        items: Sequence[Item],
+        cache: Cache | None = None,
+    ) -> Scores:
+        """Score items into a run, or go on with it."""
+        names = self.names()
+        cap = cap_of(self.work, self.settings)
+        arguments = {
+            "suite": "" if self.metrics else self.suite,
+            "metrics": names,
+            "models": self.settings.models,
+        }
+        with (
+            engine_of(self.work, self.settings) as (engine, settings),
+            RunStore(
+                folder, command="score", arguments=arguments, max_cost=cap, retry=self.retry
+            ) as store,
+        ):
+            done = score_items(
+                store,
+                items,
+                names,
+                settings,
+                engine=engine,
+                progress=progress_of(self.work.get("progress")),
+                cache=cache,
+            )
+            results = read_results(store)
+            used = store.note(MODELS)
+        scores = Scores(
+            folder,
+            results,
+            pending=done.pending,
+            changed=done.changed,
+            models=used["summary"],
+            **self.about,
         )
-        results = read_results(store)
-        used = store.note(MODELS)
-    scores = Scores(
-        folder,
-        results,
-        pending=done.pending,
-        changed=done.changed,
-        missing=(*read.missing, *_told(inputs, missing=True)),
-        problems=(*read.problems, *_told(inputs, missing=False)),
-        layout=inputs.seen,
-        models=used["summary"],
-    )
-    return Stopped.unless_done(scores, done.exit_code)
+        return Stopped.unless_done(scores, done.exit_code)
+
+
+def _tell(hooks: Hooks, scores: Scores, new: Sequence[str], step: int | None) -> Scores:
+    """Hand what was just scored to the hooks, while frames in memory are still there."""
+    if hooks:
+        from screentest.hooks.contract import open_hooks
+
+        open_hooks(hooks).log(scores, new, step)
+    return scores
 
 
 def _told(found: Corpus, *, missing: bool) -> list[str]:

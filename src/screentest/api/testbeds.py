@@ -8,7 +8,15 @@ from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Unpack
 
-from screentest.api.options import Videos, WorkOptions, engine_of, items_of, limits_of, retry_of
+from screentest.api.options import (
+    Videos,
+    WorkOptions,
+    engine_of,
+    items_of,
+    limits_of,
+    progress_of,
+    retry_of,
+)
 from screentest.core.errors import BadOption, Stopped
 from screentest.core.signature import write_options
 from screentest.results import BuiltTestbed
@@ -123,7 +131,7 @@ def build(
     limits = replace(limits_of(max_file_size), wall_seconds=timeout)
     check_models(options)
     cap = cap_of(work, settings)
-    folder, progress = Path(out), work.get("progress")
+    folder, progress = Path(out), progress_of(work.get("progress"))
     sources = _Sources(films, form, join, folder, options, work, limits)
     with engine_of(work, settings, timeout=timeout) as (engine, _):
         done = build_testbed(
@@ -164,7 +172,7 @@ def _build_prompts(
         items = list(read_corpus(Path(videos), form).items)
     else:
         items = items_of(videos)
-    done = build_prompts(items, out, changes, seed=seed, progress=work.get("progress"))
+    done = build_prompts(items, out, changes, seed=seed, progress=progress_of(work.get("progress")))
     return BuiltTestbed(out, done.testbed, done.remarks, done.made, done.reused)
 
 
@@ -202,7 +210,7 @@ class _Sources:
                 gaps=bool(corpus.parted),
                 workers=work.get("workers"),
                 limits=limits,
-                progress=work.get("progress"),
+                progress=progress_of(work.get("progress")),
             )
             self.joined = replace(made, items=(*whole, *made.items))
         self.remarks = [*map(str, corpus.problems), *self.joined.faults]

@@ -45,6 +45,7 @@ HOMES: dict[str, tuple[str, ...]] = {
     "degradation": ("screentest.testbeds.operators",),
     "placebo": ("screentest.testbeds.placebos",),
     "importer": ("screentest.manifests",),
+    "hook": ("screentest.hooks",),
     "section": (),
     "chat": ("screentest.models.roles", "screentest.models.chat"),
     "role": ("screentest.models.roles",),
@@ -276,7 +277,8 @@ class Registry:
 
 _CALL = re.compile(r"""\bregister\(\s*["'](\w+)["'],\s*(?:["']([^"']+)["']|(\w+))""")
 _DECORATOR = re.compile(
-    r"^@(?:screentest\.)?(metric|judge|degradation|placebo|suite)\b((?:.*\n)*?)(?:def|class) (\w+)",
+    r"^@(?:screentest\.)?(metric|judge|degradation|placebo|suite|hook)\b"
+    r"((?:.*\n)*?)(?:def|class) (\w+)",
     re.MULTILINE,
 )
 _NAMED = re.compile(r"""\bname=["']([^"']+)["']""")

@@ -1,0 +1,1 @@
+"""Hooks: what was scored, handed on to a tracker of experiments, with the videos."""

@@ -1,0 +1,245 @@
+"""Hook: is told of scores and alarms. A hook that fails warns and harms nothing else.
+
+>>> class printing(BaseHook):
+...     def log(self, logged: Logged) -> None:
+...         print(logged.step, sorted(logged.means))
+
+``@screentest.hook()`` on such a class makes it known by name: ``score(…, hooks="printing")``,
+``screentest watch DIR --hook printing``. Keyword-only parameters of its constructor are options,
+as in ``wandb:project=clips``.
+"""
+
+from __future__ import annotations
+
+import atexit
+import warnings
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar, runtime_checkable
+
+from screentest.core.errors import STOPPING
+from screentest.core.functions import is_factory, summary_of
+from screentest.core.outcome import Failure
+from screentest.core.registry import build, register, registry
+from screentest.core.signature import parse
+
+if TYPE_CHECKING:
+    from screentest.hooks.media import Moment
+    from screentest.results import ItemScores, Scores
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+PREFIX = "screentest"
+"""Before the names of values in a tracker: they stand beside those of the training."""
+_PATIENCE = 3
+"""Failures in a row after which a hook is left alone."""
+
+
+class HookWarning(UserWarning):
+    """A hook failed; the scores are not affected."""
+
+
+@dataclass(frozen=True)
+class LoggedClip:
+    """One video that was just scored."""
+
+    scores: ItemScores
+
+    @property
+    def id(self) -> str:
+        return self.scores.item.id
+
+    @property
+    def prompt(self) -> str:
+        return self.scores.item.text
+
+    @property
+    def values(self) -> dict[str, float]:
+        """Its values by name."""
+        return self.scores.numbers
+
+    @property
+    def reasons(self) -> dict[str, Failure]:
+        """Why values are missing, by name."""
+        return self.scores.reasons
+
+    def video(self) -> bytes:
+        """The video as browsers play it: MP4."""
+        from screentest.hooks.media import playable
+
+        return playable(self.scores.item.video)
+
+    def gif(self) -> bytes:
+        """The video as a small GIF, for what shows no videos."""
+        from screentest.hooks.media import animated
+
+        return animated(self.scores.item.video)
+
+    def worst(self) -> list[Moment]:
+        """Pictures of the worst moments, each with what is low there."""
+        from screentest.hooks.media import moments
+
+        return moments(self.scores)
+
+
+@dataclass(frozen=True)
+class Logged:
+    """What was just scored."""
+
+    step: int | None
+    means: Mapping[str, float]
+    """The mean of each value over these videos."""
+    clips: Sequence[LoggedClip]
+
+
+@dataclass(frozen=True)
+class Alarm:
+    """Something went wrong in a training, and when it began."""
+
+    kind: str
+    """frozen, loop, flicker, saturated or change."""
+    metric: str
+    step: int
+    """Where it began."""
+    seen: int
+    """The step at which it was sure."""
+    message: str
+    clips: Sequence[str] = ()
+    """The videos that show it."""
+
+
+@runtime_checkable
+class Hook(Protocol):
+    """What hands scores on."""
+
+    def log(self, logged: Logged) -> None:
+        """Videos were scored."""
+
+    def alarm(self, alarm: Alarm) -> None:
+        """A training went wrong."""
+
+    def close(self) -> None:
+        """Nothing more will come."""
+
+
+class BaseHook:
+    """A hook's methods that do nothing, for those that need not all of them."""
+
+    def log(self, logged: Logged) -> None: ...
+
+    def alarm(self, alarm: Alarm) -> None: ...
+
+    def close(self) -> None: ...
+
+
+def hook(*, name: str = "", version: int = 1, summary: str = "") -> Callable[[F], F]:
+    """Register a hook: a class, or a factory with keyword-only options."""
+
+    def keep(factory: F) -> F:
+        if not is_factory(factory):
+            raise TypeError(f"hook {factory.__name__} must be a class or a factory of one")
+        called = name or factory.__name__
+        said = summary_of(factory, summary)
+        return register("hook", called, version=version, summary=said)(factory)
+
+    return keep
+
+
+@dataclass
+class _Guarded:
+    """A hook whose failures are warnings."""
+
+    name: str
+    make: Callable[[], Hook]
+    thing: Hook | None = None
+    failures: int = 0
+
+    def tell(self, step: Callable[[Hook], None]) -> None:
+        if self.failures >= _PATIENCE:
+            return
+        try:
+            self.thing = self.thing or self.make()
+            step(self.thing)
+        except STOPPING:
+            raise
+        except Exception as error:  # noqa: BLE001 - trackers raise anything
+            self.failures += 1
+            left = self.failures >= _PATIENCE
+            why = " ".join(str(error).split())[:500]
+            warnings.warn(
+                f"the hook {self.name} failed: {type(error).__name__}: {why}"
+                + ("; it is not called again" if left else ""),
+                HookWarning,
+                stacklevel=4,
+            )
+        else:
+            self.failures = 0
+
+
+@dataclass
+class HookSet:
+    """Hooks that are told together."""
+
+    hooks: Sequence[_Guarded] = field(default_factory=tuple)
+
+    def log(self, scores: Scores, new: Sequence[str], step: int | None) -> None:
+        """Hand on what was just scored: the items ``new`` of a result."""
+        logged = Logged(step, means_of(scores, new), [LoggedClip(scores[item]) for item in new])
+        for one in self.hooks:
+            one.tell(lambda thing: thing.log(logged))
+
+    def alarm(self, alarm: Alarm) -> None:
+        """Hand on an alarm."""
+        for one in self.hooks:
+            one.tell(lambda thing: thing.alarm(alarm))
+
+    def close(self) -> None:
+        """Let go of all that were opened."""
+        for one in self.hooks:
+            if one.thing is not None:
+                one.tell(lambda thing: thing.close())
+                one.thing = None
+
+
+def means_of(scores: Scores, items: Sequence[str]) -> dict[str, float]:
+    """The mean of each value over some of the videos."""
+    found: dict[str, list[float]] = {}
+    for item in items:
+        for name, value in scores[item].numbers.items():
+            found.setdefault(name, []).append(value)
+    return {name: sum(values) / len(values) for name, values in found.items()}
+
+
+_open: dict[str, _Guarded] = {}
+
+
+def open_hooks(hooks: str | Hook | Sequence[str | Hook]) -> HookSet:
+    """Hooks by spec or as they are; one of the same spec stays open from call to call.
+
+    An unknown name or option is an error at once; whatever fails later is a warning.
+    """
+    given = [hooks] if isinstance(hooks, str) or not isinstance(hooks, Sequence) else hooks
+    found = []
+    for one in given:
+        if not isinstance(one, str):
+            found.append(_Guarded(type(one).__name__, lambda one=one: one))  # type: ignore[misc]
+            continue
+        if one not in _open:
+            _open[one] = _Guarded(one, _builder(one))
+            if len(_open) == 1:
+                atexit.register(close_hooks)
+        found.append(_open[one])
+    return HookSet(found)
+
+
+def _builder(text: str) -> Callable[[], Hook]:
+    name, options = parse(text)
+    registry.entry("hook", name).spec(options)  # a misspelled name or option is the user's
+    return lambda: build("hook", text).thing
+
+
+def close_hooks() -> None:
+    """Close the hooks that are open."""
+    kept = list(_open.values())
+    _open.clear()
+    HookSet(kept).close()

@@ -1,0 +1,65 @@
+"""Weights & Biases: values, videos and worst moments, beside those of the training.
+
+The run that is active is used, or one is begun. Values have a step of their own
+(``screentest/step``), so that logging them never clashes with the steps of the training.
+"""
+
+from __future__ import annotations
+
+import io
+from typing import Any
+
+from screentest.hooks.contract import PREFIX, Alarm, BaseHook, Logged, hook
+from screentest.models.optional import optional
+
+_STEP = f"{PREFIX}/step"
+
+
+@hook(name="wandb", summary="Weights & Biases")
+class WandB(BaseHook):
+    """``mode`` is W&B's own: online, offline or disabled; ``videos`` counts clips with a film."""
+
+    def __init__(
+        self,
+        *,
+        project: str = "",
+        name: str = "",
+        mode: str = "",
+        folder: str = "",
+        videos: int = 4,
+    ) -> None:
+        self._wandb = optional("wandb", "wandb")
+        self._videos = videos
+        self._ours = self._wandb.run is None
+        self._run: Any = self._wandb.run or self._wandb.init(
+            project=project or None, name=name or None, mode=mode or None, dir=folder or None
+        )
+        self._run.define_metric(_STEP)
+        self._run.define_metric(f"{PREFIX}/*", step_metric=_STEP)
+
+    def log(self, logged: Logged) -> None:
+        values: dict[str, Any] = {f"{PREFIX}/{name}": one for name, one in logged.means.items()}
+        if logged.step is not None:
+            values[_STEP] = logged.step
+        films, pictures = [], []
+        for clip in logged.clips[: self._videos]:
+            caption = f"{clip.id}: {clip.prompt}" if clip.prompt else clip.id
+            film = io.BytesIO(clip.video())
+            films.append(self._wandb.Video(film, caption=caption, format="mp4"))
+            pictures += [
+                self._wandb.Image(one.image, caption=f"{clip.id} at {one.time:.2f} s: {one.words}")
+                for one in clip.worst()
+            ]
+        if films:
+            values[f"{PREFIX}/videos"] = films
+        if pictures:
+            values[f"{PREFIX}/worst"] = pictures
+        self._run.log(values)
+
+    def alarm(self, alarm: Alarm) -> None:
+        self._run.log({f"{PREFIX}/alarm/{alarm.kind}": 1, _STEP: alarm.seen})
+        self._run.alert(title=f"{alarm.kind} since step {alarm.step}", text=alarm.message)
+
+    def close(self) -> None:
+        if self._ours:
+            self._run.finish()
