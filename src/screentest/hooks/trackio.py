@@ -1,0 +1,46 @@
+"""Trackio: values, videos and worst moments in its local database, or wherever it logs to."""
+
+from __future__ import annotations
+
+import tempfile
+from pathlib import Path
+from typing import Any
+
+from screentest.hooks.contract import PREFIX, Alarm, BaseHook, Logged, hook
+from screentest.models.optional import optional
+
+
+@hook(name="trackio", summary="Trackio")
+class Trackio(BaseHook):
+    """The run that is active is used, or one is begun in ``project``."""
+
+    def __init__(self, *, project: str = "screentest", name: str = "", videos: int = 4) -> None:
+        self._trackio = optional("trackio", "trackio")
+        active = optional("trackio.context_vars", "trackio").current_run.get()
+        self._ours = active is None
+        self._run: Any = active or self._trackio.init(
+            project, name=name or None, embed=False, auto_log_gpu=False, auto_log_cpu=False
+        )
+        self._videos = videos
+
+    def log(self, logged: Logged) -> None:
+        values: dict[str, Any] = {f"{PREFIX}/{name}": one for name, one in logged.means.items()}
+        with tempfile.TemporaryDirectory(prefix="screentest-trackio-") as folder:
+            for number, clip in enumerate(logged.clips[: self._videos]):
+                film = Path(folder, f"{number}.mp4")
+                film.write_bytes(clip.video())
+                caption = f"{clip.id}: {clip.prompt}" if clip.prompt else clip.id
+                values[f"{PREFIX}/videos/{number}"] = self._trackio.Video(film, caption=caption)
+                for place, moment in enumerate(clip.worst()):
+                    words = f"{clip.id} at {moment.time:.2f} s: {moment.words}"
+                    picture = self._trackio.Image(moment.image, caption=words)
+                    values[f"{PREFIX}/worst/{number}_{place}"] = picture
+            self._run.log(values, step=logged.step)  # which copies the files
+
+    def alarm(self, alarm: Alarm) -> None:
+        self._run.log({f"{PREFIX}/alarm/{alarm.kind}": 1}, step=alarm.seen)
+        self._run.alert(title=f"{alarm.kind} since step {alarm.step}", text=alarm.message)
+
+    def close(self) -> None:
+        if self._ours:
+            self._run.finish()
