@@ -11,8 +11,8 @@ import rich.progress
 from rich.console import Console
 from rich.text import Text
 
-from screentest.cli import progress
 from screentest._util.progress import TimeLeft
+from screentest.cli import progress
 from screentest.cli.progress import Relay, relayed, watched
 from screentest.core import Progress, Silent
 from screentest.video.sandbox import supervised
