@@ -20,6 +20,7 @@ from screentest.core.item import Item, Time, timecode
 from screentest.core.outcome import Failure, Outcome, Point
 from screentest.core.table import Cell, Column, Table
 from screentest.core.verdict import Verdict
+from screentest.scores.answer import Answer
 from screentest.scores.results import Pool, Results, Total, Value
 from screentest.scores.tables import (
     missing_table,
@@ -32,7 +33,6 @@ from screentest.scores.tables import (
 if TYPE_CHECKING:  # a job loads what it needs, not what the results of others are made of
     from screentest.certificates.certificate import Certificate
     from screentest.certificates.compare import Compared, RankedRow
-    from screentest.scores.answer import Answer
     from screentest.stats import Finding, RankAgreement
     from screentest.testbeds.testbed import Pair, Skip, Testbed
 
@@ -166,12 +166,13 @@ class Scores(_Tabular):
         """A row for each value of each video, with short signatures or ``full`` ones."""
         return values_table(self.results, full=full)
 
-    def tables(self, by: str = "", *, full: bool = False) -> list[Table]:
+    def tables(self, by: str = "", *, full: bool = False, pool: Pool = "worst") -> list[Table]:
         """What each suite adds up to, and the mean of every value; by a group of the items.
 
-        ``full`` writes whole signatures instead of their short form.
+        ``full`` writes whole signatures instead of their short form; ``pool`` takes each video by
+        its worst tenth, or by its mean.
         """
-        return result_tables(self.results, by, full=full)
+        return result_tables(self.results, by, full=full, pool=pool)
 
     def answer(self, by: str = "", *, pool: Pool = "worst") -> Answer | None:
         """Which model is best, in what, and what is not known; None where there is one only.
@@ -646,17 +647,18 @@ def _moment(point: Point) -> dict[str, Any]:
     return {"start": start, "end": end, "value": point.value, "note": point.note}
 
 
-TURNED = "More is better in every row: where less is, as in noise, the sign is turned."
-"""Said below scores: a reader who knows the plain number would wonder at the minus."""
-
-
 @dataclass(frozen=True, slots=True, repr=False)
 class Comparison(_Shown):
-    """Judges, or systems, on what all of them have."""
+    """Judges of runs of certify, or models of runs of score, on what all of them have."""
 
-    found: Compared
+    found: Compared | None = None
+    """Of judges."""
+    answer: Answer | None = None
+    """Of models: which is best, in what, and what is not known."""
 
     def _headline(self) -> str:
+        if self.answer is not None:
+            return str(self.answer)
         return f"Comparison of {', '.join(self.names)}"
 
     def _shown(self) -> list[Table]:
@@ -664,52 +666,53 @@ class Comparison(_Shown):
 
     @property
     def names(self) -> tuple[str, ...]:
-        """The sides: judges, or groups of items, or runs."""
-        return self.found.names
-
-    def tables(self) -> list[Table]:
-        """Two sides with their differences, or more as a ranking; and how two testbeds agree."""
-        found = [self._pair()] if self.found.rows else []
-        if self.found.ranking:
-            found += [self._ranking(), self._differences()]
-        return [*found, *([_agreement(self.found.agreement)] if self.found.agreement else [])]
+        """The sides: judges, or models, or runs."""
+        if self.answer is not None:
+            return self.answer.models
+        return self._judges.names
 
     @property
-    def _scale(self) -> int:
-        return 100 if self.found.judgements else 1
+    def _judges(self) -> Compared:
+        assert self.found is not None
+        return self.found
 
-    def _value(self, value: float) -> str:
-        return f"{self._scale * value:.2f}"
+    def tables(self) -> list[Table]:
+        """The answer's; or two judges with their differences, more as a ranking; and how two
+        testbeds agree."""
+        if self.answer is not None:
+            return [self.answer.table()]
+        compared = self._judges
+        found = [self._pair()] if compared.rows else []
+        if compared.ranking:
+            found += [self._ranking(), self._differences()]
+        return [*found, *([_agreement(compared.agreement)] if compared.agreement else [])]
 
     def _pair(self) -> Table:
         def between(ends: Sequence[float]) -> str:
-            return f"{self._scale * ends[0]:.2f} … {self._scale * ends[1]:.2f}"
+            return f"{100 * ends[0]:.2f} … {100 * ends[1]:.2f}"
 
         def starred(p: float) -> str:
             return f"{p:.3f}{'*' if p < 0.05 else ''}"
 
         columns = (
             Column("name", " "),
-            Column("first", "First", show=self._value, align="right"),
-            Column("second", "Second", show=self._value, align="right"),
-            Column(
-                "difference", "Differ", show=lambda one: f"{self._scale * one:+.2f}", align="right"
-            ),
-            Column("interval", "95% interval", show=between, align="right"),
+            Column("first", "First", show=_percent, align="right"),
+            Column("second", "Second", show=_percent, align="right"),
+            Column("difference", "Differ", show=lambda one: f"{100 * one:+.2f}", align="right"),
+            Column("interval", "Interval", show=between, align="right"),
             Column("p_holm", "p", show=starred, align="right"),
             Column("pairs", "Pairs", show="{:,}".format, align="right"),
             *(Column(name, detail=True) for name in ("p", "p_mcnemar", "sources")),
             *(Column(name, detail=True) for name in ("pairs_needed", "dropped")),
         )
         rows: list[tuple[Cell, ...]] = []
-        for row in self.found.rows:
+        for row in self._judges.rows:
             interval, differ = row.difference.interval, row.difference
             rows.append(
                 (
                     *(row.name, row.first, row.second, differ.value),
                     [interval.low, interval.high] if interval else None,
-                    *(row.adjusted_p, differ.pairs, differ.p_value),
-                    row.exact.p_value if row.exact else None,
+                    *(row.adjusted_p, differ.pairs, differ.p_value, row.exact.p_value),
                     *(differ.sources, row.needed, row.dropped),
                 )
             )
@@ -717,13 +720,11 @@ class Comparison(_Shown):
 
     def _pair_notes(self) -> Iterator[str]:
         first, second = self.names
-        yield f"First: {first}. Second: {second}. p after Holm; * below 0.05."
-        if not self.found.judgements:
-            yield TURNED
-        for row in self.found.rows:
+        yield f"First: {first}. Second: {second}. p and interval after Holm; * below 0.05."
+        for row in self._judges.rows:
             if row.needed and not row.significant:
                 yield f"{row.name}: a difference like this would take about {row.needed:,} pairs."
-        dropped = sum(row.dropped for row in self.found.rows)
+        dropped = sum(row.dropped for row in self._judges.rows)
         if dropped:
             yield f"Left out, since one side has no value: {dropped:,}."
 
@@ -731,7 +732,7 @@ class Comparison(_Shown):
         columns = (
             Column("name", "Of"),
             Column("side", " "),
-            Column("mean", "Mean", show=self._value, align="right"),
+            Column("mean", "Mean", show=_percent, align="right"),
             Column("tied", "Tied"),
             Column("items", "In common", show="{:,}".format, align="right"),
             Column("dropped", detail=True),
@@ -739,12 +740,10 @@ class Comparison(_Shown):
         )
         rows = [
             (row.name, side, row.means[side], tied, row.items, row.dropped, is_best)
-            for row in self.found.ranking
+            for row in self._judges.ranking
             for side, tied, is_best in _ranked_sides(row)
         ]
         note = "Those that share a letter cannot be told apart (p after Holm ≥ 0.05)."
-        if not self.found.judgements:
-            note = f"{note}\n{TURNED}"
         return Table("ranking", "Ranking", columns, rows, note)
 
     def _differences(self) -> Table:
@@ -753,10 +752,14 @@ class Comparison(_Shown):
         columns += [Column(name, detail=True) for name in ("difference", "p_holm")]
         rows = [
             (row.name, pair.first, pair.second, pair.difference.value, pair.adjusted_p)
-            for row in self.found.ranking
+            for row in self._judges.ranking
             for pair in row.ranking.pairs
         ]
         return Table("differences", "Every two", columns, rows)
+
+
+def _percent(share: float) -> str:
+    return f"{100 * share:.2f}"
 
 
 def _ranked_sides(row: RankedRow) -> Iterator[tuple[str, str, bool]]:

@@ -31,7 +31,7 @@ def test_the_source_is_what_stands_before_the_degradation() -> None:
 def test_a_difference_has_mcnemar_s_exact_p() -> None:
     first = points(1, 1, 1, 1, 1, 1, 0, 1, 1, 0)
     second = points(0, 0, 0, 0, 0, 1, 1, 1, 1, 0)
-    (row,) = compare(first, second, judgements=True).unwrap()
+    (row,) = compare(first, second).unwrap()
     assert (row.first, row.second) == (0.8, 0.4)
     assert row.exact is not None
     assert row.exact.p_value == pytest.approx(binomtest(5, 6).pvalue)
@@ -42,7 +42,7 @@ def test_a_difference_has_mcnemar_s_exact_p() -> None:
 def test_p_values_are_corrected_over_all_rows() -> None:
     one = points(*[1.0] * 8, aspect="color") | points(*[1.0] * 8, aspect="aesthetics")
     two = points(*[0.0] * 8, aspect="color") | points(*[1.0] * 8, aspect="aesthetics")
-    rows = {row.name: row for row in compare(one, two, judgements=True).unwrap()}
+    rows = {row.name: row for row in compare(one, two).unwrap()}
     # All 2^8 signs: two of them are as extreme. Holm doubles the smaller of two.
     assert rows["color"].difference.p_value == pytest.approx(2 / 256)
     assert rows["color"].adjusted_p == pytest.approx(4 / 256)
@@ -52,7 +52,7 @@ def test_p_values_are_corrected_over_all_rows() -> None:
 
 def test_thirds_of_points_do_not_trip_over_rounding() -> None:
     first, second = points(*[2 / 3, 1.0, 2 / 3]), points(*[1 / 3, 2 / 3, 1 / 3])
-    (row,) = compare(first, second, judgements=True).unwrap()
+    (row,) = compare(first, second).unwrap()
     assert row.needed is not None
     assert row.needed > 3
 
@@ -62,9 +62,9 @@ def test_pairs_of_one_source_count_for_less() -> None:
     alone = [(float(n < 7), float(n < 4)) for n in range(10)]
     first = {"color": {f"bed/s{n}/c{k}": alone[n][0] for n in range(10) for k in range(4)}}
     second = {"color": {f"bed/s{n}/c{k}": alone[n][1] for n in range(10) for k in range(4)}}
-    (many,) = compare(first, second, judgements=True).unwrap()
+    (many,) = compare(first, second).unwrap()
     (few,) = compare(
-        points(*(one for one, _ in alone)), points(*(two for _, two in alone)), judgements=True
+        points(*(one for one, _ in alone)), points(*(two for _, two in alone))
     ).unwrap()
     assert many.difference.p_value == few.difference.p_value
     assert many.needed is not None
@@ -73,9 +73,9 @@ def test_pairs_of_one_source_count_for_less() -> None:
 
 
 def test_what_one_side_lacks_is_left_out_and_counted() -> None:
-    (row,) = compare(points(1, 1, 0), points(1, 0), judgements=True).unwrap()
+    (row,) = compare(points(1, 1, 0), points(1, 0)).unwrap()
     assert (row.difference.pairs, row.dropped) == (2, 1)
-    nothing = compare(points(1), points(1, aspect="aesthetics"), judgements=True)
+    nothing = compare(points(1), points(1, aspect="aesthetics"))
     assert nothing.failure is not None
     assert nothing.failure.reason is Reason.NOT_APPLICABLE
 
@@ -86,11 +86,11 @@ def test_three_are_ranked_and_those_alike_share_a_set() -> None:
         "fair": points(*[1.0] * 19, 0.0),
         "blind": points(*[0.0, 1.0] * 4, *[0.0] * 12),
     }
-    (row,) = ranked(sides, judgements=True).unwrap()
+    (row,) = ranked(sides).unwrap()
     assert row.ranking.systems == ("good", "fair", "blind")
     assert row.ranking.tied_sets == (("good", "fair"), ("blind",))
     assert row.means == {"good": 1.0, "fair": 0.95, "blind": 0.2}
-    assert ranked({"a": points(1), "b": {}}, judgements=True).failure is not None
+    assert ranked({"a": points(1), "b": {}}).failure is not None
 
 
 def test_two_testbeds_rank_judges_alike_or_not() -> None:
@@ -113,4 +113,4 @@ def test_a_run_beside_itself_or_beside_an_empty_one_is_refused(tmp_path: Path) -
     (empty / "run.db").touch()
     for runs, words in (([run, run], "given twice"), ([run, empty], "has no judge")):
         with pytest.raises(BadOption, match=words):
-            compare_runs(runs, (), "")
+            compare_runs(runs, ())

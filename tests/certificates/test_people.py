@@ -250,7 +250,7 @@ def test_two_scores_that_are_alike_are_not_told_apart() -> None:
                     }
                 }
             )
-        rows = compare(*sides, judgements=True).unwrap()
+        rows = compare(*sides).unwrap()
         wrong += rows[0].significant
     assert wrong <= 4
 

@@ -14,7 +14,7 @@ from screentest.stats import (
     bootstrap_mean,
     macro_interval,
     mean_interval,
-    paired_bootstrap,
+    paired_difference,
     share_interval,
     source_interval,
     wilson,
@@ -146,8 +146,8 @@ def test_few_sources_are_covered_by_students_t(sources: int) -> None:
 
 def test_a_difference_of_few_sources_has_no_interval() -> None:
     """The sign-flip test cannot reach 0.05 there, so no interval may leave out 0."""
-    for count in (1, 2, 3, 4):
-        found = paired_bootstrap([0.1 * n for n in range(count)], [5.0] * count)
+    for count in (1, 2, 3, 4, 5):
+        found = paired_difference([0.1 * n for n in range(count)], [5.0] * count)
         assert found.interval is None
-    assert paired_bootstrap([0.1, 0.2, 0.3, 0.4, 0.5], [5.0] * 5).interval is not None
-    assert paired_bootstrap([0.5] * 8, [0.5] * 8).interval is None
+    assert paired_difference([0.1, 0.2, 0.3, 0.4, 0.5, 0.6], [5.0] * 6).interval is not None
+    assert paired_difference([0.5] * 8, [0.5] * 8).interval is None

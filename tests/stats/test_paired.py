@@ -9,7 +9,7 @@ from statsmodels.stats.contingency_tables import mcnemar as statsmodels_mcnemar
 from statsmodels.stats.multitest import multipletests
 
 from screentest.core import NoValue
-from screentest.stats import holm, mcnemar, paired_bootstrap
+from screentest.stats import holm, mcnemar, paired_difference
 from tests.stats.simulate import false_alarms, rivals
 
 
@@ -65,7 +65,7 @@ def test_exact_mcnemar_stays_below_5_percent() -> None:
 
 def test_a_real_difference_is_found_and_held() -> None:
     generator = np.random.default_rng(2)
-    found = [paired_bootstrap(*rivals(generator, 60, 0.15), resamples=500) for _ in range(600)]
+    found = [paired_difference(*rivals(generator, 60, 0.15)) for _ in range(600)]
     # What is true of these judges, from the same simulation at large: mean and spread by source.
     first, second, _ = rivals(np.random.default_rng(3), 100_000, 0.15)
     by_source = (first - second).reshape(-1, 4).mean(axis=1)
@@ -80,25 +80,25 @@ def test_a_real_difference_is_found_and_held() -> None:
 @settings(max_examples=15)
 def test_order_changes_nothing(order: list[int]) -> None:
     first, second, source = rivals(np.random.default_rng(9), 6, 0.1)
-    shuffled = paired_bootstrap(first[order], second[order], [source[n] for n in order])
-    assert shuffled == paired_bootstrap(first, second, source)
+    shuffled = paired_difference(first[order], second[order], [source[n] for n in order])
+    assert shuffled == paired_difference(first, second, source)
 
 
 def test_swapping_the_systems_turns_the_sign() -> None:
     first, second, source = rivals(np.random.default_rng(9), 30, 0.1)
-    one, other = paired_bootstrap(first, second, source), paired_bootstrap(second, first, source)
+    one, other = paired_difference(first, second, source), paired_difference(second, first, source)
     assert one.value == -other.value
     assert one.p_value == other.p_value
     assert (one.pairs, one.sources) == (120, 30)
 
 
 def test_one_source_has_no_interval_and_proves_nothing() -> None:
-    found = paired_bootstrap([1, 1, 1], [0, 0, 0], ["a", "a", "a"])
+    found = paired_difference([1, 1, 1], [0, 0, 0], ["a", "a", "a"])
     assert (found.value, found.interval, found.p_value) == (1.0, None, 1.0)
 
 
 def test_equal_systems_do_not_differ() -> None:
-    found = paired_bootstrap([1, 0, 1], [1, 0, 1])
+    found = paired_difference([1, 0, 1], [1, 0, 1])
     assert (found.value, found.p_value) == (0.0, 1.0)
 
 
@@ -106,4 +106,4 @@ def test_unpaired_or_no_input_is_refused() -> None:
     with pytest.raises(ValueError, match="cannot pair"):
         mcnemar([1, 0], [1])
     with pytest.raises(NoValue):
-        paired_bootstrap([], [])
+        paired_difference([], [])

@@ -20,7 +20,7 @@ from screentest.stats import (
     kendall,
     krippendorff,
     mcnemar,
-    paired_bootstrap,
+    paired_difference,
     percent_agreement,
     rank_agreement,
     share_interval,
@@ -85,7 +85,7 @@ def test_fetv_umtscore_is_better_than_clipscore(fetv: Fetv) -> None:
     umt, _ = real_against_generated(fetv, "UMTScore")
     found = mcnemar(umt, clip)
     assert (found.first_better, found.second_better) == (467, 205)
-    difference = paired_bootstrap(umt, clip, prompts)
+    difference = paired_difference(umt, clip, prompts)
     assert difference.value == pytest.approx((1313 - 1051) / 1892)
     assert difference.sources == 535
     assert difference.interval is not None

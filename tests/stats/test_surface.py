@@ -14,7 +14,7 @@ from screentest.stats import (
     duration_trend,
     mcnemar,
     order_effect,
-    paired_bootstrap,
+    paired_difference,
     percent_agreement,
     rank_agreement,
     share_interval,
@@ -43,7 +43,7 @@ def test_importing_it_is_light() -> None:
     [
         share_interval([1, 0, 1, 1]),
         mcnemar([1, 0, 1], [0, 0, 1]),
-        paired_bootstrap([1, 0, 1], [0, 0, 1]),
+        paired_difference([1, 0, 1], [0, 0, 1]),
         spearman([1, 2, 3, 4], [2, 1, 4, 3]).unwrap(),
         rank_agreement({"a": 1, "b": 2, "c": 3}, {"a": 1, "b": 3, "c": 2}).unwrap(),
         duration_trend(range(20), [1, 0] * 5 + [1] * 10, bins=4).unwrap(),

@@ -10,28 +10,57 @@ from typing import TYPE_CHECKING, BinaryIO
 
 from screentest.api.options import folders_of, progress_of
 from screentest.core.calls import Progress
-from screentest.core.errors import UnknownName
+from screentest.core.errors import BadOption, UnknownName
 from screentest.results import WORST, Certificates, Comparison, ItemScores, Page, Scores
 from screentest.run import RunReader
 from screentest.run.session import File
 from screentest.scores.evaluators import metric_names
+from screentest.scores.results import Pool
 
 if TYPE_CHECKING:
     from screentest.run import Coverage
 
 
 def compare(
-    *runs: File | Scores | Certificates, judges: str | Sequence[str] = (), by: str = ""
+    *runs: File | Scores | Certificates,
+    judges: str | Sequence[str] = (),
+    by: str = "",
+    pool: Pool = "worst",
 ) -> Comparison:
-    """Compare judges of runs of certify, or systems of runs of score, on what all of them have.
+    """Compare models of runs of score, or judges of runs of certify, on what all of them have.
 
-    One run, or two of a kind. ``judges`` are those to compare, where a run has several;
-    ``by`` is ``GROUP`` or ``GROUP=A,B…``: groups of items of one run of score.
+    Of one run of score, its models or whatever group ``by`` names (``GROUP`` or ``GROUP=A,B…``); of
+    several, the runs themselves, or with ``by`` the groups in all of them. ``pool`` takes each
+    video by its worst tenth, or by its mean. Of one run of certify, or two, ``judges`` are those
+    to compare, where a run has several.
     """
+    folders = folders_of(runs)
+    names = metric_names([judges] if isinstance(judges, str) else judges)
+    if _kind(folders) == "score":
+        from screentest.scores.comparison import compare_scores
+
+        if names:
+            raise BadOption("--judges is for runs of `certify`", advice="Say --by GROUP=A,B.")
+        return Comparison(answer=compare_scores(folders, by, pool))
     from screentest.certificates.compare import compare_runs
 
-    names = metric_names([judges] if isinstance(judges, str) else judges)
-    return Comparison(compare_runs(folders_of(runs), names, by))
+    if by:
+        raise BadOption("--by is for runs of `score`", advice="Say which judges: --judges A,B.")
+    return Comparison(compare_runs(folders, names))
+
+
+def _kind(folders: Sequence[Path]) -> str:
+    """Of which command all runs are: score or certify."""
+    commands = set()
+    for folder in folders:
+        with RunReader(folder) as run:
+            commands |= {start.command for start in run.starts()[:1]}
+    if commands not in ({"certify"}, {"score"}):
+        raise BadOption(
+            f"runs of {', '.join(sorted(commands)) or 'nothing'} cannot be compared",
+            advice="Give runs of `score`, or of `certify`, two of a kind.",
+        )
+    return commands.pop()
 
 
 def report(

@@ -1,4 +1,4 @@
-"""Comparison: judges on the same pairs, and systems on the same items: paired, by source."""
+"""Comparison of judges on the same pairs: paired, by source."""
 
 from __future__ import annotations
 
@@ -12,8 +12,14 @@ from screentest.certificates.plan import read_certificates
 from screentest.core import BadOption, NoValue, Outcome, PairKind, Reason
 from screentest.judges.cases import points_of, read_abouts, verdict_in
 from screentest.run import RunReader
-from screentest.scores.results import read_results
-from screentest.stats.paired import Difference, McNemar, holm, mcnemar, paired_bootstrap
+from screentest.stats.paired import (
+    Difference,
+    McNemar,
+    holm,
+    holm_levels,
+    mcnemar,
+    paired_difference,
+)
 from screentest.stats.power import design_effect, sample_size
 from screentest.stats.rank import RankAgreement, Ranking, compare_systems, rank_agreement
 
@@ -22,7 +28,7 @@ _SIGNIFICANT = 0.05
 
 @dataclass(frozen=True, slots=True)
 class ComparedRow:
-    """Two sides compared in one aspect or metric."""
+    """Two judges compared in one aspect."""
 
     name: str
     first: float
@@ -30,8 +36,8 @@ class ComparedRow:
     difference: Difference
     adjusted_p: float
     """Holm's, over all rows of the table."""
-    exact: McNemar | None = None
-    """McNemar's exact test, for judgements that are right or wrong."""
+    exact: McNemar
+    """McNemar's exact test, which takes pairs for independent."""
     needed: int | None = None
     """Pairs that would show a difference of this size four times in five."""
     dropped: int = 0
@@ -44,7 +50,7 @@ class ComparedRow:
 
 
 Points = Mapping[str, Mapping[str, float]]
-"""By aspect or metric, then by item: what one side earned."""
+"""By aspect, then by pair: what one side earned."""
 
 
 def judge_points(run: RunReader, judge: str, testbed: str = "") -> Points:
@@ -103,24 +109,12 @@ def testbeds_in(run: RunReader) -> list[str]:
     return list(dict.fromkeys(case["testbed"] for case in read_abouts(run)))
 
 
-def groups_in(run: RunReader, group: str) -> list[str]:
-    """The values that a group has among the items of a run."""
-    return sorted({value for item in run.items().values() if (value := item.groups.get(group))})
+def compare(first: Points, second: Points) -> Outcome[tuple[ComparedRow, ...]]:
+    """One row per aspect that both sides have; p-values corrected over all rows.
 
-
-def score_points(run: RunReader, group: str = "", value: str = "") -> Points:
-    """Scores by metric and case; of one group of items where ``group`` is given."""
-    results = read_results(run)
-    if group:
-        apart = results.by_group(group)
-        if value not in apart:
-            return {}
-        results = apart[value]
-    return {name: points for name in results.names if (points := results.by_case(name))}
-
-
-def compare(first: Points, second: Points, *, judgements: bool) -> Outcome[tuple[ComparedRow, ...]]:
-    """One row per aspect or metric that both sides have; p-values corrected over all rows."""
+    The interval of a difference is that of the same test, at the level that the correction leaves
+    it: it excludes 0 exactly where the difference is significant.
+    """
     rows: list[ComparedRow] = []
     for name in [name for name in first if name in second]:
         one, two = first[name], second[name]
@@ -128,8 +122,8 @@ def compare(first: Points, second: Points, *, judgements: bool) -> Outcome[tuple
         if not both:
             continue
         left, right = [one[item] for item in both], [two[item] for item in both]
-        clusters = [source_of(item) if judgements else item for item in both]
-        difference = paired_bootstrap(left, right, clusters)
+        clusters = [source_of(item) for item in both]
+        difference = paired_difference(left, right, clusters)
         rows.append(
             ComparedRow(
                 name=name,
@@ -137,16 +131,20 @@ def compare(first: Points, second: Points, *, judgements: bool) -> Outcome[tuple
                 second=sum(right) / len(right),
                 difference=difference,
                 adjusted_p=difference.p_value,
-                exact=mcnemar(left, right) if judgements else None,
-                needed=_needed(left, right, clusters) if judgements else None,
+                exact=mcnemar(left, right),
+                needed=_needed(left, right, clusters),
                 dropped=len(one.keys() ^ two.keys()),
             )
         )
     if not rows:
         return Outcome.failed(Reason.NOT_APPLICABLE, "the two have nothing in common")
     adjusted = holm([row.difference.p_value for row in rows])
+    levels = holm_levels(adjusted)
     return Outcome.of(
-        tuple(replace(row, adjusted_p=p) for row, p in zip(rows, adjusted, strict=True))
+        tuple(
+            replace(row, adjusted_p=p, difference=row.difference.at(level))
+            for row, p, level in zip(rows, adjusted, levels, strict=True)
+        )
     )
 
 
@@ -175,7 +173,7 @@ def _needed(left: Sequence[float], right: Sequence[float], clusters: Sequence[st
 
 @dataclass(frozen=True, slots=True)
 class RankedRow:
-    """All sides in one aspect or metric, on the items that every one of them has."""
+    """All sides in one aspect, on the pairs that every one of them has."""
 
     name: str
     means: Mapping[str, float]
@@ -185,8 +183,8 @@ class RankedRow:
     """Items that some side has no value for."""
 
 
-def ranked(sides: Mapping[str, Points], *, judgements: bool) -> Outcome[tuple[RankedRow, ...]]:
-    """One row per aspect or metric that all sides have."""
+def ranked(sides: Mapping[str, Points]) -> Outcome[tuple[RankedRow, ...]]:
+    """One row per aspect that all sides have."""
     every = list(sides.values())
     rows = []
     for name in [name for name in every[0] if all(name in side for side in every)]:
@@ -195,7 +193,7 @@ def ranked(sides: Mapping[str, Points], *, judgements: bool) -> Outcome[tuple[Ra
         if not items:
             continue
         points = {side: [found[name][item] for item in items] for side, found in sides.items()}
-        clusters = [source_of(item) if judgements else item for item in items]
+        clusters = [source_of(item) for item in items]
         rows.append(
             RankedRow(
                 name,
@@ -234,8 +232,6 @@ def agreement(first: Mapping[str, Points], second: Mapping[str, Points]) -> Outc
 class Compared(NamedTuple):
     """The sides of one run or two: two with their differences, or more as a ranking."""
 
-    judgements: bool
-    """Whether judges are compared, by their shares of right answers; else systems by scores."""
     names: tuple[str, ...] = ()
     rows: tuple[ComparedRow, ...] = ()
     ranking: tuple[RankedRow, ...] = ()
@@ -243,43 +239,24 @@ class Compared(NamedTuple):
     """Whether two testbeds rank the judges alike, where there are two."""
 
 
-def compare_runs(runs: Sequence[Path], judges: Sequence[str], by: str) -> Compared:
-    """Judges of runs of certify, or systems of runs of score; see ``screentest.compare``."""
+def compare_runs(runs: Sequence[Path], judges: Sequence[str]) -> Compared:
+    """Judges of one run of certify or of two; see ``screentest.compare``."""
     if not 1 <= len(runs) <= 2:
         raise BadOption(f"{len(runs)} runs are too many", advice="Give one run or two.")
     if len({path.resolve() for path in runs}) < len(runs):
         raise BadOption(f"{runs[0]} is given twice", advice="Give one run, or two different ones.")
     with ExitStack() as stack:
         readers = [stack.enter_context(RunReader(path)) for path in runs]
-        judgements = _are_judgements(readers)
-        if judgements and by:
-            raise BadOption("--by is for runs of `score`", advice="Say which judges: --judges A,B.")
-        if not judgements and judges:
-            raise BadOption("--judges is for runs of `certify`", advice="Say --by GROUP=A,B.")
-        proxy = _between_testbeds(readers) if judgements else None
+        proxy = _between_testbeds(readers)
         if proxy is not None and len(readers) == 2 and not judges:
-            return Compared(judgements, agreement=proxy)
-        sides = _of_judges(readers, runs, judges) if judgements else _of_scores(readers, runs, by)
+            return Compared(agreement=proxy)
+        sides = _of_judges(readers, runs, judges)
     names = tuple(sides)
     if len(names) < 2:
         raise BadOption(f"{' and '.join(names) or 'nothing'} alone cannot be compared")
     if len(names) > 2:
-        rows = ranked(sides, judgements=judgements).unwrap()
-        return Compared(judgements, names, ranking=rows, agreement=proxy)
-    one, two = sides.values()
-    return Compared(
-        judgements, names, compare(one, two, judgements=judgements).unwrap(), agreement=proxy
-    )
-
-
-def _are_judgements(readers: Sequence[RunReader]) -> bool:
-    commands = {reader.starts()[0].command for reader in readers if reader.starts()}
-    if commands not in ({"certify"}, {"score"}):
-        raise BadOption(
-            f"runs of {', '.join(sorted(commands)) or 'nothing'} cannot be compared",
-            advice="Give runs of `score`, or of `certify`, two of a kind.",
-        )
-    return commands == {"certify"}
+        return Compared(names, ranking=ranked(sides).unwrap(), agreement=proxy)
+    return Compared(names, compare(*sides.values()).unwrap(), agreement=proxy)
 
 
 def _of_judges(
@@ -318,31 +295,6 @@ def _of_judges(
 def _titles(run: RunReader) -> dict[str, str]:
     """Judges with the models behind them, as their certificates have it."""
     return {one.judge: one.title for one in read_certificates(run)}
-
-
-def _of_scores(readers: Sequence[RunReader], runs: Sequence[Path], by: str) -> dict[str, Points]:
-    if len(readers) == 2:
-        if by:
-            raise BadOption("--by is for the groups of one run")
-        return {str(run): score_points(one) for run, one in zip(runs, readers, strict=True)}
-    group, _, values = by.partition("=")
-    known = groups_in(readers[0], group) if group else []
-    names = [name.strip() for name in values.split(",") if name.strip()] or known
-    unknown = [name for name in names if name not in known]
-    if unknown or len(names) < 2:
-        what = f"no item has {group} {unknown[0]!r}" if unknown else "there is one side only"
-        raise BadOption(what, advice=_sides_there_are(readers[0], group, known))
-    return {name: score_points(readers[0], group, name) for name in names}
-
-
-def _sides_there_are(reader: RunReader, group: str, known: Sequence[str]) -> str:
-    """What --by may say of this run."""
-    if known:
-        return f"{group}: {', '.join(known)}."
-    groups = sorted({name for item in reader.items().values() for name in item.groups})
-    if groups:
-        return f"Say --by GROUP, or --by GROUP=A,B. Groups: {', '.join(groups)}."
-    return "No item of this run has a group: give them in a manifest, or a second run."
 
 
 def _between_testbeds(readers: Sequence[RunReader]) -> Outcome[RankAgreement] | None:

@@ -8,13 +8,14 @@ from typing import Annotated
 import typer
 
 import screentest
-from screentest.cli.options import JsonOption
-from screentest.cli.tables import show
+from screentest.cli.console import print_json
+from screentest.cli.options import JsonOption, PoolOption
+from screentest.cli.tables import print_answer, show
 
 
 def compare(
     runs: Annotated[
-        list[Path], typer.Argument(metavar="RUN [RUN]", help="One run, or two of a kind.")
+        list[Path], typer.Argument(metavar="RUN…", help="One run, or several of `score`.")
     ],
     judges: Annotated[
         list[str] | None,
@@ -22,26 +23,33 @@ def compare(
     ] = None,
     by: Annotated[
         str,
-        typer.Option(metavar="GROUP=A,B…", help="Groups of items of one run: model=x,y."),
+        typer.Option(metavar="GROUP=A,B…", help="Groups of videos: model, or model=x,y."),
     ] = "",
+    pool: PoolOption = "worst",
     as_json: JsonOption = False,
 ) -> None:
-    """Compare judges, or systems, on what all of them have.
+    """Compare models, or judges, on what all of them have.
 
-    Every difference has an interval over whole sources and a p-value corrected for
-    the number of rows (Holm). More than two are ranked, with the sets that are
-    tied. Items of two systems are matched by their prompt. Two runs with three
-    judges or more are compared by rank: do both testbeds rank them alike?
+    Of runs of `score`: which model is best, in what, and how many prompts would
+    settle what is open. Models are paired by their prompts, and every p-value is
+    corrected for all comparisons (Holm). Several runs are compared with each other.
+    Of runs of `certify`: two judges with their differences, or more as a ranking
+    with the sets that are tied; two runs with three judges or more by rank.
 
     \b
     Examples:
+      screentest compare scores/
+      screentest compare scores/ --by model=ours,theirs --pool mean
+      screentest compare monday/ tuesday/
       screentest compare certificates/ --judges baseline,sharpness
-      screentest compare certificates/ --judges baseline,sharpness,flicker
-      screentest compare monday/ tuesday/ --judges baseline
-      screentest compare scores/ --by model=ours,theirs
     """
-    found = screentest.compare(*runs, judges=judges or (), by=by)
-    show(*found.tables(), as_json=as_json, sides=list(found.names))
+    found = screentest.compare(*runs, judges=judges or (), by=by, pool=pool)
+    if found.answer is None:
+        show(*found.tables(), as_json=as_json, sides=list(found.names))
+    elif as_json:
+        print_json(found.answer.document())
+    else:
+        print_answer(str(found.answer), found.answer.table(), found.answer.notes)
 
 
 COMMANDS = {"compare": compare}

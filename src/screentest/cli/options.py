@@ -13,7 +13,7 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Annotated, Any, TypeAlias, TypeVar
+from typing import Annotated, Any, Literal, TypeAlias, TypeVar
 
 import typer
 
@@ -53,7 +53,10 @@ FileSizeOption = Annotated[
     float, typer.Option("--max-file-size", help="GB; a larger file is not read.", min=1e-6)
 ]
 JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON.")]
-
+PoolOption = Annotated[
+    Literal["worst", "mean"],
+    typer.Option("--pool", help="A video counts by the worst tenth of its time, or by its mean."),
+]
 OutOption = Annotated[Path, typer.Option("--out", metavar="DIR", help="The run's folder.")]
 AspectsOption = Annotated[
     str, typer.Option("--aspects", metavar="NAMES", help="all, or some, with commas.")

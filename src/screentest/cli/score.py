@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from functools import partial
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 import typer
 
@@ -21,11 +21,19 @@ from screentest.cli.options import (
     FileSizeOption,
     JsonOption,
     OutOption,
+    PoolOption,
     SignatureOption,
     shares,
 )
 from screentest.cli.progress import watched
-from screentest.cli.tables import print_heading, print_indented, print_lines, print_models, show
+from screentest.cli.tables import (
+    print_answer,
+    print_heading,
+    print_indented,
+    print_lines,
+    print_models,
+    show,
+)
 from screentest.results import Scores
 
 
@@ -63,8 +71,9 @@ def score(
     ] = "",
     out: OutOption = Path("scores"),
     by: Annotated[
-        str, typer.Option(metavar="GROUP", help="Break the table down by this group.")
+        str, typer.Option(metavar="GROUP", help="What is compared: model, if videos have one.")
     ] = "",
+    pool: PoolOption = "worst",
     detector: Annotated[str, typer.Option(metavar="NAME", help="Who finds the shots.")] = "default",
     allow_damaged: DamagedOption = False,
     max_file_size: FileSizeOption = 100.0,
@@ -121,15 +130,22 @@ def score(
             facts["layout"] = scores.layout
         if videos or scores.missing or scores.problems:
             facts |= {"missing": list(scores.missing), "problems": list(scores.problems)}
-        show(*scores.tables(by, full=full), scores.values(full=full), as_json=True, **facts)
+        answer = scores.answer(by, pool=pool)
+        if answer is not None:
+            facts["answer"] = answer.document()
+        tables = scores.tables(by, full=full, pool=pool)
+        show(*tables, scores.values(full=full), as_json=True, **facts)
     else:
-        _print(scores, by, full=full)
+        _print(scores, by, full=full, pool=pool)
     if exit_code or not any(total.scored for total in scores.totals):
         raise typer.Exit(exit_code or 1)
 
 
-def _print(scores: Scores, by: str, *, full: bool) -> None:
-    show(*scores.tables(by, full=full))
+def _print(scores: Scores, by: str, *, full: bool, pool: Literal["worst", "mean"]) -> None:
+    answer = scores.answer(by, pool=pool)
+    tables = scores.tables(by, full=full, pool=pool)
+    # Models stand side by side in the answer: the same one below the other says less.
+    show(*(one for one in tables if full or answer is None or one.name != "summary"))
     lost = scores.not_scored.records()
     if lost:
         print_heading("Not scored")
@@ -151,6 +167,8 @@ def _print(scores: Scores, by: str, *, full: bool) -> None:
         print_indented(line, indent=0)
     print_lines("Missing", scores.missing)
     print_lines("Problems", scores.problems)
+    if answer is not None:
+        print_answer(str(answer), answer.table(), answer.notes)
 
 
 COMMANDS = {"score": score}

@@ -57,6 +57,19 @@ def rendered(given: core.Table) -> Table:
     return result
 
 
+def print_answer(words: str, table: core.Table, notes: Sequence[str]) -> None:
+    """One sentence, with what else is to be known, and one table."""
+    out().print()
+    head, *rest = words.splitlines()
+    print_indented(head, indent=0, style="bold")
+    for line in rest:
+        print_indented(line, indent=0)
+    out().print()
+    out().print(rendered(table))
+    for line in (*table.note.splitlines(), *notes):
+        print_indented(line, indent=0, style="dim")
+
+
 def print_record(given: core.Table) -> None:
     """The only row of a table, one column below the other.
 

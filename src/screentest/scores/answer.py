@@ -12,7 +12,8 @@ run of twenty. What only describes (motion, colourfulness) is shown, and never t
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any, Literal, TypeAlias
 
@@ -25,6 +26,8 @@ from screentest.stats.signflip import LEVEL
 State: TypeAlias = Literal["holds", "open", "tied", "describes"]
 GROUPS = {"picture": "Picture", "time": "Time", "prompt": "Prompt", "other": "Other"}
 """The groups of metrics in their order, with their titles."""
+MOST_DESCRIBED = 3
+"""Rows of a group that only describe, in a table for people."""
 _ARROWS = {"higher": " ↑", "lower": " ↓", "": ""}
 
 
@@ -153,13 +156,30 @@ class Answer:
 
     @property
     def shown(self) -> tuple[AnswerRow, ...]:
-        """The rows in which there is something to see: all but the ties."""
-        return tuple(row for row in self.rows if row.state != "tied")
+        """The rows in which there is something to see: no ties, and of what only describes the
+        few in each group in which the models are farthest apart."""
+        described: Counter[str] = Counter()
+        rows = []
+        for row in self.rows:
+            described[row.group] += row.state == "describes"
+            few = described[row.group] <= MOST_DESCRIBED
+            if row.state in ("holds", "open") or (row.state == "describes" and few):
+                rows.append(row)
+        return tuple(rows)
 
     @property
     def tied(self) -> tuple[AnswerRow, ...]:
         """The rows in which no difference holds, or is within reach."""
         return tuple(row for row in self.rows if row.state == "tied")
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What stands below the table: what was folded, and how to read the numbers."""
+        return tuple(_notes(self))
+
+    def __str__(self) -> str:
+        missing = [f"Not measured: {one[0].lower()}{one[1:]}" for one in self.unmeasured]
+        return "\n".join(filter(None, [self.headline, self.seen, *missing, *self.remarks]))
 
     def document(self) -> dict[str, Any]:
         """All of it as plain JSON."""
@@ -238,6 +258,23 @@ def number(value: float) -> str:
 
 
 # In words.
+
+
+def _notes(found: Answer) -> Iterator[str]:
+    if found.tied:
+        yield f"Tied: {', '.join(row.title for row in found.tied)}."
+    shown = {row.name for row in found.shown}
+    hidden = [row for row in found.rows if row.name not in shown and row.state == "describes"]
+    if hidden:
+        yield f"Described, too (--json): {', '.join(row.title for row in hidden)}."
+    if any(row.pooled for row in found.rows):
+        other = "--pool mean: by its mean" if found.pool == "worst" else "--pool worst: by that"
+        by = "worst tenth" if found.pool == "worst" else "mean"
+        yield f"A video counts by its {by} ({other}), a prompt by the mean of its videos."
+    if any(row.state == "holds" for row in found.rows):
+        yield f"* surely better than another (p < {LEVEL:g} after Holm, all comparisons together)."
+    if any(row.info.descriptive for row in found.rows):
+        yield "Without an arrow: neither direction is better."
 
 
 def surety(row: AnswerRow) -> tuple[float, float, float]:

@@ -6,12 +6,15 @@ import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
+from pathlib import Path
 
 import numpy as np
 
 from screentest.core.errors import BadOption
+from screentest.core.item import Item
 from screentest.core.metric import OutputInfo
 from screentest.core.outcome import attempt
+from screentest.run import RunReader
 from screentest.scores.answer import (
     GROUPS,
     Answer,
@@ -23,9 +26,9 @@ from screentest.scores.answer import (
     seen,
     surety,
 )
-from screentest.scores.results import Pool, Results
+from screentest.scores.results import Pool, Results, Value, read_results
 from screentest.stats.intervals import alike, source_interval
-from screentest.stats.paired import holm
+from screentest.stats.paired import holm, holm_levels
 from screentest.stats.signflip import (
     LEVEL,
     fewest_sources,
@@ -34,6 +37,8 @@ from screentest.stats.signflip import (
     sources_needed,
 )
 
+RUN = "run"
+"""The group that several runs are compared by."""
 WITHIN_REACH = 10
 """A difference that takes more than so many times the prompts there are counts as a tie."""
 
@@ -49,9 +54,61 @@ def answer(results: Results, by: str = "", *, pool: Pool = "worst") -> Answer | 
     wanted = [name.strip() for name in chosen.split(",") if name.strip()]
     for name in wanted:
         if name not in known:
-            raise BadOption(f"no item has {group} {name!r}", advice=f"{group}: {', '.join(known)}.")
+            there = f"{group}: {', '.join(known)}." if known else _sides_there_are(results, by)
+            raise BadOption(f"no item has {group} {name!r}", advice=there)
     models = tuple(dict.fromkeys(wanted or known))
     return _Work(results.pooled(pool), group, models, pool).answer() if len(models) > 1 else None
+
+
+def compare_scores(folders: Sequence[Path], by: str = "", pool: Pool = "worst") -> Answer:
+    """The answer for the groups of runs of score, or for the runs themselves."""
+    if len({folder.resolve() for folder in folders}) < len(folders):
+        raise BadOption(f"{folders[0]} is given twice", advice="Give different runs.")
+    runs: dict[str, Results] = {}
+    for folder in folders:
+        with RunReader(folder) as run:
+            runs[str(folder)] = read_results(run)
+    results = side_by_side(runs) if len(runs) > 1 else next(iter(runs.values()))
+    found = answer(results, by or (RUN if len(runs) > 1 else ""), pool=pool)
+    if found is None:
+        raise BadOption("there is one side only", advice=_sides_there_are(results, by))
+    return found
+
+
+def side_by_side(runs: Mapping[str, Results]) -> Results:
+    """Several runs as one, in which each is a group; the same item may be in all of them."""
+    names = _short(list(runs))
+    items: dict[str, Item] = {}
+    values: list[Value] = []
+    pending: list[tuple[str, str]] = []
+    outputs: dict[str, OutputInfo] = {}
+    for folder, run in runs.items():
+        name = names[folder]
+        for item in run.items.values():
+            whole = replace(
+                item,
+                id=f"{name}: {item.id}",
+                groups={**item.groups, "case": run.case(item.id), RUN: name},
+            )
+            items[whole.id] = whole
+        values += [replace(value, item=f"{name}: {value.item}") for value in run.values]
+        pending += [(f"{name}: {item}", value) for item, value in run.pending]
+        outputs |= run.outputs
+    return Results(items, tuple(values), outputs, tuple(pending))
+
+
+def _short(folders: Sequence[str]) -> dict[str, str]:
+    """The last part of each path, where those differ."""
+    last = {folder: Path(folder).name for folder in folders}
+    return last if len(set(last.values())) == len(last) else {folder: folder for folder in folders}
+
+
+def _sides_there_are(results: Results, by: str) -> str:
+    """What --by may say of this run."""
+    groups = sorted({name for item in results.items.values() for name in item.groups})
+    if groups:
+        return f"Say --by GROUP, or --by GROUP=A,B. Groups: {', '.join(groups)}."
+    return "No item of this run has a group: give them in a manifest, or a second run."
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,7 +153,7 @@ class _Work:
         # Prompts on which nothing differs have no sign to flip: that is no test, whoever is better.
         tests = [one for one in tested if one.gaps.any()]
         adjusted = holm([one.p for one in tests])
-        levels = _levels(adjusted)
+        levels = holm_levels(adjusted)
         shrunk = _shrinkage(tests)
         strict = LEVEL / max(1, len(tests))
         pairs: dict[int, list[ModelPair]] = {}
@@ -113,7 +170,12 @@ class _Work:
             for place, row in enumerate(bare)
         ]
         order = list(GROUPS)
-        rows.sort(key=lambda row: (order.index(row.group), row.info.descriptive, surety(row)))
+        rows.sort(
+            key=lambda row: (
+                *(order.index(row.group), row.info.descriptive, surety(row)),
+                -_apart(row) if row.info.descriptive else 0.0,
+            )
+        )
         needed = [row.needed for row in rows if row.needed]
         settled = any(row.state == "holds" for row in rows)
         found = Answer(
@@ -149,7 +211,7 @@ class _Work:
             score = value.outcome.value
             if score is not None:
                 counts[model][0] += 1
-                pooled = pooled or bool(score.curve and "mean" in score.details)
+                pooled = pooled or value.pools
                 found[model].setdefault(self.results.case(value.item), []).append(score.value)
         for item, waiting in self.results.pending:
             if waiting == name and item in self.side:
@@ -259,18 +321,6 @@ def _tests(place: int, row: AnswerRow) -> Iterator[_Tested]:
         yield _Tested(place, one.model, two.model, gaps, sign_flip_p(np.sort(gaps)))
 
 
-def _levels(adjusted: Sequence[float]) -> list[float]:
-    """The level at which Holm's correction tests each: those that hold one after the other, all
-    others at the level at which the first of them failed."""
-    count = len(adjusted)
-    order = sorted(range(count), key=lambda place: adjusted[place])
-    held = sum(p <= LEVEL for p in adjusted)
-    levels = [0.0] * count
-    for rank, place in enumerate(order):
-        levels[place] = LEVEL / (count - min(rank, held))
-    return levels
-
-
 def _pair(one: _Tested, adjusted: float, level: float, needed: int | None) -> ModelPair:
     gaps = one.gaps
     interval = sign_flip_interval(np.sort(gaps), level=level) if gaps.any() else None
@@ -342,6 +392,17 @@ def _concluded(
     wanted = [pair.needed for pair in listed if pair.needed] if state == "open" else []
     needed = min(wanted) if wanted else None
     return replace(row, values=values, pairs=listed, state=state, needed=needed)
+
+
+def _apart(row: AnswerRow) -> float:
+    """How far two models are apart at most, in deviations over prompts."""
+    found = [0.0]
+    for one, two in combinations(row.values, 2):
+        both = sorted(one.prompts.keys() & two.prompts.keys())
+        gaps = np.array([one.prompts[case] - two.prompts[case] for case in both])
+        if gaps.size > 1 and not alike(gaps):
+            found.append(abs(float(gaps.mean())) / float(gaps.std(ddof=1)))
+    return max(found)
 
 
 def _winner(rows: Sequence[AnswerRow], models: Sequence[str]) -> str:

@@ -50,10 +50,16 @@ class Value:
     def pooled(self, pool: Pool) -> Value:
         """This value by the mean over the video, where it has one; the score is by the worst."""
         score = self.outcome.value
-        mean = score.details.get("mean") if score is not None and score.curve else None
-        if pool == "worst" or score is None or not isinstance(mean, int | float):
+        if pool == "worst" or score is None or not self.pools:
             return self
+        mean: Any = score.details["mean"]
         return replace(self, outcome=Outcome.of(replace(score, value=float(mean))))
+
+    @property
+    def pools(self) -> bool:
+        """Whether it has a mean over the video besides its worst tenth."""
+        score = self.outcome.value
+        return score is not None and bool(score.curve) and "mean" in score.details
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from screentest.core import Outcome
+from screentest.core import Outcome, OutputInfo
 from screentest.core.signature import short_signature
-from screentest.core.table import Cell, Column, Table, cell_text
-from screentest.scores.results import Results, Total
+from screentest.core.table import Better, Cell, Column, Table, cell_text
+from screentest.scores.results import Pool, Results, Total
 from screentest.scores.standings import Standing, StandingLevel, standings
 from screentest.scores.suite import Suite, suites_in
 
@@ -26,17 +26,26 @@ _BESIDE = (
 _ARROWS = {"higher": "↑", "lower": "↓", "": ""}
 
 
-def result_tables(results: Results, by: str = "", *, full: bool = False) -> list[Table]:
+def result_tables(
+    results: Results, by: str = "", *, full: bool = False, pool: Pool = "worst"
+) -> list[Table]:
     """What a run says: the tables of its suites, and the mean of every value.
 
-    ``full`` writes whole signatures instead of their short form.
+    ``full`` writes whole signatures instead of their short form. A suite adds up the scores as they
+    are; ``pool`` is for the means of single values.
     """
-    tables = [table for suite in suites_in(results) for table in suite_tables(results, suite, by)]
-    return [*tables, summary_table(results, by, full=full)]
+    group = by.partition("=")[0]
+    tables = [
+        table for suite in suites_in(results) for table in suite_tables(results, suite, group)
+    ]
+    return [*tables, summary_table(results, group, full=full, pool=pool)]
 
 
-def summary_table(results: Results, by: str = "", *, full: bool = False) -> Table:
+def summary_table(
+    results: Results, by: str = "", *, full: bool = False, pool: Pool = "worst"
+) -> Table:
     """The mean of each value with interval and coverage, of all items or of each group."""
+    results = results.pooled(pool)
     groups = results.by_group(by) if by else {"": results}
     names = results.short_names()
     totals: dict[str, list[tuple[str, Total]]] = {name: [] for name in results.outputs}
@@ -49,7 +58,7 @@ def summary_table(results: Results, by: str = "", *, full: bool = False) -> Tabl
             summary = total.summary
             cells: tuple[Cell, ...] = (
                 summary.value if summary else None,
-                "higher" if total.info.higher_is_better else "lower",
+                direction(total.info),
                 summary.low if summary else None,
                 summary.high if summary else None,
                 interval_text(summary.low, summary.high) if summary else "",
@@ -70,7 +79,26 @@ def summary_table(results: Results, by: str = "", *, full: bool = False) -> Tabl
     ]
     if by:
         columns.insert(1, Column(_free(by, {column.name for column in columns})))
-    return Table("summary", "Means with 95% intervals and coverage", columns, rows)
+    note = pool_note(results, pool)
+    return Table("summary", "Means with 95% intervals and coverage", columns, rows, note)
+
+
+def direction(info: OutputInfo) -> Better:
+    """Which direction is better; empty where the value only describes."""
+    if info.descriptive:
+        return ""
+    return "higher" if info.higher_is_better else "lower"
+
+
+def pool_note(results: Results, pool: Pool) -> str:
+    """What of a video its number is about, in words; empty where no number has a choice."""
+    if not any(value.pools for value in results.values):
+        return ""
+    return (
+        "A video counts by its worst tenth (--pool mean: by its mean)."
+        if pool == "worst"
+        else "A video counts by its mean (--pool worst: by its worst tenth)."
+    )
 
 
 def interval_text(low: float | None, high: float | None, digits: int | None = None) -> str:

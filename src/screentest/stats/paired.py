@@ -7,23 +7,14 @@ both orders, their mean.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
 from screentest.core import Choice, Outcome, Reason
 from screentest.stats.arrays import Labels, Numbers, together
-from screentest.stats.intervals import (
-    CONFIDENCE,
-    FEW,
-    RESAMPLES,
-    Interval,
-    alike,
-    bootstrap_mean,
-    by_source,
-    wilson,
-)
-from screentest.stats.signflip import sign_flip_p
+from screentest.stats.intervals import Interval, by_source, wilson
+from screentest.stats.signflip import LEVEL, sign_flip_interval, sign_flip_p
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,19 +36,38 @@ class Difference:
     """How much better the first system is than the second, in points per pair."""
 
     value: float
-    interval: Interval | None
-    """None below five sources, where the test cannot tell anything apart either, and where all
-    sources differ alike, so that their spread is not known."""
     p_value: float
+    """Of the sign-flip test over sources."""
     pairs: int
-    sources: int
+    sums: tuple[float, ...] = field(repr=False)
+    """By source, the sum of its differences."""
+    sizes: tuple[float, ...] = field(repr=False)
+    level: float = LEVEL
+    """At which the interval is taken: less than 5% where many comparisons are corrected for."""
+
+    @property
+    def sources(self) -> int:
+        return len(self.sums)
+
+    def at(self, level: float) -> Difference:
+        """The same with an interval that belongs to a test at this level."""
+        return replace(self, level=level)
+
+    @property
+    def interval(self) -> Interval | None:
+        """What the test does not reject: it excludes 0 exactly where p is at most the level.
+
+        None where so few sources reject nothing, and where all sources differ alike, so that
+        their spread is not known.
+        """
+        return sign_flip_interval(np.array(self.sums), np.array(self.sizes), level=self.level)
 
 
 def mcnemar(first: Numbers, second: Numbers) -> McNemar:
     """McNemar's exact test: are the pairs that tell two systems apart evenly split?
 
     With half points it is the sign test, of which McNemar's is the case without ties. It
-    takes pairs as independent; use ``paired_bootstrap`` where sources gave several each.
+    takes pairs as independent; use ``paired_difference`` where sources gave several each.
 
     >>> mcnemar([1, 1, 1, 1, 1, 0, 1, 1], [0, 0, 0, 0, 0, 0, 1, 1])
     McNemar(first_better=5, second_better=0, p_value=0.0625)
@@ -72,36 +82,21 @@ def mcnemar(first: Numbers, second: Numbers) -> McNemar:
     return McNemar(better, worse, float(binomtest(better, better + worse).pvalue))
 
 
-def paired_bootstrap(
-    first: Numbers,
-    second: Numbers,
-    sources: Labels | None = None,
-    *,
-    confidence: float = CONFIDENCE,
-    resamples: int = RESAMPLES,
-    seed: int = 0,
-) -> Difference:
-    """The mean difference with a bootstrap interval over sources, and a p-value.
+def paired_difference(first: Numbers, second: Numbers, sources: Labels | None = None) -> Difference:
+    """The mean difference, with p-value and interval over sources.
 
-    The p-value is that of the sign-flip test over sources: were the two systems alike, each
-    source could as well have favoured the other one. It keeps its level for any number of
-    sources, which a p-value read off the bootstrap does not. Both look at whole sources, but
-    at the very border one may speak of a difference where the other does not.
+    Both are those of the sign-flip test: were the two systems alike, each source could as well
+    have favoured the other one. It keeps its level for any number of sources.
     """
     left, right = together(first, second)
     change = left - right
     sums, sizes = by_source(change, sources)
-    interval = None
-    if sums.size >= FEW and not alike(sums / sizes):
-        interval = bootstrap_mean(
-            change, sources, confidence=confidence, resamples=resamples, seed=seed
-        )
     return Difference(
         value=float(sums.sum() / sizes.sum()),
-        interval=interval,
         p_value=sign_flip_p(sums),
         pairs=change.size,
-        sources=sums.size,
+        sums=tuple(sums.tolist()),
+        sizes=tuple(sizes.tolist()),
     )
 
 
@@ -121,6 +116,24 @@ def holm(p_values: Sequence[float]) -> list[float]:
         floor = max(floor, min(1.0, (len(p_values) - rank) * p_values[place]))
         adjusted[place] = floor
     return adjusted
+
+
+def holm_levels(adjusted: Sequence[float], level: float = LEVEL) -> list[float]:
+    """The level at which Holm's correction tests each of the comparisons it adjusted.
+
+    Those that hold are tested one after the other, each at a higher level; all others at the one at
+    which the first of them failed. An interval at this level excludes 0 exactly where the adjusted
+    p-value is at most ``level``.
+
+    >>> holm_levels([0.03, 0.06, 0.06])
+    [0.016666666666666666, 0.025, 0.025]
+    """
+    count, held = len(adjusted), sum(p <= level for p in adjusted)
+    levels = [0.0] * count
+    order = sorted(range(count), key=lambda place: adjusted[place])
+    for rank, place in enumerate(order):
+        levels[place] = level / (count - min(rank, held))
+    return levels
 
 
 # Does the answer depend on which video is shown first?

@@ -22,7 +22,7 @@ import numpy as np
 from screentest.core import NoValue, Outcome, Reason
 from screentest.stats.arrays import Floats, Labels, Numbers, together
 from screentest.stats.intervals import Interval, coefficient_interval
-from screentest.stats.paired import Difference, holm, paired_bootstrap
+from screentest.stats.paired import Difference, holm, paired_difference
 
 SMALLEST = 3
 """Two points are always on a line; their correlation says nothing."""
@@ -323,7 +323,6 @@ def compare_systems(
     sources: Labels | None = None,
     *,
     level: float = LEVEL,
-    seed: int = 0,
 ) -> Ranking:
     """Rank systems by their mean points on the same pairs, listed in the same order.
 
@@ -336,7 +335,7 @@ def compare_systems(
     mean = {name: float(np.mean(np.asarray(row, float))) for name, row in points.items()}
     systems = tuple(sorted(points, key=lambda name: (-mean[name], name)))
     couples = list(itertools.combinations(systems, 2))
-    differences = [paired_bootstrap(points[a], points[b], sources, seed=seed) for a, b in couples]
+    differences = [paired_difference(points[a], points[b], sources) for a, b in couples]
     adjusted = holm([difference.p_value for difference in differences])
     pairs = tuple(
         SystemPair(a, b, difference, p)

@@ -13,7 +13,7 @@ from functools import cache
 import numpy as np
 
 from screentest.stats.arrays import Floats, proportion
-from screentest.stats.intervals import Interval
+from screentest.stats.intervals import Interval, alike
 
 LEVEL = 0.05
 POWER = 0.8
@@ -83,7 +83,7 @@ def sign_flip_interval(
 
     ``sums`` are those of the differences of each source, ``sizes`` how many there are in each. It
     excludes 0 exactly where ``sign_flip_p(sums) <= level``. None where the test rejects nothing,
-    however far: with five sources at 5%, for example.
+    however far (five sources at 5%), and where all sources are alike: their spread is not known.
 
     >>> import numpy as np
     >>> print(sign_flip_interval(np.array([0.1, 0.2, 0.3, 0.4, 0.5, 0.6])))
@@ -91,7 +91,7 @@ def sign_flip_interval(
     """
     proportion(level, "level")
     count = np.ones(sums.size) if sizes is None else sizes
-    if not sums.size or 2.0 ** (1 - sums.size) > level:
+    if not sums.size or 2.0 ** (1 - sums.size) > level or alike(sums / count):
         return None
     mean, spread = float(sums.sum() / count.sum()), float(np.ptp(sums / count))
     low, high = (_end(sums, count, mean, side * spread, level) for side in (-1, 1))

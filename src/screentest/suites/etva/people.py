@@ -24,7 +24,7 @@ from screentest.stats import (
     Interval,
     kendall,
     mean_interval,
-    paired_bootstrap,
+    paired_difference,
     spearman,
     wilson,
 )
@@ -137,7 +137,7 @@ def closer_to_people(
         if not both:
             return Outcome.failed(Reason.NOT_APPLICABLE, "no prompt has both correlations")
         made.append(
-            paired_bootstrap([one[name] or 0.0 for name in both], [other[n] or 0.0 for n in both])
+            paired_difference([one[name] or 0.0 for name in both], [other[n] or 0.0 for n in both])
         )
     return Outcome.of((made[0], made[1]))
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from itertools import combinations
 
 from screentest.core import Cell, Column, Outcome, Reason, Summary, Table
-from screentest.stats import holm, paired_bootstrap, summarise
+from screentest.stats import Difference, holm, holm_levels, paired_difference, summarise
 from screentest.suites.etva.graph import Category
 
 MICRO, MACRO = "all questions", "mean of prompts"
@@ -127,21 +127,25 @@ def difference_table(judged: Iterable[JudgedQuestion]) -> Table:
         model: {key: sum(said) / len(said) for key, said in answered.items()}
         for model, answered in answers.items()
     }
-    rows: list[tuple[Cell, ...]] = []
-    tests: list[float] = []
+    pairs: list[tuple[str, str, Difference]] = []
     for first, second in combinations(models, 2):
         both = [key for key in models[first] if key in models[second]]
         if not both:
             continue
-        found = paired_bootstrap(
+        found = paired_difference(
             [models[first][key] for key in both],
             [models[second][key] for key in both],
             [prompt for prompt, _ in both],
         )
-        ends = found.interval
+        pairs.append((first, second, found))
+    adjusted = holm([found.p_value for *_, found in pairs])
+    rows: list[tuple[Cell, ...]] = []
+    for (first, second, found), p, level in zip(
+        pairs, adjusted, holm_levels(adjusted), strict=True
+    ):
+        ends = found.at(level).interval
         low, high = (ends.low, ends.high) if ends is not None else (None, None)
-        rows.append((first, second, found.value, low, high, len(both), found.sources))
-        tests.append(found.p_value)
+        rows.append((first, second, found.value, low, high, found.pairs, found.sources, p))
     return Table(
         "differences",
         "Differences between models",
@@ -149,8 +153,8 @@ def difference_table(judged: Iterable[JudgedQuestion]) -> Table:
             *("model", "other", Column("difference"), Column("low", "from"), Column("high", "to")),
             *("questions", "prompts", Column("p", digits=4)),
         ),
-        [(*row, p) for row, p in zip(rows, holm(tests), strict=True)],
-        note="On the questions that both answered; intervals over prompts, p corrected by Holm.",
+        rows,
+        note="On the questions that both answered, over prompts; p and interval by Holm.",
     )
 
 
