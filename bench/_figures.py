@@ -43,9 +43,10 @@ def figure(what: str, value: float, unit: str) -> None:
     print(f"{what:<52} {value:>12,.2f} {unit}")
 
 
-def ratio(what: str, value: float, goal: str) -> None:
+def ratio(what: str, value: float, goal: str = "") -> None:
     """The line that counts."""
-    print(f"{what:<52} {value:>12.2f} ×   (goal {goal})")
+    wanted = f"   (goal {goal})" if goal else ""
+    print(f"{what:<52} {value:>12.2f} ×{wanted}")
 
 
 def peak_memory_mb() -> float:

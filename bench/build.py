@@ -171,7 +171,7 @@ def main() -> None:
     spliced = intact + sum(cost.spliced for cost in costs)
     check = sum(cost.check for cost in costs)
     ratio(f"{len(costs)} aspects: encoding anew / splicing", anew / spliced, "≥ 5")
-    ratio("the same, and all pairs checked", (anew + check) / (spliced + check), "≥ 5")
+    ratio("the same, and all pairs checked", (anew + check) / (spliced + check))
 
 
 if __name__ == "__main__":
