@@ -25,6 +25,7 @@ import numpy as np
 from screentest.annotate.language import request_for
 from screentest.core import (
     Aspect,
+    Borders,
     Frame,
     FrameRequest,
     Item,
@@ -234,7 +235,11 @@ class Stage(Tools):
         return [Shot(clip.span) for clip in clips if clip.span is not None]
 
     def frames(
-        self, video: Path, moments: Sequence[Time], request: FrameRequest
+        self,
+        video: Path,
+        moments: Sequence[Time],
+        request: FrameRequest,
+        cut: Borders | None = None,
     ) -> Iterator[Frame]:
         """Grey pictures of the right size at the right times: no page shows what is in them."""
         info = self.info(video)

@@ -31,6 +31,7 @@ SAID = {
     "spatial_relationship": [{"location": "left", "object": "man"}],
     "scene": ["shop"],
 }
+EMPTY: dict[str, object] = {name: [] for name in SAID}
 
 
 @contextmanager
@@ -75,6 +76,15 @@ def test_what_is_no_answer_is_no_facts(act: Act, reason: Reason, tmp_path: Path)
     assert outcome.failure is not None
     assert outcome.failure.reason is reason
     assert not list(tmp_path.rglob("*.json"))  # a failure is not kept
+
+
+@pytest.mark.parametrize("again", [SAID, EMPTY], ids=["better", "no better"])
+def test_seven_empty_lists_are_sent_back_once(again: dict[str, object]) -> None:
+    with reading([Answer(json.dumps(EMPTY)), Answer(json.dumps(again))]) as (extractor, server):
+        (outcome,) = extractor.extract([CAPTION])
+        assert len(server.asked) == 2
+        assert "all seven lists are empty" in server.asked[1].texts[-1]
+    assert outcome.ok is (again is SAID)
 
 
 def test_a_bad_answer_harms_only_its_caption() -> None:
