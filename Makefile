@@ -7,11 +7,13 @@ REAL := .venv-real
 SCENEDETECT := .venv-scenedetect
 PIP := -m pip --disable-pip-version-check --quiet
 PYTEST_WORKERS ?= 2
+# The notice of mkdocs-material is about a successor.
+export NO_MKDOCS_2_WARNING := 1
 # A pair that belongs together; where the index has only CUDA builds of it:
 # make test TORCH="torch==2.13.0 torchvision==0.28.0 --index-url URL"
 TORCH ?= torch==2.13.0 torchvision==0.28.0
 
-.PHONY: demo test test-slow test-core test-ray test-real coverage lint bench testbed clean help
+.PHONY: demo docs test test-slow test-core test-ray test-real coverage lint bench testbed clean help
 
 help:  ## what can be made
 	@awk -F':.*## ' '/^[a-z-]+:.*## /{printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -25,8 +27,14 @@ COMPILE := -m compileall -q src tests
 # All tests of a file go to one worker, so that what they share is made once.
 PYTEST := -m pytest -n $(PYTEST_WORKERS) --dist loadfile --no-loadscope-reorder
 
-test: $(MODELS)/tested $(SCENEDETECT)/installed  ## lint, types, all tests but the slow ones
+SITE := bin/python -m mkdocs build --quiet --strict
+docs: $(VENV)/documented  ## the pages as a site that opens offline: site/index.html
+	$(VENV)/$(SITE)
+	@echo "Open site/index.html"
+
+test: $(MODELS)/tested $(SCENEDETECT)/installed  ## lint, types, docs, all tests but the slow ones
 	$(MAKE) --no-print-directory lint ENV=$(MODELS)
+	$(MODELS)/$(SITE)
 	@$(MODELS)/bin/python $(COMPILE)
 	$(MODELS)/bin/python $(PYTEST)
 
@@ -81,6 +89,10 @@ $(VENV)/installed: pyproject.toml
 	$(VENV)/bin/python $(PIP) install -e .
 	@touch $@
 
+$(VENV)/documented: $(VENV)/installed
+	$(VENV)/bin/python $(PIP) install -e '.[docs]'
+	@touch $@
+
 $(VENV)/tested: $(VENV)/installed
 	$(VENV)/bin/python $(PIP) install -e '.[test]'
 	@touch $@
@@ -112,4 +124,4 @@ $(SCENEDETECT)/installed:
 	@touch $@
 
 clean:  ## remove environments and results
-	rm -rf $(VENV) $(MODELS) $(RAY) $(REAL) $(SCENEDETECT) demo testbed bench/out .coverage* htmlcov
+	rm -rf $(VENV) $(MODELS) $(RAY) $(REAL) $(SCENEDETECT) demo site testbed bench/out .coverage* htmlcov
