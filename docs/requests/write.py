@@ -321,7 +321,7 @@ def pages(sent: Mapping[str, ChatRequest]) -> dict[str, str]:
 _HEAD = """\
 Requests as they reach a server, made by [write.py](write.py) from a packaged film. Pictures are
 left out here and sent there; where an answer is an object, its schema is sent as `response_format`,
-and in words at the end of the message. [Any of these texts can be replaced](../prompts.md)."""
+and in words at the end of the message. [Any of these texts can be replaced](../templates.md)."""
 
 
 def _section(name: str, request: ChatRequest) -> str:

@@ -18,8 +18,16 @@ from screentest.core.registry import PLUGIN_GROUP
 from tests.terminal import Screentest, fits, invoke
 
 
+def test_it_says_in_fifteen_lines_what_works() -> None:
+    done = invoke("doctor")
+    assert done.exit_code == 0
+    assert fits(done.stdout)
+    assert len(done.stdout.splitlines()) <= 15
+    assert "No faults" in done.stdout
+
+
 def test_it_fits_the_screen_and_ends_well(screentest: Screentest) -> None:
-    done = screentest("doctor")
+    done = screentest("doctor", "--all")
 
     assert done.returncode == 0, done.stdout
     assert fits(done.stdout)
