@@ -1,4 +1,4 @@
-"""``certify --plan``: what it takes and what it can tell, and nothing is started."""
+"""``certify --dry-run``: what it takes and what it can tell, and nothing is started."""
 
 from __future__ import annotations
 
@@ -95,7 +95,7 @@ def test_what_the_films_can_tell_is_the_power_of_the_test(bed: Path) -> None:
 
 def test_the_command_says_it_and_starts_nothing(bed: Path, tmp_path: Path) -> None:
     out = tmp_path / "run"
-    options = ("certify", "flicker", "--testbed", bed, "--out", out, "--plan")
+    options = ("certify", "flicker", "--testbed", bed, "--out", out, "--dry-run")
     result = invoke(*options)
     assert result.exit_code == 0, result.output
     assert "Nothing was started" in result.stdout

@@ -106,8 +106,8 @@ def certify(
         list[Path] | None,
         typer.Option(metavar="DIR", help="What people's filter left: before and after."),
     ] = None,
-    plan: Annotated[
-        bool, typer.Option("--plan", help="Say what it takes and can tell; start nothing.")
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="Say what it takes and can tell; start nothing.")
     ] = False,
     max_file_size: FileSizeOption = 100.0,
     signature: SignatureOption = "short",
@@ -127,7 +127,7 @@ def certify(
       screentest certify baseline --testbed testbed/
       screentest certify sharpness flicker --testbed testbed/ --aspects aesthetics
       screentest certify --suite core --testbed testbed/ --chart matrix.svg
-      screentest certify vlm_video --testbed testbed/ --plan \\
+      screentest certify vlm_video --testbed testbed/ --dry-run \\
           --model chat=openai:gpt-5
       screentest certify vlm_video --testbed testbed/ --probes all \\
           --model chat=openai:gpt-5 --prices prices.toml --max-cost 20
@@ -145,9 +145,9 @@ def certify(
         "placebos": placebos,
         **work,
     }
-    if plan:
+    if dry_run:
         if people is not None or not testbed:
-            raise BadOption("--plan is for testbeds", advice="Say --testbed DIR.")
+            raise BadOption("--dry-run is for testbeds", advice="Say --testbed DIR.")
         found = api.forecast(judges or (), testbed, **asked)
         show(*found.tables(), as_json=as_json)
         return
