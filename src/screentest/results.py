@@ -33,6 +33,7 @@ from screentest.scores.tables import (
 if TYPE_CHECKING:  # a job loads what it needs, not what the results of others are made of
     from screentest.certificates.certificate import Certificate
     from screentest.certificates.compare import Compared, RankedRow
+    from screentest.certificates.plan import LostJudgements
     from screentest.stats import Finding, RankAgreement
     from screentest.testbeds.testbed import Pair, Skip, Testbed
 
@@ -104,6 +105,8 @@ class Scores(_Tabular):
     """One line that says which backends were used."""
     layout: str = ""
     """As what folders were read, where they are not plain, or frames in memory."""
+    spent: str = ""
+    """What chat models took, of all starts of the run; empty where none was asked."""
 
     def __len__(self) -> int:
         return len(self.results.items)
@@ -445,6 +448,11 @@ class Certificates(_Tabular):
     def _shown(self) -> list[Table]:
         return [self.matrix(), *self.tables()]
 
+    spent: str = ""
+    """What chat models took, of all starts of the run; empty where none was asked."""
+    lost: tuple[LostJudgements, ...] = ()
+    """Why judgements are missing, the same words once."""
+
     def of(self, judge: str) -> Certificate:
         """The certificate of one judge."""
         for one in self.certificates:
@@ -496,6 +504,16 @@ class Certificates(_Tabular):
         from screentest.certificates.matrix import matrix
 
         return matrix(self.certificates).table()
+
+    @property
+    def not_judged(self) -> Table:
+        """Why judgements are missing, and what to do; the same words once."""
+        rows = [
+            (one.judge, one.judgements, one.total, one.reason.value, one.detail, one.advice)
+            for one in self.lost
+        ]
+        columns = ("judge", "judgements", "total", "reason", "detail", "advice")
+        return Table("not_judged", "Not judged", columns, rows)
 
     def filtering(self) -> Table:
         """By aspect, whether people's filter leaves the order of the judges as it was."""

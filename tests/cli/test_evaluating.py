@@ -175,6 +175,61 @@ def test_judge_says_where_the_order_decides_or_nothing_does(videos: Path, tmp_pa
     assert row["note"].startswith("undecodable: ")
 
 
+def test_certify_says_why_answers_are_missing_and_what_was_spent(
+    testbed: Path, tmp_path: Path
+) -> None:
+    prices = tmp_path / "prices.toml"
+    prices.write_text('[models."test"]\ninput = 2.0\noutput = 10.0\n')
+    with FakeChatServer(lambda asked: Answer("I would rather sing.")) as server:
+        model = f"chat=openai:test,base_url={server.url},max_attempts=1"
+        line = (
+            *("certify", "vlm_video:frames=1,long_side=48", "--testbed", testbed, "--no-placebos"),
+            *("--model", model, "--prices", prices, "--aspects", "aesthetics", "--orders", "first"),
+        )
+        garbage = invoke(*line, "--out", tmp_path / "a")
+        capped = invoke(*line, "--out", tmp_path / "b", "--max-cost", "0.000001")
+    assert (garbage.exit_code, capped.exit_code) == (1, 1)
+    assert fits(garbage.stdout)
+    assert "Not judged" in garbage.stdout
+    assert "unparsable" in garbage.stdout
+    assert "rather sing" in garbage.stdout
+    assert "calls" in garbage.stdout.partition("asked: ")[2]
+    words = " ".join(capped.stdout.split())
+    assert "over_budget: the call could cost" in words
+    assert "of the cap of 0.000001" in words
+
+
+def test_score_says_what_it_would_take_and_starts_nothing(tmp_path: Path) -> None:
+    rows = [{"id": str(n), "video": f"{n}.mp4", "prompt": "A cat sleeps."} for n in range(3)]
+    (tmp_path / "m.json").write_text(json.dumps(rows))
+    prices = tmp_path / "prices.toml"
+    prices.write_text('[models."m"]\ninput = 2.0\noutput = 10.0\n')
+    line = (
+        *("score", tmp_path / "m.json", "--metrics", "dense", "--metrics", "contrast", "--dry-run"),
+        *("--model", "chat=openai:m", "--prices", prices, "--out", tmp_path / "run"),
+    )
+    done = invoke(*line)
+    assert done.exit_code == 0, done.output
+    assert fits(done.stdout)
+    assert "Nothing was started" in done.stdout
+    assert "How long it takes is not known" in done.stdout
+    dense, contrast = json.loads(invoke(*line, "--json").stdout)
+    assert (dense["videos"], dense["calls"], contrast["calls"]) == (3, 3, 0)
+    # In and out per million: what is sent, and three answers of 300 tokens.
+    assert float(dense["cost"]) == round((2 * dense["tokens"] + 10 * 3 * 300) / 1_000_000, 2)
+    assert not (tmp_path / "run").exists()
+
+
+def test_a_forecast_goes_by_what_was_scored_before(videos: Path, tmp_path: Path) -> None:
+    out = tmp_path / "run"
+    one = next(video for video in sorted(videos.iterdir()) if video.stem != "broken")
+    invoke("score", one, "--metrics", "contrast", "--out", out, *ALONE)
+    line = ("score", videos, "--metrics", "contrast", "--out", out, "--dry-run", *ALONE)
+    (row,) = json.loads(invoke(*line, "--json").stdout)
+    assert row["videos"] == 2  # one of three is measured
+    assert "s a video in this run so far, 1 at" in invoke(*line).stdout
+
+
 def test_a_judge_that_is_blind_has_no_verdict(videos: Path, tmp_path: Path) -> None:
     first, second = sorted(video for video in videos.iterdir() if video.stem != "broken")
     done = invoke(

@@ -22,7 +22,7 @@ Each job imports what it needs when it is called: scoring loads nothing that bui
 
 from screentest.api.certificates import certify, forecast, judge_videos
 from screentest.api.reports import compare, export, report, show
-from screentest.api.scores import sample_films, score
+from screentest.api.scores import forecast_score, sample_films, score
 from screentest.api.testbeds import build
 
 __all__ = [
@@ -31,6 +31,7 @@ __all__ = [
     "compare",
     "export",
     "forecast",
+    "forecast_score",
     "judge_videos",
     "report",
     "sample_films",

@@ -79,12 +79,14 @@ def certify(
     if people is not None:
         asked = _AskedOfPeople(Path(people), form, tuple(aspects), path_of(scores), tuple(lower))
         work["settings"] = settings
-        done, used = _against_people(
+        done, used, spent = _against_people(
             asked, names, path_of(videos), Path(out), orders, repeats, work
         )
         if chart is not None:
             save(matrix_chart(matrix(done.certificates)), Path(chart))
-        made = Certificates(Path(out), done.certificates, done.pending, used)
+        made = Certificates(
+            Path(out), done.certificates, done.pending, used, spent=spent, lost=done.lost
+        )
         return Stopped.unless_done(made, done.exit_code)
     plan = _certification(
         names,
@@ -110,10 +112,17 @@ def certify(
         done = run_certify(
             store, plan, settings, engine=engine, progress=progress_of(work.get("progress"))
         )
-        used = store.note(MODELS)
+        used, spent = store.note(MODELS), str(store.spending())
     if chart is not None:
         save(matrix_chart(matrix(done.certificates)), Path(chart))
-    made = Certificates(folder, done.certificates, done.pending, used["summary"])
+    made = Certificates(
+        folder,
+        done.certificates,
+        done.pending,
+        used["summary"],
+        spent=spent,
+        lost=done.lost,
+    )
     return Stopped.unless_done(made, done.exit_code)
 
 
@@ -334,8 +343,8 @@ def _against_people(
     orders: str,
     repeats: int,
     work: WorkOptions,
-) -> tuple[Certification, str]:
-    """Certificates against people's votes, and one line on the models that were used."""
+) -> tuple[Certification, str, str]:
+    """Certificates against people's votes, and a line each on models and what was spent."""
     from screentest.certificates.people import certify_people, certify_scores
     from screentest.certificates.releases import read_release
     from screentest.judges.cases import Order
@@ -347,7 +356,7 @@ def _against_people(
         tables, problems = read_scores(asked.scores, asked.lower)
         arguments["scores"] = str(asked.scores.absolute())
         with RunStore(out, command="certify", arguments=arguments) as store:
-            return certify_scores(store, release, tables, problems), ""
+            return certify_scores(store, release, tables, problems), "", ""
     assert videos is not None
     settings = settings_of(work)
     cap = cap_of(work, settings)
@@ -368,7 +377,7 @@ def _against_people(
             engine=engine,
             progress=progress_of(work.get("progress")),
         )
-        return done, store.note(MODELS)["summary"]
+        return done, store.note(MODELS)["summary"], str(store.spending())
 
 
 def _people(votes: Path, cases: Sequence[Case]) -> dict[Aspect, float]:

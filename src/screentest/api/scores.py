@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass, field
 from fractions import Fraction
 from pathlib import Path
@@ -25,7 +26,8 @@ from screentest.manifests.fields import ProblemKind
 from screentest.manifests.importers import Corpus
 from screentest.models.weights import cache_folder
 from screentest.results import Scores
-from screentest.run import RunStore
+from screentest.run import RunReader, RunStore
+from screentest.run.database import FILE
 from screentest.run.session import MODELS, File, Settings, cap_of, settings_of
 from screentest.scores.evaluators import metric_names, resolve
 from screentest.scores.remote import Cache
@@ -35,6 +37,7 @@ from screentest.scores.tasks import score_items
 
 if TYPE_CHECKING:
     from screentest.hooks.contract import Hook
+    from screentest.scores.forecast import ScoreForecast
 
 Hooks: TypeAlias = "str | Hook | Sequence[str | Hook]"
 """Hooks by name with options (``wandb:project=clips``), or hooks themselves."""
@@ -132,6 +135,39 @@ def score(
     return _tell(hooks, scores, [item.id for item in given_items], step)
 
 
+def forecast_score(
+    videos: Videos = (),
+    *,
+    suite: str = "core",
+    metrics: str | Sequence[str] = (),
+    prompt: str = "",
+    layout: str = "",
+    data: File | None = None,
+    generated: File | None = None,
+    model_name: str = "",
+    out: File = "scores",
+    **work: Unpack[WorkOptions],
+) -> ScoreForecast:
+    """What ``score`` with the same options would take; starts nothing.
+
+    Where ``out`` is a run that has scored some videos, what they took is taken as a measure.
+    """
+    from screentest.scores.forecast import forecast
+
+    given = (metrics,) if isinstance(metrics, str) else tuple(metrics)
+    read = _suite_items(suite, data, generated, model_name, metrics=bool(given))
+    inputs = inputs_of(videos, prompt, layout)
+    items = [*inputs.items, *read.items]
+    if not items:
+        raise BadOption("there is nothing to score", advice="Give a manifest, or videos.")
+    settings = settings_of(work)
+    names = _Job(settings, work, given, suite, retry_of(work)).names()
+    lost = (*read.missing, *_told(inputs, missing=True))
+    remarks = (f"Without a video: {len(lost):,}.",) if lost else ()
+    with RunReader(Path(out)) if (Path(out) / FILE).is_file() else nullcontext() as run:
+        return forecast(items, names, settings, run, workers=work.get("workers"), remarks=remarks)
+
+
 @dataclass
 class _Job:
     """What to measure, and with what."""
@@ -202,13 +238,14 @@ class _Job:
                 cache=cache,
             )
             results = read_results(store)
-            used = store.note(MODELS)
+            used, spent = store.note(MODELS), str(store.spending())
         scores = Scores(
             folder,
             results,
             pending=done.pending,
             changed=done.changed,
             models=used["summary"],
+            spent=spent,
             **self.about,
         )
         return Stopped.unless_done(scores, done.exit_code)

@@ -15,26 +15,25 @@ from decimal import Decimal
 from screentest.certificates.certificate import Cost
 from screentest.certificates.plan import Plan
 from screentest.core.aspects import Aspect, PairKind, all_aspects
-from screentest.core.errors import NoValue
 from screentest.core.metric import Calls
 from screentest.core.table import Cell, Column, Table
 from screentest.judges.cases import Case, strongest
 from screentest.judges.verdicts import judge_of, metrics_of
-from screentest.models.chat.costs import Price, estimate_text_tokens
+from screentest.models.chat.costs import Price
 from screentest.models.choice import Models
 from screentest.run.session import Settings
 from screentest.scores.evaluators import Evaluator, resolve
+from screentest.scores.forecast import (
+    ANSWER,
+    cost_of_tokens,
+    picture_tokens,
+    price_of,
+    text_tokens,
+)
 from screentest.stats.claims import films_needed, smallest_found
 from screentest.stats.power import LEVEL, POWER
 
 ACCURACIES = (0.6, 0.75, 0.9)
-_PATCH = 28 * 28
-"""Pixels that one token of a picture stands for, about, as in Qwen-VL models."""
-_WIDE = 9 / 16
-_TEMPLATE = 500
-"""Tokens of the words around pictures and prompt, about."""
-_ANSWER = 300
-"""Tokens of an answer, about; a model that thinks aloud takes many more."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,7 +107,7 @@ class Forecast:
         if any(one.tokens is not None for one in self.judges):
             notes.append(
                 "Tokens are estimates (pictures by size, text by length, or as in earlier calls of"
-                f" the same judge); the cost is that with answers of {_ANSWER} tokens."
+                f" the same judge); the cost is that with answers of {ANSWER} tokens."
             )
         if any(one.calls is None for one in self.judges):
             notes.append("–: not known beforehand.")
@@ -210,7 +209,7 @@ def _judge(
     if asked and asked - {one.role for one in declared}:
         calls = None  # a metric of which nobody said how often it asks
     elif declared:
-        prices = {one.role: _price(one.role, settings, models) for one in declared}
+        prices = {one.role: price_of(one.role, settings, models) for one in declared}
         bills = [_bill(one, cases, len(plan.orders), repeats) for one in declared]
         calls, tokens = sum(bill.calls for bill in bills), sum(bill.tokens for bill in bills)
         costs = [bill.cost(prices[one.role]) for one, bill in zip(declared, bills, strict=True)]
@@ -250,10 +249,7 @@ class _Bill:
     pictures: int
 
     def cost(self, price: Price | None) -> Decimal | None:
-        if price is None:
-            return None
-        words = price.input * self.tokens + price.output * _ANSWER * self.calls
-        return words / 1_000_000 + price.image * self.pictures
+        return cost_of_tokens(price, self.calls, self.tokens, self.pictures)
 
 
 def _bill(calls: Calls, cases: Sequence[Case], orders: int, repeats: int) -> _Bill:
@@ -268,7 +264,7 @@ def _bill(calls: Calls, cases: Sequence[Case], orders: int, repeats: int) -> _Bi
         films = {item.id: one for one in cases for item in (one.first, one.second)}
         shown = [(calls.frames, "") for one in films.values() for _ in range(_clips(one))]
     pictures = sum(count for count, _ in shown)
-    each = max(1, round(calls.long_side**2 * _WIDE / _PATCH))
+    each = picture_tokens(calls.long_side)
     return _Bill(len(shown), pictures * each + _words(text for _, text in shown), pictures)
 
 
@@ -276,7 +272,7 @@ def _words(texts: Iterable[str]) -> int:
     counts: dict[str, int] = {}
     for text in texts:
         counts[text] = counts.get(text, 0) + 1
-    return sum((estimate_text_tokens(text) + _TEMPLATE) * many for text, many in counts.items())
+    return sum(text_tokens(text) * many for text, many in counts.items())
 
 
 def _frames(calls: Calls, case: Case) -> int:
@@ -286,11 +282,3 @@ def _frames(calls: Calls, case: Case) -> int:
 
 def _clips(case: Case) -> int:
     return max(1, len(case.first.script.clips)) if case.first.script is not None else 1
-
-
-def _price(role: str, settings: Settings, models: Models) -> Price | None:
-    name, _, use = role.partition(".")
-    try:
-        return settings.prices.of(models.choice(name, use).model)
-    except NoValue:  # no model was chosen yet: calls and tokens are known without one
-        return None

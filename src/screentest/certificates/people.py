@@ -19,7 +19,14 @@ from screentest.certificates.certificate import (
     Cost,
     OperatorResult,
 )
-from screentest.certificates.plan import NOTE, Certification, cost_of, models_of
+from screentest.certificates.plan import (
+    NOTE,
+    Certification,
+    LostJudgements,
+    cost_of,
+    lost_judgements,
+    models_of,
+)
 from screentest.certificates.raters import Ceiling, human_ceiling, people_result
 from screentest.certificates.releases import Release
 from screentest.core import BadOption, NoValue, Outcome, PairKind, Reason
@@ -150,8 +157,10 @@ def certify_people(
         progress=progress,
     )
     heard, pending = [], 0
+    lost: list[LostJudgements] = []
     for judge in done.judges:
         judgements = read_judgements(store, cases, judge.name)
+        lost += lost_judgements(judge.name, judgements)
         pending += sum(one.outcome is None for one in judgements)
         rates = isinstance(judge.judge, RatingJudge)
         heard.append(
@@ -165,7 +174,7 @@ def certify_people(
                 models=models_of(store, judge),
             )
         )
-    return Certification(_kept(store, release, heard), done.executions, pending)
+    return Certification(_kept(store, release, heard), done.executions, pending, tuple(lost))
 
 
 def _ratings(judgements: Iterable[Judgement]) -> dict[tuple[str, Aspect], float]:

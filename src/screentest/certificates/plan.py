@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import json
 import random
-from collections.abc import Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal
 from enum import StrEnum
@@ -35,6 +36,7 @@ from screentest.core.calls import Progress
 from screentest.core.codec import from_object, to_json
 from screentest.core.item import Item, Script
 from screentest.core.metric import RatingJudge
+from screentest.core.outcome import Reason
 from screentest.judges.cases import (
     CASES,
     HINTED,
@@ -88,6 +90,30 @@ class Plan:
 
 
 @dataclass(frozen=True, slots=True)
+class LostJudgements:
+    """Judgements of one judge that have no value, for one reason."""
+
+    judge: str
+    reason: Reason
+    judgements: int
+    total: int
+    detail: str = ""
+    """In the words of the first of them: an amount, or how an answer ends."""
+    advice: str = ""
+
+
+def lost_judgements(judge: str, judgements: Sequence[Judgement]) -> Iterator[LostJudgements]:
+    """Why judgements are missing, the commonest reason first."""
+    made = [one.outcome for one in judgements if one.outcome is not None]
+    failures = [one.failure for one in made if one.failure is not None]
+    for reason, count in Counter(one.reason for one in failures).most_common():
+        first = next(one for one in failures if one.reason is reason)
+        lines = first.detail.strip().splitlines()  # of a traceback the last says what happened
+        last = lines[-1] if lines else ""
+        yield LostJudgements(judge, reason, count, len(made), last, first.advice.strip())
+
+
+@dataclass(frozen=True, slots=True)
 class Certification:
     """What one start of ``certify`` did: certificates, executions, what is pending."""
 
@@ -95,6 +121,7 @@ class Certification:
     executions: tuple[Execution, ...]
     pending: int = 0
     """Judgements still to be made."""
+    lost: tuple[LostJudgements, ...] = ()
 
     @property
     def exit_code(self) -> int:
@@ -125,13 +152,15 @@ def certify(
         progress=progress,
     )
     certificates, pending = [], 0
+    lost: list[LostJudgements] = []
     for judge in done.judges:
         judgements = read_judgements(store, cases, judge.name)
+        lost += lost_judgements(judge.name, judgements)
         pending += sum(one.outcome is None for one in judgements)
         certificate = make_certificate(store, plan, judge, judgements)
         store.keep_note(f"{NOTE}: {certificate.judge}", json.loads(to_json(certificate)))
         certificates.append(certificate)
-    return Certification(tuple(certificates), done.executions, pending)
+    return Certification(tuple(certificates), done.executions, pending, tuple(lost))
 
 
 def read_certificates(run: RunReader) -> list[Certificate]:

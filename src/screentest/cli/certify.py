@@ -31,7 +31,9 @@ from screentest.cli.tables import (
     print_facts,
     print_heading,
     print_indented,
+    print_lost,
     print_models,
+    print_spent,
     rendered,
     show,
 )
@@ -173,7 +175,6 @@ def certify(
     else:
         if suite:
             show(made.matrix())
-            _print_lost(made)
             if signature == "full":
                 print_heading("Signatures")
                 for one in made.certificates:
@@ -182,7 +183,9 @@ def certify(
             _print_certificates(made, full=signature == "full")
             if len(made.certificates) > 1:
                 show(made.filtering())
+        _print_lost(made)
         print_models(made.models)
+        print_spent(made.spent)
         words = f"The certificates are in {out}"
         if made.pending:
             words = f"{plural(made.pending, 'judgement')} still to be made: start the same command"
@@ -201,15 +204,17 @@ def _print_certificates(made: Certificates, *, full: bool) -> None:
 
 
 def _print_lost(made: Certificates) -> None:
-    """The judges without any answer, and why."""
-    reasons: dict[str, list[str]] = {}
-    for one in made.certificates:
-        if one.overall.failure is not None:
-            reasons.setdefault(str(one.overall.failure).splitlines()[0], []).append(one.title)
-    if reasons:
-        print_heading(f"Without any answer: {sum(map(len, reasons.values())):,}")
-        for reason, judges in reasons.items():
-            print_indented(f"{reason}: {', '.join(judges)}")
+    """Judgements without a value and why; the same words of several judges once."""
+    judges: dict[tuple[str, str], list[str]] = {}
+    for row in made.not_judged.records():
+        words = f"{row['reason']}: {row['detail']}" if row["detail"] else str(row["reason"])
+        who = f"{row['judge']}, {row['judgements']:,} of {row['total']:,}"
+        judges.setdefault((words, str(row["advice"] or "")), []).append(who)
+    rows = [
+        (few if len(few := "; ".join(who)) < 100 else f"{len(who):,} judges", words, advice)
+        for (words, advice), who in judges.items()
+    ]
+    print_lost(rows, "Not judged")
 
 
 COMMANDS = {"certify": certify}

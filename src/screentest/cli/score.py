@@ -9,6 +9,7 @@ from typing import Annotated, Any, Literal
 import typer
 
 import screentest
+from screentest import api
 from screentest.cli.console import out as console
 from screentest.cli.console import plural
 from screentest.cli.errors import until_stopped
@@ -28,10 +29,11 @@ from screentest.cli.options import (
 from screentest.cli.progress import watched
 from screentest.cli.tables import (
     print_answer,
-    print_heading,
     print_indented,
     print_lines,
+    print_lost,
     print_models,
+    print_spent,
     show,
 )
 from screentest.results import Scores
@@ -84,6 +86,9 @@ def score(
     cache_limit: Annotated[
         float, typer.Option(help="GB of fetched videos that are kept at a time.", min=0.001)
     ] = 20.0,
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="Say what it takes; start nothing.")
+    ] = False,
     signature: SignatureOption = "short",
     as_json: JsonOption = False,
     **work: Any,
@@ -100,20 +105,27 @@ def score(
       screentest score videos/ --metrics sharpness,flicker --out sharp/
       screentest score manifest.jsonl --suite NAME:option=value --by model \\
           --model chat=openai:gpt-5 --prices prices.toml --max-cost 20
+      screentest score manifest.jsonl --suite NAME --dry-run
       screentest score --suite NAME --data prompts.json --videos out/ \\
           --model-name X
     """
+    asked: dict[str, Any] = {
+        "suite": suite,
+        "metrics": metrics or (),
+        "prompt": prompt,
+        "layout": layout,
+        "data": data,
+        "generated": videos,
+        "model_name": model_name,
+        "out": out,
+    }
+    if dry_run:
+        show(api.forecast_score(inputs or (), **asked, **work).table, as_json=as_json)
+        return
     job = partial(
         screentest.score,
         inputs or (),
-        suite=suite,
-        metrics=metrics or (),
-        prompt=prompt,
-        layout=layout,
-        data=data,
-        generated=videos,
-        model_name=model_name,
-        out=out,
+        **asked,
         detector=detector,
         allow_damaged=allow_damaged,
         max_file_size=max_file_size,
@@ -146,14 +158,17 @@ def _print(scores: Scores, by: str, *, full: bool, pool: Literal["worst", "mean"
     tables = scores.tables(by, full=full, pool=pool)
     # Models stand side by side in the answer: the same one below the other says less.
     show(*(one for one in tables if full or answer is None or one.name != "summary"))
-    lost = scores.not_scored.records()
-    if lost:
-        print_heading("Not scored")
-    for row in lost:
-        words = f"{row['reason']}: {row['detail']}" if row["detail"] else row["reason"]
-        print_indented(f"{row['items']}: {row['values']}: {words}")
-    for advice in dict.fromkeys(row["advice"] for row in lost if row["advice"]):
-        print_indented(f"→ {advice}")
+    print_lost(
+        (
+            (
+                f"{row['items']}: {row['values']}",
+                f"{row['reason']}: {row['detail']}" if row["detail"] else str(row["reason"]),
+                str(row["advice"] or ""),
+            )
+            for row in scores.not_scored.records()
+        ),
+        "Not scored",
+    )
     console().print()
     words = f"{plural(len(scores.results.items), 'item')}, in {scores.run}"
     if scores.pending:
@@ -163,6 +178,7 @@ def _print(scores: Scores, by: str, *, full: bool, pool: Literal["worst", "mean"
         words += f"; {plural(scores.changed, 'record')} not kept, since a file changed meanwhile"
     print_indented(words, indent=0)
     print_models(scores.models)
+    print_spent(scores.spent)
     for line in scores.layout.splitlines():
         print_indented(line, indent=0)
     print_lines("Missing", scores.missing)

@@ -147,3 +147,20 @@ def print_models(summary: str) -> None:
     """The line that says which backends were used; nothing where none were."""
     if summary:
         print_indented(summary, indent=0)
+
+
+def print_spent(spent: str) -> None:
+    """The line that says what chat models took; nothing where none was asked."""
+    if spent:
+        print_indented(f"asked: {spent}", indent=0)
+
+
+def print_lost(rows: Iterable[tuple[str, str, str]], title: str) -> None:
+    """Who, why and what to do: the same advice once, below."""
+    listed = list(rows)
+    if listed:
+        print_heading(title)
+    for who, why, _ in listed:
+        print_indented(f"{who}: {why}")
+    for advice in dict.fromkeys(advice for _, _, advice in listed if advice):
+        print_indented(f"→ {advice}")

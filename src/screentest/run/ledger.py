@@ -53,6 +53,23 @@ class Spending:
     at_risk: Decimal = Decimal(0)
     """The most that calls of unknown cost may add."""
 
+    def __str__(self) -> str:
+        """In a line; empty where nothing was asked.
+
+        >>> print(Spending(calls=3, tokens_in=4000, tokens_out=90, unpriced=3))
+        3 calls, 4,000 tokens in, 90 out; what they cost is not known without a price list
+        """
+        if not self.calls:
+            return ""
+        words = f"{self.calls:,} call{'s' * (self.calls != 1)}, {self.tokens_in:,} tokens in,"
+        words += f" {self.tokens_out:,} out"
+        if self.unpriced == self.calls:
+            return f"{words}; what they cost is not known without a price list"
+        words += f"; cost {self.cost:.4f}"
+        if self.unpriced:
+            words += f" without {self.unpriced:,} of unknown price"
+        return words + (f", at most {self.at_risk:.4f} more at risk" if self.at_risk else "")
+
 
 class Ledger:
     """The ledger of a run, in the process that writes it. A LedgerClient."""
