@@ -215,6 +215,17 @@ def test_nobody_there() -> None:
     assert set(statuses(ledger)) == {CallStatus.UNREACHED}
 
 
+def test_a_long_wait_for_nobody_says_what_for(caplog: pytest.LogCaptureFixture) -> None:
+    with (
+        chat_at("http://127.0.0.1:9/v1", max_attempts=5) as chat,
+        pytest.raises(ServiceError),
+    ):
+        chat.ask([plain(number) for number in range(3)])
+    (said,) = [one.getMessage() for one in caplog.records]
+    assert said.startswith("waiting for 127.0.0.1")
+    assert "not reached" in said
+
+
 def test_a_name_that_does_not_exist(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("OPENAI_API_KEY", "sk-nothing-there")
     with chat_at("http://no-such-host.invalid/v1", max_attempts=2) as chat:

@@ -131,6 +131,8 @@ class CallLedger:
 # and a server that still objects counts as one of their bounded attempts.
 _MOST_PAUSES = 20
 logger = logging.getLogger("screentest.chat")
+_SILENT_SECONDS = 2.0
+"""A wait for a service that was never reached is reported before it is longer than this."""
 
 
 class Limiter:
@@ -276,6 +278,7 @@ class Caller:
         self._refused: set[type[BaseModel]] = set()
         """Schemas that the server does not take."""
         self._reached = False
+        self._told = False
         self.stopped: ServiceError | None = None
         """Why every further call would fail the same way."""
         self.sending: set[asyncio.Task[object] | None] = set()
@@ -314,6 +317,7 @@ class Caller:
             return _Got(from_json(ModelReply, known.answer), 0, known.cost)
         retries = self._settings.retries
         failures = refusals = 0
+        begun = self._clock.monotonic()
         for attempt in range(1, retries.most_calls + 1):
             enforced = self._enforces(request)
             async with self._limiter.slot():
@@ -344,8 +348,18 @@ class Caller:
             elif not fault.again or last:
                 raise fault.no_value(attempt)
             elif not congested:
+                if self._clock.monotonic() - begun + wait > _SILENT_SECONDS:
+                    self._say_what_for(fault, attempt)
                 await self._clock.sleep(wait)
         raise AssertionError("the last attempt returns or raises")
+
+    def _say_what_for(self, fault: CallFault, attempt: int) -> None:
+        """Once: whoever sits before it should not take a wait for work."""
+        if not self._told and not self._reached:
+            self._told = True
+            of = self._settings.retries.max_attempts
+            host = self._settings.endpoint.host
+            logger.warning("waiting for %s: %s (attempt %d of %d)", host, fault, attempt, of)
 
     async def _attempt(
         self,
