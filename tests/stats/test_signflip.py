@@ -77,8 +77,8 @@ def test_the_interval_holds_0_exactly_where_the_test_does_not_reject(
 ) -> None:
     sums = np.array(values)
     interval = sign_flip_interval(sums, level=level)
-    if interval is None:
-        assert sign_flip_p(sums) > level
+    if interval is None:  # too few, or all alike, whose spread is not known
+        assert sign_flip_p(sums) > level or np.ptp(sums) <= 1e-9
     else:
         assert (0 in interval) == (sign_flip_p(sums) > level)
         assert sums.mean() == pytest.approx(np.clip(sums.mean(), interval.low, interval.high))
@@ -117,6 +117,12 @@ def test_so_few_sources_find_nothing() -> None:
     assert fewest_sources(0.05 / 45) == 11
     assert sign_flip_p(np.linspace(1, 2, 10)) > 0.05 / 45 >= sign_flip_p(np.linspace(1, 2, 11))
     assert sources_needed(0.0001) is None
+
+
+def test_next_to_nothing_is_not_a_proof() -> None:
+    """Rounding noise of one source, and of three: it used to round to a p of 0."""
+    assert sign_flip_p(np.array([8e-46])) == 1.0
+    assert sign_flip_p(np.array([1e-12, 2e-12, 3e-12])) == 0.25
 
 
 def test_no_difference_at_all() -> None:

@@ -29,6 +29,7 @@ from screentest.results import Scores
 from screentest.run import RunReader, RunStore
 from screentest.run.database import FILE
 from screentest.run.session import MODELS, File, Settings, cap_of, settings_of
+from screentest.scores.earlier import beside_earlier
 from screentest.scores.evaluators import metric_names, resolve
 from screentest.scores.remote import Cache
 from screentest.scores.results import read_results
@@ -60,6 +61,8 @@ def score(
     generated: File | None = None,
     model_name: str = "",
     out: File | None = None,
+    add: bool = False,
+    replace: bool = False,
     detector: str = "default",
     allow_damaged: bool = False,
     max_file_size: float = 100.0,
@@ -72,7 +75,9 @@ def score(
     ``videos`` are manifests, videos, folders, or items. How a folder is laid out is recognised;
     ``layout`` names it where it is not (``numbered``, ``numbered:first=1``).
 
-    ``out`` is the run's folder, ``scores`` where none is given. ``data`` are a suite's own files,
+    ``out`` is the run's folder, ``scores`` where none is given. Where it holds videos or metrics
+    that are not asked for now, ``add`` keeps them beside the new ones and ``replace`` leaves them
+    out; without either that is refused. ``data`` are a suite's own files,
     such as its prompts; ``generated`` the folder of videos that the generator ``model_name`` made
     of them. With ``allow_remote`` videos may have addresses (http, s3, gs); at most
     ``cache_limit`` GB of them are kept at a time. Files above ``max_file_size`` GB are not read.
@@ -89,7 +94,9 @@ def score(
     settings = settings_of(
         work, detector=detector, allow_damaged=allow_damaged, limits=limits_of(max_file_size)
     )
-    job = _Job(settings, work, given, suite, retry_of(work))
+    if add and replace:
+        raise BadOption("--add and --replace say the opposite", advice="Give one of them.")
+    job = _Job(settings, work, given, suite, retry_of(work), add=add, replace=replace)
     if frames is not None:
         from screentest.api.clips import held_items, kept_items, read_clips
 
@@ -178,6 +185,8 @@ class _Job:
     """Given one by one; else those of the suite."""
     suite: str
     retry: str
+    add: bool = False
+    replace: bool = False
     about: dict[str, Any] = field(default_factory=dict)
     """What the result says of the input: how it was read, what is missing."""
 
@@ -216,6 +225,8 @@ class _Job:
     ) -> Scores:
         """Score items into a run, or go on with it."""
         names = self.names()
+        if (folder / FILE).is_file() and not self.replace:
+            items = beside_earlier(folder, items, names, add=self.add)
         cap = cap_of(self.work, self.settings)
         arguments = {
             "suite": "" if self.metrics else self.suite,
@@ -228,6 +239,8 @@ class _Job:
                 folder, command="score", arguments=arguments, max_cost=cap, retry=self.retry
             ) as store,
         ):
+            if self.add:
+                store.keep_earlier({item.id for item in items}, names)
             done = score_items(
                 store,
                 items,

@@ -29,6 +29,7 @@ from screentest.cli.options import (
 from screentest.cli.progress import watched
 from screentest.cli.tables import (
     print_answer,
+    print_heading,
     print_indented,
     print_lines,
     print_lost,
@@ -72,6 +73,12 @@ def score(
         str, typer.Option(metavar="TEXT", help="What the videos were asked to show.")
     ] = "",
     out: OutOption = Path("scores"),
+    add: Annotated[
+        bool, typer.Option("--add", help="Keep what --out holds beside what is scored now.")
+    ] = False,
+    replace: Annotated[
+        bool, typer.Option("--replace", help="Leave out what --out holds and is not asked for now.")
+    ] = False,
     by: Annotated[
         str, typer.Option(metavar="GROUP", help="What is compared: model, if videos have one.")
     ] = "",
@@ -103,6 +110,8 @@ def score(
     Examples:
       screentest score film.mp4
       screentest score videos/ --metrics sharpness,flicker --out sharp/
+      screentest score ours/ theirs/
+      screentest score more/ --add
       screentest score manifest.jsonl --suite NAME:option=value --by model \\
           --model chat=openai:gpt-5 --prices prices.toml --max-cost 20
       screentest score manifest.jsonl --suite NAME --dry-run
@@ -126,6 +135,8 @@ def score(
         screentest.score,
         inputs or (),
         **asked,
+        add=add,
+        replace=replace,
         detector=detector,
         allow_damaged=allow_damaged,
         max_file_size=max_file_size,
@@ -157,7 +168,10 @@ def _print(scores: Scores, by: str, *, full: bool, pool: Literal["worst", "mean"
     answer = scores.answer(by, pool=pool)
     tables = scores.tables(by, full=full, pool=pool)
     # Models stand side by side in the answer: the same one below the other says less.
-    show(*(one for one in tables if full or answer is None or one.name != "summary"))
+    kept = [one for one in tables if full or answer is None or one.name != "summary"]
+    if answer is not None and len([one for one in kept if one.rows]) == 1:
+        print_heading(kept[0].title)
+    show(*kept)
     print_lost(
         (
             (

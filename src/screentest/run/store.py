@@ -12,7 +12,7 @@ import json
 import os
 import socket
 import sqlite3
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from contextlib import ExitStack, suppress
 from decimal import Decimal
 from pathlib import Path
@@ -110,6 +110,24 @@ class RunStore(RunReader):
         """
         rows: list[SqlRow] = [{**key.row, "start": self._start} for key in keys]
         self._writer.do(lambda db: self._add_to_plan(db, rows))
+
+    def keep_earlier(self, items: Collection[str], evaluators: Collection[str]) -> None:
+        """Keep what the start before was to have besides what this one asks for.
+
+        Without it a run has what its latest start asks for. Records of these items by these
+        evaluators are left out: this start asks for them itself. Say so before anything else.
+        """
+
+        def change(connection: sqlite3.Connection) -> None:
+            for table in ("items", "evaluators", "plan"):
+                latest = f"WHERE start = (SELECT max(start) FROM {table} WHERE start < ?)"
+                for row in list(select(connection, table, self.folder, latest, [self._start])):
+                    asked = row.get("item") in items and row.get("evaluator") in evaluators
+                    if table != "plan" or not asked:
+                        number = int(row["id"] or 0)
+                        update(connection, table, number, {**row, "start": self._start})
+
+        self._writer.do(change)
 
     def keep_items(
         self, items: Iterable[Item], probes: Mapping[str, VideoInfo] | None = None

@@ -17,11 +17,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any, Literal, TypeAlias
 
+import numpy as np
+
 from screentest.core.metric import OutputInfo
 from screentest.core.table import Better, Cell, Column, Table
 from screentest.scores.results import Pool
 from screentest.stats.intervals import Interval
-from screentest.stats.signflip import LEVEL
+from screentest.stats.signflip import LEVEL, sign_flip_interval
 
 State: TypeAlias = Literal["holds", "open", "tied", "describes"]
 GROUPS = {"picture": "Picture", "time": "Time", "prompt": "Prompt", "other": "Other"}
@@ -57,18 +59,29 @@ class ModelPair:
     worse: str
     difference: float
     """How much better, in the metric's own units: never negative."""
-    interval: Interval | None
-    """What the test does not reject at the level that Holm's correction leaves it: it holds 0
-    exactly where the difference does not hold. None where so few prompts reject nothing."""
+    gaps: tuple[float, ...]
+    """The difference on each prompt, the smallest first."""
+    level: float
+    """The level of the test that Holm's correction leaves it."""
     p_value: float
     adjusted_p: float
     """Holm's, over all metrics and pairs of models."""
     ahead: int
     """Prompts on which the better one is better."""
     behind: int
-    prompts: int
     needed: int | None = None
     """About how many prompts would show it four times in five; None where that cannot be said."""
+
+    @property
+    def prompts(self) -> int:
+        """Prompts that both have."""
+        return len(self.gaps)
+
+    @property
+    def interval(self) -> Interval | None:
+        """The differences that the test does not reject: they hold 0 exactly where the difference
+        does not hold. None where so few prompts reject nothing, or where all are alike."""
+        return sign_flip_interval(np.array(self.gaps), level=self.level)
 
     @property
     def holds(self) -> bool:
@@ -183,7 +196,13 @@ class Answer:
 
     def document(self) -> dict[str, Any]:
         """All of it as plain JSON."""
-        return asdict(self)
+        document = asdict(self)
+        for row, into in zip(self.rows, document["rows"], strict=True):
+            for pair, part in zip(row.pairs, into["pairs"], strict=True):
+                interval = pair.interval
+                part["interval"] = asdict(interval) if interval else None
+                part |= {"prompts": pair.prompts, "holds": pair.holds}
+        return document
 
     def table(self, *, width: int = 26) -> Table:
         """The rows that are shown. Models whose names need more than ``width`` get letters."""

@@ -32,7 +32,6 @@ from screentest.stats.paired import holm, holm_levels
 from screentest.stats.signflip import (
     LEVEL,
     fewest_sources,
-    sign_flip_interval,
     sign_flip_p,
     sources_needed,
 )
@@ -322,13 +321,17 @@ def _tests(place: int, row: AnswerRow) -> Iterator[_Tested]:
 
 
 def _pair(one: _Tested, adjusted: float, level: float, needed: int | None) -> ModelPair:
-    gaps = one.gaps
-    interval = sign_flip_interval(np.sort(gaps), level=level) if gaps.any() else None
+    gaps = np.sort(one.gaps)
     return ModelPair(
-        *(one.better, one.worse, float(gaps.mean()), interval, one.p, adjusted),
+        better=one.better,
+        worse=one.worse,
+        difference=float(gaps.mean()),
+        gaps=tuple(gaps.tolist()),
+        level=level,
+        p_value=one.p,
+        adjusted_p=adjusted,
         ahead=int(np.count_nonzero(gaps > 0)),
         behind=int(np.count_nonzero(gaps < 0)),
-        prompts=gaps.size,
         needed=None if adjusted <= LEVEL else needed,
     )
 

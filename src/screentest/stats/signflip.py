@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 from functools import cache
+from statistics import NormalDist
 
 import numpy as np
 
@@ -24,6 +25,7 @@ _ALL_PATTERNS = 12
 _STEPS = 50
 """Into so many steps a mean difference is divided where patterns are too many to try."""
 _MOST = 1_000_000
+_NORMAL = NormalDist()
 
 
 def sign_flip_p(sums: Floats) -> float:
@@ -44,10 +46,15 @@ def sign_flip_p(sums: Floats) -> float:
     size = np.abs(moving)
     # Rounding must not make a pattern look less extreme than the one it mirrors.
     seen = abs(float(moving.sum())) - 1e-9 * float(size.sum())
+    first = float(size[0])
     for scale in range(1, _FINEST + 1):
+        if abs(first * scale - round(first * scale)) > 1e-9:
+            continue  # as most are that are no points
         steps = size * scale
-        if steps.sum() <= _LONGEST and np.abs(steps - np.rint(steps)).max() < 1e-9:
-            return _counted(np.rint(steps).astype(np.intp), seen * scale)
+        whole = np.rint(steps)
+        # What is nearly 0 is no multiple: rounded away, it would leave a p-value of nothing.
+        if whole.min() >= 1 and steps.sum() <= _LONGEST and np.abs(steps - whole).max() < 1e-9:
+            return _counted(whole.astype(np.intp), seen * scale)
     if moving.size <= _ALL_PATTERNS:
         return float(np.mean(np.abs(_patterns(moving.size) @ size) >= seen))
     # Signs are as random on any sizes that do not look at them: rounding keeps the test exact.
@@ -149,12 +156,14 @@ def sources_needed(effect: float, *, level: float = LEVEL, power: float = POWER)
 
 def _found(effect: float, count: int, level: float) -> float:
     """The chance that the test finds an effect of normal differences."""
-    from scipy.stats import nct, norm, t
+    from scipy.special import stdtrit
 
     few = count < 2 * fewest_sources(level)
     used = count - 1 if few else count
-    away = effect * math.sqrt(used)
-    plain = float(nct.sf(t.isf(level / 2, used - 1), used - 1, away)) if away < 30 else 1.0
+    edge = -float(stdtrit(used - 1, level / 2))
+    # Johnson and Welch's approximation of the noncentral t distribution.
+    gap = effect * math.sqrt(used) - edge
+    plain = _NORMAL.cdf(gap / math.sqrt(1 + edge * edge / (2 * (used - 1))))
     # With fewer patterns than this none may be as extreme but the one seen and its mirror.
     all_agree = count + math.log2(level) < 2
-    return min(plain, float(norm.cdf(effect)) ** count) if all_agree else plain
+    return min(plain, _NORMAL.cdf(effect) ** count) if all_agree else plain
