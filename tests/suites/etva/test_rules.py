@@ -92,6 +92,18 @@ def asked(prompt: str) -> dict[str, str]:
             },
         ),
         (
+            "A fox in the snow, painting by Monet, wide view.",
+            {
+                "Does the video look like a painting by Monet?": "other",
+                "Is there any snow shown in the video?": "existence",
+                "Is the scene shown in a wide view?": "camera",
+            },
+        ),
+        (
+            "A woman sits in the park, painting by the river.",
+            {"Is the woman painting by the river?": "motion"},
+        ),
+        (
             "In a still frame, a cloud shaped like a hand above a coast, waves lapping on sand.",
             {
                 "Is the cloud shaped like a hand?": "shape",

@@ -153,6 +153,19 @@ def be(chunk: Chunk, count: int = 1) -> str:
     return "Are" if is_many(chunk) or count > 1 else "Is"
 
 
+_STUFF = frozenset(
+    (
+        *("air", "blood", "bread", "cement", "chalk", "clay", "coffee", "concrete", "dirt", "dust"),
+        *("fire", "fog", "foliage", "food", "fruit", "gold", "grass", "gravel", "hair", "hay"),
+        *("honey", "ice", "ink", "jewelry", "laundry", "lava", "light", "lightning", "luggage"),
+        *("meat", "milk", "mist", "moss", "mud", "oil", "paint", "paper", "rain", "rice", "rust"),
+        *("salt", "sand", "seaweed", "silk", "smoke", "snow", "soil", "steam", "sugar"),
+        *("sunlight", "tea", "traffic", "vegetation", "water", "wheat", "wine", "wool"),
+    )
+)
+"""What is not counted: "the snow" is asked for as any snow."""
+
+
 def there_is(chunk: Chunk) -> str:
     """How one asks whether something exists."""
     name = name_of(chunk)
@@ -161,6 +174,8 @@ def there_is(chunk: Chunk) -> str:
     if is_many(chunk):
         return f"Are there any {name}"
     counted = any(word.low in ("a", "an", "one", "the", "another") for word in chunk.words)
+    if name.split()[-1].lower() in _STUFF and chunk.words[0].low not in ("a", "an", "one"):
+        return f"Is there any {name}"
     if counted or chunk.owned or chunk.kind in ("people", "animals", "body", "scenes"):
         return f"Is there {article(name)} {name}"
     return f"Is there any {name}"

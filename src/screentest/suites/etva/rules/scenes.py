@@ -198,7 +198,7 @@ _TECHNIQUES = (
 _VIEW = re.compile(
     r"(?:\bfrom\s+)?(?:\b(?:an?|the)\s+)?\b"
     r"(?P<side>front|side|rear|back|top|top-down|overhead|low[- ]angle"
-    r"|high[- ]angle|eye-level|ground-level|wide[- ]angle|panoramic|macro|profile|distant)"
+    r"|high[- ]angle|eye-level|ground-level|wide[- ]angle|wide|panoramic|macro|profile|distant)"
     r"(?:\s+|-)(?P<kind>view|shot|perspective)\b(?:\s+of\b)?",
     re.IGNORECASE,
 )
@@ -206,11 +206,12 @@ _ARTS = (
     "painting|drawing|sketch|illustration|watercolou?r|art|animation|anime|cartoon|claymation"
     "|collage|engraving|mosaic|fresco|origami|photograph"
 )
+# Somebody "painting by the river" is no painting, one "by Monet" or "by a child" is.
+_MAKER = r"(?:[A-Z][\w'’-]+(?:\s+[A-Z][\w'’-]+){0,3}|an?\s+(?:child|kid|artist|painter|master))"
 # At the end after a comma, or at the head before "of": elsewhere a painting is a thing.
 _ART = re.compile(
-    rf",\s*(?:in\s+|as\s+)?(?:an?\s+)?(?P<name>(?:[\w'’-]+\s+){{0,2}}(?:{_ARTS}))"
-    r"(?=\s*(?:[,.]|$))",
-    re.IGNORECASE,
+    rf",\s*(?i:in\s+|as\s+)?(?i:an?\s+)?(?P<name>(?:[\w'’-]+\s+){{0,2}}(?i:{_ARTS}))"
+    rf"(?P<maker>\s+by\s+{_MAKER})?(?=\s*(?:[,.]|$))"
 )
 _ART_OF = re.compile(
     r"\A\s*(?:an?\s+|the\s+)?(?P<name>(?:(?:oil|watercolou?r|acrylic|ink|pencil|charcoal|pastel"
@@ -299,6 +300,7 @@ def _art(match: re.Match[str]) -> Filmed:
     counted = name.lower().endswith(("painting", "drawing", "sketch", "illustration", "collage"))
     counted |= name.lower().endswith(("cartoon", "engraving", "mosaic", "fresco", "photograph"))
     which = "an " if name[0].lower() in "aeiou" else "a "
+    name += " ".join(["", *(match.groupdict().get("maker") or "").split()])
     return Filmed(name, f"Does the video look like {which * counted}{name}?", Category.OTHER)
 
 
