@@ -66,7 +66,7 @@ lint: $(ENV)/tested  ## ruff and mypy
 	$(ENV)/bin/mypy
 
 bench: $(VENV)/tested  ## figures and ratios, each against a reference measured in the same run
-	@for script in bench/*.py; do echo "== $$script"; $(VENV)/bin/python $$script || exit 1; done
+	@for script in bench/*.py; do echo "== $$script"; PYTHONPATH=. $(VENV)/bin/python $$script || exit 1; done
 
 DATA ?= $(or $(SCREENTEST_DATA),../shared/data)
 TESTBED ?= testbed

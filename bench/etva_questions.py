@@ -1,7 +1,7 @@
 """How much of ETVA's released questions the rules ask too, by similarity of the texts.
 
-Run: python bench/etva_questions.py [--text minilm] [--least 0.7]
-     python bench/etva_questions.py --prompts qa_full.json --categories question_full.json
+Run: PYTHONPATH=. python bench/etva_questions.py [--text minilm] [--least 0.7]
+     with --prompts qa_full.json --categories question_full.json: on other released files
 Needs the folder of test data (SCREENTEST_DATA): the released files do not ship. With other released
 files, prompts of the 105 on which the rules were written are left out, and some are drawn. Then
 VBench's prompts, on which no rule was written: whose style and camera is asked about.

@@ -47,7 +47,9 @@ ROUND = 3
 
 def steps(out: Path, model: str, minutes: str, *only: str) -> None:
     end = time.monotonic() + 60 * float(minutes)
-    content = _read(out) if out.exists() else {"model": model, "done": [], "calls": [], "said": []}
+    content: dict[str, Any] = {"model": model, "done": [], "calls": [], "said": []}
+    if out.exists():
+        content = _read(out)
     with serving(model) as served, ExitStack() as stack:
         meters = [
             stack.enter_context(metered(served, mode, out.with_suffix(f".{mode}.jsonl")))
@@ -212,4 +214,4 @@ if __name__ == "__main__":
     if command == "show":
         show(*given)
     else:
-        {"steps": steps, "judge": judge}[command](Path(given[0]), *given[1:])
+        (steps if command == "steps" else judge)(Path(given[0]), *given[1:])
