@@ -26,7 +26,7 @@ SRC = Path(__file__).parent.parent / "src" / "screentest"
 LAYERS = [
     {"testing"},
     {"cli", "__main__"},
-    {"screentest", "api", "results", "hooks"},
+    {"screentest", "api", "results", "hooks", "monitor"},
     {"suites"},
     {"reports", "annotate"},
     {"certificates"},

@@ -1,0 +1,1 @@
+"""Watching a training: clips are scored as they appear, and collapse raises an alarm."""

@@ -1,0 +1,167 @@
+"""Alarms: collapse that anybody would see, and sudden changes against the earlier steps.
+
+Collapse is a rule with a threshold: half the clips of a step stand still, go round in a loop,
+flicker, or are black, white or grey all over. A sudden change is one of a value whose usual course
+is known: two steps in a row lie beyond all earlier ones by ``REACH`` times their whole spread, and
+by a tenth of their middle at least. One odd step raises nothing, and a slow drift takes the spread
+along.
+
+What that costs in false alarms is simulated in ``tests/monitor/test_alarms.py``: with ten values
+over a hundred steady steps, fewer than one training in twenty has one, for steps that vary
+normally, with heavy tails (Student's t with three degrees) or with a memory of one half.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from statistics import fmean, median
+
+from screentest.core.metric import OutputInfo
+from screentest.hooks.contract import Alarm
+
+Values = Mapping[str, float]
+"""Of one clip, by name of the value."""
+Series = Mapping[int, Mapping[str, Values]]
+"""By step, then by clip."""
+
+SHARE = 0.5
+"""The share of a step's clips from which on collapse is one."""
+EARLIER = 6
+"""Steps that must be known before a change can be sudden."""
+WINDOW = 30
+"""Steps that are looked back at."""
+REACH = 2.0
+LEAST = 0.1
+"""The share of the middle by which a value must change at least."""
+
+
+@dataclass(frozen=True, slots=True)
+class Collapse:
+    """A kind of collapse: a value beyond a limit."""
+
+    kind: str
+    metric: str
+    limit: float
+    above: bool
+    words: str
+
+    def shows(self, values: Values) -> bool:
+        """Whether a clip shows it."""
+        value = values.get(self.metric)
+        return value is not None and (value >= self.limit if self.above else value <= self.limit)
+
+
+COLLAPSES = (
+    Collapse("frozen", "frozen", 0.9, True, "stand still"),
+    Collapse("loop", "loops", 0.5, True, "go round in a loop"),
+    Collapse("flicker", "flicker", 25.0, True, "flicker from frame to frame"),
+    Collapse("saturated", "contrast.exposure", 0.5, False, "are black or white for the most part"),
+    Collapse("saturated", "contrast.tonal_range", 0.02, False, "are of one colour all over"),
+)
+METRICS = (
+    "frozen",
+    "loops",
+    "flicker",
+    "contrast",
+    "colourfulness",
+    "sharpness",
+    "noise",
+    "motion",
+)
+"""What a watch measures where nobody says otherwise: quick, and with the base install."""
+
+
+def alarms(series: Series, outputs: Mapping[str, OutputInfo] | None = None) -> list[Alarm]:
+    """All alarms of a training so far, in the order in which they were sure.
+
+    ``outputs`` says how far values reach: a change must be some of that, too, or a value that was
+    always 0 could not stir.
+    """
+    floors = {name: _floor(info) for name, info in (outputs or {}).items()}
+    found = [*_collapses(series), *_changes(series, floors)]
+    return sorted(found, key=lambda one: (one.seen, one.step, one.kind, one.metric))
+
+
+def _collapses(series: Series) -> list[Alarm]:
+    found = []
+    for rule in COLLAPSES:
+        before = False
+        for step in sorted(series):
+            measured = {
+                clip: values for clip, values in series[step].items() if rule.metric in values
+            }
+            bad = sorted(clip for clip, values in measured.items() if rule.shows(values))
+            now = bool(bad) and len(bad) >= SHARE * len(measured)
+            if now and not before:
+                text = f"{len(bad)} of {len(measured)} clips {rule.words} since step {step}"
+                found.append(Alarm(rule.kind, rule.metric, step, step, text, tuple(bad)))
+            if measured:
+                before = now
+    return found
+
+
+def _floor(info: OutputInfo) -> float:
+    """The least change of a value that is worth a word."""
+    reach = info.high - info.low
+    return 0.05 * reach if reach <= 1 else 0.02 * reach
+
+
+def _changes(series: Series, floors: Mapping[str, float]) -> list[Alarm]:
+    names = dict.fromkeys(
+        name for clips in series.values() for values in clips.values() for name in values
+    )
+    return [alarm for name in names for alarm in _changes_of(series, name, floors.get(name, 0))]
+
+
+def _changes_of(series: Series, name: str, floor: float) -> list[Alarm]:
+    """The sudden changes of one value; after one, the course is learnt anew from there."""
+    found = []
+    steps = [
+        step for step in sorted(series) if any(name in values for values in series[step].values())
+    ]
+    begin = place = 0
+    while place + 1 < len(steps):
+        earlier = steps[max(begin, place - WINDOW) : place]
+        if len(earlier) >= EARLIER:
+            known, one, two = _means(series, name, earlier, steps[place : place + 2])
+            if _is_sudden(known, one, two, floor):
+                usual = median(known)
+                text = (
+                    f"{name} went from {usual:.3g} to {one:.3g} at step {steps[place]},"
+                    f" and {two:.3g} at step {steps[place + 1]}"
+                )
+                found.append(Alarm("change", name, steps[place], steps[place + 1], text))
+                begin = place
+        place += 1
+    return found
+
+
+def _means(
+    series: Series, name: str, earlier: Sequence[int], new: Sequence[int]
+) -> tuple[list[float], float, float]:
+    """The mean of each step, over the clips that all of them have where there are any."""
+    held = {
+        step: {clip: values[name] for clip, values in series[step].items() if name in values}
+        for step in [*earlier, *new]
+    }
+    common = set.intersection(*(set(clips) for clips in held.values()))
+    means = {
+        step: fmean([value for clip, value in clips.items() if not common or clip in common])
+        for step, clips in held.items()
+    }
+    one, two = (means[step] for step in new)
+    return [means[step] for step in earlier], one, two
+
+
+def _is_sudden(earlier: Sequence[float], one: float, two: float, floor: float = 0) -> bool:
+    """Whether two values lie beyond the earlier ones on the same side, by far.
+
+    >>> _is_sudden([1.0, 1.1, 0.9, 1.0, 1.05, 0.95], 2.0, 1.9)
+    True
+    >>> _is_sudden([1.0, 1.1, 0.9, 1.0, 1.05, 0.95], 2.0, 1.0)
+    False
+    """
+    low, high = min(earlier), max(earlier)
+    reach = max(REACH * (high - low), LEAST * abs(median(earlier)), floor)
+    return min(one, two) > high + reach or max(one, two) < low - reach
