@@ -12,8 +12,6 @@ from urllib.parse import quote
 
 from screentest.core.errors import BadOption
 from screentest.core.item import Item, seconds
-from screentest.run import RunReader
-from screentest.run.database import FILE
 from screentest.video.arrays import read_frames
 from screentest.video.memory import LOSSLESS, MemoryVideo, held
 
@@ -70,11 +68,7 @@ def held_items(clips: Clips) -> Iterator[list[Item]]:
 
 
 def kept_items(clips: Clips, run: Path) -> list[Item]:
-    """The items with lossless files in the run's folder, after those that it has already.
-
-    What a run is to have is what its latest start asks for: without the earlier ones, each step
-    of a training would push out the one before.
-    """
+    """The items, with lossless files in the run's folder."""
     folder = (run / FOLDER).absolute()
     folder.mkdir(parents=True, exist_ok=True)
     made = []
@@ -84,8 +78,4 @@ def kept_items(clips: Clips, run: Path) -> list[Item]:
         video.write(beside)
         beside.replace(path)
         made.append(replace(item, video=path))
-    earlier: dict[str, Item] = {}
-    if (run / FILE).is_file():
-        with RunReader(run) as reader:
-            earlier = dict(reader.items())
-    return list({**earlier, **{item.id: item for item in made}}.values())
+    return made

@@ -84,7 +84,7 @@ def score(
 
     ``frames`` instead of videos is a clip in memory, or a batch of them: a NumPy array, a torch
     tensor, or a list of arrays, PIL pictures or clips, ``fps`` frames a second. They are scored in
-    this process and without a folder; with ``out`` they are kept in a run, as lossless files.
+    this process and without a folder; with ``out`` they are added to a run, as lossless files.
     Layout and range of values are recognised, or refused with what was seen: then say ``layout``
     (``NCTHW``, ``THWC``…) and ``value_range`` (what is black and what is white). ``prompt`` and
     ``ids`` are one for each clip. ``step`` says when in a training they were made. ``hooks`` are
@@ -114,6 +114,7 @@ def score(
         new = [item.id for item, _ in clips]
         job.about = {"layout": words}
         if out is not None:
+            job.add = not replace  # each step of a training is scored by a call of its own
             return _tell(hooks, job.into_run(Path(out), kept_items(clips, Path(out))), new, step)
         job.refuse_options_of_runs()
         with held_items(clips) as items:

@@ -77,6 +77,7 @@ class Watch:
             [item for item, _ in items.values()],
             metrics=tuple(self.metrics),
             out=self.out,
+            add=True,  # clips that were removed from the folder keep their values
             **self.work,
         )
         self._before = held
@@ -87,10 +88,9 @@ class Watch:
             steps.setdefault(step.number if step else None, []).append(name)
         for number in sorted(steps, key=lambda one: -1 if one is None else one):
             self._told.log(scores, steps[number], number)
-        series = _series(scores, {name: step for name, (_, step) in items.items()})
         raised = [
             one
-            for one in alarms(series, scores.results.outputs)
+            for one in alarms(_series(scores), scores.results.outputs)
             if _key(one) not in self._state.raised
         ]
         for one in raised:
@@ -111,11 +111,13 @@ def _key(alarm: Alarm) -> str:
     return f"{alarm.kind} {alarm.metric} {alarm.step}"
 
 
-def _series(scores: Scores, steps: dict[str, Step | None]) -> Series:
+def _series(scores: Scores) -> Series:
+    """The values of all clips that the run has, by their steps."""
     found: dict[int, dict[str, dict[str, float]]] = {}
-    for name, step in steps.items():
-        if step is not None:
-            found.setdefault(step.number, {})[step.clip] = scores[name].numbers
+    for one in scores:
+        step, clip = one.item.groups.get(STEP, ""), one.item.groups.get("case", one.item.id)
+        if step.isdecimal():
+            found.setdefault(int(step), {})[clip] = one.numbers
     return found
 
 
