@@ -44,6 +44,8 @@ class Reason(StrEnum):
     """It took longer than allowed."""
     NOT_APPLICABLE = "not_applicable"
     """The question makes no sense for this item."""
+    LOW_COVERAGE = "low_coverage"
+    """Too little of what was asked could be answered."""
     MISSING_SCORE = "missing_score"
     """Scores that were made elsewhere have none for it, or one that is not a number."""
     MISSING_MODEL = "missing_model"

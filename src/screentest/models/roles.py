@@ -279,6 +279,18 @@ class Detector(Backend, Protocol):
         """What was found, best first; the label is the phrase it answers."""
 
 
+@role("labels", light="mobilenet_v1", paper="mobilenet_v1")
+class Labels(Backend, Protocol):
+    """Which of many labels fit a picture as a whole."""
+
+    @property
+    def names(self) -> Sequence[str]:
+        """What it may be called."""
+
+    def probabilities(self, image: Image) -> NDArray[np.float32]:
+        """One number for each name; they add up to one at most."""
+
+
 @role("segmentation", builtin="grabcut", light="sam2_tiny", paper="sam2")
 class Segmentation(Backend, Protocol):
     """The exact shape of what is in a box."""

@@ -28,6 +28,7 @@ METRICS = (
     "shot_count",
     "named_colours",
     "caption_agreement",
+    "prompt_objects",
 )
 
 

@@ -7,6 +7,8 @@ and lopsided: one caption is near to every picture, one picture far from every c
 counts is how far a pair stands out of its row and its column. The best one-to-one assignment that
 keeps the order is found by dynamic programming (Needleman and Wunsch, 1970); leaving a shot or a
 caption out costs so much that it is done only where their numbers differ.
+
+A prompt without a script is one caption, and all of the film belongs to it.
 """
 
 from __future__ import annotations
@@ -112,7 +114,7 @@ def in_any_order(values: Similarities) -> Matching:
 
 COLOUR_WORDS = "colour_words"
 """The backend that counts beside the chosen one: colours are what either sees least."""
-PICTURE = FrameRequest(size=Size(long_side=448), layout=Layout.RGB)
+PICTURE = FrameRequest(size=Size(long_side=448), layout=Layout.RGB, inside=True)
 SEES = "Choose a model that sees more: --model image_text=hf:NAME."
 _AT_ONCE = 16
 _COLOUR_SIDE = 64
@@ -133,8 +135,19 @@ class ShotCaptions:
     thumbnails: tuple[Image, ...]
     """A small RGB picture of each shot."""
 
+    @property
+    def single(self) -> bool:
+        """Whether all shots belong to one caption."""
+        return len(self.captions) == 1
+
+    def must_have_order(self) -> None:
+        """Raise NoValue where there is one caption: nothing it could stand out from."""
+        if self.single:
+            raise NoValue(Reason.NOT_APPLICABLE, "a single caption has no order")
+
     def must_tell_apart(self) -> None:
         """Raise NoValue where no caption is nearer to one shot than to another."""
+        self.must_have_order()
         if not self.values.any():
             raise NoValue(Reason.NOT_APPLICABLE, "no shot stands out for any caption", advice=SEES)
 
@@ -166,10 +179,8 @@ def shot_captions(item: Item, resources: Resources, colours: float) -> ShotCapti
 
 
 def _made(item: Item, resources: Resources, colours: float) -> ShotCaptions:
-    assert item.script is not None
-    captions = tuple(clip.caption for clip in item.script.clips if clip.caption.strip())
-    if len(captions) < 2:
-        raise NoValue(Reason.NOT_APPLICABLE, "a script of fewer than two captions has no order")
+    clips = item.script.clips if item.script is not None else ()
+    captions = tuple(clip.caption for clip in clips if clip.caption.strip()) or (item.text,)
     shots = resources.shots(item.video)
     model: ImageText = resources.role("image_text")
     words: ImageText = build("image_text", COLOUR_WORDS).thing
@@ -180,9 +191,13 @@ def _made(item: Item, resources: Resources, colours: float) -> ShotCaptions:
         seen.append(model.embed_images(pictures))
         hues.append(words.embed_images(pictures))
         thumbnails += [_small(picture) for picture in pictures]
-    if len(thumbnails) < 2:
+    if len(captions) > 1 and len(thumbnails) < 2:
         raise NoValue(Reason.NOT_APPLICABLE, "a film of one shot has no order")
     similarity = _cosines(np.concatenate(seen), model.embed_texts(captions))
+    if len(captions) == 1:
+        every = Matching(tuple((shot, 0) for shot in range(len(thumbnails))), 0.0)
+        nothing = np.zeros_like(similarity)
+        return ShotCaptions(tuple(shots), captions, similarity, nothing, every, tuple(thumbnails))
     by_colour = _cosines(np.concatenate(hues), words.embed_texts(captions))
     values = standing_out(standing_out(similarity) + colours * standing_out(by_colour))
     return ShotCaptions(

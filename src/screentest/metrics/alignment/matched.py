@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -36,7 +37,7 @@ SIMILARITY = OutputInfo("cosine of shots with their captions", low=-1.0)
 
 
 @metric(
-    version=2,
+    version=3,
     summary="shots against captions, in order",
     outputs={
         "caption_agreement": AGREEMENT,
@@ -46,8 +47,9 @@ SIMILARITY = OutputInfo("cosine of shots with their captions", low=-1.0)
     },
     level=Level.CLIP,
     roles=("image_text",),
-    needs=("script",),
+    needs=("text",),
     shots=True,
+    inside=True,
 )
 def caption_agreement(
     item: Item, resources: Resources, *, colours: float = 1.0
@@ -73,16 +75,20 @@ def caption_agreement(
         ordered = table.matching.total / in_any_order(table.values).total
         return Score(max(-1.0, ordered), table.points(table.values), details)
 
+    def coverage() -> Score:
+        table.must_have_order()
+        return Score(len(pairs) / len(table.captions), (), details)
+
     return {
         "caption_agreement": attempt(agreement),
         "caption_similarity": attempt(similarity),
         "caption_order": attempt(order),
-        "caption_coverage": Outcome.of(Score(len(pairs) / len(table.captions), (), details)),
+        "caption_coverage": attempt(coverage),
     }
 
 
 @metric(
-    version=2,
+    version=3,
     summary="each shot against its own caption",
     outputs={
         "clip_aligned": OutputInfo("mean cosine of captions and their shots", low=-1.0),
@@ -96,11 +102,12 @@ def caption_agreement(
     },
     level=Level.CLIP,
     roles=("image_text",),
-    needs=("script",),
+    needs=("text",),
     shots=True,
+    inside=True,
 )
-def clip_aligned(item: Item, resources: Resources) -> Mapping[str, Score]:
-    """Mean cosine over the captions of the script.
+def clip_aligned(item: Item, resources: Resources) -> Mapping[str, Outcome[Score]]:
+    """Mean cosine over the captions of the script; of a prompt, over the shots.
 
     A caption without a shot counts 0, so that what is missing or out of place lowers the score
     as well as what looks wrong.
@@ -112,9 +119,17 @@ def clip_aligned(item: Item, resources: Resources) -> Mapping[str, Score]:
     def mean(values: Similarities) -> Score:
         curve = table.points(values)
         total = sum(point.value for point in curve)
-        return Score(total / captions, curve, {"captions": captions, "pairs": len(curve)})
+        count = len(curve) if table.single else captions
+        return Score(total / count, curve, {"captions": captions, "pairs": len(curve)})
 
-    return {"clip_aligned": mean(table.similarity), "standing_out": mean(table.values)}
+    def standing_out() -> Score:
+        table.must_have_order()
+        return mean(table.values)
+
+    return {
+        "clip_aligned": Outcome.of(mean(table.similarity)),
+        "standing_out": attempt(standing_out),
+    }
 
 
 PRESENCE = OutputInfo("how clearly the named colours are seen")
@@ -124,31 +139,37 @@ _WORD = re.compile(r"[^\W\d_]+")
 
 
 @metric(
+    version=2,
     summary="colours of the caption in its shot",
     outputs={"named_colours": PRESENCE},
     level=Level.CLIP,
     roles=("image_text",),
-    needs=("script",),
+    needs=("text",),
     shots=True,
+    inside=True,
 )
 def named_colours(item: Item, resources: Resources, *, colours: float = 1.0) -> Score:
     """Are the colours that a caption names in the shot that belongs to it?
 
+    Of a prompt without a script each colour counts in the shot in which it is seen best.
     ``colours`` as in ``caption_agreement``, with which it shares the matching.
     """
     table = shot_captions(item, resources, colours)
-    points = []
+    points, every = [], []
     for shot, caption in table.matching.pairs:
         named = colours_in(table.captions[caption])
         if named:
             found = colour_shares(table.thumbnails[shot])
             shares = {name: found[BASIC_COLOURS.index(name)] for name in named}
-            seen = [presence(share) for share in shares.values()]
+            every.append([presence(share) for share in shares.values()])
             note = ", ".join(f"{name} {share:.0%}" for name, share in shares.items())
-            points.append(Point(table.shots[shot].span, float(np.mean(seen)), note))
+            points.append(Point(table.shots[shot].span, float(np.mean(every[-1])), note))
     if not points:
         raise NoValue(Reason.NOT_APPLICABLE, "no caption of a shot names a colour")
-    return curve_score(points, PRESENCE, shots=len(table.shots))
+    score = curve_score(points, PRESENCE, shots=len(table.shots))
+    if table.single:
+        return replace(score, value=float(np.max(every, axis=0).mean()))
+    return score
 
 
 def colours_in(caption: str) -> tuple[str, ...]:

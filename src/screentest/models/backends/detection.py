@@ -218,6 +218,7 @@ class EfficientDet:
         self._similarity = similarity
         self._text = text
         self._matcher: ClassMatcher | None = None
+        self._last: tuple[Image, list[Detection]] | None = None
 
     @property
     def identity(self) -> Mapping[str, str]:
@@ -255,6 +256,14 @@ class EfficientDet:
 
     def everything(self, image: Image) -> list[Detection]:
         """All that it sees, best first; the labels are its own classes."""
+        last = self._last
+        if last is not None and last[0] is image and not image.flags.writeable:
+            return last[1]  # asked for several things in turn
+        found = self._everything(image)
+        self._last = image, found
+        return found
+
+    def _everything(self, image: Image) -> list[Detection]:
         height, width = check_picture(image).shape[:2]
         side = int(self._input["shape"][1])
         with self._using:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import threading
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -12,6 +11,7 @@ import numpy as np
 from screentest.core import Image, NoValue, Reason, register
 from screentest.models import weights
 from screentest.models.backends.detection import EfficientDet
+from screentest.models.backends.labels import LABELS, ImageNetLabels
 from screentest.models.backends.text_embedding import LONGEST, WIDTH, MiniLM
 from screentest.models.backends.text_embedding import WEIGHTS as TEXT
 from screentest.models.optimize import AUTOMATIC, PictureBatches, optimize_model
@@ -25,11 +25,9 @@ from screentest.models.pictures import (
     readable,
 )
 from screentest.models.pretrained import EXTRA, NEUTRAL, ModelDevice, Origin, ready
-from screentest.models.runtimes import LITERT, TOKENIZERS, batches, litert_model, runs, versions
+from screentest.models.runtimes import LITERT, TOKENIZERS, batches, runs, versions
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
     from screentest.models.roles import Vectors
 
 
@@ -255,42 +253,6 @@ def _pooled(features: Any) -> Any:
     """The vectors, from a model that returns them bare or in an output object."""
     pooled = getattr(features, "pooler_output", None)
     return features if pooled is None else pooled
-
-
-LABELS = "mobilenet-v1"
-SIDE = 224
-
-
-class ImageNetLabels:
-    """Which of ImageNet's thousand labels fit a picture, by MobileNet v1.
-
-    A picture in, a probability for each label out.
-    """
-
-    def __init__(self, threads: int = 0) -> None:
-        self._model = litert_model(weights.path(LABELS), wanted_threads=threads)
-        self._using = threading.Lock()
-        self._input = self._model.get_input_details()[0]["index"]
-        self._output = self._model.get_output_details()[0]["index"]
-        text = weights.path(LABELS, "mobilenet_v1_1.0_224.txt").read_text(encoding="utf-8")
-        self.labels: list[str] = text.splitlines()
-        """As the network numbers them; the first is "background", which no picture is given."""
-
-    @property
-    def identity(self) -> Mapping[str, str]:
-        return {"labels": weights.digest(LABELS)}
-
-    def probabilities(self, image: Image) -> NDArray[np.float32]:
-        """One number per label; they add up to one."""
-        import cv2
-
-        small = cv2.resize(check_picture(image), (SIDE, SIDE), interpolation=cv2.INTER_AREA)
-        scaled = small.astype(np.float32) / np.float32(127.5) - 1
-        with self._using:
-            self._model.set_tensor(self._input, scaled[None])
-            self._model.invoke()
-            found: NDArray[np.float32] = self._model.get_tensor(self._output)[0].copy()
-        return found
 
 
 THINGS = "efficientdet-lite0"

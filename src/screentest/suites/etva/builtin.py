@@ -25,7 +25,7 @@ from screentest.models.pictures import BASIC_COLOURS, basic_colour, name_pixels
 from screentest.models.roles import Detection, Detector, Flow
 from screentest.suites.etva.answers import Answered, ShownScene, shown
 from screentest.suites.etva.graph import Attribute, Category, Entity, EntityKind, Relation
-from screentest.suites.etva.metric import OUTPUTS, QuestionMeasurement
+from screentest.suites.etva.metric import FLOOR, OUTPUTS, QuestionMeasurement
 from screentest.suites.etva.questions import PromptQuestion, QuestionSet, QuestionsFile
 from screentest.suites.etva.rules.writer import rules_signature, write_by_rules
 
@@ -319,21 +319,27 @@ _PIXELS = 640 * 360
 @register(
     "metric",
     "etva_builtin",
-    version=1,
+    version=2,
     summary="questions by rules, answered by a small detector and flow; needs no chat model",
     neutral=("questions",),
 )
 def etva_builtin(
-    *, questions: str = "", gating: bool = False, max_frames: int = 16, clips: bool = True
+    *,
+    questions: str = "",
+    gating: bool = False,
+    max_frames: int = 16,
+    clips: bool = True,
+    floor: float = FLOOR,
 ) -> EtvaBuiltin:
     """Questions about things, counts, colours, sides and camera movements.
 
     ``questions`` is a file that has them already; only those with a scene graph are answered.
+    Where less than ``floor`` of them have an answer, there is no score.
     """
     if max_frames < 1:
         raise BadOption("etva_builtin looks at one frame at least: max_frames=16")
     saved = QuestionsFile(Path(questions)) if questions else None
-    return EtvaBuiltin(saved, gating, max_frames, clips)
+    return EtvaBuiltin(saved, gating, max_frames, clips, floor)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -344,6 +350,7 @@ class EtvaBuiltin:
     gating: bool
     max_frames: int
     clips: bool
+    floor: float = FLOOR
 
     @property
     def info(self) -> MetricInfo:
@@ -366,7 +373,7 @@ class EtvaBuiltin:
         answerer = BuiltinAnswerer(resources.role("detection"), resources.role("flow"), frames)
         few = shown(most=self.max_frames, least=min(4, self.max_frames), max_pixels=_PIXELS)
         return QuestionMeasurement(
-            item, resources, self._write, answerer, few, self.gating, self.clips
+            item, resources, self._write, answerer, few, self.gating, self.clips, self.floor
         )
 
     def _write(self, texts: Sequence[str]) -> list[Outcome[QuestionSet]]:

@@ -108,14 +108,22 @@ class AskedScene:
         return sum(one.answer.ok for one in self.answered) / len(self.answered)
 
 
-def outcomes_of(scenes: Sequence[AskedScene]) -> dict[str, Outcome[Score]]:
+FLOOR = 0.5
+"""The share of questions that must have an answer: of fewer there is no score."""
+
+
+def outcomes_of(scenes: Sequence[AskedScene], floor: float = FLOOR) -> dict[str, Outcome[Score]]:
     """Every output. Questions of all scenes count alike; a text that asks nothing counts not."""
     scenes = [scene for scene in scenes if scene.answered or scene.failure is not None]
     answered = [one for scene in scenes for one in scene.answered]
     if not answered:
         raise _nothing_asked(scenes)
-    outcomes = {SCORE: _score(scenes, answered)}
     coverage = sum(scene.coverage for scene in scenes) / len(scenes)
+    score = _score(scenes, answered, floor)
+    if score.ok and coverage < floor:  # clips that nothing could be asked about
+        few = f"the clips have answers to {coverage:.0%} of their questions, on average"
+        score = Outcome.failed(Reason.LOW_COVERAGE, few)
+    outcomes = {SCORE: score}
     details = _counts(answered)
     if not outcomes[SCORE].ok:
         details["scenes"] = [
@@ -124,12 +132,14 @@ def outcomes_of(scenes: Sequence[AskedScene]) -> dict[str, Outcome[Score]]:
     outcomes[COVERAGE] = Outcome.of(Score(coverage, details=details))
     for category in Category:
         mine = [one for one in answered if one.question.category is category]
-        outcomes[category.value] = _share(mine, "no question of this category")
+        outcomes[category.value] = _share(mine, "no question of this category", floor)
     return outcomes
 
 
-def _score(scenes: Sequence[AskedScene], answered: Sequence[Answered]) -> Outcome[Score]:
-    share = _share(answered, "no question was asked")
+def _score(
+    scenes: Sequence[AskedScene], answered: Sequence[Answered], floor: float
+) -> Outcome[Score]:
+    share = _share(answered, "no question was asked", floor)
     if not share.ok:
         return share
     curve = tuple(
@@ -148,7 +158,7 @@ def _note(scene: AskedScene) -> str:
     return note if len(note) <= _LONGEST_NOTE else f"{note[: _LONGEST_NOTE - 1]}…"
 
 
-def _share(answered: Sequence[Answered], nothing: str) -> Outcome[Score]:
+def _share(answered: Sequence[Answered], nothing: str, floor: float) -> Outcome[Score]:
     if not answered:
         return Outcome.failed(Reason.NOT_APPLICABLE, nothing)
     values = [one.answer.unwrap() for one in answered if one.answer.ok]
@@ -156,6 +166,9 @@ def _share(answered: Sequence[Answered], nothing: str) -> Outcome[Score]:
         failure = next(one.answer.failure for one in answered if one.answer.failure is not None)
         message = f"no question ({len(answered)} asked) has an answer; the first: {failure.detail}"
         return Outcome.failed(failure.reason, message, failure.advice)
+    if len(values) < floor * len(answered):
+        few = f"{len(values)} of {len(answered)} questions have an answer: too few for a score"
+        return Outcome.failed(Reason.LOW_COVERAGE, few)
     return Outcome.of(Score(sum(values) / len(values), details=_counts(answered)))
 
 
@@ -225,6 +238,7 @@ class QuestionMeasurement:
     shown: Frames
     gating: bool
     clips: bool
+    floor: float = FLOOR
 
     @property
     def consumers(self) -> Sequence[Consumer]:
@@ -243,7 +257,8 @@ class QuestionMeasurement:
                 if piece.failure is None
                 else AskedScene(piece.text, piece.span, failure=piece.failure)
                 for piece in pieces
-            ]
+            ],
+            self.floor,
         )
 
     def _ask(self, info: VideoInfo, piece: TimedText, written: Outcome[QuestionSet]) -> AskedScene:
@@ -265,7 +280,7 @@ WRITE, KNOW, ANSWER = "chat.questions", "chat.knowledge", "chat.answer"
 @register(
     "metric",
     "etva",
-    version=2,
+    version=3,
     summary="share of yes to questions about each piece of the prompt, by a chat model",
     neutral=("questions",),
 )

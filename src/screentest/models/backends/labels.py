@@ -1,0 +1,83 @@
+"""Backends of the role ``labels``: what a classifier calls a picture."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from screentest.core import Image, register
+from screentest.models import weights
+from screentest.models.pictures import check_picture
+from screentest.models.runtimes import LITERT, litert_model, runs, versions
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+LABELS = "mobilenet-v1"
+SIDE = 224
+
+
+class ImageNetLabels:
+    """Which of ImageNet's thousand labels fit a picture, by MobileNet v1.
+
+    A picture in, a probability for each label out.
+    """
+
+    def __init__(self, threads: int = 0) -> None:
+        self._model = litert_model(weights.path(LABELS), wanted_threads=threads)
+        self._using = threading.Lock()
+        self._input = self._model.get_input_details()[0]["index"]
+        self._output = self._model.get_output_details()[0]["index"]
+        text = weights.path(LABELS, "mobilenet_v1_1.0_224.txt").read_text(encoding="utf-8")
+        self.labels: list[str] = text.splitlines()
+        """As the network numbers them; the first is "background", which no picture is given."""
+
+    @property
+    def identity(self) -> Mapping[str, str]:
+        return {"labels": weights.digest(LABELS)}
+
+    def probabilities(self, image: Image) -> NDArray[np.float32]:
+        """One number per label; they add up to one."""
+        import cv2
+
+        small = cv2.resize(check_picture(image), (SIDE, SIDE), interpolation=cv2.INTER_AREA)
+        scaled = small.astype(np.float32) / np.float32(127.5) - 1
+        with self._using:
+            self._model.set_tensor(self._input, scaled[None])
+            self._model.invoke()
+            found: NDArray[np.float32] = self._model.get_tensor(self._output)[0].copy()
+        return found
+
+
+@register(
+    "labels",
+    "mobilenet_v1",
+    version=1,
+    summary="MobileNet v1: ImageNet's thousand labels",
+    ready=lambda: runs(LITERT) and weights.available(LABELS),
+    weights=(LABELS,),
+    neutral=("threads",),
+    get=f"screentest models pull {LABELS}",
+)
+def mobilenet_v1(*, threads: int = 0) -> MobileNetLabels:
+    """A picture in, a probability for each label out."""
+    return MobileNetLabels(threads)
+
+
+class MobileNetLabels:
+    """The thousand labels as a backend of their own."""
+
+    def __init__(self, threads: int = 0) -> None:
+        self._network = ImageNetLabels(threads)
+        self.names = self._network.labels[1:]
+
+    @property
+    def identity(self) -> Mapping[str, str]:
+        return {**self._network.identity, **versions(LITERT)}
+
+    def probabilities(self, image: Image) -> NDArray[np.float32]:
+        """One number for each name."""
+        return self._network.probabilities(image)[1:]
