@@ -21,6 +21,7 @@ from screentest.core.outcome import Failure, Outcome, Point
 from screentest.core.table import Cell, Column, Table
 from screentest.core.verdict import Verdict
 from screentest.scores.answer import Answer
+from screentest.scores.remarks import borders_remark, prompt_unread
 from screentest.scores.results import Pool, Results, Total, Value
 from screentest.scores.tables import (
     missing_table,
@@ -191,6 +192,16 @@ class Scores(_Tabular):
     def not_scored(self) -> Table:
         """Why values are missing, and what to do; the same words once."""
         return missing_table(self.results)
+
+    @property
+    def prompt_unread(self) -> str:
+        """That nothing here reads the prompts, and how to get it; empty where something does."""
+        return prompt_unread(self.results)
+
+    @property
+    def borders(self) -> str:
+        """How many videos have borders (letterbox, pillarbox); empty where none has."""
+        return borders_remark(self.results)
 
     def value(self, item: str, name: str) -> Value:
         """One value of one video: its outcome is a score, or the reason why there is none."""

@@ -42,6 +42,7 @@ GOOD = {
         {"label": phrase, "score": n / 10, "box": [n, 0, n + 5, 7]}
         for n, phrase in enumerate(phrases)
     ],
+    ("labels", "probabilities"): lambda image: [0.75, 0.25],
     ("segmentation", "segment"): lambda image, boxes: [
         masked(image, n / 10) for n, _ in enumerate(boxes)
     ],
@@ -65,6 +66,7 @@ WRONG = {
     ("detection", "detect"): lambda image, phrases: [
         {"label": "something else", "score": 1, "box": [0, 0, 1, 1]}
     ],
+    ("labels", "probabilities"): lambda image: [0.75],
     ("segmentation", "segment"): lambda image, boxes: masked(image, 0),
     ("inpainting", "inpaint"): lambda image, mask, prompt: image[:-1],
     ("image_edit", "recolour"): lambda image, mask, thing, colour: "done",
@@ -73,8 +75,9 @@ WRONG = {
 if __name__ == "__main__":
     example = runpy.run_path(str(EXAMPLE))
     properties = {"scale": [0, 255], "max_frames": 16, "max_tokens": 77}
+    properties["names"] = ["cat", "dog"]
     if "wrong" in sys.argv:
-        properties = {"scale": [0, 1, 2], "max_frames": "16"}
+        properties = {"scale": [0, 1, 2], "max_frames": "16", "names": ["cat", "dog"]}
     greeting = {
         "screentest": 1,
         "name": "every",

@@ -16,7 +16,7 @@ from screentest.run.session import MODELS, Settings, read_settings
 from screentest.scores.tasks import score_items
 from tests.models.pulled import pulled
 
-WITHOUT_BUILTIN = {"chat", "videoscore"}
+WITHOUT_BUILTIN = {"chat", "videoscore", "labels"}
 
 
 def test_the_default_of_every_role_needs_nothing(cache: Path) -> None:

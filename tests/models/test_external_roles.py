@@ -96,6 +96,8 @@ def test_numbers(models: Models):
     assert dimensions["visual_quality"] == 4
     assert dimensions["temporal_consistency"] == 8
     assert models.role("videoscore").max_frames == 16
+    assert models.role("labels").names == ["cat", "dog"]
+    assert models.role("labels").probabilities(FRAMES[0]).tolist() == [0.75, 0.25]
 
 
 def test_masks_and_boxes(models: Models):
@@ -138,6 +140,7 @@ ASKED: dict[str, Callable[[Models], Any]] = {
     "max_frames": lambda m: m.role("videoscore").max_frames,
     "matte": lambda m: m.role("matting").matte(FRAMES),
     "detect": lambda m: m.role("detection").detect(FRAMES[0], ["cat"]),
+    "labels": lambda m: m.role("labels").probabilities(FRAMES[0]),
     "segment": lambda m: m.role("segmentation").segment(FRAMES[0], [(0, 0, 1, 1)]),
     "inpaint": lambda m: m.role("inpainting").inpaint(FRAMES[0], MASK),
     "recolour": lambda m: m.role("image_edit").recolour(FRAMES[0], MASK, "cat", "red"),

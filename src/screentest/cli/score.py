@@ -151,6 +151,10 @@ def score(
         facts: dict[str, Any] = {"run": str(out), "pending": scores.pending}
         if scores.layout:
             facts["layout"] = scores.layout
+        if scores.prompt_unread:
+            facts["prompt_unread"] = scores.prompt_unread
+        if scores.borders:
+            facts["borders"] = scores.borders
         if videos or scores.missing or scores.problems:
             facts |= {"missing": list(scores.missing), "problems": list(scores.problems)}
         answer = scores.answer(by, pool=pool)
@@ -166,6 +170,8 @@ def score(
 
 def _print(scores: Scores, by: str, *, full: bool, pool: Literal["worst", "mean"]) -> None:
     answer = scores.answer(by, pool=pool)
+    if scores.prompt_unread:
+        print_indented(scores.prompt_unread, indent=0)
     tables = scores.tables(by, full=full, pool=pool)
     # Models stand side by side in the answer: the same one below the other says less.
     kept = [one for one in tables if full or answer is None or one.name != "summary"]
@@ -193,6 +199,8 @@ def _print(scores: Scores, by: str, *, full: bool, pool: Literal["worst", "mean"
     print_indented(words, indent=0)
     print_models(scores.models)
     print_spent(scores.spent)
+    if scores.borders and answer is None:  # which says so itself
+        print_indented(scores.borders, indent=0)
     for line in scores.layout.splitlines():
         print_indented(line, indent=0)
     print_lines("Missing", scores.missing)

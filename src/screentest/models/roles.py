@@ -112,6 +112,21 @@ def role_entry(name: str) -> Entry:
     return registry.entry(ROLE, name)
 
 
+def is_stand_in(role: str, backend: str) -> bool:
+    """Whether a backend is what a profile takes in place of the one that papers name.
+
+    >>> is_stand_in("image_text", "label_text"), is_stand_in("image_text", "hf")
+    (True, False)
+    """
+    if role not in role_names():  # of a plugin that is not installed here
+        return False
+    profiles = {
+        name: chosen.partition(":")[0].partition(",")[0]
+        for name, chosen in role_entry(role).info["profiles"].items()
+    }
+    return backend in (profiles["builtin"], profiles["light"]) and backend != profiles["paper"]
+
+
 class Backend(Protocol):
     """What every backend says of itself, whatever its role."""
 

@@ -26,6 +26,7 @@ from screentest.scores.answer import (
     seen,
     surety,
 )
+from screentest.scores.remarks import borders_remark, prompt_readers, prompt_unread
 from screentest.scores.results import Pool, Results, Value, read_results
 from screentest.stats.intervals import alike, source_interval
 from screentest.stats.paired import holm, holm_levels
@@ -243,17 +244,12 @@ class _Work:
         )
 
     def unmeasured(self) -> Iterator[str]:
-        infos = self.results.outputs
-        read = any(
-            infos[value.name].group == "prompt" and value.outcome.ok
-            for value in self.results.values
-        )
-        if not read:
-            yield (
-                "Whether the videos show what their prompts ask for: nothing here reads the prompt."
-                if any(self.results.items[item].text for item in self.side)
-                else "Anything about prompts: the videos have none."
-            )
+        unread = prompt_unread(self.results)
+        if unread:
+            nothing = f"{unread[0].lower()}{unread[1:]}"
+            yield f"Whether the videos show what their prompts ask for: {nothing}"
+        elif not prompt_readers(self.results):
+            yield "Anything about prompts: the videos have none."
 
     def remarks(self) -> Iterator[str]:
         lost = len(self.any - self.shared)
@@ -262,6 +258,9 @@ class _Work:
         none = sum(1 for item in self.results.items if not self.results.group(item, self.by))
         if none:
             yield f"{none:,} videos are left out: they have no {self.by}."
+        borders = borders_remark(self.results)
+        if borders:
+            yield borders
 
 
 def _value(

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property
+from functools import cache, cached_property
 from pathlib import Path
 from typing import Any, Literal, TypeAlias
+from urllib.parse import unquote
 
 from screentest.core import (
     BadOption,
@@ -21,6 +22,7 @@ from screentest.core import (
     registry,
 )
 from screentest.core.signature import parse, split_value_name, value_name, write_options
+from screentest.models.roles import is_stand_in
 from screentest.run import RunReader
 from screentest.stats import summarise
 
@@ -224,13 +226,29 @@ class Results:
         ]
 
     def short_names(self) -> dict[str, str]:
-        """For each value, its name without options that change no number.
+        """What each value is called where it is shown.
 
-        Two that would be called alike keep their full names.
+        Its name without options that change no number, and in brackets what stands in for the
+        model that papers take: ``clipscore[label_text]``. Two that would be called alike keep their
+        full names.
         """
         short = {name: plain_name(name) for name in self.outputs}
         count = Counter(short.values())
-        return {name: brief if count[brief] == 1 else name for name, brief in short.items()}
+        return {
+            name: f"{brief if count[brief] == 1 else name}{self._stand_ins.get(name, '')}"
+            for name, brief in short.items()
+        }
+
+    @cached_property
+    def _stand_ins(self) -> Mapping[str, str]:
+        """By the name of the value, in brackets; those without one are left out."""
+        found: dict[str, str] = {}
+        for name, values in self._by_name.items():
+            signatures = dict.fromkeys(value.signature for value in values)
+            used = dict.fromkeys(one for text in signatures for one in stand_ins(text))
+            if used:
+                found[name] = f"[{'+'.join(used)}]"
+        return found
 
 
 def plain_name(name: str) -> str:
@@ -247,6 +265,25 @@ def plain_name(name: str) -> str:
         return name
     given = write_options({key: value for key, value in options.items() if key not in neutral})
     return value_name(f"{metric}:{given}" if given else metric, output)
+
+
+@cache
+def stand_ins(signature: str) -> tuple[str, ...]:
+    """The backends in a signature that do approximately what the model of a paper does.
+
+    >>> stand_ins("clipscore|v:2|model.image_text:label_text%7Cv%3A1")
+    ('label_text',)
+    >>> stand_ins("clipscore|v:2|model.image_text:hf%7Cv%3A1"), stand_ins("noise|v:2")
+    ((), ())
+    """
+    found: dict[str, None] = {}
+    for part in signature.split("|")[1:]:
+        key, _, value = part.partition(":")
+        if key.startswith("model."):
+            backend = unquote(value).partition("|")[0]
+            if is_stand_in(key.split(".")[1], backend):
+                found[backend] = None
+    return tuple(found)
 
 
 def read_results(run: RunReader) -> Results:

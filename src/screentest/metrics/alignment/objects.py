@@ -21,7 +21,7 @@ from screentest.core.metric import Level, OutputInfo, Resources
 from screentest.core.outcome import Outcome, Point, Reason, Score
 from screentest.english.things import NamedThing, named_things
 from screentest.metrics.functions import metric
-from screentest.models.labels import label_words
+from screentest.models.backends.labels import label_words
 from screentest.models.pictures import BASIC_COLOURS, basic_colour, name_pixels
 from screentest.video import evenly
 

@@ -266,6 +266,20 @@ def _checked(images: Sequence[Image]) -> list[Image]:
     return [check_picture(image) for image in images]
 
 
+class ExternalLabels(External):
+    """The role ``labels``, answered by a worker process."""
+
+    role = "labels"
+
+    @property
+    def names(self) -> list[str]:
+        return [str(one) for one in self._property("names")]
+
+    def probabilities(self, image: Image) -> NDArray[np.float32]:
+        found = self._ask("probabilities", image=check_picture(image))
+        return np.array([number(one) for one in several(found, len(self.names))], np.float32)
+
+
 class ExternalAny(External):
     """Fills a role of a plugin: what its protocol names is asked for as it is."""
 
@@ -293,7 +307,7 @@ _KINDS: dict[str, type[External]] = {
         *(ExternalTextEmbedding, ExternalImageText, ExternalImageFeatures, ExternalFlow),
         *(ExternalInterpolation, ExternalAesthetic, ExternalTechnical, ExternalVideoScore),
         *(ExternalMatting, ExternalDetection, ExternalSegmentation, ExternalInpainting),
-        ExternalImageEdit,
+        *(ExternalImageEdit, ExternalLabels),
     )
 }
 """Whose answers are checked for what the role promises."""

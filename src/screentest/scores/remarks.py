@@ -1,0 +1,74 @@
+"""What must be known to read the results of a run: whether anything reads prompts; borders."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from screentest.core.frames import Borders
+from screentest.core.outcome import Reason
+from screentest.scores.measure import BORDERS
+from screentest.scores.results import Results
+
+HOW = "--model image_text=hf:openai/clip-vit-base-patch32"
+"""What reads a prompt best of all that needs no chat model."""
+SMALL = "screentest models pull light, then --models light"
+
+
+def prompt_readers(results: Results) -> list[str]:
+    """The values that read the prompt or script, and have a number in this run."""
+    return [
+        name
+        for name in results.names
+        if results.outputs[name].group == "prompt"
+        and any(value.outcome.ok for value in results.of(name))
+    ]
+
+
+def prompt_unread(results: Results) -> str:
+    """That nothing in the run reads the prompts, and how to get it; empty where something does.
+
+    Empty, too, where no video has a prompt.
+    """
+    asked = any(item.text.strip() for item in results.items.values())
+    if not asked or prompt_readers(results):
+        return ""
+    tried = [name for name in results.names if results.outputs[name].group == "prompt"]
+    if not tried:
+        return f"Nothing here reads the prompt: add --suite core, or --metrics clipscore {HOW}."
+    reasons = {
+        value.outcome.failure.reason
+        for name in tried
+        for value in results.of(name)
+        if value.outcome.failure is not None
+    }
+    lacking = Reason.MISSING_MODEL in reasons
+    why = "the models for it are not chosen" if lacking else "it names nothing that these know"
+    return f"Nothing here reads the prompt ({why}): {SMALL}; or {HOW}."
+
+
+def bordered(results: Results) -> Mapping[str, Borders]:
+    """The videos of the run that have borders, by item."""
+    found: dict[str, Borders] = {}
+    for value in results.values:
+        score = value.outcome.value
+        sides = score.details.get(BORDERS) if score is not None else None
+        if value.item not in found and isinstance(sides, list) and len(sides) == 6:
+            found[value.item] = Borders(*(int(str(one)) for one in sides))
+    return found
+
+
+def borders_remark(results: Results) -> str:
+    """How many videos have borders and how large they are; empty where none has.
+
+    >>> borders_remark(Results({}, (), {}))
+    ''
+    """
+    found = bordered(results)
+    if not found:
+        return ""
+    shares = sorted(one.share for one in found.values())
+    least, most = (f"{share:.0%}" for share in (shares[0], shares[-1]))
+    much = most if least == most else f"{least} to {most}"
+    of = f"{len(found):,} of {len(results.items):,} videos"
+    verb = "has" if len(found) == 1 else "have"
+    return f"{of} {verb} borders ({much} of the frame): pictures are measured inside them."

@@ -1,0 +1,75 @@
+"""Whether anything reads the prompt, which videos have borders, and who stands in for whom."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from screentest.core import Borders, Item, Outcome, OutputInfo, Reason, Score
+from screentest.scores.measure import BORDERS
+from screentest.scores.remarks import bordered, borders_remark, prompt_readers, prompt_unread
+from screentest.scores.results import Results, Value
+
+SIDES = [280, 0, 280, 0, 1280, 720]
+LABELS = "clipscore|v:2|model.image_text:label_text%7Cv%3A1"
+CLIP = "clipscore|v:2|model.image_text:hf%7Cv%3A1"
+
+
+def results(
+    *outcomes: Outcome[Score], metric: str = "clipscore", group: str = "prompt", prompt: str = "A"
+) -> Results:
+    names = [f"video {number}" for number in range(len(outcomes))]
+    values = tuple(
+        Value(name, metric, metric, outcome, LABELS)
+        for name, outcome in zip(names, outcomes, strict=True)
+    )
+    items = {name: Item(name, Path(f"{name}.mp4"), prompt) for name in names}
+    return Results(items, values, {metric: OutputInfo("", group=group)})
+
+
+SCORED: Outcome[Score] = Outcome.of(Score(0.5))
+
+
+def test_a_metric_that_reads_the_prompt_and_has_a_value_counts() -> None:
+    found = results(SCORED)
+    assert prompt_readers(found) == ["clipscore"]
+    assert prompt_unread(found) == ""
+
+
+@pytest.mark.parametrize(
+    ("reason", "words"),
+    [(Reason.MISSING_MODEL, "not chosen"), (Reason.NOT_APPLICABLE, "names nothing")],
+)
+def test_one_that_has_none_does_not(reason: Reason, words: str) -> None:
+    found = prompt_unread(results(Outcome.failed(reason)))
+    assert found.startswith("Nothing here reads the prompt")
+    assert words in found
+    assert "--models light" in found
+
+
+def test_a_run_without_such_a_metric_says_how_to_get_one() -> None:
+    assert "--suite core" in prompt_unread(results(SCORED, metric="noise", group="picture"))
+
+
+def test_videos_without_prompts_lack_nothing() -> None:
+    assert prompt_unread(results(SCORED, group="picture", prompt="")) == ""
+
+
+def test_borders_are_counted() -> None:
+    boxed: Outcome[Score] = Outcome.of(Score(0.5, (), {BORDERS: SIDES}))
+    found = results(boxed, SCORED, boxed)
+    assert bordered(found)["video 2"] == Borders(280, 0, 280, 0, 1280, 720)
+    assert borders_remark(found) == (
+        "2 of 3 videos have borders (44% of the frame): pictures are measured inside them."
+    )
+    assert borders_remark(results(SCORED)) == ""
+
+
+def test_a_stand_in_carries_its_name() -> None:
+    found = results(SCORED)
+    assert found.short_names() == {"clipscore": "clipscore[label_text]"}
+    real = Results(
+        found.items, (Value("video 0", "clipscore", "clipscore", SCORED, CLIP),), found.outputs
+    )
+    assert real.short_names() == {"clipscore": "clipscore"}
