@@ -20,6 +20,7 @@ from typing import Any, Literal, TypeAlias
 import numpy as np
 
 from screentest.core.metric import OutputInfo
+from screentest.core.signature import split_value_name
 from screentest.core.table import Better, Cell, Column, Table
 from screentest.scores.results import Pool
 from screentest.stats.intervals import Interval
@@ -123,6 +124,11 @@ class AnswerRow:
             return ""
         return "higher" if self.info.higher_is_better else "lower"
 
+    @property
+    def metric(self) -> str:
+        """The metric that gives the value."""
+        return split_value_name(self.name)[0]
+
     def of(self, model: str) -> ModelValue:
         """One model's value."""
         return next(one for one in self.values if one.model == model)
@@ -171,11 +177,14 @@ class Answer:
     def shown(self) -> tuple[AnswerRow, ...]:
         """The rows in which there is something to see: no ties, and of what only describes the
         few in each group in which the models are farthest apart."""
+        raw = Counter(row.metric for row in self.rows if row.state == "describes")
         described: Counter[str] = Counter()
         rows = []
         for row in self.rows:
-            described[row.group] += row.state == "describes"
-            few = described[row.group] <= MOST_DESCRIBED
+            if row.state == "describes":
+                # Many numbers of one metric are material for judges rather than for readers.
+                described[row.group] += raw[row.metric] <= MOST_DESCRIBED
+                few = raw[row.metric] <= MOST_DESCRIBED >= described[row.group]
             if row.state in ("holds", "open") or (row.state == "describes" and few):
                 rows.append(row)
         return tuple(rows)
@@ -260,7 +269,7 @@ def _settled(row: AnswerRow) -> str:
         return "yes"
     if row.state == "describes":
         return ""
-    return f"about {row.needed:,}" if row.needed else "no"
+    return f"by ~{_about(row.needed)}" if row.needed else "no"
 
 
 def number(value: float) -> str:
@@ -285,7 +294,9 @@ def _notes(found: Answer) -> Iterator[str]:
     shown = {row.name for row in found.shown}
     hidden = [row for row in found.rows if row.name not in shown and row.state == "describes"]
     if hidden:
-        yield f"Described, too (--json): {', '.join(row.title for row in hidden)}."
+        yield f"Only described (--json): {_listed([row.title for row in hidden], most=4)}."
+    if any(row.needed for row in found.shown):
+        yield "by ~N: about N prompts would show the difference, four times in five."
     if any(row.pooled for row in found.rows):
         other = "--pool mean: by its mean" if found.pool == "worst" else "--pool worst: by that"
         by = "worst tenth" if found.pool == "worst" else "mean"
@@ -297,11 +308,11 @@ def _notes(found: Answer) -> Iterator[str]:
 
 
 def surety(row: AnswerRow) -> tuple[float, float, float]:
-    """How rows are sorted: by the test, then by the share of prompts that agree."""
+    """How rows are sorted: by the test, then by how many prompts it would take."""
     if not row.pairs:
         return (2.0, 2.0, 0.0)
     first = row.pairs[0]
-    return (first.adjusted_p, first.p_value, -(first.ahead - first.behind) / first.prompts)
+    return (first.adjusted_p, first.p_value, float(row.needed or math.inf))
 
 
 def headline(found: Answer) -> str:
@@ -334,22 +345,28 @@ def headline(found: Answer) -> str:
             return f"No winner: on {count} all values are the same."
         return "Nothing here says which is better: every number only describes."
     if found.prompts < found.fewest:
-        about = _about(max(found.fewest, found.needed or 0))
         verb = "cannot" if found.prompts > 1 else "alone cannot"
-        return f"No winner yet: {count} {verb} settle it, about {about} would."
+        if found.needed is None:
+            return f"No winner yet: {count} {verb} settle it, at least {found.fewest} might."
+        return f"No winner yet: {count} {verb} settle it, {_would(found)}."
     if found.needed is None:
         return f"No winner: on {count} they differ no more than chance would make them."
-    return f"No winner yet: {count} do not settle it, about {_about(found.needed)} would."
+    return f"No winner yet: {count} do not settle it, {_would(found)}."
+
+
+def _would(found: Answer) -> str:
+    first = min((row for row in found.rows if row.needed), key=lambda row: row.needed or 0)
+    return f"about {_about(first.needed or 0)} would settle the first difference ({first.title})"
 
 
 def seen(found: Answer) -> str:
     """What leads without being settled, the surest first; the number of prompts that it takes."""
-    open_rows = [row for row in found.rows if row.state == "open" and row.leader]
-    open_rows.sort(key=surety)
-    leads = [
-        f"{row.leader} leads in {row.title} ({row.ahead} of {row.prompts})" for row in open_rows
-    ]
-    words = f"So far {', '.join(leads[:3])}." if leads else ""
+    rows = [row for row in found.rows if row.state == "open" and 2 * row.ahead > row.prompts]
+    leads: dict[str, list[str]] = {}
+    for row in sorted(rows, key=surety)[:4]:
+        leads.setdefault(row.leader, []).append(f"{row.title} ({row.ahead} of {row.prompts})")
+    parts = [f"{model} in {_listed(own)}" for model, own in leads.items()]
+    words = f"Leading so far, on so many prompts: {'; '.join(parts)}." if parts else ""
     if found.prompts < found.fewest and found.comparisons:
         many = _many(found.comparisons, "comparison")
         least = f"With {many} at least {found.fewest} prompts are needed, even if all agree."

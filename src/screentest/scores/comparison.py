@@ -249,7 +249,7 @@ class _Work:
             nothing = f"{unread[0].lower()}{unread[1:]}"
             yield f"Whether the videos show what their prompts ask for: {nothing}"
         elif not prompt_readers(self.results):
-            yield "Anything about prompts: the videos have none."
+            yield "Anything about prompts, since the videos have none."
 
     def remarks(self) -> Iterator[str]:
         lost = len(self.any - self.shared)
