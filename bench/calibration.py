@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import hashlib
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from math import sqrt
 from pathlib import Path
@@ -26,10 +26,13 @@ import numpy as np
 from screentest.certificates.cases import read_cases
 from screentest.certificates.certificate import verdict
 from screentest.certificates.plan import Plan, certify
-from screentest.core import Aspect, Item, Outcome
+from screentest.core import Aspect, Item, Outcome, OutputInfo, Score
 from screentest.judges.margins import Margins
 from screentest.metrics.functions import metric
 from screentest.run import InlineEngine, RunStore
+from screentest.scores.answer import Answer
+from screentest.scores.comparison import answer
+from screentest.scores.results import Results, Value
 from screentest.stats.agreement import Vote, percent_agreement, review_workers
 from screentest.stats.claims import Claim, Points, claims, films_needed
 from screentest.stats.intervals import by_source, share_interval, source_interval
@@ -344,6 +347,66 @@ def coins(testbeds: list[Path], count: int = 20) -> int:
     return bad
 
 
+# The answer of a comparison: models on the same prompts, metrics that are related.
+
+ANSWERED = {
+    "sharpness": OutputInfo("", high=1e9, low=-1e9, group="picture"),
+    "noise": OutputInfo("", high=1e9, low=-1e9, group="picture", higher_is_better=False),
+    "flicker": OutputInfo("", high=1e9, low=-1e9, group="time", higher_is_better=False),
+    "frozen": OutputInfo("", high=1e9, low=-1e9, group="time", higher_is_better=False),
+}
+
+
+def model_results(
+    rng: np.random.Generator, prompts: int, seeds: int = 1, shifts: Sequence[float] = (0, 0, 0, 0)
+) -> Results:
+    """Three models; by metric, how far the first is better, in deviations of a difference.
+
+    Metrics share the prompt's own value, and the last is 0 for most videos.
+    """
+    items, values = {}, []
+    own = rng.normal(size=prompts)
+    for name, shift in zip(ANSWERED, shifts, strict=True):
+        sign = 1 if ANSWERED[name].higher_is_better else -1
+        for model in "abc":
+            better = sign * shift * (model == "a")
+            of_prompt = own + rng.normal(better, 0.5**0.5, prompts)
+            drawn = of_prompt[:, None] + 0.3 * rng.normal(size=(prompts, seeds)) * (seeds > 1)
+            drawn = np.maximum(drawn, 0.7) if name == "frozen" else drawn
+            for prompt, seed in np.ndindex(prompts, seeds):
+                item = f"{model}{prompt}-{seed}"
+                groups = {"model": model}
+                items[item] = Item(item, Path(f"/{item}.mp4"), f"prompt {prompt}", groups=groups)
+                score = Outcome.of(Score(float(drawn[prompt, seed])))
+                values.append(Value(item, name, name, score, name))
+    return Results(items, tuple(values), ANSWERED)
+
+
+def _holds(found: Answer | None) -> bool:
+    assert found is not None
+    return any(row.state == "holds" for row in found.rows)
+
+
+def false_winners(prompts: int, seeds: int, runs: int) -> float:
+    """One system three times: the share of answers that call any better in anything."""
+    rng = np.random.default_rng(12)
+    return sum(_holds(answer(model_results(rng, prompts, seeds))) for _ in range(runs)) / runs
+
+
+def forecasts_kept(prompts: int, shifts: Sequence[float], runs: int) -> tuple[float, float]:
+    """Answers that settle nothing: how often so many prompts as they ask for settle something,
+    and the median of how many that are."""
+    rng = np.random.default_rng(13)
+    kept, asked = 0, []
+    while len(asked) < runs:
+        found = answer(model_results(rng, prompts, shifts=shifts))
+        if found is None or _holds(found) or found.needed is None or found.needed > 1000:
+            continue
+        asked.append(max(found.needed, found.fewest))
+        kept += _holds(answer(model_results(rng, asked[-1], shifts=shifts)))
+    return kept / runs, float(np.median(asked))
+
+
 def rows(runs: int = RUNS) -> Iterator[Row]:
     """Every promise."""
     for judge in (coin, hashed, measured, first, originals):
@@ -388,6 +451,13 @@ def rows(runs: int = RUNS) -> Iterator[Row]:
     for prompts in (12, 40):
         words = f"coins against people's votes: {prompts} prompts of 4, 3 aspects, 3 scores"
         yield Row(words, 0.05, voted(prompts, 3, 3, fewer), fewer)
+    for prompts, seeds in ((12, 1), (40, 1), (40, 3)):
+        words = f"answer on 3 equal models: {prompts} prompts of {seeds}, 4 metrics"
+        yield Row(words, 0.05, false_winners(prompts, seeds, runs), runs)
+    for prompts, shift in ((6, 1.0), (12, 0.5)):
+        share, median = forecasts_kept(prompts, (shift, shift, 0, 0), fewer // 2)
+        words = f"forecast from {prompts} prompts, differences of {shift:g} sd, median {median:.0f}"
+        yield Row(words, 0.8, share, fewer // 2, at_least=True)
 
 
 def main(runs: int) -> int:

@@ -138,6 +138,7 @@ class _Work:
 
     def __init__(self, results: Results, by: str, models: tuple[str, ...], pool: Pool) -> None:
         self.results, self.by, self.models, self.pool = results, by, models, pool
+        self.titles = results.short_names()
         sides = {item: results.group(item, by) for item in results.items}
         self.side = {item: side for item, side in sides.items() if side in models}
         cases = {
@@ -231,7 +232,7 @@ class _Work:
         leader, ahead = _leader(cells, shared, info)
         return AnswerRow(
             name=name,
-            title=self.results.short_names().get(name, name),
+            title=self.titles.get(name, name),
             group=info.group if info.group in GROUPS else "other",
             info=info,
             pooled=worst if pooled else "",
