@@ -11,10 +11,14 @@ from collections.abc import Iterator
 from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
-from typing import Any
+
+import av
+import cv2
+import numpy as np
 
 from screentest._util.atomic import atomic_output, write_whole
 from screentest.core import BadOption, Clip
+from screentest.core.frames import Image
 from screentest.manifests.manifest import write_manifest
 from screentest.sample import sample_folder, sample_videos
 
@@ -52,10 +56,17 @@ def copy_checkpoints(folder: Path, prompts: int = 20) -> list[str]:
     chosen = sorted(range(len(shots)), key=lambda place: (place * 7) % len(shots))[:prompts]
     for name in CHECKPOINTS:
         (folder / name).mkdir()
+    wanted: dict[Path, dict[int, Clip]] = {}
     for number, place in enumerate(sorted(chosen), start=1):
         film, clip = shots[place]
-        for name in CHECKPOINTS:
-            _cut(film, clip, folder / name / f"{number:04}.mp4", harmed=name == WORSE, seed=number)
+        wanted.setdefault(film, {})[number] = clip
+    for film, clips in wanted.items():
+        rate, pictures = _cut(film, clips)
+        for number, images in pictures.items():
+            rng = np.random.default_rng(number)
+            worse = [_worse(image, rng) for image in images]
+            _write(folder / WORSE / f"{number:04}.mp4", worse, rate)
+            _write(folder / BETTER / f"{number:04}.mp4", images, rate)
     texts = [shots[place][1].caption for place in sorted(chosen)]
     shutil.copyfile(sample_folder() / LICENCES, folder / LICENCES)
     write_whole(folder / "prompts.txt", "".join(f"{one}\n" for one in texts))
@@ -77,37 +88,40 @@ def _shots() -> Iterator[tuple[Path, Clip]]:
                 yield video.item.video, clip
 
 
-def _cut(film: Path, clip: Clip, target: Path, *, harmed: bool, seed: int) -> None:
-    """The middle of a shot as a film of its own."""
-    import av
-    import numpy as np
-
-    assert clip.span is not None
-    long = min(_SECONDS, clip.span.duration)
-    start = clip.span.centre - long / 2
-    rng = np.random.default_rng(seed)
-    with av.open(str(film)) as source, atomic_output(target) as file:
+def _cut(film: Path, clips: dict[int, Clip]) -> tuple[Fraction, dict[int, list[Image]]]:
+    """The rate of a film, and the frames in the middle of each clip, in one decode."""
+    found: dict[int, list[Image]] = {number: [] for number in clips}
+    with av.open(str(film)) as source:
         stream = source.streams.video[0]
-        rate = stream.average_rate
         height = round(_WIDTH * stream.height / stream.width / 2) * 2
-        with av.open(file, "w", format="mp4") as out:
-            coded = out.add_stream("libx264", rate=rate, options={"crf": "20", "threads": "1"})
-            coded.width, coded.height, coded.pix_fmt = _WIDTH, height, "yuv420p"
-            for frame in source.decode(stream):
-                assert frame.pts is not None
-                assert frame.time_base is not None  # of files of ours
-                if not start <= frame.pts * frame.time_base < start + long:
-                    continue
-                image = frame.reformat(_WIDTH, height, format="rgb24").to_ndarray()
-                shown = _worse(image, rng) if harmed else image
-                out.mux(coded.encode(av.VideoFrame.from_ndarray(shown, format="rgb24")))
-            out.mux(coded.encode(None))
+        for frame in source.decode(stream):
+            assert frame.pts is not None
+            assert frame.time_base is not None  # of files of ours
+            for number, clip in clips.items():
+                assert clip.span is not None
+                start = clip.span.centre - min(_SECONDS, clip.span.duration) / 2
+                if start <= frame.pts * frame.time_base < start + _SECONDS and (
+                    frame.pts * frame.time_base in clip.span
+                ):
+                    small = frame.reformat(_WIDTH, height, format="rgb24")
+                    found[number].append(small.to_ndarray().astype(np.uint8))
+        assert stream.average_rate is not None
+        return stream.average_rate, found
 
 
-def _worse(image: Any, rng: Any) -> Any:
+def _worse(image: Image, rng: np.random.Generator) -> Image:
     """Blurred, and each frame brighter or darker than the one before."""
-    import cv2
-    import numpy as np
-
     blurred = cv2.GaussianBlur(image, (0, 0), 1.5).astype(np.float32)
-    return np.clip(blurred * rng.uniform(0.9, 1.1), 0, 255).astype(np.uint8)
+    worse: Image = np.clip(blurred * rng.uniform(0.9, 1.1), 0, 255).astype(np.uint8)
+    return worse
+
+
+def _write(target: Path, images: list[Image], rate: Fraction) -> None:
+    options = {"crf": "20", "preset": "veryfast", "threads": "1"}
+    with atomic_output(target) as file, av.open(file, "w", format="mp4") as out:
+        coded = out.add_stream("libx264", rate=rate, options=options)
+        coded.height, coded.width = images[0].shape[:2]
+        coded.pix_fmt = "yuv420p"
+        for image in images:
+            out.mux(coded.encode(av.VideoFrame.from_ndarray(image, format="rgb24")))
+        out.mux(coded.encode(None))
