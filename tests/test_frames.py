@@ -1,0 +1,193 @@
+"""``screentest.score(frames=…)``: clips in memory, as a training loop has them."""
+
+from __future__ import annotations
+
+import gc
+from fractions import Fraction
+from pathlib import Path
+
+import av
+import numpy as np
+import psutil
+import pytest
+from numpy.typing import NDArray
+
+import screentest
+from screentest.core import BadOption, Outcome, Score
+from screentest.results import Scores
+from screentest.video.memory import MemoryVideo, held, memory_video
+
+RATE = Fraction(12)
+
+
+def moving(seed: int = 0, frames: int = 24) -> NDArray[np.uint8]:
+    """Soft patterns that pass by, then others: two shots."""
+    rng = np.random.default_rng(seed)
+    coarse = rng.integers(0, 256, (2, 9, 40, 3), dtype=np.uint8)
+    wide = coarse.repeat(8, axis=1).repeat(8, axis=2)
+    half = frames // 2
+    return np.stack([wide[n // half, :, 3 * n : 3 * n + 96] for n in range(frames)])
+
+
+CLIP = moving()
+
+
+def write(path: Path, codec: str, pixels: str, options: dict[str, str]) -> Path:
+    with av.open(str(path), "w") as container:
+        stream = container.add_stream(codec, rate=RATE, options=options)
+        stream.width, stream.height, stream.pix_fmt = 96, 72, pixels
+        stream.codec_context.time_base = 1 / RATE
+        for number, picture in enumerate(CLIP):
+            frame = av.VideoFrame.from_ndarray(picture, format="rgb24")
+            frame.pts, frame.time_base = number, 1 / RATE
+            container.mux(stream.encode(frame))
+        container.mux(stream.encode(None))
+    return path
+
+
+def outcomes(scores: Scores) -> dict[str, Outcome[Score]]:
+    assert len(scores) == 1
+    return {one.name: one.outcome for one in scores.results.values}
+
+
+LOSSLESS = {
+    "ffv1": ("film.nut", "ffv1", "bgr0", {}),
+    "png": ("film.mov", "png", "rgb24", {}),
+    "h264": ("film.mp4", "libx264rgb", "rgb24", {"qp": "0", "preset": "ultrafast"}),
+}
+
+
+def test_values_are_those_of_the_same_frames_in_lossless_files(tmp_path: Path) -> None:
+    """All of core, curves and details included, whatever the codec tags its colours as."""
+    files = [write(tmp_path / name, *rest) for name, *rest in LOSSLESS.values()]
+    run = screentest.score(files, out=tmp_path / "run", workers=1, prompt="a red pattern")
+    memory = outcomes(screentest.score(frames=CLIP, fps=12, prompt="a red pattern"))
+    assert sum(one.ok for one in memory.values()) > 30
+    for item in run.results.items:
+        found = {name: one.outcome for name, one in run.results.of_item(item).items()}
+        assert found == memory
+
+
+def test_one_clip_has_values_reasons_and_no_folder(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    found = screentest.score(frames=CLIP, fps=12, metrics=["flicker", "shot_count"])
+    assert found.run is None
+    assert set(found[0].numbers) == {"flicker"}
+    assert found[0].reasons["shot_count"].reason.value == "not_applicable"
+    assert found.means == found[0].numbers
+    assert found.layout == "24 frames, 96×72, THWC uint8 read as 0 to 255, 12 fps"
+    assert not list(tmp_path.iterdir())
+    with pytest.raises(BadOption, match="have no run"):
+        screentest.report(found)
+
+
+def test_worst_moments() -> None:
+    """The noise in the second half is where it is worst."""
+    noisy = CLIP.copy()
+    noisy[12:] = np.random.default_rng(1).integers(0, 256, noisy[12:].shape, dtype=np.uint8)
+    found = screentest.score(frames=noisy, fps=12, metrics=["flicker", "noise"])
+    (moment, words), *_ = found[0].worst
+    assert moment >= 1.0
+    assert "flicker" in words
+
+
+def test_a_batch_with_prompts_and_ids() -> None:
+    batch = np.stack([CLIP, moving(1)])
+    found = screentest.score(
+        frames=batch, fps="12", prompt=["one", "two"], ids=["a", "b"], metrics="flicker", step=5
+    )
+    assert [one.item.id for one in found] == ["a", "b"]
+    assert found["b"].item.text == "two"
+    assert found["b"].item.groups == {"step": "5"}
+    (row, _) = found.wide_records()
+    assert row == {
+        "item": "a",
+        "prompt": "one",
+        "group.step": "5",
+        "flicker": found[0].numbers["flicker"],
+    }
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({}, "frames need fps"),
+        ({"fps": 0}, "invalid fps 0"),
+        ({"fps": 24, "prompt": ["a", "b"]}, "1 clips, and 2 of prompt"),
+        ({"fps": 24, "workers": 2}, "workers needs a run"),
+        ({"fps": 24, "metrics": "flickr"}, "there is no metric 'flickr'"),
+        ({"fps": 24, "data": "x.json"}, "frames are scored alone"),
+        ({"fps": 24, "hooks": "wanda"}, "there is no hook 'wanda'"),
+    ],
+)
+def test_what_cannot_be_scored(options: dict[str, object], message: str) -> None:
+    with pytest.raises(screentest.core.UserError, match=message):
+        screentest.score(frames=CLIP, **{"metrics": "flicker", **options})  # type: ignore[arg-type]
+
+
+def test_frames_in_the_place_of_files() -> None:
+    with pytest.raises(BadOption, match="Give it as frames="):
+        screentest.score(CLIP)  # type: ignore[arg-type]
+    with pytest.raises(BadOption, match="fps is for frames in memory"):
+        screentest.score("film.mp4", fps=24)
+
+
+def test_into_a_run_step_by_step(tmp_path: Path) -> None:
+    for step in (1, 2):
+        found = screentest.score(
+            frames=moving(step), fps=12, step=step, metrics="flicker", out=tmp_path, workers=1
+        )
+    assert list(found.results.items) == ["step-1", "step-2"]
+    alone = screentest.score(frames=moving(1), fps=12, metrics="flicker")
+    assert found["step-1"].numbers == alone[0].numbers
+    assert screentest.show(tmp_path, "step-1").numbers == alone[0].numbers
+
+
+def test_a_metric_of_a_path_gets_a_file() -> None:
+    @screentest.metric(name="bytes_of_file", high=1e9)
+    def bytes_of_file(video: Path) -> float:
+        return float(video.stat().st_size)
+
+    found = screentest.score(frames=CLIP, fps=12, metrics="bytes_of_file")
+    assert found[0].numbers["bytes_of_file"] > 1000
+
+
+def test_what_is_held_is_let_go() -> None:
+    with held(MemoryVideo(CLIP, RATE)) as path:
+        assert memory_video(path) is not None
+        copy = memory_video(path).file()  # type: ignore[union-attr]
+        assert copy.is_file()
+    assert memory_video(path) is None
+    assert not copy.exists()
+
+
+def test_two_hundred_clips_keep_memory_flat() -> None:
+    """The first clips load what there is to load; after that nothing is kept of any."""
+    process = psutil.Process()
+    small = CLIP[:8, ::2, ::2].copy()
+
+    def score(count: int) -> int:
+        for number in range(count):
+            screentest.score(
+                frames=np.roll(small, number, axis=2), fps=8, metrics=["flicker", "sharpness"]
+            )
+        gc.collect()
+        return process.memory_info().rss
+
+    begin = score(40)
+    # 160 clips of 8×36×48×3 are 6.6 MB: were they kept, it would show.
+    assert score(160) - begin < 4_000_000
+
+
+def test_short_reprs_and_notebooks() -> None:
+    found = screentest.score(frames=np.stack([CLIP] * 12), fps=12, metrics=["flicker", "tones"])
+    for shown in (repr(found), repr(found[0])):
+        assert len(shown.splitlines()) <= 10
+        assert max(map(len, shown.splitlines())) <= 80
+    assert "Scores of 12 videos" in repr(found)
+    page = screentest.score(frames=CLIP, fps=12, metrics="flicker", prompt="<b>")[0]._repr_html_()
+    assert "<table>" in page
+    assert "&lt;b&gt;" in page
+    assert "<b>" not in page

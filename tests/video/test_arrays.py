@@ -1,0 +1,125 @@
+"""Frames from a training loop: what is recognised, and what is refused with what was seen."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from PIL import Image as Pictures
+
+from screentest.core import BadOption
+from screentest.video.arrays import read_frames
+
+RNG = np.random.default_rng(7)
+CLIP = RNG.integers(0, 256, (5, 16, 24, 3), dtype=np.uint8)
+BATCH = np.stack([CLIP, CLIP[::-1]])
+
+
+def as_float(clip: Any, low: float, high: float) -> Any:
+    return (clip.astype(np.float32) / 255 * (high - low) + low).astype(np.float32)
+
+
+@pytest.mark.parametrize(
+    ("given", "words"),
+    [
+        (BATCH, "2 clips of 5 frames, 24×16, NTHWC uint8 read as 0 to 255"),
+        (BATCH.transpose(0, 1, 4, 2, 3), "NTCHW"),
+        (BATCH.transpose(0, 4, 1, 2, 3), "NCTHW"),
+        (as_float(BATCH, 0, 1).transpose(0, 4, 1, 2, 3), "NCTHW float32 read as 0 to 1"),
+        (as_float(BATCH, -1, 1), "NTHWC float32 read as -1 to 1"),
+        (as_float(BATCH, 0, 255), "NTHWC float32 read as 0 to 255"),
+        (BATCH.astype(np.int64), "NTHWC int64 read as 0 to 255"),
+        (list(BATCH), "2 clips of 5 frames"),
+        ([list(CLIP), list(CLIP[::-1])], "2 clips of 5 frames"),
+        ([list(map(Pictures.fromarray, clip)) for clip in BATCH], "2 clips of 5 frames"),
+    ],
+)
+def test_a_batch_is_the_same_however_it_is_laid_out(given: Any, words: str) -> None:
+    found = read_frames(given)
+    assert found.batch
+    assert words in found.words
+    assert all((one == two).all() for one, two in zip(found.clips, BATCH, strict=True))
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        CLIP,
+        CLIP.transpose(0, 3, 1, 2),
+        CLIP.transpose(3, 0, 1, 2),
+        list(CLIP),
+        [picture.transpose(2, 0, 1) for picture in CLIP],
+        [Pictures.fromarray(picture) for picture in CLIP],
+        np.concatenate([CLIP, np.full((5, 16, 24, 1), 255, np.uint8)], axis=3),
+    ],
+)
+def test_one_clip(given: Any) -> None:
+    found = read_frames(given)
+    assert not found.batch
+    assert (found.clips[0] == CLIP).all()
+
+
+def test_grey_has_no_channels() -> None:
+    grey = CLIP[..., 0]
+    for given in (grey, grey[..., None], grey[:, None], list(grey)):
+        assert read_frames(given).clips[0].shape == (5, 16, 24)
+    assert read_frames(BATCH[..., 0], layout="NTHW").clips[1].shape == (5, 16, 24)
+
+
+@pytest.mark.parametrize(
+    ("given", "seen"),
+    [
+        (CLIP[0], "16 × 24 × 3 are of no known layout"),
+        (CLIP[0].transpose(2, 0, 1), "3 × 16 × 24 are of no known layout"),
+        (CLIP[..., :2], "5 × 16 × 24 × 2 are of no known layout"),
+        (np.zeros((2, 3, 3, 16, 16), np.uint8), "can be NTCHW or NCTHW"),
+        (as_float(CLIP, -0.02, 1.01), "-0.02 to 1.01 are not clearly"),
+        (as_float(CLIP, 0, 1.2), "0 to 1.2 are not clearly"),
+        (np.zeros((5, 16, 24, 3), np.float32), "from 0 to 0 are not clearly"),
+        (as_float(CLIP, 0, 300), "0 to 300 are not clearly"),
+        ((CLIP > 99).astype(np.uint8), "uint8 values from 0 to 1"),
+        (CLIP.astype(np.uint16) * 257, "0 to 65535 are not clearly"),
+        (np.where(CLIP > 250, np.nan, as_float(CLIP, 0, 1)), "are NaN or infinite"),
+        (CLIP > 99, "type bool are not pictures"),
+        (CLIP.astype(complex), "type complex128"),
+        (np.array(["a", "b"]), "are not pictures"),
+        (CLIP[:0], "there are no frames"),
+        (BATCH[:0], "there are no clips"),
+        ([], "the list is empty"),
+        ([CLIP[0], CLIP[1, :8]], "frames of several sizes"),
+        ([CLIP[0], as_float(CLIP[1], 0, 1)], "frames of several types"),
+        ([CLIP, CLIP.transpose(0, 3, 1, 2)], "several layouts"),
+        ([BATCH], "a list of batches"),
+        ("film.mp4", "type str"),
+        ([1, 2], "a frame cannot be of type int"),
+        (np.concatenate([CLIP, CLIP[..., :1]], axis=3), "alpha that is not opaque"),
+    ],
+)
+def test_what_is_not_clear_is_refused_with_what_was_seen(given: Any, seen: str) -> None:
+    with pytest.raises(BadOption, match=seen):
+        read_frames(given)
+
+
+def test_it_can_be_said_outright() -> None:
+    doubtful = np.ascontiguousarray(BATCH[:, :3].transpose(0, 1, 4, 2, 3))
+    assert (read_frames(doubtful, layout="NTCHW").clips[0] == CLIP[:3]).all()
+    over = as_float(CLIP, -0.02, 1.01)
+    assert read_frames(over, value_range=(0, 1)).clips[0].max() == 255
+    with pytest.raises(BadOption, match="not in the value_range"):
+        read_frames(CLIP, value_range=(0, 1))
+    with pytest.raises(BadOption, match="invalid layout 'XYZ'"):
+        read_frames(CLIP, layout="XYZ")
+    with pytest.raises(BadOption, match="has 16 channels"):
+        read_frames(CLIP, layout="TCWH")
+
+
+@pytest.mark.models
+def test_tensors() -> None:
+    torch = pytest.importorskip("torch")
+    plain = torch.from_numpy(BATCH.copy())
+    assert (read_frames(plain).clips[0] == CLIP).all()
+    half = torch.from_numpy(as_float(BATCH, 0, 1)).requires_grad_(True).permute(0, 4, 1, 2, 3)
+    found = read_frames(half.to(torch.bfloat16))
+    assert found.words.startswith("2 clips of 5 frames, 24×16, NCTHW float32")
+    assert np.abs(found.clips[0].astype(int) - CLIP).max() <= 1
