@@ -22,7 +22,7 @@ from screentest.core.errors import NoValue
 from screentest.core.frames import BaseConsumer, Filter, Frame, FrameRequest, Image, Layout, Size
 from screentest.core.item import Item, Shot, Span
 from screentest.core.metric import Level, MetricInfo, Outcomes, OutputInfo, Resources
-from screentest.core.outcome import Outcome, Point, Reason, Score, attempt
+from screentest.core.outcome import Json, Outcome, Point, Reason, Score, attempt
 from screentest.stats import lower_tail
 
 if TYPE_CHECKING:
@@ -113,22 +113,61 @@ class FilmMetric:
         self._sum_up: SumUp = lambda seen, shots: {name: Outcome.of(score(seen, shots))}
 
     def start(self, item: Item, resources: Resources) -> RowsMeasurement:
-        return RowsMeasurement(item, resources, FrameRows(self._wants, self._meter), self._sum_up)
+        rows = FrameRows(self._wants, self._meter)
+        return RowsMeasurement(item, resources, rows, self._sum_up, shot_by_shot=False)
+
+
+WITHIN = "within"
+"""The detail of a value that has the pieces of the only shot: start, end, value."""
+PIECES, LEAST_ROWS = 8, 3
 
 
 class RowsMeasurement:
     """One such metric at work on one video."""
 
-    def __init__(self, item: Item, resources: Resources, rows: FrameRows, sum_up: SumUp) -> None:
+    def __init__(
+        self,
+        item: Item,
+        resources: Resources,
+        rows: FrameRows,
+        sum_up: SumUp,
+        *,
+        shot_by_shot: bool = True,
+    ) -> None:
         self._item, self._resources = item, resources
         self._rows, self._sum_up = rows, sum_up
+        self._shot_by_shot = shot_by_shot
         self.consumers = (rows,)
 
     def finish(self) -> Outcomes:
         """What comes of the shots that have a row."""
         shots = self._resources.shots(self._item.video)
         seen = [(shot, rows) for shot in shots if len(rows := self._rows.of(shot))]
-        return self._sum_up(seen, len(shots))
+        found = self._sum_up(seen, len(shots))
+        if len(shots) != 1 or len(seen) != 1 or not self._shot_by_shot:
+            return found
+        return self._with_pieces(found, *seen[0])
+
+    def _with_pieces(self, found: Outcomes, shot: Shot, rows: Rows) -> Outcomes:
+        """The same, where one shot is all there is, with how its pieces compare: a clip has no
+        curve over shots, and still a worst moment."""
+        count = min(PIECES, len(rows) // LEAST_ROWS)
+        if count < 2:
+            return found
+        step = shot.span.duration / count
+        starts = [shot.start + number * step for number in range(count)]
+        pieces = [Shot(Span(start, start + step)) for start in starts]
+        finer = self._sum_up([(one, part) for one in pieces if len(part := self._rows.of(one))], 1)
+        made = dict(found)
+        for name, outcome in found.items():
+            within = finer[name].value
+            if outcome.value is not None and within is not None:
+                points: list[Json] = [
+                    [float(one.span.start), float(one.span.end), one.value] for one in within.curve
+                ]
+                details: dict[str, Json] = {**outcome.value.details, WITHIN: points}
+                made[name] = Outcome.of(replace(outcome.value, details=details))
+        return made
 
 
 def by_shot(outputs: Mapping[str, ShotOutput], nothing: str) -> SumUp:

@@ -117,41 +117,46 @@ def _changes(series: Series, floors: Mapping[str, float]) -> list[Alarm]:
 def _changes_of(series: Series, name: str, floor: float) -> list[Alarm]:
     """The sudden changes of one value; after one, the course is learnt anew from there."""
     found = []
-    steps = [
-        step for step in sorted(series) if any(name in values for values in series[step].values())
-    ]
-    begin = place = 0
-    while place + 1 < len(steps):
-        earlier = steps[max(begin, place - WINDOW) : place]
+    course = _Course(series, name)
+    steps = course.steps
+    begin = 0
+    for place in range(EARLIER, len(steps) - 1):
+        earlier = range(max(begin, place - WINDOW), place)
         if len(earlier) >= EARLIER:
-            known, one, two = _means(series, name, earlier, steps[place : place + 2])
+            *known, one, two = course.means(range(earlier.start, place + 2))
             if _is_sudden(known, one, two, floor):
-                usual = median(known)
                 text = (
-                    f"{name} went from {usual:.3g} to {one:.3g} at step {steps[place]},"
+                    f"{name} went from {median(known):.3g} to {one:.3g} at step {steps[place]},"
                     f" and {two:.3g} at step {steps[place + 1]}"
                 )
                 found.append(Alarm("change", name, steps[place], steps[place + 1], text))
                 begin = place
-        place += 1
     return found
 
 
-def _means(
-    series: Series, name: str, earlier: Sequence[int], new: Sequence[int]
-) -> tuple[list[float], float, float]:
-    """The mean of each step, over the clips that all of them have where there are any."""
-    held = {
-        step: {clip: values[name] for clip, values in series[step].items() if name in values}
-        for step in [*earlier, *new]
-    }
-    common = set.intersection(*(set(clips) for clips in held.values()))
-    means = {
-        step: fmean([value for clip, value in clips.items() if not common or clip in common])
-        for step, clips in held.items()
-    }
-    one, two = (means[step] for step in new)
-    return [means[step] for step in earlier], one, two
+class _Course:
+    """One value over the steps that have it."""
+
+    def __init__(self, series: Series, name: str) -> None:
+        held = {
+            step: {clip: values[name] for clip, values in clips.items() if name in values}
+            for step, clips in series.items()
+        }
+        self.steps = sorted(step for step, clips in held.items() if clips)
+        self._clips = [held[step] for step in self.steps]
+        self._same = len({frozenset(clips) for clips in self._clips}) < 2
+        self._all = [fmean(clips.values()) for clips in self._clips]
+
+    def means(self, places: range) -> list[float]:
+        """The mean of each step, over the clips that all of them have where there are any."""
+        if self._same:
+            return self._all[places.start : places.stop]
+        some = self._clips[places.start : places.stop]
+        common = set.intersection(*map(set, some))
+        return [
+            fmean([value for clip, value in clips.items() if not common or clip in common])
+            for clips in some
+        ]
 
 
 def _is_sudden(earlier: Sequence[float], one: float, two: float, floor: float = 0) -> bool:
