@@ -94,9 +94,12 @@ def _cut(film: Path, clips: dict[int, Clip]) -> tuple[Fraction, dict[int, list[I
     with av.open(str(film)) as source:
         stream = source.streams.video[0]
         height = round(_WIDTH * stream.height / stream.width / 2) * 2
+        end = max(clip.span.end for clip in clips.values() if clip.span is not None)
         for frame in source.decode(stream):
             assert frame.pts is not None
             assert frame.time_base is not None  # of files of ours
+            if frame.pts * frame.time_base >= end:
+                break
             for number, clip in clips.items():
                 assert clip.span is not None
                 start = clip.span.centre - min(_SECONDS, clip.span.duration) / 2
