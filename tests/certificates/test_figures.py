@@ -24,7 +24,7 @@ from screentest.certificates.plan import PromptChange, prompt_results, with_chan
 from screentest.core import Aspect, Choice, Clip, Item, Outcome, PairKind, Reason, Script, Verdict
 from screentest.core.signature import short_signature
 from screentest.judges.cases import Case, Judgement, Order
-from screentest.reports.cards import card
+from screentest.reports.certified import card
 from screentest.stats import order_effect
 
 INTACT = {Order.AS_GIVEN: Choice.FIRST, Order.SWAPPED: Choice.SECOND}

@@ -20,7 +20,7 @@ from screentest.certificates.raters import human_ceiling, people_result
 from screentest.certificates.releases import Release, read_release, release_of
 from screentest.core import BadOption, ManifestError, Reason
 from screentest.manifests.preferences import Preference, PreferenceReading, Rating, Vote
-from screentest.reports.cards import certificates_of
+from screentest.reports.trust import certificates_of
 from screentest.run import RunReader
 from screentest.stats import Claim, claims
 from tests.certificates.released import fetv_scores, tvge_scores

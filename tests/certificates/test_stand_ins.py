@@ -8,8 +8,8 @@ from pathlib import Path
 from screentest.certificates.cases import read_cases
 from screentest.certificates.plan import Plan
 from screentest.core.codec import to_json
-from screentest.reports.cards import card
-from screentest.reports.sections import trust
+from screentest.reports.certified import card
+from screentest.reports.trust import trust
 from screentest.results import Certificates
 from tests.certificates.stage import certified
 from tests.judges.written import written

@@ -30,7 +30,7 @@ class Seen:
 Open = Callable[..., Seen]
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def opened(browser: Browser) -> Iterator[Open]:
     """Open a file from disk, with no network."""
     with ExitStack() as stack:

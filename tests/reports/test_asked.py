@@ -69,6 +69,7 @@ def test_questions_of_one_video(tmp_path: Path, opened: Open) -> None:
     write_html(read_report([run]), tmp_path / "report.html", PageOptions(thumbnails=0))
     seen = opened(tmp_path / "report.html", viewport={"width": 360, "height": 800})
     page = seen.page
+    page.click("#grid .frame")
     summary = page.locator(".asked summary")
     assert summary.inner_text() == "Questions behind etva: 1 yes, 1 no, 1 without an answer"
     summary.click()

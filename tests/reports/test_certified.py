@@ -4,18 +4,20 @@ from __future__ import annotations
 
 import doctest
 from dataclasses import replace
+from pathlib import Path
 
-import screentest.reports.cards as certified_module
-from screentest.core import Aspect, Signature
-from screentest.reports.cards import certificates_of, is_of_other_settings
-from screentest.reports.sections import trust
-from tests.reports.runs import certificate
+import screentest.reports.trust as trust_module
+from screentest.core import Aspect, Choice, Signature
+from screentest.reports.certified import card, certified, verdicts
+from screentest.reports.data import read_report
+from screentest.reports.trust import certificates_of, is_of_other_settings, trust
+from tests.reports.runs import Said, certificate, certify_run
 
 NAMES = ["calm", "calm.longest", "etva.score", "etva.color"]
 
 
 def test_the_examples_in_the_texts() -> None:
-    assert doctest.testmod(certified_module).failed == 0
+    assert doctest.testmod(trust_module).failed == 0
 
 
 def test_another_value_of_the_metric_is_not_certified() -> None:
@@ -53,4 +55,41 @@ def test_trust_in_words() -> None:
         "sees harmed aesthetics",
         "cannot tell on all operators: 34 more films are needed",
         "could not be tested",
+    ]
+
+
+def test_a_card_says_what_the_judge_sees_and_what_could_not_be_judged() -> None:
+    lines = {line.label: line.words for line in card(certificate()).lines}
+    assert lines["Sees"] == "harmed aesthetics"
+    assert lines["Open"].startswith("cannot tell on 1 of 2 operators")
+    assert lines["dynamics degree failed"] == "missing_model: no weights"
+
+
+def test_the_heat_map_has_full_colour_only_where_something_may_be_said() -> None:
+    found = certified([certificate(), certificate("other")])
+    assert found is not None
+    kinds = {
+        row.key: [cell and cell.kind for cell in row.cells]
+        for group in found.groups
+        for row in group.rows
+    }
+    assert kinds["aesthetics/aesthetics"] == ["sees", "sees"]
+    assert kinds["color/color"] == ["unknown", "unknown"]  # 20 of 40: nothing may be said
+    assert kinds["placebo container"] == ["fair", "fair"]
+
+
+def test_answers_alike_in_both_orders_are_one(tmp_path: Path) -> None:
+    said = [
+        Said("alike", Choice.FIRST),
+        Said("alike", Choice.SECOND, order="second_first"),
+        Said("apart", Choice.FIRST),
+        Said("apart", Choice.FIRST, order="second_first"),
+    ]
+    run = certify_run(tmp_path / "run", [certificate()], said)
+    found = verdicts(read_report([run]), tmp_path)["verdicts"]
+    assert [(one["id"], one["order"], one["points"]) for one in found] == [
+        ("alike", "in both orders", 1.0),
+        ("apart", "intact first", 1.0),
+        # Shown second, the intact one was not chosen.
+        ("apart", "intact second", 0.0),
     ]

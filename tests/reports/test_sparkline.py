@@ -5,6 +5,7 @@ from __future__ import annotations
 import doctest
 
 import screentest.reports.charts as charts_module
+import screentest.reports.dots as dots_module
 import screentest.reports.drilldown as sparkline_module
 import screentest.reports.html as formats_module
 from screentest.reports.drilldown import sparkline
@@ -33,6 +34,7 @@ def test_the_examples_in_the_texts() -> None:
     for module in (
         sparkline_module,
         charts_module,
+        dots_module,
         formats_module,
     ):
         assert doctest.testmod(module).failed == 0

@@ -164,8 +164,8 @@ def test_a_group_that_is_called_like_a_column(tmp_path: Path) -> None:
     films = [*items("a", mean="x"), *items("b", mean="y")]
     run = score_run(tmp_path / "run", films, {(n, "calm"): scored(0.5) for n in "ab"})
     write_tables(read_report([run], by="mean"), tmp_path / "tables", ["parquet"])
-    read = pq.read_table(tmp_path / "tables" / "leaderboard.parquet")
-    assert read["mean (group)"].to_pylist()[:2] == ["x", "y"]
+    read = pq.read_table(tmp_path / "tables" / "models.parquet")
+    assert read["model"].to_pylist()[:2] == ["x", "y"]
 
 
 def test_formats_that_do_not_exist(tmp_path: Path) -> None:

@@ -77,8 +77,8 @@ def report(
 ) -> Page:
     """Write one page of one or several runs, and where ``tables`` is given every table.
 
-    ``by`` is the group that the leaderboard compares; ``suites`` are added up besides those that
-    the runs were made with. ``pictures`` says for how many videos the worst moments are pictured;
+    ``by`` is the group that is compared, or ``GROUP=A,B…``; ``suites`` are added up besides those
+    that the runs were made with. ``pictures`` says for how many videos there are pictures;
     ``embed`` puts the videos into the page.
     """
     from screentest.reports.data import read_report

@@ -248,8 +248,31 @@ FAMILY = 4
 """Operators that an aspect must have before more is said than what each of them does."""
 
 
-def verdict(certificate: Certificate) -> str:
-    """What may be said of the judge, in one sentence.
+@dataclass(frozen=True, slots=True)
+class Said:
+    """What may be said of a judge: kinds of harm by claim, and what speaks against it."""
+
+    sees: tuple[str, ...] = ()
+    prefers: tuple[str, ...] = ()
+    """Harm that it takes for a gain."""
+    chance: tuple[str, ...] = ()
+    cannot_tell: str = ""
+    """On how many operators nothing may be said, and how many films would settle it."""
+    unfair: tuple[str, ...] = ()
+    """Placebos that it does not treat as such."""
+
+    def __str__(self) -> str:
+        named = (
+            (f"{Claim.SEES.value} ", self.sees),
+            (f"{Claim.PREFERS_HARM.value} of ", self.prefers),
+            (f"{Claim.CHANCE.value} of ", self.chance),
+        )
+        words = [f"{claim}{listed(names)}" for claim, names in named if names]
+        return "; ".join([*words, *filter(None, [self.cannot_tell]), *self.unfair])
+
+
+def said_of(certificate: Certificate) -> Said:
+    """What may be said of the judge, sorted by claim.
 
     An aspect is named only where a family of operators was tested and none is preferred; else the
     operators themselves are: who sees blur need not see technical quality. Placebos that the judge
@@ -274,17 +297,25 @@ def verdict(certificate: Certificate) -> str:
                 said[other.finding.claim].append(other.label)
             elif other.finding.claim is Claim.CANNOT_TELL and other.accuracy.ok and not whole:
                 more.append(other.finding.more)
-    words = [f"{Claim.SEES.value} {listed(seen)}"] if seen else []
-    words += [f"{claim.value} of {listed(names)}" for claim, names in said.items() if names]
+    cannot = ""
     if more:
         which = "all" if len(more) == tried else f"{len(more)} of {tried}"
         what = "aspects" if certificate.people else "operators"
         unit = certificate.aspects[0].finding.unit
         units = f"{unit} is" if max(more) == 1 else f"{unit}s are"
         cannot = f"{Claim.CANNOT_TELL.value} on {which} {what}: {max(more):,} more {units} needed"
-        words.append(cannot)
-    words += filter(None, (one.unfairness for one in certificate.placebos))
-    return "; ".join(words) or "could not be tested"
+    return Said(
+        tuple(seen),
+        tuple(said[Claim.PREFERS_HARM]),
+        tuple(said[Claim.CHANCE]),
+        cannot,
+        tuple(filter(None, (one.unfairness for one in certificate.placebos))),
+    )
+
+
+def verdict(certificate: Certificate) -> str:
+    """What may be said of the judge, in one sentence."""
+    return str(said_of(certificate)) or "could not be tested"
 
 
 def listed(names: Sequence[str]) -> str:

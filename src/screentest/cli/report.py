@@ -24,7 +24,7 @@ def report(
         str, typer.Option(metavar="NAMES", help="Of the tables: md, tex, csv, parquet.")
     ] = "md,tex,csv,parquet",
     by: Annotated[
-        str, typer.Option(metavar="GROUP", help="What the leaderboard compares: model.")
+        str, typer.Option(metavar="GROUP", help="What is compared: model, or model=A,B.")
     ] = "",
     suite: Annotated[
         list[str] | None,
@@ -32,7 +32,7 @@ def report(
     ] = None,
     title: Annotated[str, typer.Option(metavar="TEXT", help="The page's title.")] = "",
     pictures: Annotated[
-        int, typer.Option(min=0, help="For how many videos the worst moments are pictured.")
+        int, typer.Option(min=0, help="For how many videos there are pictures.")
     ] = 200,
     embed: Annotated[
         bool, typer.Option("--embed", help="Put the videos into the page; it may grow large.")
@@ -40,8 +40,9 @@ def report(
 ) -> None:
     """Make one page of one or several runs.
 
-    It opens from disk, with no network. Certificates are beside the metrics they
-    are about. Videos play while they are at the same place relative to the page.
+    The answer comes first: which model is best, in what, and may it be believed;
+    then videos side by side, and all tables. It opens from disk, with no network.
+    Videos play while they are at the same place relative to the page.
 
     \b
     Examples:

@@ -99,6 +99,7 @@ class Case:
             "kept": self.kept,
             "intact": self.first.id,
             "changed": self.second.id,
+            "harmed": [[float(span.start), float(span.end)] for span, _ in self.harmed],
         }
 
     @property

@@ -19,13 +19,10 @@ from typing import TYPE_CHECKING, Any, ParamSpec, TypeAlias
 import numpy as np
 
 from screentest._util.atomic import storage_error, write_whole
-from screentest._util.text import one_line, printable
-from screentest.certificates.certificate import Certificate
+from screentest._util.text import one_line
 from screentest.certificates.matrix import Matrix
 from screentest.core import BadOption, PairKind
 from screentest.core.table import Chart
-from screentest.reports.leaderboard import SystemMean
-from screentest.scores.standings import Standing
 from screentest.testbeds.intact import folder_name
 from screentest.testbeds.statistics import BIN, Statistics
 
@@ -45,8 +42,6 @@ _DARK = 0.35
 """How far from the middle a cell of a heatmap is dark enough for white letters."""
 _INK = {"light": "#1c2024", "dark": "#e6e8eb"}
 _GRID = {"light": "#d5d9de", "dark": "#3a4048"}
-Range: TypeAlias = tuple[float, float, bool]
-"""The ends of a value's range, and whether higher is better."""
 Models: TypeAlias = Mapping[str, Mapping[str, float]]
 """Values in 0–1 by generator and axis."""
 P = ParamSpec("P")
@@ -153,136 +148,6 @@ def save(figure: Figure, path: Path) -> Path:
         raise storage_error(path, error) from None
     write_whole(path, page.getvalue())
     return path
-
-
-# The charts of a report.
-
-
-def certificate_chart(certificates: Sequence[Certificate]) -> Chart | None:
-    """How often each judge is right, by aspect, with intervals and the line of chance."""
-    aspects = list(dict.fromkeys(one.aspect.value for cert in certificates for one in cert.aspects))
-    shown = certificates[: len(COLOURS)]
-    if not aspects:
-        return None
-
-    def make() -> Figure:
-        figure, axes = _horizontal(1.2 + (0.22 + 0.16 * len(shown)) * len(aspects))
-        step = 0.8 / max(1, len(shown))
-        for number, certificate in enumerate(shown):
-            places, values, low, high = [], [], [], []
-            for one in certificate.aspects:
-                found = one.accuracy.value
-                if found is None:
-                    continue
-                interval = found.interval
-                places.append(aspects.index(one.aspect.value) + step * (number + 0.5) - 0.4)
-                values.append(100 * found.value)
-                low.append(100 * max(0.0, found.value - interval.low))
-                high.append(100 * max(0.0, interval.high - found.value))
-            axes.errorbar(
-                values,
-                places,
-                xerr=[low, high],
-                fmt=MARKS[number],
-                color=COLOURS[number],
-                label=_readable(certificate.title),
-                markersize=5,
-                elinewidth=1.4,
-                capsize=2,
-            )
-        axes.axvline(50, color=_ink(), linewidth=1, linestyle=(0, (4, 3)))
-        axes.set_yticks(range(len(aspects)), [name.replace("_", " ") for name in aspects])
-        axes.set_ylim(len(aspects) - 0.4, -0.6)
-        axes.set_xlim(-2, 102)
-        axes.set_xlabel("intact video preferred, % (dashed: chance)")
-        # Above the axes, where none of their labels can be.
-        axes.legend(loc="lower left", bbox_to_anchor=(0, 1), ncols=4, frameon=False, fontsize=9)
-        return figure
-
-    words = "; ".join(
-        f"{cert.title}: {100 * cert.overall.value.value:.0f}% overall"
-        for cert in shown
-        if cert.overall.value is not None
-    )
-    return figure_chart("How often each judge is right", make, words)
-
-
-def summary_chart(lines: Sequence[tuple[str, float, float, float]]) -> Chart | None:
-    """Means on a scale from 0 to 1 with intervals; (name, mean, low, high)."""
-    if not lines:
-        return None
-
-    def make() -> Figure:
-        figure, axes = _horizontal(0.9 + 0.28 * len(lines))
-        means = [mean for _, mean, _, _ in lines]
-        low = [max(0.0, mean - one) for _, mean, one, _ in lines]
-        high = [max(0.0, one - mean) for _, mean, _, one in lines]
-        places = range(len(lines))
-        axes.barh(places, means, color=COLOURS[0], height=0.62)
-        axes.errorbar(
-            means, places, xerr=[low, high], fmt="none", ecolor=_ink(), elinewidth=1.2, capsize=2
-        )
-        axes.set_yticks(places, [_readable(name) for name, *_ in lines])
-        axes.set_ylim(len(lines) - 0.4, -0.6)
-        axes.set_xlim(0, 1)
-        axes.set_xlabel("share of the metric's range, better to the right")
-        return figure
-
-    words = "; ".join(f"{name} {mean:.2f}" for name, mean, _, _ in lines)
-    return figure_chart("Means, each on its own range", make, words)
-
-
-def radar_chart(
-    lines: Sequence[SystemMean],
-    ranges: Mapping[str, Range],
-    *,
-    title: str = "Systems side by side",
-    least: int = 2,
-) -> Chart | None:
-    """Systems over all values that have a finite range; outward is better.
-
-    A value that no system has gets no axis. Fewer systems than ``least`` are not worth a chart.
-    """
-    had = dict.fromkeys(line.value for line in lines if line.mean is not None)
-    values = [name for name in had if name in ranges]
-    systems = list(dict.fromkeys(line.system for line in lines))[: len(COLOURS)]
-    if len(values) < 3 or len(systems) < least:
-        return None
-    models: dict[str, dict[str, float]] = {_readable(system): {} for system in systems}
-    for line in lines:
-        if line.system in systems and line.value in values and line.mean is not None:
-            models[_readable(line.system)][line.value] = share(line.mean, ranges[line.value])
-    axes = {name: _readable(name).replace("_", " ").replace(".", "\n") for name in values}
-    words = f"{', '.join(systems)} over {len(values)} values"
-    return figure_chart(title, lambda: radar({"": models}, axes), words)
-
-
-def standings_chart(found: Sequence[Standing], title: str) -> Chart | None:
-    """The parts of a suite's first dimension, a line for each group of items."""
-    lines, ranges = [], {}
-    for standing in found:
-        for level in standing.levels:
-            if len(level.path) == 2 and level.ends is not None:
-                low, high = level.ends
-                ranges[level.title] = (low, high, level.better != "lower")
-                group = standing.group or "all"
-                lines.append(
-                    SystemMean(
-                        level.title, group, level.value, None, None, level.scored, level.total
-                    )
-                )
-    return radar_chart(lines, ranges, title=title, least=1)
-
-
-def share(value: float, given: Range) -> float:
-    """A value as a share of its range, 1 the best.
-
-    >>> share(0.25, (0.0, 1.0, False))
-    0.75
-    """
-    low, high, higher = given
-    inside = min(1.0, max(0.0, (value - low) / (high - low)))
-    return inside if higher else 1.0 - inside
 
 
 # Figures, from numbers of any kind.
@@ -544,36 +409,8 @@ def _whole_numbers() -> Locator:
     return MaxNLocator(integer=True)
 
 
-def _horizontal(height: float) -> tuple[Figure, Axes]:
-    """Axes for bars or points beside their names."""
-    figure = new_figure(7.6, height)
-    axes = figure.add_subplot()
-    axes.grid(True, axis="x", linewidth=0.7)
-    axes.set_axisbelow(True)
-    for side in ("top", "right", "left"):
-        axes.spines[side].set_visible(False)
-    axes.tick_params(axis="y", length=0)
-    return figure, axes
-
-
-def _ink() -> str:
-    import matplotlib as mpl
-
-    return str(mpl.rcParams["text.color"])
-
-
 def _say_nothing(panel: Axes) -> None:
     panel.text(0.5, 0.5, "no values", ha="center", va="center", transform=panel.transAxes)
-
-
-def _readable(name: str) -> str:
-    """An untrusted name in a picture: short, and nothing that a picture's XML may not hold.
-
-    >>> _readable("a\\x00b")
-    'a\ufffdb'
-    """
-    clean = printable(name, "\ufffd")
-    return clean if len(clean) <= MOST_LETTERS else clean[: MOST_LETTERS - 1] + "…"
 
 
 def _broken(label: str) -> str:

@@ -11,8 +11,11 @@ from screentest.certificates.plan import read_certificates
 from screentest.core import Item, Outcome, OutputInfo, UserError, Verdict
 from screentest.core.outcome import Json
 from screentest.judges.cases import read_abouts, verdict_in
-from screentest.reports.cards import certificates_of
+from screentest.reports.trust import certificates_of
 from screentest.run import Coverage, EvaluatorNote, RunReader, Spending, Start
+from screentest.run.session import MODELS
+from screentest.scores.answer import Answer
+from screentest.scores.comparison import answer
 from screentest.scores.results import Results, Total, Value, read_results
 from screentest.scores.suite import read_suite
 
@@ -26,6 +29,8 @@ class RunSource:
     coverage: Coverage
     spending: Spending
     evaluators: tuple[EvaluatorNote, ...]
+    models: Mapping[str, str] = field(default_factory=dict)
+    """The backend that answered for each role."""
 
     @property
     def command(self) -> str:
@@ -53,21 +58,25 @@ class Report:
     results: Results
     certificates: tuple[Certificate, ...]
     judged: tuple[Judged, ...]
-    by: str = ""
-    """The group of items that the leaderboard compares."""
+    answer: Answer | None = None
+    """Which of several models is best, in what; None where there is one only."""
+    judged_items: Mapping[str, Item] = field(default_factory=dict)
+    """The videos of testbeds that the verdicts are about."""
+
+    @property
+    def by(self) -> str:
+        """The group of items that are compared; empty where there is one only."""
+        return self.answer.by if self.answer else ""
+
+    @property
+    def systems(self) -> list[str]:
+        """The groups that are compared; one alone is none."""
+        return list(self.answer.models) if self.answer else []
 
     @property
     def totals(self) -> list[Total]:
         """One line per value."""
         return self.results.totals()
-
-    @property
-    def systems(self) -> list[str]:
-        """The groups in the leaderboard; one alone is none."""
-        if not self.by:
-            return []
-        found = {item.groups.get(self.by, "") for item in self.results.items.values()}
-        return sorted(found - {""})
 
     def certificates_of(self, value: str) -> list[Certificate]:
         """What testbeds say about this very value, where it was certified."""
@@ -77,13 +86,14 @@ class Report:
 def read_report(folders: Sequence[Path], *, by: str = "", suites: Sequence[str] = ()) -> Report:
     """Read runs of any kind and put together what they hold.
 
-    ``by`` names the group for the leaderboard; without it ``model`` is taken where items have
-    more than one. ``suites`` are added up besides those that the runs were made with.
+    ``by`` is the group that is compared, or ``GROUP=A,B…``; without it ``model`` is taken where
+    items have more than one. ``suites`` are added up besides those that the runs were made with.
     """
     sources: list[RunSource] = []
     results: list[Results] = []
     certificates: dict[tuple[str, str, tuple[str, ...]], Certificate] = {}
     judged: list[Judged] = []
+    judged_items: dict[str, Item] = {}
     for folder in folders:
         with RunReader(folder) as run:
             sources.append(
@@ -93,22 +103,31 @@ def read_report(folders: Sequence[Path], *, by: str = "", suites: Sequence[str] 
                     run.coverage(),
                     run.spending(),
                     tuple(run.evaluators()),
+                    (run.note(MODELS) or {}).get("roles", {}),
                 )
             )
             if sources[-1].command == "certify":
                 for one in read_certificates(run):
                     certificates[one.judge, one.signature, one.testbeds] = one
                 judged += _judged(run)
+                judged_items |= run.items()
             else:
                 results.append(read_results(run))
-    together = _together(results, suites)
+    # What only describes has no worst part: here as in the answer, it is by its mean.
+    together = _together(results, suites).pooled("worst")
     if not together.values and not certificates and not judged and not together.pending:
         raise UserError(
             "there is nothing to report in " + ", ".join(str(folder) for folder in folders),
             advice="Give runs of `score` or `certify`; `screentest runs` lists them.",
         )
-    chosen = by or _default_group(together.items)
-    return Report(tuple(sources), together, tuple(certificates.values()), tuple(judged), chosen)
+    return Report(
+        tuple(sources),
+        together,
+        tuple(certificates.values()),
+        tuple(judged),
+        answer(together, by),
+        judged_items,
+    )
 
 
 def _judged(run: RunReader) -> list[Judged]:
@@ -148,8 +167,3 @@ def _together(results: Sequence[Results], suites: Sequence[str]) -> Results:
         read_suite(suite)  # a suite that was asked for by name must exist
     asked = dict.fromkeys([*(suite for one in results for suite in one.suites), *suites])
     return Results(items, tuple(values.values()), outputs, waiting, tuple(asked))
-
-
-def _default_group(items: Mapping[str, Item]) -> str:
-    models = {item.groups.get("model", "") for item in items.values()} - {""}
-    return "model" if len(models) > 1 else ""

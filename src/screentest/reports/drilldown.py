@@ -1,23 +1,20 @@
-"""What the page's script shows on demand: videos with curves, stills and questions; verdicts."""
+"""What the page shows on demand of each video: values, curves, worst moments, questions."""
 
 from __future__ import annotations
 
-import base64
-import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
-from urllib.parse import quote
 
-from screentest.core import Filter, Layout, Point, Progress, Silent, Size, Time
-from screentest.reports.charts import share
-from screentest.reports.data import Judged, Report
-from screentest.reports.sections import known_range
-from screentest.scores.results import Value
-from screentest.video import Supervisor, sample_frames
+import numpy as np
+
+from screentest.core import Outcome, Point, Progress, Score, Time
+from screentest.reports.data import Report
+from screentest.reports.media import Pictures, Wanted, address, take_pictures
+from screentest.scores.results import Results, Value
 
 # A curve in one line of text.
 
@@ -63,65 +60,6 @@ def _letter(column: Sequence[float], low: float, spread: float, levels: str) -> 
         return levels[len(levels) // 2]
     share = (sum(column) / len(column) - low) / spread
     return levels[min(len(levels) - 1, int(share * len(levels)))]
-
-
-# Thumbnails of the worst seconds, taken in supervised processes: a bad file costs a picture.
-
-_LONG_SIDE = 192
-_QUALITY = 72
-
-
-@dataclass(frozen=True, slots=True)
-class Wanted:
-    """Moments of one video."""
-
-    video: Path
-    moments: tuple[Time, ...]
-
-
-def thumbnails(
-    wanted: Mapping[str, Wanted], progress: Progress | None = None
-) -> dict[tuple[str, Time], str]:
-    """JPEGs as data addresses, by item and moment; those that cannot be made are left out."""
-    if not wanted:
-        return {}
-    found: dict[tuple[str, Time], str] = {}
-    shown = progress or Silent()
-    with Supervisor(workers=2) as workers, shown:
-        shown.begin("thumbnails", len(wanted), "videos")
-        for (item, one), outcome in zip(
-            wanted.items(), workers.map(_taken, list(wanted.values())), strict=True
-        ):
-            shown.advance(note=item)
-            for moment, data in zip(one.moments, outcome.value or [], strict=False):
-                found[item, moment] = "data:image/jpeg;base64," + base64.b64encode(data).decode()
-    return found
-
-
-def _taken(wanted: Wanted) -> list[bytes]:
-    """One JPEG per moment. Runs in a worker."""
-    import cv2
-
-    pictures: list[bytes] = []
-    for moment in wanted.moments:
-        # One by one: two moments may show the same frame, and each wants its picture.
-        frames = sample_frames(
-            wanted.video,
-            [moment],
-            size=Size(long_side=_LONG_SIDE),
-            layout=Layout.BGR,
-            filter=Filter.AREA,
-        )
-        for frame in frames:
-            done, data = cv2.imencode(".jpg", frame.image, [cv2.IMWRITE_JPEG_QUALITY, _QUALITY])
-            if done:
-                pictures.append(data.tobytes())
-    return pictures
-
-
-def worst(points: Sequence[tuple[Time, float]], count: int) -> list[Time]:
-    """The moments of the lowest values, in order of time."""
-    return sorted(moment for moment, _ in sorted(points, key=lambda one: one[1])[:count])
 
 
 # Questions that a score rests on, scene by scene, out of its details.
@@ -178,90 +116,103 @@ def _text(source: Mapping[str, Any], name: str) -> str:
     return text if len(text) <= LONGEST else f"{text[: LONGEST - 1]}…"
 
 
-MOST_POINTS = 240
+# Curves, and where they are worst.
+
+MOST_POINTS = 160
 """Of one curve; a longer one keeps the worst point of each stretch."""
 WORST = 4
-"""Moments that are shown in pictures, for one video."""
+"""Moments that are shown, for one video."""
+_BAND = (10, 90)
+"""Per cent of a run's values between which a band is drawn."""
+_APART = Fraction(2, 5)
+"""Seconds: moments that are nearer than that are one, with several reasons."""
+_WORTH = 0.25
+"""How far below its own middle a curve must be for a mark, as a share of the run's band."""
+_REASONS = 4
+"""Of one moment, the strongest first."""
+_NOTE = 240
+"""Letters of a note."""
 
 
-def drilldown(
-    report: Report, folder: Path, *, pictures: int, embed: bool, progress: Progress | None = None
-) -> dict[str, Any]:
-    """Plain JSON. ``folder`` is where the page will be; ``pictures`` counts videos with any."""
-    by_item: dict[str, list[Value]] = {item: [] for item in report.results.items}
-    for value in report.results.values:
-        by_item.setdefault(value.item, []).append(value)
-    waiting: dict[str, list[str]] = {}
-    for item, name in report.results.pending:
-        waiting.setdefault(item, []).append(name)
-    stills = thumbnails(_wanted(report, by_item, pictures), progress)
-    by_owner: dict[str, list[dict[str, Any]]] = {}
-    for (owner, moment), address in stills.items():
-        by_owner.setdefault(owner, []).append({"t": float(moment), "src": address})
-    return {
-        "items": [
-            _item(report, item, values, folder, embed=embed)
-            | {"worst": by_owner.get(item, []), "pending": waiting.get(item, [])}
-            for item, values in by_item.items()
-        ],
-        "verdicts": [_verdict(one) for one in report.judged],
-        "names": report.results.names,
-    }
+@dataclass(frozen=True, slots=True)
+class Low:
+    """A value that is low at a moment."""
+
+    name: str
+    value: float
+    note: str = ""
 
 
-def _wanted(
-    report: Report, by_item: Mapping[str, Sequence[Value]], count: int
-) -> dict[str, Wanted]:
-    """Moments to picture, of the videos that stand lowest."""
-    wanted: dict[str, Wanted] = {}
-    for item in sorted(by_item, key=lambda item: _standing(report, by_item[item])):
-        known = report.results.items.get(item)
-        if known is None or len(wanted) >= count:
+@dataclass(frozen=True, slots=True)
+class Moment:
+    """Where a video is at its worst, and in what."""
+
+    time: Time
+    lows: tuple[Low, ...]
+
+
+def bands(results: Results) -> dict[str, tuple[float, float]]:
+    """Where eight of ten points of each value's curves lie, over all videos of a run."""
+    points: dict[str, list[float]] = {}
+    for value in results.values:
+        if value.outcome.value is not None and len(value.outcome.value.curve) > 1:
+            points.setdefault(value.name, []).extend(
+                point.value for point in value.outcome.value.curve
+            )
+    found = {}
+    for name, numbers in points.items():
+        low, high = np.percentile(numbers, _BAND)
+        found[name] = (float(low), float(high))
+    return found
+
+
+def lowest(
+    results: Results,
+    values: Iterable[Value],
+    scales: Mapping[str, tuple[float, float]],
+    count: int = WORST,
+) -> list[Moment]:
+    """The moments at which curves fall furthest below their own middle, in order of time.
+
+    How far is measured by the run's band of that value, so that curves of different units can be
+    compared. A curve that does not fall has no worst moment, and neither has one of which no
+    direction is better.
+    """
+    found: list[tuple[float, Time, Low]] = []
+    for value in values:
+        score, sign = value.outcome.value, direction(results, value.name)
+        if score is None or len(score.curve) < 2 or not sign:
             continue
-        moments = worst_moments(report, by_item[item])
-        if moments and known.video.is_file():
-            wanted[item] = Wanted(known.video, tuple(moments))
-    return wanted
+        numbers = np.array([point.value for point in score.curve])
+        low, high = scales.get(value.name, (0.0, 0.0))
+        spread = max(high - low, float(np.ptp(numbers)))
+        if spread <= 0:
+            continue
+        falls = sign * (np.median(numbers) - numbers) / spread
+        point = score.curve[int(np.argmax(falls))]
+        fall = float(falls.max())
+        if fall >= _WORTH:
+            found.append((fall, point.span.centre, Low(value.name, point.value, point.note)))
+    moments: list[Moment] = []
+    for _, time, low_point in sorted(found, key=lambda one: (-one[0], one[1])):
+        near = next((one for one in moments if abs(one.time - time) <= _APART), None)
+        if near is not None:
+            moments[moments.index(near)] = Moment(near.time, (*near.lows, low_point))
+        elif len(moments) < count:
+            moments.append(Moment(time, (low_point,)))
+    return sorted(moments, key=lambda one: one.time)
 
 
-def _item(
-    report: Report, item: str, values: Sequence[Value], folder: Path, *, embed: bool
-) -> dict[str, Any]:
-    known = report.results.items.get(item)
-    return {
-        "id": item,
-        "prompt": known.text if known else "",
-        "groups": dict(known.groups) if known else {},
-        "video": address(known.video, folder, embed=embed) if known else "",
-        "values": [_value(report, one) for one in values],
-    }
+def direction(results: Results, name: str) -> int:
+    """1 where more is better, -1 where less is, 0 where neither."""
+    info = results.outputs[name]
+    return 0 if info.descriptive else 1 if info.higher_is_better else -1
 
 
-def _value(report: Report, value: Value) -> dict[str, Any]:
-    info = report.results.outputs[value.name]
-    found: dict[str, Any] = {"name": value.name, "unit": info.unit, "up": info.higher_is_better}
-    failure, score = value.outcome.failure, value.outcome.value
-    if failure is not None:
-        # Of a traceback the last line says what happened.
-        lines = failure.detail.strip().splitlines()
-        return found | {
-            "failed": failure.reason.value,
-            "why": lines[-1] if lines else "",
-            "advice": failure.advice,
-        }
-    assert score is not None
-    return found | {
-        "value": score.value,
-        "curve": [
-            [round(float(p.span.start), 3), round(float(p.span.end), 3), _short(p.value), p.note]
-            for p in thinned(score.curve, higher=info.higher_is_better)
-        ],
-        "asked": questions_asked(score.details),
-    }
-
-
-def _short(value: float) -> float:
-    return float(f"{value:.5g}")
+def worst_moments(report: Report, values: Sequence[Value], count: int = WORST) -> list[Time]:
+    """When a video is at its worst, in order of time."""
+    results = report.results
+    return [one.time for one in lowest(results, values, bands(results), count)]
 
 
 def thinned(curve: Sequence[Point], *, higher: bool, most: int = MOST_POINTS) -> list[Point]:
@@ -275,71 +226,140 @@ def thinned(curve: Sequence[Point], *, higher: bool, most: int = MOST_POINTS) ->
     ]
 
 
-def worst_moments(report: Report, values: Sequence[Value], count: int = WORST) -> list[Time]:
-    """The middles of the worst points over all curves, each curve on its own scale."""
-    found: dict[Time, float] = {}
-    for value in values:
-        score = value.outcome.value
-        if score is None or len(score.curve) < 2:
-            continue
-        numbers = [point.value for point in score.curve]
-        low, spread = min(numbers), max(numbers) - min(numbers)
-        if spread <= 0:
-            continue
-        higher = report.results.outputs[value.name].higher_is_better
-        for point in score.curve:
-            place = (point.value - low) / spread
-            moment = Fraction(point.span.centre)
-            # Below zero, the more the worse: moments that several curves share add up.
-            found[moment] = found.get(moment, 0.0) + (place if higher else 1 - place) - 1
-    return worst(list(found.items()), count)
+def _axis(curve: Sequence[Point]) -> list[float] | dict[str, float]:
+    """When each point begins, and when the last one ends; an even grid as its start and step."""
+    times = [float(point.span.start) for point in curve] + [float(curve[-1].span.end)]
+    step = (times[-1] - times[0]) / len(curve)
+    if all(abs(times[0] + place * step - one) < 2e-3 for place, one in enumerate(times)):
+        return {"start": round(times[0], 4), "step": round(step, 6)}
+    return [round(one, 3) for one in times]
 
 
-def _standing(report: Report, values: Sequence[Value]) -> float:
-    """The mean share over all values that have a range; 1 is the best."""
-    shares = []
-    for value in values:
-        known = known_range(report.results.outputs[value.name])
-        if value.outcome.value is not None and known is not None:
-            shares.append(share(value.outcome.value.value, known))
-    return sum(shares) / len(shares) if shares else 1.0
+def _short(value: float) -> float:
+    return float(f"{value:.4g}")
 
 
-_PLAYABLE: Mapping[str, str] = {
-    ".mp4": "video/mp4",
-    ".m4v": "video/mp4",
-    ".webm": "video/webm",
-    ".mov": "video/mp4",
-}
+# All of one video, as the script wants it.
 
 
-def address(video: Path, folder: Path, *, embed: bool) -> str:
-    """Where the page finds a video: inside itself, or beside it; empty where it cannot play."""
-    kind = _PLAYABLE.get(video.suffix.lower())
-    if kind is None or not video.is_file():
-        return ""
-    if embed:
-        return f"data:{kind};base64,{base64.b64encode(video.read_bytes()).decode()}"
-    try:
-        relative = os.path.relpath(video, folder)
-    except ValueError:  # another drive
-        return ""
-    # A name such as "javascript:x.mp4" stays a path.
-    return quote(Path(".", relative).as_posix())
+@dataclass(frozen=True, slots=True)
+class Page:
+    """Where the page will be, and what it may hold."""
+
+    folder: Path
+    pictures: int = 200
+    """For how many videos there are pictures, in the order of the page."""
+    embed: bool = False
 
 
-def _verdict(one: Judged) -> dict[str, Any]:
-    found: dict[str, Any] = {
-        "judge": one.judge,
-        "item": one.item,
-        "aspect": one.aspect,
-        "order": "intact first" if one.order == "first_second" else "intact second",
-        "kind": one.case.get("kind", ""),
+def videos(
+    report: Report, order: Sequence[str], page: Page, progress: Progress | None = None
+) -> list[dict[str, Any]]:
+    """Plain JSON for each item, in the order in which the page shows them."""
+    results = report.results
+    place = {name: number for number, name in enumerate(results.names)}
+    scales = bands(results)
+    waiting: dict[str, list[str]] = {}
+    for item, name in results.pending:
+        waiting.setdefault(item, []).append(name)
+    moments = {item: lowest(results, results.of_item(item).values(), scales) for item in order}
+    wanted = {
+        item: Wanted(results.items[item].video, tuple(one.time for one in moments[item]))
+        for item in order[: page.pictures]
+        if results.items[item].video.is_file()
     }
-    failure, verdict = one.outcome.failure, one.outcome.value
-    if failure is not None:
-        return found | {"failed": failure.reason.value, "why": failure.detail}
-    assert verdict is not None
-    intact = verdict.choice if one.order == "first_second" else verdict.choice.flipped
-    points = {"first": 1, "second": 0, "tie": 0.5}[intact.value]
-    return found | {"points": points, "why": verdict.rationale}
+    taken = take_pictures(wanted, progress)
+    return [
+        _about(report, item, page)
+        | _scored(results, item, place)
+        | _shown(moments[item], taken.get(item, Pictures()), place)
+        | {
+            "pending": len(waiting.get(item, ())),
+            "waiting": ", ".join(waiting.get(item, ())),
+        }
+        for item in order
+    ]
+
+
+def _about(report: Report, item: str, page: Page) -> dict[str, Any]:
+    known = report.results.items[item]
+    systems = report.systems
+    group = known.groups.get(report.by, "")
+    return {
+        "id": item,
+        "prompt": known.text,
+        "groups": " · ".join(known.groups.values()),
+        "model": systems.index(group) if group in systems else None,
+        "video": address(known.video, page.folder, embed=page.embed),
+        "gone": "" if known.video.is_file() else "The file is no longer there.",
+    }
+
+
+def _scored(results: Results, item: str, place: Mapping[str, int]) -> dict[str, Any]:
+    """Values, curves, questions, and what could not be scored."""
+    axes: list[list[float] | dict[str, float]] = []
+    found: dict[str, list[Any]] = {"values": [], "curves": [], "asked": [], "failed": []}
+    for name, value in results.of_item(item).items():
+        score, number = value.outcome.value, place[name]
+        if score is None:
+            found["failed"].append([number, *_why(value.outcome)])
+            continue
+        found["values"].append([number, _short(score.value)])
+        if len(score.curve) > 1:
+            higher = results.outputs[name].higher_is_better
+            found["curves"].append(_curve(score, number, axes, higher=higher))
+        scenes = questions_asked(score.details)
+        if scenes:
+            found["asked"].append([number, scenes])
+    return {**found, "times": axes}
+
+
+def _why(outcome: Outcome[Score]) -> tuple[str, str, str]:
+    failure = outcome.failure
+    assert failure is not None
+    # Of a traceback the last line says what happened.
+    lines = failure.detail.strip().splitlines()
+    return failure.reason.value, lines[-1] if lines else "", failure.advice
+
+
+def _curve(
+    score: Score, number: int, axes: list[list[float] | dict[str, float]], *, higher: bool
+) -> dict[str, Any]:
+    """Curves of one video mostly share their moments, which are written once."""
+    points = thinned(score.curve, higher=higher)
+    axis = _axis(points)
+    if axis not in axes:
+        axes.append(axis)
+    notes = {place: _cut(point.note) for place, point in enumerate(points) if point.note}
+    return {
+        "m": number,
+        "x": axes.index(axis),
+        "value": _short(score.value),
+        "v": [_short(point.value) for point in points],
+        **({"n": notes} if notes else {}),
+    }
+
+
+def _shown(
+    moments: Sequence[Moment], pictures: Pictures, place: Mapping[str, int]
+) -> dict[str, Any]:
+    stills = [*pictures.stills, *[""] * len(moments)]
+    return {
+        "poster": pictures.poster,
+        "moments": [
+            {
+                "t": round(float(one.time), 3),
+                "src": src,
+                "why": [
+                    [place[low.name], _short(low.value), _cut(low.note)]
+                    for low in one.lows[:_REASONS]
+                ],
+            }
+            for one, src in zip(moments, stills, strict=False)
+        ],
+    }
+
+
+def _cut(text: str) -> str:
+    text = " ".join(text.split())
+    return text if len(text) <= _NOTE else f"{text[: _NOTE - 1]}…"

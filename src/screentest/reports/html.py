@@ -5,24 +5,25 @@ It runs nothing but its own script.
 
 from __future__ import annotations
 
-import base64
-import hashlib
-import json
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from screentest._util.atomic import atomic_output
 from screentest._util.version import VERSION
+from screentest._util.webpage import data_address, embedded_json, policy, tokens
 from screentest.core import Progress
-from screentest.core.table import Chart, cell_text
-from screentest.reports.cards import card
+from screentest.core.table import Chart, Table
+from screentest.reports.certified import certified, verdicts
 from screentest.reports.data import Report
-from screentest.reports.drilldown import drilldown
-from screentest.reports.sections import charts, sections, system_rows, total_rows
+from screentest.reports.drilldown import Page, bands, direction, videos
+from screentest.reports.sections import sections
+from screentest.reports.sidebyside import Row, SideBySide, side_by_side
 from screentest.reports.tables import tables
+from screentest.reports.view import page_view
 
 ASSETS = Path(__file__).parent / "assets"
+_SCRIPTS = ("base", "player", "curves", "grid", "drawer", "certificates")
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,7 +32,7 @@ class PageOptions:
 
     title: str = "screentest report"
     thumbnails: int = 200
-    """For how many videos the worst moments are shown in pictures; the lowest first."""
+    """For how many videos there are pictures, in the order of the page."""
     embed: bool = False
     """Put the videos themselves into the page; it grows by their size."""
 
@@ -45,73 +46,145 @@ def write_html(
 ) -> None:
     """Write the page, whole or not at all."""
     options = options or PageOptions()
-    style = (ASSETS / "report.css").read_text(encoding="utf-8")
-    script = (ASSETS / "report.js").read_text(encoding="utf-8")
-    data = json.dumps(
-        drilldown(
-            report,
-            out.absolute().parent,
-            pictures=options.thumbnails,
-            embed=options.embed,
-            progress=progress,
-        ),
-        ensure_ascii=False,
-        allow_nan=False,
-        separators=(",", ":"),
-    )
-    every = tables(report)
+    style = tokens() + (ASSETS / "report.css").read_text(encoding="utf-8")
+    script = "".join((ASSETS / f"{name}.js").read_text(encoding="utf-8") for name in _SCRIPTS)
+    folder = out.absolute().parent
+    results = report.results
+    sides = side_by_side(report, lambda name: direction(results, name))
+    shown = dict.fromkeys(item for row in sides.rows for item in row.items)
+    order = [*shown, *(item for item in results.items if item not in shown)]
     page = (
         _environment()
         .get_template("report.html.jinja")
         .render(
             title=options.title,
             version=VERSION,
-            policy=_policy(style, script),
+            policy=policy(script, style, pictures=True, embedded=options.embed),
             style=style,
             script=script,
-            # Nothing in the data can end the element it is in.
-            data=data.replace("<", "\\u003c").replace("\u2028", "\\u2028"),
+            data=embedded_json(
+                page_data(
+                    report,
+                    sides,
+                    order,
+                    Page(folder, options.thumbnails, options.embed),
+                    progress,
+                )
+            ),
             report=report,
-            totals=total_rows(report),
-            lines=system_rows(report),
-            systems=report.systems,
-            charts=[_picture(chart) for chart in charts(report)],
-            cards=[card(one) for one in report.certificates],
+            view=page_view(report, sides, order),
+            certified=certified(report.certificates),
             sections=[(one, [_picture(chart) for chart in one.charts]) for one in sections(report)],
-            tables=[table for table in every if table.name in ("signatures", "runs")],
-            shown=cell_text,
+            folds=_folds(tables(report)),
         )
     )
     with atomic_output(out) as file:
         file.write(page.encode("utf-8", "backslashreplace"))
 
 
+def page_data(
+    report: Report,
+    sides: SideBySide,
+    order: list[str],
+    page: Page,
+    progress: Progress | None = None,
+) -> dict[str, Any]:
+    """What the script of the page is given: plain JSON."""
+    results = report.results
+    measures = {name: number for number, name in enumerate(results.names)}
+    items = videos(report, order, page, progress)
+    place = {item: number for number, item in enumerate(order)}
+    row_of = {item: number for number, row in enumerate(sides.rows) for item in row.items}
+    for one in items:
+        weak = sides.weak.get(one["id"])
+        one["row"] = row_of.get(one["id"])
+        one["worst"] = weak and {
+            "m": measures[weak.name],
+            "value": weak.value,
+            "others": [weak.low, weak.high],
+        }
+    short, found = results.short_names(), bands(results)
+    return {
+        "rivals": len(report.systems) > 1,
+        "models": report.systems,
+        "measures": [
+            {
+                "title": short[name],
+                "summary": info.summary,
+                "unit": info.unit,
+                "up": direction(results, name),
+                "band": found.get(name),
+            }
+            for name, info in results.outputs.items()
+        ],
+        "items": items,
+        "rows": [
+            {
+                "n": number,
+                "prompt": row.prompt,
+                "text": _searched(report, row),
+                "items": [[place[item] for item in cell] for cell in row.cells],
+                "gap": round(row.gap, 4),
+                "gaps": {measures[name]: round(gap, 4) for name, gap in row.gaps.items()},
+            }
+            for number, row in enumerate(sides.rows, 1)
+        ],
+        **verdicts(report, page.folder),
+    }
+
+
+def _searched(report: Report, row: Row) -> str:
+    groups = [text for item in row.items for text in report.results.items[item].groups.values()]
+    return " ".join([row.prompt, *row.items, *groups]).lower()
+
+
+@dataclass(frozen=True, slots=True)
+class Fold:
+    """Tables behind one line."""
+
+    title: str
+    tables: tuple[Table, ...]
+
+
+_FOLDS = (
+    ("Means, intervals and coverage of every measure", ("models", "comparisons", "summary")),
+    ("Why values are missing", ("missing",)),
+    ("What every number depends on: signatures", ("signatures",)),
+    ("Runs and what they cost", ("runs",)),
+)
+
+
+def _folds(every: list[Table]) -> list[Fold]:
+    """All tables but those of suites, which have sections, and of single values."""
+    found = [
+        Fold(title, tuple(table for table in every if table.name in names))
+        for title, names in _FOLDS
+    ]
+    certificates = tuple(table for table in every if table.name.startswith("certificate_"))
+    found.insert(1, Fold("Certificates in numbers", certificates))
+    return [fold for fold in found if fold.tables]
+
+
 def _environment() -> Any:
     from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
-    return Environment(loader=FileSystemLoader(ASSETS), autoescape=True, undefined=StrictUndefined)
+    made = Environment(loader=FileSystemLoader(ASSETS), autoescape=True, undefined=StrictUndefined)
+    made.filters["breakable"] = _breakable
+    return made
 
 
-def _policy(style: str, script: str) -> str:
-    """Only this style and this script; pictures and videos from the page and its folder."""
+def _breakable(name: str) -> Any:
+    """A name that may go on in the next line after a dot or an underscore."""
+    from markupsafe import Markup, escape
 
-    def of(text: str) -> str:
-        digest = hashlib.sha256(text.encode()).digest()
-        return f"'sha256-{base64.b64encode(digest).decode()}'"
-
-    return (
-        f"default-src 'none'; script-src {of(script)}; style-src {of(style)}; "
-        "img-src data:; media-src 'self' file: data:; base-uri 'none'; form-action 'none'"
-    )
+    text = str(escape(name)).replace("_", "_<wbr>").replace(".", ".<wbr>")
+    return Markup(text)
 
 
 def _picture(chart: Chart) -> dict[str, str]:
-    def address(svg: str) -> str:
-        return "data:image/svg+xml;base64," + base64.b64encode(svg.encode()).decode()
-
     return {
         "title": chart.title,
-        "light": address(chart.light),
-        "dark": address(chart.dark),
+        "light": data_address("image/svg+xml", chart.light.encode()),
+        "dark": data_address("image/svg+xml", chart.dark.encode()),
         "words": chart.words,
     }

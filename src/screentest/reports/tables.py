@@ -10,7 +10,7 @@ from screentest.certificates.certificate import Accuracy, Certificate
 from screentest.core import Cell, Outcome, Table
 from screentest.core.signature import short_signature
 from screentest.reports.data import Report
-from screentest.reports.leaderboard import leaderboard
+from screentest.scores.answer import Answer
 from screentest.scores.suite import suites_in
 from screentest.scores.tables import suite_tables, summary_table
 from screentest.stats import Finding
@@ -19,8 +19,8 @@ from screentest.stats import Finding
 def tables(report: Report) -> list[Table]:
     """Every table of the report; those with nothing in them are left out."""
     found = [
-        summary_table(report.results, full=True),
-        _leaderboard(report),
+        *(_compared(report.answer) if report.answer else ()),
+        summary_table(report.results, report.by, full=True),
         *(
             table
             for suite in suites_in(report.results)
@@ -44,18 +44,37 @@ def _apart(found: Iterable[Table]) -> Iterator[Table]:
         yield table if count == 1 else replace(table, name=f"{table.name}_{count}")
 
 
-def _leaderboard(report: Report) -> Table:
-    lines = leaderboard(report)
-    rows = tuple(
-        (line.value, line.system, line.mean, line.low, line.high, line.scored, line.total, tied)
-        for line in lines
-        for tied in [", ".join(line.tied_with)]
+def _compared(answer: Answer) -> Iterator[Table]:
+    """The answer in numbers: every model in every measure, and every two models."""
+    rows: list[tuple[Cell, ...]] = [
+        (
+            *(row.group, row.title, row.better, one.model, one.mean),
+            *((one.interval.low, one.interval.high) if one.interval else (None, None)),
+            *(one.scored, one.total, one.best),
+        )
+        for row in answer.rows
+        for one in row.values
+    ]
+    columns: tuple[str, ...] = (
+        *("group", "metric", "better", "model", "mean", "low", "high", "scored", "total", "best"),
     )
-    numbers = ("mean", "low", "high", "scored", "total", "tied with")
-    # A group may be called like another column.
-    group = f"{report.by} (group)" if report.by in ("metric", *numbers) else report.by
-    columns = ("metric", group, *numbers)
-    return Table("leaderboard", f"Means by {report.by}", columns, rows)
+    note = "Best: surely better than another, and none is surely better than it."
+    yield Table("models", f"Means over prompts by {answer.by}", columns, rows, note)
+    pairs: list[tuple[Cell, ...]] = [
+        (
+            *(row.title, one.better, one.worse, one.difference),
+            *((one.interval.low, one.interval.high) if one.interval else (None, None)),
+            *(one.p_value, one.adjusted_p, one.ahead, one.behind, one.prompts, one.needed),
+        )
+        for row in answer.rows
+        for one in row.pairs
+    ]
+    columns = (
+        *("metric", "better", "worse", "difference", "low", "high", "p", "p corrected"),
+        *("ahead on", "behind on", "prompts", "prompts needed"),
+    )
+    note = f"Corrected by Holm over {answer.comparisons:,} comparisons."
+    yield Table("comparisons", f"Every two, by {answer.by}", columns, pairs, note)
 
 
 def _values(report: Report) -> Table:

@@ -7,9 +7,6 @@ models is data to the script, never markup.
 
 from __future__ import annotations
 
-import base64
-import hashlib
-import json
 from collections.abc import Mapping
 from importlib.resources import files
 from pathlib import Path
@@ -17,6 +14,7 @@ from typing import Any
 from urllib.parse import quote
 
 from screentest._util.atomic import write_whole
+from screentest._util.webpage import embedded_json, policy, tokens
 from screentest.core import Time, UnknownName
 from screentest.core.registry import registry
 from screentest.testbeds.checks import figures_text
@@ -37,7 +35,7 @@ def page_of(testbed: Testbed) -> str:
     """The page of a testbed, as the text of one HTML file."""
     from jinja2 import Environment, StrictUndefined
 
-    script, style = _asset("page.js"), _asset("page.css")
+    script, style = _asset("page.js"), tokens() + _asset("page.css")
     template = Environment(autoescape=True, undefined=StrictUndefined).from_string(
         _asset("page.html")
     )
@@ -47,8 +45,8 @@ def page_of(testbed: Testbed) -> str:
         version=testbed.screentest,
         script=script,
         style=style,
-        policy=_policy(script, style),
-        data=_embedded(data_of(testbed)),
+        policy=policy(script, style),
+        data=embedded_json(data_of(testbed)),
     )
 
 
@@ -146,30 +144,6 @@ def _address(path: str) -> str:
 def _seconds(moment: Time) -> float:
     """For a player, which counts in floating point anyway."""
     return round(float(moment), 6)
-
-
-def _embedded(data: Any) -> str:
-    """JSON that can stand in a script element: no letter in it can end one."""
-    text = json.dumps(data, separators=(",", ":"))
-    return text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")
-
-
-def _policy(script: str, style: str) -> str:
-    return "; ".join(
-        [
-            "default-src 'none'",
-            f"script-src '{_hash(script)}'",
-            f"style-src '{_hash(style)}'",
-            # 'self' is not enough where a page is opened from the disk.
-            "media-src 'self' file:",
-            "base-uri 'none'",
-            "form-action 'none'",
-        ]
-    )
-
-
-def _hash(text: str) -> str:
-    return "sha256-" + base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()
 
 
 def _asset(name: str) -> str:

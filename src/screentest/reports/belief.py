@@ -1,0 +1,257 @@
+"""Can I believe it? What speaks for the numbers of a report, and what against them.
+
+Everything here is said elsewhere too: by the answer, by certificates, by the run.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Literal, TypeAlias
+
+from screentest.certificates.certificate import Certificate
+from screentest.core import Reason, UserError, registry
+from screentest.reports.data import Report
+from screentest.reports.trust import trust
+from screentest.scores.answer import Answer
+from screentest.scores.results import Results
+from screentest.stats import Claim
+
+Kind: TypeAlias = Literal["ok", "note", "warn", "fail"]
+_SAID: Mapping[str, str] = {
+    "ok": "In order",
+    "note": "To know",
+    "warn": "Caution",
+    "fail": "Against it",
+}
+BORDERS = "borders"
+_MOST = 3
+"""Names in a sentence; the rest is counted."""
+
+
+@dataclass(frozen=True, slots=True)
+class Check:
+    """One thing that decides how far the numbers may be believed."""
+
+    kind: Kind
+    title: str
+    words: str
+    more: tuple[str, ...] = ()
+    more_title: str = ""
+
+    @property
+    def kind_words(self) -> str:
+        """What the sign before it says."""
+        return _SAID[self.kind]
+
+
+def checks(report: Report, answer: Answer | None) -> list[Check]:
+    """All that apply, in the order of the question: enough, measured well, of everything."""
+    if not report.results.items:
+        return []
+    found: list[Check] = []
+    if answer is not None:
+        found.append(_prompts(answer))
+    found += _certified(report)
+    found += _stand_ins(report)
+    found += _borders(report.results)
+    found += _coverage(report)
+    if answer is not None and answer.remarks:
+        found.append(Check("warn", "Left out.", " ".join(answer.remarks)))
+    return found
+
+
+def _prompts(answer: Answer) -> Check:
+    had = _many(answer.prompts, "prompt")
+    settled = [row for row in answer.rows if row.state == "holds"]
+    tests = _many(answer.comparisons, "comparison")
+    if settled:
+        names = _listed([row.title for row in settled])
+        left = sum(row.state == "open" for row in answer.rows)
+        rest = f" {_many(left, 'measure')} open still." if left else ""
+        return Check(
+            "ok",
+            f"{had} are enough for {len(settled)} of {len(answer.rows)} measures.",
+            f"A difference holds in {names}, corrected for {tests}.{rest}",
+        )
+    if not answer.comparisons:
+        return Check("warn", f"{had}.", "There is nothing to test.")
+    least = f"Among {tests}, fewer than {answer.fewest} cannot settle anything, even if all agree"
+    likely = f"; about {answer.needed:,} would" if answer.needed else ""
+    if answer.prompts < answer.fewest:
+        return Check("fail", f"Not settled: {had}.", f"{least}{likely}.")
+    words = f"No difference holds after correction for {tests}"
+    return Check("warn", f"Not settled: {had}.", f"{words}{likely}.")
+
+
+# Certificates of the metrics used, and the placebos that they failed.
+
+
+def _certified(report: Report) -> Iterator[Check]:
+    values = {total.name: total.signature for total in report.totals if total.scored}
+    said: dict[str, list[Certificate]] = {
+        name: found for name in values if (found := report.certificates_of(name))
+    }
+    short = report.results.short_names()
+    if not values:
+        return
+    if not said:
+        yield Check(
+            "warn",
+            "No measure here is certified.",
+            "Whether each sees what it is named for was not put to the test in this report: "
+            "add a run of `certify` to it.",
+        )
+        return
+    listed = [
+        f"{short[name]}: {trust(one, values[name])}"
+        for name, found in said.items()
+        for one in found
+    ]
+    without = [short[name] for name in values if name not in said]
+    rest = f" Not tested: {_listed(without)}." if without else ""
+    yield Check(
+        "note" if without else "ok",
+        f"{len(said)} of {len(values)} measures are certified.",
+        f"{_listed([short[name] for name in said])}.{rest}",
+        tuple(listed),
+        "What their certificates say",
+    )
+    failed = {
+        f"{short[name]} {placebo.unfairness}": None
+        for name, found in said.items()
+        for one in found
+        for placebo in one.placebos
+        if placebo.unfairness
+    }
+    if failed:
+        yield Check(
+            "fail",
+            "Placebos were failed.",
+            "An edit that changes nothing moves these: " + "; ".join(list(failed)[:_MOST]) + ".",
+            tuple(failed) if len(failed) > _MOST else (),
+            "All of them",
+        )
+        return
+    placebos = [placebo for found in said.values() for one in found for placebo in one.placebos]
+    sure = [one for one in placebos if one.finding and one.finding.claim is not Claim.CANNOT_TELL]
+    if placebos and len(sure) == len(placebos):
+        yield Check("ok", "No placebo was failed.", "Edits that change nothing move no measure.")
+    elif placebos:
+        yield Check(
+            "note",
+            "No placebo is known to be failed.",
+            "On so few films it could not be told whether edits that change nothing move them.",
+        )
+
+
+# What answered in place of a model, and what stands around the pictures.
+
+
+def _stand_ins(report: Report) -> Iterator[Check]:
+    """The backends without a learned model, or called a stand-in by themselves."""
+    asked: dict[tuple[str, str], set[str]] = {}
+    for source in report.sources:
+        for note in source.evaluators:
+            roles = note.about.get("roles")
+            for role in roles if isinstance(roles, list) else ():
+                backend = source.models.get(str(role), "").partition(":")[0].partition(",")[0]
+                if backend:
+                    asked.setdefault((str(role), backend), set()).add(note.name)
+    found = []
+    for (role, backend), names in sorted(asked.items()):
+        try:
+            info = registry.entry(role.partition(".")[0], backend).info
+        except UserError:  # of a plugin that is not installed here
+            continue
+        summary = str(info.get("summary", ""))
+        if (not info.get("weights") and "chat" not in role) or "stand-in" in summary:
+            found.append(f"{_listed(sorted(names))} asked {backend} ({role}): {summary}")
+    if found:
+        yield Check(
+            "warn",
+            "Stand-ins were used.",
+            f"{_many(len(found), 'role')} had no model: these numbers are not those of the model "
+            "that a paper names.",
+            tuple(found),
+            "Which, and for what",
+        )
+
+
+def _borders(results: Results) -> Iterator[Check]:
+    """Bars around the picture, which metrics leave out."""
+    shares: dict[str, float] = {}
+    for value in results.values:
+        score = value.outcome.value
+        sides = score.details.get(BORDERS) if score is not None else None
+        if isinstance(sides, list) and len(sides) == 6:
+            left, top, right, bottom, width, height = (float(str(one)) for one in sides)
+            if width and height:
+                inside = (width - left - right) * (height - top - bottom) / (width * height)
+                shares[value.item] = 1 - inside
+    if shares:
+        most = max(shares.values())
+        yield Check(
+            "note",
+            f"{len(shares):,} of {len(results.items):,} videos have borders.",
+            f"Bars take up to {100 * most:.0f}% of the frame; measures look at what is inside.",
+            tuple(f"{item}: {100 * share:.0f}%" for item, share in sorted(shares.items())[:60]),
+            "Which",
+        )
+
+
+# Coverage.
+
+
+def _coverage(report: Report) -> Iterator[Check]:
+    results = report.results
+    reasons: Counter[str] = Counter()
+    details: dict[str, Counter[str]] = {}
+    apart = 0
+    for value in results.values:
+        failure = value.outcome.failure
+        if failure is None:
+            continue
+        if failure.reason is Reason.NOT_APPLICABLE:
+            apart += 1
+            continue
+        lines = failure.detail.strip().splitlines()
+        why = f"{failure.reason.value}: {lines[-1]}" if lines else failure.reason.value
+        reasons[failure.reason.value] += 1
+        details.setdefault(why, Counter())[value.item] += 1
+    lost, waiting = sum(reasons.values()), len(results.pending)
+    planned = len(results.values) + waiting - apart
+    scored = planned - lost - waiting
+    if waiting:
+        yield Check(
+            "warn",
+            f"{_many(waiting, 'value')} still to come.",
+            "Start the same command again: it goes on where it stopped.",
+        )
+    beside = f" {apart:,} more do not apply to their video." if apart else ""
+    if not lost:
+        yield Check("ok", "Nothing failed.", f"{scored:,} of {planned:,} values are there.{beside}")
+        return
+    items = {item for counts in details.values() for item in counts}
+    why_words = ", ".join(f"{reason} {count:,}" for reason, count in reasons.most_common())
+    yield Check(
+        "warn",
+        f"{lost:,} of {planned:,} values are missing.",
+        f"They are left out of every mean, and never a zero: {why_words}; "
+        f"{_many(len(items), 'video')}.{beside}",
+        tuple(
+            f"{_listed(sorted(counts))}: {why}"[:400]
+            for why, counts in sorted(details.items(), key=lambda one: -sum(one[1].values()))[:40]
+        ),
+        "Which, and why",
+    )
+
+
+def _many(count: int, thing: str) -> str:
+    return f"{count:,} {thing}{'' if count == 1 else 's'}"
+
+
+def _listed(names: Sequence[str], most: int = _MOST) -> str:
+    shown = ", ".join(name if len(name) <= 80 else f"{name[:79]}…" for name in names[:most])
+    return f"{shown} and {len(names) - most:,} more" if len(names) > most else shown

@@ -1,0 +1,139 @@
+"""What the first screen says is what the answer, the certificates and the run say."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from pathlib import Path
+
+import pytest
+
+from screentest.core import Item, OutputInfo, Reason
+from screentest.reports.belief import checks
+from screentest.reports.data import Report, read_report
+from screentest.reports.drilldown import bands, direction, lowest
+from screentest.reports.sidebyside import side_by_side
+from screentest.reports.view import View, page_view
+from tests.reports.runs import BUSY, CALM, certificate, certify_run, items, lost, score_run, scored
+
+
+def view_of(report: Report) -> View:
+    sides = side_by_side(report, lambda name: direction(report.results, name))
+    return page_view(report, sides, list(report.results.items))
+
+
+def models(folder: Path, numbers: dict[str, list[float]], metric: str = "calm") -> Report:
+    """Each model with a value for each prompt."""
+    films, values = [], {}
+    for model, row in numbers.items():
+        for place, number in enumerate(row):
+            name = f"{model}{place}"
+            films.append(Item(name, Path("/x.mp4"), f"Prompt {place}.", groups={"model": model}))
+            values[name, metric] = scored(number)
+    info = {"calm": CALM, "busy": BUSY}[metric]
+    return read_report([score_run(folder / "run", films, values, metrics={metric: info})])
+
+
+def test_a_few_prompts_settle_nothing_and_the_page_says_so(tmp_path: Path) -> None:
+    report = models(tmp_path, {"a": [0.9, 0.8, 0.9], "b": [0.1, 0.3, 0.2]})
+    assert report.answer is not None
+    view = view_of(report)
+    assert view.headline == report.answer.headline
+    first = view.checks[0]
+    assert (first.kind, first.title) == ("fail", "Not settled: 3 prompts.")
+    # Six prompts that all agree: 2 · 2^-6 < 0.05, and 2 · 2^-5 is not.
+    assert "fewer than 6 cannot settle anything" in first.words
+    best, behind, see = view.cards[0].lines, view.cards[1].lines, view.cards[1].lines[-1]
+    assert best[0].label == "Ahead in"
+    assert behind[1].label == "Behind in"
+    assert (see.label, see.link, see.video) == ("See", "b0", 3)
+
+
+def test_best_and_worst_are_said_only_where_a_difference_holds(tmp_path: Path) -> None:
+    high = [0.8 + 0.01 * n for n in range(8)]
+    report = models(tmp_path, {"a": high, "b": [one - 0.5 for one in high]})
+    view = view_of(report)
+    assert view.headline.startswith("a wins on 8 prompts")
+    assert [card.lines[0].label for card in view.cards] == ["Best at", "Ahead in"]
+    assert view.cards[1].lines[1].label == "Worst at"
+    (row,) = view.open_rows
+    assert (row.holds, row.says) == (True, "a better than b (8 of 8)")
+    assert [cell.best for cell in row.cells] == [True, False]
+    assert view.checks[0].kind == "ok"
+
+
+def test_lower_is_better_turns_the_axis_and_the_lead(tmp_path: Path) -> None:
+    report = models(tmp_path, {"a": [5.0, 6.0, 7.0], "b": [25.0, 26.0, 27.0]}, "busy")
+    view = view_of(report)
+    (row,) = view.open_rows
+    assert row.arrow == "↓"
+    assert "a ahead on 3 of 3" in row.says
+    # The lowest value, 5, is at the right end of the axis.
+    assert '<circle cx="98.00%"' in row.plot.partition('class="series-2"')[0]
+
+
+def test_what_each_video_is_worst_at_against_the_others(tmp_path: Path) -> None:
+    report = models(tmp_path, {"a": [0.9, 0.5], "b": [0.1, 0.5], "c": [0.7, 0.6]})
+    found = side_by_side(report, lambda name: direction(report.results, name))
+    weak = found.weak["b0"]
+    # The others have 0.9 and 0.7, 0.7 behind their mean of a spread of 0.8.
+    assert (weak.value, weak.low, weak.high) == (0.1, 0.7, 0.9)
+    assert weak.behind == pytest.approx(0.7 / 0.8)
+    assert "a0" not in found.weak
+    assert [round(row.gap, 3) for row in found.rows] == [1.0, 0.125]
+
+
+def test_one_group_says_where_to_look(tmp_path: Path) -> None:
+    values = {(name, "calm"): scored(0.2 if name == "c" else 0.8) for name in "abc"}
+    values |= {(name, "busy"): scored(50.0 if name == "c" else 5.0) for name in "abc"}
+    values["a", "busy"] = lost(Reason.CRASHED, "Traceback\nboom")
+    report = read_report([score_run(tmp_path / "run", items(*"abc"), values)])
+    view = view_of(report)
+    assert view.headline == "Look at c first: of 3 videos it is the lowest in 2 of 2 measures."
+    assert view.lead[0].startswith("Not measured. Whether the videos show")
+    (missing,) = (one for one in view.checks if "missing" in one.title)
+    assert missing.more == ("a: crashed: boom",)
+    assert [row.says for row in view.open_rows] == ["0.200 to 0.800", "5.00 to 50.0"]
+
+
+def test_moments_of_several_curves_are_one_and_a_flat_curve_has_none(tmp_path: Path) -> None:
+    values = {
+        ("a", "calm"): scored(0.2, 0.9, 0.2, 0.9, 0.9, note="a flash"),
+        ("a", "busy"): scored(50.0, 5.0, 50.0, 5.0, 5.0),
+        ("b", "calm"): scored(1.0, 1.0, 1.0, 1.0),
+    }
+    report = read_report([score_run(tmp_path / "run", items("a", "b"), values)])
+    results = report.results
+    (moment,) = lowest(results, results.of_item("a").values(), bands(results))
+    assert moment.time == Fraction(3, 2)
+    assert {(low.name, low.value) for low in moment.lows} == {("calm", 0.2), ("busy", 50.0)}
+    assert lowest(results, results.of_item("b").values(), bands(results)) == []
+
+
+def test_what_only_describes_has_no_worst_moment_and_no_leader(tmp_path: Path) -> None:
+    info = OutputInfo("how much moves", descriptive=True)
+    films = [*items("a", model="x"), *items("b", model="y")]
+    values = {("a", "moves"): scored(0.1, 0.9, 0.1, 0.9), ("b", "moves"): scored(0.9)}
+    run = score_run(tmp_path / "run", films, values, metrics={"moves": info})
+    report = read_report([run])
+    results = report.results
+    assert lowest(results, results.of_item("a").values(), bands(results)) == []
+    assert side_by_side(report, lambda name: direction(results, name)).weak == {}
+
+
+def test_certificates_and_borders_stand_among_the_reasons(tmp_path: Path) -> None:
+    film = items("a", "b")
+    bars = [100, 0, 100, 0, 400, 300]
+    one = scored(0.5)
+    boxed = one.map(lambda score: type(score)(score.value, score.curve, {"borders": bars}))
+    values = {("a", "calm"): boxed, ("b", "calm"): one}
+    run = score_run(tmp_path / "run", film, values, metrics={"calm": CALM})
+    plain = {check.title for check in checks(read_report([run]), None)}
+    assert "No measure here is certified." in plain
+    assert "1 of 2 videos have borders." in plain
+    judged = certify_run(tmp_path / "certificates", [certificate()])
+    found = checks(read_report([run, judged]), None)
+    certified = next(check for check in found if "certified" in check.title)
+    assert certified.title == "1 of 1 measures are certified."
+    assert certified.more[0].startswith("calm: sees harmed aesthetics")
+    words = next(check.words for check in found if "borders" in check.title)
+    assert words.startswith("Bars take up to 50% of the frame")
