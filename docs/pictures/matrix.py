@@ -12,17 +12,18 @@ from __future__ import annotations
 import argparse
 import json
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
 import screentest
 from screentest.certificates.certificate import Certificate
-from screentest.certificates.matrix import LEGEND, Matrix, matrix
+from screentest.certificates.matrix import LEGEND, PLACEBO, Matrix, matrix
 from screentest.core.codec import from_object, to_json
 from screentest.core.errors import BadOption
 from screentest.core.registry import build, registry
-from screentest.core.signature import value_name
+from screentest.core.signature import split_value_name, value_name
 from screentest.reports.charts import matrix_chart, save
+from screentest.stats import Claim
 
 HERE = Path(__file__).parent
 PAGE = HERE.parent / "matrix.md"
@@ -30,6 +31,8 @@ PICTURE = HERE / "matrix.svg"
 BEGIN, END = "<!-- matrix: made by pictures/matrix.py -->", "<!-- end of matrix -->"
 LEAST = 12
 """Pairs of a cell; fewer say nothing that would be worth a colour."""
+MOST_NAMED = 5
+"""Metrics in a cell of the table by harm."""
 
 
 def asks_chat(roles: Iterable[str]) -> bool:
@@ -62,11 +65,51 @@ def read(files: Sequence[Path]) -> list[Certificate]:
     return found
 
 
+def describes(judge: str) -> bool:
+    """Whether a value has no better direction: then + says that it falls, − that it rises."""
+    metric, output = split_value_name(judge.partition(" ")[0])
+    if not registry.has("metric", metric.partition(":")[0]):
+        return False
+    outputs = build("metric", metric).thing.info.outputs
+    return bool(outputs.get(output, next(iter(outputs.values()))).descriptive)
+
+
+def by_harm(found: Matrix) -> list[str]:
+    """A table of who sees each kind of harm, who prefers it, and what else moves with it."""
+    lines = ["| harm | pairs | seen by | preferred by | moves |", "|---|---|---|---|---|"]
+    shown = {judge: describes(judge) for judge in found.rows}
+    for column in found.columns:
+        aspect, _, operator = column.partition("/")
+        whole = any(other.startswith(f"{column}/") for other in found.columns)
+        if column.startswith(PLACEBO) or whole:
+            continue
+        cells: dict[str, list[tuple[float, str]]] = {"seen": [], "preferred": [], "moves": []}
+        for judge, row in found.rows.items():
+            if column not in row or row[column].claim not in (Claim.SEES, Claim.PREFERS_HARM):
+                continue
+            sees = row[column].claim is Claim.SEES
+            strength = -abs(row[column].share - 0.5)
+            if shown[judge]:
+                cells["moves"].append((strength, f"`{judge}` {'↓' if sees else '↑'}"))
+            else:
+                cells["seen" if sees else "preferred"].append((strength, f"`{judge}`"))
+        texts = [_listed([text for _, text in sorted(those)]) for those in cells.values()]
+        harm = (operator or aspect).replace("_", " ")
+        many = max(row[column].pairs for row in found.rows.values() if column in row)
+        lines.append(f"| {harm} | {many} | {' | '.join(texts)} |")
+    return lines
+
+
+def _listed(names: Sequence[str]) -> str:
+    more = f" and {len(names) - MOST_NAMED} more" if len(names) > MOST_NAMED else ""
+    return ", ".join(names[:MOST_NAMED]) + more if names else "–"
+
+
 def section(found: Matrix) -> str:
     """What stands on the page between its marks."""
     table = found.summary()
     head = "| " + " | ".join(column.heading for column in table.columns) + " |"
-    rows = ["| " + " | ".join(str(cell) for cell in row) + " |" for row in table.rows]
+    rows = ["| " + " | ".join(str(cell) for cell in row) + " |" for row in _marked(table.rows)]
     counts = sorted({found.pairs[name] for name in found.columns})
     many = f"{counts[0]} to {counts[-1]}" if len(counts) > 1 else f"{counts[0]}"
     return "\n".join(
@@ -75,14 +118,27 @@ def section(found: Matrix) -> str:
             f"{len(found.rows)} values by {len(found.columns)} columns, {many} pairs each.",
             f"In the picture: {LEGEND}.",
             "",
-            f"![Which metric sees which harm](pictures/{PICTURE.name})",
+            f"[![Which metric sees which harm](pictures/{PICTURE.name})](pictures/{PICTURE.name})",
+            "",
+            "By metric, how many kinds of harm. Values with a star only describe, and have no",
+            "better direction: *sees* says that the number falls with the harm, *prefers* that it",
+            "rises.",
             "",
             head,
             "|" + "---|" * len(table.columns),
             *rows,
+            "",
+            "By harm, the surest first; what only describes stands in the last column:",
+            "",
+            *by_harm(found),
             END,
         ]
     )
+
+
+def _marked(rows: Iterable[Sequence[object]]) -> Iterator[list[object]]:
+    for judge, *counts in rows:
+        yield [f"{judge}\\*" if describes(str(judge)) else judge, *counts]
 
 
 def draw(files: Sequence[Path], page: Path = PAGE, picture: Path = PICTURE) -> Matrix:

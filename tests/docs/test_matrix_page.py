@@ -38,12 +38,14 @@ def script() -> ModuleType:
     return module
 
 
-def certificate(judge: str, blur: float, noise: float, role: str = "") -> Certificate:
+def certificate(
+    judge: str, blur: float, noise: float, role: str = "", only: str = ""
+) -> Certificate:
     """Twelve films of two operators, six of a third, and a placebo."""
     judgements: list[Judgement] = []
     for film in range(12):
         for name, points in (("blur", blur), ("noise", noise), ("rare", 1.0)):
-            if name != "rare" or film < 6:
+            if (name != "rare" or film < 6) and only in ("", name):
                 judgements.append(said(case(str(film), Aspect.AESTHETICS, name=name), points))
     fair = [case(str(film), kind=PairKind.PLACEBO, name="trim") for film in range(12)]
     placebos = [said(one, 0.5) for one in fair]
@@ -91,6 +93,22 @@ def test_rows_of_chat_models_and_thin_cells_are_left_out(
     text = script.section(found)
     assert "| backwards | 1 | 1 | 0 | 0 |" in text
     assert "12 to 30 pairs each" in text
+    assert "| blur | 12 | `backwards`, `good` | – | – |" in text
+    assert "| noise | 12 | `good` | `backwards` | – |" in text
+
+
+def test_one_operator_is_no_judgement_of_its_aspect_where_others_had_a_family() -> None:
+    found = matrix([certificate("good", 1, 1), certificate("narrow", 1, 1, only="blur")])
+    assert set(found.rows["narrow"]) == {"aesthetics/blur", "placebo trim"}
+    alone = matrix([certificate("narrow", 1, 1, only="blur")])
+    assert set(alone.rows["narrow"]) == {"aesthetics", "placebo trim"}
+
+
+def test_what_only_describes_is_told_apart(script: ModuleType) -> None:
+    assert script.describes("colourfulness")
+    assert script.describes("tones.inks")
+    assert not script.describes("sharpness")
+    assert not script.describes("locot2v_warping_error [raft:things]")
 
 
 def test_the_page_has_the_place_for_it(script: ModuleType) -> None:

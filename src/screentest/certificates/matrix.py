@@ -5,6 +5,7 @@ Every cell is a certificate's own figure, at the strongest rung, with what may b
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
@@ -109,15 +110,19 @@ def matrix(certificates: Sequence[Certificate]) -> Matrix:
     rows: dict[str, dict[str, Reaction]] = {}
     aspects: dict[str, dict[str, int]] = {}
     placebos: dict[str, int] = {}
-    for one in certificates:
+    families = [Counter(other.aspect for other in one.operators) for one in certificates]
+    apart = {aspect for family in families for aspect, count in family.items() if count > 1}
+    for one, family in zip(certificates, families, strict=True):
         row = rows.setdefault(one.title, {})
         for result in one.aspects:
             under = aspects.setdefault(result.aspect.value, {})
             under[result.aspect.value] = max(under.get(result.aspect.value, 0), result.pairs)
-            _add(row, result.aspect.value, result.accuracy, result.finding.claim)
+            # Where others were put a whole family, one operator is no judgement of the aspect.
+            if result.aspect not in apart or family[result.aspect] > 1:
+                _add(row, result.aspect.value, result.accuracy, result.finding.claim)
         for operator in one.operators:
             aspect = operator.aspect.value
-            if sum(other.aspect is operator.aspect for other in one.operators) > 1:
+            if operator.aspect in apart:
                 name = f"{aspect}/{operator.name}"
                 aspects[aspect][name] = max(aspects[aspect].get(name, 0), operator.pairs)
                 _add(row, name, operator.accuracy, operator.finding.claim)

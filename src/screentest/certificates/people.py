@@ -25,6 +25,7 @@ from screentest.certificates.plan import (
     LostJudgements,
     cost_of,
     lost_judgements,
+    measured_in,
     models_of,
 )
 from screentest.certificates.raters import Ceiling, human_ceiling, people_result
@@ -158,6 +159,7 @@ def certify_people(
     )
     heard, pending = [], 0
     lost: list[LostJudgements] = []
+    measured = measured_in(store, done.judges)
     for judge in done.judges:
         judgements = read_judgements(store, cases, judge.name)
         lost += lost_judgements(judge.name, judgements)
@@ -169,7 +171,7 @@ def certify_people(
                 str(judge.signature),
                 judgements,
                 _ratings(judgements) if rates else {},
-                cost_of(store, judge, judgements),
+                cost_of(store, judge, judgements, measured),
                 judge.info.summary if hasattr(judge.info, "summary") else "",
                 models=models_of(store, judge),
             )

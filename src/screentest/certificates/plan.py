@@ -9,10 +9,11 @@ from __future__ import annotations
 import json
 import random
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal
 from enum import StrEnum
+from typing import NamedTuple
 
 from screentest.certificates.accuracy import (
     accuracy,
@@ -50,7 +51,7 @@ from screentest.judges.cases import (
 )
 from screentest.judges.margins import in_signature
 from screentest.judges.verdicts import judge_pairs, metrics_of
-from screentest.run import Engine, Execution, Record, RunReader, RunStore
+from screentest.run import Engine, Execution, RunReader, RunStore
 from screentest.run.session import MODELS, Settings
 from screentest.scores.evaluators import Evaluator, resolve
 from screentest.scores.tasks import roles_of
@@ -153,11 +154,12 @@ def certify(
     )
     certificates, pending = [], 0
     lost: list[LostJudgements] = []
+    measured = measured_in(store, done.judges)
     for judge in done.judges:
         judgements = read_judgements(store, cases, judge.name)
         lost += lost_judgements(judge.name, judgements)
         pending += sum(one.outcome is None for one in judgements)
-        certificate = make_certificate(store, plan, judge, judgements)
+        certificate = make_certificate(store, plan, judge, judgements, measured)
         store.keep_note(f"{NOTE}: {certificate.judge}", json.loads(to_json(certificate)))
         certificates.append(certificate)
     return Certification(tuple(certificates), done.executions, pending, tuple(lost))
@@ -173,7 +175,11 @@ def read_certificates(run: RunReader) -> list[Certificate]:
 
 
 def make_certificate(
-    run: RunReader, plan: Plan, judge: Evaluator, judgements: list[Judgement]
+    run: RunReader,
+    plan: Plan,
+    judge: Evaluator,
+    judgements: list[Judgement],
+    measured: Sequence[Measured],
 ) -> Certificate:
     """The certificate of one judge from what the run holds."""
     own = [one for one in judgements if not one.case.change]
@@ -198,7 +204,7 @@ def make_certificate(
         clip_counts=ladders(own, by="clips"),
         placebos=placebo_results(own),
         prompts=prompt_results(judgements, plan.prompt_changes),
-        cost=cost_of(run, judge, judgements),
+        cost=cost_of(run, judge, judgements, measured),
         summary=getattr(judge.info, "summary", ""),
         filtered=filter_result(top),
         by_testbed={name: accuracy(found) for name, found in testbeds.items()}
@@ -331,7 +337,37 @@ def _other(case: Case, change: PromptChange, scripts: dict[str, Script | None]) 
     return scripts[rng.choice(others)] if others else None
 
 
-def cost_of(run: RunReader, judge: Evaluator, judgements: Sequence[Judgement]) -> Cost:
+class Measured(NamedTuple):
+    """A metric on a video, and what it took."""
+
+    evaluator: str
+    item: str
+    elapsed: float
+    requests: tuple[str, ...]
+
+    @property
+    def task(self) -> tuple[str, float]:
+        """Metrics of one scan have its whole time each."""
+        return (self.item, self.elapsed)
+
+
+def measured_in(run: RunReader, judges: Iterable[Evaluator]) -> list[Measured]:
+    """All that metrics have measured for these judges: read once, and not by each of them."""
+    if not any(map(metrics_of, judges)):
+        return []
+    return [
+        Measured(record.key.evaluator, record.key.item, record.elapsed, record.requests)
+        for record in run.records()
+        if not record.key.aspect
+    ]
+
+
+def cost_of(
+    run: RunReader,
+    judge: Evaluator,
+    judgements: Sequence[Judgement],
+    measured: Sequence[Measured],
+) -> Cost:
     """All that the judgements rest on, once each, over all starts of the run.
 
     What metrics took counts for every judge that rests on them, as if it had come alone; the
@@ -344,13 +380,10 @@ def cost_of(run: RunReader, judge: Evaluator, judgements: Sequence[Judgement]) -
     seconds = sum(elapsed for _, _, elapsed in spent)
     own = metrics_of(judge)
     items = {item.id for one in answered for item in (one.case.first, one.case.second)}
-    measured = [
-        record
-        for record in (run.records() if own else ())
-        if not record.key.aspect and record.key.item in items
-    ]
-    seconds += sum(elapsed for _, elapsed in {_task(one) for one in measured if _of(one, own)})
-    requests.update(request for one in measured if _of(one, own) for request in one.requests)
+    rated = [one for one in measured if one.evaluator in own and one.item in items]
+    tasks = {one.task for one in rated}
+    seconds += sum(elapsed for _, elapsed in tasks)
+    requests.update(request for one in rated for request in one.requests)
     calls = [call for call in run.calls() if call.intent.request in requests]
     receipts = [call.receipt for call in calls if call.receipt is not None]
     costs = [receipt.cost for receipt in receipts if receipt.cost is not None]
@@ -363,19 +396,7 @@ def cost_of(run: RunReader, judge: Evaluator, judgements: Sequence[Judgement]) -
         cost=sum(costs, Decimal(0)) if costs else None,
         unpriced=len(calls) - len(costs),
         judgements=len(answered),
-        measured_with=_companions(measured, own),
+        measured_with=tuple(
+            sorted({one.evaluator for one in measured if one.task in tasks} - set(own))
+        ),
     )
-
-
-def _of(record: Record, metrics: Sequence[str]) -> bool:
-    return record.key.evaluator in metrics
-
-
-def _task(record: Record) -> tuple[str, float]:
-    return (record.key.item, record.elapsed)
-
-
-def _companions(measured: Sequence[Record], own: Sequence[str]) -> tuple[str, ...]:
-    tasks = {_task(one) for one in measured if _of(one, own)}
-    others = {one.key.evaluator for one in measured if not _of(one, own) and _task(one) in tasks}
-    return tuple(sorted(others))

@@ -229,13 +229,11 @@ def verdict_in(record: Record) -> Outcome[Verdict]:
 def read_judgements(run: RunReader, cases: Sequence[Case], judge: str) -> list[Judgement]:
     """All that the run plans to ask ``judge`` about these cases."""
     by_place = {(case.id, case.aspect.value): case for case in cases}
-    records: dict[Any, Record] = {
-        record.key: record for record in run.records() if record.key.evaluator == judge
-    }
+    records: dict[Any, Record] = {record.key: record for record in run.records(judge)}
     found: list[Judgement] = []
-    for key in run.plan():
+    for key in run.plan(judge):
         case = by_place.get((key.item, key.aspect))
-        if key.evaluator != judge or case is None:
+        if case is None:
             continue
         record = records.get(key)
         outcome = None if record is None else verdict_in(record)

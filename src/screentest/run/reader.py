@@ -104,21 +104,24 @@ class RunReader:
         with self._explained():
             return [_start(row) for row in select(self._reading, "starts", self.folder)]
 
-    def plan(self) -> Iterator[RecordKey]:
-        """Every record that the latest start is to make, by key."""
+    def plan(self, evaluator: str = "") -> Iterator[RecordKey]:
+        """Every record that the latest start is to make, by key; or those of one evaluator."""
+        where, arguments = _of(evaluator)
         with self._explained():
-            query = f"SELECT {_KEY} FROM plan ORDER BY {_KEY}"
-            for row in self._reading.execute(query):
+            query = f"SELECT {_KEY} FROM plan {where} ORDER BY {_KEY}"
+            for row in self._reading.execute(query, arguments):
                 yield RecordKey(*row)
 
-    def records(self, *, current: bool = True) -> Iterator[Record]:
+    def records(self, evaluator: str = "", *, current: bool = True) -> Iterator[Record]:
         """Records by key, each checked; with ``current`` those of the plan only.
 
-        Those that are not current were made of inputs, items or settings that have changed.
+        Those that are not current were made of inputs, items or settings that have changed. With
+        ``evaluator`` only its records are read.
         """
-        rest = f"{_CURRENT if current else ''} ORDER BY {_KEY}"
+        where, arguments = _of(evaluator)
+        rest = f"{_CURRENT if current else ''} {where} ORDER BY {_KEY}"
         with self._explained():
-            for row in select(self._reading, "records", self.folder, rest):
+            for row in select(self._reading, "records", self.folder, rest, arguments):
                 yield _record(row)
 
     def reasons(self) -> dict[RecordKey, tuple[Reason, ...]]:
@@ -217,6 +220,11 @@ def _reasons(names: object) -> tuple[Reason, ...]:
 
 def _key(row: SqlRow) -> RecordKey:
     return RecordKey(**{part.name: row[part.name] for part in fields(RecordKey)})  # type: ignore[arg-type]
+
+
+def _of(evaluator: str) -> tuple[str, tuple[str, ...]]:
+    """The condition for one evaluator, and its arguments; nothing for all."""
+    return ("WHERE evaluator = ?", (evaluator,)) if evaluator else ("", ())
 
 
 def _record(row: SqlRow) -> Record:
