@@ -72,8 +72,13 @@ def test_few_prompts_settle_nothing_however_large_the_gap() -> None:
     assert found.winner == ""
     # Three metrics and three pairs of models: 2 / 2^n must be at most 0.05 / 9.
     assert (found.comparisons, found.fewest) == (9, 9)
-    assert found.headline == "No winner yet: 4 prompts cannot settle it, about 9 would."
-    assert "a leads in sharp (4 of 4)" in found.seen
+    assert found.headline == (
+        "No winner yet: 4 prompts cannot settle it, "
+        f"about {found.needed} would settle the first difference (sharp)."
+    )
+    assert found.needed is not None
+    assert found.needed >= 9
+    assert "Leading so far, on so many prompts: a in sharp (4 of 4)" in found.seen
     assert "at least 9 prompts are needed, even if all agree" in found.seen
     assert found.rows[0].pairs[0].interval is None
     assert not any(one.best for row in found.rows for one in row.values)
@@ -186,7 +191,7 @@ def test_what_nothing_measures_is_said() -> None:
     assert "nothing here reads the prompt" in said(drawn(6)).unmeasured[0]
     assert said(drawn(6, metrics="sharp fits")).unmeasured == ()
     folders = results({("sharp", m): (1.0, 2.0 + (m == "b")) for m in "ab"}, prompts=False)
-    assert said(folders).unmeasured == ("Anything about prompts: the videos have none.",)
+    assert said(folders).unmeasured == ("Anything about prompts, since the videos have none.",)
 
 
 def test_folders_without_a_manifest_are_models_paired_by_name() -> None:
@@ -219,7 +224,7 @@ def test_equal_models_are_tied_and_one_prompt_is_no_proof() -> None:
     assert same.headline == "No winner: on 3 prompts all values are the same."
     assert [row.state for row in same.rows] == ["tied"]
     one = said(results({("sharp", "a"): (1.0,), ("sharp", "b"): (2.0,)}))
-    assert one.headline == "No winner yet: 1 prompt alone cannot settle it, about 6 would."
+    assert one.headline == "No winner yet: 1 prompt alone cannot settle it, at least 6 might."
 
 
 def test_a_missing_value_is_no_value() -> None:
