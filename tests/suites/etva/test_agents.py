@@ -157,6 +157,29 @@ def test_the_picture_as_a_whole_is_asked_about_and_what_is_lost_is_told() -> Non
     assert "category color of 'Is there sand?', which is existence" in told
 
 
+def test_a_background_that_is_an_entity_and_a_camera_that_is_not_in_the_text() -> None:
+    """Both were said by a real model, and became questions."""
+    said = {
+        "elements": {
+            "background": "a girl",
+            "camera": "the camera is stationary",
+            "entities": ["girl"],
+            "attributes": [],
+            "relations": [],
+        },
+        "graph": {"attributes": [], "relations": []},
+        "questions": {"questions": [question(1, "Is there a girl in the video?", "existence")]},
+    }
+    with writing(lambda asked: Answer(json.dumps(said[stage_of(asked)]))) as (write, _):
+        (outcome,) = write("A girl walks.")
+    written = outcome.unwrap()
+    assert [one.text for one in written.questions] == ["Is there a girl in the video?"]
+    assert written.left_out[:2] == (
+        "background 'a girl' says no more than 'girl'",
+        "camera 'the camera is stationary' is not in the text",
+    )
+
+
 def test_what_is_bad_twice_is_left_out_and_a_failing_service_is_not() -> None:
     bad = {"questions": [question(1, "Is there a cat?", "existence"), question(2, "Mat", "other")]}
     apart = {

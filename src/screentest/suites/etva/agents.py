@@ -25,7 +25,15 @@ from screentest.models.chat.parsing import spoken
 from screentest.models.roles import Chat
 from screentest.models.templates import Prompts, Slot, Trusted
 from screentest.suites.etva.answers import ANSWER_SAMPLING
-from screentest.suites.etva.checks import complaint, fitting, misses, repeats, same_words
+from screentest.suites.etva.checks import (
+    complaint,
+    fitting,
+    invented,
+    misses,
+    not_a_place,
+    repeats,
+    same_words,
+)
 from screentest.suites.etva.graph import (
     ASKED,
     MEANINGS,
@@ -101,6 +109,7 @@ class _Apart:
     entities: tuple[Entity, ...]
     attributes: tuple[str, ...]
     relations: tuple[str, ...]
+    left_out: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -197,9 +206,16 @@ def _read(
 
 def _take_apart(prompt: str, answer: BaseModel) -> _Apart:
     assert isinstance(answer, ElementsAnswer)
+    background, camera, left_out = answer.background, answer.camera, []
+    if background and (other := not_a_place(background, answer.entities)):
+        left_out.append(f"background {background!r} says no more than {other!r}")
+        background = None
+    if camera and _says(camera) and invented(camera, prompt):
+        left_out.append(f"camera {camera!r} is not in the text")
+        camera = None
     named = [
-        *((EntityKind.BACKGROUND, text) for text in (answer.background,) if _says(text)),
-        *((EntityKind.CAMERA, text) for text in (answer.camera,) if _says(text)),
+        *((EntityKind.BACKGROUND, text) for text in (background,) if _says(text)),
+        *((EntityKind.CAMERA, text) for text in (camera,) if _says(text)),
         *((EntityKind.THING, text) for text in answer.entities if _says(text)),
     ]
     seen: dict[str, Entity] = {}
@@ -208,7 +224,7 @@ def _take_apart(prompt: str, answer: BaseModel) -> _Apart:
         seen.setdefault(name.casefold(), Entity(f"e{len(seen) + 1}", name, kind))
     attributes, relations = _once(answer.attributes), _once(answer.relations)
     seen[""] = Entity(EntityKind.WHOLE.value, WHOLE, EntityKind.WHOLE)
-    return _Apart(prompt, tuple(seen.values()), attributes, relations)
+    return _Apart(prompt, tuple(seen.values()), attributes, relations, tuple(left_out))
 
 
 def _says(text: str | None) -> bool:
@@ -246,7 +262,7 @@ def _connect(apart: _Apart, answer: BaseModel) -> _Connected:
     names = {one.id: one.name for one in apart.entities}
     attributes: dict[tuple[str, str], Attribute] = {}
     relations: dict[tuple[str, str, str], Relation] = {}
-    left_out = []
+    left_out = list(apart.left_out)
     for bound in answer.attributes:
         words = " ".join(bound.attribute.split())
         if bound.entity not in places or not _says(words):

@@ -10,6 +10,7 @@ and would count; here they are recognised, so that the model is asked again for 
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 
 from screentest.english.lexicon import lexicon
 from screentest.suites.etva.graph import (
@@ -41,6 +42,7 @@ _NEAR = 6
 _ARTICLES = frozenset(("a", "an", "the", "any", "some", "this", "that", "these", "those", "its"))
 _JOINS = frozenset(("that", "which", "who", "as", "while", "when", "where", "if", "and", "or"))
 """After these a verb of its own may follow."""
+_SMALL = frozenset(("is", "are", "in", "on", "at", "of", "to", "from", "with", "and", "by", "it"))
 _NUMBERS = frozenset(
     (
         *("zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten"),
@@ -91,6 +93,31 @@ def repeats(attribute: str, entity: str) -> bool:
     """
     said, name = _singular(attribute), _singular(entity)
     return bool(said) and (said == name or said == name[-1:])
+
+
+def not_a_place(background: str, entities: Iterable[str]) -> str | None:
+    """Which of the entities a background only repeats; None where it is a background.
+
+    >>> not_a_place("a girl", ["girl"]), not_a_place("a beach", ["beach", "girl"])
+    ('girl', None)
+    """
+    said = _singular(background)
+    if not said or lexicon().kind(said[-1]) == "scenes":
+        return None
+    return next((one for one in entities if _singular(one) == said), None)
+
+
+def invented(camera: str, prompt: str) -> bool:
+    """Whether no word of what is said of the camera is in the prompt, in whatever form.
+
+    >>> invented("the camera is stationary", "Merchants sell jars at a market.")
+    True
+    >>> invented("zooming out", "A market, zoom out."), invented("close-up", "Close up of a jar.")
+    (False, False)
+    """
+    told = {word[:4] for word in re.split(r"[\W_]+", prompt.lower())}
+    said = {word[:4] for one in words_in(camera) for word in re.split(r"[\W_]+", one)}
+    return not (said - _SMALL) & told
 
 
 def _singular(text: str) -> list[str]:
