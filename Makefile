@@ -5,6 +5,7 @@ MODELS := .venv-models
 RAY := .venv-ray
 REAL := .venv-real
 SCENEDETECT := .venv-scenedetect
+HOOKS := .venv-hooks
 PIP := -m pip --disable-pip-version-check --quiet
 PYTEST_WORKERS ?= 2
 # The notice of mkdocs-material is about a successor.
@@ -13,7 +14,7 @@ export NO_MKDOCS_2_WARNING := 1
 # make test TORCH="torch==2.13.0 torchvision==0.28.0 --index-url URL"
 TORCH ?= torch==2.13.0 torchvision==0.28.0
 
-.PHONY: demo docs test test-slow test-core test-ray test-real coverage lint bench testbed clean help
+.PHONY: demo docs test test-slow test-core test-ray test-real test-hooks coverage lint bench testbed clean help
 
 help:  ## what can be made
 	@awk -F':.*## ' '/^[a-z-]+:.*## /{printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -32,7 +33,7 @@ docs: $(VENV)/documented  ## the pages as a site that opens offline: site/index.
 	$(VENV)/$(SITE)
 	@echo "Open site/index.html"
 
-test: $(MODELS)/tested $(SCENEDETECT)/installed  ## lint, types, docs, all tests but the slow ones
+test: $(MODELS)/tested $(SCENEDETECT)/installed $(HOOKS)/installed  ## lint, types, docs, all tests but the slow ones
 	$(MAKE) --no-print-directory lint ENV=$(MODELS)
 	$(MODELS)/$(SITE)
 	@$(MODELS)/bin/python $(COMPILE)
@@ -123,5 +124,15 @@ $(SCENEDETECT)/installed:
 	$(SCENEDETECT)/bin/python $(PIP) install 'scenedetect==0.7.*' opencv-python-headless
 	@touch $@
 
+# Trackers of experiments, for the tests of hooks. They live apart: what they need may be older or
+# newer than what we do. About 340 MB; not compiled, since one process imports them once.
+$(HOOKS)/installed:
+	$(PYTHON) -m venv $(HOOKS)
+	$(HOOKS)/bin/python $(PIP) install --no-compile wandb tensorboard mlflow-skinny trackio
+	@touch $@
+
+test-hooks: $(MODELS)/tested $(HOOKS)/installed  ## hooks alone, with the real trackers, offline
+	$(MODELS)/bin/python -m pytest tests/hooks
+
 clean:  ## remove environments and results
-	rm -rf $(VENV) $(MODELS) $(RAY) $(REAL) $(SCENEDETECT) demo site testbed bench/out .coverage* htmlcov
+	rm -rf $(VENV) $(MODELS) $(RAY) $(REAL) $(SCENEDETECT) $(HOOKS) demo site testbed bench/out .coverage* htmlcov
