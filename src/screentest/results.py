@@ -631,6 +631,8 @@ class Verdicts(_Shown):
     outcomes: Mapping[Aspect, tuple[Outcome[Verdict] | None, Outcome[Verdict] | None]]
     models: str = ""
     """One line that says which backends were used."""
+    spent: str = ""
+    """What chat models took; empty where none was asked."""
 
     def _headline(self) -> str:
         return f"Verdicts on {len(self.outcomes)} aspects in {self.run}"

@@ -63,11 +63,12 @@ def test_a_metric_that_does_not_say_how_often_it_asks_has_no_calls(bed: Path) ->
 
 def test_calls_made_before_are_a_measure(bed: Path) -> None:
     plan = Plan(tuple(read_cases([bed])), ("vlm_video",))
-    before = Cost(0.0, 20, 50_000, 900, cost=Decimal("0.3"), judgements=10)
+    before = Cost(1.5, 20, 50_000, 900, cost=Decimal("0.3"), judgements=10)
     (judge,) = forecast(plan, read_settings("chat=openai:m"), {"vlm_video": before}).judges
     # 96 judgements at two calls, 5,000 tokens and 0.03 each.
     assert (judge.calls, judge.tokens, judge.measured) == (192, 480_000, True)
     assert judge.cost == pytest.approx(Decimal("2.88"))
+    assert judge.seconds == 96 * 1.5
     unknown = Cost(0.0, 20, 0, 0, uncounted=20, judgements=10)
     (judge,) = forecast(plan, read_settings("chat=openai:m"), {"vlm_video": unknown}).judges
     assert not judge.measured

@@ -201,8 +201,8 @@ def judge_videos(
         found = verdicts_of(
             store, cases, judge, settings, engine=engine, progress=progress_of(work.get("progress"))
         )
-        used = store.note(MODELS)
-    return Verdicts(Path(out), found, used["summary"])
+        used, spent = store.note(MODELS), str(store.spending())
+    return Verdicts(Path(out), found, used["summary"], spent)
 
 
 def _script(path: Path) -> Script:

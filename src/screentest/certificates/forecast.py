@@ -9,7 +9,7 @@ which certificates make their claims.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from decimal import Decimal
 
 from screentest.certificates.certificate import Cost
@@ -54,6 +54,8 @@ class JudgeForecast:
     """About; None where no price is known."""
     measured: bool = False
     """Whether tokens and cost are those of calls that this judge has made before."""
+    seconds: float | None = None
+    """On one worker, by what its judgements took before; None where it has made none."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,12 +96,14 @@ class Forecast:
             Column("tokens", "Tokens in", show="{:,}".format, align="right"),
             Column("cost", "Cost", align="right"),
             Column("measured", detail=True),
+            Column("seconds", detail=True),
         )
         rows: list[tuple[Cell, ...]] = [
             (
                 *(one.judge, dict(one.models), one.judgements, one.videos, one.calls, one.tokens),
                 None if one.cost is None else f"{one.cost:.2f}",
                 one.measured,
+                one.seconds,
             )
             for one in self.judges
         ]
@@ -111,6 +115,10 @@ class Forecast:
             )
         if any(one.calls is None for one in self.judges):
             notes.append("–: not known beforehand.")
+        timed = [one for one in self.judges if one.seconds is not None]
+        if timed:
+            times = (f"{one.judge} {one.seconds / 60:.1f} min" for one in timed if one.seconds)
+            notes.append(f"On one worker, by earlier judgements: {', '.join(times)}.")
         return Table("judges", "What would be judged", columns, rows, "\n".join(notes))
 
     def _groups(self) -> Table:
@@ -222,6 +230,8 @@ def _judge(
 
 def _as_before(found: JudgeForecast, before: Cost) -> JudgeForecast:
     """By what each judgement took earlier, where its calls were counted."""
+    if before.judgements:
+        found = replace(found, seconds=before.seconds * found.judgements)
     if not before.calls or not before.judgements or before.uncounted == before.calls:
         return found
     per = found.judgements / before.judgements
@@ -230,14 +240,11 @@ def _as_before(found: JudgeForecast, before: Cost) -> JudgeForecast:
     if before.cost is not None and priced:
         cost = before.cost * before.calls / priced * Decimal(per)
     counted = before.calls - before.uncounted
-    return JudgeForecast(
-        found.judge,
-        found.models,
-        found.judgements,
-        found.videos,
-        round(before.calls * per),
-        round(before.tokens_in / counted * before.calls * per),
-        cost,
+    return replace(
+        found,
+        calls=round(before.calls * per),
+        tokens=round(before.tokens_in / counted * before.calls * per),
+        cost=cost,
         measured=True,
     )
 

@@ -19,7 +19,7 @@ from screentest.cli.options import (
     shares,
 )
 from screentest.cli.progress import watched
-from screentest.cli.tables import print_indented, print_models, show
+from screentest.cli.tables import print_indented, print_models, print_spent, show
 
 
 @shares(MODELS, ENGINE, RETRY)
@@ -63,6 +63,7 @@ def judge(
     if not as_json:
         print_indented(f"First: {first}. Second: {second}.", indent=0)
         print_models(verdicts.models)
+        print_spent(verdicts.spent)
     if not verdicts.answered:
         raise typer.Exit(1)
 
