@@ -78,7 +78,7 @@ def test_few_prompts_settle_nothing_however_large_the_gap() -> None:
     )
     assert found.needed is not None
     assert found.needed >= 9
-    assert "Leading so far, on so many prompts: a in sharp (4 of 4)" in found.seen
+    assert "So far a leads in sharp (on 4 of 4 prompts)" in found.seen
     assert "at least 9 prompts are needed, even if all agree" in found.seen
     assert found.rows[0].pairs[0].interval is None
     assert not any(one.best for row in found.rows for one in row.values)

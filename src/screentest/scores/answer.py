@@ -213,9 +213,10 @@ class Answer:
                 part |= {"prompts": pair.prompts, "holds": pair.holds}
         return document
 
-    def table(self, *, width: int = 26) -> Table:
+    def table(self, *, width: int = 30) -> Table:
         """The rows that are shown. Models whose names need more than ``width`` get letters."""
-        letters = sum(len(name) + 1 for name in self.models) > width
+        names = [len(name) for name in self.models]
+        letters = sum(names) + len(names) + max(names) > width
         heads = {name: _letter(n) if letters else name for n, name in enumerate(self.models)}
         columns = [
             Column("group", detail=True),
@@ -298,9 +299,8 @@ def _notes(found: Answer) -> Iterator[str]:
     if any(row.needed for row in found.shown):
         yield "by ~N: about N prompts would show the difference, four times in five."
     if any(row.pooled for row in found.rows):
-        other = "--pool mean: by its mean" if found.pool == "worst" else "--pool worst: by that"
-        by = "worst tenth" if found.pool == "worst" else "mean"
-        yield f"A video counts by its {by} ({other}), a prompt by the mean of its videos."
+        by, other = ("worst tenth", "mean") if found.pool == "worst" else ("mean", "worst")
+        yield f"A video counts by its {by} (or --pool {other}), a prompt by the mean of its videos."
     if any(row.state == "holds" for row in found.rows):
         yield f"* surely better than another (p < {LEVEL:g} after Holm, all comparisons together)."
     if any(row.info.descriptive for row in found.rows):
@@ -364,9 +364,11 @@ def seen(found: Answer) -> str:
     rows = [row for row in found.rows if row.state == "open" and 2 * row.ahead > row.prompts]
     leads: dict[str, list[str]] = {}
     for row in sorted(rows, key=surety)[:4]:
-        leads.setdefault(row.leader, []).append(f"{row.title} ({row.ahead} of {row.prompts})")
+        count = f"{row.ahead} of {row.prompts}"
+        count = count if leads else f"on {count} prompts"
+        leads.setdefault(row.leader, []).append(f"{row.title} ({count})")
     parts = [f"{model} in {_listed(own)}" for model, own in leads.items()]
-    words = f"Leading so far, on so many prompts: {'; '.join(parts)}." if parts else ""
+    words = f"So far {'; '.join(parts).replace(' in ', ' leads in ', 1)}." if parts else ""
     if found.prompts < found.fewest and found.comparisons:
         many = _many(found.comparisons, "comparison")
         least = f"With {many} at least {found.fewest} prompts are needed, even if all agree."
