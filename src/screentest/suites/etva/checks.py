@@ -5,11 +5,14 @@ and would count; here they are recognised, so that the model is asked again for 
 
 >>> complaint("Is the cat exists?"), complaint("Is the cat black?")
 ("'Is' does not go with 'exists'", None)
+>>> complaint("Is the captured moonlight captured in jars of captured moonlight?")
+"it says 'captured' three times"
 """
 
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterable
 
 from screentest.english.lexicon import lexicon
@@ -37,6 +40,7 @@ _LEAD = re.compile(
 )
 """In the video, is …"""
 _VERBS = frozenset(("exists", "exist", "has", "does", "is", "are", "seems", "becomes", "contains"))
+_SHORT = 3
 _NEAR = 6
 """So far from the start a second verb is looked for."""
 _ARTICLES = frozenset(("a", "an", "the", "any", "some", "this", "that", "these", "those", "its"))
@@ -137,6 +141,9 @@ def complaint(question: str) -> str | None:
             return f"it says {again!r} of itself"
         if verb := _second_verb(words):
             return f"{question.split()[0]!r} does not go with {verb!r}"
+    often = Counter(word for word in words if len(word) > _SHORT).most_common(1)
+    if often and often[0][1] > 2:  # none of the 12,198 released questions does that
+        return f"it says {often[0][0]!r} three times"
     return None
 
 
