@@ -34,7 +34,7 @@ def test_coverage_reasons_and_models_are_beside_the_numbers(
     assert done.returncode == 0, done.stderr
     assert fits(done.stdout)
     assert done.stdout.count("1/3") == 2
-    assert "gone: clipscore, sharpness: missing_file" in done.stdout
+    assert "gone: clipscore[colour_words], sharpness: missing_file" in done.stdout
     assert "half: clipscore, sharpness: undecodable" in done.stdout
     assert "models: image_text=colour_words (chosen)" in done.stdout
     again = json.loads(screentest(*asked, "--json").stdout)

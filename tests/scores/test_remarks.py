@@ -7,11 +7,12 @@ from pathlib import Path
 import pytest
 
 from screentest.core import Borders, Item, Outcome, OutputInfo, Reason, Score
+from screentest.core.outcome import Json
 from screentest.scores.measure import BORDERS
 from screentest.scores.remarks import bordered, borders_remark, prompt_readers, prompt_unread
 from screentest.scores.results import Results, Value
 
-SIDES = [280, 0, 280, 0, 1280, 720]
+SIDES: list[Json] = [280, 0, 280, 0, 1280, 720]
 LABELS = "clipscore|v:2|model.image_text:label_text%7Cv%3A1"
 CLIP = "clipscore|v:2|model.image_text:hf%7Cv%3A1"
 

@@ -43,7 +43,7 @@ def shots() -> list[Image]:
 def found(pictures: Iterable[Image]) -> Borders | None:
     finder = BorderFinder()
     for number, picture in enumerate(pictures):
-        luma = picture.astype(np.float32) @ np.float32([0.299, 0.587, 0.114])
+        luma = picture.astype(np.float32) @ np.array([0.299, 0.587, 0.114], np.float32)
         finder.see(Fraction(number), luma.round().astype(np.uint8))
     return finder.borders
 

@@ -73,7 +73,7 @@ def prompt_objects(
     share = sum(map(len, known)) / named
     coverage = Score(share, (), {"named": named, "known": sum(map(len, known))})
     if share < floor or not any(known):
-        few = Outcome[Score].failed(
+        few: Outcome[Score] = Outcome.failed(
             Reason.LOW_COVERAGE,
             f"{coverage.details['known']} of the {named} things that the prompt names are known",
             "Choose a detector that knows more: --model detection=grounding_dino.",
@@ -94,9 +94,9 @@ def prompt_objects(
         "coverage": Outcome.of(coverage),
     }
     for name in ("there", "number", "colour", "side"):
-        values = checks.get(name)
-        if values:
-            outcomes[name] = Outcome.of(Score(fmean(values), (), {"checks": len(values)}))
+        some = checks.get(name)
+        if some:
+            outcomes[name] = Outcome.of(Score(fmean(some), (), {"checks": len(some)}))
         else:
             detail = f"the prompt says no {name} of a thing that has a box"
             outcomes[name] = Outcome.failed(Reason.NOT_APPLICABLE, detail)
