@@ -102,7 +102,7 @@ def main(folder: Path, models: str) -> None:
             every[prompt].append(right)
     print(f"{lost} of {len(bed['pairs'])} pairs have no score")
     print("| change | right | control | prompts | claim |\n|---|---|---|---|---|")
-    found = claims(list(own.values()), list(controls.values()))
+    found = claims(list(own.values()), list(controls.values()), unit="prompt")
     for name, finding in zip(names, found, strict=True):
         right, control = (_percent(one[name]) for one in (own, controls))
         print(f"| {name} | {right} | {control} | {len(own[name])} | {finding.words} |")
