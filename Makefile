@@ -14,7 +14,7 @@ export NO_MKDOCS_2_WARNING := 1
 # make test TORCH="torch==2.13.0 torchvision==0.28.0 --index-url URL"
 TORCH ?= torch==2.13.0 torchvision==0.28.0
 
-.PHONY: demo docs test test-slow test-core test-ray test-real test-hooks coverage lint bench testbed clean help
+.PHONY: demo docs test test-slow test-core test-wheel test-ray test-real test-hooks coverage lint bench testbed clean help
 
 help:  ## what can be made
 	@awk -F':.*## ' '/^[a-z-]+:.*## /{printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -50,6 +50,9 @@ test-core: $(VENV)/tested $(SCENEDETECT)/installed  ## the same without torch
 	$(MAKE) --no-print-directory lint ENV=$(VENV)
 	@$(VENV)/bin/python $(COMPILE)
 	$(VENV)/bin/python $(PYTEST) -m "not models"
+
+test-wheel: $(MODELS)/tested  ## the tutorials and the demo, from a fresh environment with the built wheel
+	SCREENTEST_SLOW=1 $(MODELS)/bin/python -m pytest tests/docs/test_wheel.py
 
 test-ray: $(RAY)/tested  ## the engine for clusters alone, on a cluster of two nodes, without torch
 	SCREENTEST_SLOW=1 $(RAY)/bin/python -m pytest tests/run/test_ray.py tests/models/test_hosting.py

@@ -47,9 +47,15 @@ def in_empty(folder: Path) -> dict[str, str]:
 
 
 @pytest.fixture(scope="module")
-def fresh(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The command of an environment that holds the wheel and what it asks for."""
+def fresh(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The command of an environment that holds the wheel and what it asks for.
+
+    The wheel is made of the source distribution, as ``python -m build`` does it.
+    """
     folder = tmp_path_factory.mktemp("fresh")
+    line = [sys.executable, "-m", "build", "--no-isolation", "--outdir", str(folder / "dist")]
+    subprocess.run(line, cwd=ROOT, check=True, capture_output=True)
+    (wheel,) = (folder / "dist").glob("*.whl")
     subprocess.run([sys.executable, "-m", "venv", folder / "env"], check=True)
     pip = [folder / "env" / "bin" / "python", "-m", "pip", "install", "--quiet", wheel]
     subprocess.run(pip, check=True, env=in_empty(folder))

@@ -23,10 +23,6 @@ from screentest.manifests.manifest import examine_manifest, problems_in, read_ma
 from screentest.manifests.parted import PartedSource
 from screentest.manifests.vript import LONGEST_FILE, read_vript
 
-_NAME_IT = (
-    "Name the layout: --layout prompt_names, metadata, videos2caption, lists, numbered, webdataset"
-    " or models; or give a manifest."
-)
 VIDEOS = frozenset(
     {
         *(".mp4", ".m4v", ".mov", ".mkv", ".webm", ".avi", ".mpg", ".mpeg"),
@@ -232,14 +228,20 @@ class VideoImporter:
             )
         listing = Listing(path)
         if not path.is_dir() and path.suffix.lower() in (*TABLES, ".txt"):
-            raise BadOption(f"{path} is not a video, and no layout that is known", advice=_NAME_IT)
+            raise BadOption(
+                f"{path} is not a video, and no layout that is known", advice=_name_it()
+            )
         files = sorted(one for one in path.iterdir() if _is_video(one)) if path.is_dir() else [path]
         if not files:
-            raise BadOption(f"{path} holds no videos; seen: {listing.told()}", advice=_NAME_IT)
+            raise BadOption(f"{path} holds no videos; seen: {listing.told()}", advice=_name_it())
         tables = listing.ending(*TABLES, ".txt") if path.is_dir() else ()
         unread = ", ".join(one.name for one in tables[:5])
-        seen = f"no layout was recognised, and {unread} not read. {_NAME_IT}" if unread else ""
+        seen = f"no layout was recognised, and {unread} not read. {_name_it()}" if unread else ""
         return Corpus("videos", tuple(Item(_id(one), one) for one in files), seen=seen)
+
+
+def _name_it() -> str:
+    return f"Name the layout, --layout NAME ({_known(films=False)}), or give a manifest."
 
 
 def _is_there(path: Path) -> bool:
