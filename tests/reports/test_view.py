@@ -89,7 +89,7 @@ def test_one_group_says_where_to_look(tmp_path: Path) -> None:
     report = read_report([score_run(tmp_path / "run", items(*"abc"), values)])
     view = view_of(report)
     assert view.headline == "Look at c first: of 3 videos it is the lowest in 2 of 2 measures."
-    assert view.lead[0].startswith("Not measured. Whether the videos show")
+    assert view.lead[0].startswith("Not measured. Nothing here reads the prompt")
     (missing,) = (one for one in view.checks if "missing" in one.title)
     assert missing.more == ("a: crashed: boom",)
     assert [row.says for row in view.open_rows] == ["0.200 to 0.800", "5.00 to 50.0"]
@@ -129,11 +129,11 @@ def test_certificates_and_borders_stand_among_the_reasons(tmp_path: Path) -> Non
     run = score_run(tmp_path / "run", film, values, metrics={"calm": CALM})
     plain = {check.title for check in checks(read_report([run]), None)}
     assert "No measure here is certified." in plain
-    assert "1 of 2 videos have borders." in plain
+    assert "1 of 2 videos has borders:" in plain
     judged = certify_run(tmp_path / "certificates", [certificate()])
     found = checks(read_report([run, judged]), None)
     certified = next(check for check in found if "certified" in check.title)
     assert certified.title == "1 of 1 measures are certified."
     assert certified.more[0].startswith("calm: sees harmed aesthetics")
     words = next(check.words for check in found if "borders" in check.title)
-    assert words.startswith("Bars take up to 50% of the frame")
+    assert words == "50% of the frame; pictures are measured inside them."

@@ -15,6 +15,7 @@ from screentest.core import Reason, UserError, registry
 from screentest.reports.data import Report
 from screentest.reports.trust import trust
 from screentest.scores.answer import Answer
+from screentest.scores.remarks import bordered, borders_remark
 from screentest.scores.results import Results
 from screentest.stats import Claim
 
@@ -25,7 +26,6 @@ _SAID: Mapping[str, str] = {
     "warn": "Caution",
     "fail": "Against it",
 }
-BORDERS = "borders"
 _MOST = 3
 """Names in a sentence; the rest is counted."""
 
@@ -68,11 +68,12 @@ def _prompts(answer: Answer) -> Check:
     tests = _many(answer.comparisons, "comparison")
     if settled:
         names = _listed([row.title for row in settled])
+        tested = sum(row.state != "describes" for row in answer.rows)
         left = sum(row.state == "open" for row in answer.rows)
         rest = f" {_many(left, 'measure')} open still." if left else ""
         return Check(
             "ok",
-            f"{had} are enough for {len(settled)} of {len(answer.rows)} measures.",
+            f"{had} are enough for {len(settled)} of {tested} measures.",
             f"A difference holds in {names}, corrected for {tests}.{rest}",
         )
     if not answer.comparisons:
@@ -181,24 +182,11 @@ def _stand_ins(report: Report) -> Iterator[Check]:
 
 def _borders(results: Results) -> Iterator[Check]:
     """Bars around the picture, which metrics leave out."""
-    shares: dict[str, float] = {}
-    for value in results.values:
-        score = value.outcome.value
-        sides = score.details.get(BORDERS) if score is not None else None
-        if isinstance(sides, list) and len(sides) == 6:
-            left, top, right, bottom, width, height = (float(str(one)) for one in sides)
-            if width and height:
-                inside = (width - left - right) * (height - top - bottom) / (width * height)
-                shares[value.item] = 1 - inside
-    if shares:
-        most = max(shares.values())
-        yield Check(
-            "note",
-            f"{len(shares):,} of {len(results.items):,} videos have borders.",
-            f"Bars take up to {100 * most:.0f}% of the frame; measures look at what is inside.",
-            tuple(f"{item}: {100 * share:.0f}%" for item, share in sorted(shares.items())[:60]),
-            "Which",
-        )
+    found = bordered(results)
+    if found:
+        listed = [f"{item}: {one.share:.0%}" for item, one in sorted(found.items())]
+        title, _, rest = borders_remark(results).partition(" (")
+        yield Check("note", f"{title}:", f"{rest.replace('):', ';')}", tuple(listed[:60]), "Which")
 
 
 # Coverage.

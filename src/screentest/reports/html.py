@@ -114,6 +114,7 @@ def page_data(
                 "unit": info.unit,
                 "up": direction(results, name),
                 "band": found.get(name),
+                "had": any(value.outcome.ok for value in results.of(name)),
             }
             for name, info in results.outputs.items()
         ],

@@ -14,12 +14,12 @@ from screentest._util.webpage import data_address
 from screentest.core import Filter, Layout, Progress, Silent, Size, Time
 from screentest.video import Supervisor, sample_frames, survey
 
-POSTER = 288
+POSTER = 352
 """Pixels of a poster's long side; it is shown about as large."""
 STILL = 160
 """Pixels of the long side of a worst moment."""
 _QUALITY = 52
-"""Of WebP: about 7 kB for a poster and 3 kB for a still."""
+"""Of WebP: about 9 kB for a poster and 3 kB for a still."""
 _PLACES = (Fraction(3, 10), Fraction(6, 10))
 """Where in a video its poster is looked for: films tend to begin black."""
 

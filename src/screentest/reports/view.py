@@ -13,6 +13,7 @@ from screentest.reports.dots import Dot, Lane, dot_plot
 from screentest.reports.drilldown import direction
 from screentest.reports.sidebyside import SideBySide
 from screentest.scores.answer import GROUPS, Answer, AnswerRow, ModelPair, number
+from screentest.scores.remarks import prompt_unread
 from screentest.scores.results import Results, Total, Value
 from screentest.stats import Claim
 
@@ -238,9 +239,10 @@ def _model_lines(
     last: dict[str, tuple[AnswerRow, ModelPair]] = {}
     for row, pair in behind:
         last.setdefault(row.name, (row, pair))
-    worst = list(last.values())[:_NAMED]
+    surely = [(row, pair) for row, pair in last.values() if pair.holds]
+    worst = (surely or list(last.values()))[:_NAMED]
     if worst:
-        label = "Worst at" if any(pair.holds for _, pair in worst) else "Behind in"
+        label = "Worst at" if surely else "Behind in"
         named = [
             Named(row.title, _mean(row, model), f"{pair.better} {_mean(row, pair.better)}")
             for row, pair in worst
@@ -379,15 +381,10 @@ def _alone(
     totals = [total for total in report.totals if total.summary is not None]
     items = list(place)
     lowest = _lowest(results, totals)
-    read = any(total.info.group == "prompt" for total in totals)
-    lead = []
-    if items and not read:
-        lead.append(
-            "Not measured. Whether the videos show what their prompts ask for: nothing here reads "
-            "the prompt."
-            if any(item.text for item in results.items.values())
-            else "Not measured. Anything about prompts: the videos have none."
-        )
+    unread = prompt_unread(results)
+    lead = [f"Not measured. {unread}"] if unread else []
+    if items and not any(item.text for item in results.items.values()):
+        lead.append("Not measured. Anything about prompts: the videos have none.")
     rows = sorted(
         (_own_row(report, total, place) for total in totals), key=lambda row: row.group_order
     )

@@ -15,6 +15,7 @@ from fastapi.responses import HTMLResponse
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from sqlalchemy import Connection, Row, select
 
+from screentest._util.webpage import tokens
 from screentest.annotate.answers import Step
 from screentest.annotate.flashes import are_risky
 from screentest.annotate.language import Language, passage_hash
@@ -78,11 +79,15 @@ def moment(at: float) -> str:
     return datetime.fromtimestamp(at, UTC).strftime("%Y-%m-%d %H:%M UTC")
 
 
+_STYLE = "style.css"
+
+
 @cache
 def static_files() -> dict[str, bytes]:
     """Every file that pages may ask for, in memory: nothing else can be reached."""
     folder = resources("screentest.annotate.web") / "static"
-    return {file.name: file.read_bytes() for file in folder.iterdir() if file.is_file()}
+    found = {file.name: file.read_bytes() for file in folder.iterdir() if file.is_file()}
+    return {**found, _STYLE: tokens().encode() + found[_STYLE]}
 
 
 # Showing: what a worker's page holds at each step, and nothing that it must not tell.
