@@ -70,6 +70,7 @@ def report(
     formats: Sequence[str] = ("md", "tex", "csv", "parquet"),
     by: str = "",
     suites: Sequence[str] = (),
+    pool: Pool = "worst",
     title: str = "screentest report",
     pictures: int = 200,
     embed: bool = False,
@@ -78,14 +79,15 @@ def report(
     """Write one page of one or several runs, and where ``tables`` is given every table.
 
     ``by`` is the group that is compared, or ``GROUP=A,B…``; ``suites`` are added up besides those
-    that the runs were made with. ``pictures`` says for how many videos there are pictures;
-    ``embed`` puts the videos into the page.
+    that the runs were made with. ``pool`` takes each video by its worst tenth, or by its mean.
+    ``pictures`` says for how many videos there are pictures; ``embed`` puts the videos into the
+    page.
     """
     from screentest.reports.data import read_report
     from screentest.reports.formats import write_tables
     from screentest.reports.html import PageOptions, write_html
 
-    read = read_report(folders_of(runs), by=by, suites=suites)
+    read = read_report(folders_of(runs), by=by, suites=suites, pool=pool)
     page = Path(out)
     write_html(read, page, PageOptions(title, pictures, embed), progress=progress_of(progress))
     written = write_tables(read, Path(tables), formats) if tables is not None else ()

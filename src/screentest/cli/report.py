@@ -10,7 +10,7 @@ import typer
 import screentest
 from screentest.cli.console import out as console
 from screentest.cli.console import plural, shown
-from screentest.cli.options import names_in
+from screentest.cli.options import PoolOption, names_in
 from screentest.cli.progress import watched
 
 
@@ -30,6 +30,7 @@ def report(
         list[str] | None,
         typer.Option(metavar="NAME", help="Add up by this suite, too; may be repeated."),
     ] = None,
+    pool: PoolOption = "worst",
     title: Annotated[str, typer.Option(metavar="TEXT", help="The page's title.")] = "",
     pictures: Annotated[
         int, typer.Option(min=0, help="For how many videos there are pictures.")
@@ -57,6 +58,7 @@ def report(
         formats=names_in(formats),
         by=by,
         suites=suite or (),
+        pool=pool,
         title=title or "screentest report",
         pictures=pictures,
         embed=embed,

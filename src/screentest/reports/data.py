@@ -16,7 +16,7 @@ from screentest.run import Coverage, EvaluatorNote, RunReader, Spending, Start
 from screentest.run.session import MODELS
 from screentest.scores.answer import Answer
 from screentest.scores.comparison import answer
-from screentest.scores.results import Results, Total, Value, read_results
+from screentest.scores.results import Pool, Results, Total, Value, read_results
 from screentest.scores.suite import read_suite
 
 
@@ -62,6 +62,8 @@ class Report:
     """Which of several models is best, in what; None where there is one only."""
     judged_items: Mapping[str, Item] = field(default_factory=dict)
     """The videos of testbeds that the verdicts are about."""
+    pool: Pool = "worst"
+    """Whether a video counts by its worst tenth, or by its mean."""
 
     @property
     def by(self) -> str:
@@ -83,11 +85,14 @@ class Report:
         return certificates_of(value, self.certificates, self.results.names)
 
 
-def read_report(folders: Sequence[Path], *, by: str = "", suites: Sequence[str] = ()) -> Report:
+def read_report(
+    folders: Sequence[Path], *, by: str = "", suites: Sequence[str] = (), pool: Pool = "worst"
+) -> Report:
     """Read runs of any kind and put together what they hold.
 
     ``by`` is the group that is compared, or ``GROUP=A,B…``; without it ``model`` is taken where
     items have more than one. ``suites`` are added up besides those that the runs were made with.
+    ``pool`` takes each video by its worst tenth, or by its mean.
     """
     sources: list[RunSource] = []
     results: list[Results] = []
@@ -114,7 +119,7 @@ def read_report(folders: Sequence[Path], *, by: str = "", suites: Sequence[str] 
             else:
                 results.append(read_results(run))
     # What only describes has no worst part: here as in the answer, it is by its mean.
-    together = _together(results, suites).pooled("worst")
+    together = _together(results, suites).pooled(pool)
     if not together.values and not certificates and not judged and not together.pending:
         raise UserError(
             "there is nothing to report in " + ", ".join(str(folder) for folder in folders),
@@ -125,8 +130,9 @@ def read_report(folders: Sequence[Path], *, by: str = "", suites: Sequence[str] 
         together,
         tuple(certificates.values()),
         tuple(judged),
-        answer(together, by),
+        answer(together, by, pool=pool),
         judged_items,
+        pool,
     )
 
 

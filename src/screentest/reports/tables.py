@@ -20,7 +20,7 @@ def tables(report: Report) -> list[Table]:
     """Every table of the report; those with nothing in them are left out."""
     found = [
         *(_compared(report.answer) if report.answer else ()),
-        summary_table(report.results, report.by, full=True),
+        summary_table(report.results, report.by, full=True, pool=report.pool),
         *(
             table
             for suite in suites_in(report.results)

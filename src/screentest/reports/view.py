@@ -163,6 +163,8 @@ def _compared(
         lead.insert(0, answer.seen)
     if any(row.pooled == "worst tenth" for row in answer.rows):
         lead.append("Scores are each video's worst tenth, so one bad shot counts.")
+    elif any(row.pooled for row in answer.rows):
+        lead.append("Scores are means over each video.")
     videos = {
         model: [item for item in place if results.group(item, answer.by) == model]
         for model in answer.models
