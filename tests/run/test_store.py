@@ -91,6 +91,17 @@ def test_records_round_trip(
         assert (found[one].elapsed, found[one].requests) == (0.25, ("request",))
 
 
+def test_the_records_of_one_evaluator_are_read_alone(store: RunStore) -> None:
+    every = [RecordKey(item, name) for item in "ab" for name in ("noise", "blur")]
+    store.add_to_plan([*every, RecordKey("c", "noise")])
+    for one in every[:3]:
+        store.write(Finished(Task((one,), measure), (encode({"x": Outcome.of(Score(0.5))}),)))
+    assert {one.key for one in store.records("noise")} == {every[0], every[2]}
+    assert {one.key for one in store.records("blur")} == {every[1]}
+    assert {one.item for one in store.plan("noise")} == {"a", "b", "c"}
+    assert len(list(store.plan())) == 5
+
+
 def test_a_key_is_plain_text() -> None:
     assert type(RecordKey("a", "b", aspect=Aspect.COLOR).aspect) is str
     with pytest.raises(ValueError, match="surrogates"):
