@@ -183,9 +183,11 @@ class Answer:
         for row in self.rows:
             if row.state == "describes":
                 # Many numbers of one metric are material for judges rather than for readers.
-                described[row.group] += raw[row.metric] <= MOST_DESCRIBED
-                few = raw[row.metric] <= MOST_DESCRIBED >= described[row.group]
-            if row.state in ("holds", "open") or (row.state == "describes" and few):
+                few = raw[row.metric] <= MOST_DESCRIBED
+                described[row.group] += few
+                if not few or described[row.group] > MOST_DESCRIBED:
+                    continue
+            if row.state != "tied":
                 rows.append(row)
         return tuple(rows)
 
