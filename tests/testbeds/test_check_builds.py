@@ -129,6 +129,54 @@ def fickle() -> Iterator[None]:
     registry._entries.pop(("degradation", "fickle"))
 
 
+@pytest.fixture
+def planted() -> Iterator[None]:
+    """An operator that harms less the more it should, and one that does not return a picture."""
+
+    @degradation(aspect="aesthetics", summary="darkest when it should be gentle")
+    def falling(image: Image, severity: float) -> Image:
+        return np.asarray(image * (0.1 + 0.6 * severity), np.uint8)
+
+    @degradation(aspect="aesthetics", summary="of another size")
+    def misshapen(image: Image, severity: float) -> Image:
+        return image[:10]
+
+    yield
+    registry._entries.pop(("degradation", "falling"))
+    registry._entries.pop(("degradation", "misshapen"))
+
+
+@pytest.mark.usefixtures("planted")
+def test_a_ladder_that_falls_is_refused_whole(film: Film, tmp_path: Path) -> None:
+    options = BuildOptions(
+        degradations=("underexposed", "falling", "misshapen"),
+        clips=(1,),
+        severities=(0.25, 0.5, 1.0),
+        encoder=QUICK,
+    )
+    bed = build_testbed([item_of(film)], tmp_path, options, engine=InlineEngine()).testbed
+    assert [pair.name for pair in bed.pairs] == ["underexposed"] * 3
+    distances = [pair.checks["distance"] for pair in bed.pairs]
+    assert distances == sorted(distances)
+    falling, misshapen = bed.skips[:3], bed.skips[3:]
+    for skip in falling:
+        assert skip.failure.reason is Reason.CHECK_FAILED
+        assert "more severity harms less: distance" in skip.failure.detail
+    # What its author needs to know, without the lines of ours that it passed through.
+    for skip in misshapen:
+        assert skip.failure.reason is Reason.CRASHED
+        assert skip.failure.detail == (
+            "it returned a picture of (10, 128, 3) uint8, not (96, 128, 3) uint8"
+        )
+        assert "operator" in skip.failure.advice
+    listed = {pair.changed.path for pair in bed.pairs} | {bed.pairs[0].intact}
+    assert {str(one.relative_to(tmp_path)) for one in tmp_path.rglob("*.mp4")} == listed
+    # One rung made again is compared with the others, which stay.
+    (tmp_path / bed.pairs[0].changed.path).unlink()
+    again = build_testbed([item_of(film)], tmp_path, options, engine=InlineEngine())
+    assert again.testbed == bed
+
+
 @pytest.mark.usefixtures("fickle")
 def test_all_rungs_of_a_ladder_have_the_clips_that_pass_at_the_strongest(
     film: Film, tmp_path: Path

@@ -451,6 +451,20 @@ def test_what_hardly_moves_cannot_be_slowed_or_held(tmp_path: Path) -> None:
         must_move(FilmLook(film, Models()), film.clips[0])
 
 
+@pytest.mark.parametrize("effect", [Effect.TIMING, Effect.PICTURES])
+@pytest.mark.parametrize(("by", "said"), [(1, "1 frame early"), (-1, "1 frame late")])
+def test_a_clip_that_is_a_frame_early_or_late_is_not_harmed(
+    film: Film, effect: Effect, by: int, said: str
+) -> None:
+    moved = DegradationInfo(Aspect.DYNAMICS_DEGREE, effect=effect, changed=0.5)
+    found = checked(film, moved, lambda number, image: picture(number + by))
+    assert faults(found) == f"clip 1: it is {said}, and as it was"
+    assert found.reason is Reason.NO_CHANGE
+    # Frames out of place by different amounts are another matter.
+    shaken = checked(film, moved, lambda number, image: picture(number + (-2, 2)[number % 2]))
+    assert not shaken.faults
+
+
 def test_motion_is_seen_in_clips_of_few_frames(tmp_path: Path) -> None:
     film = written(tmp_path, [picture(number) for number in range(2 * RATE)])
     # Four frames: the moments of three steps share some of them.

@@ -23,7 +23,7 @@ from screentest.cli.options import (
 )
 from screentest.cli.progress import watched
 from screentest.cli.tables import print_heading, print_indented, print_models, show
-from screentest.core import BadOption
+from screentest.core import BadOption, Reason
 from screentest.results import BuiltTestbed
 
 
@@ -225,13 +225,16 @@ def _print(made: BuiltTestbed) -> None:
     for skip in testbed.skips:
         many = shared[skip.failure.detail]
         source = skip.source if many <= _SAME else plural(many, "time")
-        place = (source, skip.failure.detail.splitlines()[-1])
+        place = (source, str(skip.failure.detail or skip.failure.reason).splitlines()[-1])
         reasons.setdefault(place, []).append(skip.name)
     if reasons:
         print_heading("Skipped")
     for (source, detail), names in reasons.items():
         which = ", ".join(dict.fromkeys(names)) if len(set(names)) < 4 else f"{len(names)} pairs"
         print_indented(f"{source}: {which}: {detail}")
+    missing = [one.failure for one in testbed.skips if one.failure.reason is Reason.MISSING_MODEL]
+    for advice in dict.fromkeys(failure.advice for failure in missing):
+        print_indented(advice)
     words = f"{plural(len(testbed.pairs), 'pair')} of {plural(len(testbed.sources), 'source')}"
     if testbed.pending:
         words += f"; {testbed.pending:,} still to be made: start the same command again"

@@ -88,9 +88,8 @@ def _crash(error: BaseException) -> Failure:
         text = f"the function returned nothing for {error.args[0]}\n{text}"
     if len(text) > _LONGEST_DETAIL:
         text = text[: _LONGEST_DETAIL // 2] + "\n…\n" + text[-_LONGEST_DETAIL // 2 :]
-    return Failure(
-        Reason.CRASHED, text.rstrip(), "This is a fault in the metric or judge, not in the video."
-    )
+    advice = "This is a fault in the metric, judge or operator, not in the video."
+    return Failure(Reason.CRASHED, text.rstrip(), advice)
 
 
 # Each worker's part of the processors: libraries left to themselves take all of them each.

@@ -7,6 +7,7 @@ does not pass for a judge of the aspect. Plugins bring more.
 
 from __future__ import annotations
 
+import difflib
 from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
@@ -119,6 +120,7 @@ def _split(given: str | Sequence[str]) -> tuple[set[OperatorSet], list[str]]:
     builtin = {OperatorSet.PAPER, OperatorSet.FAMILY}
     sets: set[OperatorSet] = set()
     named: list[str] = []
+    nothing = False
     for text in [given] if isinstance(given, str) else given:
         parts = [text] if ":" in text else [part.strip() for part in text.split(",")]
         for part in parts:
@@ -126,9 +128,27 @@ def _split(given: str | Sequence[str]) -> tuple[set[OperatorSet], list[str]]:
                 sets |= builtin
             elif part in builtin:
                 sets.add(OperatorSet(part))
-            elif part and part != NONE:
+            elif part == NONE:
+                nothing = True
+            elif part:
+                _must_be_known(part.partition(":")[0])
                 named.append(part)
+    if nothing and (sets or named):
+        raise BadOption(
+            "invalid operators: none and others", advice="Leave out none, or the others."
+        )
     return sets, named
+
+
+def _must_be_known(name: str) -> None:
+    """Refuse a misspelt operator; a misspelt set is taken for one."""
+    known = registry.names(DEGRADATION)
+    if name not in known:
+        words = [*known, OperatorSet.PAPER.value, OperatorSet.FAMILY.value, ALL, NONE]
+        near = difflib.get_close_matches(name.lower(), words, n=3, cutoff=0.6)
+        said = f"Did you mean {' or '.join(near)}? " if near else ""
+        advice = f"{said}`screentest testbed operators` lists them."
+        raise BadOption(f"there is no operator {name!r}", advice=advice)
 
 
 def _aspects(given: str | Sequence[str]) -> set[Aspect] | None:

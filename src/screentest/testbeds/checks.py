@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
-from itertools import islice
+from itertools import islice, pairwise
 from pathlib import Path
 from statistics import median
 from typing import TYPE_CHECKING
@@ -33,13 +33,13 @@ from screentest.testbeds.sightings import (
     roles_asked,
 )
 from screentest.testbeds.testbed import Pair, Touched
-from screentest.testbeds.visibility import frame_change
+from screentest.testbeds.visibility import ShiftFinder, frame_change
 from screentest.video import VideoSource
 
 if TYPE_CHECKING:
     from av.video.frame import VideoFrame
 
-VERSION = 4
+VERSION = 5
 """Of the checks: in the signature of what passed them, so that a better check is asked again."""
 
 FLAT, FADED = 4.0, 0.35
@@ -52,6 +52,8 @@ TURNED = 0.5
 """Of frames in reverse, how much less they must differ when they are read backwards."""
 MOMENTS = 4
 """Pictures by which two clips are told apart."""
+FALLEN = 0.8
+"""How much less a stronger rung may differ from the intact film than a weaker one: by a fifth."""
 LOOKED_AT = 8
 """Pictures of a clip that models are shown."""
 
@@ -112,6 +114,19 @@ def figures_text(figures: Mapping[str, float]) -> str:
     return ", ".join(f"{name.replace('_', ' ')} {value:.3g}" for name, value in figures.items())
 
 
+def ladder_fault(rungs: Mapping[float, Mapping[str, float]]) -> str:
+    """Where more severity harms less, in words; from the figures of each severity.
+
+    >>> ladder_fault({0.5: {"distance": 2.0}, 1.0: {"distance": 1.0}})
+    'more severity harms less: distance 2 at 0.5, 1 at 1'
+    """
+    steps = [(one, rungs[one]["distance"]) for one in sorted(rungs) if "distance" in rungs[one]]
+    if all(after >= FALLEN * before for (_, before), (_, after) in pairwise(steps)):
+        return ""
+    said = ", ".join(f"{distance:.3g} at {severity:g}" for severity, distance in steps)
+    return f"more severity harms less: distance {said}"
+
+
 def check_signature(info: DegradationInfo, models: Models) -> Signature:
     """What decides whether a pair of an operator passes, its own promises apart."""
     asked = {role: backend_of(models, role) for role in roles_asked(info)}
@@ -143,6 +158,7 @@ class _Check:
     models: Models | None
     figures: dict[str, float] = field(default_factory=dict)
     faults: list[CheckFault] = field(default_factory=list)
+    _distance: float = 0.0
 
     def run(self) -> PairCheck:
         intact, changed = self._track(self.pair.intact), self._track(self.pair.changed.path)
@@ -161,6 +177,8 @@ class _Check:
             else:
                 frames = len(intact.inside(one.intact))
                 self._check_frames(one, one.degraded, frames)
+        if self._distance:
+            self._note("distance", self._distance / len(intact.packets))
         return PairCheck(self.figures, tuple(self.faults))
 
     @property
@@ -245,7 +263,13 @@ class _Check:
             self._add(one, region)
         if self.info.effect is Effect.TIMING:
             self._check_motion(one, clip)
-        if self.info.region not in (Region.THING, Region.AROUND):
+        elif self.info.effect is Effect.PICTURES:
+            self._distance += clip.distance
+        if clip.shift:
+            count = f"{abs(clip.shift)} frame" + "s" * (abs(clip.shift) > 1)
+            what = f"it is {count} {'early' if clip.shift > 0 else 'late'}, and as it was"
+            self._fault(what, one.clip, FaultKind.UNCHANGED)
+        elif self.info.region not in (Region.THING, Region.AROUND):
             self._check_changes(one, clip)
         elif region is None and max(clip.changes, default=0.0) < self._severity:
             # Which frames show the thing is not known; some must.
@@ -261,6 +285,8 @@ class _Check:
         wanted = _spread(frames, LOOKED_AT)
         step = max(1, round(STEP * frames / one.intact.duration))
         timed = self.info.effect is Effect.TIMING
+        shifts = ShiftFinder(step if timed else 1, frames, self._severity)
+        distance = 0.0
         shown_to_models = self.info.region is not Region.FRAME or bool(self.info.checks)
         old, new = self.folder / self.pair.intact, self.folder / self.pair.changed.path
         with VideoSource(old) as first, VideoSource(new) as second:
@@ -275,6 +301,8 @@ class _Check:
                     continue
                 coded = _picture(left, "yuv420p"), _picture(right, "yuv420p")
                 changes.append(frame_change(*coded))
+                shifts.add(*coded, changes[-1])
+                distance += float(np.abs(coded[0].astype(np.int16) - coded[1]).mean())
                 contrasts.append(float(planes(coded[0])[0].std()))
                 if timed and (before - 1) % step == 0:
                     shown = _picture(left, "rgb24")
@@ -292,6 +320,8 @@ class _Check:
             tuple(pictures),
             tuple(both),
             tuple(moved),
+            shifts.shift,
+            distance,
         )
 
     def _check_motion(self, one: Touched, clip: _Compared) -> None:
@@ -368,6 +398,10 @@ class _Compared:
     """Some of them, I420."""
     motion: tuple[float, ...]
     """The share of the intact picture that changes within a step, of each step; for TIMING."""
+    shift: int
+    """By how many frames all of them come early, or late; 0 where that is not all."""
+    distance: float
+    """The mean difference in levels, summed over the frames."""
 
     def worth_seeing(self) -> list[float]:
         """The changes of frames that show something: not of a fade's black end."""

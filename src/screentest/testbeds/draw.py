@@ -105,6 +105,8 @@ class ClipDraw:
                     return [Chosen(clip) for clip in run]
         if failed:
             raise _rejected(least, failed, len(eligible))
+        if least == 1:
+            raise _too_few("the film has no captioned clip")
         raise _too_few(f"nowhere do {least} captioned clips follow each other")
 
     def close(self) -> None:

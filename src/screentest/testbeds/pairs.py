@@ -18,7 +18,13 @@ from screentest.run import Job, RecordKey, TaskResults
 from screentest.run.session import Settings, open_tools
 from screentest.testbeds.captions.facts import CaptionFacts
 from screentest.testbeds.catalogue import operator_set
-from screentest.testbeds.checks import CheckFault, PairCheck, check_pair, check_signature
+from screentest.testbeds.checks import (
+    CheckFault,
+    PairCheck,
+    check_pair,
+    check_signature,
+    ladder_fault,
+)
 from screentest.testbeds.contract import (
     Chosen,
     Context,
@@ -97,6 +103,8 @@ class _OperatorRun:
         """Whether clips must follow each other: then one by itself cannot be replaced."""
         self._settlements: dict[int, Outcome[dict[int, CheckFault]]] = {}
         self._made: dict[Rung, Pair] = {}
+        self._ladders: dict[int, str] = {}
+        """By number of clips, where more severity harms less."""
 
     def make(self, rung: Rung | None) -> Pair:
         """The pair of one rung."""
@@ -104,19 +112,36 @@ class _OperatorRun:
 
     def _degraded(self, rung: Rung) -> Pair:
         failed = self._settled(rung.clips)
-        made = self._made.pop(rung, None)
         try:
             chosen = self._draw.take(rung.clips, self._task.options.least_clips, failed)
+            self._must_grow(chosen, rung.clips)
         except NoValue:
+            made = self._made.pop(rung, None)
             if made is not None:
                 self._remove(made)
             raise
+        made = self._made.pop(rung, None)
         if made is not None:
             return made
         pair, found = self._harmed(chosen, rung, self._out(rung))
         if found.faults:
             raise NoValue(found.reason, found.message)
         return pair
+
+    def _must_grow(self, chosen: Sequence[Chosen], clips: int) -> None:
+        """Raise NoValue where more severity harms less; all rungs are made for that, or tried."""
+        rungs = [one for one in self._task.options.rungs if one.clips == clips]
+        if clips not in self._ladders and len(rungs) > 1:
+            found = {
+                one.severity: (
+                    self._made[one].checks if one in self._made else self._try(chosen, one).figures
+                )
+                for one in rungs
+            }
+            self._ladders[clips] = ladder_fault(found)
+        fault = self._ladders.get(clips, "")
+        if fault:
+            raise NoValue(Reason.CHECK_FAILED, fault)
 
     @cached_property
     def _draw(self) -> ClipDraw:
@@ -160,17 +185,17 @@ class _OperatorRun:
         self._draw.close()  # those that are left have passed; others would not have been tried
         return failed
 
-    def _try(self, chosen: Sequence[Chosen], strongest: Rung) -> PairCheck:
-        """Harm these clips as much as any rung does, to see whether they pass the check."""
-        if strongest in self._wanted:
-            pair, found = self._harmed(chosen, strongest, self._out(strongest))
+    def _try(self, chosen: Sequence[Chosen], rung: Rung) -> PairCheck:
+        """Harm these clips, to see whether they pass the check; what is wanted is kept."""
+        if rung in self._wanted:
+            pair, found = self._harmed(chosen, rung, self._out(rung))
             if not found.faults:
-                self._made[strongest] = pair
+                self._made[rung] = pair
             return found
         working = self._task.testbed / "run"
         working.mkdir(exist_ok=True)
         with TemporaryDirectory(dir=working) as folder:
-            return self._harmed(chosen, strongest, Path(folder) / "tried.mp4")[1]
+            return self._harmed(chosen, rung, Path(folder) / "tried.mp4")[1]
 
     def _harmed(self, chosen: Sequence[Chosen], rung: Rung, out: Path) -> tuple[Pair, PairCheck]:
         """The pair, and what its check found; what does not pass is not left there."""

@@ -19,7 +19,7 @@ from typing import IO, TYPE_CHECKING, Any
 
 import numpy as np
 
-from screentest.core import Frame, Image, Span
+from screentest.core import Frame, Image, NoValue, Reason, Span
 from screentest.testbeds.contract import (
     Chosen,
     Context,
@@ -171,9 +171,11 @@ class TimeDegradation(NeedingDegradation):
             more["rng"] = generator(context.rng_of(clip), "time")
         found = np.asarray(self.call(clip.frames, severity, **more), np.float64)
         if found.ndim != 1 or not 1 <= len(found) <= clip.frames:
-            raise TypeError(f"it returned {found.shape} numbers for {clip.frames} frames")
+            raise operator_fault(
+                f"it returned numbers of shape {found.shape}: must be 1 to {clip.frames} of them"
+            )
         if not ((found >= 0) & (found <= clip.frames - 1)).all():
-            raise TypeError(f"it returned numbers outside of 0 to {clip.frames - 1}")
+            raise operator_fault(f"it returned numbers outside of 0 to {clip.frames - 1}")
         return found
 
 
@@ -336,11 +338,16 @@ def with_later(frames: Iterator[Frame], ahead: int) -> Iterator[tuple[Image, Ima
         yield recent[place], recent[max(0, place - ahead)]
 
 
+def operator_fault(what: str) -> NoValue:
+    """What to raise where an operator's function does not keep to its form."""
+    return NoValue(Reason.CRASHED, what, advice="This is a fault in the operator, not in the film.")
+
+
 def fitting(returned: Any, image: Image) -> Image:
     """What came back, which must fit in the place of ``image``."""
     found = np.asarray(returned)
     if found.shape != image.shape or found.dtype != np.uint8:
-        raise TypeError(
+        raise operator_fault(
             f"it returned a picture of {found.shape} {found.dtype}, not {image.shape} uint8"
         )
     return np.ascontiguousarray(found)
@@ -357,9 +364,13 @@ class OrderDegradation(NeedingDegradation):
         """The film with the chosen clips rearranged; all of it is copied."""
         some = sorted(chosen, key=lambda one: one.clip.number)
         more = {"rng": generator(context.rng, "order")} if "rng" in self.besides else {}
-        order = [int(number) for number in self.call(len(some), severity, **more)]
+        returned = self.call(len(some), severity, **more)
+        try:
+            order = [int(number) for number in returned]
+        except (TypeError, ValueError):
+            raise operator_fault(f"it returned {returned!r} for {len(some)} clips") from None
         if not set(range(len(some))) <= set(order) <= set(range(len(some))):
-            raise TypeError(f"it returned {order} for {len(some)} clips")
+            raise operator_fault(f"it returned {order} for {len(some)} clips")
         return rearranged(context, [one.clip for one in some], order)
 
 

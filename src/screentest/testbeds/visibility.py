@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import deque
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -61,3 +62,46 @@ def similarity(before: Image, after: Image) -> float:
     steady, lively = (0.01 * 255) ** 2, (0.03 * 255) ** 2
     alike = (2 * mean_one * mean_two + steady) * (2 * shared + lively)
     return float(np.mean(alike / ((mean_one**2 + mean_two**2 + steady) * (spread + lively))))
+
+
+SHIFTED = 0.1
+"""The share of frames by which a shift may be off."""
+TELLING = 4
+"""The least number of frames that tell a shift from a coincidence."""
+
+
+class ShiftFinder:
+    """Whether the frames of a clip are those of another moment, all by as many frames.
+
+    Nobody sees that a clip comes a frame late: such frames differ, and nothing was harmed.
+    ``reach`` is the largest shift, ``frames`` how many there are, ``limit`` the change below
+    which two pictures look alike.
+    """
+
+    def __init__(self, reach: int, frames: int, limit: float = 1.0) -> None:
+        self._limit = limit
+        self._most = SHIFTED * frames
+        self._left = {shift: 0 for shift in range(-reach, reach + 1) if shift}
+        """How often each shift that is still possible was wrong."""
+        self._recent: deque[tuple[Image, Image, float]] = deque(maxlen=reach)
+        self._seen = 0
+
+    def add(self, before: Image, after: Image, change: float) -> None:
+        """The next frame, intact and changed, I420; and how much they differ."""
+        for shift in list(self._left):
+            if abs(shift) <= len(self._recent):
+                earlier, was, old = self._recent[-abs(shift)]
+                one, two, here = (before, was, old) if shift > 0 else (earlier, after, change)
+                there = frame_change(one, two)
+                # Just as visible there as here, it is not the same picture.
+                self._left[shift] += there >= self._limit or 2 * there > here >= self._limit
+                if self._left[shift] > self._most:
+                    del self._left[shift]
+        self._recent.append((before, after, change))
+        self._seen += 1
+
+    @property
+    def shift(self) -> int:
+        """By how many frames all of it is early; below 0, late; 0 where it is not."""
+        told = [one for one in self._left if self._seen - abs(one) >= TELLING]
+        return min(told, key=lambda one: (self._left[one], abs(one)), default=0)

@@ -60,8 +60,8 @@ def must_name_things(models: Models, roles: Sequence[str]) -> None:
         if guesses(models, role):
             raise NoValue(
                 Reason.MISSING_MODEL,
-                f"what a caption names is not found by {role}={models.choice(role).backend}, "
-                "which guesses",
+                f"{'the foreground' if role == 'matting' else 'what a caption names'} is not found "
+                f"by {role}={models.choice(role).backend}, which guesses",
                 advice="Get models that find it (screentest models pull light) and add "
                 "--models light.",
             )
