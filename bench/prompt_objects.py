@@ -104,8 +104,8 @@ def main(folder: Path, models: str) -> None:
     print("| change | right | control | prompts | claim |\n|---|---|---|---|---|")
     found = claims(list(own.values()), list(controls.values()), unit="prompt")
     for name, finding in zip(names, found, strict=True):
-        right, control = (_percent(one[name]) for one in (own, controls))
-        print(f"| {name} | {right} | {control} | {len(own[name])} | {finding.words} |")
+        both = " | ".join(_percent(one[name]) for one in (own, controls))
+        print(f"| {name} | {both} | {len(own[name])} | {finding.words} |")
     print(f"| all | {_percent(_means(every))} | | {len(every)} | |")
 
 

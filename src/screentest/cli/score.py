@@ -199,7 +199,7 @@ def _print(scores: Scores, by: str, *, full: bool, pool: Literal["worst", "mean"
     print_indented(words, indent=0)
     print_models(scores.models)
     print_spent(scores.spent)
-    if scores.borders and answer is None:  # which says so itself
+    if scores.borders:
         print_indented(scores.borders, indent=0)
     for line in scores.layout.splitlines():
         print_indented(line, indent=0)

@@ -26,7 +26,7 @@ from screentest.scores.answer import (
     seen,
     surety,
 )
-from screentest.scores.remarks import borders_remark, prompt_readers, prompt_unread
+from screentest.scores.remarks import prompt_readers, prompt_unread
 from screentest.scores.results import Pool, Results, Value, read_results
 from screentest.stats.intervals import alike, source_interval
 from screentest.stats.paired import holm, holm_levels
@@ -259,9 +259,6 @@ class _Work:
         none = sum(1 for item in self.results.items if not self.results.group(item, self.by))
         if none:
             yield f"{none:,} videos are left out: they have no {self.by}."
-        borders = borders_remark(self.results)
-        if borders:
-            yield borders
 
 
 def _value(
