@@ -11,20 +11,27 @@ import numpy as np
 import pytest
 
 import screentest
-from screentest.core import BadOption, Item
+from screentest.core import BadOption, Item, registry
 from screentest.metrics.functions import metric
 from screentest.run import InlineEngine
 from screentest.run.session import close_tools
 
 
-@metric(name="bytes_of", summary="how large the file is", high=1e9)
-def bytes_of(item: Item) -> float:
-    return float(item.video.stat().st_size)
+@pytest.fixture(scope="module", autouse=True)
+def _metrics() -> Iterator[None]:
+    """Two that read no frames; other tests must not meet them."""
 
+    @metric(name="bytes_of", summary="how large the file is", high=1e9)
+    def bytes_of(item: Item) -> float:
+        return float(item.video.stat().st_size)
 
-@metric(name="letters_of", summary="how long its name is", high=1e9)
-def letters_of(item: Item) -> float:
-    return float(len(item.video.name))
+    @metric(name="letters_of", summary="how long its name is", high=1e9)
+    def letters_of(item: Item) -> float:
+        return float(len(item.video.name))
+
+    yield
+    for name in ("bytes_of", "letters_of"):
+        registry._entries.pop(("metric", name))
 
 
 @pytest.fixture(autouse=True)
