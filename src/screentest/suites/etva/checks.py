@@ -7,6 +7,8 @@ and would count; here they are recognised, so that the model is asked again for 
 ("'Is' does not go with 'exists'", None)
 >>> complaint("Is the captured moonlight captured in jars of captured moonlight?")
 "it says 'captured' three times"
+>>> complaint("Is the deer running – through – forest?")
+'it copies the line it should ask about'
 """
 
 from __future__ import annotations
@@ -134,6 +136,8 @@ def complaint(question: str) -> str | None:
     words = _WORD.findall(text.lower())
     if not text.endswith("?") or len(words) < 3:
         return "it is not a question"
+    if " – " in text:
+        return "it copies the line it should ask about"
     if words[0] not in _OPENERS:
         return "it cannot be answered with yes or no"
     if words[0] in _BE:
