@@ -266,11 +266,17 @@ def _eight_bits(clip: Array, low: float, high: float) -> NDArray[np.uint8]:
     if clip.dtype == np.uint8 and (low, high) == (0.0, 255.0):
         return clip
     scale = 255.0 / (high - low)
-    made = np.empty(clip.shape, np.uint8)
-    for number, picture in enumerate(clip):  # one at a time: a clip of floats is large enough
-        levels = (picture.astype(np.float32) - np.float32(low)) * np.float32(scale)
+    # One picture at a time, since a clip of floats is large enough; and both in the order in which
+    # the clip is in memory, which for channels that come first is three times as fast.
+    made = np.empty_like(clip, dtype=np.uint8)
+    levels = np.empty_like(clip[0], dtype=np.float32)
+    for picture, into in zip(clip, made, strict=True):
+        np.multiply(picture, np.float32(scale), out=levels, casting="unsafe")
+        if low:
+            levels -= np.float32(low * scale)
         np.rint(levels, out=levels)
-        made[number] = np.clip(levels, 0, 255, out=levels)
+        np.clip(levels, 0, 255, out=levels)
+        np.copyto(into, levels, casting="unsafe")
     return made
 
 
