@@ -19,7 +19,8 @@ from screentest.monitor.loop import Look, Watch
 from screentest.monitor.loop import watch as run_watch
 from screentest.scores.evaluators import metric_names
 
-ALARM_CODE = 3
+FOUND, STOPPED = 1, 130
+"""Exit codes, as everywhere: something was found; stopped by Ctrl-C."""
 
 
 @shares(MODELS, WORKERS)
@@ -59,7 +60,7 @@ def watch(
     checkpoint-500, 500/). Alarms: half the clips of a step frozen, looping,
     flickering, black or white; or a value that leaves its usual course for two
     steps. Each says with which step it began. Start the same command again to
-    continue. With --once it ends with 3 where there is an alarm.
+    continue. With --once it ends with 1 where there is a new alarm.
 
     \b
     Examples:
@@ -82,11 +83,11 @@ def watch(
     try:
         count = run_watch(watching, 1.0 if once else every, tell, looks=2 if once else None)
     except KeyboardInterrupt:
-        count = 0
         if not as_json:
             print_indented(f"Stopped; the same command goes on. Scores: {watching.out}", indent=0)
+        raise typer.Exit(STOPPED) from None
     if once and count:
-        raise typer.Exit(ALARM_CODE)
+        raise typer.Exit(FOUND)
 
 
 def _print(found: Look, *, as_json: bool) -> None:
