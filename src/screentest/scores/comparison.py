@@ -245,10 +245,10 @@ class _Work:
         )
 
     def unmeasured(self) -> Iterator[str]:
-        unread = prompt_unread(self.results)
-        if unread:
-            nothing = f"{unread[0].lower()}{unread[1:]}"
-            yield f"Whether the videos show what their prompts ask for: {nothing}"
+        if prompt_unread(self.results):
+            yield (
+                "Whether the videos show what their prompts ask for: nothing here reads the prompt."
+            )
         elif not prompt_readers(self.results):
             yield "Anything about prompts, since the videos have none."
 
