@@ -27,7 +27,7 @@ _HEADINGS = {
 
 
 _COUNTED = {"metric": "metrics", "judge": "judges", "suite": "suites", "degradation": "harms"}
-_MOST_ADVICE = 5
+_MOST_ADVICE = 3
 
 
 def doctor(
@@ -62,9 +62,7 @@ def doctor(
             _print_advice(found)
         else:
             _print_first_advice(found)
-        _print_faults(found)
-        if not every:
-            print_indented("--all lists everything by name.", style="dim")
+        _print_faults(found, "" if every else " (--all lists everything by name)")
     if found.faults:
         raise typer.Exit(1)
 
@@ -76,7 +74,7 @@ def _print_machine(found: Diagnosis, more: Sequence[tuple[str, str]]) -> None:
     print_facts(
         [
             ("Python", f"{machine.python}  {machine.executable}"),
-            ("System", machine.system),
+            *(() if more else (("System", machine.system),)),
             ("Machine", f"{cores}, {_gib(machine.memory_allowed)} of memory"),
             (
                 "Disk",
@@ -176,8 +174,8 @@ def _print_advice(found: Diagnosis) -> None:
         print_facts([(fix, ", ".join(names)) for fix, names in wanted.items()])
 
 
-def _print_faults(found: Diagnosis) -> None:
-    print_heading("Faults" if found.faults else "No faults")
+def _print_faults(found: Diagnosis, more: str) -> None:
+    print_heading(f"{'Faults' if found.faults else 'No faults'}{more}")
     for fault in found.faults:
         print_indented(f"✗ {fault.what}", style="red")
         print_indented(fault.fix, indent=4)
