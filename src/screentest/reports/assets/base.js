@@ -68,7 +68,7 @@ const start = (video) => video.play().catch(() => {});  // stopped before it beg
 for (const image of document.querySelectorAll("img[data-poster]")) {
   const item = data.items[Number(image.dataset.poster)];
   if (item && item.poster) image.src = item.poster;
-  else image.replaceWith(make("span", { class: "blank" }));
+  else image.closest("a").remove();
 }
 
 const theme = $("theme");
