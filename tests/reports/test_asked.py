@@ -47,7 +47,7 @@ def test_the_examples_in_the_texts() -> None:
 
 
 def test_what_etva_keeps_is_what_is_shown() -> None:
-    first, second = questions_asked(outcomes_of(scenes())["score"].unwrap().details)
+    first, second = questions_asked(outcomes_of(scenes(), floor=0.0)["score"].unwrap().details)
     assert [(one["category"], one["answer"]) for one in first["questions"]] == [
         ("existence", "yes"),
         ("motion", "no"),
@@ -63,7 +63,7 @@ def test_questions_of_one_video(tmp_path: Path, opened: Open) -> None:
     run = score_run(
         tmp_path / "run",
         [Item("dog", Path("/nowhere/dog.mp4"), "A red dog runs.")],
-        {("dog", "etva"): outcomes_of(scenes())["score"]},
+        {("dog", "etva"): outcomes_of(scenes(), floor=0.0)["score"]},
         metrics={"etva": info},
     )
     write_html(read_report([run]), tmp_path / "report.html", PageOptions(thumbnails=0))

@@ -436,16 +436,18 @@ def _own_headline(report: Report, totals: Sequence[Total], lowest: Mapping[str, 
     if not totals:
         return f"Nothing could be scored of {_many(videos, 'video')}."
     counts = Counter(value.item for value in lowest.values()).most_common(1)
-    if videos > 2 and counts and counts[0][1] > 1:
+    scored = len({value.item for value in report.results.values if value.outcome.ok})
+    if scored > 2 and counts and counts[0][1] > 1:
         item, count = counts[0]
+        many = f"{scored:,} videos" if scored == videos else f"{scored:,} scored videos"
         return (
-            f"Look at {_named(item)} first: of {videos:,} videos it is the lowest in {count} of "
+            f"Look at {_named(item)} first: of {many} it is the lowest in {count} of "
             f"{len(lowest)} measures."
         )
     measured = _many(len(totals), "measure")
     return (
         f"{_many(videos, 'video')}, {measured}: none stands out as the worst."
-        if videos > 2
+        if scored > 2
         else (f"{_many(videos, 'video')}, {measured}.")
     )
 
