@@ -35,7 +35,7 @@ def test_coverage_reasons_and_models_are_beside_the_numbers(
     assert fits(done.stdout)
     assert done.stdout.count("1/3") == 2
     assert "gone: clipscore[colour_words], sharpness: missing_file" in done.stdout
-    assert "half: clipscore, sharpness: undecodable" in done.stdout
+    assert "half: clipscore[colour_words], sharpness: undecodable" in done.stdout
     assert "models: image_text=colour_words (chosen)" in done.stdout
     again = json.loads(screentest(*asked, "--json").stdout)
     assert again["pending"] == 0
