@@ -110,7 +110,7 @@ def questions(asked: Asked) -> dict[str, object]:
     written = [
         {
             "element": number,
-            "question": f"Does the video show this: {element}?",
+            "question": f"Does the video show this: {element.replace(' – ', ' ')}?",
             "category": "existence" if element.startswith(("exists", "background")) else "other",
         }
         for number, element in enumerate(numbered(asked), start=1)
