@@ -94,7 +94,7 @@ def test_score_tells_what_was_scored_and_what_was_not(videos: Path, tmp_path: Pa
         assert {record.key: record.written for record in run.records()} == before
     totals = {row["metric"]: row for row in told["summary"]}
     assert (totals["contrast"]["scored"], totals["contrast"]["total"]) == (2, 3)
-    assert totals["named_colours"]["mean"] is None
+    assert totals["named_colours[colour_words]"]["mean"] is None
 
 
 def test_score_ends_with_1_where_nothing_is_scored(videos: Path, tmp_path: Path) -> None:
