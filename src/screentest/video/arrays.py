@@ -265,18 +265,19 @@ def _float_range(least: float, most: float) -> tuple[float, float] | None:
 def _eight_bits(clip: Array, low: float, high: float) -> NDArray[np.uint8]:
     if clip.dtype == np.uint8 and (low, high) == (0.0, 255.0):
         return clip
+    import cv2
+
     scale = 255.0 / (high - low)
     # One picture at a time, since a clip of floats is large enough; and both in the order in which
-    # the clip is in memory, which for channels that come first is three times as fast.
+    # the clip is in memory, channels first or last.
     made = np.empty_like(clip, dtype=np.uint8)
-    levels = np.empty_like(clip[0], dtype=np.float32)
     for picture, into in zip(clip, made, strict=True):
-        np.multiply(picture, np.float32(scale), out=levels, casting="unsafe")
-        if low:
-            levels -= np.float32(low * scale)
-        np.rint(levels, out=levels)
-        np.clip(levels, 0, 255, out=levels)
-        np.copyto(into, levels, casting="unsafe")
+        levels = np.ascontiguousarray(picture.ravel(order="K"), np.float32)
+        if low or float(levels.min()) < 0:
+            levels = np.maximum(levels - np.float32(low), 0)
+        # Times the scale, rounded and capped at 255 in one pass; it would turn negatives round.
+        found = cv2.convertScaleAbs(levels, alpha=scale)
+        into.ravel(order="K")[:] = found.ravel()
     return made
 
 
