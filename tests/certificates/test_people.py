@@ -297,7 +297,7 @@ def test_scores_from_elsewhere(tmp_path: Path) -> None:
     assert "people prefer" in str(made.matrix().note)
     assert dict(made.facts("sure"))["Judge"] == "sees looks, motion"
     page = screentest.report(tmp_path / "c", out=tmp_path / "page.html", tables=tmp_path / "t")
-    assert "sees looks, motion" in page.page.read_text(encoding="utf-8")
+    assert "<dd>looks, motion</dd>" in page.page.read_text(encoding="utf-8")
     with RunReader(tmp_path / "c") as run:
         assert len(list(run.records())) == 3 * 120
 

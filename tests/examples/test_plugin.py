@@ -86,7 +86,7 @@ def test_metric_judge_and_degradation_at_work(installed: Path, tmp_path: Path) -
 
 
 def test_doctor_lists_it(installed: Path, tmp_path: Path) -> None:
-    done = run(installed, tmp_path, "-m", "screentest", "doctor")
+    done = run(installed, tmp_path, "-m", "screentest", "doctor", "--all")
     for name in ("saturation", "more_vivid", "fading"):
         assert name in done.stdout
 

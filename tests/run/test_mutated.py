@@ -21,6 +21,7 @@ from screentest.run.database import checked_columns
 from screentest.run.merge import merge
 from screentest.run.reader import read_summary
 from screentest.run.records import checksum
+from screentest.scores.comparison import compare_scores
 from screentest.scores.results import read_results
 from tests.mutations import mutated
 from tests.reports.runs import Said, certificate, certify_run, items, lost, score_run, scored
@@ -55,8 +56,9 @@ def read_all(run: Path, into: Path) -> list[Callable[[], object]]:
     return [
         results,
         lambda: [list(table.texts()) for table in tables(read_report([run]))],
-        lambda: compare_runs([run], (), "model"),
-        lambda: compare_runs([run], (), ""),
+        lambda: compare_runs([run], ()),
+        lambda: compare_scores([run], "model"),
+        lambda: compare_scores([run]),
         lambda: read_summary(run),
         lambda: merge([run], into),
     ]

@@ -65,15 +65,15 @@ def test_exact_mcnemar_stays_below_5_percent() -> None:
 
 def test_a_real_difference_is_found_and_held() -> None:
     generator = np.random.default_rng(2)
-    found = [paired_difference(*rivals(generator, 60, 0.15)) for _ in range(600)]
+    found = [paired_difference(*rivals(generator, 60, 0.15)) for _ in range(250)]
     # What is true of these judges, from the same simulation at large: mean and spread by source.
     first, second, _ = rivals(np.random.default_rng(3), 100_000, 0.15)
     by_source = (first - second).reshape(-1, 4).mean(axis=1)
     truth, error = by_source.mean(), by_source.std() / np.sqrt(60)
     power = norm.sf(t.ppf(0.975, 59) - truth / error)
-    assert np.mean([one.p_value <= 0.05 for one in found]) == pytest.approx(power, abs=0.05)
+    assert np.mean([one.p_value <= 0.05 for one in found]) == pytest.approx(power, abs=0.07)
     held = np.mean([one.interval is not None and truth in one.interval for one in found])
-    assert 0.93 <= held <= 0.97
+    assert 0.91 <= held <= 0.985  # three standard errors of 250 runs
 
 
 @given(st.permutations(range(24)))

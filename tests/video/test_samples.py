@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from screentest.core import BadOption, BaseConsumer, Frame, FrameRequest, Layout, Size, Span
 from screentest.core.frames import Filter
-from screentest.video import evenly, every, sample_frames, samples, scan, survey
+from screentest.video import VideoSource, evenly, every, sample_frames, samples, scan, survey
 from tests.video import clips
 
 SMALL = Size(long_side=96)
@@ -74,7 +74,7 @@ def test_a_file_that_lies_about_where_to_seek_is_walked(
     monkeypatch.setattr(samples, "SEEK_COST", -10_000)
     # As if the container's index sent us to the end, whatever was asked.
     monkeypatch.setattr(
-        samples.VideoSource,
+        VideoSource,
         "seek",
         lambda self, pts: self.container.seek(2**40, stream=self.stream) is None,
     )

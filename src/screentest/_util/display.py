@@ -19,11 +19,10 @@ def short_text(headline: str, table: Table | None, most: int = MOST_LINES, more:
     """A headline and the first rows of a table, in ``most`` lines; ``more`` says where the rest is.
 
     >>> table = Table("t", "T", ("name", "value"), [("flicker", 0.5), ("noise", 1.25), ("x", 2.0)])
-    >>> print(short_text("Scores of one video", table, 4, more="records()"))
+    >>> print(short_text("Scores of one video", table, 3, more="records()"))
     Scores of one video
       flicker  0.500
-      noise    1.250
-      and 1 more: records()
+      and 2 more: records()
     """
     lines = [_cut(escaped(line)) for line in headline.splitlines()]
     brief = table.short() if table is not None else None

@@ -1,9 +1,9 @@
 """The things that a prompt names, each with its number, its colours and its side.
 
 >>> for one in named_things("Two brown dogs stand to the left of a red car."):
-...     print(one.name, one.number, one.colours, one.side, one.beside)
+...     print(one.name, one.number, one.colours, one.side or "-", one.beside or "-")
 dogs 2 ('brown',) left car
-car None ('red',)
+car None ('red',) - -
 """
 
 from __future__ import annotations

@@ -139,7 +139,7 @@ def sources_needed(effect: float, *, level: float = LEVEL, power: float = POWER)
     whole patterns cost about one source. None beyond a million.
 
     >>> sources_needed(0.5), sources_needed(0.5, level=0.05 / 45), sources_needed(2.0)
-    (34, 73, 6)
+    (34, 74, 6)
     """
     size = abs(effect)
     proportion(power, "power")

@@ -481,6 +481,8 @@ def _check_build(
                 skip.operator_set is OperatorSet.PLUGIN and skip.failure.reason is Reason.NO_CHANGE
             ):
                 problems.append(f"{skip.name}: full severity changes nothing ({skip.failure})")
+            elif "more severity harms less" in skip.failure.detail:
+                problems.append(f"{skip.name}: {skip.failure.detail}")
         known = {one.name for one in once.testbed.pairs} | {one.name for one in once.testbed.skips}
         problems += [
             f"{one}: there is neither pair nor reason" for one in names if one not in known

@@ -32,7 +32,7 @@ def written(asked: Asked) -> dict[str, str]:
     text = "\n".join(asked.texts)
     if "You write the prompt for a film" in text:
         return {"text": "The final prompt. " + ("corrected" if "corrected" in text else "")}
-    return {"text": "A revised draft." if "You mend a text" in text else "A first draft."}
+    return {"text": "A revised draft." if "You correct a text" in text else "A first draft."}
 
 
 REPLIES: dict[str, Any] = {

@@ -44,7 +44,7 @@ def length(report: Any) -> list[Table | str]:
     return [Table("length", "Letters", ("video", "letters"), rows), "Counted by a plugin."]
 
 
-@register("importer", "lists", version=1, summary="a list.txt of videos")
+@register("importer", "list_txt", version=1, summary="a list.txt of videos")
 class Lists:
     """Folders with a list.txt."""
 
@@ -57,7 +57,7 @@ class Lists:
     def read(self, path: Path) -> Corpus:
         """One item per line."""
         names = (path / "list.txt").read_text().split()
-        return Corpus("lists", tuple(Item(Path(name).stem, path / name) for name in names))
+        return Corpus("list_txt", tuple(Item(Path(name).stem, path / name) for name in names))
 
 
 @register("aspect", "daytime", summary="whether it is day")
