@@ -18,7 +18,7 @@ from screentest.core.codec import to_json
 from screentest.core.errors import UnknownName, UserError
 from screentest.core.item import Item, Span, Time, seconds, timecode
 from screentest.core.outcome import Failure, Outcome, Point
-from screentest.core.table import Cell, Column, Table
+from screentest.core.table import ARROWS, Cell, Column, Table
 from screentest.core.verdict import Verdict
 from screentest.scores.answer import Answer
 from screentest.scores.remarks import borders_remark, prompt_unread
@@ -331,14 +331,15 @@ class ItemScores(_Shown):
             score = one.outcome.value
             if score is None:
                 continue
-            higher = self.results.outputs[one.name].higher_is_better
+            better = self.results.outputs[one.name].better
             line = worst = ""
             if len(score.curve) > 1:
                 line = sparkline(score.curve, width, BLOCKS if blocks else PLAIN)
-                low = min(score.curve, key=lambda point: point.value if higher else -point.value)
-                if len({point.value for point in score.curve}) > 1:
+                sign = -1 if better == "lower" else 1
+                low = min(score.curve, key=lambda point: sign * point.value)
+                if better and len({point.value for point in score.curve}) > 1:
                     worst = f"{number(low.value)} at {timecode(low.span.start)[:-2]}"
-            rows.append((one.name, score.value, "↑" if higher else "↓", line, worst))
+            rows.append((one.name, score.value, ARROWS[better], line, worst))
         columns = (
             Column("value", "Value"),
             Column("score", "Score", show=number, align="right"),

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from screentest.cli.tables import rendered, show
-from screentest.core import Cell, Column, Table
+from screentest.core import Cell, Column, OutputInfo, Table
 
 MEANS = Table(
     "means",
@@ -89,3 +89,10 @@ def test_a_column_may_show_another_text_than_it_stores() -> None:
     )
     assert table.texts() == [("25%", "[1]"), ("", "{}")]
     assert table.records() == [{"share": 0.25, "list": [1]}, {"share": None, "list": {}}]
+
+
+def test_what_only_describes_has_no_direction() -> None:
+    higher, lower = OutputInfo("detail"), OutputInfo("noise", higher_is_better=False)
+    described = OutputInfo("motion", descriptive=True)
+    assert [one.better for one in (higher, lower, described)] == ["higher", "lower", ""]
+    assert [Column("x", better=one.better).heading for one in (lower, described)] == ["x ↓", "x"]

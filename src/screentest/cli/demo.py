@@ -15,7 +15,7 @@ from screentest.cli.options import JsonOption, WorkersOption
 from screentest.cli.progress import watched
 from screentest.cli.tables import print_indented, show
 from screentest.core import BUILTIN_ASPECTS, Aspect, Stopped, build, registry
-from screentest.core.table import Cell, Column, Table
+from screentest.core.table import ARROWS, Cell, Column, Table
 from screentest.results import BuiltTestbed, Certificates, Scores
 
 JUDGES = ("baseline", "sharpness", "contrast", "frozen", "flicker")
@@ -159,7 +159,7 @@ def _means(scores: Scores) -> Table:
         (
             total.name,
             total.summary.value,
-            "↑" if total.info.higher_is_better else "↓",
+            ARROWS[total.info.better],
             f"{total.scored}/{total.total}",
         )
         for total in scores.totals

@@ -20,6 +20,7 @@ from screentest.core.aspects import Aspect
 from screentest.core.frames import Borders, Consumer, Frame, FrameRequest, VideoInfo
 from screentest.core.item import Item, Shot, Time
 from screentest.core.outcome import Outcome, Score
+from screentest.core.table import Better
 from screentest.core.verdict import Verdict
 
 Outcomes: TypeAlias = Mapping[str, Outcome[Score]]
@@ -54,6 +55,13 @@ class OutputInfo:
     and no model is ahead in it; ``higher_is_better`` is then what a judge made of it prefers."""
     group: str = ""
     """What it is about, where a run says so: see ``MetricInfo.group``."""
+
+    @property
+    def better(self) -> Better:
+        """Which direction is better; empty where the value only describes."""
+        if self.descriptive:
+            return ""
+        return "higher" if self.higher_is_better else "lower"
 
 
 @dataclass(frozen=True, slots=True)

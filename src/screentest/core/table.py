@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias
 
@@ -22,7 +22,7 @@ Cell: TypeAlias = str | int | float | bool | list[Any] | dict[str, Any] | None
 Align: TypeAlias = Literal["left", "right"]
 Better: TypeAlias = Literal["higher", "lower", ""]
 
-_ARROWS = {"higher": " ↑", "lower": " ↓", "": ""}
+ARROWS: Mapping[str, str] = {"higher": "↑", "lower": "↓", "": ""}
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +48,7 @@ class Column:
     @property
     def heading(self) -> str:
         """The title, with an arrow where one direction is better."""
-        return (self.title or self.name) + _ARROWS[self.better]
+        return f"{self.title or self.name} {ARROWS[self.better]}".rstrip()
 
     def text(self, cell: Cell) -> str:
         """A cell of this column as people read it."""

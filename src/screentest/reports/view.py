@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
+from screentest.core.table import ARROWS
 from screentest.reports.belief import Check, checks
 from screentest.reports.data import Report
 from screentest.reports.dots import Dot, Lane, dot_plot
@@ -17,7 +18,6 @@ from screentest.scores.remarks import prompt_unread
 from screentest.scores.results import Results, Total, Value
 from screentest.stats import Claim
 
-_ARROWS = {"higher": "↑", "lower": "↓", "": ""}
 _MOST_FRAMES = 5
 """Pictures in a film strip."""
 _NAMED = 3
@@ -87,7 +87,7 @@ class ShownRow:
 
     @property
     def arrow(self) -> str:
-        return _ARROWS[self.better]
+        return ARROWS[self.better]
 
     @property
     def group_order(self) -> int:

@@ -21,7 +21,7 @@ import numpy as np
 
 from screentest.core.metric import OutputInfo
 from screentest.core.signature import split_value_name
-from screentest.core.table import Better, Cell, Column, Table
+from screentest.core.table import ARROWS, Better, Cell, Column, Table
 from screentest.scores.results import Pool
 from screentest.stats.intervals import Interval
 from screentest.stats.signflip import LEVEL, sign_flip_interval
@@ -31,7 +31,6 @@ GROUPS = {"picture": "Picture", "time": "Time", "prompt": "Prompt", "other": "Ot
 """The groups of metrics in their order, with their titles."""
 MOST_DESCRIBED = 3
 """Rows of a group that only describe, in a table for people."""
-_ARROWS = {"higher": " ↑", "lower": " ↓", "": ""}
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,9 +119,7 @@ class AnswerRow:
     @property
     def better(self) -> Better:
         """Which direction is better; empty where the value only describes."""
-        if self.info.descriptive:
-            return ""
-        return "higher" if self.info.higher_is_better else "lower"
+        return self.info.better
 
     @property
     def metric(self) -> str:
@@ -243,7 +240,7 @@ class Answer:
             rows.append(
                 (
                     *(row.group, "" if title == last else title),
-                    f"{row.title}{_ARROWS[row.better]}",
+                    f"{row.title} {ARROWS[row.better]}".rstrip(),
                     *(_marked(one, one.model in best) for one in row.values),
                     *(row.leader or None, row.ahead, row.prompts, lead),
                     min((pair.adjusted_p for pair in row.pairs), default=None),

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from screentest.core import Outcome, OutputInfo
+from screentest.core import Outcome
 from screentest.core.signature import short_signature
-from screentest.core.table import Better, Cell, Column, Table, cell_text
+from screentest.core.table import ARROWS, Cell, Column, Table, cell_text
 from screentest.scores.results import Pool, Results, Total
 from screentest.scores.standings import Standing, StandingLevel, standings
 from screentest.scores.suite import Suite, suites_in
@@ -23,7 +23,6 @@ _BESIDE = (
     Column("coverage", "Scored", derived=True, align="right"),
 )
 """What stands beside a mean: its interval and its coverage."""
-_ARROWS = {"higher": "↑", "lower": "↓", "": ""}
 
 
 def result_tables(
@@ -58,7 +57,7 @@ def summary_table(
             summary = total.summary
             cells: tuple[Cell, ...] = (
                 summary.value if summary else None,
-                direction(total.info),
+                total.info.better,
                 summary.low if summary else None,
                 summary.high if summary else None,
                 interval_text(summary.low, summary.high) if summary else "",
@@ -72,7 +71,7 @@ def summary_table(
     columns = [
         Column("metric", "Metric"),
         Column("mean", "Mean"),
-        Column("better", "Better", show=_ARROWS.__getitem__),
+        Column("better", "Better", show=ARROWS.__getitem__),
         *_BESIDE,
         Column("not_scored", "Not scored", detail=True),
         Column("signature", "Signature", detail=not full),
@@ -81,13 +80,6 @@ def summary_table(
         columns.insert(1, Column(_free(by, {column.name for column in columns})))
     note = pool_note(results, pool)
     return Table("summary", "Means with 95% intervals and coverage", columns, rows, note)
-
-
-def direction(info: OutputInfo) -> Better:
-    """Which direction is better; empty where the value only describes."""
-    if info.descriptive:
-        return ""
-    return "higher" if info.higher_is_better else "lower"
 
 
 def pool_note(results: Results, pool: Pool) -> str:
@@ -226,7 +218,7 @@ def _long(found: Sequence[Standing], suite: Suite, by: str) -> Table:
     columns = [
         Column("dimension", "Dimension"),
         Column("mean", "Mean", digits=suite.digits),
-        Column("better", "Better", show=_ARROWS.__getitem__),
+        Column("better", "Better", show=ARROWS.__getitem__),
         *_BESIDE,
         Column("parts", "Parts", detail=True),
         Column("of_parts", "Of parts", detail=True),
