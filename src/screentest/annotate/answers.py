@@ -32,6 +32,7 @@ STEPS: Final[Mapping[VoteTask, tuple[Step, ...]]] = MappingProxyType(
         VoteTask.RATE: (Step.RATE,),
         VoteTask.QUESTIONS: (Step.ANSWERS,),
         VoteTask.PROMPTS: (Step.REVIEW,),
+        VoteTask.ARENA: (Step.CHOICE,),
     }
 )
 
@@ -80,7 +81,7 @@ class UnitQuestion:
 
 @dataclass(frozen=True, slots=True)
 class Unit:
-    """What is judged. Of two videos, the first is the intact one."""
+    """What is judged. Of two videos of a testbed, the first is the intact one."""
 
     key: str
     task: VoteTask
@@ -97,6 +98,8 @@ class Unit:
     clip_count: int | None = None
     marks: tuple[HarmMark, ...] = ()
     questions: tuple[UnitQuestion, ...] = ()
+    models: tuple[str, ...] = ()
+    """Of an arena: whose the two videos are."""
     groups: Mapping[str, str] = field(default_factory=dict)
     gold: Mapping[str, Any] | None = None
     """The known answer of an item that tests the worker."""
@@ -208,6 +211,11 @@ def check_gold(unit: Unit, answer: object, path: Path, line: int) -> dict[str, A
         if answer not in (None, "intact", "degraded"):
             raise UserError(f"{path}, line {line}: the answer of a pair must be intact or degraded")
         return {"picked": "second" if answer == "degraded" else "first"}
+    if unit.task is VoteTask.ARENA:
+        words = dict(zip((*unit.models, "tie"), ("first", "second", "tie"), strict=True))
+        if not isinstance(answer, str) or answer not in words:
+            raise UserError(f"{path}, line {line}: the answer must be one of {', '.join(words)}")
+        return {"picked": words[answer]}
     if not isinstance(answer, Mapping):
         raise UserError(f"{path}, line {line}: a gold item needs its answer, an object")
     match unit.task:

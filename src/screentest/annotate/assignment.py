@@ -34,6 +34,10 @@ class Rules:
     gold_every: int = 10
     """One gold item after so many ordinary ones, as long as there are any."""
     ties: bool = False
+    watch: float = 0.0
+    """The share of each video that must have been played before an answer is taken."""
+    most: int | None = None
+    """After so many ordinary items a worker is done; None: when nothing is left."""
 
 
 def current_sitting(connection: Connection, worker: int, task: VoteTask) -> Row[Any] | None:
@@ -59,6 +63,8 @@ def next_sitting(database: Database, worker: int, rules: Rules) -> str | None:
         current = current_sitting(connection, worker, rules.task)
         if current is not None:
             return str(current.id)
+        if _stint_is_over(connection, worker, rules):
+            return None
         now = time.time()
         unit = None
         if _gold_is_due(connection, worker, rules):
@@ -81,7 +87,32 @@ def left_for(connection: Connection, worker: int, rules: Rules) -> int:
             or_(sittings.c.done_at.is_not(None), sittings.c.skipped.is_(True)),
         )
     )
-    return int(everything.scalar_one()) - int(mine.scalar_one())
+    left = int(everything.scalar_one()) - int(mine.scalar_one())
+    return (
+        left
+        if rules.most is None
+        else min(left, max(0, rules.most - _done(connection, worker, rules)))
+    )
+
+
+def _done(connection: Connection, worker: int, rules: Rules) -> int:
+    """How many ordinary units the worker has finished."""
+    return int(
+        connection.execute(
+            select(func.count())
+            .select_from(sittings.join(units))
+            .where(
+                units.c.task == rules.task.value,
+                units.c.is_gold.is_(False),
+                sittings.c.worker_id == worker,
+                sittings.c.done_at.is_not(None),
+            )
+        ).scalar_one()
+    )
+
+
+def _stint_is_over(connection: Connection, worker: int, rules: Rules) -> bool:
+    return rules.most is not None and _done(connection, worker, rules) >= rules.most
 
 
 def skip(database: Database, worker: int, sitting: str) -> None:

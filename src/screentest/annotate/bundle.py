@@ -20,12 +20,12 @@ from screentest.annotate.answers import STEPS, Step, Unit, check_answer
 from screentest.annotate.flashes import are_risky
 from screentest.annotate.language import Language
 from screentest.annotate.media import Padding, Prepared, served_length
-from screentest.annotate.records import PICKED
+from screentest.annotate.records import choice_word
 from screentest.annotate.sitting import VOTE_ID, picked_video, side_of
 from screentest.annotate.web.screens import Line, MarkedPart, Screen, render, static_files
 from screentest.core import UserError
 from screentest.core.codec import parse_json
-from screentest.judges.votes import VoteRecord, VoteTask, of_two
+from screentest.judges.votes import VoteRecord, VoteTask, of_two, sides
 
 SCHEMA: Final = 1
 _SCRIPTS: Final = ("bundle.js", "players.js", "prompt.js", "form.js", "keys.js", "parts.js")
@@ -213,7 +213,9 @@ def _record(
         severity=unit.severity,
         clips=unit.clip_count,
         worker=worker,
-        left=("intact", "changed")[key.left] if of_two(task) else "",
+        left=sides(task)[key.left] if of_two(task) else "",
+        first=unit.models[0] if unit.models else "",
+        second=unit.models[1] if unit.models else "",
         duration=unit.seconds,
         seconds=_finite(answer["seconds"]),
         at=time.time(),
@@ -221,7 +223,7 @@ def _record(
         excluded=False,
         finished=True,
         vote=answer["vote"],
-        choice=PICKED[picked_video(choice, key.left)] if choice is not None else None,
+        choice=choice_word(task, picked_video(choice, key.left)) if choice is not None else None,
         rating=said.get("rating"),
         score=said.get("score"),
         answers=said.get("answers"),

@@ -11,17 +11,19 @@ import typer
 from screentest.annotate.assignment import Rules
 from screentest.annotate.language import read_language
 from screentest.annotate.options import (
+    By,
     Place,
     Questions,
     ServedTask,
     Store,
     Ties,
     Votes,
+    Watch,
     task_named,
     text_of,
 )
 from screentest.annotate.people import invite as make_links
-from screentest.annotate.people import link_again
+from screentest.annotate.people import invite_all, link_again
 from screentest.annotate.server import (
     DEFAULT_LANGUAGES,
     bind,
@@ -31,10 +33,12 @@ from screentest.annotate.server import (
     run,
 )
 from screentest.annotate.store import default_store, open_database
-from screentest.annotate.web.visitor import allowed_origins
+from screentest.annotate.web.visitor import Finish, allowed_origins
 from screentest.cli.console import err, out, plural
 from screentest.cli.options import PromptsOption
 from screentest.cli.progress import watched
+from screentest.core import BadOption
+from screentest.judges.votes import VoteTask
 from screentest.models.templates import Prompts
 
 
@@ -77,6 +81,19 @@ def serve(
         int, typer.Option(metavar="N", min=1, help="One gold item after N others.")
     ] = 10,
     ties: Ties = False,
+    watch: Watch = 0.5,
+    most: Annotated[
+        int | None,
+        typer.Option(metavar="N", min=1, help="Items per worker.", show_default="all there are"),
+    ] = None,
+    code: Annotated[
+        str, typer.Option(metavar="TEXT", help="Completion code, shown at the end.")
+    ] = "",
+    return_url: Annotated[
+        str,
+        typer.Option(metavar="URL", help="Shown at the end; may hold {participant} and {code}."),
+    ] = "",
+    by: By = "model",
     questions: Questions = None,
     consent: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Your own consent text.")
@@ -93,6 +110,7 @@ def serve(
     Examples:
       screentest annotate serve testbed/ --task check
       screentest annotate serve videos.jsonl --task rate --votes 3
+      screentest annotate serve videos.jsonl --task arena --by model
       screentest annotate serve testbed/ --host 0.0.0.0 \\
           --public-url https://judge.example.org
     """
@@ -102,7 +120,10 @@ def serve(
     templates = Prompts(prompts)
     languages = [read_language(name, templates) for name in language or DEFAULT_LANGUAGES]
     own_consent = text_of(consent)
-    rules = Rules(chosen, votes, lease * 60, gold_every, ties)
+    finish = Finish(code, return_url)
+    # Equal models are equal: an arena without ties would make coins of them.
+    ties = ties or chosen is VoteTask.ARENA
+    rules = Rules(chosen, votes, lease * 60, gold_every, ties, watch, most)
     with watched() as progress:
         database, units = open_project(
             place,
@@ -110,6 +131,7 @@ def serve(
             chosen,
             questions=questions,
             gold=gold,
+            by=by,
             progress=progress,
         )
     listening = bind(host, port)
@@ -122,6 +144,7 @@ def serve(
         operator_token=operator,
         languages=languages,
         consent=own_consent,
+        finish=finish,
         port=port,
     )
 
@@ -157,6 +180,9 @@ def invite(
     worker: Annotated[
         str | None, typer.Option(metavar="LABEL", help="A new link for a known worker.")
     ] = None,
+    platform: Annotated[
+        bool, typer.Option("--platform", help="One link for all participants of a platform.")
+    ] = False,
     store: Store = None,
 ) -> None:
     """Make personal links for workers.
@@ -164,14 +190,27 @@ def invite(
     Prints a label and a link per worker. A link is shown once; only its hash is
     stored. Who received which link is not stored.
 
+    With --platform it is one link for all; the platform adds each participant's
+    id, as in ?PROLIFIC_PID=…, ?workerId=… or ?participant=…
+
     \b
     Examples:
       screentest annotate invite testbed/ --count 50 \\
           --url https://judge.example.org > links.tsv
       screentest annotate invite testbed/ --worker w-1a2b3c4d
+      screentest annotate invite videos.jsonl --platform \\
+          --url https://judge.example.org
     """
 
+    if platform and (worker or count != 1):
+        raise BadOption("--platform makes one link, for everybody")
     database = open_database(store or default_store(place))
+    if platform:
+        token = invite_all(database, days=days)
+        address = f"{url.rstrip('/')}/join?participant=ID#{token}"
+        out().print(f"ID\t{address}", soft_wrap=True)
+        database.close()
+        return
     made = (
         [link_again(database, worker, days=days)]
         if worker

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from screentest.annotate.answers import Footage, HarmMark, Unit, UnitQuestion, check_gold
+from screentest.annotate.matches import arena_units
 from screentest.core import BadOption, Item, NoValue, PairKind, UserError
 from screentest.core.codec import parse_json
 from screentest.judges.votes import VoteTask, of_two
@@ -18,10 +19,20 @@ from screentest.video import probe, supervised
 
 
 def read_units(
-    place: Path, task: VoteTask, *, questions: Path | None = None, gold: Path | None = None
+    place: Path,
+    task: VoteTask,
+    *,
+    questions: Path | None = None,
+    gold: Path | None = None,
+    by: str = "model",
 ) -> list[Unit]:
-    """Everything there is to judge in a testbed folder or a manifest."""
-    if place.is_dir() or place.name == FILE:
+    """Everything there is to judge in a testbed folder or a manifest.
+
+    ``by`` is the group of items that an arena compares, or ``GROUP=A,B…``.
+    """
+    if task is VoteTask.ARENA:
+        units = arena_units(place, by)
+    elif place.is_dir() or place.name == FILE:
         units = _of_testbed(place if place.is_dir() else place.parent, task)
     else:
         units = _of_manifest(place, task, questions)

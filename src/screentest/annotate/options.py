@@ -32,12 +32,27 @@ Store = Annotated[
     ),
 ]
 ServedTask = Annotated[
-    str, typer.Option("--task", metavar="NAME", help="pairs, check, rate, questions or prompts.")
+    str,
+    typer.Option("--task", metavar="NAME", help="pairs, check, rate, questions, prompts or arena."),
+]
+By = Annotated[
+    str,
+    typer.Option("--by", metavar="GROUP", help="For arena: what is compared; or model=A,B."),
 ]
 Votes = Annotated[int, typer.Option("--votes", min=1, help="How many people judge each item.")]
 Questions = Annotated[
     Path | None,
     typer.Option("--questions", metavar="FILE", help="Questions per item (JSON lines)."),
+]
+Watch = Annotated[
+    float,
+    typer.Option(
+        "--watch",
+        min=0,
+        max=1,
+        metavar="SHARE",
+        help="Of each video that must be played before an answer counts.",
+    ),
 ]
 Ties = Annotated[bool, typer.Option("--ties", help="Allow 'no difference'.")]
 TaskName = Annotated[

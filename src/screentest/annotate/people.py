@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import re
 import secrets
 import time
 from dataclasses import dataclass
@@ -12,12 +13,15 @@ from sqlalchemy import Connection, Row, delete, insert, select, update
 from sqlalchemy.exc import IntegrityError
 
 from screentest.annotate.store.database import Database
-from screentest.annotate.store.schema import links, log, sessions, workers
+from screentest.annotate.store.schema import links, log, open_links, sessions, workers
 from screentest.core import UserError
 
 DAY: Final = 86_400.0
 LINK_DAYS: Final = 30.0
 SESSION_DAYS: Final = 7.0
+PARTICIPANT: Final = re.compile(r"[A-Za-z0-9_-]{1,38}", re.ASCII)
+"""An id of a platform such as Prolific or MTurk."""
+PARTICIPANT_LABEL: Final = "p-"
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,6 +67,41 @@ def link_again(
                 raise UserError(f"there is no worker {label!r}")
             found = _add(connection, label, "")
         return Invitation(label, _link(connection, int(found), days))
+
+
+def invite_all(database: Database, *, days: float = LINK_DAYS) -> str:
+    """The token of one link for all participants of a platform, who bring ids of their own."""
+    token = secrets.token_urlsafe(24)
+    row = {"token_hash": hashed(token), "expires_at": time.time() + days * DAY}
+    with database.write() as connection:
+        connection.execute(insert(open_links).values(row))
+        note(connection, "open link", days=days)
+    return token
+
+
+def open_participant(database: Database, token: str, participant: str) -> str | None:
+    """A session for a participant who came by an open link; None where it is not one.
+
+    Whoever has the link can bring any id. So these workers have labels that no other worker has:
+    an id never opens the page of somebody with a personal link.
+    """
+    if not PARTICIPANT.fullmatch(participant):
+        return None
+    now, label = time.time(), f"{PARTICIPANT_LABEL}{participant}"
+    with database.write() as connection:
+        known = connection.execute(
+            select(open_links.c.token_hash).where(
+                open_links.c.token_hash == hashed(token), open_links.c.expires_at > now
+            )
+        ).first()
+        if known is None:
+            return None
+        return _session(connection, imported_worker(connection, label), now)
+
+
+def participant_of(label: str) -> str:
+    """The id that a platform gave a participant; empty for everybody else."""
+    return label.removeprefix(PARTICIPANT_LABEL) if label.startswith(PARTICIPANT_LABEL) else ""
 
 
 def imported_worker(connection: Connection, label: str) -> int:

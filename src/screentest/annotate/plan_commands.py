@@ -16,6 +16,7 @@ from screentest.annotate.language import translate as translate_prompts
 from screentest.annotate.material import read_units
 from screentest.annotate.media import prepare_all
 from screentest.annotate.options import (
+    By,
     Place,
     Questions,
     ServedTask,
@@ -33,6 +34,7 @@ from screentest.cli.options import JsonOption, PromptsOption
 from screentest.cli.progress import watched
 from screentest.cli.tables import COUNT, print_models, show
 from screentest.core.table import Column, Table
+from screentest.judges.votes import VoteTask
 from screentest.models import ModelChoice, Models
 from screentest.models.chat.costs import Prices
 from screentest.models.templates import Prompts
@@ -61,6 +63,7 @@ def plan(
         float, typer.Option(min=0, metavar="SECONDS", help="Extra time for each task.")
     ] = 40.0,
     questions: Questions = None,
+    by: By = "model",
     units: Annotated[bool, typer.Option("--units", help="List the items too.")] = False,
     as_json: JsonOption = False,
 ) -> None:
@@ -72,7 +75,7 @@ def plan(
       screentest annotate plan videos.jsonl --task rate --wage 15 --fee 0.2
     """
 
-    found = read_units(place, task_named(task), questions=questions)
+    found = read_units(place, task_named(task), questions=questions, by=by)
     effort = Effort(watching, reading, reading_share, overhead)
     by_aspect: dict[str, list[Unit]] = {}
     for unit in found:
@@ -182,6 +185,7 @@ def bundle(
     ] = "en",
     ties: Ties = False,
     questions: Questions = None,
+    by: By = "model",
     prompts: PromptsOption = None,
 ) -> None:
     """Make pages for another platform.
@@ -198,7 +202,8 @@ def bundle(
     """
 
     words = read_language(language, Prompts(prompts))
-    units = read_units(place, task_named(task), questions=questions)
+    units = read_units(place, task_named(task), questions=questions, by=by)
+    ties = ties or units[0].task is VoteTask.ARENA
     videos = [video.path for unit in units for video in unit.videos]
     prepared = prepare_all(videos, media_folder(place), progress=watched())
     flashes = dict(measure_all(videos, progress=watched()))

@@ -33,6 +33,7 @@ _LEVELS: Final[Mapping[VoteTask, Level]] = {
     VoteTask.RATE: "interval",
     VoteTask.QUESTIONS: "nominal",
     VoteTask.PROMPTS: "nominal",
+    VoteTask.ARENA: "nominal",
 }
 
 
@@ -186,7 +187,7 @@ def _ratings(units: Iterable[Sequence[VoteRecord]]) -> list[list[float | str]]:
                 found.append([float("ABC".index(one.rating)) for one in records if one.rating])
             case VoteTask.RATE:
                 found.append([one.score for one in records if one.score is not None])
-            case VoteTask.PAIRS:
+            case VoteTask.PAIRS | VoteTask.ARENA:
                 found.append([one.choice for one in records if one.choice])
             case VoteTask.PROMPTS:
                 found.append([one.verdict for one in records if one.verdict])

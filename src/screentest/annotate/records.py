@@ -17,13 +17,15 @@ from screentest.annotate.people import imported_worker, note
 from screentest.annotate.store.database import Database
 from screentest.annotate.store.schema import sittings, texts, units, votes, workers
 from screentest.core import PairKind, UserError, all_aspects
-from screentest.judges.votes import VoteRecord, VoteTask, of_two
+from screentest.judges.votes import VoteRecord, VoteTask, of_two, sides
 from screentest.stats import FilteredPairs, Retention, filter_pairs
 from screentest.testbeds.subset import subset_of, write_subset
 from screentest.testbeds.testbed import Testbed, read_testbed
 
-PICKED = {"first": "intact", "second": "changed", "tie": "tie"}
-"""The stored choice in the words of testbeds and of `certify`."""
+
+def choice_word(task: VoteTask, picked: str) -> str:
+    """The stored choice in the words of records: for pairs those of testbeds and of `certify`."""
+    return dict(zip(("first", "second", "tie"), (*sides(task), "tie"), strict=True))[picked]
 
 
 def read_records(
@@ -72,7 +74,7 @@ def _record(rows: list[Any]) -> VoteRecord:
     for row in rows:
         match Step(row.step):
             case Step.CHOICE:
-                said["choice"] = PICKED[row.answer["picked"]]
+                said["choice"] = choice_word(task, row.answer["picked"])
             case Step.CHECK:
                 said["rating"] = row.answer["rating"]
             case Step.RATE:
@@ -81,7 +83,7 @@ def _record(rows: list[Any]) -> VoteRecord:
                 said["answers"] = row.answer["answers"]
             case Step.REVIEW:
                 said["verdict"], said["text"] = row.answer["verdict"], row.answer.get("text")
-    sides = ("intact", "changed")
+    first, second = last.models or ("", "")
     return VoteRecord(
         task=task,
         unit=last.key,
@@ -92,7 +94,9 @@ def _record(rows: list[Any]) -> VoteRecord:
         severity=last.severity,
         clips=last.clip_count,
         worker=last.label,
-        left=sides[last.left_video] if of_two(task) else "",
+        left=sides(task)[last.left_video] if of_two(task) else "",
+        first=first,
+        second=second,
         duration=last.seconds,
         seconds=sum(row.took for row in rows),
         at=last.at,
@@ -165,9 +169,6 @@ def write_filtered(folder: Path, out: Path, kept: frozenset[str]) -> Testbed:
 
 # Importing: votes that were cast elsewhere. Twice is the same as once.
 
-_VIDEO = {"intact": 0, "changed": 1, "": 0}
-_STORED = {word: stored for stored, word in PICKED.items()}
-
 
 @dataclass(frozen=True, slots=True)
 class Imported:
@@ -210,8 +211,13 @@ def _add(connection: Connection, record: VoteRecord) -> bool:
     ).first()
     if sitting is not None and sitting.done_at is not None:
         return False
-    if record.left not in _VIDEO or of_two(record.task) != (record.left != ""):
-        raise UserError(f"{record.unit}, {record.worker}: left of a pair must be intact or changed")
+    words = sides(record.task)
+    if record.left not in (words if of_two(record.task) else ("",)):
+        raise UserError(
+            f"{record.unit}, {record.worker}: left of two videos must be {' or '.join(words)}"
+        )
+    if (record.first, record.second) != tuple(unit.models or ("", "")):
+        raise UserError(f"{record.unit}, {record.worker}: the store has other models there")
     name = secrets.token_urlsafe(16)
     steps = STEPS[record.task]
     moment = {"issued_at": record.at - record.seconds, "step_at": record.at, "done_at": record.at}
@@ -224,7 +230,7 @@ def _add(connection: Connection, record: VoteRecord) -> bool:
                 id=name,
                 unit_id=unit.id,
                 worker_id=worker,
-                left_video=_VIDEO[record.left],
+                left_video=words.index(record.left) if record.left else 0,
                 step=steps[-1].value,
                 expires_at=record.at,
                 skipped=False,
@@ -280,9 +286,10 @@ def _answer(
     connection: Connection, record: VoteRecord, unit: Row[Any], step: Step
 ) -> dict[str, Any]:
     if step is Step.CHOICE:
-        if record.choice not in _STORED:
-            raise BadAnswer("choice must be intact, changed or tie")
-        picked = _STORED[record.choice]
+        words = (*sides(record.task), "tie")
+        if record.choice not in words:
+            raise BadAnswer(f"choice must be {', '.join(words[:2])} or tie")
+        picked = ("first", "second", "tie")[words.index(record.choice)]
         side = "left" if record.choice == record.left else "right"
         return {"choice": "same" if picked == "tie" else side, "picked": picked}
     prompt = ""

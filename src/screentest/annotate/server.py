@@ -24,7 +24,13 @@ from screentest.annotate.store import Database, default_store, open_database
 from screentest.annotate.store.project import keep_units, measure_flashes
 from screentest.annotate.web import api, pages
 from screentest.annotate.web.guard import Guard, Throttle
-from screentest.annotate.web.visitor import SignedOut, Site, allowed_origins, is_loopback
+from screentest.annotate.web.visitor import (
+    Finish,
+    SignedOut,
+    Site,
+    allowed_origins,
+    is_loopback,
+)
 from screentest.core import BadOption, Progress, UserError
 from screentest.judges.votes import VoteTask
 
@@ -39,10 +45,11 @@ def open_project(
     *,
     questions: Path | None = None,
     gold: Path | None = None,
+    by: str = "model",
     progress: Progress | None = None,
 ) -> tuple[Database, list[Unit]]:
     """The database of a project with all units of the task in it, videos ready to be served."""
-    units = read_units(place, task, questions=questions, gold=gold)
+    units = read_units(place, task, questions=questions, gold=gold, by=by)
     videos = [video.path for unit in units for video in unit.videos]
     prepared = prepare_all(videos, media_folder(place), progress=progress)
     database = open_database(store, create=True)
@@ -79,6 +86,7 @@ def make_site(
     operator_token: str,
     languages: Sequence[Language] | None = None,
     consent: str = "",
+    finish: Finish | None = None,
     port: int = 0,
 ) -> Site:
     """The site of a project."""
@@ -92,6 +100,7 @@ def make_site(
         # Cookies do not know ports: two apps on one machine would sign each other out.
         cookie=f"screentest-{port}",
         consent=consent,
+        finish=finish,
     )
 
 

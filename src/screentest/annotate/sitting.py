@@ -49,6 +49,16 @@ class Taken:
     """It was the last step."""
 
 
+@dataclass(frozen=True, slots=True)
+class Watched:
+    """What the server knows of a worker's viewing in a step."""
+
+    seen: list[bool]
+    """For each marked part, whether it was looked at; empty before they are shown."""
+    shares: dict[str, float]
+    """By side, how much of the video was played."""
+
+
 def take_vote(
     database: Database,
     worker: int,
@@ -115,6 +125,9 @@ def _store(
     )
     if step == Step.CHECK and not all(seen_marks(connection, sitting, unit)):
         raise Refused("unseen", "look at every marked part first")
+    watched = watched_shares(connection, sitting)
+    if step != Step.CHECK and not enough_watched(watched, rules):
+        raise Refused("unwatched", f"play at least {rules.watch:.0%} of each video first")
     if "choice" in checked:
         checked["picked"] = picked_video(checked["choice"], sitting.left_video)
     connection.execute(
@@ -127,7 +140,7 @@ def _store(
             answer=checked,
             comment=check_comment(comment),
             seconds=now - sitting.step_at,
-            watched=_watched(connection, sitting),
+            watched=watched,
             at=now,
         )
     )
@@ -148,8 +161,8 @@ def take_views(
     sitting: str,
     step: str,
     reports: Mapping[str, Sequence[object]],
-) -> list[bool]:
-    """Note where the playheads were; tells which marked parts have been seen.
+) -> Watched:
+    """Note where the playheads were; tells which marked parts have been seen, and how much.
 
     Raises Implausible where a page claims more than the clock allows.
     """
@@ -181,7 +194,8 @@ def take_views(
                 connection.execute(update(views).where(*here).values(viewing=after))
         keep_alive(connection, row.id, rules)
         unit = connection.execute(select(units).where(units.c.id == row.unit_id)).one()
-        return seen_marks(connection, row, unit) if step == Step.CHECK else []
+        seen = seen_marks(connection, row, unit) if step == Step.CHECK else []
+        return Watched(seen, watched_shares(connection, row))
 
 
 def seen_marks(connection: Connection, sitting: Row[Any], unit: Row[Any]) -> list[bool]:
@@ -244,7 +258,12 @@ def _viewing(connection: Connection, sitting: Row[Any], side: str) -> Viewing | 
     return None if stored is None else Viewing.of(stored)
 
 
-def _watched(connection: Connection, sitting: Row[Any]) -> dict[str, float]:
+def enough_watched(shares: Mapping[str, float], rules: Rules) -> bool:
+    """Whether every video was played as far as the rules ask; positions come as decimals."""
+    return all(share >= rules.watch - 0.01 for share in shares.values())
+
+
+def watched_shares(connection: Connection, sitting: Row[Any]) -> dict[str, float]:
     """How much of each video was played in this step."""
     rows = connection.execute(
         select(media.c.side, files.c.seconds)

@@ -26,7 +26,7 @@ from screentest.core.codec import DecodeError, from_object, parse_json
 SCHEMA: Final = 1
 PAIR_COLUMNS: Final = ("video", "aspect", "choice")
 """What a vote on a pair needs to count."""
-CHOICES: Final = ("intact", "changed", "tie")
+ARENA_COLUMNS: Final = ("first", "second", "choice")
 LARGEST: Final = 1 << 30
 """Bytes of a file of votes: some millions of votes."""
 _FLAGS: Final = {"true": True, "false": False}
@@ -45,11 +45,23 @@ class VoteTask(StrEnum):
     """Yes or no to each question about one video."""
     PROMPTS = "prompts"
     """Approve or correct a prompt against its video."""
+    ARENA = "arena"
+    """Which of two models' videos of one prompt is better."""
 
 
 def of_two(task: VoteTask) -> bool:
     """Whether two videos stand side by side."""
+    return task in (VoteTask.PAIRS, VoteTask.CHECK, VoteTask.ARENA)
+
+
+def of_pair(task: VoteTask) -> bool:
+    """Whether the two are a pair of a testbed, of which one is the intact video."""
     return task in (VoteTask.PAIRS, VoteTask.CHECK)
+
+
+def sides(task: VoteTask) -> tuple[str, str]:
+    """What the two videos of a unit are called in records."""
+    return ("first", "second") if task is VoteTask.ARENA else ("intact", "changed")
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,7 +78,11 @@ class VoteRecord:
     clips: int | None = None
     worker: str = ""
     left: str = ""
-    """Which video stood on the left: intact or changed; empty for one video."""
+    """Which video stood on the left: intact or changed, of models first or second; empty for one
+    video."""
+    first: str = ""
+    """Of an arena: the model of the first video."""
+    second: str = ""
     duration: float = 0.0
     """Of all videos of the unit."""
     seconds: float = 0.0
@@ -96,7 +112,7 @@ class VoteRecord:
     @property
     def correct(self) -> bool | None:
         """Whether the intact video was preferred; None where that was not asked."""
-        return None if self.choice is None else self.choice == "intact"
+        return None if self.choice is None or not of_pair(self.task) else self.choice == "intact"
 
 
 COLUMNS: Final = tuple(one.name for one in fields(VoteRecord))
@@ -151,7 +167,7 @@ def read_votes(path: Path, *, whole: bool = False) -> list[VoteRecord]:
 
 def pair_votes(path: Path) -> list[VoteRecord]:
     """The votes on pairs that count; raises BadOption where there is none."""
-    of_pairs = [vote for vote in read_votes(path) if of_two(vote.task)]
+    of_pairs = [vote for vote in read_votes(path) if of_pair(vote.task)]
     counted = [vote for vote in of_pairs if vote.counts and vote.choice is not None]
     if not counted:
         left_out = f"; {len(of_pairs):,} are excluded, gold or unfinished" if of_pairs else ""
@@ -199,7 +215,9 @@ def _csv_rows(text: str, path: Path, whole: bool) -> list[Any]:
     before = csv.field_size_limit(1 << 24)  # of the whole process: set back below
     try:
         reader = csv.DictReader(io.StringIO(text, newline=""))
-        missing = sorted(set(COLUMNS if whole else PAIR_COLUMNS) - set(reader.fieldnames or ()))
+        there = set(reader.fieldnames or ())
+        arena = not whole and there.issuperset(ARENA_COLUMNS)
+        missing = [] if arena else sorted(set(COLUMNS if whole else PAIR_COLUMNS) - there)
         if missing:
             raise BadOption(
                 f"{path} lacks the column {missing[0]}",
@@ -241,9 +259,11 @@ def _record(row: Any, whole: bool) -> VoteRecord:
             values[name] = row[name]
     if "task" in values:
         values["task"] = VoteTask(values["task"])
+    elif values.get("first"):  # a pair of a testbed has no models
+        values["task"] = VoteTask.ARENA
     if "at" in values:
         values["at"] = datetime.fromisoformat(values["at"]).timestamp()
-    for name in ("unit", "worker", "vote", "comment", "video", "aspect"):
+    for name in ("unit", "worker", "vote", "comment", "video", "aspect", "first", "second"):
         if not isinstance(values.get(name, ""), str):
             raise ValueError(f"{name} is not text")
     for name in ("gold", "excluded", "finished"):
@@ -259,11 +279,16 @@ def _record(row: Any, whole: bool) -> VoteRecord:
         if isinstance(value, str) and name not in ("comment", "text") and _odd(value):
             raise ValueError(f"invalid {name}: it has characters that no store keeps")
     if of_two(record.task) and record.finished:
-        if any(not values.get(name) for name in PAIR_COLUMNS):
-            raise ValueError(f"lacks one of {', '.join(PAIR_COLUMNS)}")
-        if record.choice not in CHOICES:
-            raise ValueError(f"invalid choice {record.choice!r}: must be {', '.join(CHOICES)}")
-        Aspect(record.aspect)
+        needed = PAIR_COLUMNS if of_pair(record.task) else ARENA_COLUMNS
+        if any(not values.get(name) for name in needed):
+            raise ValueError(f"lacks one of {', '.join(needed)}")
+        choices = (*sides(record.task), "tie")
+        if record.choice not in choices:
+            raise ValueError(f"invalid choice {record.choice!r}: must be {', '.join(choices)}")
+        if of_pair(record.task):
+            Aspect(record.aspect)
+        elif record.first == record.second:
+            raise ValueError(f"{record.first!r} is compared with itself")
     return record
 
 

@@ -104,6 +104,7 @@ def _row(unit: Unit, text: str, numbers: Mapping[Path, int]) -> dict[str, Any]:
         "severity": unit.severity,
         "clip_count": unit.clip_count,
         "groups": dict(unit.groups),
+        "models": list(unit.models) or None,
         "text_id": text,
         "first_file": numbers[paths[0]],
         "second_file": numbers[paths[1]] if len(paths) > 1 else None,

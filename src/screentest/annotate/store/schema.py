@@ -79,6 +79,7 @@ units = Table(
     Column("severity", Float),
     Column("clip_count", Integer),
     Column("groups", JSON, nullable=False),
+    Column("models", JSON(none_as_null=True)),  # of an arena: whose the two videos are
     Column("text_id", ForeignKey("texts.id"), nullable=False),
     Column("first_file", ForeignKey("files.id"), nullable=False),
     Column("second_file", ForeignKey("files.id")),
@@ -111,6 +112,13 @@ links = Table(
     metadata,
     Column("token_hash", String(64), primary_key=True),
     Column("worker_id", ForeignKey("workers.id"), nullable=False),
+    Column("expires_at", Float, nullable=False),
+)
+
+open_links = Table(
+    "open_links",
+    metadata,
+    Column("token_hash", String(64), primary_key=True),  # whoever has it says who they are
     Column("expires_at", Float, nullable=False),
 )
 
@@ -201,4 +209,11 @@ def _flashes(connection: Connection) -> None:
             connection.execute(text(f"ALTER TABLE files ADD COLUMN {name} {kind}"))
 
 
-MIGRATIONS: Final[tuple[Callable[[Connection], None], ...]] = (_first, _flashes)
+def _arena(connection: Connection) -> None:
+    """Models that are compared, and links that a platform gives to all its participants."""
+    if "models" not in {column["name"] for column in inspect(connection).get_columns("units")}:
+        connection.execute(text("ALTER TABLE units ADD COLUMN models JSON"))
+    open_links.create(connection, checkfirst=True)
+
+
+MIGRATIONS: Final[tuple[Callable[[Connection], None], ...]] = (_first, _flashes, _arena)

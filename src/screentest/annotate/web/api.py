@@ -98,7 +98,7 @@ def view(
         side: claims for side, claims in (("left", sent.left), ("right", sent.right)) if claims
     }
     try:
-        seen = take_views(
+        watched = take_views(
             site.database,
             worker,
             site.rules,
@@ -110,7 +110,7 @@ def view(
         return _refused(refused)
     except Implausible as error:
         return JSONResponse({"error": "implausible", "message": str(error)}, 422)
-    return JSONResponse({"seen": seen})
+    return JSONResponse({"seen": watched.seen, "watched": watched.shares})
 
 
 @router.api_route("/media/{name}", methods=["GET", "HEAD"])

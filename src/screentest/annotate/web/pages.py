@@ -32,6 +32,8 @@ class Token(BaseModel):
     """What a personal link holds behind its #."""
 
     token: Name
+    participant: Name = ""
+    """The id that a platform added to an open link."""
 
 
 @router.get("/")
@@ -69,6 +71,7 @@ def join(request: Request, given: Token) -> Response:
         people.open_operator_session(site.database)
         if operator
         else people.open_session(site.database, given.token)
+        or people.open_participant(site.database, given.token, given.participant)
     )
     if session is None:
         if not failures.allows(client):
@@ -150,13 +153,13 @@ def work(request: Request, visitor: NeedWorker) -> HTMLResponse:
     if not worker.consented:
         return page(request, "consent.html", visitor, own_text=site.consent)
     if worker.excluded:
-        return page(request, "done.html", visitor, text="done.stopped")
+        return page(request, "done.html", visitor, text="done.stopped", code="", link="")
     done, left = _progress(site, visitor)
     with site.database.read() as connection:
         current = current_sitting(connection, worker.id, task)
         if current is not None:
             code = language_of(site, request, visitor).code
-            screen = screen_of(connection, current, code)
+            screen = screen_of(connection, current, code, site.rules.watch)
             return page(
                 request,
                 "work.html",
@@ -167,7 +170,11 @@ def work(request: Request, visitor: NeedWorker) -> HTMLResponse:
                 left=left,
             )
     if left == 0:
-        return page(request, "done.html", visitor, text="done.text")
+        # Who found nothing to do has not completed anything.
+        finish = site.finish if done else None
+        link = finish.link(worker.label) if finish is not None else ""
+        code = finish.code if finish is not None else ""
+        return page(request, "done.html", visitor, text="done.text", code=code, link=link)
     none = "none" in request.query_params
     return page(request, "start.html", visitor, task=task.value, done=done, left=left, none=none)
 

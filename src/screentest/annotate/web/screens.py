@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from functools import cache
 from importlib.resources import files as resources
@@ -19,7 +19,7 @@ from screentest._util.webpage import tokens
 from screentest.annotate.answers import Step
 from screentest.annotate.flashes import are_risky
 from screentest.annotate.language import Language, passage_hash
-from screentest.annotate.sitting import seen_marks, side_of
+from screentest.annotate.sitting import seen_marks, side_of, watched_shares
 from screentest.annotate.store.schema import files, media, texts, translations, units, votes
 from screentest.annotate.web.visitor import Visitor, language_of, site_of
 from screentest.judges.votes import VoteTask, of_two
@@ -133,6 +133,10 @@ class Screen:
     """The side of the damaged video; empty while it must not be known."""
     chosen: str
     parts: Sequence[MarkedPart]
+    watch: float = 0.0
+    """The share of each video that must be played; 0 where that is not asked."""
+    watched: Mapping[str, float] = field(default_factory=dict)
+    """By side, what was played already."""
     flashing: bool = False
     """Whether one of the videos flashes so quickly that people must be warned; never which."""
 
@@ -142,7 +146,9 @@ class Screen:
         return of_two(self.task)
 
 
-def screen_of(connection: Connection, sitting: Row[Any], language: str) -> Screen:
+def screen_of(
+    connection: Connection, sitting: Row[Any], language: str, watch: float = 0.0
+) -> Screen:
     """What to show for a sitting."""
     unit = connection.execute(select(units).where(units.c.id == sitting.unit_id)).one()
     text = connection.execute(select(texts).where(texts.c.id == unit.text_id)).one()
@@ -169,6 +175,8 @@ def screen_of(connection: Connection, sitting: Row[Any], language: str) -> Scree
         harmed=side_of(1, sitting.left_video) if revealed else "",
         chosen=_chosen(connection, sitting) if revealed else "",
         parts=_parts(connection, sitting, unit) if revealed else [],
+        watch=0.0 if revealed else watch,
+        watched=watched_shares(connection, sitting),
         flashing=not revealed and _flashing(connection, unit),
     )
 

@@ -3,23 +3,59 @@
 from __future__ import annotations
 
 import hmac
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Annotated
-from urllib.parse import urlsplit
+from urllib.parse import quote, urlsplit
 
 from fastapi import Depends, Form, HTTPException, Request
 from pydantic import AfterValidator
 
 from screentest.annotate.assignment import Rules
 from screentest.annotate.language import Language
-from screentest.annotate.people import Annotator, hashed, session_of
+from screentest.annotate.people import Annotator, hashed, participant_of, session_of
 from screentest.annotate.store import Database
 from screentest.core import BadOption
 
 # Site: everything the pages need to know of where and for what they run.
 
+_PLACEHOLDER = re.compile(r"\{[^{}]*\}")
 LOOPBACK = ("127.0.0.1", "localhost", "[::1]")
+
+
+@dataclass(frozen=True, slots=True)
+class Finish:
+    """What a worker gets at the end, for the platform that sent them."""
+
+    code: str = ""
+    return_url: str = ""
+    """May hold {participant} and {code}."""
+
+    def __post_init__(self) -> None:
+        parts = urlsplit(self.return_url)
+        if self.return_url and (parts.scheme not in ("http", "https") or not parts.netloc):
+            raise BadOption(
+                f"{self.return_url!r} is not an address to return to",
+                advice="Write https://app.prolific.com/submissions/complete?cc={code}",
+            )
+        unknown = set(_PLACEHOLDER.findall(self.return_url)) - {"{participant}", "{code}"}
+        if unknown:
+            raise BadOption(
+                f"{min(unknown)} in the return address means nothing",
+                advice="Use {participant} and {code}.",
+            )
+        if "{code}" in self.return_url and not self.code:
+            raise BadOption("the return address has {code}, but there is no --code")
+
+    def link(self, label: str) -> str:
+        """Where a worker goes back to; empty where that is nowhere.
+
+        >>> Finish("C0DE", "https://x.org/?p={participant}&cc={code}").link("p-5f a")
+        'https://x.org/?p=5f%20a&cc=C0DE'
+        """
+        address = self.return_url.replace("{participant}", quote(participant_of(label), safe=""))
+        return address.replace("{code}", quote(self.code, safe=""))
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,6 +72,8 @@ class Site:
     cookie: str = "screentest"
     consent: str = ""
     """Instead of the text that the language has."""
+    finish: Finish | None = None
+    """None: workers are thanked, and that is all."""
 
     @property
     def hosts(self) -> frozenset[str]:

@@ -29,6 +29,19 @@ export function answerOf(form) {
   }
 }
 
+// The server takes no answer before so much of each video was played; it says how much that is.
+export function watchedEnough(form) {
+  const needed = Number(form.dataset.watch || 0);
+  if (!needed) return true;
+  const shares = Object.values(JSON.parse(form.dataset.watched || "{}"));
+  const enough = shares.every((share) => share >= needed - 0.01);
+  const line = form.querySelector("#watched");
+  const percent = shares.map((share) => `${Math.round(100 * share)}%`).join(", ");
+  const text = enough ? line.dataset.enough : line.dataset.text.replace("#", percent);
+  if (line.textContent !== text) line.textContent = text;
+  return enough;
+}
+
 export function refresh(form) {
   const correction = form.querySelector("#correction");
   if (correction) correction.hidden = new FormData(form).get("verdict") !== "correct";
@@ -37,7 +50,7 @@ export function refresh(form) {
     const unseen = form.querySelector('.part[data-seen="0"]');
     ratings.disabled = Boolean(unseen) || !allChecked(form, "confirmed");
   }
-  form.querySelector("#send").disabled = !answerOf(form) || Boolean(form.dataset.over);
+  form.querySelector("#send").disabled = !answerOf(form) || Boolean(form.dataset.over) || !watchedEnough(form);
 }
 
 export function choose(form, name, value) {

@@ -19,8 +19,11 @@ export async function report() {
   watches.forEach((watch, n) => (body[watch.player.side] = taken[n]));
   try {
     const answer = await post("/api/view", body);
-    if (answer.ok) for (const hear of hears) hear((await answer.clone().json()).seen);
-    else if (answer.status >= 500 || answer.status === 429) throw new Error();
+    if (answer.ok) {
+      const { seen, watched } = await answer.json();
+      if (form.dataset.watch) form.dataset.watched = JSON.stringify(watched);
+      for (const hear of hears) hear(seen);
+    } else if (answer.status >= 500 || answer.status === 429) throw new Error();
   } catch {
     watches.forEach((watch, n) => watch.reports.unshift(...taken[n]));
   } finally {

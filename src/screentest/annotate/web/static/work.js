@@ -32,7 +32,8 @@ async function submit() {
     return;
   }
   state.className = "wrong";
-  state.textContent = said.error === "signed_out" ? say("signed_out") : say("failed", said.message);
+  const known = ["signed_out", "unwatched"].includes(said.error);
+  state.textContent = known ? say(said.error) : say("failed", said.message);
   delete form.dataset.over;
   refresh(form);
 }
@@ -42,7 +43,10 @@ form.addEventListener("submit", async (event) => {
   submit();
 });
 form.addEventListener("input", () => refresh(form));
-onSeen((flags) => harmed.seen(flags));
+onSeen((flags) => {
+  harmed.seen(flags);
+  refresh(form);
+});
 listen(() => ({ form, next: harmed.next }));
 
 // Clicks that were not acknowledged before a page went away are sent now.
