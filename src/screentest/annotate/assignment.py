@@ -14,7 +14,7 @@ from typing import Any, Final
 
 from sqlalchemy import ColumnElement, Connection, Row, func, insert, or_, select, update
 
-from screentest.annotate.answers import STEPS
+from screentest.annotate.answers import EXAMPLE, STEPS
 from screentest.annotate.media import served_length
 from screentest.annotate.people import note
 from screentest.annotate.store.database import Database
@@ -66,8 +66,8 @@ def next_sitting(database: Database, worker: int, rules: Rules) -> str | None:
         if _stint_is_over(connection, worker, rules):
             return None
         now = time.time()
-        unit = None
-        if _gold_is_due(connection, worker, rules):
+        unit = _example(connection, worker, rules)
+        if unit is None and _gold_is_due(connection, worker, rules):
             unit = _candidate(connection, worker, rules, now, gold=True)
         if unit is None:
             unit = _candidate(connection, worker, rules, now, gold=False)
@@ -193,6 +193,21 @@ def _candidate(
     return fresh if fresh is not None else connection.execute(query).first()
 
 
+def _example(connection: Connection, worker: int, rules: Rules) -> Row[Any] | None:
+    """An example that the worker has not seen: examples come before everything else."""
+    begun = select(sittings.c.unit_id).where(
+        sittings.c.worker_id == worker,
+        or_(sittings.c.done_at.is_not(None), sittings.c.skipped.is_(True)),
+    )
+    rows = connection.execute(
+        select(units)
+        .where(*_open(rules, gold=True), units.c.id.not_in(begun))
+        .order_by(units.c.key)
+        .with_for_update(of=units)
+    )
+    return next((row for row in rows if EXAMPLE in row.gold), None)
+
+
 def _open(rules: Rules, *, gold: bool) -> list[ColumnElement[bool]]:
     conditions = [
         units.c.task == rules.task.value,
@@ -217,7 +232,7 @@ def _gold_is_due(connection: Connection, worker: int, rules: Rules) -> bool:
     # The first gold item comes half-way into the first round, not as the very first item.
     first = len(done) < rules.gold_every
     enough = rules.gold_every // 2 if first else rules.gold_every
-    return len(done) >= enough and all(row.gold is None for row in done)
+    return len(done) >= enough and all(row.gold is None or EXAMPLE in row.gold for row in done)
 
 
 def _sit(connection: Connection, worker: int, unit: Row[Any], rules: Rules, now: float) -> str:

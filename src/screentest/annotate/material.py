@@ -7,7 +7,14 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from screentest.annotate.answers import Footage, HarmMark, Unit, UnitQuestion, check_gold
+from screentest.annotate.answers import (
+    EXAMPLE,
+    Footage,
+    HarmMark,
+    Unit,
+    UnitQuestion,
+    check_gold,
+)
 from screentest.annotate.matches import arena_units
 from screentest.core import BadOption, Item, NoValue, PairKind, UserError
 from screentest.core.codec import parse_json
@@ -192,7 +199,13 @@ def _with_gold(units: list[Unit], path: Path) -> list[Unit]:
                 f"{path}, line {number}: no unit {row.get('unit')!r}",
                 advice="`screentest annotate plan --units` lists them.",
             )
-        known[unit.key] = replace(unit, gold=check_gold(unit, row.get("answer"), path, number))
+        gold = check_gold(unit, row.get("answer"), path, number)
+        why = row.get(EXAMPLE)
+        if why is not None:
+            if not isinstance(why, str) or not why.strip():
+                raise UserError(f"{path}, line {number}: an example says why, in words")
+            gold[EXAMPLE] = why.strip()
+        known[unit.key] = replace(unit, gold=gold)
     return list(known.values())
 
 

@@ -87,6 +87,7 @@ def worker_votes(records: Iterable[VoteRecord]) -> list[Vote]:
             duration=record.duration,
             answer=answer,
             correct=record.correct,
+            watched=min(record.watched.values(), default=None),
         )
         for record in records
         if record.finished and record.duration > 0

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import secrets
 from collections import defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -105,9 +105,15 @@ def _record(rows: list[Any]) -> VoteRecord:
         finished=last.done_at is not None,
         vote=last.vote,
         comment="\n".join(row.comment for row in rows if row.comment),
-        watched=last.watched,
+        watched=_watched(rows),
         **said,
     )
+
+
+def _watched(rows: Sequence[Any]) -> dict[str, float]:
+    """By side, the most that was played in one of the steps."""
+    sides = {side for row in rows for side in row.watched}
+    return {side: max(row.watched.get(side, 0.0) for row in rows) for side in sorted(sides)}
 
 
 # Filtering: which pairs people confirm, the paper's Table 3, and a testbed of what is left.

@@ -22,7 +22,7 @@ from screentest.annotate.media import prepare_all
 from screentest.annotate.people import hashed
 from screentest.annotate.store import Database, default_store, open_database
 from screentest.annotate.store.project import keep_units, measure_flashes
-from screentest.annotate.web import api, pages
+from screentest.annotate.web import api, operator, pages
 from screentest.annotate.web.guard import Guard, Throttle
 from screentest.annotate.web.visitor import (
     Finish,
@@ -146,7 +146,7 @@ def create_app(site: Site) -> ASGIApp:
     app.state.busy = Throttle(1200, 60.0)
     app.include_router(pages.router)
     app.include_router(api.router)
-    app.include_router(api.operator_router)
+    app.include_router(operator.router)
     app.add_exception_handler(SignedOut, _signed_out)
     app.add_exception_handler(RequestValidationError, _malformed)
     app.add_exception_handler(HTTPException, _refused)

@@ -15,6 +15,7 @@ from typing import Any, Final
 from sqlalchemy import Connection, Row, insert, select, update
 
 from screentest.annotate.answers import (
+    EXAMPLE,
     BadAnswer,
     Step,
     check_answer,
@@ -47,6 +48,18 @@ class Taken:
     """It had been taken before."""
     finished: bool
     """It was the last step."""
+    lesson: Lesson | None = None
+    """What the answer to an example should have been."""
+
+
+@dataclass(frozen=True, slots=True)
+class Lesson:
+    """After an example: whether the answer was the expected one, and why that is expected."""
+
+    right: bool
+    why: str
+    expected: str
+    """``left``, ``right`` or ``same``; empty where two videos are not compared."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,7 +104,8 @@ def take_vote(
         if earlier is not None:
             if earlier.id != vote:
                 raise Refused("answered", "this has been answered already; the first answer stays")
-            return Taken(True, row.done_at is not None)
+            lesson = _lesson(unit, row, earlier.answer)
+            return Taken(True, row.done_at is not None, lesson)
         if connection.execute(select(votes.c.id).where(votes.c.id == vote)).first() is not None:
             raise BadAnswer("a vote needs an id of its own")
         return _store(connection, unit, row, rules, vote, step, answer, comment)
@@ -150,7 +164,19 @@ def _store(
         return Taken(False, False)
     connection.execute(update(sittings).where(sittings.c.id == sitting.id).values(done_at=now))
     connection.execute(update(units).where(units.c.id == unit.id).values(votes=units.c.votes + 1))
-    return Taken(False, True)
+    return Taken(False, True, _lesson(unit, sitting, checked))
+
+
+def _lesson(unit: Row[Any], sitting: Row[Any], answer: Mapping[str, Any]) -> Lesson | None:
+    if unit.gold is None or EXAMPLE not in unit.gold:
+        return None
+    sides = {
+        "first": side_of(0, sitting.left_video),
+        "second": side_of(1, sitting.left_video),
+        "tie": "same",
+    }
+    expected = sides.get(unit.gold.get("picked", ""), "")
+    return Lesson(is_right(answer, unit.gold), unit.gold[EXAMPLE], expected)
 
 
 def take_views(
@@ -219,7 +245,11 @@ def gold_answers(connection: Connection) -> list[tuple[int, bool]]:
         .select_from(votes.join(units))
         .where(units.c.gold.is_not(None), votes.c.step != Step.CHECK.value)
     )
-    return [(row.worker_id, is_right(row.answer, row.gold)) for row in rows]
+    return [
+        (row.worker_id, is_right(row.answer, row.gold))
+        for row in rows
+        if EXAMPLE not in row.gold  # there to learn from
+    ]
 
 
 def _go_on(connection: Connection, sitting: Row[Any], rules: Rules, step: Step, now: float) -> None:

@@ -1,4 +1,4 @@
-"""``screentest annotate workers, filter, export, import``: what is done with the votes."""
+"""``screentest annotate workers, filter, results, export, import``: what is done with the votes."""
 
 from __future__ import annotations
 
@@ -32,11 +32,12 @@ from screentest.annotate.records import without_excluded as reliable
 from screentest.annotate.server import open_project
 from screentest.annotate.store import Database, default_store
 from screentest.annotate.store.schema import units
-from screentest.cli.console import err, plural
+from screentest.cli.console import err, out, plural, shown
 from screentest.cli.options import JsonOption
 from screentest.cli.tables import COUNT, SHARE, show
 from screentest.core import BadOption
 from screentest.core.table import Cell, Column, Table
+from screentest.judges.arena import arena_of
 from screentest.judges.votes import VoteRecord, VoteTask, as_csv, read_votes
 from screentest.judges.votes import as_json as as_json_text
 from screentest.stats.power import Retention
@@ -59,9 +60,10 @@ def workers(
 ) -> None:
     """Show the workers, and which ones to review.
 
-    Three signs count against a worker: too fast for the length of the videos,
-    contradicting others where they agree, hardly ever right where most are. Two
-    signs flag a worker for review; nobody is excluded automatically.
+    Four signs count against a worker: too fast for the length of the videos,
+    contradicting others where they agree, hardly ever right where most are, and
+    videos that were not played to at least half (unseen). Two signs flag a worker
+    for review; nobody is excluded automatically.
 
     \b
     Examples:
@@ -122,6 +124,39 @@ def filter_(
     show(_retention_table(found), _agreement_table(agreed), as_json=as_json, **undecided)
     if written is not None:
         err().print(f"{plural(len(written.pairs), 'pair')} in {out}", soft_wrap=True)
+
+
+def results(
+    place: Place,
+    votes: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="Votes in a file, instead of those in the store."),
+    ] = None,
+    store: Store = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Show which model people prefer.
+
+    For the task arena: win rates and Bradley-Terry strengths, with intervals that
+    allow for votes going together by prompt and by worker. Votes of excluded
+    workers and on gold items never count.
+
+    \b
+    Examples:
+      screentest annotate results videos.jsonl
+      screentest annotate results videos.jsonl --votes votes.csv --json
+    """
+
+    if votes is not None:
+        records = read_votes(votes)
+    else:
+        with opened(place, store) as database, database.read() as connection:
+            chosen = wanted_task(database, VoteTask.ARENA.value)
+            records = read_records(connection, chosen, only_finished=True)
+    found = arena_of(records)
+    if not as_json:
+        out().print(shown(found.headline), soft_wrap=False)
+    show(*found.tables(), as_json=as_json, headline=found.headline)
 
 
 def export(
@@ -301,4 +336,10 @@ def _agreement_table(agreed: Sequence[AspectAgreement]) -> Table:
 
 
 GROUP = "annotate"
-COMMANDS = {"workers": workers, "filter": filter_, "export": export, "import": import_}
+COMMANDS = {
+    "workers": workers,
+    "filter": filter_,
+    "results": results,
+    "export": export,
+    "import": import_,
+}

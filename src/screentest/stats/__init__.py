@@ -51,6 +51,7 @@ from screentest.stats.power import (
     filter_pairs,
     sample_size,
 )
+from screentest.stats.preference import Strength, WinRate, bradley_terry, win_rate
 from screentest.stats.rank import (
     ClusteredCorrelation,
     Correlation,
@@ -102,12 +103,15 @@ __all__ = [
     "Ranking",
     "Retention",
     "Sign",
+    "Strength",
     "SystemPair",
     "Trend",
     "Vote",
+    "WinRate",
     "WorkerReport",
     "WorkerRules",
     "bootstrap_mean",
+    "bradley_terry",
     "claims",
     "clustered",
     "coefficient",
@@ -154,4 +158,5 @@ __all__ = [
     "tied_sets",
     "wald",
     "wilson",
+    "win_rate",
 ]

@@ -150,6 +150,8 @@ class Vote:
     answer: str
     correct: bool | None = None
     """Whether the intact video was preferred; None where that was not asked."""
+    watched: float | None = None
+    """The share that was played of the video of which less was; None where nobody knows."""
 
 
 class Sign(StrEnum):
@@ -158,6 +160,7 @@ class Sign(StrEnum):
     TOO_FAST = "too_fast"
     DISAGREES = "disagrees"
     INACCURATE = "inaccurate"
+    UNSEEN = "unseen"
 
 
 @dataclass(frozen=True, slots=True)
@@ -177,8 +180,10 @@ class WorkerRules:
     """A task is easy where most workers are right at least so often."""
     low: float = 0.2
     """A worker is inaccurate who is right at most so often on easy tasks."""
+    least: float = 0.5
+    """A video is unseen of which less than this share was played."""
     consistently: float = 0.5
-    """Too fast in this share of all votes is a sign."""
+    """Too fast, or unseen, in this share of all votes is a sign."""
     repeatedly: float = 0.2
     """So is contradicting others in this share of the votes where they agree, and at least
     twice. Who answers at random on three steps contradicts a third of the time."""
@@ -219,8 +224,9 @@ def review_workers(
 ) -> list[WorkerReport]:
     """A report on every worker, by name.
 
-    The three signs are those of the SLVMEval paper's appendix A.4. No sign condemns anyone alone: a
-    worker is flagged where several agree, and a person decides.
+    Three signs are those of the SLVMEval paper's appendix A.4; the fourth is that videos were not
+    played, where that is known. No sign condemns anyone alone: a worker is flagged where several
+    agree, and a person decides.
     """
     everything = list(votes)
     found: dict[str, list[Evidence]] = defaultdict(list)
@@ -228,6 +234,7 @@ def review_workers(
         _too_fast(everything, rules),
         _disagreeing(everything, rules),
         _inaccurate(everything, rules),
+        _unseen(everything, rules),
     ):
         for worker, sign in evidence.items():
             found[worker].append(sign)
@@ -248,6 +255,11 @@ def _too_fast(votes: Sequence[Vote], rules: WorkerRules) -> dict[str, Evidence]:
     border = {task: float(np.quantile(pace, rules.fastest)) for task, pace in paces.items()}
     shown = [(vote.worker, vote.seconds / vote.duration < border[vote.task]) for vote in votes]
     return _habits(Sign.TOO_FAST, shown, rules.consistently, rules)
+
+
+def _unseen(votes: Sequence[Vote], rules: WorkerRules) -> dict[str, Evidence]:
+    shown = [(one.worker, one.watched < rules.least) for one in votes if one.watched is not None]
+    return _habits(Sign.UNSEEN, shown, rules.consistently, rules)
 
 
 def _disagreeing(votes: Sequence[Vote], rules: WorkerRules) -> dict[str, Evidence]:

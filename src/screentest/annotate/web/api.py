@@ -1,41 +1,32 @@
-"""Routes beside the worker's pages: votes, playheads, videos; and the operator's pages."""
+"""Routes beside the worker's pages: votes, playheads, videos."""
 
 from __future__ import annotations
 
 import re
+from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated, Any, Final
-from urllib.parse import quote
 
 from fastapi import APIRouter, Header, HTTPException, Request
-from fastapi.responses import HTMLResponse, JSONResponse, RedirectResponse, Response
+from fastapi.responses import JSONResponse, Response
 from pydantic import BaseModel, Field
 from sqlalchemy import select
 
 from screentest.annotate.answers import BadAnswer
 from screentest.annotate.assignment import next_sitting
 from screentest.annotate.media import MediaResponse, is_whole
-from screentest.annotate.people import exclude
-from screentest.annotate.plan import progress_of
 from screentest.annotate.playhead import Implausible
-from screentest.annotate.quality import agreement, review, rules_for
-from screentest.annotate.records import read_records
 from screentest.annotate.sitting import Refused, take_views, take_vote
-from screentest.annotate.store.schema import files, log, media, sittings, workers
+from screentest.annotate.store.schema import files, media, sittings
 from screentest.annotate.web.guard import Throttle
-from screentest.annotate.web.screens import page
 from screentest.annotate.web.visitor import (
-    FormName,
     Name,
-    NeedOperator,
     NeedWorker,
     Visitor,
     check_csrf,
     site_of,
     visitor_of,
 )
-from screentest.core import UserError
-from screentest.judges.votes import VoteRecord
 
 router = APIRouter()
 CsrfHeader = Annotated[str | None, Header(alias="X-CSRF-Token")]
@@ -85,7 +76,10 @@ def vote(
         return JSONResponse({"error": "answer", "message": str(error)}, 422)
     if taken.finished:
         next_sitting(site.database, worker, site.rules)
-    return JSONResponse({"repeated": taken.repeated, "finished": taken.finished})
+    said: dict[str, Any] = {"repeated": taken.repeated, "finished": taken.finished}
+    if taken.finished and taken.lesson is not None:
+        said["lesson"] = asdict(taken.lesson)
+    return JSONResponse(said)
 
 
 @router.post("/api/view")
@@ -152,100 +146,3 @@ def _at_work(request: Request, visitor: Visitor, csrf: str | None) -> int:
 def _refused(refused: Refused) -> JSONResponse:
     content = {"error": refused.code, "message": str(refused)}
     return JSONResponse(content, _STATUS.get(refused.code, 409))
-
-
-# The operator's page: how far it is, how far people agree, and whom to look at.
-
-operator_router = APIRouter()
-_LONGEST_REASON = 1000
-
-
-@operator_router.get("/operator")
-def overview(request: Request, visitor: NeedOperator) -> HTMLResponse:
-    """Everything at a glance."""
-    site = site_of(request)
-    task = site.rules.task
-    with site.database.read() as connection:
-        records = read_records(connection, task)
-        people = review(connection, records, rules_for(task))
-        progress = progress_of(connection, site.rules)
-        happened = connection.execute(
-            select(log, workers.c.label)
-            .select_from(log.outerjoin(workers))
-            .where(log.c.what != "consent")
-            .order_by(log.c.id.desc())
-            .limit(20)
-        ).all()
-    return page(
-        request,
-        "operator.html",
-        visitor,
-        task=task.value,
-        votes=site.rules.votes,
-        progress=progress,
-        busiest=max(1, *progress.per_hour),
-        agreement=agreement(records),
-        people=people,
-        log=happened,
-    )
-
-
-@operator_router.get("/operator/worker/{label:path}")
-def one_worker(request: Request, visitor: NeedOperator, label: str) -> HTMLResponse:
-    """What somebody said, beside what the others said."""
-    site = site_of(request)
-    task = site.rules.task
-    with site.database.read() as connection:
-        records = read_records(connection, task)
-        people = review(connection, records, rules_for(task))
-    person = next((one for one in people if one.label == label), None)
-    if person is None:
-        raise HTTPException(404)
-    mine = [record for record in records if record.worker == label]
-    others: dict[str, list[str]] = {record.unit: [] for record in mine}
-    for record in records:
-        if record.worker != label and record.unit in others:
-            others[record.unit].append(summary_of(record))
-    return page(
-        request,
-        "operator_worker.html",
-        visitor,
-        person=person,
-        mine=mine,
-        others=others,
-        summary_of=summary_of,
-    )
-
-
-@operator_router.post("/operator/worker")
-def decide(
-    request: Request,
-    visitor: NeedOperator,
-    csrf: FormName,
-    label: FormName,
-    act: FormName,
-    reason: FormName = "",
-) -> Response:
-    """Exclude somebody, or let them work again."""
-    check_csrf(visitor, csrf)
-    if act not in ("exclude", "restore") or len(reason) > _LONGEST_REASON:
-        raise HTTPException(422, "The act must be exclude or restore, with a short reason.")
-    try:
-        exclude(
-            site_of(request).database,
-            label,
-            reason,
-            excluded=act == "exclude",
-        )
-    except UserError as error:
-        raise HTTPException(404, error.message) from None
-    return RedirectResponse(f"/operator/worker/{quote(label)}", 303)
-
-
-def summary_of(record: VoteRecord) -> str:
-    """An answer in a word."""
-    if record.answers is not None:
-        return " ".join(f"{name}:{value}" for name, value in record.answers.items())
-    if record.score is not None:
-        return f"{record.score:g}"
-    return " ".join(filter(None, (record.choice, record.rating, record.verdict)))

@@ -16,7 +16,7 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from sqlalchemy import Connection, Row, select
 
 from screentest._util.webpage import tokens
-from screentest.annotate.answers import Step
+from screentest.annotate.answers import EXAMPLE, Step
 from screentest.annotate.flashes import are_risky
 from screentest.annotate.language import Language, passage_hash
 from screentest.annotate.sitting import seen_marks, side_of, watched_shares
@@ -137,6 +137,8 @@ class Screen:
     """The share of each video that must be played; 0 where that is not asked."""
     watched: Mapping[str, float] = field(default_factory=dict)
     """By side, what was played already."""
+    example: bool = False
+    """Whether the right answer is told afterwards."""
     flashing: bool = False
     """Whether one of the videos flashes so quickly that people must be warned; never which."""
 
@@ -177,6 +179,7 @@ def screen_of(
         parts=_parts(connection, sitting, unit) if revealed else [],
         watch=0.0 if revealed else watch,
         watched=watched_shares(connection, sitting),
+        example=EXAMPLE in (unit.gold or {}),
         flashing=not revealed and _flashing(connection, unit),
     )
 

@@ -14,6 +14,20 @@ const harmed = partsOf(form);
 const OVER = ["answered", "order", "expired", "closed", "unknown"];
 const say = (name, reason = "") => texts[`send.${name}`].replace("{reason}", reason);
 
+// After an example: what we would have answered, and why.
+function teach({ right, why, expected }) {
+  const lesson = document.querySelector("#lesson");
+  const answer = lesson.querySelector(".expected");
+  const words = { left: lesson.dataset.left, right: answer.dataset.other, same: lesson.dataset.same };
+  lesson.querySelector("h2").textContent = right ? lesson.dataset.right : lesson.dataset.wrong;
+  answer.textContent = expected ? lesson.dataset.expected.replace("#", words[expected]) : "";
+  lesson.querySelector(".why").textContent = why;
+  lesson.querySelector("#go-on").addEventListener("click", () => location.replace("/work"));
+  form.hidden = true;
+  lesson.hidden = false;
+  lesson.focus();
+}
+
 async function submit() {
   const given = answerOf(form);
   if (!given || form.dataset.over) return;
@@ -28,6 +42,7 @@ async function submit() {
   if (!said.error || OVER.includes(said.error)) {
     if (texts[`send.${said.error}`]) state.textContent = say(said.error);
     if (said.error) await new Promise((go) => setTimeout(go, 2500));
+    if (said.lesson) return teach(said.lesson);
     location.replace("/work");
     return;
   }

@@ -1,0 +1,196 @@
+"""The operator's pages: how far it is, how far people agree, whom to look at; units and links."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Final
+from urllib.parse import quote, urlsplit
+
+from fastapi import APIRouter, HTTPException, Request
+from fastapi.responses import HTMLResponse, RedirectResponse, Response
+from sqlalchemy import select
+
+from screentest.annotate.media import MediaResponse, is_whole
+from screentest.annotate.people import exclude, invite, invite_all
+from screentest.annotate.plan import progress_of
+from screentest.annotate.quality import agreement, review, rules_for
+from screentest.annotate.records import read_records
+from screentest.annotate.store.schema import files, log, texts, units, workers
+from screentest.annotate.web.screens import page
+from screentest.annotate.web.visitor import FormName, NeedOperator, check_csrf, site_of
+from screentest.core import UserError
+from screentest.judges.votes import VoteRecord, of_two, sides
+
+router = APIRouter()
+_LONGEST_REASON: Final = 1000
+_MOST_LINKS: Final = 500
+
+
+@router.get("/operator")
+def overview(request: Request, visitor: NeedOperator) -> HTMLResponse:
+    """Everything at a glance."""
+    site = site_of(request)
+    task = site.rules.task
+    with site.database.read() as connection:
+        records = read_records(connection, task)
+        people = review(connection, records, rules_for(task))
+        progress = progress_of(connection, site.rules)
+        happened = connection.execute(
+            select(log, workers.c.label)
+            .select_from(log.outerjoin(workers))
+            .where(log.c.what != "consent")
+            .order_by(log.c.id.desc())
+            .limit(20)
+        ).all()
+    return page(
+        request,
+        "operator.html",
+        visitor,
+        task=task.value,
+        votes=site.rules.votes,
+        progress=progress,
+        busiest=max(1, *progress.per_hour),
+        agreement=agreement(records),
+        people=people,
+        log=happened,
+    )
+
+
+@router.get("/operator/worker/{label:path}")
+def one_worker(request: Request, visitor: NeedOperator, label: str) -> HTMLResponse:
+    """What somebody said, beside what the others said."""
+    site = site_of(request)
+    task = site.rules.task
+    with site.database.read() as connection:
+        records = read_records(connection, task)
+        people = review(connection, records, rules_for(task))
+    person = next((one for one in people if one.label == label), None)
+    if person is None:
+        raise HTTPException(404)
+    mine = [record for record in records if record.worker == label]
+    others: dict[str, list[str]] = {record.unit: [] for record in mine}
+    for record in records:
+        if record.worker != label and record.unit in others:
+            others[record.unit].append(summary_of(record))
+    return page(
+        request,
+        "operator_worker.html",
+        visitor,
+        person=person,
+        mine=mine,
+        others=others,
+        summary_of=summary_of,
+    )
+
+
+@router.post("/operator/worker")
+def decide(
+    request: Request,
+    visitor: NeedOperator,
+    csrf: FormName,
+    label: FormName,
+    act: FormName,
+    reason: FormName = "",
+) -> Response:
+    """Exclude somebody, or let them work again."""
+    check_csrf(visitor, csrf)
+    if act not in ("exclude", "restore") or len(reason) > _LONGEST_REASON:
+        raise HTTPException(422, "The act must be exclude or restore, with a short reason.")
+    try:
+        exclude(
+            site_of(request).database,
+            label,
+            reason,
+            excluded=act == "exclude",
+        )
+    except UserError as error:
+        raise HTTPException(404, error.message) from None
+    return RedirectResponse(f"/operator/worker/{quote(label)}", 303)
+
+
+def summary_of(record: VoteRecord) -> str:
+    """An answer in a word."""
+    if record.answers is not None:
+        return " ".join(f"{name}:{value}" for name, value in record.answers.items())
+    if record.score is not None:
+        return f"{record.score:g}"
+    return " ".join(filter(None, (record.choice, record.rating, record.verdict)))
+
+
+# Units: everything that is asked, as the operator may see it: with names.
+
+
+@router.get("/operator/units")
+def all_units(request: Request, visitor: NeedOperator) -> HTMLResponse:
+    """Every unit of the task, with how many votes it has."""
+    site = site_of(request)
+    with site.database.read() as connection:
+        rows = connection.execute(
+            select(units).where(units.c.task == site.rules.task.value).order_by(units.c.key)
+        ).all()
+    return page(request, "operator_units.html", visitor, units=rows, votes=site.rules.votes)
+
+
+@router.get("/operator/unit/{number}")
+def one_unit(request: Request, visitor: NeedOperator, number: int) -> HTMLResponse:
+    """A unit with its videos, its text and what was said of it."""
+    site = site_of(request)
+    task = site.rules.task
+    with site.database.read() as connection:
+        unit = connection.execute(
+            select(units).where(units.c.id == number, units.c.task == task.value)
+        ).first()
+        if unit is None:
+            raise HTTPException(404)
+        text = connection.execute(select(texts).where(texts.c.id == unit.text_id)).one()
+        records = [one for one in read_records(connection, task) if one.unit == unit.key]
+        numbers = [one for one in (unit.first_file, unit.second_file) if one is not None]
+        found = {
+            row.id: row for row in connection.execute(select(files).where(files.c.id.in_(numbers)))
+        }
+    names = unit.models or (sides(task) if of_two(task) else ("video",))
+    videos = [(name, found[one]) for name, one in zip(names, numbers, strict=True)]
+    return page(
+        request,
+        "operator_unit.html",
+        visitor,
+        unit=unit,
+        text=text,
+        videos=videos,
+        records=records,
+        summary_of=summary_of,
+    )
+
+
+@router.api_route("/operator/file/{number}", methods=["GET", "HEAD"])
+def one_file(request: Request, visitor: NeedOperator, number: int) -> Response:
+    """A video, as it is served to workers."""
+    with site_of(request).database.read() as connection:
+        row = connection.execute(select(files).where(files.c.id == number)).first()
+    if row is None or not is_whole(Path(row.served), row.bytes):
+        raise HTTPException(404)
+    asked = None if "if-range" in request.headers else request.headers.get("range")
+    return MediaResponse(Path(row.served), row.bytes, row.bytes, row.kind, asked)
+
+
+@router.post("/operator/invite")
+def make_links(
+    request: Request, visitor: NeedOperator, csrf: FormName, kind: FormName, count: FormName = "1"
+) -> HTMLResponse:
+    """Personal links, or one for all participants of a platform; shown once."""
+    check_csrf(visitor, csrf)
+    if not count.isascii() or not count.isdecimal() or not 1 <= int(count) <= _MOST_LINKS:
+        raise HTTPException(422, f"The number of links must be 1 to {_MOST_LINKS}.")
+    site = site_of(request)
+    host = request.headers["host"].lower()
+    # The guard let this host through, so it is one of ours.
+    origin = next(one for one in sorted(site.origins) if urlsplit(one).netloc == host)
+    if kind == "platform":
+        token = invite_all(site.database)
+        made = [("everybody", f"{origin}/join?participant=ID#{token}")]
+    elif kind == "personal":
+        links = invite(site.database, int(count))
+        made = [(one.label, f"{origin}/join#{one.token}") for one in links]
+    else:
+        raise HTTPException(422, "A link must be personal or for a platform.")
+    return page(request, "operator_links.html", visitor, links=made, kind=kind)
