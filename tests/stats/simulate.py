@@ -40,3 +40,29 @@ def false_alarms(sources: int, *, trials: int, seed: int = 0) -> dict[str, float
         alarms["mcnemar"] += mcnemar(first, second).p_value <= 0.05
         alarms["ours"] += paired_difference(first, second, source).p_value <= 0.05
     return {name: count / trials for name, count in alarms.items()}
+
+
+def equal_models(
+    generator: np.random.Generator,
+    prompts: int,
+    workers: int,
+    each: int,
+    by_prompt: float,
+    by_worker: float,
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Votes on two models of equal quality: points, prompts, workers.
+
+    On a prompt one of them was luckier, a worker may like one of them more, everybody leans to a
+    side, and a quarter of the votes are ties. Sides are balanced on each prompt, as the app does.
+    """
+    luck, taste = generator.normal(0, by_prompt, prompts), generator.normal(0, by_worker, workers)
+    lean = generator.normal(0, 0.5, workers)
+    prompt = np.repeat(np.arange(prompts), each)
+    worker = np.concatenate(
+        [generator.choice(workers, each, replace=False) for _ in range(prompts)]
+    )
+    side = np.concatenate([generator.permutation(np.resize([1, -1], each)) for _ in range(prompts)])
+    chance = 1 / (1 + np.exp(-(luck[prompt] + taste[worker] + side * lean[worker])))
+    points = (generator.random(prompt.size) < chance).astype(float)
+    points[generator.random(prompt.size) < 0.25] = 0.5
+    return points, prompt, worker

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -124,7 +126,10 @@ def test_a_task_that_is_hard_for_most_accuses_nobody() -> None:
 
 
 def test_few_votes_are_not_many_assignments() -> None:
-    votes = crowd() + [vote("new", pair, answer="C", correct=False, seconds=1) for pair in range(4)]
+    votes = crowd() + [
+        replace(vote("new", pair, answer="C", correct=False, seconds=1), watched=0.1)
+        for pair in range(4)
+    ]
     assert signs(votes, "new") == set()
     assert signs(votes, "new", WorkerRules(votes=4)) == set(Sign)
 
