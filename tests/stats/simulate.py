@@ -49,7 +49,7 @@ def equal_models(
     each: int,
     by_prompt: float,
     by_worker: float,
-) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+) -> tuple[np.ndarray, list[int], list[int]]:
     """Votes on two models of equal quality: points, prompts, workers.
 
     On a prompt one of them was luckier, a worker may like one of them more, everybody leans to a
@@ -65,4 +65,4 @@ def equal_models(
     chance = 1 / (1 + np.exp(-(luck[prompt] + taste[worker] + side * lean[worker])))
     points = (generator.random(prompt.size) < chance).astype(float)
     points[generator.random(prompt.size) < 0.25] = 0.5
-    return points, prompt, worker
+    return points, prompt.tolist(), worker.tolist()

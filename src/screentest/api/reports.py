@@ -71,6 +71,7 @@ def report(
     by: str = "",
     suites: Sequence[str] = (),
     pool: Pool = "worst",
+    votes: File | None = None,
     title: str = "screentest report",
     pictures: int = 200,
     embed: bool = False,
@@ -80,6 +81,7 @@ def report(
 
     ``by`` is the group that is compared, or ``GROUP=A,B…``; ``suites`` are added up besides those
     that the runs were made with. ``pool`` takes each video by its worst tenth, or by its mean.
+    ``votes`` is a file of people's votes on the models, to stand beside the metrics.
     ``pictures`` says for how many videos there are pictures; ``embed`` puts the videos into the
     page.
     """
@@ -87,7 +89,8 @@ def report(
     from screentest.reports.formats import write_tables
     from screentest.reports.html import PageOptions, write_html
 
-    read = read_report(folders_of(runs), by=by, suites=suites, pool=pool)
+    said = Path(votes) if votes is not None else None
+    read = read_report(folders_of(runs), by=by, suites=suites, pool=pool, votes=said)
     page = Path(out)
     write_html(read, page, PageOptions(title, pictures, embed), progress=progress_of(progress))
     written = write_tables(read, Path(tables), formats) if tables is not None else ()

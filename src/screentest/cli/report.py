@@ -31,6 +31,10 @@ def report(
         typer.Option(metavar="NAME", help="Add up by this suite, too; may be repeated."),
     ] = None,
     pool: PoolOption = "worst",
+    votes: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="People's votes on the models, of `annotate export`."),
+    ] = None,
     title: Annotated[str, typer.Option(metavar="TEXT", help="The page's title.")] = "",
     pictures: Annotated[
         int, typer.Option(min=0, help="For how many videos there are pictures.")
@@ -50,6 +54,7 @@ def report(
       screentest report scores/
       screentest report scores/ certificates/ --out report.html --tables tables/
       screentest report scores/ --by model --title "Our models in May"
+      screentest report scores/ --votes votes.csv
     """
     made = screentest.report(
         *runs,
@@ -59,6 +64,7 @@ def report(
         by=by,
         suites=suite or (),
         pool=pool,
+        votes=votes,
         title=title or "screentest report",
         pictures=pictures,
         embed=embed,

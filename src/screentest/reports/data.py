@@ -10,7 +10,9 @@ from screentest.certificates.certificate import Certificate
 from screentest.certificates.plan import read_certificates
 from screentest.core import Item, Outcome, OutputInfo, UserError, Verdict
 from screentest.core.outcome import Json
+from screentest.judges.arena import Arena
 from screentest.judges.cases import read_abouts, verdict_in
+from screentest.reports.people import read_people
 from screentest.reports.trust import certificates_of
 from screentest.run import Coverage, EvaluatorNote, RunReader, Spending, Start
 from screentest.run.session import MODELS
@@ -64,6 +66,8 @@ class Report:
     """The videos of testbeds that the verdicts are about."""
     pool: Pool = "worst"
     """Whether a video counts by its worst tenth, or by its mean."""
+    people: Arena | None = None
+    """Which model people prefer, where they were asked."""
 
     @property
     def by(self) -> str:
@@ -86,14 +90,21 @@ class Report:
 
 
 def read_report(
-    folders: Sequence[Path], *, by: str = "", suites: Sequence[str] = (), pool: Pool = "worst"
+    folders: Sequence[Path],
+    *,
+    by: str = "",
+    suites: Sequence[str] = (),
+    pool: Pool = "worst",
+    votes: Path | None = None,
 ) -> Report:
     """Read runs of any kind and put together what they hold.
 
     ``by`` is the group that is compared, or ``GROUP=A,B…``; without it ``model`` is taken where
     items have more than one. ``suites`` are added up besides those that the runs were made with.
-    ``pool`` takes each video by its worst tenth, or by its mean.
+    ``pool`` takes each video by its worst tenth, or by its mean. ``votes`` is a file of what people
+    said of the models (`screentest annotate export`).
     """
+    people = read_people(votes) if votes is not None else None
     sources: list[RunSource] = []
     results: list[Results] = []
     certificates: dict[tuple[str, str, tuple[str, ...]], Certificate] = {}
@@ -133,6 +144,7 @@ def read_report(
         answer(together, by, pool=pool),
         judged_items,
         pool,
+        people,
     )
 
 

@@ -148,6 +148,7 @@ class Fold:
 
 
 _FOLDS = (
+    ("What people said: win rates and strengths", ("people", "people_pairs")),
     ("Means, intervals and coverage of every measure", ("models", "comparisons", "summary")),
     ("Why values are missing", ("missing",)),
     ("What every number depends on: signatures", ("signatures",)),

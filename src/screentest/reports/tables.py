@@ -10,6 +10,7 @@ from screentest.certificates.certificate import Accuracy, Certificate
 from screentest.core import Cell, Outcome, Table
 from screentest.core.signature import short_signature
 from screentest.reports.data import Report
+from screentest.reports.people import people_tables
 from screentest.scores.answer import Answer
 from screentest.scores.suite import suites_in
 from screentest.scores.tables import suite_tables, summary_table
@@ -20,6 +21,7 @@ def tables(report: Report) -> list[Table]:
     """Every table of the report; those with nothing in them are left out."""
     found = [
         *(_compared(report.answer) if report.answer else ()),
+        *people_tables(report.people),
         summary_table(report.results, report.by, full=True, pool=report.pool),
         *(
             table

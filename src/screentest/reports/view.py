@@ -12,6 +12,7 @@ from screentest.reports.belief import Check, checks
 from screentest.reports.data import Report
 from screentest.reports.dots import Dot, Lane, dot_plot
 from screentest.reports.drilldown import direction
+from screentest.reports.people import people_row
 from screentest.reports.sidebyside import SideBySide
 from screentest.scores.answer import GROUPS, Answer, AnswerRow, ModelPair, number
 from screentest.scores.remarks import prompt_unread
@@ -165,6 +166,9 @@ def _compared(
         lead.append("Scores are each video's worst tenth, so one bad shot counts.")
     elif any(row.pooled for row in answer.rows):
         lead.append("Scores are means over each video.")
+    people = people_row(report.people, answer) if report.people is not None else None
+    if report.people is not None:
+        lead.insert(0, report.people.headline)
     videos = {
         model: [item for item in place if results.group(item, answer.by) == model]
         for model in answer.models
@@ -177,7 +181,10 @@ def _compared(
         )
         for model in answer.models
     )
-    rows = [(row, _row(report, answer, row, place)) for row in answer.rows]
+    # What people say comes first: it is what metrics stand in for.
+    rows = [
+        (row, _row(report, answer, row, place)) for row in (people, *answer.rows) if row is not None
+    ]
     tied = tuple(shown for row, shown in rows if row.state == "tied")
     describing = tuple(shown for row, shown in rows if row.state == "describes")
     crossed = f"{len(answer.models)} {answer.by}s × {_many(answer.prompts, 'prompt')}"

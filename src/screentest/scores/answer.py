@@ -27,7 +27,13 @@ from screentest.stats.intervals import Interval
 from screentest.stats.signflip import LEVEL, sign_flip_interval
 
 State: TypeAlias = Literal["holds", "open", "tied", "describes"]
-GROUPS = {"picture": "Picture", "time": "Time", "prompt": "Prompt", "other": "Other"}
+GROUPS = {
+    "picture": "Picture",
+    "time": "Time",
+    "prompt": "Prompt",
+    "other": "Other",
+    "people": "People",
+}
 """The groups of metrics in their order, with their titles."""
 MOST_DESCRIBED = 3
 """Rows of a group that only describe, in a table for people."""
