@@ -25,6 +25,7 @@ COMMANDS = [
     "invite",
     "workers",
     "filter",
+    "results",
     "export",
     "import",
     "plan",

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
 
 import pytest
 
 from screentest.core import Item, OutputInfo, Reason
+from screentest.judges.votes import VoteRecord, VoteTask, as_csv
 from screentest.reports.belief import checks
 from screentest.reports.data import Report, read_report
 from screentest.reports.drilldown import bands, direction, lowest
 from screentest.reports.sidebyside import side_by_side
+from screentest.reports.tables import tables
 from screentest.reports.view import View, page_view
 from tests.reports.runs import BUSY, CALM, certificate, certify_run, items, lost, score_run, scored
 
@@ -137,3 +140,39 @@ def test_certificates_and_borders_stand_among_the_reasons(tmp_path: Path) -> Non
     assert certified.more[0].startswith("calm: sees harmed aesthetics")
     words = next(check.words for check in found if "borders" in check.title)
     assert words == "50% of the frame; pictures are measured inside them."
+
+
+def test_people_stand_beside_the_metrics(tmp_path: Path) -> None:
+    votes = [
+        VoteRecord(
+            task=VoteTask.ARENA,
+            unit=f"{prompt}",
+            source=f"Prompt {prompt}.",
+            worker=f"w{worker}",
+            first="a",
+            second="b",
+            left="first",
+            choice="second",
+        )
+        for prompt in range(8)
+        for worker in range(8)
+    ]
+    path = tmp_path / "votes.csv"
+    path.write_text(as_csv(votes), newline="")
+    numbers = {"a": [0.5, 0.6] * 4, "b": [0.5, 0.6] * 4}
+    plain = models(tmp_path, numbers)
+    asked = read_report([tmp_path / "run"], votes=path)
+    before, view = view_of(plain), view_of(asked)
+    # The metrics' answer is what it was: people are a test of their own.
+    assert view.headline == before.headline
+    assert view.lead[0].startswith("People prefer b to a (64 votes by 8 people on 8 prompts)")
+    row = view.open_rows[0]
+    assert (row.title, row.group, row.holds) == ("people prefer", "People", True)
+    assert row.says == "b better than a (8 of 8)"
+    assert [cell.best for cell in row.cells] == [False, True]
+    names = [table.name for table in tables(asked)]
+    assert {"people", "people_pairs"} <= set(names)
+    others = [replace(one, first="x", second="y") for one in votes]
+    path.write_text(as_csv(others), newline="")
+    elsewhere = view_of(read_report([tmp_path / "run"], votes=path))
+    assert [row.title for row in elsewhere.open_rows] == [row.title for row in before.open_rows]
