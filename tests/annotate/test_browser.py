@@ -21,6 +21,7 @@ from screentest.annotate.records import read_records
 from screentest.annotate.store.schema import files, texts, votes, workers
 from screentest.judges.votes import VoteRecord
 from tests.annotate.stand import OPERATOR, Stand, open_stand, served
+from tests.video.hostile import film
 
 PATIENCE = 60_000
 """Milliseconds; a busy machine is not a failure."""
@@ -483,3 +484,46 @@ def test_flashing_pairs_are_announced_and_wait(stand: Stand, visit: Open, code: 
     page.wait_for_selector("[data-ready] .part")
     assert page.locator("#flash").count() == 0  # once is enough
     assert at.troubles == []
+
+
+def test_an_arena_waits_until_enough_was_played(tmp_path: Path, visit: Open) -> None:
+    rows = []
+    for number, (prompt, model) in enumerate(
+        (prompt, model) for prompt in ("A square.", "A moving square.") for model in ("m8", "m9")
+    ):
+        film(tmp_path / f"{number}.mp4")
+        item = {"id": f"i{number}", "video": f"{number}.mp4", "prompt": prompt}
+        rows.append(json.dumps(item | {"groups": {"model": model}}))
+    path = tmp_path / "videos.jsonl"
+    path.write_text("\n".join(rows))
+    example = {"unit": "i0 : i1", "answer": "tie", "example": "They are <b>the same</b>."}
+    (tmp_path / "gold.jsonl").write_text(json.dumps(example))
+    rules = {"ties": True, "watch": 0.5}
+    with open_stand(
+        path, str(tmp_path / "a.sqlite"), "arena", rules=rules, gold=tmp_path / "gold.jsonl"
+    ) as stand:
+        at = visit(stand)
+        at.ready()
+        assert "An example." in at.page.inner_text("main")
+        assert "m8" not in at.page.content()
+        at.page.keyboard.press("3")
+        send = at.page.locator("#send")
+        assert send.is_disabled()
+        assert "at least 50% of each video" in at.page.inner_text("#watched")
+        at.page.keyboard.press("Control+Enter")  # too early: nothing is sent
+        at.page.click("#play")
+        expect(send).to_be_enabled()
+        assert "you can send" in at.page.inner_text("#watched")
+        at.page.keyboard.press("Control+Enter")
+        lesson = at.page.locator("#lesson")
+        expect(lesson).to_be_visible()
+        assert "That is what we would answer" in lesson.inner_text()
+        assert "They are <b>the same</b>." in lesson.inner_text()
+        first = at.sitting()
+        at.page.click("#go-on")
+        at.wait_for_another(first)
+        assert "An example." not in at.page.inner_text("main")
+        (row,) = at.rows()
+        assert (row.choice, row.gold) == ("tie", True)
+        assert min(row.watched.values()) >= 0.49
+        assert at.troubles == []
