@@ -109,6 +109,10 @@ class VoteRecord:
         """Whether it says something of its video: finished, by a reliable worker, no test."""
         return self.finished and not self.gold and not self.excluded
 
+    def model(self, which: str | None) -> str:
+        """Of an arena: whose the first or the second video is; any other word stays as it is."""
+        return {"first": self.first, "second": self.second}.get(which or "", which or "")
+
     @property
     def correct(self) -> bool | None:
         """Whether the intact video was preferred; None where that was not asked."""

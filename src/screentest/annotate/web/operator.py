@@ -114,7 +114,8 @@ def summary_of(record: VoteRecord) -> str:
         return " ".join(f"{name}:{value}" for name, value in record.answers.items())
     if record.score is not None:
         return f"{record.score:g}"
-    return " ".join(filter(None, (record.choice, record.rating, record.verdict)))
+    choice = record.model(record.choice)
+    return " ".join(filter(None, (choice, record.rating, record.verdict)))
 
 
 # Units: everything that is asked, as the operator may see it: with names.

@@ -23,7 +23,7 @@ function teach({ right, why, expected }) {
   answer.textContent = expected ? lesson.dataset.expected.replace("#", words[expected]) : "";
   lesson.querySelector(".why").textContent = why;
   lesson.querySelector("#go-on").addEventListener("click", () => location.replace("/work"));
-  form.hidden = true;
+  form.hidden = document.querySelector(".skip-one").hidden = true;
   lesson.hidden = false;
   lesson.focus();
 }
