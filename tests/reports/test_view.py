@@ -165,6 +165,7 @@ def test_people_stand_beside_the_metrics(tmp_path: Path) -> None:
     before, view = view_of(plain), view_of(asked)
     # The metrics' answer is what it was: people are a test of their own.
     assert view.headline == before.headline
+    assert (before.whose, view.whose) == ("", "By the metrics:")
     assert view.lead[0].startswith("People prefer b to a (64 votes by 8 people on 8 prompts)")
     row = view.open_rows[0]
     assert (row.title, row.group, row.holds) == ("people prefer", "People", True)

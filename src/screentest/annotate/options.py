@@ -51,7 +51,8 @@ Watch = Annotated[
         min=0,
         max=1,
         metavar="SHARE",
-        help="Of each video that must be played before an answer counts.",
+        help="Of each video, long films too, that must be played before an answer is taken. "
+        "0 asks for nothing.",
     ),
 ]
 Ties = Annotated[bool, typer.Option("--ties", help="Allow 'no difference'.")]

@@ -112,6 +112,8 @@ class View:
     differ_note: str
     videos: int
     sortable: tuple[tuple[int, str], ...]
+    whose: str = ""
+    """Whose answer the headline is, where people were asked too."""
 
     @property
     def rivals(self) -> bool:
@@ -191,6 +193,7 @@ def _compared(
     return View(
         facts=_facts(report, crossed),
         headline=answer.headline,
+        whose="" if report.people is None else "By the metrics:",
         lead=tuple(lead),
         models=answer.models,
         cards=cards,
