@@ -67,7 +67,7 @@ def read(files: Sequence[Path]) -> list[Certificate]:
 
 def describes(judge: str) -> bool:
     """Whether a value has no better direction: then + says that it falls, − that it rises."""
-    metric, output = split_value_name(judge.partition(" ")[0])
+    metric, output = split_value_name(judge.partition("[")[0])
     if not registry.has("metric", metric.partition(":")[0]):
         return False
     outputs = build("metric", metric).thing.info.outputs

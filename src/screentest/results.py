@@ -6,7 +6,7 @@ import importlib
 import json
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
@@ -16,7 +16,7 @@ from screentest._util.text import one_line
 from screentest.core.aspects import Aspect
 from screentest.core.codec import to_json
 from screentest.core.errors import UnknownName, UserError
-from screentest.core.item import Item, Span, Time, seconds, timecode
+from screentest.core.item import Item, Time, timecode
 from screentest.core.outcome import Failure, Outcome, Point
 from screentest.core.table import ARROWS, Cell, Column, Table
 from screentest.core.verdict import Verdict
@@ -246,17 +246,9 @@ class ItemScores(_Shown):
 
     def _over_time(self) -> list[Value]:
         """The values, and where a clip of one shot has no curve, its pieces as one."""
-        found = []
-        for one in self.values:
-            score = one.outcome.value
-            held: Any = score.details.get("within", ()) if score and len(score.curve) < 2 else ()
-            if score is not None and held:
-                points = tuple(
-                    Point(Span(seconds(start), seconds(end)), value) for start, end, value in held
-                )
-                one = replace(one, outcome=Outcome.of(replace(score, curve=points)))
-            found.append(one)
-        return found
+        from screentest.reports.drilldown import timed
+
+        return [timed(one) for one in self.values]
 
     @property
     def worst(self) -> list[tuple[float, str]]:

@@ -14,7 +14,7 @@ from screentest.results import Certificates
 from tests.certificates.stage import certified
 from tests.judges.written import written
 
-NAMED = "clipscore [colour_words]"
+NAMED = "clipscore[colour_words]"
 
 
 def test_a_stand_in_is_named_beside_its_judge(tmp_path: Path) -> None:

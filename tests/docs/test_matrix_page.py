@@ -77,7 +77,7 @@ def test_rows_of_chat_models_and_thin_cells_are_left_out(
     file = tmp_path / "certificates.json"
     file.write_text(f"[{','.join(map(to_json, made))}]", encoding="utf-8")
     found = matrix(script.read([file])).at_least(script.LEAST)
-    assert list(found.rows) == ["good", "backwards", "flow_based [a_model]"]
+    assert list(found.rows) == ["good", "backwards", "flow_based[a_model]"]
     assert found.columns == ("aesthetics", "aesthetics/blur", "aesthetics/noise", "placebo trim")
     assert {name: cell.mark for name, cell in found.rows["backwards"].items()} == {
         "aesthetics": "?",
@@ -88,7 +88,7 @@ def test_rows_of_chat_models_and_thin_cells_are_left_out(
     assert [row[:3] for row in found.summary().rows] == [
         ("good", 2, 0),
         ("backwards", 1, 1),
-        ("flow_based [a_model]", 0, 0),
+        ("flow_based[a_model]", 0, 0),
     ]
     text = script.section(found)
     assert "| backwards | 1 | 1 | 0 | 0 |" in text
@@ -108,7 +108,7 @@ def test_what_only_describes_is_told_apart(script: ModuleType) -> None:
     assert script.describes("colourfulness")
     assert script.describes("tones.inks")
     assert not script.describes("sharpness")
-    assert not script.describes("locot2v_warping_error [raft:things]")
+    assert not script.describes("locot2v_warping_error[raft:things]")
 
 
 def test_the_page_has_the_place_for_it(script: ModuleType) -> None:

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import json
 import re
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from playwright.sync_api import Page
 
 from screentest.core import Choice, Item, Reason
+from screentest.reports.certified import certificates_headline
 from screentest.reports.data import read_report
 from screentest.reports.html import PageOptions, write_html
 from tests.reports.conftest import Open, Seen, until
@@ -135,6 +137,8 @@ def test_the_drawer_from_the_keyboard(page: Page) -> None:
     # Calm is lowest and busy highest in the second second: one moment, two reasons.
     assert moment.count() == 1
     assert moment.inner_text().split("\n") == ["0:01.5", "busy 50.0", "calm 0.60: a flash"]
+    calm = page.locator("#drawer .against li", has_text="how calm it is")
+    assert "ahead · others 0.20" in calm.inner_text()
     moment.press("Enter")
     assert page.evaluate("document.querySelector('#drawer video').currentTime") == 1.5
     slider = page.locator("#drawer [aria-label='calm over time']")
@@ -157,6 +161,8 @@ def test_the_drawer_from_the_keyboard(page: Page) -> None:
 
 def test_what_is_missing_says_why(page: Page) -> None:
     page.locator("#grid .frame[aria-label^='Open theirs-7']").click()
+    assert page.inner_text("#drawer .unscored > summary") == "Not scored: 1 measure"
+    page.click("#drawer .unscored > summary")
     assert "calm missing_file: gone.mp4 is not there: Make it again." in page.inner_text(
         "#drawer-body"
     )
@@ -186,10 +192,26 @@ def test_verdicts_say_who_was_right(page: Page) -> None:
     assert page.inner_text("#verdict-list .prompt") == "The first is dull."
 
 
+LENGTHEN = """() => {
+  for (const one of document.querySelectorAll("p, li, h1, h2, h3, dt, dd, summary, b, .quiet")) {
+    if (one.closest(".heatmap, .segments, svg, button")) continue;
+    const word = document.createElement("i");
+    word.className = "made";
+    word.textContent = "x_y.z".repeat(20);
+    one.append(word);
+  }
+}"""
+
+
 def test_nothing_sticks_out(page: Page) -> None:
     for width in (320, 360, 800, 1600):
         page.set_viewport_size({"width": width, "height": 900})
         assert page.evaluate("document.documentElement.scrollWidth") <= width
+    # Names of metrics and models are as long as people make them.
+    page.set_viewport_size({"width": 360, "height": 900})
+    page.evaluate(LENGTHEN)
+    assert page.evaluate("document.documentElement.scrollWidth") <= 360
+    page.evaluate("for (const one of document.querySelectorAll('i.made')) one.remove()")
     page.set_viewport_size({"width": 1280, "height": 900})
 
 
@@ -332,9 +354,21 @@ def test_nothing_scored(tmp_path: Path) -> None:
     assert "undecodable 4" in page
 
 
+def test_a_certificate_in_a_sentence() -> None:
+    sees = certificate()
+    assert certificates_headline([sees]) == "calm sees harmed aesthetics."
+    blind = replace(sees, judge="blind", aspects=sees.aspects[1:2], operators=sees.operators[1:2])
+    both = certificates_headline([sees, blind])
+    assert both == "Of 2 judges 1 sees a kind of harm (calm)."
+    # What cannot be told is not "none": it may well see it.
+    nothing = certificates_headline([blind, replace(blind, judge="other")])
+    assert nothing == "2 judges put to the test: on these films nothing can be told yet."
+    assert certificates_headline([blind]).startswith("blind: cannot tell on")
+
+
 def test_only_certificates(tmp_path: Path) -> None:
     run = certify_run(tmp_path / "run", [certificate(), certificate("other")])
     page = page_of([run], tmp_path).read_text()
-    assert "2 judges put to the test." in page
+    assert "Of 2 judges 2 see a kind of harm (calm, other)." in page
     assert page.count('<article class="card">') == 2
     assert 'id="side"' not in page

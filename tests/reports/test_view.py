@@ -8,15 +8,25 @@ from pathlib import Path
 
 import pytest
 
-from screentest.core import Item, OutputInfo, Reason
+from screentest.core import Item, Outcome, OutputInfo, Reason, Score
 from screentest.judges.votes import VoteRecord, VoteTask, as_csv
 from screentest.reports.belief import checks
 from screentest.reports.data import Report, read_report
 from screentest.reports.drilldown import bands, direction, lowest
-from screentest.reports.sidebyside import side_by_side
+from screentest.reports.sidebyside import labels, side_by_side
 from screentest.reports.tables import tables
 from screentest.reports.view import View, page_view
-from tests.reports.runs import BUSY, CALM, certificate, certify_run, items, lost, score_run, scored
+from tests.reports.runs import (
+    BUSY,
+    CALM,
+    certificate,
+    certify_run,
+    curve,
+    items,
+    lost,
+    score_run,
+    scored,
+)
 
 
 def view_of(report: Report) -> View:
@@ -110,6 +120,27 @@ def test_moments_of_several_curves_are_one_and_a_flat_curve_has_none(tmp_path: P
     assert moment.time == Fraction(3, 2)
     assert {(low.name, low.value) for low in moment.lows} == {("calm", 0.2), ("busy", 50.0)}
     assert lowest(results, results.of_item("b").values(), bands(results)) == []
+
+
+def test_a_clip_of_one_shot_has_moments_and_its_seed_is_named(tmp_path: Path) -> None:
+    films, values = [], {}
+    for model, low in (("a", 0.5), ("b", 0.1)):
+        for seed in (0, 1):
+            name = f"{model}-{seed}"
+            groups = {"model": model, "seed": str(seed), "kind": "test"}
+            films.append(Item(name, Path("/x.mp4"), "A dog.", groups=groups))
+            pieces = [[0.0, 0.25, 0.9], [0.25, 0.5, low], [0.5, 0.75, 0.9], [0.75, 1.0, 0.9]]
+            score = Score(low + 0.3, curve(low + 0.3), details={"within": pieces})
+            values[name, "calm"] = Outcome.of(score)
+    run = score_run(tmp_path / "run", films, values, metrics={"calm": CALM})
+    report = read_report([run])
+    of_b = report.results.of_item("b-0").values()
+    (moment,) = lowest(report.results, of_b, bands(report.results))
+    assert moment.time == Fraction(3, 8)
+    see = view_of(report).cards[1].lines[-1]
+    assert (see.label, see.link, see.t) == ("See", "b-0 at 0:00.2", 0.25)
+    (row,) = side_by_side(report, lambda name: direction(report.results, name)).rows
+    assert labels(report, row)["b-1"] == "seed 1"  # and not the kind, which is the same
 
 
 def test_what_only_describes_has_no_worst_moment_and_no_leader(tmp_path: Path) -> None:

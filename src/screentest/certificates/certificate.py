@@ -218,7 +218,7 @@ class Certificate:
 
     @property
     def title(self) -> str:
-        """The judge with the models behind it, as it is shown: ``clipscore [label_text]``."""
+        """The judge with the models behind it, as it is shown: ``clipscore[label_text]``."""
         return labelled(self.judge, self.models)
 
     @property
@@ -232,13 +232,13 @@ def labelled(judge: str, models: Mapping[str, str]) -> str:
     """A judge and the backends that it asks.
 
     >>> labelled("clipscore", {"image_text": "label_text"}), labelled("flicker", {})
-    ('clipscore [label_text]', 'flicker')
+    ('clipscore[label_text]', 'flicker')
     >>> labelled("vlm_text", {"chat.caption": "openai:a", "chat.judge": "openai:b,top_p=1"})
-    'vlm_text [openai:a, openai:b]'
+    'vlm_text[openai:a, openai:b]'
     """
     # Options of a model, such as its address, are for the signature.
     names = dict.fromkeys(text.partition(",")[0] for text in models.values())
-    return f"{judge} [{', '.join(names)}]" if names else judge
+    return f"{judge}[{', '.join(names)}]" if names else judge
 
 
 # A certificate in words: all of it but the table of aspects, for the terminal and the page.

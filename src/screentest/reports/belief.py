@@ -102,7 +102,7 @@ def _certified(report: Report) -> Iterator[Check]:
             "warn",
             "No measure here is certified.",
             "Whether each sees what it is named for was not put to the test in this report: "
-            "add a run of `certify` to it.",
+            "add a run of screentest certify to it.",
         )
         return
     listed = [

@@ -122,6 +122,51 @@ def card(certificate: Certificate) -> Card:
     )
 
 
+_NAMED = 3
+"""Names in the headline; the rest is counted."""
+
+
+def certificates_headline(certificates: Sequence[Certificate]) -> str:
+    """What may be said of the judges, in a sentence."""
+    said = {one.title: said_of(one) for one in certificates}
+    if len(said) == 1:
+        ((judge, one),) = said.items()
+        words = [
+            f"{verb} {_some(names)}"
+            for verb, names in (("sees", one.sees), ("prefers the harm of", one.prefers))
+            if names
+        ]
+        if one.chance:
+            words.append(f"is no better than chance at {_some(one.chance)}")
+        if one.unfair:
+            words.append("fails a placebo")
+        if not words:
+            return f"{judge}: {one.cannot_tell or 'could not be tested'}."
+        return f"{judge} {', '.join(words[:-1])}{' and ' if words[1:] else ''}{words[-1]}."
+    if not any(one.sees or one.prefers or one.chance or one.unfair for one in said.values()):
+        return f"{len(said):,} judges put to the test: on these films nothing can be told yet."
+    sees = [name for name, one in said.items() if one.sees]
+    prefers = [name for name, one in said.items() if one.prefers]
+    unfair = [name for name, one in said.items() if one.unfair]
+    parts = [
+        f"{len(sees)} see{'s' * (len(sees) == 1)} a kind of harm{_who(sees)}"
+        if sees
+        else "none is known to see a kind of harm",
+        f"{len(prefers)} prefer{'s' * (len(prefers) == 1)} one{_who(prefers)}" if prefers else "",
+        f"{len(unfair)} fail{'s' * (len(unfair) == 1)} a placebo{_who(unfair)}" if unfair else "",
+    ]
+    return f"Of {len(said):,} judges {', '.join(filter(None, parts))}."
+
+
+def _who(names: Sequence[str]) -> str:
+    return f" ({_some(names)})" if names else ""
+
+
+def _some(names: Sequence[str]) -> str:
+    shown = listed(names[:_NAMED])
+    return f"{shown} and {len(names) - _NAMED:,} more" if len(names) > _NAMED else shown
+
+
 def _prefers(names: Sequence[str]) -> str:
     return f"the harmed video, wrongly: {listed(names)}" if names else ""
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from itertools import pairwise
 from pathlib import Path
@@ -11,7 +11,8 @@ from typing import Any
 
 import numpy as np
 
-from screentest.core import Outcome, Point, Progress, Score, Time
+from screentest.core import Outcome, Point, Progress, Score, Span, Time
+from screentest.core.item import seconds
 from screentest.reports.data import Report
 from screentest.reports.media import Pictures, Wanted, address, take_pictures
 from screentest.scores.results import Results, Value
@@ -124,6 +125,8 @@ WORST = 4
 """Moments that are shown, for one video."""
 _BAND = (10, 90)
 """Per cent of a run's values between which a band is drawn."""
+_EACH = 2
+"""Seconds of a short video for each moment after the first."""
 _APART = Fraction(2, 5)
 """Seconds: moments that are nearer than that are one, with several reasons."""
 _WORTH = 0.25
@@ -151,10 +154,22 @@ class Moment:
     lows: tuple[Low, ...]
 
 
+def timed(value: Value) -> Value:
+    """The value over time: where a clip of one shot has no curve, its pieces are one."""
+    score = value.outcome.value
+    pieces: Any = score.details.get("within", ()) if score and len(score.curve) < 2 else ()
+    if score is None or not pieces:
+        return value
+    points = tuple(
+        Point(Span(seconds(start), seconds(end)), number) for start, end, number in pieces
+    )
+    return replace(value, outcome=Outcome.of(replace(score, curve=points)))
+
+
 def bands(results: Results) -> dict[str, tuple[float, float]]:
     """Where eight of ten points of each value's curves lie, over all videos of a run."""
     points: dict[str, list[float]] = {}
-    for value in results.values:
+    for value in map(timed, results.values):
         if value.outcome.value is not None and len(value.outcome.value.curve) > 1:
             points.setdefault(value.name, []).extend(
                 point.value for point in value.outcome.value.curve
@@ -179,7 +194,7 @@ def lowest(
     direction is better.
     """
     found: list[tuple[float, Time, Low]] = []
-    for value in values:
+    for value in map(timed, values):
         score, sign = value.outcome.value, direction(results, value.name)
         if score is None or len(score.curve) < 2 or not sign:
             continue
@@ -262,7 +277,7 @@ def videos(
     waiting: dict[str, list[str]] = {}
     for item, name in results.pending:
         waiting.setdefault(item, []).append(name)
-    moments = {item: lowest(results, results.of_item(item).values(), scales) for item in order}
+    moments = {item: _moments(results, item, scales) for item in order}
     wanted = {
         item: Wanted(results.items[item].video, tuple(one.time for one in moments[item]))
         for item in order[: page.pictures]
@@ -281,6 +296,15 @@ def videos(
     ]
 
 
+def _moments(
+    results: Results, item: str, scales: Mapping[str, tuple[float, float]]
+) -> list[Moment]:
+    values = results.of_item(item).values()
+    curves = [value.outcome.value.curve for value in values if value.outcome.value is not None]
+    end = max((curve[-1].span.end for curve in curves if curve), default=Fraction(0))
+    return lowest(results, values, scales, min(WORST, 1 + int(end / _EACH)))
+
+
 def _about(report: Report, item: str, page: Page) -> dict[str, Any]:
     known = report.results.items[item]
     systems = report.systems
@@ -288,7 +312,7 @@ def _about(report: Report, item: str, page: Page) -> dict[str, Any]:
     return {
         "id": item,
         "prompt": known.text,
-        "groups": " · ".join(known.groups.values()),
+        "groups": " · ".join(f"{name} {value}" for name, value in known.groups.items()),
         "model": systems.index(group) if group in systems else None,
         "video": address(known.video, page.folder, embed=page.embed),
         "gone": "" if known.video.is_file() else "The file is no longer there.",
@@ -300,7 +324,7 @@ def _scored(results: Results, item: str, place: Mapping[str, int]) -> dict[str, 
     axes: list[list[float] | dict[str, float]] = []
     found: dict[str, list[Any]] = {"values": [], "curves": [], "asked": [], "failed": []}
     for name, value in results.of_item(item).items():
-        score, number = value.outcome.value, place[name]
+        score, number = timed(value).outcome.value, place[name]
         if score is None:
             found["failed"].append([number, *_why(value.outcome)])
             continue

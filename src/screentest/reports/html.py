@@ -18,12 +18,12 @@ from screentest.reports.certified import certified, verdicts
 from screentest.reports.data import Report
 from screentest.reports.drilldown import Page, bands, direction, videos
 from screentest.reports.sections import sections
-from screentest.reports.sidebyside import Row, SideBySide, side_by_side
+from screentest.reports.sidebyside import Row, SideBySide, labels, side_by_side
 from screentest.reports.tables import tables
 from screentest.reports.view import page_view
 
 ASSETS = Path(__file__).parent / "assets"
-_SCRIPTS = ("base", "player", "curves", "grid", "drawer", "certificates")
+_SCRIPTS = ("base", "player", "curves", "against", "grid", "drawer", "certificates")
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,9 +95,11 @@ def page_data(
     items = videos(report, order, page, progress)
     place = {item: number for number, item in enumerate(order)}
     row_of = {item: number for number, row in enumerate(sides.rows) for item in row.items}
+    label = {item: text for row in sides.rows for item, text in labels(report, row).items()}
     for one in items:
         weak = sides.weak.get(one["id"])
         one["row"] = row_of.get(one["id"])
+        one["label"] = label.get(one["id"], "")
         one["worst"] = weak and {
             "m": measures[weak.name],
             "value": weak.value,

@@ -90,6 +90,23 @@ def side_by_side(report: Report, direction: Callable[[str], int]) -> SideBySide:
     return SideBySide(rows, weak)
 
 
+def labels(report: Report, row: Row) -> dict[str, str]:
+    """What tells videos of one model on one prompt apart: groups that differ, such as a seed."""
+    found = {}
+    for cell in row.cells:
+        known = [report.results.items[item].groups for item in cell]
+        names = [
+            name
+            for name in dict.fromkeys(name for groups in known for name in groups)
+            if len({groups.get(name) for groups in known}) > 1
+        ]
+        for item, groups in zip(cell, known, strict=True):
+            if len(cell) > 1:
+                apart = [f"{name} {groups[name]}" for name in names if name in groups]
+                found[item] = ", ".join(apart) or item
+    return found
+
+
 def _values(results: Results) -> dict[str, dict[str, float]]:
     """By name of the value and item."""
     found: dict[str, dict[str, float]] = {name: {} for name in results.names}

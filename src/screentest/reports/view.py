@@ -9,9 +9,10 @@ from datetime import datetime
 
 from screentest.core.table import ARROWS
 from screentest.reports.belief import Check, checks
+from screentest.reports.certified import certificates_headline
 from screentest.reports.data import Report
 from screentest.reports.dots import Dot, Lane, dot_plot
-from screentest.reports.drilldown import direction
+from screentest.reports.drilldown import direction, timed
 from screentest.reports.people import people_row
 from screentest.reports.sidebyside import SideBySide
 from screentest.scores.answer import GROUPS, Answer, AnswerRow, ModelPair, number
@@ -260,9 +261,11 @@ def _model_lines(
             for row, pair in worst
         ]
         found.append(CardLine(label, tuple(named)))
-        look = _look(report.results, worst[0][0].name, items, place)
-        if look is not None:
-            found.append(look)
+        looks = [_look(report.results, row.name, items, place) for row, _ in worst]
+        known = [look for look in looks if look is not None]
+        if known:
+            # Of the whole clip there may be one number alone; a moment is better to look at.
+            found.append(next((look for look in known if look.t is not None), known[0]))
     return found
 
 
@@ -295,7 +298,7 @@ def _look(
 
 
 def _moment(results: Results, worst: Value, sign: int, place: Mapping[str, int]) -> CardLine:
-    score = worst.outcome.unwrap()
+    score = timed(worst).outcome.unwrap()
     title = results.short_names()[worst.name]
     if len(score.curve) < 2:
         named = Named(title, number(score.value))
@@ -439,7 +442,7 @@ def _own_headline(report: Report, totals: Sequence[Total], lowest: Mapping[str, 
     videos = len(report.results.items)
     if not videos:
         return (
-            f"{_many(len(report.certificates), 'judge')} put to the test."
+            certificates_headline(report.certificates)
             if report.certificates
             else "What judges said."
         )

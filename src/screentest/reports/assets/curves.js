@@ -72,7 +72,7 @@ const chart = (item, measure, curve, seek, note) => {
       make("span", { class: "tick top", text: number(high) }), make("span", { class: "tick bottom", text: number(low) }), plot,
       make("span", { class: "tick left", text: clock(from) }), make("span", { class: "tick right", text: clock(to) })));
   const follow = (t) => { playhead.setAttribute("x1", x(t)); playhead.setAttribute("x2", x(t)); };
-  return { node, follow };
+  return { node, follow, flat, title: `${measure.title} ${number(curve.value)}` };
 };
 
 const arrow = (measure) => (measure.up > 0 ? " ↑" : measure.up < 0 ? " ↓" : "");

@@ -60,8 +60,20 @@ const drawer = (() => {
     return make("nav", { class: "rivals", "aria-label": "The same prompt" }, ...others.map((other) => {
       const one = data.items[other];
       return make("button", { type: "button", "aria-current": other === number_ ? "true" : undefined, onclick: () => video(other) },
-        make("i", { class: `dot series-${one.model % 7 + 1}` }), cut(data.models[one.model], 40));
+        make("i", { class: `dot series-${one.model % 7 + 1}` }), nameOf(one));
     }));
+  };
+
+  // What has no value, by its reason; folded, since it is not about how good the video is.
+  const unscored = (item) => {
+    if (!item.failed.length) return null;
+    const reasons = new Map();
+    for (const [m, ...why] of item.failed) {
+      const words = why.filter(Boolean).join(": ");
+      reasons.set(words, [...(reasons.get(words) || []), data.measures[m].title]);
+    }
+    return make("details", { class: "unscored" }, make("summary", { text: `Not scored: ${counted(item.failed.length, "measure")}` }),
+      make("ul", { class: "plain" }, ...[...reasons].map(([words, titles]) => make("li", {}, make("b", { text: titles.join(", ") }), ` ${words}`))));
   };
 
   const video = (number_, at) => {
@@ -77,14 +89,18 @@ const drawer = (() => {
     const seek = (t) => { player.seek(t); player.node.scrollIntoView({ block: "nearest" }); };
     const drawn = item.curves.map((curve) => chart(item, data.measures[curve.m], curve, seek, note));
     followers.push(...drawn.map((one) => one.follow));
-    const curved = new Set(item.curves.map((curve) => curve.m));
-    const plain = item.values.filter(([m]) => !curved.has(m));
-    const facts = plain.length ? make("dl", { class: "facts" }, ...plain.flatMap(([m, value]) => [
-      make("dt", { text: data.measures[m].title, title: data.measures[m].summary }), make("dd", { text: `${number(value)}${arrow(data.measures[m])}` })])) : null;
-    const failed = item.failed.length ? make("details", { open: item.failed.some((one) => one[1] !== "not_applicable") },
-      make("summary", { text: `Not scored: ${item.failed.length}` }),
-      make("ul", { class: "plain" }, ...item.failed.map(([m, why, detail, advice]) => make("li", {},
-        make("b", { text: data.measures[m].title }), ` ${[why, detail, advice].filter(Boolean).join(": ")}`)))) : null;
+    const directed = ({ m }) => data.measures[m].up !== 0;
+    const curves = (wanted) => {
+      const chosen = drawn.filter((_, place) => directed(item.curves[place]) === wanted);
+      const flat = chosen.filter((one) => one.flat).map((one) => one.title);
+      return chosen.length ? make("div", {}, make("div", { class: "curves" }, ...chosen.filter((one) => !one.flat).map((one) => one.node)),
+        flat.length ? make("p", { class: "quiet", text: `The same throughout: ${flat.join(", ")}.` }) : null) : null;
+    };
+    const over = curves(true);
+    const plain = item.values.filter(([m]) => data.measures[m].up === 0);
+    const describing = plain.length ? make("details", {}, make("summary", { text: `${counted(plain.length, "measure")} that describe, and are not better or worse` }),
+      make("dl", { class: "facts" }, ...plain.flatMap(([m, value]) => [make("dt", { text: data.measures[m].title, title: data.measures[m].summary }), make("dd", { text: number(value) })])),
+      curves(false)) : null;
     const about = make("div", {}, make("p", { class: "quiet groups", text: cut(item.groups) }), rivals(item, number_));
     const content = [
       player.node,
@@ -92,12 +108,12 @@ const drawer = (() => {
       item.id.length > LONG ? make("p", { class: "prompt", tabindex: "0", role: "group", "aria-label": "Id", text: item.id }) : null,
       item.waiting ? make("p", { class: "bad", text: `Still to come: ${item.waiting}. Start the same command again.` }) : null,
       moments(item, seek),
-      drawn.length ? make("section", {}, make("h3", { text: "Over time" }),
-        make("p", { class: "quiet", text: "Grey: where eight of ten values of the run lie. Red: the worst of this video. A click goes there." }), note,
-        make("div", { class: "curves" }, ...drawn.map((one) => one.node))) : null,
-      facts ? make("section", {}, make("h3", { text: "One number each" }), facts) : null,
+      against(item, number_),
+      over ? make("section", {}, make("h3", { text: "Over time" }),
+        make("p", { class: "quiet", text: "Grey: where eight of ten values of the run lie. Red: the worst of this video. A click goes there." }), note, over) : null,
+      describing,
       ...asked(item, seek),
-      failed,
+      unscored(item),
     ].filter(Boolean);
     current = number_;
     show(cut(item.id), about, content, `#video=${encodeURIComponent(item.id)}${at === undefined ? "" : `&t=${at}`}`);

@@ -1,12 +1,15 @@
 // Prompts by models, side by side. Hover or focus plays a whole row; a click opens the video.
+const nameOf = (item) => `${cut(data.models[item.model], 40)}${item.label ? `, ${cut(item.label, 40)}` : ""}`;
+
 const tile = (item, number_) => {
   const picture = item.poster ? make("img", { src: item.poster, alt: "", loading: "lazy" }) : make("span", { class: "blank", text: item.video ? "" : "cannot be shown" });
   const worst = item.worst ? data.measures[item.worst.m] : null;
   const others = item.worst ? ` · others ${[...new Set(item.worst.others.map(number))].join("–")}` : "";
   const lost = item.failed.filter((one) => one[1] !== "not_applicable" && data.measures[one[0]].had).length;  // what no video has is said above
-  const label = `${cut(item.id)}${item.model === null ? "" : `, ${cut(data.models[item.model])}`}${item.poster || item.video ? "" : ", cannot be shown"}`;
+  const label = `${cut(item.id)}${item.model === null ? "" : `, ${nameOf(item)}`}${item.poster || item.video ? "" : ", cannot be shown"}`;
   const open = make("button", { type: "button", class: "frame", "aria-label": `Open ${label}`, onclick: () => drawer.video(number_) }, picture);
   const box = make("div", { class: "tile" }, open);
+  if (item.label) box.append(make("p", { class: "weak quiet", text: cut(item.label) }));
   if (worst) box.append(make("p", { class: "weak" }, make("span", { class: "quiet", text: "worst at " }), make("b", { text: worst.title }), ` ${number(item.worst.value)}`, make("span", { class: "quiet", text: others })));
   else if (!lost) box.append(make("p", { class: "weak quiet", text: data.rivals ? "behind in nothing" : "" }));
   if (lost) box.append(make("p", { class: "weak bad", text: `${lost} not scored` }));

@@ -1,0 +1,70 @@
+// One video against others: those of other models on its prompt, or all of the run where there is one group.
+// The measure in which it is furthest behind comes first; distances are shares of the run's spread.
+const BEHIND = 0.1;  // nearer than that to the others' mean, it is neither behind nor ahead
+const MOST_DOTS = 120;
+
+const valueOf = (() => {
+  const known = data.items.map(() => null);
+  return (place, m) => (known[place] ??= new Map(data.items[place].values)).get(m);
+})();
+const spreads = new Map();
+const spreadOf = (m) => {
+  if (!spreads.has(m)) {
+    const all = data.items.map((_, place) => valueOf(place, m)).filter((one) => one !== undefined);
+    spreads.set(m, [Math.min(...all), Math.max(...all)]);
+  }
+  return spreads.get(m);
+};
+
+const ordinal = (n) => `${n}${["th", "st", "nd", "rd"][n % 100 > 10 && n % 100 < 14 ? 0 : n % 10] || "th"}`;
+
+const against = (item, number_) => {
+  const row = data.rows[item.row];
+  const beside = (data.rivals && row ? row.items.flat() : data.items.map((_, place) => place)).filter((one) => one !== number_);
+  const others = data.rivals ? beside.filter((one) => data.items[one].model !== item.model) : beside;
+  const rows = [], same = [];
+  for (const [m, value] of item.values) {
+    const measure = data.measures[m];
+    if (!measure.up) continue;
+    const found = others.map((one) => valueOf(one, m)).filter((one) => one !== undefined);
+    const [low, high] = spreadOf(m);
+    if (!found.length || found.every((one) => number(one) === number(value))) {
+      if (found.length) same.push(measure.title);
+      else rows.push({ m, value, found, behind: -2 });
+      continue;
+    }
+    const mean = found.reduce((sum, one) => sum + one, 0) / found.length;
+    rows.push({ m, value, found, behind: (measure.up * (mean - value)) / (high - low) });
+  }
+  if (!rows.length && !same.length) return null;
+  rows.sort((a, b) => b.behind - a.behind);
+
+  const words = ({ m, value, found, behind }) => {
+    if (!found.length) return "no other has a value";
+    if (!data.rivals) {
+      const better = found.filter((one) => data.measures[m].up * (one - value) > 0).length;
+      const worse = found.filter((one) => data.measures[m].up * (one - value) < 0).length;
+      return `${worse ? better ? ordinal(better + 1) : "best" : "worst"} of ${found.length + 1}`;
+    }
+    const low = Math.min(...found), high = Math.max(...found);
+    const where = Math.abs(behind) <= BEHIND ? "about level" : value > low && value < high ? "between" : behind > 0 ? "behind" : "ahead";
+    return `${where} · others ${[...new Set([low, high].map(number))].join("–")}`;
+  };
+  const strip = ({ m, value }) => {
+    const [low, high] = spreadOf(m), up = data.measures[m].up;
+    const x = (one) => `${4 + 92 * (high > low ? (up > 0 ? one - low : high - one) / (high - low) : 0.5)}%`;
+    const step = Math.ceil(beside.length / MOST_DOTS);
+    const dots = beside.filter((_, place) => place % step === 0).map((one) => [one, valueOf(one, m)]).filter(([, one]) => one !== undefined)
+      .map(([one, its]) => draw("circle", { class: `series-${(data.items[one].model ?? 0) % 7 + 1}`, cx: x(its), cy: "50%", r: 4 }));
+    return draw("svg", { class: "dots against-dots", "aria-hidden": "true" }, draw("line", { class: "lane", x1: "2%", x2: "98%", y1: "50%", y2: "50%" }),
+      ...dots, draw("circle", { class: `own series-${(item.model ?? 0) % 7 + 1}`, cx: x(value), cy: "50%", r: 6 }));
+  };
+  const list = make("ul", { class: "against" }, ...rows.map((one) => {
+    const measure = data.measures[one.m];
+    return make("li", {}, make("span", { class: "what" }, make("b", { text: measure.title }), arrow(measure), make("span", { class: "sub", text: measure.summary })),
+      make("span", { class: "val", text: number(one.value) }), strip(one), make("span", { class: `words ${/^(behind|worst)/.test(words(one)) ? "bad" : "quiet"}`, text: words(one) }));
+  }));
+  return make("section", {}, make("h3", { text: data.rivals ? "Against the others on this prompt" : "Against the other videos" }),
+    make("p", { class: "quiet", text: `Furthest behind first; the ring is this video; better is to the right, from the worst to the best of the run.` }),
+    list, same.length ? make("p", { class: "quiet", text: `Alike in ${same.join(", ")}.` }) : null);
+};
