@@ -120,6 +120,13 @@ def test_a_batch_with_prompts_and_ids() -> None:
         ({"fps": 24, "workers": 2}, "workers needs a run"),
         ({"fps": 24, "metrics": "flickr"}, "there is no metric 'flickr'"),
         ({"fps": 24, "data": "x.json"}, "frames are scored alone"),
+        ({"fps": 24, "promt": "a cat"}, "score has no option 'promt'\nDid you mean 'prompt'"),
+        ({"fps": 24, "metric": "noise"}, "Did you mean 'metrics'"),
+        (
+            {"fps": 24, "prompts": ["a cat"]},
+            r"prompts is a folder of templates, not a list",
+        ),
+        ({"fps": 24, "prompts": "a cat"}, "prompts is a folder of templates, not 'a cat'"),
         ({"fps": 24, "hooks": "wanda"}, "there is no hook 'wanda'"),
     ],
 )

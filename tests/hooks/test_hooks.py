@@ -68,6 +68,7 @@ def test_a_hook_that_fails_warns_and_is_left_alone_after_three_times() -> None:
         with pytest.warns(HookWarning, match="the tracker is away") as caught:
             hooks.log(scores, [], number)
         assert ("not called again" in str(caught[0].message)) == (number == 2)
+        assert caught[0].filename == __file__  # where hooks were given, not inside of ours
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         hooks.log(scores, [], 4)

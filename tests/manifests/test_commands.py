@@ -65,6 +65,7 @@ def test_json_for_machines(screentest: Screentest, folder: Path) -> None:
     assert json.loads(done.stdout) == {
         "manifest": "m.jsonl",
         "layout": "manifest",
+        "seen": "",
         "rows": 1,
         "opened": 0,
         "ok": False,
@@ -72,6 +73,7 @@ def test_json_for_machines(screentest: Screentest, folder: Path) -> None:
             {
                 "kind": "missing",
                 "line": 1,
+                "row": None,
                 "id": "b",
                 "path": "gone.mp4",
                 "message": "the video 'gone.mp4' is not there",

@@ -49,7 +49,19 @@ def test_names_are_prompt_and_seed(tmp_path: Path) -> None:
         ("Two dogs run-1.mp4", "Two dogs run", "1"),
     ]
     assert not found.problems
-    assert "2 prompts, seeds 0, 1" in found.seen
+    assert "2 prompts, 2 videos of each, seeds 0, 1, prompts by names" in found.seen
+
+
+def test_some_prompts_are_one_word_and_have_seeds_of_their_own(tmp_path: Path) -> None:
+    files(tmp_path, *(f"{prompt}-{seed}.mp4" for prompt in CATS for seed in range(2)))
+    files(tmp_path, "coffee-7.mp4")
+    found = read(tmp_path)
+    assert ("coffee-7.mp4", "coffee", "7") in rows(found)
+    assert said(found, ProblemKind.MISSING) == [
+        "only 1 video (7) of the prompt 'coffee': others have 2"
+    ]
+    files(tmp_path, "coffee-9.mp4", "A cow-0.mp4")
+    assert said(read(tmp_path), ProblemKind.MISSING) == ["no video 1 of the prompt 'A cow'"]
 
 
 def test_names_are_checked_against_a_list_of_prompts(tmp_path: Path) -> None:
@@ -91,7 +103,9 @@ def test_a_name_that_was_cut_off_is_the_only_prompt_it_begins(tmp_path: Path) ->
 def test_other_names_are_plain_videos(tmp_path: Path, names: tuple[str, ...]) -> None:
     files(tmp_path, *names)
     assert format_of(tmp_path, films=False) == "videos"
-    assert not any(one.prompt for one in read(tmp_path).items)
+    found = read(tmp_path)
+    assert not any(one.prompt for one in found.items)
+    assert ("--layout prompt_names" in found.seen) == (len({one[0] for one in names}) > 1)
 
 
 TABLES = {
@@ -131,6 +145,51 @@ def test_tables_of_videos_and_prompts(tmp_path: Path, name: str) -> None:
         assert said(found, ProblemKind.UNLISTED) == ["'sub/c.mp4' belongs to no prompt"]
 
 
+@pytest.mark.parametrize(
+    ("name", "content"),
+    [
+        ("captions.csv", "file_name,text\na.mp4,A cat\nb.mp4,Two dogs\n"),
+        ("list.json", '[{"video":"a.mp4","prompt":"A cat"},{"video":"b.mp4","prompt":"Two dogs"}]'),
+    ],
+)
+def test_the_only_table_of_a_folder_is_read_under_any_name(
+    tmp_path: Path, name: str, content: str
+) -> None:
+    files(tmp_path, "a.mp4", "b.mp4")
+    (tmp_path / "results.csv").write_text("video,score\na.mp4,3\n")
+    (tmp_path / name).write_text(content)
+    found = read(tmp_path)
+    assert [one.prompt for one in found.items] == ["A cat", "Two dogs"]
+    assert f"read as metadata: {name}" in found.seen
+    (tmp_path / f"other {name}").write_text(content)  # which of two is not guessed
+    found = read(tmp_path)
+    assert not any(one.prompt for one in found.items)
+    assert f"other {name}" in found.seen
+    assert f"{name}, " in found.seen or f", {name}" in found.seen
+
+
+def test_a_misspelt_column_is_suggested(tmp_path: Path) -> None:
+    files(tmp_path, "a.mp4", "b.mp4")
+    (tmp_path / "captions.csv").write_text("vidoe,prompt\na.mp4,A cat\n")
+    assert "captions.csv: There is 'vidoe': did you mean 'video'?" in read(tmp_path).seen
+    (tmp_path / "captions.csv").unlink()
+    (tmp_path / "metadata.csv").write_text("video,promt\na.mp4,A cat\n")
+    assert "There is 'promt': did you mean 'prompt'?" in read(tmp_path).seen
+    with pytest.raises(ManifestError, match="no column of videos") as error:
+        read(tmp_path, "metadata:video=file")
+    assert "the table has 'video', 'promt'" in error.value.advice
+    (tmp_path / "metadata.json").write_text('[{"video": "a.mp4"}, {"vidio": "b.mp4"}]')
+    (tmp_path / "metadata.csv").unlink()
+    with pytest.raises(ManifestError, match=r"row 2: no video\n.*did you mean 'video'"):
+        read(tmp_path)
+
+
+def test_a_manifest_in_a_folder_is_named(tmp_path: Path) -> None:
+    files(tmp_path, "a.mp4")
+    (tmp_path / "films.jsonl").write_text('{"id": "a", "video": "a.mp4"}\n')
+    assert "films.jsonl is a manifest: give it instead of the folder" in read(tmp_path).seen
+
+
 def test_groups_of_a_table_and_a_video_twice(tmp_path: Path) -> None:
     files(tmp_path, "a.mp4", "b.mp4")
     lines = ["video,prompt,seed,model,group.kind", "a.mp4,A cat,3,x,fur", "b.mp4,A cat,4,x,fur"]
@@ -151,7 +210,11 @@ def test_a_json_array_of_items_is_a_manifest(tmp_path: Path) -> None:
     (item,) = read(path).items
     assert item == Item("one", tmp_path / "a.mp4", "A cat", groups={"model": "x"})
     path.write_text('[\n{"id": "a", "video": "a.mp4"},\n{"id": "b", "vidoe": "b.mp4"}\n]')
-    with pytest.raises(ManifestError, match=r"line 3 \(b\): unknown field 'vidoe'"):
+    with pytest.raises(ManifestError, match=r"row 2 \(b\): unknown field 'vidoe'"):
+        read(path)
+    # On one line, rows are told apart all the same.
+    path.write_text('[{"id": "a", "video": "a.mp4"}, {"id": "a", "video": "b.mp4"}]')
+    with pytest.raises(ManifestError, match=r"row 2 \(a\): the same id as row 1"):
         read(path)
 
 
@@ -210,8 +273,8 @@ def test_numbers_with_seeds_from_zero(tmp_path: Path) -> None:
         ("0_1.mp4", "A cat", "1"),
         ("1_0.mp4", "Two dogs", "0"),
     ]
-    assert said(found, ProblemKind.UNLISTED) == ["'2_0.mp4': prompts.txt has no prompt 2"]
-    assert said(found, ProblemKind.MISSING) == ["no video 1 of prompt 1: 'Two dogs'"]
+    assert said(found, ProblemKind.UNLISTED) == ["'2_0.mp4' is of no prompt: prompts.txt has no 2"]
+    assert said(found, ProblemKind.MISSING) == ["no video 1 of prompt 1 ('Two dogs')"]
 
 
 def test_where_counting_begins_is_not_guessed(tmp_path: Path) -> None:
@@ -322,5 +385,9 @@ def test_validate_checks_a_layout(tmp_path: Path) -> None:
 
 
 def test_a_layout_that_does_not_exist_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(BadOption, match="unknown format 'vbenchh'"):
-        importer_of(tmp_path, "vbenchh")
+    with pytest.raises(BadOption, match="unknown layout 'prompt_name'") as error:
+        importer_of(tmp_path, "prompt_name:prompts=x")
+    assert error.value.advice == "Did you mean 'prompt_names'?"
+    with pytest.raises(BadOption, match="has no option 'promts'") as error:
+        importer_of(tmp_path, "prompt_names:promts=x")
+    assert "prompts" in error.value.advice

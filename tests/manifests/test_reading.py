@@ -78,7 +78,7 @@ def test_a_format_can_be_forced(tmp_path: Path) -> None:
     path.write_text(json.dumps(CAPTIONS))
     with pytest.raises(ManifestError):
         read_corpus(path, "manifest")
-    with pytest.raises(BadOption, match="unknown format 'x'"):
+    with pytest.raises(BadOption, match="unknown layout 'x'"):
         read_corpus(path, "x")
 
 

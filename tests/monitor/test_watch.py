@@ -103,13 +103,20 @@ def test_the_command(tmp_path: Path, films: dict[str, bytes], screentest: Screen
         clip = tmp_path / "clips" / f"step-{step}.mp4"
         clip.parent.mkdir(exist_ok=True)
         clip.write_bytes(films["still" if step == 2 else "moving"])
-    done = screentest("watch", "clips", "--once", "--metrics", "frozen", "--json", "--workers", "1")
+    (tmp_path / "file").touch()  # where a folder cannot be made, whether there is a tracker or not
+    hook = ("--hook", "tensorboard:folder=file/boards", "--workers", "1")
+    done = screentest("watch", "clips", "--once", "--metrics", "frozen", "--json", *hook)
     assert done.returncode == 1, done.stderr
+    assert done.stderr.startswith("warning: the hook tensorboard:folder=file/boards failed: ")
+    assert "Warning: " not in done.stderr
     lines = [json.loads(line) for line in done.stdout.splitlines()]
     assert lines[0]["alarm"] == "frozen"
     assert lines[0]["began"] == 2
     assert [line["step"] for line in lines[1:]] == [1, 2]
     assert (tmp_path / "clips-scores" / "run.db").is_file()
+    done = screentest("watch", "clips", "--once", "--metrics", "frozen", "--workers", "1")
+    assert done.returncode == 0, done.stderr
+    assert done.stdout == "nothing new: 2 clips known\n"
 
 
 @pytest.mark.parametrize(

@@ -76,7 +76,6 @@ def test_grey_has_no_channels() -> None:
         (np.zeros((2, 3, 3, 16, 16), np.uint8), "can be NTCHW or NCTHW"),
         (as_float(CLIP, -0.02, 1.01), "-0.02 to 1.01 are not clearly"),
         (as_float(CLIP, 0, 1.2), "0 to 1.2 are not clearly"),
-        (np.zeros((5, 16, 24, 3), np.float32), "from 0 to 0 are not clearly"),
         (as_float(CLIP, 0, 300), "0 to 300 are not clearly"),
         ((CLIP > 99).astype(np.uint8), "uint8 values from 0 to 1"),
         (CLIP.astype(np.uint16) * 257, "0 to 65535 are not clearly"),
@@ -87,9 +86,10 @@ def test_grey_has_no_channels() -> None:
         (CLIP[:0], "there are no frames"),
         (BATCH[:0], "there are no clips"),
         ([], "the list is empty"),
-        ([CLIP[0], CLIP[1, :8]], "frames of several sizes"),
+        ([CLIP[0], CLIP[1, :8]], "several sizes in one clip: frame 0 is 16 × 24 × 3, frame 1 is 8"),
+        ([CLIP[0], CLIP[1].transpose(2, 0, 1)], "several layouts in one clip"),
         ([CLIP[0], as_float(CLIP[1], 0, 1)], "frames of several types"),
-        ([CLIP, CLIP.transpose(0, 3, 1, 2)], "several layouts"),
+        ([CLIP, CLIP.transpose(0, 3, 1, 2)], r"TCHW \(5 × 3 × 16 × 24\), THWC"),
         ([BATCH], "a list of batches"),
         ("film.mp4", "type str"),
         ([1, 2], "a frame cannot be of type int"),
@@ -99,6 +99,52 @@ def test_grey_has_no_channels() -> None:
 def test_what_is_not_clear_is_refused_with_what_was_seen(given: Any, seen: str) -> None:
     with pytest.raises(BadOption, match=seen):
         read_frames(given)
+
+
+@pytest.mark.parametrize("kind", [np.float16, np.float32, np.float64])
+@pytest.mark.parametrize("axes", [(0, 1, 2, 3), (0, 3, 1, 2), (3, 0, 1, 2), (2, 1, 0, 3)])
+@pytest.mark.parametrize(("low", "high"), [(0, 1), (-1, 1), (0, 255)])
+def test_floats_are_rounded_to_the_nearest_level(
+    kind: Any, axes: tuple[int, ...], low: float, high: float
+) -> None:
+    levels = RNG.integers(0, 256, (3, 90, 250, 3)).astype(np.float64)  # more than one chunk
+    off = levels + RNG.uniform(-0.4, 0.4, levels.shape) * (kind != np.float16)
+    values = (off / 255 * (high - low) + low).clip(low, high).astype(kind)
+    given = np.ascontiguousarray(values.transpose(axes)).transpose(np.argsort(axes))
+    assert (read_frames(given).clips[0] == levels).all()
+    over = given.copy()
+    over[0, :8] = low - 0.05 * (high - low)
+    over[0, 8:16] = high + 0.05 * (high - low)
+    found = read_frames(over, value_range=(low, high)).clips[0]
+    assert (found[0, :8] == 0).all()
+    assert (found[0, 8:16] == 255).all()
+    assert (found[1:] == levels[1:]).all()
+
+
+def test_a_range_that_the_first_picture_does_not_show() -> None:
+    """Black, and in 0 to 1, until a later picture has values that say otherwise."""
+    levels = CLIP.copy()
+    levels[0] = 128
+    found = read_frames(as_float(levels, -1, 1))
+    assert "read as -1 to 1" in found.words
+    assert (found.clips[0] == levels).all()
+    levels[0] = 0
+    found = read_frames([as_float(levels, 0, 255), as_float(CLIP, 0, 255)])
+    assert "read as 0 to 255" in found.words
+    assert (found.clips[0] == levels).all()
+
+
+def test_black_is_a_picture() -> None:
+    """A model that makes nothing else has collapsed, and that is a result."""
+    found = read_frames(np.zeros((5, 16, 24, 3), np.float32))
+    assert found.words == "5 frames, 24×16, THWC float32 read as 0 to 1"
+    assert not found.clips[0].any()
+    assert not read_frames(np.zeros((5, 16, 24, 3), np.uint8)).clips[0].any()
+
+
+def test_clips_of_several_sizes_are_said_as_they_are() -> None:
+    found = read_frames([CLIP, CLIP[:3, :, :16]])
+    assert found.words == "2 clips of 3 to 5 frames, 24×16 and 16×16, THWC uint8 read as 0 to 255"
 
 
 def test_it_can_be_said_outright() -> None:

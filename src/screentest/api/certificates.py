@@ -15,6 +15,7 @@ from screentest.api.options import (
     limits_of,
     path_of,
     progress_of,
+    refuse_unknown,
     retry_of,
 )
 from screentest.core.aspects import BUILTIN_ASPECTS, Aspect
@@ -70,6 +71,7 @@ def certify(
     from screentest.certificates.plan import certify as run_certify
     from screentest.reports.charts import matrix_chart, must_be_chart, save
 
+    refuse_unknown(certify, work)
     if chart is not None:
         must_be_chart(Path(chart))
     names = _judges(judges, suite, orders, needed=scores is None)
@@ -147,6 +149,7 @@ def forecast(
     from screentest.certificates.forecast import forecast as foretell
     from screentest.certificates.plan import read_certificates
 
+    refuse_unknown(forecast, work)
     plan = _certification(
         _judges(judges, suite, orders),
         _testbeds(testbeds),
@@ -182,6 +185,7 @@ def judge_videos(
     from screentest.judges.cases import Case
     from screentest.judges.verdicts import verdicts_of
 
+    refuse_unknown(judge_videos, work)
     settings = settings_of(work)
     captions = _script(Path(script)) if script is not None else None
     text = prompt or (captions.text if captions is not None else "")

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+import difflib
+import inspect
+import typing
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import replace
 from os import PathLike
@@ -38,6 +41,31 @@ class WorkOptions(ModelOptions, total=False):
     """Who shows how far it is; False: nobody. Without one, a terminal or notebook shows it."""
     retry: str
     """Which failures of earlier starts are tried again: transient, all or none."""
+
+
+def refuse_unknown(job: Callable[..., object], work: Mapping[str, object]) -> None:
+    """Raise where a job was given an option that it does not have: nothing is ignored."""
+    own = [name for name in inspect.signature(job).parameters if name != "work"]
+    known = [*own, *typing.get_type_hints(WorkOptions)]
+    for name in work:
+        if name not in known:
+            near = difflib.get_close_matches(name.lower(), known, n=1, cutoff=0.7)
+            advice = f"Did you mean {near[0]!r}?" if near else f"Options: {', '.join(known)}."
+            raise BadOption(f"{job.__name__} has no option {name!r}", advice=advice)
+    templates = work.get("prompts")
+    if "prompt" in own and templates is not None and not _is_folder(templates):
+        raise BadOption(
+            f"prompts is a folder of templates, not {_kind(templates)}",
+            advice="What videos were asked to show is prompt=: one text, or one for each clip.",
+        )
+
+
+def _is_folder(given: object) -> bool:
+    return isinstance(given, str | PathLike) and Path(given).is_dir()
+
+
+def _kind(given: object) -> str:
+    return repr(given)[:60] if isinstance(given, str | PathLike) else f"a {type(given).__name__}"
 
 
 def retry_of(work: WorkOptions) -> str:

@@ -17,6 +17,7 @@ from screentest.api.options import (
     limits_of,
     path_of,
     progress_of,
+    refuse_unknown,
     retry_of,
 )
 from screentest.core.errors import BadOption, Stopped
@@ -90,6 +91,7 @@ def score(
     ``ids`` are one for each clip. ``step`` says when in a training they were made. ``hooks`` are
     handed the result, with the videos.
     """
+    refuse_unknown(score, work)
     given = (metrics,) if isinstance(metrics, str) else tuple(metrics)
     settings = settings_of(
         work, detector=detector, allow_damaged=allow_damaged, limits=limits_of(max_file_size)
@@ -162,6 +164,7 @@ def forecast_score(
     """
     from screentest.scores.forecast import forecast
 
+    refuse_unknown(forecast_score, work)
     given = (metrics,) if isinstance(metrics, str) else tuple(metrics)
     read = _suite_items(suite, data, generated, model_name, metrics=bool(given))
     inputs = inputs_of(videos, prompt, layout)
@@ -171,7 +174,7 @@ def forecast_score(
     settings = settings_of(work)
     names = _Job(settings, work, given, suite, retry_of(work)).names()
     lost = (*read.missing, *_told(inputs, missing=True))
-    remarks = (f"Without a video: {len(lost):,}.",) if lost else ()
+    remarks = (*([f"Without a video: {len(lost):,}."] if lost else ()), *inputs.seen.splitlines())
     with RunReader(Path(out)) if (Path(out) / FILE).is_file() else nullcontext() as run:
         return forecast(items, names, settings, run, workers=work.get("workers"), remarks=remarks)
 

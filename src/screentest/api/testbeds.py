@@ -15,6 +15,7 @@ from screentest.api.options import (
     items_of,
     limits_of,
     progress_of,
+    refuse_unknown,
     retry_of,
 )
 from screentest.core.errors import BadOption, Stopped
@@ -74,6 +75,7 @@ def build(
     from screentest.testbeds.preset import preset_named
     from screentest.testbeds.sources import check_models
 
+    refuse_unknown(build, work)
     if kind == "prompts":
         usual = {
             "aspects": (aspects, "all"),

@@ -6,9 +6,10 @@ import os
 import sys
 import tempfile
 import traceback
+import warnings
 from collections.abc import Callable
 from contextlib import suppress
-from typing import Any, TypeVar
+from typing import Any, TextIO, TypeVar
 
 import typer
 
@@ -33,6 +34,7 @@ def until_stopped(job: Callable[[], R]) -> tuple[R, int]:
 
 def run(ctx: Any, command: Callable[[Any], Any]) -> Any:
     """Run a command and turn whatever it raises into a message and an exit code."""
+    _say_own_warnings()
     try:
         result = command(ctx)
         # Where the reader has gone, say so now and not when the interpreter shuts down.
@@ -68,6 +70,26 @@ def run(ctx: Any, command: Callable[[Any], Any]) -> Any:
         else:
             _report_bug(f"{type(error).__name__}: {error}", traceback.format_exc())
         raise typer.Exit(EXIT_BUG) from None
+
+
+def _say_own_warnings() -> None:
+    """Print our warnings as one line; who reads a terminal has no use for where they are raised."""
+    before = warnings.showwarning
+
+    def show(
+        message: Warning | str,
+        category: type[Warning],
+        filename: str,
+        lineno: int,
+        file: TextIO | None = None,
+        line: str | None = None,
+    ) -> None:
+        if category.__module__.startswith("screentest."):
+            _say(f"warning: {message}")
+        else:
+            before(message, category, filename, lineno, file, line)
+
+    warnings.showwarning = show
 
 
 def _is_typers(error: Exception) -> bool:

@@ -12,6 +12,7 @@ as in ``wandb:project=clips``.
 from __future__ import annotations
 
 import atexit
+import sys
 import warnings
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -31,6 +32,7 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 PREFIX = "screentest"
 """Before the names of values in a tracker: they stand beside those of the training."""
+_OURS = "screentest."
 _PATIENCE = 3
 """Failures in a row after which a hook is left alone."""
 
@@ -145,6 +147,14 @@ def hook(*, name: str = "", version: int = 1, summary: str = "") -> Callable[[F]
     return keep
 
 
+def _outside() -> int:
+    """How far up the stack, from who warns, the first frame is that is not ours."""
+    level, frame = 1, sys._getframe(1)
+    while frame.f_back is not None and frame.f_globals.get("__name__", "").startswith(_OURS):
+        level, frame = level + 1, frame.f_back
+    return level
+
+
 @dataclass
 class _Guarded:
     """A hook whose failures are warnings."""
@@ -170,7 +180,7 @@ class _Guarded:
                 f"the hook {self.name} failed: {type(error).__name__}: {why}"
                 + ("; it is not called again" if left else ""),
                 HookWarning,
-                stacklevel=4,
+                stacklevel=_outside(),
             )
         else:
             self.failures = 0

@@ -90,7 +90,7 @@ def check_manifest(
             problems.append(problem)
     opened, seen = _contents(present, deep, progress or Silent())
     problems += seen
-    problems.sort(key=lambda problem: problem.line or 0)
+    problems.sort(key=lambda problem: (problem.line or 0, problem.row or 0))
     if own and not partial:
         problems += _without_row(folder, reading)
     return ManifestReport(reading, tuple(problems), opened)
@@ -101,7 +101,7 @@ def _layout(path: Path, form: str) -> ManifestReading:
     corpus = importer_of(path, form).read(path)
     rows = tuple(ManifestRow(None, item) for item in corpus.items)
     named = frozenset(item.video for item in corpus.items)
-    return ManifestReading(path, rows, corpus.problems, named, layout=corpus.format)
+    return ManifestReading(path, rows, corpus.problems, named, corpus.format, corpus.seen)
 
 
 def _uses(row: ManifestRow) -> Iterator[_Use]:
@@ -113,21 +113,22 @@ def _uses(row: ManifestRow) -> Iterator[_Use]:
 
 
 def _problem(use: _Use, kind: ProblemKind, message: str, advice: str = "") -> Problem:
-    return Problem(kind, message, advice, use.row.line, use.row.item.id, use.path)
+    row = use.row
+    return Problem(kind, message, advice, row.line, row.item.id, use.path, row.number)
 
 
 def _same_videos(rows: Sequence[ManifestRow]) -> Iterator[Problem]:
-    first: dict[tuple[int, int], int | None] = {}
+    first: dict[tuple[int, int], str] = {}
     for row in rows:
         file = identity(row.item.video)
         if file is None:
             continue
-        earlier = first.setdefault(file, row.line)
-        if earlier != row.line:
+        earlier = first.setdefault(file, row.place)
+        if earlier != row.place:
             yield _problem(
                 _Use(row, "video", row.item.video),
                 ProblemKind.DUPLICATE_VIDEO,
-                f"the same video as line {earlier}",
+                f"the same video as {earlier}",
                 "Keep one of the rows, or give each its own video.",
             )
 

@@ -80,6 +80,7 @@ def validate(
             as_json=True,
             manifest=str(report.reading.path),
             layout=report.reading.layout,
+            seen=report.reading.seen,
             rows=len(report.reading.rows),
             opened=report.opened,
             ok=report.ok,
@@ -95,6 +96,7 @@ def _problems_table(report: ManifestReport) -> Table:
         (
             problem.kind.value,
             problem.line,
+            problem.row,
             problem.id or None,
             str(problem.path) if problem.path else None,
             problem.message,
@@ -102,7 +104,7 @@ def _problems_table(report: ManifestReport) -> Table:
         )
         for problem in report.problems
     ]
-    columns = ("kind", "line", "id", "path", "message", "advice")
+    columns = ("kind", "line", "row", "id", "path", "message", "advice")
     return Table("problems", "Problems", columns, rows)
 
 
@@ -121,6 +123,8 @@ def _print(report: ManifestReport) -> None:
     checked += f"{plural(report.opened, 'file')} opened"
     verdict = f"{plural(len(report.problems), 'problem')}" if report.problems else "no problems"
     print_indented(f"{report.reading.path}: {checked}, {verdict}", indent=0)
+    if report.reading.seen:
+        print_indented(report.reading.seen, indent=0)
 
 
 def _print_problems(problems: list[Problem]) -> None:

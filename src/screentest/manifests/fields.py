@@ -314,12 +314,21 @@ class ProblemKind(StrEnum):
     """A video that no row names."""
 
 
+def place_of(line: int | None, row: int | None) -> str:
+    """Where a row is, in words; empty where that is not known."""
+    if row is not None:
+        return f"row {row}"
+    return "" if line is None else f"line {line}"
+
+
 @dataclass(frozen=True, slots=True)
 class Problem:
     """One thing wrong.
 
     >>> print(Problem(ProblemKind.BAD_ROW, "no video", line=3, id="cat"))
     line 3 (cat): no video
+    >>> print(Problem(ProblemKind.BAD_ROW, "no video", row=2))
+    row 2: no video
     """
 
     kind: ProblemKind
@@ -330,9 +339,11 @@ class Problem:
     id: str = ""
     path: Path | None = None
     """The file it is about, where there is one."""
+    row: int | None = None
+    """Which row, from 1, where rows are not lines: in a JSON array, in Parquet."""
 
     def __str__(self) -> str:
-        place = f"line {self.line}" if self.line is not None else ""
+        place = place_of(self.line, self.row)
         if self.id:
             place = f"{place} ({self.id})" if place else self.id
         return f"{place}: {self.message}" if place else self.message

@@ -2,7 +2,7 @@
 
 A corpus for ``build`` is films with captions; inputs for ``score`` are videos. Each layout has an
 importer: a manifest, a Vript download, videos and folders of videos, those of other tools
-(``layout_importers``), and whatever a plugin registers. Those of plugins are asked first, so that
+(``*_layouts``), and whatever a plugin registers. Those of plugins are asked first, so that
 ours, which take nearly anything, come last.
 """
 
@@ -17,8 +17,17 @@ from typing import Protocol
 
 from screentest.core import BadOption, Item, ManifestError, UnknownName, build, register, registry
 from screentest.core.registry import BUILTIN
-from screentest.manifests.fields import Complaint, Problem, ProblemKind, load_json
-from screentest.manifests.layouts import TABLES, Listing
+from screentest.core.signature import parse
+from screentest.manifests.fields import Complaint, Problem, ProblemKind, did_you_mean, load_json
+from screentest.manifests.layouts import (
+    BY_PROMPT,
+    TABLES,
+    VIDEO_COLUMNS,
+    Listing,
+    columns_of,
+    name_key,
+    near_column,
+)
 from screentest.manifests.manifest import examine_manifest, problems_in, read_manifest
 from screentest.manifests.parted import PartedSource
 from screentest.manifests.vript import LONGEST_FILE, read_vript
@@ -117,7 +126,9 @@ def _chosen(path: Path, form: str | None, *, films: bool) -> Importer:
         made: Importer = build("importer", form or format_of(path, films=films)).thing
     except UnknownName:
         known = _known(films=films)
-        raise BadOption(f"unknown format {form!r}", advice=f"Known: {known}.") from None
+        name = parse(form or "")[0]
+        advice = did_you_mean(name, known)
+        raise BadOption(f"unknown layout {name!r}", advice=advice) from None
     return made
 
 
@@ -129,9 +140,9 @@ def _importers() -> Iterator[tuple[str, Importer]]:
             yield entry.name, build("importer", entry.name).thing
 
 
-def _known(*, films: bool) -> str:
+def _known(*, films: bool) -> list[str]:
     fit = ((n, one.for_films if films else one.for_videos) for n, one in _importers())
-    return ", ".join(name for name, takes in fit if takes)
+    return [name for name, takes in fit if takes]
 
 
 @register(
@@ -235,13 +246,36 @@ class VideoImporter:
         if not files:
             raise BadOption(f"{path} holds no videos; seen: {listing.told()}", advice=_name_it())
         tables = listing.ending(*TABLES, ".txt") if path.is_dir() else ()
-        unread = ", ".join(one.name for one in tables[:5])
-        seen = f"no layout was recognised, and {unread} not read. {_name_it()}" if unread else ""
+        seen = " ".join([*_unread(tables), *_half_named(listing)])
         return Corpus("videos", tuple(Item(_id(one), one) for one in files), seen=seen)
 
 
 def _name_it() -> str:
-    return f"Name the layout, --layout NAME ({_known(films=False)}), or give a manifest."
+    known = ", ".join(_known(films=False))
+    return f"Name the layout, --layout NAME ({known}), or give a manifest."
+
+
+def _unread(tables: Sequence[Path]) -> Iterator[str]:
+    """What lies beside plain videos, and how to use it."""
+    if not tables:
+        return
+    yield f"no layout was recognised, and {', '.join(one.name for one in tables[:5])} not read."
+    for one in tables[:5]:
+        columns = columns_of(one) if one.suffix.lower() in TABLES else frozenset()
+        if {"id", "video"} <= columns:
+            yield f"{one.name} is a manifest: give it instead of the folder."
+        elif near := "" if columns & {*VIDEO_COLUMNS} else near_column(columns, VIDEO_COLUMNS):
+            yield f"{one.name}: {near}"
+    yield _name_it()
+
+
+def _half_named(listing: Listing) -> Iterator[str]:
+    """Where some of the names are prompts, and others are not."""
+    named = [one for one in listing.videos if BY_PROMPT.fullmatch(one.stem)]
+    spoken = [one for one in named if len(name_key(one.stem).split()) > 1]
+    if 0 < len(spoken) < len(listing.videos):
+        some = f"{len(named)} of {len(listing.videos)} videos"
+        yield f"{some} are named PROMPT-SEED: --layout prompt_names takes those with prompts."
 
 
 def _is_there(path: Path) -> bool:

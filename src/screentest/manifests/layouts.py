@@ -1,14 +1,15 @@
 """What the files of other tools hold: rows of tables, lists of prompts, videos of a folder.
 
-Nothing here knows a layout by name; ``layout_importers`` has those.
+Nothing here knows a layout by name.
 """
 
 from __future__ import annotations
 
 import csv
+import difflib
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -22,6 +23,11 @@ LONGEST = 256 * 2**20
 """Bytes of a table that are read."""
 TABLES = (".csv", ".tsv", ".json", ".jsonl", ".parquet")
 VIDEO_COLUMNS = ("video", "file_name", "video_path", "path", "filename", "file")
+PROMPT_LISTS = (
+    *("prompts.txt", "prompt.txt", "prompts.csv", "prompts.parquet"),
+    *("prompts.json", "prompts.jsonl", "VBench_full_info.json"),
+)
+"""Where the prompts of a folder are looked for."""
 PROMPT_COLUMNS = ("prompt", "caption", "text", "cap", "prompt_en", "description")
 GROUP_COLUMNS = ("model", "seed", "category")
 """Columns that become groups under their own name; ``group.NAME`` does, too."""
@@ -29,10 +35,11 @@ GROUP_COLUMNS = ("model", "seed", "category")
 
 @dataclass(frozen=True, slots=True)
 class TableRow:
-    """One row of a table of others, as plain values, and where it is."""
+    """One row of a table of others, as plain values, and where it is: its line, or its number."""
 
-    line: int
     fields: Mapping[str, Any]
+    line: int | None = None
+    row: int | None = None
 
 
 def table_rows(path: Path) -> list[TableRow]:
@@ -79,7 +86,7 @@ def _csv_rows(text: str, separator: str) -> Iterator[TableRow]:
         if not names:
             names = [cell.strip() for cell in cells]
         elif len(cells) == len(names):
-            yield TableRow(line, dict(zip(names, cells, strict=True)))
+            yield TableRow(dict(zip(names, cells, strict=True)), line=line)
         elif any(cells):
             raise Complaint(
                 f"line {line}: {len(cells)} cells where the first line has {len(names)}",
@@ -94,7 +101,7 @@ def _line_rows(text: str) -> Iterator[TableRow]:
                 value = load_json(line)
             except Complaint as complaint:
                 raise complaint.about(f"line {number}") from None
-            yield _row(number, value)
+            yield TableRow(_object(value, f"line {number}"), line=number)
 
 
 def _json_rows(content: Any) -> Iterator[TableRow]:
@@ -106,13 +113,14 @@ def _json_rows(content: Any) -> Iterator[TableRow]:
     if not isinstance(content, list):
         raise Complaint("is not an array of rows", 'Write [{"video": "…", "prompt": "…"}, …].')
     for number, value in enumerate(content, start=1):
-        yield _row(number, {"prompt": value} if isinstance(value, str) else value)
+        plain = {"prompt": value} if isinstance(value, str) else value
+        yield TableRow(_object(plain, f"row {number}"), row=number)
 
 
-def _row(number: int, value: Any) -> TableRow:
+def _object(value: Any, place: str) -> dict[str, Any]:
     if not isinstance(value, dict):
-        raise Complaint(f"row {number} is not an object", 'A row looks like {"video": "…"}.')
-    return TableRow(number, value)
+        raise Complaint(f"{place} is not an object", 'A row looks like {"video": "…"}.')
+    return value
 
 
 def _parquet_rows(path: Path) -> Iterator[TableRow]:
@@ -128,7 +136,7 @@ def _parquet_rows(path: Path) -> Iterator[TableRow]:
     except pyarrow.ArrowException as error:
         raise Complaint(f"is not a Parquet file that can be read: {error}") from None
     for number, row in enumerate(rows, start=1):
-        yield TableRow(number, row)
+        yield TableRow(row, row=number)
 
 
 def _type(file: Any, column: str) -> Any:
@@ -151,10 +159,35 @@ def columns_of(path: Path) -> frozenset[str]:
         return frozenset()
 
 
+def names_of(rows: Sequence[TableRow]) -> list[str]:
+    """The columns that the first rows have."""
+    return list(dict.fromkeys(name for row in rows[:100] for name in row.fields))
+
+
 def column_of(rows: Sequence[TableRow], names: Sequence[str]) -> str:
     """The first of these names that the rows have; empty for none."""
-    present = {name for row in rows[:100] for name in row.fields}
+    present = names_of(rows)
     return next((name for name in names if name in present), "")
+
+
+def near_column(present: Iterable[str], names: Sequence[str]) -> str:
+    """A misspelt one of these names, as advice; empty where none is near.
+
+    >>> near_column(["vidoe", "fps"], ["video", "path"])
+    "There is 'vidoe': did you mean 'video'?"
+    """
+    for name in present:
+        if near := difflib.get_close_matches(name.strip().lower(), names, n=1, cutoff=0.75):
+            return f"There is {quoted(name)}: did you mean {near[0]!r}?"
+    return ""
+
+
+def column_advice(rows: Sequence[TableRow], names: Sequence[str]) -> str:
+    """What to do about a table without any of these columns."""
+    present = names_of(rows)
+    near = near_column(present, names) if len(names) > 1 else ""  # one is named by the user
+    has = ", ".join(map(quoted, present[:12])) + (", …" if len(present) > 12 else "")
+    return f"{near} Looked for {', '.join(names)}; the table has {has}.".strip()
 
 
 @dataclass(frozen=True, slots=True)
@@ -183,7 +216,7 @@ def read_prompts(path: Path) -> list[ListedPrompt]:
         if rows and not column:
             raise ManifestError(
                 f"{path} has no column of prompts",
-                advice=f"Columns are looked for under: {', '.join(PROMPT_COLUMNS)}.",
+                advice=column_advice(rows, PROMPT_COLUMNS),
             )
         named = column_of(rows, ("id", "index", "prompt_id", "video_id"))
         found = [
@@ -262,6 +295,73 @@ class Listing:
         return ", ".join(parts) or "nothing"
 
 
+def missing(message: str) -> Problem:
+    """A video that a list or the other prompts let expect, and that is not there."""
+    return Problem(ProblemKind.MISSING, message)
+
+
+def left_out(video: Path, why: str) -> Problem:
+    """A video that cannot be scored with the others."""
+    advice = "Videos without a prompt are left out."
+    return Problem(ProblemKind.UNLISTED, f"{quoted(video.name)} {why}", advice, path=video)
+
+
+def same_seed(item: Item, earlier: Item) -> Problem:
+    """Two files of one prompt and seed."""
+    return Problem(
+        ProblemKind.DUPLICATE_VIDEO,
+        f"the same prompt and seed as {earlier.video.name}",
+        "The first is taken.",
+        id=item.id,
+        path=item.video,
+    )
+
+
+def sorted_seeds(found: Iterable[str]) -> list[str]:
+    """Each once, by number.
+
+    >>> sorted_seeds(["10", "2", "2"])
+    ['2', '10']
+    """
+    return sorted(set(found), key=lambda seed: (len(seed), seed))
+
+
+def too_few(seeds: Mapping[str, Sequence[str]], words: Callable[[str], str]) -> Iterator[Problem]:
+    """Prompts with fewer videos than half of all have; ``words`` says which prompt.
+
+    Which numbers their seeds have does not matter: a prompt may have 7 and 9 where others have 0
+    and 1.
+    """
+    counts = sorted(map(len, seeds.values()))
+    enough = counts[len(counts) // 2] if counts else 0
+    of = Counter(seed for own in seeds.values() for seed in own)
+    usual = [one for one in sorted_seeds(of) if 2 * of[one] >= len(seeds)]
+    for prompt, own in seeds.items():
+        if len(own) >= enough:
+            continue
+        lost = [seed for seed in usual if seed not in own]
+        if len(usual) == enough == len(own) + len(lost):
+            some = "video" if len(lost) == 1 else "videos"
+            yield missing(f"no {some} {', '.join(lost)} of {words(prompt)}")
+        else:
+            have = f"{len(own)} video{'s' * (len(own) > 1)} ({', '.join(own)})"
+            yield missing(f"only {have} of {words(prompt)}: others have {enough}")
+
+
+def seeds_told(seeds: Mapping[str, Sequence[str]]) -> str:
+    """How many videos each prompt has, in words.
+
+    >>> seeds_told({"A cat": ["0", "1"], "A dog": ["7"]})
+    '2 prompts, 1 to 2 videos of each, seeds 0, 1, 7'
+    """
+    counts = {len(own) for own in seeds.values()}
+    each = f"{min(counts)} to {max(counts)}" if len(counts) > 1 else f"{max(counts)}"
+    numbers = sorted_seeds(seed for own in seeds.values() for seed in own)
+    some = ", ".join(numbers[:8]) + (", …" if len(numbers) > 8 else "")
+    noun = "video" if counts == {1} else "videos"
+    return f"{len(seeds)} prompt{'s' * (len(seeds) > 1)}, {each} {noun} of each, seeds {some}"
+
+
 def surplus(folder: Path, items: Iterable[Item]) -> Iterator[Problem]:
     """The videos below a folder that none of the items is."""
     for path in unlisted(folder, [item.video for item in items]):
@@ -276,14 +376,14 @@ def surplus(folder: Path, items: Iterable[Item]) -> Iterator[Problem]:
 def without_doubles(items: Iterable[Item]) -> tuple[tuple[Item, ...], tuple[Problem, ...]]:
     """Items whose videos are files of their own, and what is wrong with the others."""
     first: dict[object, Item] = {}
-    problems = []
+    problems, twice = [], "is named twice"
     for item in items:
         earlier = first.setdefault(identity(item.video) or item.video, item)
         if earlier is not item:
             problems.append(
                 Problem(
                     ProblemKind.DUPLICATE_VIDEO,
-                    f"the same video as {earlier.id}",
+                    twice if earlier.id == item.id else f"the same video as {earlier.id}",
                     "The first is taken.",
                     id=item.id,
                     path=item.video,
@@ -292,6 +392,8 @@ def without_doubles(items: Iterable[Item]) -> tuple[tuple[Item, ...], tuple[Prob
     return tuple(first.values()), tuple(problems)
 
 
+BY_PROMPT = re.compile(r"(?P<prompt>.*\S)[-_](?P<seed>\d{1,6})", re.DOTALL)
+"""The name of a video that is its prompt and the number of its seed."""
 _NOT_IN_NAMES = re.compile(r"[\\/:*?\"<>|_\s]+")
 
 

@@ -31,6 +31,7 @@ from screentest.manifests.fields import (
     id_of,
     item_of,
     listed,
+    place_of,
 )
 from screentest.manifests.records import ManifestRecord, NotAManifest, records
 
@@ -128,6 +129,12 @@ class ManifestRow:
 
     line: int | None
     item: Item
+    number: int | None = None
+    """Which row of an array it is."""
+
+    @property
+    def place(self) -> str:
+        return place_of(self.line, self.number)
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,6 +148,8 @@ class ManifestReading:
     """Videos that any row names, bad rows included."""
     layout: str = "manifest"
     """The importer that read it."""
+    seen: str = ""
+    """What was recognised, and what was not, in a few words."""
 
     @property
     def items(self) -> list[Item]:
@@ -243,7 +252,7 @@ class _Findings:
         self.rows: list[ManifestRow] = []
         self.problems: list[Problem] = []
         self.named: set[Path] = set()
-        self._line_of: dict[str, int] = {}
+        self._place_of: dict[str, str] = {}
 
     def add(self, record: ManifestRecord, folder: Path) -> None:
         name, item, complaints = "", None, list(record.complaints)
@@ -253,19 +262,23 @@ class _Findings:
             complaints += wrong
             self.named.update(files_of(record.fields, folder))
         self.problems += [
-            Problem(ProblemKind.BAD_ROW, each.message, each.advice, record.line, name)
+            Problem(
+                ProblemKind.BAD_ROW, each.message, each.advice, record.line, name, row=record.row
+            )
             for each in complaints
         ]
-        earlier = self._line_of.setdefault(name, record.line) if name else record.line
-        if earlier != record.line:
+        place = place_of(record.line, record.row)
+        earlier = self._place_of.setdefault(name, place) if name else place
+        if earlier != place:
             self.problems.append(
                 Problem(
                     ProblemKind.DUPLICATE_ID,
-                    f"the same id as line {earlier}",
+                    f"the same id as {earlier}",
                     "Every row needs an id of its own.",
                     record.line,
                     name,
+                    row=record.row,
                 )
             )
         elif item is not None and not complaints:
-            self.rows.append(ManifestRow(record.line, item))
+            self.rows.append(ManifestRow(record.line, item, record.row))

@@ -10,7 +10,7 @@ import csv
 import json
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from io import BufferedReader
 from typing import Any
 
@@ -39,6 +39,8 @@ class ManifestRecord:
     line: int
     fields: dict[str, Any] | None = None
     complaints: tuple[Complaint, ...] = ()
+    row: int | None = None
+    """Its number, in an array: several of its rows may be on one line."""
 
 
 class NotAManifest(Complaint):
@@ -127,7 +129,7 @@ def _must_be_one_per_line(first: str, number: int) -> None:
 
 
 def _array_records(file: BufferedReader) -> Iterator[ManifestRecord]:
-    """The rows of a JSON array, each with the line on which it begins."""
+    """The rows of a JSON array, each with its number and the line on which it begins."""
     raw = file.read(LONGEST_LINE + 1)
     if len(raw) > LONGEST_LINE:
         advice = "Write one row per line: jq -c '.[]' old.json > manifest.jsonl"
@@ -135,7 +137,7 @@ def _array_records(file: BufferedReader) -> Iterator[ManifestRecord]:
     text = raw.decode("utf-8", "surrogateescape")
     decoder = json.JSONDecoder()
     place, line = text.index("[") + 1, 1
-    begun, comma = 0, False
+    begun, comma, count = 0, False, 0
     while True:
         place = _blanks(text, place)
         line, begun = line + text.count("\n", begun, place), place
@@ -145,7 +147,8 @@ def _array_records(file: BufferedReader) -> Iterator[ManifestRecord]:
             _, end = decoder.raw_decode(text, place)
         except (ValueError, RecursionError) as error:
             raise NotAManifest(f"wrong JSON: {getattr(error, 'msg', error)}", line=line) from None
-        yield _json_record(line, text[place:end])
+        count += 1
+        yield replace(_json_record(line, text[place:end]), row=count)
         place = _blanks(text, end)
         comma = text[place : place + 1] == ","
         if comma:

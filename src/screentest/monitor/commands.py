@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import sys
-from functools import partial
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -15,7 +14,7 @@ from screentest.cli.console import plural, shown
 from screentest.cli.options import MODELS, WORKERS, JsonOption, shares
 from screentest.cli.tables import print_indented
 from screentest.monitor.alarms import METRICS
-from screentest.monitor.loop import Look, Watch
+from screentest.monitor.loop import SETTLED, Look, Watch
 from screentest.monitor.loop import watch as run_watch
 from screentest.scores.evaluators import metric_names
 
@@ -79,9 +78,15 @@ def watch(
         patience=patience,
         work=work,
     )
-    tell = partial(_print, as_json=as_json)
+    begun = watching.known
+
+    def tell(found: Look) -> None:
+        _print(found, as_json=as_json)
+        if found.number == SETTLED and watching.known == begun and not as_json:
+            _print_nothing_new(watching, found)
+
     try:
-        count = run_watch(watching, 1.0 if once else every, tell, looks=2 if once else None)
+        count = run_watch(watching, 1.0 if once else every, tell, looks=SETTLED if once else None)
     except KeyboardInterrupt:
         if not as_json:
             print_indented(f"Stopped; the same command goes on. Scores: {watching.out}", indent=0)
@@ -118,6 +123,15 @@ def _print(found: Look, *, as_json: bool) -> None:
         if found.waiting:
             words += f", {plural(len(found.waiting), 'file')} still being written"
         print_indented(words, indent=0)
+
+
+def _print_nothing_new(watching: Watch, found: Look) -> None:
+    words = f"nothing new: {plural(watching.known, 'clip')} known"
+    if not watching.known:
+        words = f"no clips in {shown(str(watching.folder))} yet"
+    if found.waiting:
+        words += f", {plural(len(found.waiting), 'file')} still being written"
+    print_indented(words, indent=0)
 
 
 def _write(record: dict[str, Any]) -> None:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -24,6 +24,8 @@ from screentest.monitor.steps import Arrivals, Step, read_step, step_pattern
 from screentest.results import Scores
 
 STATE = "watch.json"
+SETTLED = 2
+"""The look at which all that lay there at the start is known: the first sees who still grows."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,6 +43,8 @@ class Look:
     alarms: Sequence[Alarm]
     """Those that were not raised before."""
     scores: Scores | None
+    number: int = 0
+    """Which look of this watch it is, from 1."""
 
 
 @dataclass
@@ -65,9 +69,19 @@ class Watch:
         self._told: HookSet = open_hooks(self.hooks) if self.hooks else HookSet()
         self._state = _State.read(self.out / STATE)
         self._before: frozenset[tuple[Path, int]] = frozenset()
+        self._looks = 0
+
+    @property
+    def known(self) -> int:
+        """How many clips were scored and handed on, by this watch and the ones before it."""
+        return len(self._state.told)
 
     def look(self) -> Look:
         """Score what is whole and new; nothing is done where nothing is."""
+        self._looks += 1
+        return replace(self._look(), number=self._looks)
+
+    def _look(self) -> Look:
         whole, waiting = self._arrivals.look()
         held = frozenset((path, path.stat().st_mtime_ns) for path in whole if path.is_file())
         if held == self._before or not whole:

@@ -14,6 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import chain
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
@@ -84,7 +85,11 @@ def read_frames(
             return _clips([clip], axes, False, value_range)
     kinds = {axes for _, axes in several}
     if len(kinds) > 1:
-        raise BadOption(f"clips of several layouts in one list: {', '.join(sorted(kinds))}")
+        seen = {axes: f"{axes} ({_sizes(clip)})" for clip, axes in several}
+        raise BadOption(
+            f"clips of several layouts in one list: {', '.join(sorted(seen.values()))}",
+            advice='Say it where they are one: layout="THWC".',
+        )
     return _clips([clip for clip, _ in several], kinds.pop(), True, value_range)
 
 
@@ -99,8 +104,11 @@ def _pictures(given: Sequence[Any], layout: str) -> tuple[Array, str]:
     arrays = [_as_array(one) for one in given]
     shapes = {one.shape for one in arrays}
     if len(shapes) > 1:
-        some = " and ".join(" × ".join(map(str, shape)) for shape in sorted(shapes)[:2])
-        raise BadOption(f"frames of several sizes: {some}")
+        wrong = next(place for place, one in enumerate(arrays) if one.shape != arrays[0].shape)
+        some = f"frame 0 is {_sizes(arrays[0])}, frame {wrong} is {_sizes(arrays[wrong])}"
+        what = "sizes" if len({tuple(sorted(one)) for one in shapes}) > 1 else "layouts"
+        advice = "Frames of one clip are alike; several clips are a list of lists, or of arrays."
+        raise BadOption(f"frames of several {what} in one clip: {some}", advice=advice)
     kinds = {str(one.dtype) for one in arrays}
     if len(kinds) > 1:
         raise BadOption(f"frames of several types: {', '.join(sorted(kinds))}")
@@ -124,14 +132,15 @@ def _clips(
         raise BadOption(f"clips of several types: {', '.join(sorted(map(str, kinds)))}")
     order = [axes.index(axis) for axis in ("THWC" if "C" in axes else "THW")]
     moved = [clip.transpose(order) for clip in clips]
-    low, high = _range_of(moved, value_range)
-    eight = tuple(_eight_bits(clip, low, high) for clip in moved)
+    eight, low, high = _levels(moved, value_range)
     lengths = {len(clip) for clip in eight}
-    height, width = eight[0].shape[1:3]
+    sizes = list(dict.fromkeys(f"{clip.shape[2]}×{clip.shape[1]}" for clip in eight))
     words = f"{len(clips)} clips of " if batch else ""
     words += f"{min(lengths)} to {max(lengths)}" if len(lengths) > 1 else str(lengths.pop())
-    words += f" frames, {width}×{height}, {'N' if batch else ''}{axes} {clips[0].dtype}"
-    words += f" read as {low:g} to {high:g}"
+    words += f" frames, {' and '.join(sizes[:3])}{' and more' if len(sizes) > 3 else ''}, "
+    # Arrays of several shapes cannot be one: each is a clip of that layout in a list.
+    one = len({clip.shape for clip in clips}) == 1
+    words += f"{'N' if batch and one else ''}{axes} {clips[0].dtype} read as {low:g} to {high:g}"
     return Frames(tuple(_without_alpha(clip) for clip in eight), words, batch)
 
 
@@ -145,8 +154,9 @@ def _as_array(given: Any) -> Array:
         found = given
     elif _is_tensor(given):
         plain = given.detach().cpu()
-        # NumPy has no bfloat16; what a model computes in is no reason to refuse its frames.
-        found = (plain.float() if str(plain.dtype) == "torch.bfloat16" else plain).numpy()
+        # NumPy has no bfloat16, and is slow with float16.
+        half = str(plain.dtype) in ("torch.bfloat16", "torch.float16")
+        found = (plain.float() if half else plain).numpy()
     elif type(given).__module__.startswith("PIL."):
         plain = given if given.mode in ("L", "RGB", "RGBA") else given.convert("RGB")
         found = np.asarray(plain)
@@ -219,22 +229,22 @@ def _fits(layout: str, shape: tuple[int, ...]) -> bool:
     return size.get("C", 1) in CHANNELS and min(size["H"], size["W"]) >= SMALLEST_SIDE
 
 
-def _range_of(clips: Sequence[Array], given: tuple[float, float] | None) -> tuple[float, float]:
-    """The values that stand for black and for white."""
-    kind = clips[0].dtype
-    least = min(float(clip.min()) for clip in clips)
-    most = max(float(clip.max()) for clip in clips)
+def _must_be_finite(clips: Sequence[Array], least: float, most: float) -> None:
     if not np.isfinite(least + most):
         lost = sum(int(np.count_nonzero(~np.isfinite(clip))) for clip in clips)
         raise BadOption(
             f"{lost:,} of {sum(clip.size for clip in clips):,} values are NaN or infinite",
             advice="The model or its decoder overflowed: there is nothing to score.",
         )
+
+
+def _range_of(
+    kind: np.dtype[Any], least: float, most: float, given: tuple[float, float] | None
+) -> tuple[float, float]:
+    """The values that stand for black and for white."""
     seen = f"{kind} values from {least:g} to {most:g}"
     if given is not None:
-        low, high = map(float, given)
-        if not (np.isfinite(low + high) and low < high):
-            raise BadOption(f"invalid value_range ({low:g}, {high:g}): must be (black, white)")
+        low, high = given
         reach = _OVERSHOOT * (high - low)
         if least < low - reach or most > high + reach:
             raise BadOption(f"{seen} are not in the value_range ({low:g}, {high:g})")
@@ -253,7 +263,7 @@ def _range_of(clips: Sequence[Array], given: tuple[float, float] | None) -> tupl
 
 
 def _float_range(least: float, most: float) -> tuple[float, float] | None:
-    if least >= 0 and 0 < most <= 1:  # zeros alone are black, or the grey between -1 and 1
+    if least >= 0 and most <= 1:  # zeros alone are black: a model that makes nothing else is told
         return 0.0, 1.0
     if -1 <= least <= _NEGATIVE and most <= 1:
         return -1.0, 1.0
@@ -262,23 +272,72 @@ def _float_range(least: float, most: float) -> tuple[float, float] | None:
     return None
 
 
-def _eight_bits(clip: Array, low: float, high: float) -> NDArray[np.uint8]:
-    if clip.dtype == np.uint8 and (low, high) == (0.0, 255.0):
-        return clip
-    import cv2
+def _levels(
+    clips: Sequence[Array], given: tuple[float, float] | None
+) -> tuple[list[NDArray[np.uint8]], float, float]:
+    """All clips in eight bits, and the range of values that holds for all of them."""
+    kind = clips[0].dtype
+    if given is not None:
+        low, high = given = (float(given[0]), float(given[1]))
+        if not (np.isfinite(low + high) and low < high):
+            raise BadOption(f"invalid value_range ({low:g}, {high:g}): must be (black, white)")
+    plain = given is None or given == (0.0, 255.0)
+    if kind == np.uint8 and plain and any(picture.max() > 1 for picture in chain(*clips)):
+        return list(clips), 0.0, 255.0  # seen at the first picture that is not black
+    # Made while the values are looked at, since reading them takes the longest: with the range that
+    # the first picture lets expect, and once more in the rare case that all of them say otherwise.
+    first = clips[0][0]
+    guess = given or _float_range(float(first.min()), float(first.max())) or (0.0, 255.0)
+    made = [_Converted(clip, *guess) for clip in clips]
+    least, most = min(one.least for one in made), max(one.most for one in made)
+    _must_be_finite(clips, least, most)
+    low, high = _range_of(kind, least, most, given)
+    if (low, high) != guess:
+        made = [_Converted(clip, low, high) for clip in clips]
+    return [one.levels for one in made], low, high
 
-    scale = 255.0 / (high - low)
-    # One picture at a time, since a clip of floats is large enough; and both in the order in which
-    # the clip is in memory, channels first or last.
-    made = np.empty_like(clip, dtype=np.uint8)
-    for picture, into in zip(clip, made, strict=True):
-        levels = np.ascontiguousarray(picture.ravel(order="K"), np.float32)
-        if low or float(levels.min()) < 0:
-            levels = np.maximum(levels - np.float32(low), 0)
-        # Times the scale, rounded and capped at 255 in one pass; it would turn negatives round.
-        found = cv2.convertScaleAbs(levels, alpha=scale)
-        into.ravel(order="K")[:] = found.ravel()
-    return made
+
+class _Converted:
+    """A clip in eight bits, channels last, made in one pass; and its least and largest value."""
+
+    CHUNK = 1 << 16
+    """Values that stay in the cache of a processor while they are looked at and converted."""
+
+    def __init__(self, clip: Array, low: float, high: float) -> None:
+        self.least, self.most = np.inf, -np.inf
+        self._low, self._scale = low, 255.0 / (high - low)
+        self.levels = np.empty(clip.shape, np.uint8)
+        coloured = clip.ndim == 4 and clip.shape[3] > 1
+        planes = np.empty((clip.shape[3] if coloured else 0, *clip.shape[1:3]), np.uint8)
+        for picture, into in zip(clip, self.levels, strict=True):
+            if coloured and not picture.flags.c_contiguous:
+                self._planes(picture, planes, into)
+            else:
+                self._flat(np.ascontiguousarray(picture).reshape(-1), into.reshape(-1))
+
+    def _planes(self, picture: Array, planes: NDArray[np.uint8], into: NDArray[np.uint8]) -> None:
+        """Channels that lie one after the other."""
+        import cv2
+
+        for number, plane in enumerate(planes):
+            values = np.ascontiguousarray(picture[..., number])
+            self._flat(values.reshape(-1), plane.reshape(-1))
+        cv2.merge(list(planes), into)
+
+    def _flat(self, values: Array, into: NDArray[np.uint8]) -> None:
+        import cv2
+
+        for begin in range(0, values.size, self.CHUNK):
+            some = values[begin : begin + self.CHUNK].astype(np.float32, copy=False)
+            least, most = float(some.min()), float(some.max())
+            # A NaN is neither: kept, so that it is found.
+            self.least = least if not least >= self.least else self.least
+            self.most = most if not most <= self.most else self.most
+            if least < self._low:  # what is negative then would be turned round
+                some = np.maximum(some, np.float32(self._low))
+            # Times the scale, rounded and capped at 255.
+            target = into[begin : begin + self.CHUNK].reshape(-1, 1)
+            cv2.convertScaleAbs(some, target, self._scale, -self._low * self._scale)
 
 
 def _without_alpha(clip: NDArray[np.uint8]) -> NDArray[np.uint8]:
