@@ -13,7 +13,6 @@ from screentest.certificates.compare import (
     compare,
     compare_runs,
     ranked,
-    source_of,
 )
 from screentest.core import BadOption, Choice, Reason
 from tests.reports.runs import Said, certificate, certify_run
@@ -24,8 +23,15 @@ def points(*values: float, aspect: str = "color") -> Points:
     return {aspect: {f"bed/s{n:02}/{aspect}": value for n, value in enumerate(values)}}
 
 
-def test_the_source_is_what_stands_before_the_degradation() -> None:
-    assert source_of("bed/a/b/color@1x5") == "bed/a/b"
+def test_copies_of_one_film_are_one_source() -> None:
+    one, two = points(*[1] * 8), points(*[0] * 8)
+    apart = compare(one, two).unwrap()[0]
+    assert apart.difference.sources == 8
+    assert apart.significant
+    copies = dict.fromkeys(one["color"], "bed/s00")
+    same = compare(one, two, copies).unwrap()[0]
+    assert same.difference.sources == 1
+    assert not same.significant
 
 
 def test_a_difference_has_mcnemar_s_exact_p() -> None:

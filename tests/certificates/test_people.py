@@ -333,8 +333,8 @@ def test_few_prompts_cannot_tell(tmp_path: Path) -> None:
     scores.write_text(json.dumps({name: len(name) for name in names}), encoding="utf-8")
     made = screentest.certify((), people=votes, scores=scores, out=tmp_path / "c")
     words = {one.finding.words for one in made.of("s").aspects}
-    assert words == {"cannot tell: 38 more prompts are needed"}
-    assert "on all aspects: 38 more prompts are needed" in dict(made.facts("s"))["Judge"]
+    assert words == {"cannot tell: 18 more prompts are needed"}
+    assert "on all aspects: 18 more prompts are needed" in dict(made.facts("s"))["Judge"]
 
 
 def test_what_is_missing_is_a_reason_and_never_a_0(tmp_path: Path) -> None:

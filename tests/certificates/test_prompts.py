@@ -154,8 +154,7 @@ def test_a_case_is_one_video_with_the_true_prompt_and_with_the_false_one(cases: 
         assert case.aspect is Aspect.TEXT_ALIGNMENT
         assert case.first.video == case.second.video
         assert case.first.id != case.second.id
-        true = case.first.prompt == TEXTS["dog" if case.source == "dog" else case.source]
-        assert true
+        assert case.first.prompt == TEXTS.get(case.source, TEXTS["dog"])
         assert bool(case.control_of) == (case.kind is PairKind.PLACEBO)
     twins = {case.cluster for case in cases if "/twin/" in case.id or "/dog/" in case.id}
     assert twins == {"bed/dog"}

@@ -21,15 +21,23 @@ def number_in(video: Path) -> float:
 
 
 def written(
-    folder: Path, films: Mapping[str, Mapping[str, float]], operators: tuple[str, ...]
+    folder: Path,
+    films: Mapping[str, Mapping[str, float]],
+    operators: tuple[str, ...],
+    *,
+    contents: Mapping[str, str] | None = None,
 ) -> Path:
-    """A testbed whose files hold a number each: by film the number of each edit, 0 if intact."""
+    """A testbed whose files hold a number each: by film the number of each edit, 0 if intact.
+
+    ``contents`` says what a film's own file is, where it is not one for each name.
+    """
     folder.mkdir(parents=True, exist_ok=True)
     sources, pairs = [], []
     for film, numbers in films.items():
         (folder / f"{film}.txt").write_text("A film.")
         intact = _file(folder, f"{film}/intact.mp4", numbers.get("intact", 0.0))
-        sources.append(SourceFilm(film, f"{film}.mp4", "", ".", f"{film}.txt", (), (intact,)))
+        content = (contents or {}).get(film, film)
+        sources.append(SourceFilm(film, f"{film}.mp4", content, ".", f"{film}.txt", (), (intact,)))
         for name, number in numbers.items():
             if name != "intact":
                 changed = _file(folder, f"{film}/{name}.mp4", number)

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import math
 
+import numpy as np
 import pytest
 from scipy.stats import binomtest
 
-from screentest.stats.claims import Claim, claims, films_needed
+from screentest.stats import Interval
+from screentest.stats.claims import COIN, Claim, claims, films_needed
 
 
 def films(*points: float) -> dict[str, float]:
@@ -42,7 +44,7 @@ def test_a_judge_that_takes_every_edit_for_harm_sees_nothing() -> None:
     assert claims([every], placebos=[films(*[0.5] * 12)])[0].claim is Claim.SEES
 
 
-def test_films_without_a_placebo_count_as_those_of_an_indifferent_judge() -> None:
+def test_placebos_of_other_films_say_nothing() -> None:
     assert claims([films(*[1] * 12)], placebos=[{"another film": 1.0}])[0].claim is Claim.SEES
 
 
@@ -59,6 +61,67 @@ def test_chance_is_claimed_only_on_enough_films() -> None:
         claims([films(*few)])[0].words == f"cannot tell: {needed - len(few)} more films are needed"
     )
     assert claims([films(*many)])[0].words == "no better than chance"
+
+
+def test_chance_is_not_claimed_where_the_interval_leaves_it_out() -> None:
+    # 120 of 200 right are told from chance alone, and not as one of ten: 10 · 0.0057 > 0.05.
+    some = films(*[1] * 120, *[0] * 80)
+    found = claims([some, *[films(*[0.5] * 200)] * 9])[0]
+    assert binomtest(120, 200).pvalue < 0.05 < 10 * binomtest(120, 200).pvalue
+    assert found.claim is Claim.CANNOT_TELL
+    assert found.words.endswith("more films are needed")
+    # Nor where the interval that stands beside it does.
+    many = films(*[1] * 104, *[0] * 96)
+    assert claims([many])[0].claim is Claim.CHANCE
+    assert claims([many], intervals=[Interval(0.501, 0.56)])[0].claim is Claim.CANNOT_TELL
+
+
+def test_a_judge_that_is_not_told_from_its_placebos_is_said_to_be() -> None:
+    right = films(*[1] * 50, *[0] * 10)
+    fair = films(*[0] * 14, *[1] * 44, *[0] * 2)
+    (found,) = claims([right], [fair])
+    assert found.words.startswith("cannot tell: not told from its placebos (83% against 73%)")
+    (found,) = claims([right], [fair], unit="prompt")
+    assert found.why == "not told from its control (83% against 73%)"
+
+
+def test_a_judge_that_fails_on_its_placebos_does_not_escape_them() -> None:
+    right = films(*[1] * 40)
+    failed = dict.fromkeys(right)
+    (found,) = claims([right], [failed])
+    assert found.words == "cannot tell: the judge has no answer on any placebo"
+    # Two answers of forty are two witnesses, and not forty of whom most are indifferent.
+    (found,) = claims([right], [failed | {"film 0": 0.5, "film 1": 0.5}])
+    assert found.words == "cannot tell: only 2 of 40 films have an answer on a placebo"
+    assert claims([right], [failed | films(*[0.5] * 20)])[0].claim is Claim.SEES
+
+
+def test_how_many_more_goes_by_what_was_seen() -> None:
+    others = [films(*[1, 0] * 4)] * 9
+    right, wrong, halting = (
+        claims([films(*points), *others])[0] for points in ([1] * 7, [0] * 7, [1, 1, 1, 1, 0, 0, 0])
+    )
+    assert right.more == wrong.more < 15
+    # Who is right in four of seven is as far from being settled as one of 75% may be.
+    assert halting.needed == films_needed(0.75, level=0.05 / 10)
+
+
+@pytest.mark.parametrize("accuracy", [0.75, 0.9])
+@pytest.mark.parametrize("groups", [1, 7])
+def test_as_many_films_as_are_needed_beside_placebos_that_are_coins(
+    accuracy: float, groups: int
+) -> None:
+    rng = np.random.default_rng(4)
+    needed = films_needed(accuracy, level=0.05 / groups, noise=COIN)
+    ties = [dict.fromkeys(map(str, range(needed)), 0.5)] * (groups - 1)
+    found, runs = 0, 200
+    for _ in range(runs):
+        one, two = (
+            {str(film): float(yes) for film, yes in enumerate(rng.random(needed) < share)}
+            for share in (accuracy, 0.5)
+        )
+        found += claims([one, *ties], [two] * groups)[0].claim is Claim.SEES
+    assert 0.72 <= found / runs <= 0.9
 
 
 def test_nothing_judged_is_nothing_said() -> None:

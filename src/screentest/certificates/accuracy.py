@@ -23,6 +23,7 @@ from screentest.stats import (
     Claim,
     Correlation,
     Finding,
+    Interval,
     claims,
     order_effect,
     pearson,
@@ -127,22 +128,27 @@ def ladders(judgements: Sequence[Judgement], *, by: Step) -> dict[str, DoseRespo
 
 
 def _rungs(judgements: Sequence[Judgement], by: Step) -> dict[float, list[float]]:
-    pairs = [
-        (one.case.cluster, *_split(one.case.rung, by), points)
-        for one, points in by_pair(judgements).values()
-    ]
-    if not pairs:
+    apart: dict[tuple[str, str, float, float], list[float]] = {}
+    for one, points in by_pair(judgements).values():
+        # Copies of one film are one pair, in whichever testbeds they are.
+        place = (one.case.cluster, one.case.name, *_split(one.case.rung, by))
+        apart.setdefault(place, []).append(points)
+    if not apart:
         return {}
-    top = max(other for _, _, other, _ in pairs)
-    held = [(cluster, dose, points) for cluster, dose, other, points in pairs if other == top]
+    top = max(other for _, _, _, other in apart)
+    held = [
+        (cluster, dose, sum(points) / len(points))
+        for (cluster, _, dose, other), points in apart.items()
+        if other == top
+    ]
     doses = sorted({dose for _, dose, _ in held})
     whole = set.intersection(
         *({cluster for cluster, dose, _ in held if dose == level} for level in doses)
     )
     rungs: dict[float, list[float]] = {level: [] for level in doses} if whole else {}
-    for cluster, dose, points in held:
+    for cluster, dose, mean in held:
         if cluster in whole:
-            rungs[dose].append(points)
+            rungs[dose].append(mean)
     return rungs
 
 
@@ -219,14 +225,18 @@ def find_claims(
     of several, each counts alike in every film, and none may be one whose harm the judge prefers.
     """
     groups: dict[tuple[str, str], dict[str, float]] = {}
+    shown: list[Interval | None] = []
     for aspect, own in _by_aspect(judgements).items():
         apart = {name: by_film(mine) for name, mine in _by_operator(own).items()}
         groups |= {(aspect.value, name): points for name, points in apart.items()}
+        shown += [_interval(mine) for mine in _by_operator(own).values()]
         if len(apart) > 1:
             groups[aspect.value, ""] = _mean_of(list(apart.values()))
+            shown.append(_interval(own))
     fair = _placebo_points(placebos, groups)
     unit = "film" if any(one.case.kind is PairKind.DEGRADATION for one in judgements) else "prompt"
-    found = dict(zip(groups, claims(list(groups.values()), fair, unit=unit), strict=True))
+    made = claims(list(groups.values()), fair, intervals=shown, unit=unit)
+    found = dict(zip(groups, made, strict=True))
     for aspect, own in _by_aspect(judgements).items():
         names = list(_by_operator(own))
         whole = found.get((aspect.value, ""), found[aspect.value, names[0]])
@@ -237,19 +247,31 @@ def find_claims(
     return found
 
 
+def _interval(judgements: Sequence[Judgement]) -> Interval | None:
+    """The one that is shown beside the claim."""
+    found = accuracy(judgements).value
+    return found.interval if found is not None else None
+
+
 def _placebo_points(
     placebos: Sequence[Judgement], groups: Iterable[tuple[str, str]]
-) -> list[dict[str, float]]:
+) -> list[dict[str, float | None]]:
     """What each film's placebos got in the aspect of each group, or where they were judged in
-    others only, there. An operator with a control of its own is held against that alone."""
+    others only, there; None where the judge failed on all. An operator with a control of its own
+    is held against that alone."""
     plain = [one for one in placebos if one.case.is_harmless or one.case.control_of]
-    overall = by_film(plain)
-    apart = {aspect.value: overall | by_film(own) for aspect, own in _by_aspect(plain).items()}
+    overall = _put_by_film(plain)
+    apart = {aspect.value: {**overall, **by_film(own)} for aspect, own in _by_aspect(plain).items()}
     controls = {
-        name: by_film([one for one in plain if one.case.control_of == name])
+        name: _put_by_film([one for one in plain if one.case.control_of == name])
         for name in {one.case.control_of for one in plain} - {""}
     }
     return [controls.get(name) or apart.get(aspect, overall) for aspect, name in groups]
+
+
+def _put_by_film(judgements: Sequence[Judgement]) -> dict[str, float | None]:
+    """The points of each film that the judge was put, None where it has no answer."""
+    return {**dict.fromkeys(one.case.cluster for one in judgements), **by_film(judgements)}
 
 
 def by_film(judgements: Sequence[Judgement]) -> dict[str, float]:

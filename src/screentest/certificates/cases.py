@@ -7,7 +7,8 @@ their order. It does not say when a clip should be on the screen: that would say
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable, Sequence
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -43,10 +44,10 @@ def read_cases(
     cases: list[Case] = []
     names = _names(folders)
     confirmed = {key for folder in kept for key in _pairs_in(folder)} if kept else None
-    for folder in folders:
-        testbed = read_testbed(folder)
+    testbeds = {folder: read_testbed(folder) for folder in folders}
+    films = _films({names[folder]: testbed for folder, testbed in testbeds.items()})
+    for folder, testbed in testbeds.items():
         sources = {source.id: source for source in testbed.sources}
-        units = _units(testbed)
         present = [aspect for aspect in all_aspects() if aspect in wanted & _aspects(testbed)]
         for pair in testbed.pairs:
             source = sources[pair.source]
@@ -54,7 +55,7 @@ def read_cases(
             for aspect in own if pair.kind.has_answer else present * placebos:
                 if aspect is not None:
                     case = _case(folder.absolute(), names[folder], source, pair, aspect)
-                    case = replace(case, source=units.get(case.source, case.source))
+                    case = replace(case, film=films[case.testbed, case.source])
                     if confirmed is not None and pair.kind is PairKind.DEGRADATION:
                         case = replace(case, kept=_key(pair) in confirmed)
                     cases.append(case)
@@ -142,24 +143,58 @@ def _digest(captions: Sequence[str]) -> str:
     return hashlib.sha256("\0".join(captions).encode("utf-8", "surrogatepass")).hexdigest()[:12]
 
 
-def _units(testbed: Testbed) -> dict[str, str]:
-    """By source of a testbed of prompts: the first that has the same words, or the same video.
+WORK = "work"
+"""The group of a manifest's row that says which film it is an excerpt of."""
 
-    Ten videos of one prompt are one witness of whether the words were read, not ten.
+
+def _films(testbeds: Mapping[str, Testbed]) -> dict[tuple[str, str], str]:
+    """By testbed and source: the film, called like the first source that is of it.
+
+    A film is told by its content, whatever it is called: the bytes of the source, those of an
+    intact video, the group ``work``, and where prompts are tested their words. Two copies of
+    one film are one witness, and so are ten videos of one prompt.
     """
-    if not of_prompts(testbed):
-        return {}
-    found: dict[str, str] = {}
+    parent: dict[object, object] = {}
+
+    def root(name: object) -> object:
+        while parent.setdefault(name, name) != name:
+            name = parent[name]
+        return name
+
+    every = [(name, one) for name, testbed in testbeds.items() for one in testbed.sources]
+    for name, source in every:
+        own = root((name, source.id))
+        for key in _keys(source, words=of_prompts(testbeds[name])):
+            parent[root(key)] = own
     first: dict[object, str] = {}
-    for source in testbed.sources:
-        keys = (tuple(clip.caption for clip in source.clips), source.sha256)
-        known = sorted({first[key] for key in keys if key in first}) or [source.id]
-        found[source.id] = known[0]
-        # One source may join two units that were apart so far.
-        found = {name: known[0] if unit in known else unit for name, unit in found.items()}
-        first = {key: known[0] if unit in known else unit for key, unit in first.items()}
-        first |= dict.fromkeys(keys, known[0])
-    return found
+    return {
+        (name, source.id): first.setdefault(root((name, source.id)), f"{name}/{source.id}")
+        for name, source in every
+    }
+
+
+def _keys(source: SourceFilm, *, words: bool) -> Iterator[object]:
+    """What two sources must not share if they are two films."""
+    yield from filter(None, (source.sha256, *(video.sha256 for video in source.intact)))
+    if source.groups.get(WORK):
+        yield (WORK, source.groups[WORK])
+    if words:
+        yield tuple(clip.caption for clip in source.clips)
+
+
+def same_films(cases: Iterable[Case]) -> str:
+    """What there is to say of sources that are the same film; empty where there are none."""
+    known = list(cases)
+    films = Counter({(one.testbed, one.source): one.cluster for one in known}.values())
+    copies = {film: count for film, count in films.items() if count > 1}
+    if not copies:
+        return ""
+    many = f"{sum(copies.values()):,} sources are"
+    if any(case.kind is PairKind.PROMPT for case in known):
+        return f"{many} of {len(copies):,} prompts; each prompt is counted once as a unit"
+    if len(copies) == 1:
+        return f"{many} the same film; counted once as a unit"
+    return f"{many} {len(copies):,} films; each film is counted once as a unit"
 
 
 def answerable(case: Case, judge: Judge | RatingJudge) -> Case:

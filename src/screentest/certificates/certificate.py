@@ -214,7 +214,8 @@ class Certificate:
     frames: Mapping[Aspect, InFrames] = field(default_factory=dict)
     """By aspect, of a judge that says which frames it was shown."""
     remarks: tuple[str, ...] = ()
-    """What there is to know of scores from elsewhere: those that did not join."""
+    """What there is to know beside the figures: scores from elsewhere that did not join, sources
+    that are the same film."""
 
     @property
     def title(self) -> str:
@@ -281,7 +282,8 @@ def said_of(certificate: Certificate) -> Said:
     seen: list[str] = []
     said: dict[Claim, list[str]] = {Claim.PREFERS_HARM: [], Claim.CHANCE: []}
     more: list[int] = []
-    tried = 0
+    reasons: dict[str, list[str]] = {}
+    undecided = tried = 0
     for one in certificate.aspects:
         own = [other for other in certificate.operators if other.aspect is one.aspect]
         tried += sum(other.accuracy.ok for other in own)
@@ -296,14 +298,26 @@ def said_of(certificate: Certificate) -> Said:
             elif other.finding.claim in said:
                 said[other.finding.claim].append(other.label)
             elif other.finding.claim is Claim.CANNOT_TELL and other.accuracy.ok and not whole:
-                more.append(other.finding.more)
+                undecided += 1
+                if other.finding.more and not other.finding.why:
+                    more.append(other.finding.more)
+                elif other.finding.why:
+                    reasons.setdefault(other.finding.why, []).append(other.label)
     cannot = ""
-    if more:
-        which = "all" if len(more) == tried else f"{len(more)} of {tried}"
+    if undecided:
+        which = "all" if undecided == tried else f"{undecided} of {tried}"
         what = "aspects" if certificate.people else "operators"
-        unit = certificate.aspects[0].finding.unit
-        units = f"{unit} is" if max(more) == 1 else f"{unit}s are"
-        cannot = f"{Claim.CANNOT_TELL.value} on {which} {what}: {max(more):,} more {units} needed"
+        cannot = f"{Claim.CANNOT_TELL.value} on {which} {what}"
+        words = [
+            why if len(names) == tried else f"{why}: {listed(names)}"
+            for why, names in reasons.items()
+        ]
+        if more:
+            unit = certificate.aspects[0].finding.unit
+            units = f"{unit} is" if max(more) == 1 else f"{unit}s are"
+            few = "up to " if min(more) < max(more) else ""
+            words.insert(0, f"{few}{max(more):,} more {units} needed")
+        cannot += f": {'; '.join(words)}" if words else ""
     return Said(
         tuple(seen),
         tuple(said[Claim.PREFERS_HARM]),
@@ -337,10 +351,14 @@ def facts(certificate: Certificate) -> Iterator[tuple[str, str]]:
         yield "Placebos", "none: whether it takes every edit for harm is not known"
     margins = {one.aspect: one.margin for one in certificate.aspects if one.margin is not None}
     if margins and certificate.aspects[0].finding.unit == "film":
-        yield "Margin", margin_words(margins)
+        rated = any(one.false_alarms.ok for one in certificate.placebos)
+        failed = bool(certificate.placebos) and not rated
+        yield "Margin", margin_words(margins, failed=failed)
     elif margins:
         # A video has one number under one text: nothing is encoded, so that nothing is noise.
         yield "Margin", "not needed: the same video is scored twice, and any difference counts"
+    for remark in certificate.remarks:
+        yield "Films" if certificate.aspects[0].finding.unit == "film" else "Prompts", remark
     mean = certificate.mean_over_aspects
     if mean is not None:
         yield "Mean over aspects", f"{percent(mean)}% (chance {percent(certificate.chance)})"

@@ -109,8 +109,17 @@ def testbeds_in(run: RunReader) -> list[str]:
     return list(dict.fromkeys(case["testbed"] for case in read_abouts(run)))
 
 
-def compare(first: Points, second: Points) -> Outcome[tuple[ComparedRow, ...]]:
+def films_in(run: RunReader) -> dict[str, str]:
+    """By case, the film that it is of: one film may have several names."""
+    return {case["id"]: film for case in read_abouts(run) if (film := case.get("film"))}
+
+
+def compare(
+    first: Points, second: Points, films: Mapping[str, str] | None = None
+) -> Outcome[tuple[ComparedRow, ...]]:
     """One row per aspect that both sides have; p-values corrected over all rows.
+
+    ``films`` says which items are of one film; else it is the source in their ids.
 
     The interval of a difference is that of the same test, at the level that the correction leaves
     it: it excludes 0 exactly where the difference is significant.
@@ -122,7 +131,7 @@ def compare(first: Points, second: Points) -> Outcome[tuple[ComparedRow, ...]]:
         if not both:
             continue
         left, right = [one[item] for item in both], [two[item] for item in both]
-        clusters = [source_of(item) for item in both]
+        clusters = _clusters(both, films)
         difference = paired_difference(left, right, clusters)
         rows.append(
             ComparedRow(
@@ -148,9 +157,9 @@ def compare(first: Points, second: Points) -> Outcome[tuple[ComparedRow, ...]]:
     )
 
 
-def source_of(case: str) -> str:
-    """The source in the id of a case, ``testbed/source/degradation``."""
-    return case.rpartition("/")[0]
+def _clusters(items: Sequence[str], films: Mapping[str, str] | None) -> list[str]:
+    """The film of each case, or the source in its id, ``testbed/source/degradation``."""
+    return [(films or {}).get(item) or item.rpartition("/")[0] for item in items]
 
 
 def _needed(left: Sequence[float], right: Sequence[float], clusters: Sequence[str]) -> int | None:
@@ -183,7 +192,9 @@ class RankedRow:
     """Items that some side has no value for."""
 
 
-def ranked(sides: Mapping[str, Points]) -> Outcome[tuple[RankedRow, ...]]:
+def ranked(
+    sides: Mapping[str, Points], films: Mapping[str, str] | None = None
+) -> Outcome[tuple[RankedRow, ...]]:
     """One row per aspect that all sides have."""
     every = list(sides.values())
     rows = []
@@ -193,7 +204,7 @@ def ranked(sides: Mapping[str, Points]) -> Outcome[tuple[RankedRow, ...]]:
         if not items:
             continue
         points = {side: [found[name][item] for item in items] for side, found in sides.items()}
-        clusters = [source_of(item) for item in items]
+        clusters = _clusters(items, films)
         rows.append(
             RankedRow(
                 name,
@@ -251,12 +262,14 @@ def compare_runs(runs: Sequence[Path], judges: Sequence[str]) -> Compared:
         if proxy is not None and len(readers) == 2 and not judges:
             return Compared(agreement=proxy)
         sides = _of_judges(readers, runs, judges)
+        films = {case: film for reader in readers for case, film in films_in(reader).items()}
     names = tuple(sides)
     if len(names) < 2:
         raise BadOption(f"{' and '.join(names) or 'nothing'} alone cannot be compared")
     if len(names) > 2:
-        return Compared(names, ranking=ranked(sides).unwrap(), agreement=proxy)
-    return Compared(names, compare(*sides.values()).unwrap(), agreement=proxy)
+        return Compared(names, ranking=ranked(sides, films).unwrap(), agreement=proxy)
+    first, second = sides.values()
+    return Compared(names, compare(first, second, films).unwrap(), agreement=proxy)
 
 
 def _of_judges(

@@ -8,6 +8,7 @@ which certificates make their claims.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal
@@ -15,7 +16,7 @@ from decimal import Decimal
 from screentest.certificates.certificate import Cost
 from screentest.certificates.plan import Plan
 from screentest.core.aspects import Aspect, PairKind, all_aspects
-from screentest.core.metric import Calls
+from screentest.core.metric import Calls, RatingJudge
 from screentest.core.table import Cell, Column, Table
 from screentest.judges.cases import Case, strongest
 from screentest.judges.verdicts import judge_of, metrics_of
@@ -30,7 +31,7 @@ from screentest.scores.forecast import (
     price_of,
     text_tokens,
 )
-from screentest.stats.claims import films_needed, smallest_found
+from screentest.stats.claims import COIN, films_needed, smallest_found
 from screentest.stats.power import LEVEL, POWER
 
 ACCURACIES = (0.6, 0.75, 0.9)
@@ -68,7 +69,10 @@ class GroupForecast:
     pairs: int
     films: int
     finds: float | None
-    """The lowest accuracy that is told from chance on so many films; None: nothing is."""
+    """The lowest accuracy that is found on so many films by a judge that ties on its placebos;
+    None: nothing is."""
+    finds_at_worst: float | None
+    """The same of one that tosses a coin on them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,7 +84,9 @@ class Forecast:
     placebos: int
     films: int
     needed: Mapping[float, int]
-    """By accuracy: films until such a judge is told from chance on one operator."""
+    """By accuracy: films until such a judge is found on one operator, if it ties on placebos."""
+    needed_at_worst: Mapping[float, int]
+    """The same, if it tosses a coin on them."""
 
     def tables(self) -> list[Table]:
         """Judges, what their films can tell, and how many it takes."""
@@ -128,9 +134,13 @@ class Forecast:
             Column("pairs", "Pairs", show="{:,}".format, align="right"),
             Column("films", "Films", show="{:,}".format, align="right"),
             Column("finds", "Finds from", show=_share, align="right"),
+            Column("finds_at_worst", "At worst", show=_share, align="right"),
         )
         rows = [
-            (one.aspect.value, one.operator or "all", one.pairs, one.films, one.finds)
+            (
+                *(one.aspect.value, one.operator or "all", one.pairs, one.films),
+                *(one.finds, one.finds_at_worst),
+            )
             for one in self.groups
         ]
         note = (
@@ -138,7 +148,9 @@ class Forecast:
             f" the exact test over films, {len(self.groups)} claims corrected together (Holm)."
             " –: not even one that is always right."
         )
-        if not self.placebos:
+        if self.placebos:
+            note += f"\n{_AT_WORST}"
+        else:
             note += "\nThere are no placebos: who takes every edit for harm will not be found out."
         return Table("groups", "What these films can tell", columns, rows, note)
 
@@ -147,11 +159,29 @@ class Forecast:
         columns = (
             Column("right", "Right in", show=_share),
             Column("films_needed", "Films needed", show="{:,}".format, align="right"),
-            Column("more", "More than here", show="{:,}".format, align="right"),
+            Column("at_worst", "At worst", show="{:,}".format, align="right"),
+            Column("more", "More than here", show=_between, align="right"),
         )
-        rows = [(share, count, max(0, count - here)) for share, count in self.needed.items()]
+        rows = [
+            (share, few, many, [max(0, few - here), max(0, many - here)])
+            for share, few, many in zip(
+                self.needed, self.needed.values(), self.needed_at_worst.values(), strict=True
+            )
+        ]
         note = f"On one of {len(self.groups)} claims; here are {here:,} films."
+        if self.placebos:
+            note += f" {_AT_WORST}"
         return Table("power", "Films until a judge is told from chance", columns, rows, note)
+
+
+_AT_WORST = (
+    "A claim has to beat the judge's own placebos, too. At worst: it tosses a coin on them; else it"
+    " ties."
+)
+
+
+def _between(ends: Sequence[int]) -> str:
+    return f"{ends[0]:,}" if ends[0] == ends[1] else f"{ends[0]:,}–{ends[1]:,}"
 
 
 def _share(share: float) -> str:
@@ -168,6 +198,7 @@ def forecast(plan: Plan, settings: Settings, known: Mapping[str, Cost] | None = 
     judges = [_judge(judge_of(name), plan, settings, models, known or {}) for name in plan.judges]
     apart = _apart(strongest(plan.cases))
     level = LEVEL / max(1, len(apart))
+    noises = _noises(plan, list(apart))
     groups = tuple(
         GroupForecast(
             aspect,
@@ -175,6 +206,7 @@ def forecast(plan: Plan, settings: Settings, known: Mapping[str, Cost] | None = 
             len({case.id for case in own}),
             films := len({case.cluster for case in own}),
             smallest_found(films, level=level, power=POWER),
+            smallest_found(films, level=level, power=POWER, noise=noises[aspect, operator]),
         )
         for (aspect, operator), own in apart.items()
     )
@@ -184,7 +216,30 @@ def forecast(plan: Plan, settings: Settings, known: Mapping[str, Cost] | None = 
         len({case.id for case in plan.cases if case.kind is PairKind.PLACEBO}),
         len({case.cluster for case in plan.cases}),
         {share: films_needed(share, level=level) for share in ACCURACIES},
+        {
+            share: films_needed(share, level=level, noise=max(noises.values(), default=0.0))
+            for share in ACCURACIES
+        },
     )
+
+
+def _noises(plan: Plan, groups: Sequence[tuple[Aspect, str]]) -> dict[tuple[Aspect, str], float]:
+    """By group: the variance of a film's placebo points, were each the toss of a coin.
+
+    A judge that asks a model is put each placebo in one aspect, a control as often as others.
+    """
+    plain = [case for case in plan.cases if case.is_harmless or case.control_of]
+    films = max(1, len({case.cluster for case in plain}))
+    aspects = len({aspect for aspect, _ in groups})
+    paid = not all(isinstance(judge_of(name).judge, RatingJudge) for name in plan.judges)
+    every = len({case.id for case in plain}) / films / (aspects if paid else 1)
+    controls = Counter(case.control_of for case in plain)
+    return {
+        (aspect, name): COIN / max(1.0, controls[name] / films if controls[name] else every)
+        if plain
+        else 0.0
+        for aspect, name in groups
+    }
 
 
 def _apart(cases: Sequence[Case]) -> dict[tuple[Aspect, str], list[Case]]:

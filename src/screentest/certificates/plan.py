@@ -29,7 +29,7 @@ from screentest.certificates.accuracy import (
     reference,
     trend,
 )
-from screentest.certificates.cases import answerable
+from screentest.certificates.cases import answerable, same_films
 from screentest.certificates.certificate import Certificate, Cost, PromptResult
 from screentest.certificates.frames import frames_results
 from screentest.core.aspects import Aspect, PairKind, all_aspects
@@ -213,6 +213,7 @@ def make_certificate(
         operators=operator_results(top, findings),
         models=models_of(run, judge),
         frames=frames_results(top),
+        remarks=tuple(filter(None, [same_films(plan.cases)])),
     )
 
 

@@ -64,6 +64,8 @@ class Case:
     harmed: tuple[tuple[Span, Span | None], ...] = ()
     """Where each harmed clip is in the first video and in the second; None: it is gone. No judge
     is told: it is for what a certificate says of the frames that a judge was shown."""
+    film: str = ""
+    """Of a source whose film has other names, too: the first of them, over all testbeds."""
 
     def question(self, order: Order, repeat: int = 0) -> Question:
         """What a judge is asked, the videos in this order.
@@ -89,6 +91,7 @@ class Case:
             "aspect": self.aspect.value,
             "testbed": self.testbed,
             "source": self.source,
+            "film": self.cluster,
             "kind": self.kind.value if self.kind is not None else None,
             "name": self.name,
             "severity": self.severity,
@@ -120,15 +123,15 @@ class Case:
 
     @property
     def cluster(self) -> str:
-        """What is not independent of each other: all pairs of one source."""
-        return f"{self.testbed}/{self.source}"
+        """What is not independent of each other: all pairs of one film, in whichever testbed."""
+        return self.film or f"{self.testbed}/{self.source}"
 
 
 CASES: Final = "cases"
 """The note of a run that keeps what ``Case.about`` says."""
 _ABOUT: Final[Mapping[str, tuple[type, ...]]] = {
     **dict.fromkeys(("id", "aspect", "testbed", "source", "name"), (str,)),
-    **dict.fromkeys(("category", "change", "intact", "changed"), (str, NoneType)),
+    **dict.fromkeys(("film", "category", "change", "intact", "changed"), (str, NoneType)),
     "kind": (str, NoneType),
     "severity": (int, float, NoneType),
     "clips": (int, NoneType),
@@ -152,11 +155,11 @@ def read_abouts(run: RunReader) -> list[dict[str, Any]]:
 def strongest(cases: Iterable[Case]) -> list[Case]:
     """The pairs with a better video, at the strongest rung of each source and degradation."""
     ladder = [case for case in cases if case.kind is not None and case.kind.has_answer]
-    top: dict[tuple[str, str], tuple[float, int]] = {}
+    top: dict[tuple[str, str, str], tuple[float, int]] = {}
     for case in ladder:
-        place = (case.cluster, case.name)
+        place = (case.testbed, case.source, case.name)
         top[place] = max(top.get(place, (0.0, 0)), case.rung)
-    return [case for case in ladder if case.rung == top[case.cluster, case.name]]
+    return [case for case in ladder if case.rung == top[case.testbed, case.source, case.name]]
 
 
 def one_aspect_per_placebo(cases: Sequence[Case]) -> list[Case]:

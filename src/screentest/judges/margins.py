@@ -84,20 +84,21 @@ def in_signature(margins: Mapping[Aspect, Margin]) -> str:
     return ",".join(f"{name}={text}" for name, text in sorted(texts.items()))
 
 
-def words(margins: Mapping[Aspect, Margin]) -> str:
-    """The margins of a certificate as a person reads them.
+def words(margins: Mapping[Aspect, Margin], *, failed: bool = False) -> str:
+    """The margins of a certificate as a person reads them; ``failed``: no placebo has a rating.
 
     >>> words({Aspect.COLOR: Margin(0.25, 4)})
     'differences up to 0.25 are ties, as placebos of 4 films make them'
     >>> words({Aspect.COLOR: Margin()})
     'none: there are no placebos of other films to learn it from'
     """
+    lacking = "no placebo has a rating" if failed else "there are no placebos of other films"
     groups: dict[Margin, list[str]] = {}
     for aspect, margin in margins.items():
         groups.setdefault(margin, []).append(aspect.title)
     found = []
     for margin, aspects in groups.items():
-        text = "none: there are no placebos of other films to learn it from"
+        text = f"none: {lacking} to learn it from"
         if margin.value and not margin.films:
             text = f"differences up to {margin.value:.3g} are ties, by the judge's own rule"
         if margin.films:
