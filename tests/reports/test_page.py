@@ -41,10 +41,12 @@ def full(tmp_path_factory: pytest.TempPathFactory, sample: Path) -> Path:
     """Two models on eight prompts, two with real films; a failure, a certificate, verdicts."""
     folder = tmp_path_factory.mktemp("full")
     film = sample / "frenchgp_1906_214x160.mp4"
+    other = folder / "other.mp4"  # the same pictures in another file: an empty box at its end
+    other.write_bytes(film.read_bytes() + b"\0\0\0\x08free")
     films, values = [], {}
     for shift, model in enumerate(("ours", "theirs")):
         for number in range(8):
-            video = film if number < 2 else folder / "gone.mp4"
+            video = (film, other)[number] if number < 2 else folder / "gone.mp4"
             name = f"{model}-{number}"
             films.append(Item(name, video, f"Prompt number {number}.", groups={"model": model}))
             low = 0.2 + 0.01 * number + 0.4 * (1 - shift)

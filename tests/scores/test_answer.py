@@ -13,6 +13,7 @@ from scipy.stats import false_discovery_control, permutation_test
 from screentest.core import BadOption, Item, Outcome, OutputInfo, Point, Reason, Score, Span
 from screentest.scores.answer import Answer, number
 from screentest.scores.comparison import answer, side_by_side
+from screentest.scores.margins import Margin
 from screentest.scores.results import Results, Value
 
 SHARP = OutputInfo("how sharp", high=100.0, group="picture")
@@ -74,7 +75,7 @@ def test_few_prompts_settle_nothing_however_large_the_gap() -> None:
     assert (found.comparisons, found.fewest) == (9, 9)
     assert found.headline == (
         "No winner yet: 4 prompts cannot settle it, "
-        f"about {found.needed} would settle the first difference (sharp)."
+        f"about {found.needed} would show that b is behind a in sharp."
     )
     assert found.needed is not None
     assert found.needed >= 9
@@ -101,14 +102,17 @@ def test_a_winner_is_named_where_the_difference_holds() -> None:
 def test_two_that_are_each_better_in_something_are_no_single_winner() -> None:
     found = said(drawn(20, sharp_a=4.0, jerks_b=-4.0, models="ab"))
     assert found.winner == ""
-    assert "a is better in sharp" in found.headline
-    assert "b is better in jerks" in found.headline
+    assert "a is better than b in sharp" in found.headline
+    assert "b is better than a in jerks" in found.headline
 
 
 def test_those_that_share_the_lead_share_the_mark() -> None:
     found = said(drawn(30, sharp_c=-5.0, metrics="sharp"))
     assert [one.best for one in found.rows[0].values] == [True, True, False]
-    assert "a and b are better in sharp" in found.headline
+    assert "a and b are better than c in sharp" in found.headline
+    assert (found.winner, found.loser) == ("", "c")
+    assert (found.rows[0].leader, found.rows[0].last, found.rows[0].behind) == ("", "c", 30)
+    assert "c is behind all others (sharp), and in nothing surely better." in found.headline
 
 
 def test_p_is_scipys_and_corrected_over_metrics_and_pairs() -> None:
@@ -176,6 +180,91 @@ def test_copies_of_a_video_change_nothing() -> None:
             assert twin_total.summary.high == pytest.approx(total.summary.high)
 
 
+def with_margin(count: int, margin: float, **shift: float) -> Answer:
+    """Two models in one metric, with a margin."""
+    given = drawn(count, 1, "ab", "sharp", **shift)
+    found = answer(given, margins={"sharp": Margin(margin, 9)})
+    assert found is not None
+    return found
+
+
+def test_a_sure_difference_within_the_margin_is_a_tie() -> None:
+    """Two encodes of the same frames differ on every prompt, and neither is better."""
+    sure = with_margin(40, 0.0, sharp_a=1.5)
+    assert (sure.winner, sure.rows[0].state) == ("a", "holds")
+    tied = with_margin(40, 2.0, sharp_a=1.5)
+    assert (tied.winner, tied.rows[0].state, tied.rows[0].leader) == ("", "tied", "")
+    assert "they differ no more than the same frames do, saved in two ways" in tied.headline
+    assert tied.seen == ""
+    assert with_margin(40, 2.0, sharp_a=6.0).winner == "a"
+
+
+@pytest.mark.parametrize("margin", [0.5, 1.0, 2.0])
+def test_no_interval_contradicts_its_margin(margin: float) -> None:
+    for seed_shift in (0.3, 0.6, 1.2, 1.8, 3.0):
+        pair = with_margin(14, margin, sharp_a=seed_shift).rows[0].pairs[0]
+        assert pair.interval is not None
+        assert (pair.interval.low > margin) == pair.holds
+        assert pair.ahead == sum(gap > margin for gap in pair.gaps)
+
+
+def test_models_that_differ_by_the_margin_are_called_better_one_time_in_twenty() -> None:
+    rng = np.random.default_rng(3)
+    runs, false = 60, 0
+    for _ in range(runs):
+        base = rng.normal(50, 1, 20)
+        values = {("sharp", "a"): base + 0.5 + rng.normal(0, 1, 20), ("sharp", "b"): base}
+        found = answer(results(values), margins={"sharp": Margin(0.5, 9)})
+        assert found is not None
+        false += bool(found.winner)
+    assert false / runs <= 0.05 + 3 * (0.05 * 0.95 / runs) ** 0.5
+
+
+def test_the_last_is_named_though_the_first_are_tied() -> None:
+    values = {("jerks", m): (0.0, 0.0, 0.0, 0.0) for m in "ab"}
+    found = said(results({**values, ("jerks", "c"): (10.0, 11.0, 9.0, 12.0)}))
+    row = found.rows[0]
+    assert (row.leader, row.last, row.behind, row.state) == ("", "c", 4, "open")
+    assert row.needed == max(pair.needed or 0 for pair in row.pairs if pair.worse == "c")
+    assert "So far c is last in jerks (on 4 of 4 prompts)." in found.seen
+    assert "that c is behind " in found.headline
+    assert "c last 4/4" in found.table().column("lead")
+    assert found.worst_at("c").rows[0][0] is row
+    assert found.best_at("a").rows == ()
+
+
+def test_what_is_printed_the_same_leads_nowhere() -> None:
+    values = {
+        ("sharp", "a"): (1.00001, 2.00001, 3.00001),
+        ("sharp", "b"): (1.0, 2.0, 3.0),
+        ("noise", "a"): (5.0,),
+        ("noise", "b"): (7.0,),
+    }
+    found = said(results(values))
+    assert {row.name: (row.leader, row.last) for row in found.rows} == {
+        "sharp": ("", ""),
+        "noise": ("", ""),  # one prompt
+    }
+    for model in "ab":
+        assert found.best_at(model).rows == found.worst_at(model).rows == ()
+
+
+def test_one_video_under_many_prompts_is_one_witness() -> None:
+    given = drawn(20, models="ab", metrics="sharp", sharp_a=4.0)
+    assert said(given).winner == "a"
+    same = {item: item[0] for item in given.items}
+    found = said(replace(given, contents=same))
+    assert (found.prompts, found.winner) == (1, "")
+    assert found.remarks == ("20 prompts count as 1: the others have a video in common.",)
+    spelled = {
+        name: replace(item, prompt=f"A dog{' ' * place}runs{' ' * (place % 3)}")
+        for place, (name, item) in enumerate(given.items.items(), start=1)
+    }
+    found = said(replace(given, items=spelled))
+    assert (found.prompts, found.winner) == (1, "")
+    assert "differ in spaces or capitals only" in found.remarks[0]
+
+
 def test_what_describes_is_shown_and_never_ahead() -> None:
     found = said(drawn(20, metrics="moves sharp", moves_a=30.0))
     row = next(one for one in found.rows if one.name == "moves")
@@ -216,7 +305,7 @@ def test_prompts_that_only_some_models_have_are_left_out_and_counted() -> None:
         for name, item in apart.items.items()
     }
     lost = said(replace(apart, items=others))
-    assert lost.headline == "Nothing can be compared: the models share no prompt."
+    assert lost.headline.startswith("Nothing can be compared: the models share no prompt. Score ")
 
 
 def test_equal_models_are_tied_and_one_prompt_is_no_proof() -> None:

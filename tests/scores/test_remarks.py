@@ -69,8 +69,8 @@ def test_borders_are_counted() -> None:
 
 def test_a_stand_in_carries_its_name() -> None:
     found = results(SCORED)
-    assert found.short_names() == {"clipscore": "clipscore[label_text]"}
+    assert found.short_names == {"clipscore": "clipscore[label_text]"}
     real = Results(
         found.items, (Value("video 0", "clipscore", "clipscore", SCORED, CLIP),), found.outputs
     )
-    assert real.short_names() == {"clipscore": "clipscore"}
+    assert real.short_names == {"clipscore": "clipscore"}

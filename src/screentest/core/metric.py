@@ -55,6 +55,8 @@ class OutputInfo:
     and no model is ahead in it; ``higher_is_better`` is then what a judge made of it prefers."""
     group: str = ""
     """What it is about, where a run says so: see ``MetricInfo.group``."""
+    label: str = ""
+    """What it is called in a sentence, such as ``frozen time``; its name in words if empty."""
 
     @property
     def better(self) -> Better:

@@ -94,7 +94,7 @@ def _certified(report: Report) -> Iterator[Check]:
     said: dict[str, list[Certificate]] = {
         name: found for name in values if (found := report.certificates_of(name))
     }
-    short = report.results.short_names()
+    short = report.results.short_names
     if not values:
         return
     if not said:

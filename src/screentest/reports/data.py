@@ -175,8 +175,10 @@ def _together(results: Sequence[Results], suites: Sequence[str]) -> Results:
     outputs: dict[str, OutputInfo] = {}
     values: dict[tuple[str, str], Value] = {}
     pending: dict[tuple[str, str], None] = {}
+    contents: dict[str, str] = {}
     for one in results:
         items |= one.items
+        contents |= one.contents
         outputs |= one.outputs
         values |= {(value.item, value.name): value for value in one.values}
         pending |= dict.fromkeys(one.pending)
@@ -184,4 +186,4 @@ def _together(results: Sequence[Results], suites: Sequence[str]) -> Results:
     for suite in suites:
         read_suite(suite)  # a suite that was asked for by name must exist
     asked = dict.fromkeys([*(suite for one in results for suite in one.suites), *suites])
-    return Results(items, tuple(values.values()), outputs, waiting, tuple(asked))
+    return Results(items, tuple(values.values()), outputs, waiting, tuple(asked), contents)

@@ -105,7 +105,7 @@ def page_data(
             "value": weak.value,
             "others": [weak.low, weak.high],
         }
-    short, found = results.short_names(), bands(results)
+    short, found = results.short_names, bands(results)
     return {
         "rivals": len(report.systems) > 1,
         "models": report.systems,

@@ -15,7 +15,7 @@ from screentest.reports.dots import Dot, Lane, dot_plot
 from screentest.reports.drilldown import direction, timed
 from screentest.reports.people import people_row
 from screentest.reports.sidebyside import SideBySide
-from screentest.scores.answer import GROUPS, Answer, AnswerRow, ModelPair, number
+from screentest.scores.answer import GROUPS, Answer, AnswerRow, number
 from screentest.scores.remarks import prompt_unread
 from screentest.scores.results import Results, Total, Value
 from screentest.stats import Claim
@@ -129,7 +129,7 @@ def page_view(report: Report, sides: SideBySide, order: Sequence[str]) -> View:
     """The view of a report; ``order`` is that of the videos in the page's data."""
     place = {item: number for number, item in enumerate(order)}
     results, answer = report.results, report.answer
-    short = results.short_names()
+    short = results.short_names
     sortable = tuple(
         (number, short[name])
         for number, name in enumerate(results.names)
@@ -234,34 +234,21 @@ def _model_lines(
     place: Mapping[str, int],
 ) -> list[CardLine]:
     """What it leads in and what it is last in, the surest first; and where to see the latter."""
-    leads = [row for row in answer.rows if row.leader == model and row.ahead]
-    behind = [
-        (row, pair)
-        for row in answer.rows
-        for pair in row.pairs
-        if pair.worse == model and pair.difference > 0
-    ]
-    leads.sort(key=lambda row: _surety(row.pairs))
-    behind.sort(key=lambda one: _surety([one[1]]))
-    held = [row for row in leads if row.of(model).best]
+    first, last = answer.best_at(model), answer.worst_at(model)
     best = [
         Named(row.title, _mean(row, model), f"ahead on {row.ahead} of {row.prompts}")
-        for row in (held or leads)[:_NAMED]
+        if row.leader == model
+        else Named(row.title, _mean(row, model), f"{pair.worse} {_mean(row, pair.worse)}")
+        for row, pair in first.rows[:_NAMED]
     ]
-    found = [CardLine("Best at" if held else "Ahead in", tuple(best or [Named("nothing")]))]
-    last: dict[str, tuple[AnswerRow, ModelPair]] = {}
-    for row, pair in behind:
-        last.setdefault(row.name, (row, pair))
-    surely = [(row, pair) for row, pair in last.values() if pair.holds]
-    worst = (surely or list(last.values()))[:_NAMED]
-    if worst:
-        label = "Worst at" if surely else "Behind in"
+    found = [CardLine("Best at" if first.sure else "Ahead in", tuple(best or [Named("nothing")]))]
+    if last.rows:
         named = [
             Named(row.title, _mean(row, model), f"{pair.better} {_mean(row, pair.better)}")
-            for row, pair in worst
+            for row, pair in last.rows[:_NAMED]
         ]
-        found.append(CardLine(label, tuple(named)))
-        looks = [_look(report.results, row.name, items, place) for row, _ in worst]
+        found.append(CardLine("Worst at" if last.sure else "Behind in", tuple(named)))
+        looks = [_look(report.results, row.name, items, place) for row, _ in last.rows[:_NAMED]]
         known = [look for look in looks if look is not None]
         if known:
             # Of the whole clip there may be one number alone; a moment is better to look at.
@@ -272,13 +259,6 @@ def _model_lines(
 def _mean(row: AnswerRow, model: str) -> str:
     mean = row.of(model).mean
     return "–" if mean is None else number(mean)
-
-
-def _surety(pairs: Sequence[ModelPair]) -> tuple[float, float, float]:
-    if not pairs:
-        return (2.0, 2.0, 0.0)
-    first = pairs[0]
-    return (first.adjusted_p, first.p_value, -(first.ahead - first.behind) / max(1, first.prompts))
 
 
 def _look(
@@ -299,7 +279,7 @@ def _look(
 
 def _moment(results: Results, worst: Value, sign: int, place: Mapping[str, int]) -> CardLine:
     score = timed(worst).outcome.unwrap()
-    title = results.short_names()[worst.name]
+    title = results.short_names[worst.name]
     if len(score.curve) < 2:
         named = Named(title, number(score.value))
         return CardLine("See", (named,), _named(worst.item), place[worst.item])
@@ -327,7 +307,7 @@ def _row(report: Report, answer: Answer, row: AnswerRow, place: Mapping[str, int
     shown: dict[tuple[str, str], int] = {}
     for item, number_ in place.items():
         side = report.results.group(item, answer.by)
-        shown.setdefault((side, report.results.case(item)), number_)
+        shown.setdefault((side, report.results.unit(item)), number_)
     lanes = [
         Lane(
             one.model,
@@ -368,7 +348,10 @@ def _says(row: AnswerRow) -> str:
                 f"{pair.worse} ({pair.ahead} of {pair.prompts})"
             )
         return "; ".join(f"{name} better than {', '.join(of)}" for name, of in over.items())
-    words = f"{row.leader} ahead on {row.ahead} of {row.prompts}" if row.leader else "no leader"
+    parts = [f"{row.leader} ahead on {row.ahead} of {row.prompts}"] if row.leader else []
+    if row.last and (len(row.values) > 2 or not row.leader):
+        parts.append(f"{row.last} last on {row.behind} of {row.prompts}")
+    words = "; ".join(parts) or "no leader"
     return f"{words}; about {row.needed:,} prompts would settle it" if row.needed else words
 
 
@@ -470,7 +453,7 @@ def _own_lines(
 ) -> list[CardLine]:
     """Where to look first: the videos that are lowest in most measures, with a moment each."""
     results = report.results
-    short = results.short_names()
+    short = results.short_names
     by_item: dict[str, list[str]] = {}
     for name, value in lowest.items():
         by_item.setdefault(value.item, []).append(name)
@@ -502,7 +485,7 @@ def _own_row(report: Report, total: Total, place: Mapping[str, int]) -> ShownRow
     missing = f"{total.scored}/{total.total} scored" if total.scored < total.total else ""
     numbers = [dot.value for dot in dots]
     return ShownRow(
-        report.results.short_names()[total.name],
+        report.results.short_names[total.name],
         "; ".join(dict.fromkeys(filter(None, (total.info.summary, total.info.unit)))),
         GROUPS.get(total.info.group, GROUPS["other"]),
         better,
@@ -510,7 +493,7 @@ def _own_row(report: Report, total: Total, place: Mapping[str, int]) -> ShownRow
         f"{number(min(numbers))} to {number(max(numbers))}"
         + ("" if sign else "; describes, neither direction is better"),
         dot_plot(
-            report.results.short_names()[total.name],
+            report.results.short_names[total.name],
             [Lane("mean", summary.value, dots)],
             lower=better == "lower",
         ),

@@ -163,6 +163,12 @@ class RunReader:
         """What was found out about the videos of items, by the item's id."""
         return kept_notes.as_probes(self._kept("items", current))
 
+    def contents(self) -> dict[str, str]:
+        """The sha256 of the files that were read, by path; those just written are not known."""
+        with self._explained():
+            found = select(self._reading, "inputs", self.folder)
+            return {str(row["path"]): str(row["sha256"]) for row in found}
+
     def evaluators(self, *, current: bool = True) -> list[EvaluatorNote]:
         """The metrics and judges that were kept; with ``current`` those of the latest start."""
         return kept_notes.as_evaluators(self._kept("evaluators", current))

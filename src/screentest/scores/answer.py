@@ -6,7 +6,8 @@ not measured, and a row for each metric with the models side by side.
 The unit is the prompt: several videos of one prompt by one model are one mean. Two models are
 compared on the prompts that both have, by the sign-flip test; p-values are corrected by Holm over
 all metrics and all pairs of models, so that of equal models one is called better in at most one
-run of twenty. What only describes (motion, colourfulness) is shown, and never tested.
+run of twenty. A difference must be larger than its margin: what saving the same frames otherwise
+makes (``margins``). What only describes (motion, colourfulness) is shown, and never tested.
 """
 
 from __future__ import annotations
@@ -22,6 +23,7 @@ import numpy as np
 from screentest.core.metric import OutputInfo
 from screentest.core.signature import split_value_name
 from screentest.core.table import ARROWS, Better, Cell, Column, Table
+from screentest.scores.margins import Margin
 from screentest.scores.results import Pool
 from screentest.stats.intervals import Interval
 from screentest.stats.signflip import LEVEL, sign_flip_interval
@@ -35,6 +37,8 @@ GROUPS = {
     "people": "People",
 }
 """The groups of metrics in their order, with their titles."""
+_MOST_NAMED = 4
+"""Rows that a sentence names."""
 MOST_DESCRIBED = 3
 """Rows of a group that only describe, in a table for people."""
 
@@ -55,6 +59,8 @@ class ModelValue:
     total: int
     best: bool = False
     """Whether it is surely better than some other model, and none is surely better than it."""
+    worst: bool = False
+    """Whether some other model is surely better than it, and it is surely better than none."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,16 +73,22 @@ class ModelPair:
     """How much better, in the metric's own units: never negative."""
     gaps: tuple[float, ...]
     """The difference on each prompt, the smallest first."""
+    margin: float
+    """The mean difference must be larger than this to count; 0 where none is known."""
     level: float
     """The level of the test that Holm's correction leaves it."""
     p_value: float
+    """Of the hypothesis that the models differ by no more than the margin."""
     adjusted_p: float
     """Holm's, over all metrics and pairs of models."""
     ahead: int
-    """Prompts on which the better one is better."""
+    """Prompts on which the better one is better by more than the margin."""
     behind: int
     needed: int | None = None
     """About how many prompts would show it four times in five; None where that cannot be said."""
+    reach: int | None = None
+    """The same if the difference is what it seems, where prompts are too few to say what of it
+    is chance."""
 
     @property
     def prompts(self) -> int:
@@ -85,14 +97,18 @@ class ModelPair:
 
     @property
     def interval(self) -> Interval | None:
-        """The differences that the test does not reject: they hold 0 exactly where the difference
-        does not hold. None where so few prompts reject nothing, or where all are alike."""
-        return sign_flip_interval(np.array(self.gaps), level=self.level)
+        """The differences that the test does not reject: they are all above the margin exactly
+        where the difference holds. None where so few prompts reject nothing, or where all are
+        alike."""
+        found = sign_flip_interval(np.array(self.gaps) - self.margin, level=self.level)
+        if found is None:
+            return None
+        return Interval(found.low + self.margin, found.high + self.margin)
 
     @property
     def holds(self) -> bool:
         """Whether it may be said that the better one is better."""
-        return self.adjusted_p <= LEVEL and self.difference > 0
+        return self.adjusted_p <= LEVEL and self.difference > self.margin
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,6 +119,8 @@ class AnswerRow:
     """The name of the value, as results have it."""
     title: str
     """The same without options that change no number."""
+    label: str
+    """The same in words, for a sentence."""
     group: str
     """``picture``, ``time``, ``prompt`` or ``other``."""
     info: OutputInfo
@@ -113,14 +131,22 @@ class AnswerRow:
     pairs: tuple[ModelPair, ...]
     """Every two models, the surest difference first; none where the value only describes."""
     leader: str
-    """The model with the best mean; empty where it only describes, or where best is shared."""
+    """The model with the best mean; empty where it only describes, and where best is shared:
+    where another is within the margin, or is printed the same."""
     ahead: int
-    """Prompts on which the leader alone is best."""
+    """Prompts on which the leader alone is best, by more than the margin."""
+    last: str
+    """The model with the worst mean; empty as ``leader`` is."""
+    behind: int
+    """Prompts on which the last alone is worst, by more than the margin."""
+    margin: Margin | None
+    """The smallest difference that counts; None where it is not known."""
     prompts: int
     """Prompts that all models have."""
     state: State
     needed: int | None = None
-    """About how many prompts would show its surest difference, where none holds yet."""
+    """About how many prompts would settle what the row names, where nothing holds yet: that the
+    leader is ahead of all, else that the last is behind all, else the surest difference."""
 
     @property
     def better(self) -> Better:
@@ -136,10 +162,16 @@ class AnswerRow:
         """One model's value."""
         return next(one for one in self.values if one.model == model)
 
+    def differ(self, pair: ModelPair) -> bool:
+        """Whether a difference of two models is more than a tie: see ``counts``."""
+        one, two = self.of(pair.better).mean, self.of(pair.worse).mean
+        return pair.holds or (pair.difference > pair.margin and counts(one, two, pair.margin))
+
     @property
-    def ahead_words(self) -> str:
-        """Who leads, and on how many prompts: ``ours 7 of 12``."""
-        return f"{self.leader} {self.ahead:,} of {self.prompts:,}" if self.leader else ""
+    def spread(self) -> float:
+        """From the lowest to the highest prompt, in the metric's units."""
+        known = [value for one in self.values for value in one.prompts.values()]
+        return max(known) - min(known) if known else 0.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -160,6 +192,9 @@ class Answer:
     winner: str
     """The model that is surely better than every other in something, and surely worse in nothing;
     empty where there is none."""
+    loser: str
+    """Of three or more, the model that is surely worse than every other in something, and surely
+    better in nothing; empty where there is none."""
     prompts: int
     """Prompts that all models have."""
     left_out: int
@@ -199,6 +234,18 @@ class Answer:
         """The rows in which no difference holds, or is within reach."""
         return tuple(row for row in self.rows if row.state == "tied")
 
+    def best_at(self, model: str) -> Standing:
+        """What a model is best at, else what it is ahead in: the surest first, then the largest."""
+        sure = [row for row in self.rows if row.of(model).best]
+        return _standing(sure or [row for row in self.rows if _leads(row, model)], model, sure)
+
+    def worst_at(self, model: str) -> Standing:
+        """What a model is worst at, else what it is behind in, in the same order."""
+        sure = [row for row in self.rows if row.of(model).worst]
+        return _standing(
+            sure or [row for row in self.rows if _trails(row, model)], model, sure, worst=True
+        )
+
     @property
     def notes(self) -> tuple[str, ...]:
         """What stands below the table: what was folded, and how to read the numbers."""
@@ -230,7 +277,10 @@ class Answer:
             *(Column(f"model.{name}", heads[name], align="right", show=_cell) for name in heads),
             Column("leader", detail=True),
             Column("ahead", detail=True),
+            Column("last", detail=True),
+            Column("behind", detail=True),
             Column("prompts", detail=True),
+            Column("margin", detail=True),
             Column("lead", "Ahead on", derived=True),
             Column("p", "p", detail=True),
             Column("state", detail=True),
@@ -243,12 +293,15 @@ class Answer:
             title = GROUPS.get(row.group, row.group)
             best = {one.model for one in row.values if one.best}
             lead = f"{heads[row.leader]} {row.ahead:,}/{row.prompts:,}" if row.leader else ""
+            if row.last and not row.leader:
+                lead = f"{heads[row.last]} last {row.behind:,}/{row.prompts:,}"
             rows.append(
                 (
                     *(row.group, "" if title == last else title),
                     f"{row.title} {ARROWS[row.better]}".rstrip(),
                     *(_marked(one, one.model in best) for one in row.values),
-                    *(row.leader or None, row.ahead, row.prompts, lead),
+                    *(row.leader or None, row.ahead, row.last or None, row.behind, row.prompts),
+                    *(row.margin.value if row.margin else None, lead),
                     min((pair.adjusted_p for pair in row.pairs), default=None),
                     *(row.state, row.needed, _settled(row)),
                 )
@@ -291,7 +344,68 @@ def number(value: float) -> str:
     return text.rstrip("0").rstrip(".") if digits > 5 else text
 
 
+def counts(one: float | None, two: float | None, margin: float) -> bool:
+    """Whether two means are more than a tie: more than the margin apart, and printed differently.
+
+    >>> counts(0.42, 0.41, 0.02), counts(0.42, 0.41, 0.0), counts(1.8301, 1.8302, 0.0)
+    (False, True, False)
+    """
+    if one is None or two is None:
+        return False
+    return abs(one - two) > margin and number(one) != number(two)
+
+
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """What one model is best at, or worst at."""
+
+    sure: bool
+    """Whether the differences hold, and the place is not shared with another."""
+    rows: tuple[tuple[AnswerRow, ModelPair], ...]
+    """Each with the difference that shows it."""
+
+
+def _leads(row: AnswerRow, model: str) -> bool:
+    return row.state == "open" and row.leader == model and 2 * row.ahead > row.prompts
+
+
+def _trails(row: AnswerRow, model: str) -> bool:
+    return row.state in ("holds", "open") and (
+        any(pair.holds and pair.worse == model for pair in row.pairs)
+        or (row.last == model and 2 * row.behind > row.prompts)
+    )
+
+
+def _standing(
+    rows: Sequence[AnswerRow], model: str, sure: Sequence[AnswerRow], *, worst: bool = False
+) -> Standing:
+    found = []
+    for row in rows:
+        own = [pair for pair in row.pairs if model == (pair.worse if worst else pair.better)]
+        if own:
+            found.append((row, own[0]))
+    found.sort(key=lambda one: (*pair_surety(one[1]), -one[1].difference / (one[0].spread or 1.0)))
+    alone = [one for one in found if model == (one[0].last if worst else one[0].leader)]
+    if sure and alone:
+        return Standing(True, tuple(alone))
+    return Standing(False, tuple(found))
+
+
 # In words.
+
+
+def label(name: str, info: OutputInfo, title: str) -> str:
+    """A value in words: its own label, or its name without dots; and what stood in for a model.
+
+    >>> label("steadiness.longest_hold:x=1", OutputInfo(""), "steadiness.longest_hold:x=1")
+    'longest hold'
+    >>> label("clipscore", OutputInfo("", label="fit"), "clipscore[label_text]")
+    'fit (label text)'
+    """
+    metric, output = split_value_name(name)
+    words = info.label or (output or metric.partition(":")[0]).replace("_", " ")
+    inner = title.partition("[")[2].rstrip("]") if title.endswith("]") else ""
+    return f"{words} ({inner.replace('_', ' ').replace('+', ', ')})" if inner else words
 
 
 def _notes(found: Answer) -> Iterator[str]:
@@ -308,47 +422,72 @@ def _notes(found: Answer) -> Iterator[str]:
         yield f"A video counts by its {by} (or --pool {other}), a prompt by the mean of its videos."
     if any(row.state == "holds" for row in found.rows):
         yield f"* surely better than another (p < {LEVEL:g} after Holm, all comparisons together)."
+    told = [row for row in found.rows if row.state in ("holds", "open")]
+    if any(row.margin is not None for row in told):
+        yield (
+            "A difference counts where it is surely more than saving the same frames in another"
+            " way makes (docs/statistics.md)."
+        )
+    bare = [row.title for row in told if row.margin is None]
+    if bare:
+        what = _listed(bare, most=4)
+        yield f"No margin is known for {what}: re-encoding alone may make this difference."
     if any(row.info.descriptive for row in found.rows):
         yield "Without an arrow: neither direction is better."
 
 
-def surety(row: AnswerRow) -> tuple[float, float, float]:
-    """How rows are sorted: by the test, then by how many prompts it would take."""
+def pair_surety(pair: ModelPair) -> tuple[float, float, float]:
+    """How differences are sorted: by the test, then by how many prompts agree."""
+    return (pair.adjusted_p, pair.p_value, -(pair.ahead - pair.behind) / max(1, pair.prompts))
+
+
+def surety(row: AnswerRow) -> tuple[float, ...]:
+    """How rows are sorted: by the test, then by how many prompts it would take, then by size."""
     if not row.pairs:
-        return (2.0, 2.0, 0.0)
+        return (2.0, 2.0, 0.0, 0.0, 0.0)
     first = row.pairs[0]
-    return (first.adjusted_p, first.p_value, float(row.needed or math.inf))
+    size = -first.difference / (row.spread or 1.0)
+    return (*pair_surety(first), float(row.needed or math.inf), size)
 
 
 def headline(found: Answer) -> str:
-    """One sentence: who wins, or why nobody does."""
+    """One sentence: who wins, or why nobody does; and of three or more, who is behind all."""
     count = _many(found.prompts, "prompt")
     if not found.prompts:
-        return f"Nothing can be compared: the {found.by}s share no prompt."
+        return (
+            f"Nothing can be compared: the {found.by}s share no prompt. Score videos of the same"
+            " prompts, or name what belongs together by the group `case` in a manifest."
+        )
     if found.winner:
         own = [row for row in found.rows if row.of(found.winner).best]
         others = _listed([name for name in found.models if name != found.winner])
-        what = _listed([row.title for row in own], most=3)
+        what = _listed([row.label for row in own], most=3)
         return (
             f"{found.winner} wins on {count}: better than {others} in {what},"
-            " and in nothing surely worse."
+            f" and in nothing surely worse.{_loser(found)}"
         )
     held = [row for row in found.rows if row.state == "holds"]
     if held:
-        best: dict[tuple[str, ...], list[str]] = {}
+        sides: dict[tuple[tuple[str, ...], tuple[str, ...]], list[str]] = {}
         for row in held:
-            who = tuple(one.model for one in row.values if one.best)
-            best.setdefault(who, []).append(row.title)
+            best = tuple(one.model for one in row.values if one.best)
+            worst = tuple(one.model for one in row.values if one.worst)
+            sides.setdefault((best, worst), []).append(row.label)
         parts = [
-            f"{_listed(who)} {'is' if len(who) == 1 else 'are'} better in {_listed(what, most=3)}"
-            for who, what in best.items()
+            f"{_listed(best)} {'is' if len(best) == 1 else 'are'} better than"
+            f" {_listed(worst)} in {_listed(what, most=3)}"
+            for (best, worst), what in sides.items()
         ]
-        return f"No single winner on {count}: {'; '.join(parts)}."
+        return f"No single winner on {count}: {'; '.join(parts)}.{_loser(found)}"
     if not found.comparisons:
         tested = any(row.state != "describes" for row in found.rows)
         if tested:
             return f"No winner: on {count} all values are the same."
         return "Nothing here says which is better: every number only describes."
+    if not any(row.differ(pair) for row in found.rows for pair in row.pairs):
+        return (
+            f"No winner: on {count} they differ no more than the same frames do, saved in two ways."
+        )
     if found.prompts < found.fewest:
         verb = "cannot" if found.prompts > 1 else "alone cannot"
         if found.needed is None:
@@ -359,26 +498,53 @@ def headline(found: Answer) -> str:
     return f"No winner yet: {count} do not settle it, {_would(found)}."
 
 
+def _loser(found: Answer) -> str:
+    if not found.loser:
+        return ""
+    own = [row.label for row in found.rows if row.of(found.loser).worst]
+    return (
+        f" {found.loser} is behind all others ({_listed(own, most=3)}), and in nothing surely"
+        " better."
+    )
+
+
 def _would(found: Answer) -> str:
-    first = min((row for row in found.rows if row.needed), key=lambda row: row.needed or 0)
-    return f"about {_about(first.needed or 0)} would settle the first difference ({first.title})"
+    every = [(pair.needed, row, pair) for row in found.rows for pair in row.pairs if pair.needed]
+    needed, row, pair = min(every, key=lambda one: one[0] or 0)
+    return (
+        f"about {_about(needed or 0)} would show that {pair.worse} is behind {pair.better} in"
+        f" {row.label}"
+    )
 
 
 def seen(found: Answer) -> str:
-    """What leads without being settled, the surest first; the number of prompts that it takes."""
-    rows = [row for row in found.rows if row.state == "open" and 2 * row.ahead > row.prompts]
+    """What leads, and of three or more what is last, without being settled; the surest first."""
+    rows = sorted((row for row in found.rows if row.state == "open"), key=surety)
     leads: dict[str, list[str]] = {}
-    for row in sorted(rows, key=surety)[:4]:
-        count = f"{row.ahead} of {row.prompts}"
-        count = count if leads else f"on {count} prompts"
-        leads.setdefault(row.leader, []).append(f"{row.title} ({count})")
+    for row in [row for row in rows if _leads(row, row.leader)][:_MOST_NAMED]:
+        words = _on(row, row.ahead, first=not leads)
+        leads.setdefault(row.leader, []).append(words)
     parts = [f"{model} in {_listed(own)}" for model, own in leads.items()]
     words = f"So far {'; '.join(parts).replace(' in ', ' leads in ', 1)}." if parts else ""
+    last: dict[str, list[str]] = {}
+    trailing = [row for row in rows if row.last and 2 * row.behind > row.prompts]
+    for row in trailing[:_MOST_NAMED] if len(found.models) > 2 else ():
+        text = _on(row, row.behind, first=not (leads or last))
+        last.setdefault(row.last, []).append(text)
+    behind = [f"{model} in {_listed(own)}" for model, own in last.items()]
+    if behind:
+        text = "; ".join(behind).replace(" in ", " is last in ", 1)
+        words = f"{words} {text}." if words else f"So far {text}."
     if found.prompts < found.fewest and found.comparisons:
         many = _many(found.comparisons, "comparison")
         least = f"With {many} at least {found.fewest} prompts are needed, even if all agree."
         words = f"{words} {least}".strip()
     return words
+
+
+def _on(row: AnswerRow, count: int, *, first: bool) -> str:
+    counted = f"{count} of {row.prompts}"
+    return f"{row.label} ({f'on {counted} prompts' if first else counted})"
 
 
 def _about(count: int) -> str:

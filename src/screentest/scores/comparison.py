@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
 from pathlib import Path
@@ -21,11 +21,14 @@ from screentest.scores.answer import (
     AnswerRow,
     ModelPair,
     ModelValue,
-    State,
+    counts,
     headline,
+    label,
+    pair_surety,
     seen,
     surety,
 )
+from screentest.scores.margins import Margin, margin_of
 from screentest.scores.remarks import prompt_readers, prompt_unread
 from screentest.scores.results import Pool, Results, Value, read_results
 from screentest.stats.intervals import alike, source_interval
@@ -39,14 +42,24 @@ from screentest.stats.signflip import (
 
 RUN = "run"
 """The group that several runs are compared by."""
+FEWEST = 2
+"""Prompts on which one model can be ahead."""
 WITHIN_REACH = 10
 """A difference that takes more than so many times the prompts there are counts as a tie."""
 
 
-def answer(results: Results, by: str = "", *, pool: Pool = "worst") -> Answer | None:
+def answer(
+    results: Results,
+    by: str = "",
+    *,
+    pool: Pool = "worst",
+    margins: Mapping[str, Margin] | None = None,
+) -> Answer | None:
     """The answer for the groups of a run; None where there are not two.
 
     ``by`` is ``GROUP`` or ``GROUP=A,B…``; without it ``model``, or the folders that were given.
+    ``margins`` are the smallest differences that count, by name of the value; what is not among
+    them has those that come with the package.
     """
     group, _, chosen = by.partition("=")
     group = group or results.models_by
@@ -57,11 +70,21 @@ def answer(results: Results, by: str = "", *, pool: Pool = "worst") -> Answer | 
             there = f"{group}: {', '.join(known)}." if known else _sides_there_are(results, by)
             raise BadOption(f"no item has {group} {name!r}", advice=there)
     models = tuple(dict.fromkeys(wanted or known))
-    return _Work(results.pooled(pool), group, models, pool).answer() if len(models) > 1 else None
+    if len(models) < 2:
+        return None
+    return _Work(results.pooled(pool), group, models, pool, margins or {}).answer()
 
 
-def compare_scores(folders: Sequence[Path], by: str = "", pool: Pool = "worst") -> Answer:
-    """The answer for the groups of runs of score, or for the runs themselves."""
+def compare_scores(
+    folders: Sequence[Path],
+    by: str = "",
+    pool: Pool = "worst",
+    margins: Callable[[Sequence[str]], Mapping[str, Margin]] | None = None,
+) -> Answer:
+    """The answer for the groups of runs of score, or for the runs themselves.
+
+    ``margins`` is asked for those of the values that there are.
+    """
     if len({folder.resolve() for folder in folders}) < len(folders):
         raise BadOption(f"{folders[0]} is given twice", advice="Give different runs.")
     runs: dict[str, Results] = {}
@@ -69,7 +92,8 @@ def compare_scores(folders: Sequence[Path], by: str = "", pool: Pool = "worst") 
         with RunReader(folder) as run:
             runs[str(folder)] = read_results(run)
     results = side_by_side(runs) if len(runs) > 1 else next(iter(runs.values()))
-    found = answer(results, by or (RUN if len(runs) > 1 else ""), pool=pool)
+    own = margins(results.names) if margins is not None else {}
+    found = answer(results, by or (RUN if len(runs) > 1 else ""), pool=pool, margins=own)
     if found is None:
         raise BadOption("there is one side only", advice=_sides_there_are(results, by))
     return found
@@ -82,6 +106,7 @@ def side_by_side(runs: Mapping[str, Results]) -> Results:
     values: list[Value] = []
     pending: list[tuple[str, str]] = []
     outputs: dict[str, OutputInfo] = {}
+    contents: dict[str, str] = {}
     for folder, run in runs.items():
         name = names[folder]
         for item in run.items.values():
@@ -94,7 +119,8 @@ def side_by_side(runs: Mapping[str, Results]) -> Results:
         values += [replace(value, item=f"{name}: {value.item}") for value in run.values]
         pending += [(f"{name}: {item}", value) for item, value in run.pending]
         outputs |= run.outputs
-    return Results(items, tuple(values), outputs, tuple(pending))
+        contents |= {f"{name}: {item}": content for item, content in run.contents.items()}
+    return Results(items, tuple(values), outputs, tuple(pending), contents=contents)
 
 
 def _short(folders: Sequence[str]) -> dict[str, str]:
@@ -120,29 +146,47 @@ class _Tested:
     worse: str
     gaps: np.ndarray
     """By prompt, so that more is better for the first."""
+    margin: float
+    """What does not count of the mean difference."""
     p: float
 
     @property
+    def excess(self) -> float:
+        """By how much the mean difference is more than the margin."""
+        return max(0.0, float(self.gaps.mean()) - self.margin)
+
+    @property
     def effect(self) -> float | None:
-        """The mean in deviations, less what few prompts exaggerate (Hedges); None: not known."""
+        """What counts of the mean in deviations, less what few prompts exaggerate (Hedges).
+
+        None where that is not known.
+        """
         if self.gaps.size < 3:
             return None
         if alike(self.gaps):
-            return math.inf if self.gaps[0] else 0.0
+            return math.inf if self.excess else 0.0
         unbiased = 1 - 3 / (4 * self.gaps.size - 5)
-        return unbiased * abs(float(self.gaps.mean())) / float(self.gaps.std(ddof=1))
+        return unbiased * self.excess / float(self.gaps.std(ddof=1))
 
 
 class _Work:
     """The values of some models, on their way to an answer."""
 
-    def __init__(self, results: Results, by: str, models: tuple[str, ...], pool: Pool) -> None:
+    def __init__(
+        self,
+        results: Results,
+        by: str,
+        models: tuple[str, ...],
+        pool: Pool,
+        margins: Mapping[str, Margin],
+    ) -> None:
         self.results, self.by, self.models, self.pool = results, by, models, pool
-        self.titles = results.short_names()
+        self.margins = margins
+        self.titles = results.short_names
         sides = {item: results.group(item, by) for item in results.items}
         self.side = {item: side for item, side in sides.items() if side in models}
         cases = {
-            name: {results.case(item) for item, side in self.side.items() if side == name}
+            name: {results.unit(item) for item, side in self.side.items() if side == name}
             for name in models
         }
         self.shared = set.intersection(*cases.values())
@@ -158,18 +202,17 @@ class _Work:
         shrunk = _shrinkage(tests)
         strict = LEVEL / max(1, len(tests))
         pairs: dict[int, list[ModelPair]] = {}
-        reach: dict[int, list[int]] = {}
         for one, p, level in zip(tests, adjusted, levels, strict=True):
             plain, likely = (_needed(one, strict, share) for share in (1.0, shrunk))
-            pairs.setdefault(one.row, []).append(_pair(one, p, level, likely))
-            reach.setdefault(one.row, []).extend([plain] if plain else [])
+            # Prompts too few to settle anything do not say what is chance among them.
+            few = one.gaps.size < fewest_sources(strict)
+            pairs.setdefault(one.row, []).append(
+                _pair(one, p, level, likely, plain if few else likely)
+            )
         for one in tested:
             if not one.gaps.any():
-                pairs.setdefault(one.row, []).append(_pair(one, 1.0, strict, None))
-        rows = [
-            _concluded(row, pairs.get(place, []), reach.get(place, []), fewest_sources(strict))
-            for place, row in enumerate(bare)
-        ]
+                pairs.setdefault(one.row, []).append(_pair(one, 1.0, strict, None, None))
+        rows = [_concluded(row, pairs.get(place, [])) for place, row in enumerate(bare)]
         order = list(GROUPS)
         rows.sort(
             key=lambda row: (
@@ -177,7 +220,7 @@ class _Work:
                 -_apart(row) if row.info.descriptive else 0.0,
             )
         )
-        needed = [row.needed for row in rows if row.needed]
+        needed = [pair.needed for row in rows for pair in row.pairs if pair.needed]
         settled = any(row.state == "holds" for row in rows)
         found = Answer(
             headline="",
@@ -186,7 +229,8 @@ class _Work:
             remarks=tuple(self.remarks()),
             by=self.by,
             models=self.models,
-            winner=_winner(rows, self.models),
+            winner=_alone(rows, self.models, ahead=True),
+            loser=_alone(rows, self.models, ahead=False) if len(self.models) > 2 else "",
             prompts=len(self.shared),
             left_out=len(self.any - self.shared),
             videos=len(self.side),
@@ -213,7 +257,7 @@ class _Work:
             if score is not None:
                 counts[model][0] += 1
                 pooled = pooled or value.pools
-                found[model].setdefault(self.results.case(value.item), []).append(score.value)
+                found[model].setdefault(self.results.unit(value.item), []).append(score.value)
         for item, waiting in self.results.pending:
             if waiting == name and item in self.side:
                 counts[self.side[item]][1] += 1
@@ -228,11 +272,17 @@ class _Work:
         cells = tuple(
             _value(model, cases, shared, info, *counts[model]) for model, cases in prompts.items()
         )
+        margin = self.margins.get(name) or next(
+            (margin_of(value, self.pool) for value in self.results.of(name)), None
+        )
         worst = "worst tenth" if self.pool == "worst" and not info.descriptive else "mean"
-        leader, ahead = _leader(cells, shared, info)
+        counts_from = margin.value if margin else 0.0
+        leader, ahead = _first(cells, shared, info, counts_from)
+        last, behind = _first(cells, shared, info, counts_from, last=True)
         return AnswerRow(
             name=name,
             title=self.titles.get(name, name),
+            label=label(name, info, self.titles.get(name, name)),
             group=info.group if info.group in GROUPS else "other",
             info=info,
             pooled=worst if pooled else "",
@@ -240,6 +290,9 @@ class _Work:
             pairs=(),
             leader=leader,
             ahead=ahead,
+            last=last,
+            behind=behind,
+            margin=None if info.descriptive else margin,
             prompts=len(shared),
             state="tied",
         )
@@ -253,6 +306,14 @@ class _Work:
             yield "Anything about prompts, since the videos have none."
 
     def remarks(self) -> Iterator[str]:
+        written, texts, units = self.results.merged(self.side)
+        if texts < written:
+            yield (
+                f"{written:,} prompts count as {texts:,}: the others differ in spaces or capitals"
+                " only."
+            )
+        if units < texts:
+            yield f"{texts:,} prompts count as {units:,}: the others have a video in common."
         lost = len(self.any - self.shared)
         if lost:
             yield f"{lost:,} of {len(self.any):,} prompts are left out: not every model has them."
@@ -283,22 +344,36 @@ def _sign(info: OutputInfo) -> float:
     return 1.0 if info.higher_is_better else -1.0
 
 
-def _leader(cells: Sequence[ModelValue], shared: set[str], info: OutputInfo) -> tuple[str, int]:
-    """The model with the best mean, where it is alone, and on how many prompts it alone is best."""
+def _first(
+    cells: Sequence[ModelValue],
+    shared: set[str],
+    info: OutputInfo,
+    margin: float,
+    *,
+    last: bool = False,
+) -> tuple[str, int]:
+    """The model that is best, or ``last``, and on how many prompts it alone is so.
+
+    Empty where that is shared: where another's mean is within the margin, or is printed the same;
+    and on one prompt.
+    """
     had = [cell for cell in cells if cell.mean is not None]
-    if info.descriptive or not shared:
+    if info.descriptive or len(shared) < FEWEST or len(had) < 2:
         return "", 0
-    sign = _sign(info)
-    top = max(sign * (cell.mean or 0.0) for cell in had)
-    first = [cell for cell in had if sign * (cell.mean or 0.0) == top]
-    if len(first) > 1:
+    sign = -_sign(info) if last else _sign(info)
+    means = {cell.model: sign * (cell.mean or 0.0) for cell in had}
+    first, second = sorted(had, key=lambda cell: -means[cell.model])[:2]
+    if not counts(first.mean, second.mean, margin):
         return "", 0
-    others = [cell for cell in had if cell is not first[0]]
     ahead = sum(
-        all(sign * first[0].prompts[case] > sign * other.prompts[case] for other in others)
+        all(
+            sign * (first.prompts[case] - other.prompts[case]) > margin
+            for other in had
+            if other is not first
+        )
         for case in shared
     )
-    return first[0].model, ahead
+    return first.model, ahead
 
 
 def _tests(place: int, row: AnswerRow) -> Iterator[_Tested]:
@@ -314,22 +389,36 @@ def _tests(place: int, row: AnswerRow) -> Iterator[_Tested]:
         gaps[np.abs(gaps) <= 1e-12 * max(1.0, float(np.abs(gaps).max()))] = 0.0
         if gaps.sum() < 0:
             one, two, gaps = two, one, -gaps
-        yield _Tested(place, one.model, two.model, gaps, sign_flip_p(np.sort(gaps)))
+        margin = row.margin.value if row.margin is not None else 0.0
+        yield _Tested(place, one.model, two.model, gaps, margin, _p_value(gaps, margin))
 
 
-def _pair(one: _Tested, adjusted: float, level: float, needed: int | None) -> ModelPair:
+def _p_value(gaps: np.ndarray, margin: float) -> float:
+    """That the mean difference is no more than the margin, in either direction.
+
+    The sign-flip test of what each prompt exceeds the margin by; with a margin of 0, of the
+    differences.
+    """
+    return sign_flip_p(np.sort(gaps) - margin) if float(gaps.mean()) > margin else 1.0
+
+
+def _pair(
+    one: _Tested, adjusted: float, level: float, needed: int | None, reach: int | None
+) -> ModelPair:
     gaps = np.sort(one.gaps)
     return ModelPair(
         better=one.better,
         worse=one.worse,
         difference=float(gaps.mean()),
         gaps=tuple(gaps.tolist()),
+        margin=one.margin,
         level=level,
         p_value=one.p,
         adjusted_p=adjusted,
-        ahead=int(np.count_nonzero(gaps > 0)),
-        behind=int(np.count_nonzero(gaps < 0)),
+        ahead=int(np.count_nonzero(gaps > one.margin)),
+        behind=int(np.count_nonzero(gaps < -one.margin)),
         needed=None if adjusted <= LEVEL else needed,
+        reach=None if adjusted <= LEVEL else reach,
     )
 
 
@@ -348,9 +437,9 @@ def _shrinkage(tests: Iterable[_Tested]) -> float:
         if count < 3:
             continue
         if alike(one.gaps):
-            scores.append(3.0)
+            scores.append(3.0 if one.excess else 0.0)
             continue
-        ratio = abs(float(one.gaps.mean())) / float(one.gaps.std(ddof=1)) * math.sqrt(count)
+        ratio = one.excess / float(one.gaps.std(ddof=1)) * math.sqrt(count)
         scores.append(float(norm.isf(max(t.sf(ratio, count - 1), 1e-300))))
     if not scores:
         return 0.0
@@ -367,31 +456,40 @@ def _needed(one: _Tested, level: float, share: float) -> int | None:
     return None if found is None else max(found, one.gaps.size + 1)
 
 
-def _concluded(
-    row: AnswerRow, pairs: Sequence[ModelPair], reach: Sequence[int], fewest: int
-) -> AnswerRow:
-    """The row with its comparisons, and what they come to.
-
-    ``reach`` are the prompts that its differences take if they are what they seem: what counts
-    where prompts are too few (below ``fewest``) to say what is chance among them.
-    """
+def _concluded(row: AnswerRow, pairs: Sequence[ModelPair]) -> AnswerRow:
+    """The row with its comparisons, and what they come to."""
     if row.info.descriptive:
         return replace(row, state="describes")
-    listed = tuple(sorted(pairs, key=lambda pair: (pair.adjusted_p, pair.p_value, -pair.ahead)))
-    state: State
-    if any(pair.holds for pair in listed):
-        state = "holds"
+    listed = tuple(sorted(pairs, key=pair_surety))
+    held = [pair for pair in listed if pair.holds]
+    better, worse = {pair.better for pair in held}, {pair.worse for pair in held}
+    values = tuple(
+        replace(one, best=one.model in better - worse, worst=one.model in worse - better)
+        for one in row.values
+    )
+    row = replace(row, values=values, pairs=listed)
+    if held:
+        # Those that cannot be told apart share a place, whatever their means.
+        row = row if better - worse == {row.leader} else replace(row, leader="", ahead=0)
+        row = row if worse - better == {row.last} else replace(row, last="", behind=0)
+        return replace(row, state="holds")
+    differ = [pair for pair in listed if row.differ(pair)]
+    near = [pair for pair in differ if pair.reach and pair.reach <= WITHIN_REACH * row.prompts]
+    if not near and not (differ and row.prompts < 3):
+        return replace(row, state="tied")
+    return replace(row, state="open", needed=_named_need(row))
+
+
+def _named_need(row: AnswerRow) -> int | None:
+    """The prompts that would settle what the row names: the leader, else the last, else a pair."""
+    if row.leader:
+        named = [pair for pair in row.pairs if pair.better == row.leader]
+    elif row.last:
+        named = [pair for pair in row.pairs if pair.worse == row.last]
     else:
-        many = reach if row.prompts < fewest else [one.needed for one in listed if one.needed]
-        unknown = row.prompts < 3 and any(pair.difference for pair in listed)
-        near = bool(many) and min(many) <= WITHIN_REACH * row.prompts
-        state = "open" if unknown or near else "tied"
-    better = {pair.better for pair in listed if pair.holds}
-    worse = {pair.worse for pair in listed if pair.holds}
-    values = tuple(replace(one, best=one.model in better - worse) for one in row.values)
-    wanted = [pair.needed for pair in listed if pair.needed] if state == "open" else []
-    needed = min(wanted) if wanted else None
-    return replace(row, values=values, pairs=listed, state=state, needed=needed)
+        named = [pair for pair in row.pairs if row.differ(pair)][:1]
+    wanted = [pair.needed for pair in named]
+    return None if not wanted or None in wanted else max(one for one in wanted if one)
 
 
 def _apart(row: AnswerRow) -> float:
@@ -405,8 +503,11 @@ def _apart(row: AnswerRow) -> float:
     return max(found)
 
 
-def _winner(rows: Sequence[AnswerRow], models: Sequence[str]) -> str:
+def _alone(rows: Sequence[AnswerRow], models: Sequence[str], *, ahead: bool) -> str:
+    """The model that is surely better than every other in something and surely worse in nothing;
+    or, not ``ahead``, the other way round."""
     held = [pair for row in rows for pair in row.pairs if pair.holds]
-    beaten = {name: {pair.worse for pair in held if pair.better == name} for name in models}
-    losers = {pair.worse for pair in held}
-    return next((n for n in models if n not in losers and len(beaten[n]) == len(models) - 1), "")
+    sides = [(pair.better, pair.worse) if ahead else (pair.worse, pair.better) for pair in held]
+    others = {name: {two for one, two in sides if one == name} for name in models}
+    against = {two for _, two in sides}
+    return next((n for n in models if n not in against and len(others[n]) == len(models) - 1), "")

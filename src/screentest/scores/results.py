@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache, cached_property
 from pathlib import Path
@@ -24,6 +24,7 @@ from screentest.core import (
 from screentest.core.signature import parse, split_value_name, value_name, write_options
 from screentest.models.roles import is_stand_in
 from screentest.run import RunReader
+from screentest.run.inputs import ABSENT, hash_file
 from screentest.stats import summarise
 
 Pool: TypeAlias = Literal["worst", "mean"]
@@ -93,6 +94,8 @@ class Results:
     """Item and name of each value that is still to come."""
     suites: tuple[str, ...] = ()
     """The suites that were asked for, by spec."""
+    contents: Mapping[str, str] = field(default_factory=dict)
+    """By item: the sha256 of its video, where it is known."""
 
     @cached_property
     def _by_name(self) -> Mapping[str, list[Value]]:
@@ -168,16 +171,44 @@ class Results:
             return asked
         return known.video.name if known.video.name in self._paired_by_name else item
 
-    def by_case(self, name: str) -> dict[str, float]:
-        """One value for each case, turned so that more is better.
+    def unit(self, item: str) -> str:
+        """The witness that an item belongs to: what is counted, and what tests are over.
 
-        Several videos of one case are one mean, since they are not independent.
+        That is its case, and all cases that are the same but for spaces and capitals, or that have
+        a video in common: one video under twenty prompts says as much as under one. The unit has
+        the name of its first case.
+        """
+        return self._units.get(item, item)
+
+    @cached_property
+    def _units(self) -> Mapping[str, str]:
+        return dict(zip(self.items, joined_units(self._asked, self._seen), strict=True))
+
+    @property
+    def _asked(self) -> list[str]:
+        return [self.case(item) for item in self.items]
+
+    @property
+    def _seen(self) -> list[str]:
+        return [self.contents.get(item, "") for item in self.items]
+
+    def merged(self, items: Collection[str]) -> tuple[int, int, int]:
+        """Of some items: how many cases there are as they are written, how many without those
+        that differ in spaces and capitals only, and how many units."""
+        cases = {self.case(item) for item in items}
+        units = {self.unit(item) for item in items}
+        return len(cases), len({plain_text(case) for case in cases}), len(units)
+
+    def by_case(self, name: str) -> dict[str, float]:
+        """One value for each unit, turned so that more is better.
+
+        Several videos of one are one mean, since they are not independent.
         """
         sign = 1.0 if self.outputs[name].higher_is_better else -1.0
         found: dict[str, list[float]] = {}
         for one in self.of(name):
             if one.outcome.value is not None:
-                found.setdefault(self.case(one.item), []).append(sign * one.outcome.value.value)
+                found.setdefault(self.unit(one.item), []).append(sign * one.outcome.value.value)
         return {case: sum(values) / len(values) for case, values in found.items()}
 
     def by_group(self, by: str) -> dict[str, Results]:
@@ -193,12 +224,11 @@ class Results:
         for place in self.pending:
             pending.setdefault(group.get(place[0], ""), []).append(place)
         return {
-            name: Results(
-                items.get(name, {}),
-                tuple(values.get(name, ())),
-                self.outputs,
-                tuple(pending.get(name, ())),
-                self.suites,
+            name: replace(
+                self,
+                items=items.get(name, {}),
+                values=tuple(values.get(name, ())),
+                pending=tuple(pending.get(name, ())),
             )
             for name in sorted(values.keys() | pending.keys())
         }
@@ -220,12 +250,13 @@ class Results:
         waiting = Counter(name for _, name in self.pending)
         names = dict.fromkeys([*self.outputs, *self._by_name])
         return [
-            total(name, self.of(name), self.outputs[name], pending=waiting[name], case=self.case)
+            total(name, self.of(name), self.outputs[name], pending=waiting[name], case=self.unit)
             for name in names
             if self.of(name) or waiting[name]
         ]
 
-    def short_names(self) -> dict[str, str]:
+    @cached_property
+    def short_names(self) -> Mapping[str, str]:
         """What each value is called where it is shown.
 
         Its name without options that change no number, and in brackets what stands in for the
@@ -249,6 +280,46 @@ class Results:
             if used:
                 found[name] = f"[{'+'.join(used)}]"
         return found
+
+
+def plain_text(text: str) -> str:
+    """A prompt without what makes no other prompt of it: spaces, and capitals.
+
+    >>> plain_text("  A dog\\n runs "), plain_text("a dog runs")
+    ('a dog runs', 'a dog runs')
+    """
+    return " ".join(text.split()).casefold()
+
+
+def joined_units(asked: Sequence[str], seen: Sequence[str]) -> list[str]:
+    """For each of some videos, the first of all prompts that are joined with its own.
+
+    Prompts are joined where they are the same text, and where videos of theirs are the same file.
+
+    >>> joined_units(["a", "A ", "b", "c"], ["1", "2", "3", "3"])
+    ['a', 'a', 'b', 'b']
+    """
+    first: dict[str, str] = {}
+    parent: dict[str, str] = {}
+
+    def root(key: str) -> str:
+        while parent[key] != key:
+            parent[key] = parent[parent[key]]
+            key = parent[key]
+        return key
+
+    keys = [plain_text(text) or text for text in asked]
+    holder: dict[str, str] = {}
+    order = {key: place for place, key in reversed(list(enumerate(keys)))}
+    for key, text, content in zip(keys, asked, seen, strict=True):
+        first.setdefault(key, text)
+        parent.setdefault(key, key)
+        if content:
+            one, two = sorted(
+                (root(key), root(holder.setdefault(content, key))), key=order.__getitem__
+            )
+            parent[two] = one
+    return [first[root(key)] for key in keys]
 
 
 def plain_name(name: str) -> str:
@@ -310,7 +381,28 @@ def read_results(run: RunReader) -> Results:
             values.append(
                 Value(key.item, key.evaluator, output, outcome, key.signature, record.elapsed)
             )
-    return Results(run.items(), tuple(values), outputs, tuple(pending), _suites(run))
+    items = run.items()
+    contents = _contents(items, run.contents())
+    return Results(items, tuple(values), outputs, tuple(pending), _suites(run), contents)
+
+
+def _contents(items: Mapping[str, Item], known: Mapping[str, str]) -> dict[str, str]:
+    """The hash of each video: as the run has it, and of new files where two have the same size."""
+    found: dict[str, str] = {}
+    unknown: dict[int, list[Item]] = {}
+    for item in items.values():
+        path = item.video.absolute()
+        if held := item.sha256 or known.get(str(path), ""):
+            found[item.id] = held
+        try:
+            unknown.setdefault(path.stat().st_size, []).append(item)
+        except (OSError, ValueError):  # an address, or a file that is gone
+            continue
+    for alike in unknown.values():
+        for item in alike if len(alike) > 1 else ():
+            if item.id not in found and (hashed := hash_file(item.video)) != ABSENT:
+                found[item.id] = hashed
+    return found
 
 
 def _suites(run: RunReader) -> tuple[str, ...]:

@@ -104,7 +104,7 @@ class _Values:
         names: dict[str, list[str]] = {}
         for name in results.outputs:
             names.setdefault(plain_name(name), []).append(name)
-        found = cls((), results.case)
+        found = cls((), results.unit)
         touched: dict[str, None] = {}
         for leaf in suite.leaves:
             numbers = found.numbers.setdefault(leaf, {})

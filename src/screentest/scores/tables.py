@@ -46,7 +46,7 @@ def summary_table(
     """The mean of each value with interval and coverage, of all items or of each group."""
     results = results.pooled(pool)
     groups = results.by_group(by) if by else {"": results}
-    names = results.short_names()
+    names = results.short_names
     totals: dict[str, list[tuple[str, Total]]] = {name: [] for name in results.outputs}
     for group, part in groups.items():
         for total in part.totals():
@@ -141,7 +141,7 @@ def why(outcome: Outcome[Any]) -> tuple[str | None, str | None]:
 
 def missing_table(results: Results) -> Table:
     """Why a value is missing, and what to do; the same words once, with what they are about."""
-    names = results.short_names()
+    names = results.short_names
     found: dict[tuple[str, str, str], tuple[dict[str, None], dict[str, None]]] = {}
     for value in results.values:
         failure = value.outcome.failure
