@@ -43,6 +43,7 @@ def people_row(found: Arena, answer: Answer) -> AnswerRow | None:
     return AnswerRow(
         name="people",
         title=TITLE,
+        label=TITLE,
         group="people",
         info=_INFO,
         pooled="",

@@ -73,8 +73,6 @@ class ModelPair:
     """How much better, in the metric's own units: never negative."""
     gaps: tuple[float, ...]
     """The difference on each prompt, the smallest first."""
-    margin: float
-    """The mean difference must be larger than this to count; 0 where none is known."""
     level: float
     """The level of the test that Holm's correction leaves it."""
     p_value: float
@@ -89,6 +87,8 @@ class ModelPair:
     reach: int | None = None
     """The same if the difference is what it seems, where prompts are too few to say what of it
     is chance."""
+    margin: float = 0.0
+    """The mean difference must be larger than this to count; 0 where none is known."""
 
     @property
     def prompts(self) -> int:
@@ -119,8 +119,6 @@ class AnswerRow:
     """The name of the value, as results have it."""
     title: str
     """The same without options that change no number."""
-    label: str
-    """The same in words, for a sentence."""
     group: str
     """``picture``, ``time``, ``prompt`` or ``other``."""
     info: OutputInfo
@@ -135,18 +133,20 @@ class AnswerRow:
     where another is within the margin, or is printed the same."""
     ahead: int
     """Prompts on which the leader alone is best, by more than the margin."""
-    last: str
-    """The model with the worst mean; empty as ``leader`` is."""
-    behind: int
-    """Prompts on which the last alone is worst, by more than the margin."""
-    margin: Margin | None
-    """The smallest difference that counts; None where it is not known."""
     prompts: int
     """Prompts that all models have."""
     state: State
     needed: int | None = None
     """About how many prompts would settle what the row names, where nothing holds yet: that the
     leader is ahead of all, else that the last is behind all, else the surest difference."""
+    label: str = ""
+    """The name in words, for a sentence."""
+    last: str = ""
+    """The model with the worst mean; empty as ``leader`` is."""
+    behind: int = 0
+    """Prompts on which the last alone is worst, by more than the margin."""
+    margin: Margin | None = None
+    """The smallest difference that counts; None where it is not known."""
 
     @property
     def better(self) -> Better:
