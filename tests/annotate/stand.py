@@ -140,11 +140,15 @@ class Page:
             "step": self.step,
             "answer": answer,
         }
-        return self.person.post("/api/vote", body | more)
+        return self.person.post("/api/vote", body | more, self._csrf)
 
     def view(self, **reports: Any) -> httpx2.Response:
         body = {"sitting": self.sitting, "step": self.step, **reports}
-        return self.person.post("/api/view", body)
+        return self.person.post("/api/view", body, self._csrf)
+
+    @property
+    def _csrf(self) -> str:
+        return self._first(r'name="csrf" content="(\w*)"')
 
     def _first(self, pattern: str) -> str:
         found = re.search(pattern, self.html)

@@ -166,6 +166,11 @@ def timed(value: Value) -> Value:
     return replace(value, outcome=Outcome.of(replace(score, curve=points)))
 
 
+def over_time(results: Results) -> Results:
+    """All values over time, so that it is worked out once."""
+    return replace(results, values=tuple(map(timed, results.values)))
+
+
 def bands(results: Results) -> dict[str, tuple[float, float]]:
     """Where eight of ten points of each value's curves lie, over all videos of a run."""
     points: dict[str, list[float]] = {}
@@ -268,12 +273,15 @@ class Page:
 
 
 def videos(
-    report: Report, order: Sequence[str], page: Page, progress: Progress | None = None
+    report: Report,
+    order: Sequence[str],
+    page: Page,
+    scales: Mapping[str, tuple[float, float]],
+    progress: Progress | None = None,
 ) -> list[dict[str, Any]]:
     """Plain JSON for each item, in the order in which the page shows them."""
     results = report.results
     place = {name: number for number, name in enumerate(results.names)}
-    scales = bands(results)
     waiting: dict[str, list[str]] = {}
     for item, name in results.pending:
         waiting.setdefault(item, []).append(name)

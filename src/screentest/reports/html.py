@@ -5,7 +5,7 @@ It runs nothing but its own script.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +16,7 @@ from screentest.core import Progress
 from screentest.core.table import Chart, Table
 from screentest.reports.certified import certified, verdicts
 from screentest.reports.data import Report
-from screentest.reports.drilldown import Page, bands, direction, videos
+from screentest.reports.drilldown import Page, bands, direction, over_time, videos
 from screentest.reports.sections import sections
 from screentest.reports.sidebyside import Row, SideBySide, labels, side_by_side
 from screentest.reports.tables import tables
@@ -46,6 +46,7 @@ def write_html(
 ) -> None:
     """Write the page, whole or not at all."""
     options = options or PageOptions()
+    report = replace(report, results=over_time(report.results))
     style = tokens() + (ASSETS / "report.css").read_text(encoding="utf-8")
     script = "".join((ASSETS / f"{name}.js").read_text(encoding="utf-8") for name in _SCRIPTS)
     folder = out.absolute().parent
@@ -92,7 +93,8 @@ def page_data(
     """What the script of the page is given: plain JSON."""
     results = report.results
     measures = {name: number for number, name in enumerate(results.names)}
-    items = videos(report, order, page, progress)
+    scales = bands(results)
+    items = videos(report, order, page, scales, progress)
     place = {item: number for number, item in enumerate(order)}
     row_of = {item: number for number, row in enumerate(sides.rows) for item in row.items}
     label = {item: text for row in sides.rows for item, text in labels(report, row).items()}
@@ -105,7 +107,7 @@ def page_data(
             "value": weak.value,
             "others": [weak.low, weak.high],
         }
-    short, found = results.short_names, bands(results)
+    short = results.short_names
     return {
         "rivals": len(report.systems) > 1,
         "models": report.systems,
@@ -115,7 +117,7 @@ def page_data(
                 "summary": info.summary,
                 "unit": info.unit,
                 "up": direction(results, name),
-                "band": found.get(name),
+                "band": scales.get(name),
                 "had": any(value.outcome.ok for value in results.of(name)),
             }
             for name, info in results.outputs.items()

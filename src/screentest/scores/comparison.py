@@ -429,7 +429,7 @@ def _shrinkage(tests: Iterable[_Tested]) -> float:
     promises too much. Were there nothing, the squares of their standard scores would be 1 on
     average; what they exceed it by is what is there (empirical Bayes).
     """
-    from scipy.stats import norm, t
+    from scipy.special import ndtri, stdtr  # scipy.stats takes a second to import
 
     scores = []
     for one in tests:
@@ -440,7 +440,7 @@ def _shrinkage(tests: Iterable[_Tested]) -> float:
             scores.append(3.0 if one.excess else 0.0)
             continue
         ratio = one.excess / float(one.gaps.std(ddof=1)) * math.sqrt(count)
-        scores.append(float(norm.isf(max(t.sf(ratio, count - 1), 1e-300))))
+        scores.append(-float(ndtri(max(stdtr(count - 1, -ratio), 1e-300))))
     if not scores:
         return 0.0
     excess = max(0.0, float(np.mean(np.square(scores))) - 1)
