@@ -125,10 +125,10 @@ def test_moments_of_several_curves_are_one_and_a_flat_curve_has_none(tmp_path: P
 def test_a_clip_of_one_shot_has_moments_and_its_seed_is_named(tmp_path: Path) -> None:
     films, values = [], {}
     for model, low in (("a", 0.5), ("b", 0.1)):
-        for seed in (0, 1):
-            name = f"{model}-{seed}"
-            groups = {"model": model, "seed": str(seed), "kind": "test"}
-            films.append(Item(name, Path("/x.mp4"), "A dog.", groups=groups))
+        for number in range(6):  # two seeds of three prompts
+            name = f"{model}-{number}"
+            groups = {"model": model, "seed": str(number % 2), "kind": "test"}
+            films.append(Item(name, Path("/x.mp4"), f"Prompt {number // 2}.", groups=groups))
             pieces = [[0.0, 0.25, 0.9], [0.25, 0.5, low], [0.5, 0.75, 0.9], [0.75, 1.0, 0.9]]
             score = Score(low + 0.3, curve(low + 0.3), details={"within": pieces})
             values[name, "calm"] = Outcome.of(score)
@@ -139,7 +139,7 @@ def test_a_clip_of_one_shot_has_moments_and_its_seed_is_named(tmp_path: Path) ->
     assert moment.time == Fraction(3, 8)
     see = view_of(report).cards[1].lines[-1]
     assert (see.label, see.link, see.t) == ("See", "b-0 at 0:00.2", 0.25)
-    (row,) = side_by_side(report, lambda name: direction(report.results, name)).rows
+    row, *_ = side_by_side(report, lambda name: direction(report.results, name)).rows
     assert labels(report, row)["b-1"] == "seed 1"  # and not the kind, which is the same
 
 

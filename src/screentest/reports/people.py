@@ -37,8 +37,9 @@ def people_row(found: Arena, answer: Answer) -> AnswerRow | None:
     pairs = tuple(
         _pair(one) for one in found.pairs if {one.better, one.worse} <= set(answer.models)
     )
-    top = max(one.mean or 0.0 for one in had)
-    best = [one for one in had if one.mean == top]
+    shares = [one.mean or 0.0 for one in had]
+    best = [one for one in had if one.mean == max(shares)]
+    worst = [one for one in had if one.mean == min(shares)]
     shared = set.intersection(*(set(one.prompts) for one in had))
     return AnswerRow(
         name="people",
@@ -50,7 +51,10 @@ def people_row(found: Arena, answer: Answer) -> AnswerRow | None:
         values=values,
         pairs=pairs,
         leader=best[0].model if len(best) == 1 else "",
-        ahead=_ahead(best[0], had, shared) if len(best) == 1 else 0,
+        ahead=_alone(best[0], had, shared, 1) if len(best) == 1 else 0,
+        last=worst[0].model if len(worst) == 1 else "",
+        behind=_alone(worst[0], had, shared, -1) if len(worst) == 1 else 0,
+        margin=None,
         prompts=len(shared),
         state="holds" if any(pair.holds for pair in pairs) else "open",
     )
@@ -77,6 +81,7 @@ def _pair(found: ArenaPair) -> ModelPair:
         worse=found.worse,
         difference=2 * found.rate.share - 1,
         gaps=found.gaps,
+        margin=0.0,
         level=found.level,
         p_value=found.p_value,
         adjusted_p=found.adjusted_p,
@@ -85,6 +90,9 @@ def _pair(found: ArenaPair) -> ModelPair:
     )
 
 
-def _ahead(leader: ModelValue, had: list[ModelValue], shared: set[str]) -> int:
-    others: list[Mapping[str, float]] = [one.prompts for one in had if one is not leader]
-    return sum(all(leader.prompts[case] > other[case] for other in others) for case in shared)
+def _alone(one: ModelValue, had: list[ModelValue], shared: set[str], sign: int) -> int:
+    """Prompts on which it is above all others, or with ``sign`` -1 below them."""
+    others: list[Mapping[str, float]] = [other.prompts for other in had if other is not one]
+    return sum(
+        all(sign * (one.prompts[case] - other[case]) > 0 for other in others) for case in shared
+    )
