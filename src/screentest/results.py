@@ -572,11 +572,13 @@ def _results_of(
 
 
 def _certificate_table(certificate: Certificate) -> Table:
+    from screentest.stats.intervals import Interval
+
     def percent(share: float) -> str:
         return f"{100 * share:.1f}"
 
     def between(ends: Any) -> str:
-        return ends if isinstance(ends, str) else f"{100 * ends[0]:.0f}–{100 * ends[1]:.0f}"
+        return ends if isinstance(ends, str) else Interval(*ends).percents
 
     people = any(one.human is not None for one in certificate.aspects)
     units = (

@@ -274,8 +274,9 @@ def test_scores_from_elsewhere(tmp_path: Path) -> None:
     scores = write_scores(
         tmp_path / "scores.csv",
         {
-            "sure": {name: float(name.startswith("good")) for name in names},
-            "error": {name: float(name.startswith("bad")) for name in names},
+            # No number for all videos of one name: that would tell the names apart.
+            "sure": {name: name.startswith("good") + len(name) / 9 for name in names},
+            "error": {name: name.startswith("bad") + len(name) / 9 for name in names},
             "coin": {name: rng.random() for name in names},
         },
     )
@@ -326,11 +327,47 @@ def test_two_testbeds_rank_three_scores_alike(tmp_path: Path) -> None:
     assert agreement.unwrap().systems == ("best", "fair", "poor")
 
 
+def test_a_number_for_each_model_tells_models_apart_and_not_videos(tmp_path: Path) -> None:
+    names = [f"{kind}/{n}.mp4" for n in range(60) for kind in ("good", "bad")]
+    values = {"name": {name: float(name.startswith("good")) for name in names}}
+    scores = write_scores(tmp_path / "s.csv", values)
+    made = screentest.certify((), people=csv_release(tmp_path), scores=scores, out=tmp_path / "c")
+    found = made.of("name")
+    assert found.overall.unwrap().value == 1.0
+    assert {one.finding.claim for one in found.aspects} == {Claim.CANNOT_TELL}
+    assert "one number for each of 2 models" in dict(made.facts("name"))["Judge"]
+    assert found.people[0].by_model == 1.0
+
+
+def test_a_sentence_says_on_how_much_it_rests_and_on_whom(tmp_path: Path) -> None:
+    rows = [(f"a/{n}.mp4", f"b/{n}.mp4", "looks", "a", f"prompt {n}", "r0") for n in range(40)]
+    votes = write_votes(tmp_path / "votes.csv", rows, "video_a,video_b,aspect,vote,prompt,rater")
+    scores = {f"{kind}/{n}": n + float(kind == "a") / 2 for n in range(8) for kind in "ab"}
+    table = write_scores(tmp_path / "s.csv", {"s": scores})
+    made = screentest.certify((), people=votes, scores=table, out=tmp_path / "c")
+    said = dict(made.facts("s"))
+    assert said["Judge"] == "sees looks (on 8 of 40); all votes are of one person"
+    assert said["Ceiling, looks"] == "not known: all votes are of one person"
+
+
+def test_an_aspect_that_people_tie_on_is_shown_as_such(tmp_path: Path) -> None:
+    rows = [(f"a/{n}.mp4", f"b/{n}.mp4", "looks", "tie", f"prompt {n}") for n in range(12)]
+    votes = write_votes(tmp_path / "votes.csv", rows)
+    table = write_scores(
+        tmp_path / "s.csv", {"s": {f"{kind}/{n}": n for n in range(12) for kind in "ab"}}
+    )
+    made = screentest.certify((), people=votes, scores=table, out=tmp_path / "c")
+    (aspect,) = made.of("s").aspects
+    assert (aspect.finding.words, aspect.finding.unit) == ("not tested", "prompt")
+    assert str(aspect.accuracy.failure).endswith("people prefer neither video of any pair")
+
+
 def test_few_prompts_cannot_tell(tmp_path: Path) -> None:
     votes = csv_release(tmp_path, prompts=4)
     scores = tmp_path / "s.json"
     names = [f"{kind}/{n}" for n in range(4) for kind in ("bad", "good")]
-    scores.write_text(json.dumps({name: len(name) for name in names}), encoding="utf-8")
+    numbers = {name: len(name) + int(name[-1]) / 9 for name in names}
+    scores.write_text(json.dumps(numbers), encoding="utf-8")
     made = screentest.certify((), people=votes, scores=scores, out=tmp_path / "c")
     words = {one.finding.words for one in made.of("s").aspects}
     assert words == {"cannot tell: 18 more prompts are needed"}
@@ -494,7 +531,9 @@ def test_a_metric_before_people(tmp_path: Path, sample: Path) -> None:
     assert (found.judgements, found.total) == (2, 6)
     assert found.failures == {Reason.MISSING_FILE: 2, Reason.UNSAFE: 2}
     assert found.value in (0.0, 1.0)
-    assert {one.aspect.value for one in made.of("contrast").aspects} == {"people/looks"}
+    looks, motion = made.of("contrast").aspects
+    assert (looks.aspect.value, motion.aspect.value) == ("people/looks", "people/motion")
+    assert not motion.accuracy.ok  # people tie on its only pair
     with pytest.raises(BadOption, match="has both videos in"):
         screentest.certify("contrast", people=votes, videos=tmp_path, out=tmp_path / "d")
     cases = people_cases(read_release(votes), videos)

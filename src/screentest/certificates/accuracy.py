@@ -229,10 +229,10 @@ def find_claims(
     for aspect, own in _by_aspect(judgements).items():
         apart = {name: by_film(mine) for name, mine in _by_operator(own).items()}
         groups |= {(aspect.value, name): points for name, points in apart.items()}
-        shown += [_interval(mine) for mine in _by_operator(own).values()]
+        shown += [shown_interval(mine) for mine in _by_operator(own).values()]
         if len(apart) > 1:
             groups[aspect.value, ""] = _mean_of(list(apart.values()))
-            shown.append(_interval(own))
+            shown.append(shown_interval(own))
     fair = _placebo_points(placebos, groups)
     unit = "film" if any(one.case.kind is PairKind.DEGRADATION for one in judgements) else "prompt"
     made = claims(list(groups.values()), fair, intervals=shown, unit=unit)
@@ -247,7 +247,7 @@ def find_claims(
     return found
 
 
-def _interval(judgements: Sequence[Judgement]) -> Interval | None:
+def shown_interval(judgements: Sequence[Judgement]) -> Interval | None:
     """The one that is shown beside the claim."""
     found = accuracy(judgements).value
     return found.interval if found is not None else None

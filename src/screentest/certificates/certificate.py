@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from decimal import Decimal
@@ -245,6 +246,8 @@ def labelled(judge: str, models: Mapping[str, str]) -> str:
 # A certificate in words: all of it but the table of aspects, for the terminal and the page.
 
 _THRESHOLD = 0.75
+_MOST = 0.9
+"""Of questions that were asked: below that a sentence says how many have an answer."""
 FAMILY = 4
 """Operators that an aspect must have before more is said than what each of them does."""
 
@@ -266,7 +269,7 @@ class Said:
         named = (
             (f"{Claim.SEES.value} ", self.sees),
             (f"{Claim.PREFERS_HARM.value} of ", self.prefers),
-            (f"{Claim.CHANCE.value} of ", self.chance),
+            (f"{Claim.CHANCE.value} on ", self.chance),
         )
         words = [f"{claim}{listed(names)}" for claim, names in named if names]
         return "; ".join([*words, *filter(None, [self.cannot_tell]), *self.unfair])
@@ -287,16 +290,16 @@ def said_of(certificate: Certificate) -> Said:
     for one in certificate.aspects:
         own = [other for other in certificate.operators if other.aspect is one.aspect]
         tried += sum(other.accuracy.ok for other in own)
-        alone = [other.label for other in own if other.finding.claim is Claim.SEES]
+        alone = [other.name for other in own if other.finding.claim is Claim.SEES]
         whole = len(own) >= FAMILY and one.finding.claim is Claim.SEES
         if whole:
             count = f"{len(alone)} of {len(own)} operators on their own"
             seen.append(f"{one.aspect.title} ({count})")
         for other in own:
             if other.finding.claim is Claim.SEES and not whole:
-                seen.append(other.label)
+                seen.append(_named(other))
             elif other.finding.claim in said:
-                said[other.finding.claim].append(other.label)
+                said[other.finding.claim].append(_named(other))
             elif other.finding.claim is Claim.CANNOT_TELL and other.accuracy.ok and not whole:
                 undecided += 1
                 if other.finding.more and not other.finding.why:
@@ -327,9 +330,19 @@ def said_of(certificate: Certificate) -> Said:
     )
 
 
+def _named(result: OperatorResult) -> str:
+    """What it does, and on how much of it the judge has an answer, where that is not most."""
+    found = result.accuracy.value
+    if found is None or found.coverage >= _MOST:
+        return result.label
+    return f"{result.label} (on {found.judgements:,} of {found.total:,})"
+
+
 def verdict(certificate: Certificate) -> str:
     """What may be said of the judge, in one sentence."""
-    return str(said_of(certificate)) or "could not be tested"
+    words = str(said_of(certificate)) or "could not be tested"
+    alone = any(one.raters == 1 for one in certificate.people)
+    return f"{words}; all votes are of one person" if alone else words
 
 
 def listed(names: Sequence[str]) -> str:
@@ -381,7 +394,7 @@ def facts(certificate: Certificate) -> Iterator[tuple[str, str]]:
     if certificate.filtered is not None:
         yield "Kept by people", _filtered(certificate.filtered)
     yield from _doses("Severity", certificate.severities)
-    yield from _doses("Clips", certificate.clip_counts)
+    yield from _doses("Clips", certificate.clip_counts, whole=True)
     for placebo in certificate.placebos:
         yield f"Placebo {placebo.name}", _placebo(placebo)
     for prompt in certificate.prompts:
@@ -418,14 +431,18 @@ def _duration(certificate: Certificate) -> str:
     return f"ρ = {found.value} films"
 
 
-def _doses(what: str, responses: Mapping[str, DoseResponse]) -> Iterator[tuple[str, str]]:
+def _doses(
+    what: str, responses: Mapping[str, DoseResponse], *, whole: bool = False
+) -> Iterator[tuple[str, str]]:
+    """``whole``: there is nothing between two steps, as there is no half a clip."""
     for aspect, dose in responses.items():
         steps = ", ".join(f"{one.severity:g}: {100 * one.accuracy:.0f}%" for one in dose.doses)
         passes = dose.threshold.value
         reached = dose.doses[-1].fitted >= _THRESHOLD
         words = "75% from the first step on" if reached else "75% not reached"
         if passes is not None:
-            words = f"75% at {passes:.2g}"
+            at = f"from {math.ceil(passes - 1e-9)} on" if whole else f"at {passes:.2g}"
+            words = f"75% {at}"
         falls = "" if dose.monotone else f"; falls by {100 * dose.worst_fall:.0f} in between"
         yield f"{what}, {aspect}", f"{steps}; {words}{falls}"
 

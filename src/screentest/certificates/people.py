@@ -12,13 +12,14 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path, PurePosixPath
 
-from screentest.certificates.accuracy import accuracy, by_film
+from screentest.certificates.accuracy import accuracy, by_film, shown_interval
 from screentest.certificates.certificate import (
     AspectResult,
     Certificate,
     Cost,
     OperatorResult,
 )
+from screentest.certificates.generators import generators_of, models_told
 from screentest.certificates.plan import (
     NOTE,
     Certification,
@@ -48,7 +49,7 @@ from screentest.run.notes import EvaluatorNote
 from screentest.run.records import RecordKey, encode
 from screentest.run.session import Settings
 from screentest.run.tasks import Finished, Job, Task, TaskResults
-from screentest.stats import Finding, claims, order_effect
+from screentest.stats import Claim, Finding, claims, order_effect
 from screentest.testbeds.files import file_in
 
 _SHOWN = 3
@@ -358,8 +359,17 @@ def people_certificates(release: Release, heard: Sequence[_Heard]) -> list[Certi
     """One certificate for each judge; claims are corrected over all of them and all aspects."""
     ceilings = {aspect: human_ceiling(release, aspect) for aspect in release.aspects}
     by_judge = [_by_aspect(one.judgements) for one in heard]
+    every = [
+        (one, *of) for one, aspects in zip(heard, by_judge, strict=True) for of in aspects.items()
+    ]
+    made = claims(
+        [by_film(own) for _, _, own in every],
+        intervals=[shown_interval(own) for _, _, own in every],
+        unit="prompt",
+    )
     found = iter(
-        claims([by_film(own) for aspects in by_judge for own in aspects.values()], unit="prompt")
+        _told_apart(release, one, aspect, finding)
+        for (one, aspect, _), finding in zip(every, made, strict=True)
     )
     return [
         _certificate(release, one, aspects, [next(found) for _ in aspects], ceilings)
@@ -367,12 +377,24 @@ def people_certificates(release: Release, heard: Sequence[_Heard]) -> list[Certi
     ]
 
 
+def _told_apart(release: Release, heard: _Heard, aspect: Aspect, finding: Finding) -> Finding:
+    """The finding; of a score that has one number for each model nothing can be told."""
+    known = generators_of(release.of(aspect.value.removeprefix(PEOPLE)))
+    ratings = {video: value for (video, of), value in heard.ratings.items() if of is aspect}
+    models = models_told(ratings, known)
+    if not models or finding.claim is Claim.CHANCE:
+        return finding
+    why = f"it has one number for each of {models} models, which tells models apart, not videos"
+    return replace(finding, claim=Claim.CANNOT_TELL, needed=None, why=why)
+
+
 def _by_aspect(judgements: Iterable[Judgement]) -> dict[Aspect, list[Judgement]]:
-    """The judgements on pairs that people decided."""
+    """The judgements on pairs that people decided; an aspect may have none."""
     found: dict[Aspect, list[Judgement]] = {}
     for one in judgements:
+        own = found.setdefault(one.case.aspect, [])
         if one.case.kind is not None:
-            found.setdefault(one.case.aspect, []).append(one)
+            own.append(one)
     return found
 
 
@@ -387,6 +409,8 @@ def _certificate(
     for (aspect, own), finding in zip(by_aspect.items(), findings, strict=True):
         name = aspect.value.removeprefix(PEOPLE)
         ceiling, right = ceilings[name], accuracy(own)
+        if not own:
+            right = Outcome.failed(Reason.NOT_APPLICABLE, "people prefer neither video of any pair")
         pairs = len({one.case.id for one in own})
         aspects.append(
             AspectResult(

@@ -8,6 +8,7 @@ from hashlib import sha256
 
 import numpy as np
 
+from screentest.certificates.generators import by_generator, generators_of
 from screentest.certificates.releases import SAME, Release, VotedPair
 from screentest.core import NoValue
 from screentest.core.aspects import PEOPLE, Aspect
@@ -31,8 +32,7 @@ class Share:
     n: int
 
     def __str__(self) -> str:
-        ends = f"{100 * self.interval.low:.0f}–{100 * self.interval.high:.0f}"
-        return f"{100 * self.value:.1f}% [{ends}]"
+        return f"{100 * self.value:.1f}% [{self.interval.percents}]"
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,6 +76,11 @@ class PeopleResult:
     prefers a video is chosen on one half of the prompts and counted on the other."""
     tau_b: ClusteredCorrelation | None = None
     """Kendall's τ-b over the pairs of one prompt: ties of both are counted."""
+    raters: int | None = None
+    """How many people voted in the release; None where votes have no names."""
+    by_model: float | None = None
+    """What who knows the models alone would get right, in hindsight; None where names of videos do
+    not say who made them."""
     spearman: ClusteredCorrelation | None = None
     """Over single videos, of all prompts, with the mean of people's marks."""
     kendall: ClusteredCorrelation | None = None
@@ -85,7 +90,9 @@ def people_words(result: PeopleResult) -> Iterator[tuple[str, str]]:
     """What is known of one aspect beside the share of right answers."""
     title, ceiling = result.aspect.title, result.ceiling
     if ceiling is None:
-        yield f"Ceiling, {title}", "not known: no pair has two raters"
+        why = "all votes are of one person" if result.raters == 1 else "no pair has two raters"
+        why = why if result.decided else "people prefer neither video of any pair"
+        yield f"Ceiling, {title}", f"not known: {why}"
     else:
         words = f"one of {ceiling.raters} raters agrees with the others in {ceiling.accuracy}"
         if ceiling.when_decided is not None:
@@ -93,6 +100,9 @@ def people_words(result: PeopleResult) -> Iterator[tuple[str, str]]:
         if ceiling.in_place is not None:
             words += f"; in a rater's place this judge has {ceiling.in_place}"
         yield f"Ceiling, {title}", words
+    if result.by_model is not None:
+        words = f"who knows only the models gets {100 * result.by_model:.1f}% right, in hindsight"
+        yield f"Models, {title}", words
     pairs = result.decided + result.tied
     if result.tied:
         words = f"people prefer neither in {result.tied:,} of {pairs:,} pairs"
@@ -129,6 +139,8 @@ def people_result(
         decided=sum(pair.decided for pair in pairs),
         tied=sum(not pair.decided for pair in pairs),
         ceiling=ceiling,
+        raters=release.raters,
+        by_model=by_generator(pairs, generators_of(pairs)),
     )
     if rate is None:
         return result

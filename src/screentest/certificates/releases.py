@@ -54,6 +54,8 @@ class Release:
     """By video."""
     votes: int
     problems: tuple[str, ...] = ()
+    raters: int | None = None
+    """How many people voted; None where votes have no names."""
 
     @property
     def aspects(self) -> list[str]:
@@ -112,6 +114,7 @@ def release_of(reading: PreferenceReading, name: str, aspects: Sequence[str]) ->
             own = marks.setdefault(rating.aspect, {}).setdefault(rating.video, {})
             own[rating.rater] = rating.mark
     places = {aspect: place for place, aspect in enumerate(aspects)}
+    named = {row.rater for row in reading.rows if row.aspect in places}
     pairs.sort(key=lambda pair: places[pair.aspect])
     return Release(
         name,
@@ -121,6 +124,7 @@ def release_of(reading: PreferenceReading, name: str, aspects: Sequence[str]) ->
         {video: numbers[label] for video, label in clusters.items()},
         sum(row.aspect in places for row in reading.rows),
         tuple(map(str, reading.problems)),
+        len(named) if "" not in named else None,
     )
 
 

@@ -244,7 +244,7 @@ def _cell(outcome: Outcome[Accuracy], finding: Finding) -> Cell:
     found = outcome.value
     if found is None:
         return Cell("–", _why(outcome), "unknown")
-    interval = f"{100 * found.interval.low:.0f} to {100 * found.interval.high:.0f}"
+    interval = found.interval.percents.replace("–", " to ")
     words = (
         f"{finding.words}; {100 * found.value:.1f}% right (95%: {interval}), "
         f"{found.judgements:,} of {found.total:,} answers on {finding.films:,} {finding.unit}"

@@ -42,6 +42,20 @@ class Interval:
         return self.high - self.low
 
     @property
+    def percents(self) -> str:
+        """Its ends in whole per cent; an end beyond which there is something never reads 0 or 100.
+
+        >>> Interval(0.25, 0.7512).percents, Interval(0.9963, 1.0).percents
+        ('25–75', '99.6–100')
+        """
+        low, high = (f"{100 * end:.0f}" for end in (self.low, self.high))
+        if low == "100" and self.low < 1:
+            low = f"{math.floor(1000 * self.low) / 10:.1f}"
+        if high == "0" and self.high > 0:
+            high = f"{math.ceil(1000 * self.high) / 10:.1f}"
+        return f"{low}–{high}"
+
+    @property
     def margin(self) -> float:
         """Half the width: what stands behind ± where the interval is symmetric."""
         return self.width / 2

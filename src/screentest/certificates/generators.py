@@ -1,0 +1,81 @@
+"""Generators: does a score say more of a video than who made it?
+
+In most releases every two videos of a pair are of two models, and a part of their names says which.
+A number for each model, and the same for all of its videos, may agree with people on hundreds of
+pairs and is yet one witness for each two models: it tells models apart, not videos.
+
+>>> videos = [f"{model}/{number}.mp4" for number in range(6) for model in ("a", "b")]
+>>> pairs = [VotedPair(str(n), str(n), "", f"a/{n}.mp4", f"b/{n}.mp4", 1, (1,)) for n in range(6)]
+>>> known = generators_of(pairs)
+>>> sorted(set(known.values()))
+['a', 'b']
+>>> models_told({video: float(video[0] == "a") for video in videos}, known)
+2
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
+
+from screentest.certificates.releases import VotedPair
+
+_EACH = 3
+"""Videos that a model has on average, at the least: what fewer names share is no model."""
+_APART = 0.9
+"""Of pairs, those whose videos are of two models."""
+
+
+def generators_of(pairs: Sequence[VotedPair]) -> dict[str, str]:
+    """By video, the part of its name that says who made it; empty where none does."""
+    videos = sorted({video for pair in pairs for video in (pair.first, pair.second)})
+    for part in _parts(videos):
+        known = {video: part(video) for video in videos}
+        count = len(set(known.values()))
+        apart = sum(known[pair.first] != known[pair.second] for pair in pairs)
+        if 2 <= count <= len(videos) / _EACH and apart >= _APART * len(pairs):
+            return known
+    return {}
+
+
+def _parts(videos: Sequence[str]) -> Iterator[Callable[[str], str]]:
+    """Folders, then the words of the names, counted from either side."""
+    for split in (re.compile(r"/"), re.compile(r"[/_\-. ]+")):
+        most = max((len(split.split(video)) for video in videos), default=0)
+        for place in range(most):
+            for index in (place, -1 - place):
+                yield partial(_part, split, index)
+
+
+def _part(split: re.Pattern[str], index: int, video: str) -> str:
+    parts = split.split(video)
+    return parts[index] if -len(parts) <= index < len(parts) else ""
+
+
+def models_told(ratings: Mapping[str, float], generators: Mapping[str, str]) -> int:
+    """How many models a score tells apart that has one number for each; 0 for any other."""
+    values: dict[str, set[float]] = {}
+    for video, value in ratings.items():
+        if video in generators:
+            values.setdefault(generators[video], set()).add(value)
+    alike = all(len(own) == 1 for own in values.values())
+    return len(values) if alike and len(set.union(set(), *values.values())) > 1 else 0
+
+
+def by_generator(pairs: Sequence[VotedPair], generators: Mapping[str, str]) -> float | None:
+    """The share of pairs that who knows the models alone would get right, in hindsight."""
+    wins: Counter[tuple[str, str]] = Counter()
+    for pair in pairs:
+        if pair.decided and pair.first in generators:
+            wins[generators[pair.first], generators[pair.second]] += 1
+    total = sum(wins.values())
+    if not total:
+        return None
+    right = sum(
+        count / 2 if one == two else max(count, wins[two, one])
+        for (one, two), count in wins.items()
+        if one <= two or (two, one) not in wins
+    )
+    return right / total
