@@ -141,7 +141,7 @@ def moved(run: Path) -> dict[str, dict[str, dict[str, float]]]:
 
 def write(clips: Path) -> None:
     merged: dict[str, dict[str, Any]] = {}
-    for name in RUNS:
+    for name in filter(lambda one: (clips / one).is_dir(), RUNS):
         for key, pools in moved(clips / name).items():
             entry = merged.setdefault(key, {})
             for pool, films in pools.items():

@@ -212,7 +212,10 @@ class _Work:
         for one in tested:
             if not one.gaps.any():
                 pairs.setdefault(one.row, []).append(_pair(one, 1.0, strict, None, None))
-        rows = [_concluded(row, pairs.get(place, [])) for place, row in enumerate(bare)]
+        rows = [
+            _concluded(row, pairs.get(place, []), fewest_sources(strict))
+            for place, row in enumerate(bare)
+        ]
         order = list(GROUPS)
         rows.sort(
             key=lambda row: (
@@ -456,8 +459,11 @@ def _needed(one: _Tested, level: float, share: float) -> int | None:
     return None if found is None else max(found, one.gaps.size + 1)
 
 
-def _concluded(row: AnswerRow, pairs: Sequence[ModelPair]) -> AnswerRow:
-    """The row with its comparisons, and what they come to."""
+def _concluded(row: AnswerRow, pairs: Sequence[ModelPair], fewest: int) -> AnswerRow:
+    """The row with its comparisons, and what they come to.
+
+    Below ``fewest`` prompts, which could settle nothing, what most of them agree on is open.
+    """
     if row.info.descriptive:
         return replace(row, state="describes")
     listed = tuple(sorted(pairs, key=pair_surety))
@@ -475,7 +481,8 @@ def _concluded(row: AnswerRow, pairs: Sequence[ModelPair]) -> AnswerRow:
         return replace(row, state="holds")
     differ = [pair for pair in listed if row.differ(pair)]
     near = [pair for pair in differ if pair.reach and pair.reach <= WITHIN_REACH * row.prompts]
-    if not near and not (differ and row.prompts < 3):
+    agreed = row.prompts < fewest and 2 * max(row.ahead, row.behind) > row.prompts
+    if not (near or agreed or (differ and row.prompts < 3)):
         return replace(row, state="tied")
     return replace(row, state="open", needed=_named_need(row))
 
