@@ -13,9 +13,10 @@ from screentest.judges.votes import VoteRecord, VoteTask, as_csv
 from screentest.reports.belief import checks
 from screentest.reports.data import Report, read_report
 from screentest.reports.drilldown import bands, direction, lowest
+from screentest.reports.parts import View
 from screentest.reports.sidebyside import labels, side_by_side
 from screentest.reports.tables import tables
-from screentest.reports.view import View, page_view
+from screentest.reports.view import page_view
 from tests.reports.runs import (
     BUSY,
     CALM,
@@ -30,8 +31,7 @@ from tests.reports.runs import (
 
 
 def view_of(report: Report) -> View:
-    sides = side_by_side(report, lambda name: direction(report.results, name))
-    return page_view(report, sides, list(report.results.items))
+    return page_view(report, list(report.results.items))
 
 
 def models(folder: Path, numbers: dict[str, list[float]], metric: str = "calm") -> Report:

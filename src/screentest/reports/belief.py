@@ -67,7 +67,7 @@ def _prompts(answer: Answer) -> Check:
     settled = [row for row in answer.rows if row.state == "holds"]
     tests = _many(answer.comparisons, "comparison")
     if settled:
-        names = _listed([row.title for row in settled])
+        names = _listed([row.label for row in settled])
         tested = sum(row.state != "describes" for row in answer.rows)
         left = sum(row.state == "open" for row in answer.rows)
         rest = f" {_many(left, 'measure')} open still." if left else ""
@@ -94,7 +94,7 @@ def _certified(report: Report) -> Iterator[Check]:
     said: dict[str, list[Certificate]] = {
         name: found for name in values if (found := report.certificates_of(name))
     }
-    short = report.results.short_names
+    short = report.labels
     if not values:
         return
     if not said:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -16,7 +17,7 @@ from screentest.reports.people import read_people
 from screentest.reports.trust import certificates_of
 from screentest.run import Coverage, EvaluatorNote, RunReader, Spending, Start
 from screentest.run.session import MODELS
-from screentest.scores.answer import Answer
+from screentest.scores.answer import Answer, label
 from screentest.scores.comparison import answer
 from screentest.scores.results import Pool, Results, Total, Value, read_results
 from screentest.scores.suite import read_suite
@@ -83,6 +84,16 @@ class Report:
     def totals(self) -> list[Total]:
         """One line per value."""
         return self.results.totals()
+
+    @property
+    def labels(self) -> dict[str, str]:
+        """Values in words, as the answer says them; by their names where words would be shared."""
+        short = self.results.short_names
+        words = {
+            name: label(name, info, short[name]) for name, info in self.results.outputs.items()
+        }
+        shared = Counter(words.values())
+        return {name: short[name] if shared[one] > 1 else one for name, one in words.items()}
 
     def certificates_of(self, value: str) -> list[Certificate]:
         """What testbeds say about this very value, where it was certified."""

@@ -73,7 +73,7 @@ def write_html(
                 )
             ),
             report=report,
-            view=page_view(report, sides, order),
+            view=page_view(report, order),
             certified=certified(report.certificates),
             sections=[(one, [_picture(chart) for chart in one.charts]) for one in sections(report)],
             folds=_folds(tables(report)),
@@ -107,13 +107,14 @@ def page_data(
             "value": weak.value,
             "others": [weak.low, weak.high],
         }
-    short = results.short_names
+    words, short = report.labels, results.short_names
     return {
         "rivals": len(report.systems) > 1,
         "models": report.systems,
         "measures": [
             {
-                "title": short[name],
+                "title": words[name],
+                "name": short[name],
                 "summary": info.summary,
                 "unit": info.unit,
                 "up": direction(results, name),

@@ -61,7 +61,7 @@ const against = (item, number_) => {
   };
   const list = make("ul", { class: "against" }, ...rows.map((one) => {
     const measure = data.measures[one.m];
-    return make("li", {}, make("span", { class: "what" }, make("b", { text: measure.title }), arrow(measure), make("span", { class: "sub", text: measure.summary })),
+    return make("li", {}, make("span", { class: "what" }, make("b", { text: measure.title }), arrow(measure), make("span", { class: "sub", text: measure.summary, title: measure.name })),
       make("span", { class: "val", text: number(one.value) }), strip(one), make("span", { class: `words ${/^(behind|worst)/.test(words(one)) ? "bad" : "quiet"}`, text: words(one) }));
   }));
   return make("section", {}, make("h3", { text: data.rivals ? "Against the others on this prompt" : "Against the other videos" }),
