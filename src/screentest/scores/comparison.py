@@ -29,7 +29,7 @@ from screentest.scores.answer import (
     surety,
 )
 from screentest.scores.margins import Margin, margin_of
-from screentest.scores.remarks import prompt_readers, prompt_unread
+from screentest.scores.remarks import prompt_partly, prompt_readers, prompt_unread
 from screentest.scores.results import Pool, Results, Value, read_results
 from screentest.stats.intervals import alike, source_interval
 from screentest.stats.paired import holm, holm_levels
@@ -307,6 +307,8 @@ class _Work:
             )
         elif not prompt_readers(self.results):
             yield "Anything about prompts, since the videos have none."
+        elif partly := prompt_partly(self.results):
+            yield partly
 
     def remarks(self) -> Iterator[str]:
         written, texts, units = self.results.merged(self.side)

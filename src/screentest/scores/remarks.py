@@ -20,6 +20,7 @@ def prompt_readers(results: Results) -> list[str]:
         name
         for name in results.names
         if results.outputs[name].group == "prompt"
+        and not results.outputs[name].descriptive
         and any(value.outcome.ok for value in results.of(name))
     ]
 
@@ -44,6 +45,30 @@ def prompt_unread(results: Results) -> str:
     lacking = Reason.MISSING_MODEL in reasons
     why = "the models for it are not chosen" if lacking else "it names nothing that these know"
     return f"Nothing here reads the prompt ({why}): {SMALL}; or {HOW}."
+
+
+def prompt_partly(results: Results) -> str:
+    """What of the prompts nothing reads though something reads them; empty where all are read.
+
+    Stand-ins look for colours or labels, not for what a prompt asks.
+    """
+    readers = prompt_readers(results)
+    if not readers:
+        return ""
+    asked = {results.unit(name) for name, item in results.items.items() if item.text.strip()}
+    read = {
+        results.unit(value.item)
+        for name in readers
+        for value in results.of(name)
+        if value.outcome.ok
+    }
+    of = f"on {len(read & asked):,} of {len(asked):,} prompts"
+    used = dict.fromkeys(one for name in readers for one in results.stand_ins_of(name))
+    if used and all(results.stand_ins_of(name) for name in readers):
+        words = " and ".join(one.replace("_", " ") for one in used)
+        where = "" if asked <= read else f", {of}"
+        return f"Most of what the prompts ask for: only {words} stand in for a model{where}."
+    return "" if asked <= read else f"What every prompt asks for: it is read {of}."
 
 
 def bordered(results: Results) -> Mapping[str, Borders]:

@@ -265,20 +265,25 @@ class Results:
         """
         short = {name: plain_name(name) for name in self.outputs}
         count = Counter(short.values())
-        return {
-            name: f"{brief if count[brief] == 1 else name}{self._stand_ins.get(name, '')}"
-            for name, brief in short.items()
-        }
+        found = {}
+        for name, brief in short.items():
+            used = self.stand_ins_of(name)
+            beside = f"[{'+'.join(used)}]" if used else ""
+            found[name] = f"{brief if count[brief] == 1 else name}{beside}"
+        return found
+
+    def stand_ins_of(self, name: str) -> tuple[str, ...]:
+        """What stood in for the model of a paper, in one value."""
+        return self._stand_ins.get(name, ())
 
     @cached_property
-    def _stand_ins(self) -> Mapping[str, str]:
-        """By the name of the value, in brackets; those without one are left out."""
-        found: dict[str, str] = {}
+    def _stand_ins(self) -> Mapping[str, tuple[str, ...]]:
+        found: dict[str, tuple[str, ...]] = {}
         for name, values in self._by_name.items():
             signatures = dict.fromkeys(value.signature for value in values)
-            used = dict.fromkeys(one for text in signatures for one in stand_ins(text))
-            if used:
-                found[name] = f"[{'+'.join(used)}]"
+            found[name] = tuple(
+                dict.fromkeys(one for text in signatures for one in stand_ins(text))
+            )
         return found
 
 

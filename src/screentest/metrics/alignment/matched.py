@@ -32,8 +32,11 @@ AGREEMENT = OutputInfo(
     high=5.0,
     unit="deviations",
     bounded=False,
+    label="agreement with the captions",
 )
-SIMILARITY = OutputInfo("cosine of shots with their captions", low=-1.0)
+SIMILARITY = OutputInfo(
+    "cosine of shots with their captions", low=-1.0, label="likeness to the prompt"
+)
 
 
 @metric(
@@ -42,8 +45,12 @@ SIMILARITY = OutputInfo("cosine of shots with their captions", low=-1.0)
     outputs={
         "caption_agreement": AGREEMENT,
         "caption_similarity": SIMILARITY,
-        "caption_order": OutputInfo("agreement in order over that in any order", low=-1.0),
-        "caption_coverage": OutputInfo("share of captions with a shot of their own"),
+        "caption_order": OutputInfo(
+            "agreement in order over that in any order", low=-1.0, label="order of the captions"
+        ),
+        "caption_coverage": OutputInfo(
+            "share of captions with a shot of their own", label="captions shown"
+        ),
     },
     level=Level.CLIP,
     roles=("image_text",),

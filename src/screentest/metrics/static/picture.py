@@ -226,6 +226,7 @@ def blockiness(image: Image) -> float | None:
             higher_is_better=False,
             unit="deviations",
             bounded=False,
+            label="natural look",
         )
     },
     rate=1.0,

@@ -107,11 +107,16 @@ def longest(rows: Rows) -> float:
     summary="time in which the picture stands still",
     outputs={
         "frozen": ShotOutput(
-            OutputInfo("share of held frames", higher_is_better=False), mean_of(0)
+            OutputInfo("share of held frames", higher_is_better=False, label="frozen time"),
+            mean_of(0),
         ),
         "longest_hold": ShotOutput(
             OutputInfo(
-                "most held frames in a row", high=1e6, higher_is_better=False, unit="frames"
+                "most held frames in a row",
+                high=1e6,
+                higher_is_better=False,
+                unit="frames",
+                label="longest freeze",
             ),
             longest,
         ),

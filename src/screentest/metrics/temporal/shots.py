@@ -26,7 +26,7 @@ USUAL = (0.02, 0.45, 0.2)
 """How much sharpness, entropy and the logarithm of noise deviate between shots of one film:
 about the median over eight films."""
 _LEAST_NOISE = 0.3
-LOOK = OutputInfo("how near a shot's texture is to that of its film")
+LOOK = OutputInfo("how near a shot's texture is to that of its film", label="one look across shots")
 
 
 @register("metric", "shot_consistency", version=2, summary="shots that look unlike their film")
@@ -128,6 +128,7 @@ CONTINUITY = OutputInfo(
     "how much nearer neighbouring shots are in their colours than any two",
     low=-2.0,
     bounded=False,
+    label="continuity of colours",
 )
 
 

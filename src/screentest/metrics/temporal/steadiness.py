@@ -109,15 +109,23 @@ def lively(rows: Rows) -> float:
     return float(_own(rows)[:, 1].mean())
 
 
-def _share(description: str) -> OutputInfo:
-    return OutputInfo(description, higher_is_better=False)
+def _share(description: str, label: str) -> OutputInfo:
+    return OutputInfo(description, higher_is_better=False, label=label)
 
 
 STEADINESS = {
-    "held": ShotOutput(_share("share of frames that are the one before once more"), held),
-    "halting": ShotOutput(_share("share of frames that halt while others move"), halting),
-    "returning": ShotOutput(_share("share of frames thrown back in time"), returning),
-    "uneven": ShotOutput(_share("how far each step differs from the one before"), uneven),
+    "held": ShotOutput(
+        _share("share of frames that are the one before once more", "held frames"), held
+    ),
+    "halting": ShotOutput(
+        _share("share of frames that halt while others move", "halting motion"), halting
+    ),
+    "returning": ShotOutput(
+        _share("share of frames thrown back in time", "frames thrown back"), returning
+    ),
+    "uneven": ShotOutput(
+        _share("how far each step differs from the one before", "even motion"), uneven
+    ),
     "lively": ShotOutput(
         OutputInfo("mean motion from frame to frame", high=255.0, unit="levels", descriptive=True),
         lively,
