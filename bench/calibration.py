@@ -23,10 +23,12 @@ from tempfile import TemporaryDirectory
 
 import numpy as np
 
+from screentest.certificates.accuracy import find_claims
 from screentest.certificates.cases import read_cases
 from screentest.certificates.certificate import verdict
 from screentest.certificates.plan import Plan, certify
-from screentest.core import Aspect, Item, Outcome, OutputInfo, Score
+from screentest.core import Aspect, Choice, Item, Outcome, OutputInfo, PairKind, Score, Verdict
+from screentest.judges.cases import Case, Judgement, Order
 from screentest.judges.margins import Margins
 from screentest.metrics.functions import metric
 from screentest.run import InlineEngine, RunStore
@@ -34,7 +36,15 @@ from screentest.scores.answer import Answer
 from screentest.scores.comparison import answer
 from screentest.scores.results import Results, Value
 from screentest.stats.agreement import Vote, percent_agreement, review_workers
-from screentest.stats.claims import Claim, Points, claims, films_needed
+from screentest.stats.claims import (
+    COIN,
+    Claim,
+    Finding,
+    PlaceboPoints,
+    Points,
+    claims,
+    films_needed,
+)
 from screentest.stats.intervals import by_source, share_interval, source_interval
 from screentest.stats.paired import holm
 from screentest.stats.rank import Correlation, clustered, compare_systems, kendall, spearman
@@ -70,7 +80,7 @@ class Row:
 
 # Judges that know nothing: a certificate must not say that they see.
 
-Judge = Callable[[np.random.Generator, int, int], tuple[list[Points], Points]]
+Judge = Callable[[np.random.Generator, int, int], tuple[list[Points], PlaceboPoints]]
 """From films and operators: the points on each operator's pairs, and on placebos."""
 
 
@@ -119,6 +129,53 @@ def originals(rng: np.random.Generator, films: int, operators: int) -> tuple[lis
     return rows[1:], rows[0]
 
 
+def failing(
+    rng: np.random.Generator, films: int, operators: int
+) -> tuple[list[Points], PlaceboPoints]:
+    """As originals, and two placebos of five have no answer."""
+    rows, placebos = originals(rng, films, operators)
+    lost = rng.random(films) < 0.4
+    return rows, {film: None if lost[int(film)] else one for film, one in placebos.items()}
+
+
+def escaping(
+    rng: np.random.Generator, films: int, operators: int
+) -> tuple[list[Points], PlaceboPoints]:
+    """As originals, and has no answer on the placebos that would tell."""
+    rows, placebos = originals(rng, films, operators)
+    return rows, {film: None if one else 0.5 for film, one in placebos.items()}
+
+
+def copied(runs: int, films: int = 6, copies: int = 3, operators: int = 10) -> float:
+    """Scores drawn for each file, where every film is there under several names: the share of
+    certificates with a claim."""
+    rng = np.random.default_rng(14)
+    bed = [
+        Case(
+            *(f"{copy}/{film}/{name}", Aspect.COLOR, "", *[Item("one", Path())] * 2),
+            *(f"{copy}", f"{film}", PairKind.DEGRADATION, str(name)),
+            film=f"0/{film}",
+        )
+        for name in range(operators)
+        for film in range(films)
+        for copy in range(copies)
+    ]
+    said = 0
+    for _ in range(runs):
+        # All copies of a film are the same bytes, and so is what is drawn for them.
+        intact, harmed = rng.random(films), rng.random((operators, films))
+        judgements = [
+            Judgement(
+                case, Order.AS_GIVEN, 0, Outcome.of(Verdict(Choice.FIRST if won else Choice.SECOND))
+            )
+            for case in bed
+            for won in [intact[int(case.source)] > harmed[int(case.name), int(case.source)]]
+        ]
+        found = find_claims(judgements, []).values()
+        said += any(one.claim in (Claim.SEES, Claim.PREFERS_HARM) for one in found)
+    return said / runs
+
+
 def claimed(judge: Judge, films: int, operators: int, runs: int, seed: int = 1) -> float:
     """The share of certificates with any claim in them."""
     rng = np.random.default_rng(seed)
@@ -130,15 +187,39 @@ def claimed(judge: Judge, films: int, operators: int, runs: int, seed: int = 1) 
     return said / runs
 
 
-def power(accuracy: float, films: int, operators: int, runs: int, seed: int = 2) -> float:
-    """How often an operator that is seen with this accuracy is told from chance."""
+def power(
+    accuracy: float, films: int, operators: int, runs: int, seed: int = 2, *, coins: bool = False
+) -> float:
+    """How often an operator that is seen with this accuracy is found; ``coins``: where the judge's
+    answers on placebos are tosses, one for each film."""
     rng = np.random.default_rng(seed)
     found = 0
     for _ in range(runs):
         groups, _ = coin(rng, films, operators - 1)
         seen = {str(film): float(yes) for film, yes in enumerate(rng.random(films) < accuracy)}
-        found += claims([seen, *groups])[0].claim is Claim.SEES
+        tossed = {str(film): float(yes) for film, yes in enumerate(rng.random(films) < 0.5)}
+        fair = [tossed] * operators if coins else ()
+        found += claims([seen, *groups], fair)[0].claim is Claim.SEES
     return found / runs
+
+
+def needed_kept(accuracy: float, films: int, operators: int, runs: int) -> tuple[float, float]:
+    """Of certificates that cannot tell such a judge: how often as many films as they ask for find
+    it, and the median of how many that are."""
+    rng = np.random.default_rng(15)
+    kept, asked = 0, []
+
+    def seen(count: int) -> Finding:
+        groups, _ = coin(rng, count, operators - 1)
+        own = {str(film): float(yes) for film, yes in enumerate(rng.random(count) < accuracy)}
+        return claims([own, *groups])[0]
+
+    while len(asked) < runs:
+        found = seen(films)
+        if found.claim is Claim.CANNOT_TELL and found.needed:
+            asked.append(found.needed)
+            kept += seen(found.needed).claim is Claim.SEES
+    return kept / runs, float(np.median(asked))
 
 
 # Intervals: the true value must be inside.
@@ -409,10 +490,29 @@ def forecasts_kept(prompts: int, shifts: Sequence[float], runs: int) -> tuple[fl
 
 def rows(runs: int = RUNS) -> Iterator[Row]:
     """Every promise."""
-    for judge in (coin, hashed, measured, first, originals):
+    for judge in (coin, hashed, measured, first, originals, failing, escaping):
         for films, operators in ((4, 10), (12, 10), (24, 50)):
             words = f"certificate: {judge.__name__}, {films} films, {operators} operators"
             yield Row(words, 0.05, claimed(judge, films, operators, runs), runs)
+    some = max(200, runs // 5)
+    words = "certificate: hashed, 6 films under 3 names each, 10 operators"
+    yield Row(words, 0.05, copied(some), some)
+    for accuracy in (0.75, 0.9):
+        for operators in (1, 10):
+            for coins, what in ((False, "tied"), (True, "tossed")):
+                level, noise = 0.05 / operators, COIN * coins
+                films = films_needed(accuracy, level=level, noise=noise)
+                words = (
+                    f"found: {accuracy:.0%} right, placebos {what}, 1 of {operators}, {films} films"
+                )
+                found = power(accuracy, films, operators, some, coins=coins)
+                yield Row(words, 0.8, found, some, at_least=True)
+    for accuracy, films in ((0.75, 12), (0.9, 7), (1.0, 7)):
+        share, median = needed_kept(accuracy, films, 10, some // 2)
+        words = (
+            f"found: right in {accuracy:.0%}, as many as {films} films ask for, median {median:.0f}"
+        )
+        yield Row(words, 0.5, share, some // 2, at_least=True)
     for sources in (2, 3, 4, 6, 10, 30):
         for each, share, alike in ((1, 0.5, 0), (10, 0.6, 0.3), (5, 0.9, 0.3), (4, 0.8, 1)):
             words = f"interval of {share:.0%}: {sources} films of {each} pairs, alike {alike:g}"
@@ -476,8 +576,13 @@ def main(runs: int) -> int:
         print(f"| {right:.0%}, {pace:g} of the others' time | {share:.0%} |")
     print("\n| right in | films needed, 1 operator | 10 | 50 |\n|---|---|---|---|")
     for accuracy in (0.6, 0.75, 0.9):
-        needed = [films_needed(accuracy, level=0.05 / count) for count in (1, 10, 50)]
-        print(f"| {accuracy:.0%} | {' | '.join(map(str, needed))} |")
+        needed = [
+            "–".join(
+                str(films_needed(accuracy, level=0.05 / count, noise=one)) for one in (0, COIN)
+            )
+            for count in (1, 10, 50)
+        ]
+        print(f"| {accuracy:.0%} | {' | '.join(needed)} |")
     return bad
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -15,6 +16,7 @@ from screentest.core.registry import registry
 from screentest.metrics.functions import metric
 from screentest.run import InlineEngine, RunStore
 from screentest.stats import Claim
+from screentest.testbeds.testbed import read_testbed, write_testbed
 from tests.judges.written import number_in, written
 
 FILMS = {str(n): {"reencode": 0.0, "blur": -(10.0**15)} for n in range(8)}
@@ -67,6 +69,19 @@ def test_copies_of_a_testbed_add_nothing(tmp_path: Path) -> None:
     assert remark == "8 sources are 4 films; each film is counted once as a unit"
     assert found.aspects[0].margin is not None
     assert found.aspects[0].margin.films == 4
+
+
+def test_excerpts_of_one_work_are_one_film_where_the_manifest_says_so(tmp_path: Path) -> None:
+    bed = written(tmp_path / "a", {name: FILMS[name] for name in "0123"}, ("blur",))
+    assert len({case.cluster for case in read_cases([bed])}) == 4
+    testbed = read_testbed(bed)
+    works = [
+        replace(source, groups={"work": "a trailer"} if source.id in "12" else {})
+        for source in testbed.sources
+    ]
+    write_testbed(bed, replace(testbed, sources=tuple(works)))
+    clusters = {case.source: case.cluster for case in read_cases([bed])}
+    assert clusters == {"0": "a/0", "1": "a/1", "2": "a/1", "3": "a/3"}
 
 
 def test_a_judge_that_fails_on_every_placebo_earns_no_claim(tmp_path: Path) -> None:

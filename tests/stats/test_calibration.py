@@ -23,7 +23,9 @@ def calibration() -> ModuleType:
     return module
 
 
-@pytest.mark.parametrize("judge", ["coin", "hashed", "measured", "first", "originals"])
+@pytest.mark.parametrize(
+    "judge", ["coin", "hashed", "measured", "first", "originals", "failing", "escaping"]
+)
 @pytest.mark.parametrize(("films", "operators"), [(4, 10), (12, 10)])
 def test_judges_that_know_nothing_earn_no_claim(
     calibration: ModuleType, judge: str, films: int, operators: int
@@ -37,6 +39,11 @@ def test_judges_that_see_are_told_from_chance(calibration: ModuleType) -> None:
     needed = calibration.films_needed(0.9, level=0.05 / 10)
     found = calibration.power(0.9, needed, 10, 100)
     assert calibration.Row("", 0.8, found, 100, at_least=True).holds
+
+
+def test_copies_of_films_earn_no_claim(calibration: ModuleType) -> None:
+    found = calibration.copied(20, copies=2, operators=3)
+    assert calibration.Row("", 0.05, found, 20).holds
 
 
 @pytest.mark.parametrize("sources", [2, 4, 12])

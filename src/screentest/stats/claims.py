@@ -43,6 +43,8 @@ WORTH_FINDING = 0.75
 """Half-way between chance and always right: a judge that is as good as that should be found."""
 COIN = 0.25
 """The variance of a film's placebo points where one placebo is answered by the toss of a coin."""
+_ANSWERED = 0.5
+"""Of the films whose placebos a judge was put, those on which it must have an answer."""
 _MOST_FILMS = 100_000
 
 
@@ -113,7 +115,7 @@ def claims(
 
     ``placebos``, one for each group, are the points that the judge gave to untouched copies of the
     same films against harmless edits. A film without an answer there is no witness in that
-    comparison; a judge that answers on none of those it was put earns no claim. ``intervals`` are
+    comparison; a judge that fails on most of those it was put earns no claim. ``intervals`` are
     those that are shown beside the claims; else they are computed from the points.
     """
     harmless = placebos or [{}] * len(groups)
@@ -152,10 +154,10 @@ def _unsettled(test: _Test, level: float, unit: str, beyond: bool) -> tuple[int 
     """How many films would settle it, and why it is open; ``beyond``: it is told from chance."""
     count = test.against_chance.size
     bar = "placebo" if unit == "film" else "control"
-    if test.failed:
-        return None, f"the judge has no answer on any {bar}"
     answered = test.against_placebo.size
-    if answered < count and not test.could_tell(level):
+    if test.failed and not answered:
+        return None, f"the judge has no answer on any {bar}"
+    if test.failed or (answered < count and not test.could_tell(level)):
         return None, f"only {answered:,} of {count:,} {unit}s have an answer on a {bar}"
     seen = test.needed_as_seen(level)
     if beyond and test.placebo is not None:
@@ -183,7 +185,7 @@ class _Test:
     noise: float
     """The variance of a film's points on placebos."""
     failed: bool
-    """Placebos were put to the judge, and it answered none."""
+    """Placebos were put to the judge, and it has an answer on too few films."""
 
     @classmethod
     def of(cls, points: Points, placebos: PlaceboPoints) -> _Test:
@@ -199,10 +201,12 @@ class _Test:
         leanings = {_sign(float(one.sum())) for one in (chance, beyond)}
         toward = leanings.pop() if len(leanings) == 1 else 0
         p_chance = sign_flip_p(chance)
-        p_value = max(p_chance, sign_flip_p(beyond)) if toward else 1.0
+        # Who fails where it would be unfair must not be judged by where it does not.
+        failed = len(fair) < _ANSWERED * len(asked)
+        p_value = max(p_chance, sign_flip_p(beyond)) if toward and not failed else 1.0
         mean = sum(fair) / len(fair) if fair else None
         noise = float(np.var(fair)) if fair else 0.0
-        return cls(chance, beyond, toward, p_chance, p_value, mean, noise, bool(asked) and not fair)
+        return cls(chance, beyond, toward, p_chance, p_value, mean, noise, failed)
 
     @property
     def mean(self) -> float:
