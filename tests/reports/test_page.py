@@ -165,7 +165,7 @@ def test_what_is_missing_says_why(page: Page) -> None:
     page.locator("#grid .frame[aria-label^='Open theirs-7']").click()
     assert page.inner_text("#drawer .unscored > summary") == "Not scored: 1 measure"
     page.click("#drawer .unscored > summary")
-    assert "calm missing_file: gone.mp4 is not there: Make it again." in page.inner_text(
+    assert "calm missing file: gone.mp4 is not there: Make it again." in page.inner_text(
         "#drawer-body"
     )
     assert "The file is no longer there." in page.inner_text("#drawer-body")

@@ -205,8 +205,9 @@ def _coverage(report: Report) -> Iterator[Check]:
             apart += 1
             continue
         lines = failure.detail.strip().splitlines()
-        why = f"{failure.reason.value}: {lines[-1]}" if lines else failure.reason.value
-        reasons[failure.reason.value] += 1
+        reason = failure.reason.value.replace("_", " ")
+        why = f"{reason}: {lines[-1]}" if lines else reason
+        reasons[reason] += 1
         details.setdefault(why, Counter())[value.item] += 1
     lost, waiting = sum(reasons.values()), len(results.pending)
     planned = len(results.values) + waiting - apart

@@ -18,7 +18,7 @@ from screentest.reports.certified import certified, verdicts
 from screentest.reports.data import Report
 from screentest.reports.drilldown import Page, bands, direction, over_time, videos
 from screentest.reports.sections import sections
-from screentest.reports.sidebyside import Row, SideBySide, labels, side_by_side
+from screentest.reports.sidebyside import Row, SideBySide, labels, margins_of, side_by_side
 from screentest.reports.tables import tables
 from screentest.reports.view import page_view
 
@@ -107,7 +107,7 @@ def page_data(
             "value": weak.value,
             "others": [weak.low, weak.high],
         }
-    words, short = report.labels, results.short_names
+    words, short, margins = report.labels, results.short_names, margins_of(report)
     return {
         "rivals": len(report.systems) > 1,
         "models": report.systems,
@@ -118,6 +118,7 @@ def page_data(
                 "summary": info.summary,
                 "unit": info.unit,
                 "up": direction(results, name),
+                "margin": margins.get(name, 0),
                 "band": scales.get(name),
                 "had": any(value.outcome.ok for value in results.of(name)),
             }

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from screentest.reports.data import Report
+from screentest.scores.answer import counts
 from screentest.scores.results import Results
 
 _BEHIND = 0.1
@@ -84,10 +85,17 @@ def side_by_side(report: Report, direction: Callable[[str], int]) -> SideBySide:
     else:
         rows = tuple(_rows(report, systems, values, spreads, signs))
         groups = [[list(cell) for cell in row.cells if cell] for row in rows]
+    margins = margins_of(report) if len(systems) > 1 else None
     weak: dict[str, Weak] = {}
     for cells in groups:
-        weak |= _weakest(cells, values, spreads, signs)
+        weak |= _weakest(cells, values, spreads, signs, margins)
     return SideBySide(rows, weak)
+
+
+def margins_of(report: Report) -> dict[str, float]:
+    """The smallest difference between models that counts, where the answer knows one."""
+    rows = report.answer.rows if report.answer else ()
+    return {row.name: row.margin.value for row in rows if row.margin is not None}
 
 
 def labels(report: Report, row: Row) -> dict[str, str]:
@@ -158,8 +166,13 @@ def _weakest(
     values: Mapping[str, Mapping[str, float]],
     spreads: Mapping[str, float],
     signs: Mapping[str, int],
+    margins: Mapping[str, float] | None,
 ) -> dict[str, Weak]:
-    """For each item: the value in which it is furthest behind the mean of the other cells."""
+    """For each item: the value in which it is furthest behind the mean of the other cells.
+
+    With ``margins`` it must also be worse than each of them by more than the margin: who shares
+    the last place is not last.
+    """
     best: dict[str, Weak] = {}
     for name, found in values.items():
         if not signs[name] or not spreads[name]:
@@ -180,6 +193,14 @@ def _weakest(
                 if item not in found:
                     continue
                 behind = signs[name] * (rest - found[item]) / spreads[name]
+                if margins is not None and not _last(
+                    found[item], low if signs[name] > 0 else high, signs[name], margins.get(name, 0)
+                ):
+                    continue
                 if behind > max(_BEHIND, best[item].behind if item in best else 0.0):
                     best[item] = Weak(name, found[item], low, high, behind)
     return best
+
+
+def _last(value: float, nearest: float, sign: int, margin: float) -> bool:
+    return sign * (nearest - value) > margin and counts(value, nearest, margin)

@@ -47,7 +47,9 @@ const against = (item, number_) => {
       return `${worse ? better ? ordinal(better + 1) : "best" : "worst"} of ${found.length + 1}`;
     }
     const low = Math.min(...found), high = Math.max(...found);
-    const where = Math.abs(behind) <= BEHIND ? "about level" : value > low && value < high ? "between" : behind > 0 ? "behind" : "ahead";
+    const nearest = Math.min(...found.map((one) => Math.abs(one - value)));
+    const level = Math.abs(behind) <= BEHIND || nearest <= data.measures[m].margin;
+    const where = level ? "about level" : value > low && value < high ? "between" : behind > 0 ? "behind" : "ahead";
     return `${where} · others ${[...new Set([low, high].map(number))].join("–")}`;
   };
   const strip = ({ m, value }) => {

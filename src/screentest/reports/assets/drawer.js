@@ -69,7 +69,7 @@ const drawer = (() => {
     if (!item.failed.length) return null;
     const reasons = new Map();
     for (const [m, ...why] of item.failed) {
-      const words = why.filter(Boolean).join(": ");
+      const words = [why[0].replaceAll("_", " "), ...why.slice(1)].filter(Boolean).join(": ");
       reasons.set(words, [...(reasons.get(words) || []), data.measures[m].title]);
     }
     return make("details", { class: "unscored" }, make("summary", { text: `Not scored: ${counted(item.failed.length, "measure")}` }),
