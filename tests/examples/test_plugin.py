@@ -12,7 +12,6 @@ from typing import Any
 import pytest
 
 from screentest.manifests.manifest import write_manifest
-from screentest.sample import sample_videos
 from screentest.testing.checks import captioned_film
 from tests.terminal import CLEAN
 
@@ -66,20 +65,18 @@ def test_the_example_is_short(name: str, most: int) -> None:
     assert len(path.read_text().splitlines()) <= most
 
 
-def test_metric_judge_and_degradation_at_work(installed: Path, tmp_path: Path) -> None:
+def test_metric_judge_and_degradation_at_work(installed: Path, folder: Path) -> None:
     """The judge and the metric notice what the degradation does, on two films."""
-    films = [video.item for video in sample_videos() if video.item.id != "frenchgp_1906"]
-    write_manifest(tmp_path / "films.jsonl", films[:2])
     as_json(
-        *(installed, tmp_path, "build", "films.jsonl", "--out", "bed", "--operators", "fading"),
+        *(installed, folder, "build", "films.jsonl", "--out", "faded", "--operators", "fading"),
         *("--clips", "1", "--long-side", "128", "--fps", "8"),
     )
-    said = as_json(installed, tmp_path, "certify", "saturation", "more_vivid", "--testbed", "bed")
+    said = as_json(installed, folder, "certify", "saturation", "more_vivid", "--testbed", "faded")
     for certificate in said:
         accuracy = certificate["overall"]["value"]
         # Two pairs, each in both orders, all right.
         assert (accuracy["points"], accuracy["total"]) == (4, 4), certificate["judge"]
-    scored = as_json(installed, tmp_path, "score", "films.jsonl", "--metrics", "saturation:rate=1")
+    scored = as_json(installed, folder, "score", "films.jsonl", "--metrics", "saturation:rate=1")
     (total,) = scored["summary"]
     assert (total["scored"], total["metric"]) == (2, "saturation:rate=1")
     assert 0.02 < total["mean"] < 0.5
