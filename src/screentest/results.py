@@ -35,6 +35,7 @@ if TYPE_CHECKING:  # a job loads what it needs, not what the results of others a
     from screentest.certificates.certificate import Certificate
     from screentest.certificates.compare import Compared, RankedRow
     from screentest.certificates.plan import LostJudgements
+    from screentest.reports.drilldown import Low
     from screentest.stats import Finding, RankAgreement
     from screentest.testbeds.testbed import Pair, Skip, Testbed
 
@@ -236,25 +237,28 @@ class ItemScores(_Shown):
     """How many worst moments are wanted."""
 
     @property
-    def moments(self) -> tuple[Time, ...]:
-        """Where the curves together are lowest, in order of time."""
-        from screentest.reports.data import Report
-        from screentest.reports.drilldown import worst_moments
+    def moments(self) -> list[tuple[Time, str]]:
+        """Where curves fall furthest below their own middle, each with what is low there.
 
-        report = Report((), self.results, (), ())
-        return tuple(worst_moments(report, self._over_time(), self.most_moments))
+        The worst first. What only describes has no worst moment.
+        """
+        from screentest.reports.drilldown import bands, lowest
 
-    def _over_time(self) -> list[Value]:
-        """The values, and where a clip of one shot has no curve, its pieces as one."""
-        from screentest.reports.drilldown import timed
-
-        return [timed(one) for one in self.values]
+        if not self.most_moments:
+            return []
+        short = self.results.short_names
+        found = lowest(
+            self.results, self.values, bands(self.results), self.most_moments, by_time=False
+        )
+        return [
+            (one.time, ", ".join(_low_words(short[low.name], low) for low in one.lows))
+            for one in found
+        ]
 
     @property
     def worst(self) -> list[tuple[float, str]]:
-        """The worst moments in seconds, each with what is low there."""
-        found = [(float(moment), self.low_at(moment)) for moment in self.moments]
-        return [(moment, words) for moment, words in found if words]
+        """The worst moments in seconds, each with what is low there; the worst first."""
+        return [(float(moment), words) for moment, words in self.moments]
 
     @property
     def numbers(self) -> dict[str, float]:
@@ -291,7 +295,7 @@ class ItemScores(_Shown):
             "prompt": self.item.text,
             "groups": dict(self.item.groups),
             "pending": self.pending,
-            "worst_moments": [str(moment) for moment in self.moments],
+            "worst_moments": [str(moment) for moment, _ in self.moments],
         }
 
     def table(self) -> Table:
@@ -314,16 +318,31 @@ class ItemScores(_Shown):
             rows.append((one.name, value, higher, one.signature, curve, details, failed))
         return Table("values", "Values", columns, rows)
 
-    def scored(self, width: int = 22, *, blocks: bool = True) -> Table:
-        """The values there are, each with its curve as a line of letters on its own scale."""
-        from screentest.reports.drilldown import BLOCKS, PLAIN, sparkline
+    def place(self, name: str) -> tuple[int, int] | None:
+        """Which it is of the run's videos in one value, 1 being the best, and of how many.
 
+        None where neither direction is better, and where there is nothing to be better than.
+        """
+        own, info = self.results.of_item(self.item.id).get(name), self.results.outputs[name]
+        score = own.outcome.value if own else None
+        known = [one.outcome.value.value for one in self.results.of(name) if one.outcome.value]
+        if score is None or not info.better or len(set(known)) < 2:
+            return None
+        sign = 1 if info.higher_is_better else -1
+        return 1 + sum(sign * one > sign * score.value for one in known), len(known)
+
+    def scored(self, width: int = 14, *, blocks: bool = True) -> Table:
+        """The values there are, each with its place among the videos of the run, and with its curve
+        as a line of letters on its own scale: what it is last in comes first."""
+        from screentest.reports.drilldown import BLOCKS, PLAIN, sparkline, timed
+
+        short = self.results.short_names
         rows: list[tuple[Cell, ...]] = []
-        for one in self.values:
-            score = one.outcome.value
+        for one in sorted(self.values, key=self._standing):
+            score = timed(one).outcome.value
             if score is None:
                 continue
-            better = self.results.outputs[one.name].better
+            better, place = self.results.outputs[one.name].better, self.place(one.name)
             line = worst = ""
             if len(score.curve) > 1:
                 line = sparkline(score.curve, width, BLOCKS if blocks else PLAIN)
@@ -331,30 +350,27 @@ class ItemScores(_Shown):
                 low = min(score.curve, key=lambda point: sign * point.value)
                 if better and len({point.value for point in score.curve}) > 1:
                     worst = f"{number(low.value)} at {timecode(low.span.start)[:-2]}"
-            rows.append((one.name, score.value, ARROWS[better], line, worst))
+            among = f"{place[0]:,}/{place[1]:,}" if place else ""
+            rows.append((short[one.name], score.value, ARROWS[better], among, line, worst))
         columns = (
             Column("value", "Value"),
             Column("score", "Score", show=number, align="right"),
             Column("better", " "),
-            Column("curve", "Over time"),
-            Column("worst", "Worst"),
+            Column("place", "In run", align="right", detail=not any(row[3] for row in rows)),
+            Column("curve", "Over time", detail=not any(row[4] for row in rows)),
+            Column("worst", "Worst", detail=not any(row[5] for row in rows)),
         )
         return Table("scored", "Scored", columns, rows)
 
-    def low_at(self, moment: Time) -> str:
-        """What is low at a moment, each curve by its own scale, with the note."""
-        found = []
-        for one in self._over_time():
-            curve = one.outcome.value.curve if one.outcome.value else ()
-            numbers = [point.value for point in curve]
-            higher = self.results.outputs[one.name].higher_is_better
-            for point in curve:
-                middle = (min(numbers) + max(numbers)) / 2
-                low = point.value < middle if higher else point.value > middle
-                if moment in point.span and low:
-                    note = f" ({' '.join(point.note.split())[:200]})" if point.note else ""
-                    found.append(f"{one.name} {number(point.value)}{note}")
-        return ", ".join(found)
+    def _standing(self, value: Value) -> tuple[bool, float]:
+        place = self.place(value.name)
+        describes = self.results.outputs[value.name].descriptive
+        return describes, -(place[0] - 1) / (place[1] - 1) if place else 0.0
+
+
+def _low_words(name: str, low: Low) -> str:
+    note = f" ({' '.join(low.note.split())[:200]})" if low.note else ""
+    return f"{name} {number(low.value)}{note}"
 
 
 def number(value: float) -> str:

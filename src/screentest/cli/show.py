@@ -28,8 +28,9 @@ def show_item(
 ) -> None:
     """Show one video's scores over time.
 
-    Each curve is drawn on its own scale, from its lowest to its highest value.
-    Worst moments are those where the curves together stand lowest.
+    What it is last in, of all videos of the run, comes first. Each curve is drawn
+    on its own scale, from its lowest to its highest value. Worst moments are those
+    where a curve falls furthest below its own middle.
 
     \b
     Examples:
@@ -58,18 +59,24 @@ def _print(found: ItemScores) -> None:
     if any(value.outcome.ok for value in found.values):
         console().print()
         console().print(rendered(found.scored(WIDTH, blocks=_has_blocks())))
-    low = [(moment, words) for moment in found.moments if (words := found.low_at(moment))]
+    low = found.moments
     if low:
-        print_heading("Worst moments")
+        print_heading("Worst moments, the worst first" if len(low) > 1 else "Worst moment")
     for moment, words in low:
         print_indented(f"{timecode(moment)[:-2]}  {words}")
-    lost = [(one.name, one.outcome.failure) for one in found.values if one.outcome.failure]
+    if not low and found.most_moments and any(value.outcome.ok for value in found.values):
+        console().print()
+        print_indented("No moment stands out: no curve falls far below its own middle.", indent=0)
+    short = found.results.short_names
+    lost = [(short[one.name], one.outcome.failure) for one in found.values if one.outcome.failure]
     if lost or found.pending:
         print_heading("Not scored")
     for words, names in _reasons(lost).items():
         print_indented(f"{', '.join(names)}: {words}")
     if found.pending:
-        print_indented(f"{', '.join(found.pending)}: still to come; start the same command again")
+        print_indented(
+            f"{', '.join(short[one] for one in found.pending)}: still to come; start the same command again"
+        )
 
 
 def _has_blocks() -> bool:

@@ -191,8 +191,12 @@ def lowest(
     values: Iterable[Value],
     scales: Mapping[str, tuple[float, float]],
     count: int = WORST,
+    *,
+    by_time: bool = True,
 ) -> list[Moment]:
     """The moments at which curves fall furthest below their own middle, in order of time.
+
+    Without ``by_time`` the worst one is first.
 
     How far is measured by the run's band of that value, so that curves of different units can be
     compared. A curve that does not fall has no worst moment, and neither has one of which no
@@ -220,19 +224,13 @@ def lowest(
             moments[moments.index(near)] = Moment(near.time, (*near.lows, low_point))
         elif len(moments) < count:
             moments.append(Moment(time, (low_point,)))
-    return sorted(moments, key=lambda one: one.time)
+    return sorted(moments, key=lambda one: one.time) if by_time else moments
 
 
 def direction(results: Results, name: str) -> int:
     """1 where more is better, -1 where less is, 0 where neither."""
     info = results.outputs[name]
     return 0 if info.descriptive else 1 if info.higher_is_better else -1
-
-
-def worst_moments(report: Report, values: Sequence[Value], count: int = WORST) -> list[Time]:
-    """When a video is at its worst, in order of time."""
-    results = report.results
-    return [one.time for one in lowest(results, values, bands(results), count)]
 
 
 def thinned(curve: Sequence[Point], *, higher: bool, most: int = MOST_POINTS) -> list[Point]:
