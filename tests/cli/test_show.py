@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from screentest.core import Item, Reason
+from screentest import api
+from screentest.core import Item, OutputInfo, Reason
 from tests.reports.runs import METRICS, NEAT, items, lost, score_run, scored
 from tests.terminal import Screentest, fits, invoke
 
@@ -31,17 +32,37 @@ def test_curve_worst_moment_and_what_is_missing(screentest: Screentest, run: Pat
     done = screentest("show", run, "castle-7", "--worst", "1")
     assert done.returncode == 0
     assert fits(done.stdout)
-    # 22 columns for four seconds; 0.2 is the lowest, 0.9 the highest.
-    assert "█████▁▁▁▁▁" in done.stdout
+    # 14 columns for four seconds; 0.2 is the lowest, 0.9 the highest.
+    assert "███▁▁▁▁" in done.stdout
     assert "0.200 at 0:00:01.0" in done.stdout
     assert "0:00:01.5  calm 0.200 (a flash)" in done.stdout
     assert "busy: missing_model: no weights: Make it again." in done.stdout
     assert "neat: still to come" in done.stdout
 
 
+def test_the_worst_moment_is_first_and_what_describes_has_none(tmp_path: Path) -> None:
+    curves = {
+        "calm": (0.9, 0.8, 0.9, 0.9, 0.7),
+        "busy": (5.0, 50.0, 6.0, 5.0, 5.0),
+        "moves": (0.9, 0.9, 0.0, 0.9, 0.9),
+    }
+    values = {("one", name): scored(1.0, *points) for name, points in curves.items()}
+    values |= {("two", name): scored(2.0, *points) for name, points in curves.items()}
+    moves = OutputInfo("how much moves", descriptive=True)
+    run = score_run(
+        tmp_path / "scores", items("one", "two"), values, metrics=METRICS | {"moves": moves}
+    )
+    found = api.show(run, "one")
+    assert [time for time, _ in found.worst] == [1.5, 4.5]
+    assert [words for _, words in found.worst] == ["busy 50.000", "calm 0.700"]
+    # What it is last in comes first.
+    assert found.scored().column("value") == ["calm", "busy", "moves"]
+    assert found.scored().column("place") == ["2/2", "1/2", ""]
+
+
 def test_a_terminal_with_ascii_only(screentest: Screentest, run: Path) -> None:
     done = screentest("show", run, "castle-7", PYTHONUTF8="0", PYTHONIOENCODING="ascii")
-    assert "#####_____" in done.stdout
+    assert "###____" in done.stdout
 
 
 def test_nothing_scored_of_it(screentest: Screentest, run: Path) -> None:

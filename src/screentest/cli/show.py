@@ -17,7 +17,7 @@ from screentest.core import Failure, timecode
 from screentest.results import ItemScores
 
 MOMENTS = 3
-WIDTH = 22
+WIDTH = 14
 
 
 def show_item(
@@ -74,9 +74,8 @@ def _print(found: ItemScores) -> None:
     for words, names in _reasons(lost).items():
         print_indented(f"{', '.join(names)}: {words}")
     if found.pending:
-        print_indented(
-            f"{', '.join(short[one] for one in found.pending)}: still to come; start the same command again"
-        )
+        names = ", ".join(short[one] for one in found.pending)
+        print_indented(f"{names}: still to come; start the same command again")
 
 
 def _has_blocks() -> bool:
