@@ -28,7 +28,13 @@ import av
 import numpy as np
 
 import core_operators
-from core_split import HELD_FILMS, HELD_OPERATORS, TUNED_FILMS, TUNED_OPERATORS
+from core_split import (
+    HELD_FILMS,
+    HELD_OPERATORS,
+    SAME_WORK,
+    TUNED_FILMS,
+    TUNED_OPERATORS,
+)
 from screentest.core import Aspect, Image, Outcome, Score, Shot, Span, build
 from screentest.judges.baseline import baseline
 from screentest.metrics.temporal.shots import neighbourhood, palette
@@ -244,14 +250,13 @@ def judge(path: Path) -> None:
     for aspect, operator in tables:
         for severity in SEVERITIES:
             for side, names in (("tuned", TUNED_FILMS), ("held", HELD_FILMS)):
-                found = {
-                    film: points
-                    for film in names
-                    if film in values.films
-                    and (points := values.points(film, aspect, operator, severity, margin))
-                }
+                found: dict[str, list[float]] = defaultdict(list)
+                for film in names:
+                    if film in values.films:
+                        won = values.points(film, aspect, operator, severity, margin)
+                        found[SAME_WORK.get(film, film)] += won
                 by_side[operator, side, severity] = {
-                    film: float(np.mean(points)) for film, points in found.items()
+                    work: float(np.mean(won)) for work, won in found.items() if won
                 }
     print("| aspect | operator | tuned on it | films tuned on | films kept back |")
     print("|---|---|---|---|---|")

@@ -103,6 +103,15 @@ def x_grey(image: Image, severity: float) -> Image:
     return mixed(image, np.asarray(light, np.uint8), severity)
 
 
+@degradation(aspect="aesthetics")
+def x_enlarged(image: Image, severity: float) -> Image:
+    """Two thirds of the picture, enlarged to its size."""
+    height, width = image.shape[:2]
+    down, across = (round(side * severity / 6) for side in (height, width))
+    inside = image[down : height - down, across : width - across]
+    return np.asarray(cv2.resize(inside, (width, height), interpolation=cv2.INTER_CUBIC), np.uint8)
+
+
 @degradation(aspect="appearance_style")
 def x_negative(image: Image, severity: float) -> Image:
     """A negative."""

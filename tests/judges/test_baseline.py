@@ -228,6 +228,23 @@ def test_a_shot_is_compared_with_its_film() -> None:
     assert found[3] == pytest.approx(3.75)  # (0.8 − 0.225) / 0.1 − 2
 
 
+@pytest.mark.parametrize(
+    ("aspect", "name", "usual", "harmed"),
+    [
+        # An enlarged or turned picture is resampled; a film that moves little moves more.
+        (Aspect.AESTHETICS, "faults.fine_detail", 0.22, 0.18),
+        (Aspect.DYNAMICS_DEGREE, "steadiness.lively", 1.0, 9.0),
+    ],
+)
+def test_what_the_ladders_showed_preferred(
+    aspect: Aspect, name: str, usual: float, harmed: float, intact: list[dict[str, float]]
+) -> None:
+    """Two of five shots unlike the others: softer, or four times as fast."""
+    film = [{**shot, name: usual} for shot in intact]
+    changed = [{**shot, name: harmed} if n in HARMED else shot for n, shot in enumerate(film)]
+    assert _rating(aspect, changed) < _rating(aspect, film) - MARGIN
+
+
 @given(
     st.lists(st.tuples(st.integers(0, 1000), st.integers(1, 100)), min_size=1, max_size=30),
     st.data(),

@@ -33,7 +33,6 @@ if TYPE_CHECKING:
 
 MARGIN = 0.1
 """Ratings that differ by less, in doublings of what is noticed, are a tie."""
-"""The shares of the film, from its worst moments on, whose means make the rating."""
 WORST = 3.0
 """The exponent by which faults add up: the worst counts most, and none counts for nothing."""
 
@@ -208,7 +207,7 @@ AESTHETICS = (
     Measure("tones", "balance", 0.3, low=-0.9, high=1.9, apart=6),
     Measure("tones", "overhead", 0.09, low=-0.12, apart=2, more=False),
     Measure("faults", "level", 0.04, low=0.28, apart=2, more=False),
-    Measure("faults", "fine_detail", 0.02, low=0.17, apart=2, more=False),
+    Measure("faults", "fine_detail", 0.02, low=0.21, apart=2, more=False),
 )
 STYLE = (
     Measure("faults", "fine_detail", 0.02, low=0.15, high=0.34, apart=3),
@@ -232,7 +231,7 @@ DYNAMICS = (
     Measure("steadiness", "halting", 0.15, high=0.1),
     Measure("steadiness", "returning", 0.1, high=0.15),
     Measure("steadiness", "uneven", 0.15, high=0.4),
-    Measure("steadiness", "lively", 0.5, low=1.6, high=3.6, scale=STEPS),
+    Measure("steadiness", "lively", 0.5, low=1.6, high=3.6, apart=3, scale=STEPS),
 )
 RULES: Mapping[Aspect, Rule] = {
     Aspect.AESTHETICS: Faults(AESTHETICS),
@@ -246,7 +245,7 @@ RULES: Mapping[Aspect, Rule] = {
 right, and which thing has which colour or is whole."""
 
 
-@register("judge", "baseline", version=2, summary="plain measurements, each video alone; no model")
+@register("judge", "baseline", version=3, summary="plain measurements, each video alone; no model")
 def baseline() -> BaselineJudge:
     """Rates by what the base install can measure."""
     return BaselineJudge(RULES)
