@@ -315,6 +315,22 @@ def test_questions(manifest: Path, tmp_path: Path, visit: Open) -> None:
         assert [row.answers for row in at.rows()] == [{"1": 1, "2": 0}]
 
 
+def test_a_brief_text_stands_above_and_needs_no_search(
+    manifest: Path, tmp_path: Path, visit: Open
+) -> None:
+    with open_stand(manifest, str(tmp_path / "p.sqlite"), "rate") as stand:
+        at = visit(stand)
+        at.ready()
+        places = at.page.evaluate(
+            "['.prompt', '.stage', '.answer'].map(one =>"
+            " document.querySelector(one).getBoundingClientRect().top)"
+        )
+        assert places[0] < places[1] <= places[2]
+        assert at.page.locator("#search").count() == 0
+        at.page.keyboard.press("/")  # nothing to search, and nothing breaks
+        assert at.troubles == []
+
+
 def test_prompts(manifest: Path, tmp_path: Path, visit: Open) -> None:
     with open_stand(manifest, str(tmp_path / "p.sqlite"), "prompts") as stand:
         at = visit(stand)
@@ -385,7 +401,8 @@ NASTY = "<script>alert(1)</script><img src=//evil.example onerror=alert(2)><svg 
 
 def test_hostile_texts_are_only_texts(stand: Stand, visit: Open) -> None:
     with stand.database.write() as connection:
-        connection.execute(update(texts).values(prompt=NASTY, clips=[[NASTY, 0.0, 99.0]]))
+        clips = [[NASTY, 0.0, 50.0], ["A dog.", 50.0, 99.0]]
+        connection.execute(update(texts).values(prompt=NASTY, clips=clips))
     at = visit(stand)
     at.ready()
     expect(at.page.locator(".said").first).to_have_text(NASTY)

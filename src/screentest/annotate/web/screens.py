@@ -115,6 +115,10 @@ class MarkedPart:
     seen: bool
 
 
+BRIEF = 300
+"""Letters of a text that is read at a glance."""
+
+
 @dataclass(frozen=True, slots=True)
 class Screen:
     """One step of one sitting. Knows sides, never which video is which before it may."""
@@ -141,6 +145,12 @@ class Screen:
     """Whether the right answer is told afterwards."""
     flashing: bool = False
     """Whether one of the videos flashes so quickly that people must be warned; never which."""
+
+    @property
+    def brief(self) -> bool:
+        """Whether the text is read at a glance: then it stands above, and needs no search."""
+        letters = sum(len(line.text) + len(line.translated) for line in self.lines)
+        return len(self.lines) == 1 and self.lines[0].start is None and letters <= BRIEF
 
     @property
     def two(self) -> bool:

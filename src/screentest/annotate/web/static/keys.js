@@ -21,7 +21,7 @@ export function listen(current) {
     "+": () => changeSpeed(1),
     "=": () => changeSpeed(1),
     "-": () => changeSpeed(-1),
-    "/": () => document.querySelector("#search").focus(),
+    "/": () => document.querySelector("#search")?.focus(),
     "?": () => (keys.open = !keys.open),
     1: pick("choice", "left"),
     2: pick("choice", "right"),

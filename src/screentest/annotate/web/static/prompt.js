@@ -101,14 +101,14 @@ export function nextFound() {
 }
 
 let later = 0;
-search.addEventListener("input", () => {
+search?.addEventListener("input", () => {
   clearTimeout(later);
   later = setTimeout(look, 150);
 });
-search.addEventListener("keydown", (event) => {
+search?.addEventListener("keydown", (event) => {
   if (event.key === "Enter") {
     event.preventDefault();
     nextFound();
   }
 });
-nextButton.addEventListener("click", nextFound);
+nextButton?.addEventListener("click", nextFound);
