@@ -21,9 +21,10 @@ from screentest.core.outcome import Failure, Outcome, Point
 from screentest.core.table import ARROWS, Cell, Column, Table
 from screentest.core.verdict import Verdict
 from screentest.scores.answer import Answer
-from screentest.scores.remarks import borders_remark, prompt_unread
+from screentest.scores.remarks import borders_remark, prompt_partly, prompt_unread
 from screentest.scores.results import Pool, Results, Total, Value
 from screentest.scores.tables import (
+    lost_table,
     missing_table,
     result_tables,
     summary_table,
@@ -188,6 +189,25 @@ class Scores(_Tabular):
         from screentest.scores.comparison import answer
 
         return answer(self.results, by, pool=pool)
+
+    def overview(self, *, pool: Pool = "worst") -> list[str]:
+        """Of videos without rivals: which to look at first, and in what they are lowest."""
+        from screentest.scores.alone import lowest_videos, own_headline, own_lines
+
+        results = self.results.pooled(pool)
+        lowest = lowest_videos(results, pool)
+        lines = own_lines(results, lowest) if len(results.items) > 2 else []
+        partly = prompt_partly(self.results)
+        return [
+            own_headline(results, lowest),
+            *lines,
+            *([f"Not measured: {partly[0].lower()}{partly[1:]}"] if partly else []),
+        ]
+
+    @property
+    def lost(self) -> Table:
+        """Why values are missing, a row for each reason, and what to do."""
+        return lost_table(self.results)
 
     @property
     def not_scored(self) -> Table:

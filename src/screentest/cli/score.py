@@ -39,6 +39,9 @@ from screentest.cli.tables import (
 )
 from screentest.results import Scores
 
+FEW = 3
+"""Reasons that are written out."""
+
 
 @shares(MODELS, WORKERS, ENGINE, RETRY)
 def score(
@@ -172,23 +175,14 @@ def _print(scores: Scores, by: str, *, full: bool, pool: Literal["worst", "mean"
     answer = scores.answer(by, pool=pool)
     if scores.prompt_unread:
         print_indented(scores.prompt_unread, indent=0)
+    for place, line in enumerate(scores.overview(pool=pool) if answer is None else ()):
+        print_indented(line, indent=2 if place else 0, style="" if place else "bold")
     tables = scores.tables(by, full=full, pool=pool)
     # Models stand side by side in the answer: the same one below the other says less.
     kept = [one for one in tables if full or answer is None or one.name != "summary"]
     if answer is not None and len([one for one in kept if one.rows]) == 1:
         print_heading(kept[0].title)
     show(*kept)
-    print_lost(
-        (
-            (
-                f"{row['items']}: {row['values']}",
-                f"{row['reason']}: {row['detail']}" if row["detail"] else str(row["reason"]),
-                str(row["advice"] or ""),
-            )
-            for row in scores.not_scored.records()
-        ),
-        "Not scored",
-    )
     console().print()
     words = f"{plural(len(scores.results.items), 'item')}, in {scores.run}"
     if scores.pending:
@@ -207,6 +201,32 @@ def _print(scores: Scores, by: str, *, full: bool, pool: Literal["worst", "mean"
     print_lines("Problems", scores.problems)
     if answer is not None:
         print_answer(str(answer), answer.table(), answer.notes)
+    _print_lost(scores)
+
+
+def _print_lost(scores: Scores) -> None:
+    """A line for each reason; of a few values each with its own."""
+    rows = scores.not_scored.records()
+    if len(rows) <= FEW:
+        print_lost(
+            (
+                (
+                    f"{row['items']}: {row['values']}",
+                    f"{row['reason']}: {row['detail']}" if row["detail"] else str(row["reason"]),
+                    str(row["advice"] or ""),
+                )
+                for row in rows
+            ),
+            "Not scored",
+        )
+        return
+    print_lost(
+        (
+            (str(row["reason"]), str(row["what"]), str(row["advice"] or ""))
+            for row in scores.lost.records()
+        ),
+        "Not scored (--json has every reason)",
+    )
 
 
 COMMANDS = {"score": score}

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 
 from screentest.reports.belief import checks
 from screentest.reports.certified import certificates_headline
@@ -28,9 +27,10 @@ from screentest.reports.parts import (
     moment,
     strip,
 )
+from screentest.scores.alone import lowest_videos, own_headline
 from screentest.scores.answer import GROUPS, number
 from screentest.scores.remarks import prompt_unread
-from screentest.scores.results import Results, Total, Value
+from screentest.scores.results import Total, Value
 
 
 def alone(
@@ -42,7 +42,7 @@ def alone(
     results = report.results
     totals = [total for total in report.totals if total.summary is not None]
     items = list(place)
-    lowest = _lowest(results, totals)
+    lowest = lowest_videos(results, report.pool)
     unread = prompt_unread(results)
     lead = [f"Not measured. {unread}"] if unread else []
     if items and not any(item.text for item in results.items.values()):
@@ -54,7 +54,7 @@ def alone(
     card = ModelCard("", strip(items, place), tuple(_own_lines(report, lowest, place)))
     return View(
         facts=facts(report, ""),
-        headline=_own_headline(report, totals, lowest),
+        headline=_own_headline(report, lowest),
         lead=tuple(lead),
         models=(report.by or "all",),
         cards=(card,) if items and len(items) > 1 else (),
@@ -73,43 +73,12 @@ def alone(
     )
 
 
-def _lowest(results: Results, totals: Sequence[Total]) -> dict[str, Value]:
-    """By measure: the video that is lowest in it, where they are not all alike."""
-    found = {}
-    for total in totals:
-        sign = direction(results, total.name)
-        known = [value for value in results.of(total.name) if value.outcome.ok]
-        numbers = {value.outcome.unwrap().value for value in known}
-        if sign and len(numbers) > 1:
-            found[total.name] = min(known, key=lambda one: sign * one.outcome.unwrap().value)
-    return found
-
-
-def _own_headline(report: Report, totals: Sequence[Total], lowest: Mapping[str, Value]) -> str:
-    videos = len(report.results.items)
-    if not videos:
-        return (
-            certificates_headline(report.certificates)
-            if report.certificates
-            else "What judges said."
-        )
-    if not totals:
-        return f"Nothing could be scored of {counted(videos, 'video')}."
-    counts = Counter(value.item for value in lowest.values()).most_common(1)
-    scored = len({value.item for value in report.results.values if value.outcome.ok})
-    if scored > 2 and counts and counts[0][1] > 1:
-        item, count = counts[0]
-        many = f"{scored:,} videos" if scored == videos else f"{scored:,} scored videos"
-        return (
-            f"Look at {cut_id(item)} first: of {many} it is the lowest in {count} of "
-            f"{len(lowest)} measures."
-        )
-    measured = counted(len(totals), "measure")
-    return (
-        f"{counted(videos, 'video')}, {measured}: none stands out as the worst."
-        if scored > 2
-        else (f"{counted(videos, 'video')}, {measured}.")
-    )
+def _own_headline(report: Report, lowest: Mapping[str, Value]) -> str:
+    if report.results.items:
+        return own_headline(report.results, lowest)
+    if report.certificates:
+        return certificates_headline(report.certificates)
+    return "What judges said."
 
 
 def _own_lines(

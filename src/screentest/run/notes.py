@@ -90,6 +90,7 @@ def _limits(info: OutputInfo) -> dict[str, Json]:
         "higher_is_better": info.higher_is_better,
         "unit": info.unit,
         "descriptive": info.descriptive,
+        **({"label": info.label} if info.label else {}),
     }
 
 

@@ -161,6 +161,28 @@ def missing_table(results: Results) -> Table:
     return Table("not_scored", "Not scored", columns, rows)
 
 
+def lost_table(results: Results) -> Table:
+    """Why values are missing, a row for each reason, and what would help."""
+    names = results.short_names
+    found: dict[str, tuple[int, dict[str, None], dict[str, None], dict[str, None]]] = {}
+    for value in results.values:
+        failure = value.outcome.failure
+        if failure is None:
+            continue
+        count, items, metrics, advice = found.get(failure.reason.value, (0, {}, {}, {}))
+        items[value.item] = metrics[names.get(value.name, value.name)] = None
+        if failure.advice.strip():
+            advice[failure.advice.strip()] = None
+        found[failure.reason.value] = (count + 1, items, metrics, advice)
+    rows: list[tuple[Cell, ...]] = []
+    for reason, (count, items, metrics, advice) in sorted(found.items()):
+        named = [*list(metrics)[:3], *([f"{len(metrics) - 3:,} more"] if len(metrics) > 3 else [])]
+        videos = f"{len(items):,} video{'' if len(items) == 1 else 's'}"
+        what = f"{count:,} value{'' if count == 1 else 's'} of {videos} ({', '.join(named)})"
+        rows.append((reason, count, what, next(iter(advice), None)))
+    return Table("lost", "Not scored", ("reason", "count", "what", "advice"), rows)
+
+
 def _few(names: Iterable[str], things: str) -> str:
     listed = sorted(names)
     return ", ".join(listed) if len(listed) < 4 else f"{len(listed):,} {things}"
