@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -9,7 +10,13 @@ import pytest
 from screentest.core import Borders, Item, Outcome, OutputInfo, Reason, Score
 from screentest.core.outcome import Json
 from screentest.scores.measure import BORDERS
-from screentest.scores.remarks import bordered, borders_remark, prompt_readers, prompt_unread
+from screentest.scores.remarks import (
+    bordered,
+    borders_remark,
+    prompt_partly,
+    prompt_readers,
+    prompt_unread,
+)
 from screentest.scores.results import Results, Value
 
 SIDES: list[Json] = [280, 0, 280, 0, 1280, 720]
@@ -55,6 +62,24 @@ def test_a_run_without_such_a_metric_says_how_to_get_one() -> None:
 
 def test_videos_without_prompts_lack_nothing() -> None:
     assert prompt_unread(results(SCORED, group="picture", prompt="")) == ""
+
+
+def test_what_of_the_prompts_is_read_is_said() -> None:
+    def asked(found: Results) -> Results:
+        items = {name: replace(item, prompt=name) for name, item in found.items.items()}
+        return replace(found, items=items)
+
+    lost: Outcome[Score] = Outcome.failed(Reason.NOT_APPLICABLE)
+    assert prompt_partly(asked(results(SCORED, lost, lost))) == (
+        "Most of what the prompts ask for: only label text stands in for a model,"
+        " on 1 of 3 prompts."
+    )
+    assert prompt_partly(asked(results(SCORED, SCORED))).endswith("stands in for a model.")
+    some = asked(results(SCORED, lost))
+    real = replace(some, values=tuple(replace(one, signature=CLIP) for one in some.values))
+    assert prompt_partly(real) == "What every prompt asks for: it is read on 1 of 2 prompts."
+    every = replace(real, values=real.values[:1], items={"video 0": real.items["video 0"]})
+    assert prompt_partly(every) == prompt_partly(results(lost)) == ""
 
 
 def test_borders_are_counted() -> None:

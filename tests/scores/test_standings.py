@@ -162,3 +162,16 @@ def test_per_cent_and_an_aggregation_of_ones_own() -> None:
 
 def test_a_suite_that_adds_up_to_nothing_has_no_standings() -> None:
     assert standings(results({"a": (0.2, 0.4, 0.9)}), Suite("flat", TOY.metrics)) == []
+
+
+def test_what_stood_in_for_a_model_is_named() -> None:
+    found = results({"a": (0.2, 0.4, 0.9), "b": (0.4, 0.8, 0.7)})
+    used = "sharp|v:1|model.image_text:label_text%7Cv%3A1"
+    values = tuple(
+        replace(value, signature=used) if value.metric == "sharp" else value
+        for value in found.values
+    )
+    (table,) = standing_tables(standings(replace(found, values=values), TOY), TOY)
+    assert table.column("dimension") == [
+        *("toy", "look[label_text]", "look / sharp[label_text]", "look / paint.colour", "motion")
+    ]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from difflib import get_close_matches
 from os import PathLike
 from pathlib import Path
@@ -19,6 +19,7 @@ from screentest.scores.results import Pool
 
 if TYPE_CHECKING:
     from screentest.run import Coverage
+    from screentest.scores.margins import Margin
 
 
 def compare(
@@ -26,13 +27,15 @@ def compare(
     judges: str | Sequence[str] = (),
     by: str = "",
     pool: Pool = "worst",
+    margins: File | None = None,
 ) -> Comparison:
     """Compare models of runs of score, or judges of runs of certify, on what all of them have.
 
     Of one run of score, its models or whatever group ``by`` names (``GROUP`` or ``GROUP=A,B…``); of
     several, the runs themselves, or with ``by`` the groups in all of them. ``pool`` takes each
-    video by its worst tenth, or by its mean. Of one run of certify, or two, ``judges`` are those
-    to compare, where a run has several.
+    video by its worst tenth, or by its mean. ``margins`` is a run of certify: what its placebos did
+    to a metric is then the smallest difference that counts. Of one run of certify, or two,
+    ``judges`` are those to compare, where a run has several.
     """
     folders = folders_of(runs)
     names = metric_names([judges] if isinstance(judges, str) else judges)
@@ -41,12 +44,45 @@ def compare(
 
         if names:
             raise BadOption("--judges is for runs of `certify`", advice="Say --by GROUP=A,B.")
-        return Comparison(answer=compare_scores(folders, by, pool))
+        if margins is not None and pool != "worst":
+            raise BadOption("certificates rate videos by their worst tenth", advice="--pool worst.")
+        own = None if margins is None else _margins_in(Path(margins))
+        return Comparison(answer=compare_scores(folders, by, pool, own))
+    if margins is not None:
+        raise BadOption("--margins is for runs of `score`")
     from screentest.certificates.compare import compare_runs
 
     if by:
         raise BadOption("--by is for runs of `score`", advice="Say which judges: --judges A,B.")
     return Comparison(compare_runs(folders, names))
+
+
+def _margins_in(folder: Path) -> Callable[[Sequence[str]], Mapping[str, Margin]]:
+    """What the certificates of a run say of the margins of values, given the names of all."""
+    from screentest.certificates.plan import read_certificates
+    from screentest.reports.trust import certificates_of
+    from screentest.scores.margins import Margin
+
+    with RunReader(folder) as run:
+        certificates = read_certificates(run)
+    if not certificates:
+        raise BadOption(f"{folder} has no certificates", advice="Give a run of `certify`.")
+
+    def margins(names: Sequence[str]) -> dict[str, Margin]:
+        found: dict[str, Margin] = {}
+        for name in names:
+            learnt = [
+                one.margin
+                for certificate in certificates_of(name, certificates, names)
+                for one in certificate.aspects
+                if one.margin is not None and one.margin.films
+            ]
+            if learnt:
+                most = max(learnt, key=lambda one: one.value)
+                found[name] = Margin(most.value, most.films, f"placebos in {folder}")
+        return found
+
+    return margins
 
 
 def _kind(folders: Sequence[Path]) -> str:

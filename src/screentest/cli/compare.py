@@ -26,13 +26,20 @@ def compare(
         typer.Option(metavar="GROUP=A,B…", help="Groups of videos: model, or model=x,y."),
     ] = "",
     pool: PoolOption = "worst",
+    margins: Annotated[
+        Path | None,
+        typer.Option(metavar="RUN", help="A run of `certify`: its placebos say what counts."),
+    ] = None,
     as_json: JsonOption = False,
 ) -> None:
     """Compare models, or judges, on what all of them have.
 
     Of runs of `score`: which model is best, in what, and how many prompts would
     settle what is open. Models are paired by their prompts, and every p-value is
-    corrected for all comparisons (Holm). Several runs are compared with each other.
+    corrected for all comparisons (Holm). A difference counts where it is surely
+    larger than what saving the same frames otherwise makes: that was measured, or
+    is learnt from the placebos of your own testbed (--margins). Several runs are
+    compared with each other.
     Of runs of `certify`: two judges with their differences, or more as a ranking
     with the sets that are tied; two runs with three judges or more by rank.
 
@@ -41,9 +48,10 @@ def compare(
       screentest compare scores/
       screentest compare scores/ --by model=ours,theirs --pool mean
       screentest compare monday/ tuesday/
+      screentest compare scores/ --margins certificates/
       screentest compare certificates/ --judges baseline,sharpness
     """
-    found = screentest.compare(*runs, judges=judges or (), by=by, pool=pool)
+    found = screentest.compare(*runs, judges=judges or (), by=by, pool=pool, margins=margins)
     if found.answer is None:
         show(*found.tables(), as_json=as_json, sides=list(found.names))
     elif as_json:

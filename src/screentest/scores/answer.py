@@ -426,7 +426,7 @@ def _notes(found: Answer) -> Iterator[str]:
     if any(row.margin is not None for row in told):
         yield (
             "A difference counts where it is surely more than saving the same frames in another"
-            " way makes (docs/statistics.md)."
+            " way makes (docs/compare.md)."
         )
     bare = [row.title for row in told if row.margin is None]
     if bare:

@@ -39,6 +39,8 @@ class StandingLevel:
     better: Better = ""
     ends: tuple[float, float] | None = None
     """The range that its value cannot leave, where it has two ends."""
+    stand_ins: tuple[str, ...] = ()
+    """What answered in place of the model of a paper, in the values right below it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,6 +99,7 @@ class _Values:
         self.excused: dict[str, set[str]] = {}
         """Items to which a leaf is not applicable."""
         self.info: dict[str, OutputInfo] = {}
+        self.stand_ins: dict[str, tuple[str, ...]] = {}
 
     @classmethod
     def read(cls, results: Results, suite: Suite) -> _Values:
@@ -111,6 +114,7 @@ class _Values:
             excused = found.excused.setdefault(leaf, set())
             for name in names.get(plain_name(leaf), ()):
                 found.info[leaf] = results.outputs[name]
+                found.stand_ins[leaf] = results.stand_ins_of(name)
                 for value in results.of(name):
                     touched[value.item] = None
                     if value.outcome.value is not None:
@@ -155,6 +159,9 @@ class _Values:
             ends=(scale * low, scale * high)
             if math.isfinite(low) and low < high < math.inf
             else None,
+            stand_ins=tuple(
+                dict.fromkeys(one for leaf in node.values for one in self.stand_ins.get(leaf, ()))
+            ),
         )
 
     def sum(self, node: Dimension) -> _Sum:

@@ -264,8 +264,9 @@ def _long(found: Sequence[Standing], suite: Suite, by: str) -> Table:
 
 
 def _level_name(level: StandingLevel) -> str:
-    """The path below the root; the root has its own name."""
-    return " / ".join(level.path[1:]) or level.path[0]
+    """The path below the root; the root has its own name. With what stood in for a model."""
+    beside = f"[{'+'.join(level.stand_ins)}]" if level.stand_ins else ""
+    return f"{' / '.join(level.path[1:]) or level.path[0]}{beside}"
 
 
 def _note(found: Sequence[Standing], suite: Suite) -> str:
