@@ -120,7 +120,9 @@ def pairs_table(made: list[Certificate]) -> Iterator[str]:
     for place in range(max(len(one.aspects) for one in made)):
         for one in made:
             result, people = one.aspects[place], one.people[place]
-            right, ceiling = result.accuracy.unwrap(), people.ceiling
+            right, ceiling = result.accuracy.value, people.ceiling
+            if right is None:  # of no pair people prefer one video
+                continue
             ends = f"{100 * right.interval.low:.1f}–{100 * right.interval.high:.1f}"
             cells = [
                 result.aspect.title,
