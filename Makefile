@@ -39,7 +39,7 @@ test: $(MODELS)/tested $(SCENEDETECT)/installed $(HOOKS)/installed  ## lint, typ
 	@$(MODELS)/bin/python $(COMPILE)
 	$(MODELS)/bin/python $(PYTEST)
 
-test-slow: $(MODELS)/tested $(SCENEDETECT)/installed  ## the slow tests too: more films, more kills
+test-slow: $(MODELS)/tested $(SCENEDETECT)/installed $(HOOKS)/installed  ## the slow tests too: more films, more kills
 	@$(MODELS)/bin/python $(COMPILE)
 	SCREENTEST_SLOW=1 $(MODELS)/bin/python $(PYTEST)
 

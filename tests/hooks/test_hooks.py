@@ -109,17 +109,15 @@ def test_a_hook_of_ones_own_by_name() -> None:
     assert made == ["x"]  # it stays open from call to call
 
 
-@pytest.fixture(scope="module")
-def read_back(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
-    """What the four trackers wrote, read with their own packages where they can."""
+def with_trackers(module: str, out: Path) -> subprocess.CompletedProcess[str]:
+    """Run a module that finds the trackers' packages, and has an empty folder."""
     given = os.environ.get("SCREENTEST_HOOKS_PYTHON")
     folder = Path(given).parents[1] if given else ROOT / ".venv-hooks"
     packages = next(folder.glob("lib/python*/site-packages"), None)
     if packages is None:
         pytest.skip("the trackers are not installed (make test-hooks)")
-    out = tmp_path_factory.mktemp("trackers")
     done = subprocess.run(
-        [sys.executable, "-m", "tests.hooks.trackers", str(packages), str(out)],
+        [sys.executable, "-m", f"tests.hooks.{module}", str(packages), str(out)],
         cwd=ROOT,
         capture_output=True,
         text=True,
@@ -127,10 +125,32 @@ def read_back(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
         check=False,
     )
     assert done.returncode == 0, done.stderr
+    return done
+
+
+@pytest.fixture(scope="module")
+def read_back(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
+    """What the four trackers wrote, read with their own packages where they can."""
+    done = with_trackers("trackers", tmp_path_factory.mktemp("trackers"))
     assert "HookWarning" not in done.stderr
     lines = [line for line in done.stdout.splitlines() if line.startswith("{")]
     held: dict[str, Any] = json.loads(lines[-1])
     return held
+
+
+@pytest.mark.slow
+def test_a_tracker_that_is_away_is_warned_of_once(tmp_path: Path) -> None:
+    """W&B online and MLflow, with nobody at their addresses: scores come all the same."""
+    done = with_trackers("unreachable", tmp_path)
+    lines = [line for line in done.stdout.splitlines() if line.startswith("{")]
+    held = json.loads(lines[-1])
+    assert held["scores"] == 4
+    (wandb, mlflow) = sorted(held["warnings"])
+    assert wandb.startswith("W&B cannot be reached")
+    assert "`wandb sync` with that folder" in wandb
+    assert mlflow.startswith("the hook mlflow:")
+    assert mlflow.endswith("it is not called again")
+    assert held["kept"] == 4
 
 
 @pytest.mark.parametrize("tracker", ["tensorboard", "wandb", "mlflow", "trackio"])

@@ -147,12 +147,12 @@ def hook(*, name: str = "", version: int = 1, summary: str = "") -> Callable[[F]
     return keep
 
 
-def _outside() -> int:
-    """How far up the stack, from who warns, the first frame is that is not ours."""
-    level, frame = 1, sys._getframe(1)
+def warn(message: str) -> None:
+    """Warn of a hook, as of where in the user's code it was given."""
+    level, frame = 1, sys._getframe()
     while frame.f_back is not None and frame.f_globals.get("__name__", "").startswith(_OURS):
         level, frame = level + 1, frame.f_back
-    return level
+    warnings.warn(message, HookWarning, stacklevel=level)
 
 
 @dataclass
@@ -168,7 +168,10 @@ class _Guarded:
         if self.failures >= _PATIENCE:
             return
         try:
-            self.thing = self.thing or self.make()
+            if self.thing is None:
+                self.failures = _PATIENCE - 1  # what cannot be opened takes its time each time
+                self.thing = self.make()
+                self.failures = 0
             step(self.thing)
         except STOPPING:
             raise
@@ -176,11 +179,9 @@ class _Guarded:
             self.failures += 1
             left = self.failures >= _PATIENCE
             why = " ".join(str(error).split())[:500]
-            warnings.warn(
+            warn(
                 f"the hook {self.name} failed: {type(error).__name__}: {why}"
-                + ("; it is not called again" if left else ""),
-                HookWarning,
-                stacklevel=_outside(),
+                + ("; it is not called again" if left else "")
             )
         else:
             self.failures = 0

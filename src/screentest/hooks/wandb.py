@@ -7,12 +7,14 @@ The run that is active is used, or one is begun. Values have a step of their own
 from __future__ import annotations
 
 import io
+import os
 from typing import Any
 
-from screentest.hooks.contract import PREFIX, Alarm, BaseHook, Logged, hook
+from screentest.hooks.contract import PREFIX, Alarm, BaseHook, Logged, hook, warn
 from screentest.models.optional import optional
 
 _STEP = f"{PREFIX}/step"
+_PATIENCE_S = 20
 
 
 @hook(name="wandb", summary="Weights & Biases")
@@ -31,11 +33,26 @@ class WandB(BaseHook):
         self._wandb = optional("wandb", "wandb")
         self._videos = videos
         self._ours = self._wandb.run is None
-        self._run: Any = self._wandb.run or self._wandb.init(
-            project=project or None, name=name or None, mode=mode or None, dir=folder or None
-        )
+        begin = {"project": project or None, "name": name or None, "dir": folder or None}
+        self._run: Any = self._wandb.run or self._begun(begin, mode)
         self._run.define_metric(_STEP)
         self._run.define_metric(f"{PREFIX}/*", step_metric=_STEP)
+
+    def _begun(self, options: dict[str, Any], mode: str) -> Any:
+        """A run of our own; kept on this machine where the server cannot be reached."""
+        # A server that is away is found out within seconds, not after a minute and a half.
+        seconds = float(os.environ.get("WANDB_INIT_TIMEOUT", _PATIENCE_S))
+        patient = self._wandb.Settings(init_timeout=seconds)
+        try:
+            return self._wandb.init(**options, mode=mode or None, settings=patient)
+        except self._wandb.errors.CommError as error:
+            run = self._wandb.init(**options, mode="offline")
+            why = " ".join(str(error).split())[:200]
+            warn(
+                f"W&B cannot be reached ({why}): the run is kept in {run.settings.sync_dir};"
+                " `wandb sync` with that folder uploads it"
+            )
+            return run
 
     def log(self, logged: Logged) -> None:
         values: dict[str, Any] = {f"{PREFIX}/{name}": one for name, one in logged.means.items()}
