@@ -87,6 +87,8 @@ class Forecast:
     """By accuracy: films until such a judge is found on one operator, if it ties on placebos."""
     needed_at_worst: Mapping[float, int]
     """The same, if it tosses a coin on them."""
+    unit: str = "film"
+    """What is counted: of a testbed of prompts, prompts."""
 
     def tables(self) -> list[Table]:
         """Judges, what their films can tell, and how many it takes."""
@@ -132,7 +134,7 @@ class Forecast:
             Column("aspect", "Aspect"),
             Column("operator", "Operator"),
             Column("pairs", "Pairs", show="{:,}".format, align="right"),
-            Column("films", "Films", show="{:,}".format, align="right"),
+            Column("films", f"{self.unit.capitalize()}s", show="{:,}".format, align="right"),
             Column("finds", "Finds from", show=_share, align="right"),
             Column("finds_at_worst", "At worst", show=_share, align="right"),
         )
@@ -145,20 +147,25 @@ class Forecast:
         ]
         note = (
             "Finds from: a judge that is right so often is told from chance four times in five, by"
-            f" the exact test over films, {len(self.groups)} claims corrected together (Holm)."
-            " –: not even one that is always right."
+            f" the exact test over {self.unit}s, {len(self.groups)} claims corrected together"
+            " (Holm). –: not even one that is always right."
         )
         if self.placebos:
             note += f"\n{_AT_WORST}"
         else:
             note += "\nThere are no placebos: who takes every edit for harm will not be found out."
-        return Table("groups", "What these films can tell", columns, rows, note)
+        return Table("groups", f"What these {self.unit}s can tell", columns, rows, note)
 
     def _power(self) -> Table:
         here = max((one.films for one in self.groups), default=0)
         columns = (
             Column("right", "Right in", show=_share),
-            Column("films_needed", "Films needed", show="{:,}".format, align="right"),
+            Column(
+                "films_needed",
+                f"{self.unit.capitalize()}s needed",
+                show="{:,}".format,
+                align="right",
+            ),
             Column("at_worst", "At worst", show="{:,}".format, align="right"),
             Column("more", "More than here", show=_between, align="right"),
         )
@@ -168,10 +175,11 @@ class Forecast:
                 self.needed, self.needed.values(), self.needed_at_worst.values(), strict=True
             )
         ]
-        note = f"On one of {len(self.groups)} claims; here are {here:,} films."
+        note = f"On one of {len(self.groups)} claims; here are {here:,} {self.unit}s."
         if self.placebos:
             note += f" {_AT_WORST}"
-        return Table("power", "Films until a judge is told from chance", columns, rows, note)
+        title = f"{self.unit.capitalize()}s until a judge is told from chance"
+        return Table("power", title, columns, rows, note)
 
 
 _AT_WORST = (
@@ -220,6 +228,7 @@ def forecast(plan: Plan, settings: Settings, known: Mapping[str, Cost] | None = 
             share: films_needed(share, level=level, noise=max(noises.values(), default=0.0))
             for share in ACCURACIES
         },
+        "prompt" if any(case.kind is PairKind.PROMPT for case in plan.cases) else "film",
     )
 
 
