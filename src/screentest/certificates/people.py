@@ -362,14 +362,19 @@ def people_certificates(release: Release, heard: Sequence[_Heard]) -> list[Certi
     every = [
         (one, *of) for one, aspects in zip(heard, by_judge, strict=True) for of in aspects.items()
     ]
-    made = claims(
-        [by_film(own) for _, _, own in every],
-        intervals=[shown_interval(own) for _, _, own in every],
-        unit="prompt",
+    # What people tie on in all pairs cannot be tested, and is no test to correct for.
+    tested = [own for _, _, own in every if own]
+    made = iter(
+        claims(
+            [by_film(own) for own in tested],
+            intervals=[shown_interval(own) for own in tested],
+            unit="prompt",
+        )
     )
+    untested = Finding(Claim.CANNOT_TELL, 0, None, 1.0, None, unit="prompt")
     found = iter(
-        _told_apart(release, one, aspect, finding)
-        for (one, aspect, _), finding in zip(every, made, strict=True)
+        _told_apart(release, one, aspect, next(made)) if own else untested
+        for one, aspect, own in every
     )
     return [
         _certificate(release, one, aspects, [next(found) for _ in aspects], ceilings)
