@@ -71,10 +71,10 @@ def test_what_of_the_prompts_is_read_is_said() -> None:
 
     lost: Outcome[Score] = Outcome.failed(Reason.NOT_APPLICABLE)
     assert prompt_partly(asked(results(SCORED, lost, lost))) == (
-        "Most of what the prompts ask for: only label text stands in for a model,"
+        "Most of what the prompts ask for: only a stand-in reads it (label text),"
         " on 1 of 3 prompts."
     )
-    assert prompt_partly(asked(results(SCORED, SCORED))).endswith("stands in for a model.")
+    assert prompt_partly(asked(results(SCORED, SCORED))).endswith("reads it (label text).")
     some = asked(results(SCORED, lost))
     real = replace(some, values=tuple(replace(one, signature=CLIP) for one in some.values))
     assert prompt_partly(real) == "What every prompt asks for: it is read on 1 of 2 prompts."

@@ -410,7 +410,7 @@ def label(name: str, info: OutputInfo, title: str) -> str:
 
 def _notes(found: Answer) -> Iterator[str]:
     if found.tied:
-        yield f"Tied: {', '.join(row.title for row in found.tied)}."
+        yield f"Tied, as far as can be told: {', '.join(row.title for row in found.tied)}."
     shown = {row.name for row in found.shown}
     hidden = [row for row in found.rows if row.name not in shown and row.state == "describes"]
     if hidden:

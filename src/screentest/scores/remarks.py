@@ -65,9 +65,9 @@ def prompt_partly(results: Results) -> str:
     of = f"on {len(read & asked):,} of {len(asked):,} prompts"
     used = dict.fromkeys(one for name in readers for one in results.stand_ins_of(name))
     if used and all(results.stand_ins_of(name) for name in readers):
-        words = "/".join(one.replace("_", " ") for one in used)
+        words = ", ".join(one.replace("_", " ") for one in used)
         where = "" if asked <= read else f", {of}"
-        return f"Most of what the prompts ask for: only {words} stands in for a model{where}."
+        return f"Most of what the prompts ask for: only a stand-in reads it ({words}){where}."
     return "" if asked <= read else f"What every prompt asks for: it is read {of}."
 
 
