@@ -138,16 +138,16 @@ def test_the_drawer_from_the_keyboard(page: Page) -> None:
     moment = page.locator("#drawer .moment")
     # Calm is lowest and busy highest in the second second: one moment, two reasons.
     assert moment.count() == 1
-    assert moment.inner_text().split("\n") == ["0:01.5", "busy 50.0", "calm 0.60: a flash"]
+    assert moment.inner_text().split("\n") == ["0:01.5", "busy 50.0", "calm 0.600: a flash"]
     calm = page.locator("#drawer .against li", has_text="how calm it is")
-    assert "ahead · others 0.20" in calm.inner_text()
+    assert "ahead · others 0.200" in calm.inner_text()
     moment.press("Enter")
     assert page.evaluate("document.querySelector('#drawer video').currentTime") == 1.5
     slider = page.locator("#drawer [aria-label='calm over time']")
     slider.focus()
-    assert "0.60 at 0:01.0–0:02.0, the worst: a flash" in page.inner_text("#drawer .note")
+    assert "0.600 at 0:01.0–0:02.0, the worst: a flash" in page.inner_text("#drawer .note")
     page.keyboard.press("ArrowRight")
-    assert str(slider.get_attribute("aria-valuetext")).startswith("0.80 at 0:02.0")
+    assert str(slider.get_attribute("aria-valuetext")).startswith("0.800 at 0:02.0")
     page.keyboard.press("Enter")
     assert page.evaluate("document.querySelector('#drawer video').currentTime") == 2
     page.locator("#drawer h3").first.click()

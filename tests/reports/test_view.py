@@ -102,7 +102,7 @@ def test_one_group_says_where_to_look(tmp_path: Path) -> None:
     values["a", "busy"] = lost(Reason.CRASHED, "Traceback\nboom")
     report = read_report([score_run(tmp_path / "run", items(*"abc"), values)])
     view = view_of(report)
-    assert view.headline == "Look at c first: of 3 videos it is the lowest in 2 of 2 measures."
+    assert view.headline == "Look at c first: of 3 videos it is the worst in 2 of 2 measures."
     assert view.lead[0].startswith("Not measured. Nothing here reads the prompt")
     (missing,) = (one for one in view.checks if "missing" in one.title)
     assert missing.more == ("a: crashed: boom",)

@@ -84,7 +84,7 @@ def _own_headline(report: Report, lowest: Mapping[str, Value]) -> str:
 def _own_lines(
     report: Report, lowest: Mapping[str, Value], place: Mapping[str, int]
 ) -> list[CardLine]:
-    """Where to look first: the videos that are lowest in most measures, with a moment each."""
+    """Where to look first: the videos that are worst in most measures, with a moment each."""
     results = report.results
     short = report.labels
     by_item: dict[str, list[str]] = {}
@@ -100,7 +100,7 @@ def _own_lines(
         ]
         if len(names) > NAMED:
             named.append(Named(f"and {len(names) - NAMED} more"))
-        found.append(CardLine("Lowest in", tuple(named), line.link, line.video, line.t))
+        found.append(CardLine("Worst in", tuple(named), line.link, line.video, line.t))
     return found
 
 

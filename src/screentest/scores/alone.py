@@ -51,7 +51,7 @@ def own_headline(results: Results, lowest: Mapping[str, Value]) -> str:
     item, count = counted[0]
     of = many if len(scored) == videos else f"{len(scored):,} scored videos"
     name = item if len(item) <= _LONGEST else f"{item[: _LONGEST - 1]}…"
-    return f"Look at {name} first: of {of} it is the lowest in {count} of {len(lowest)} measures."
+    return f"Look at {name} first: of {of} it is the worst in {count} of {len(lowest)} measures."
 
 
 def own_lines(results: Results, lowest: Mapping[str, Value]) -> list[str]:
@@ -64,5 +64,5 @@ def own_lines(results: Results, lowest: Mapping[str, Value]) -> list[str]:
     found = []
     for item, low in sorted(by_item.items(), key=lambda one: -len(one[1]))[:_NAMED]:
         rest = f" and {len(low) - _NAMED} more" if len(low) > _NAMED else ""
-        found.append(f"{item}: lowest in {', '.join(low[:_NAMED])}{rest}")
+        found.append(f"{item}: worst in {', '.join(low[:_NAMED])}{rest}")
     return found

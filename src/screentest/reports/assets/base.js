@@ -26,9 +26,11 @@ const draw = (tag, options = {}, ...children) => {
 
 // Three figures that say something, as the tables have them.
 const number = (value) => {
-  const size = Math.abs(value);
-  if (size >= 1000) return value.toLocaleString("en", { maximumFractionDigits: 0 });
-  return value.toFixed(size >= 100 ? 0 : size >= 10 ? 1 : size >= 0.1 || size === 0 ? 2 : 3);
+  if (value === 0) return "0";
+  const digits = 2 - Math.floor(Math.log10(Math.abs(value)));
+  const shown = Math.min(Math.max(digits, 0), 5);
+  const text = value.toLocaleString("en", { minimumFractionDigits: shown, maximumFractionDigits: shown });
+  return digits > 5 ? text.replace(/\.?0+$/, "") : text;
 };
 
 const clock = (seconds) => {
