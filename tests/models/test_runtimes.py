@@ -5,12 +5,14 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 from screentest.core import BadOption, NoValue, Reason
 from screentest.models import runtimes
+from screentest.models.optional import optional
 from screentest.models.runtimes import LITERT, ONNX, onnx_session, require, runs, threads
 from tests.models.pulled import pulled
 
@@ -80,3 +82,14 @@ def test_a_session_has_the_threads_it_was_given() -> None:
     options = session.get_session_options()
     assert options.intra_op_num_threads == 1
     assert session.get_providers() == ["CPUExecutionProvider"]
+
+
+def test_a_package_that_does_not_load_is_a_missing_model(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As a CUDA build of torchvision beside torch for processors: no ImportError."""
+    (tmp_path / "does_not_load.py").write_text("raise RuntimeError('operator nms is missing')\n")
+    monkeypatch.syspath_prepend(tmp_path)
+    with pytest.raises(NoValue, match="installed and does not load: operator nms") as caught:
+        optional("does_not_load", "models")
+    assert caught.value.reason is Reason.MISSING_MODEL

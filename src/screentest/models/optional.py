@@ -27,6 +27,14 @@ def optional(module: str, extra: str) -> Any:
             f"cannot import the package {module!r}: {error}",
             advice=f"Install it: pip install 'screentest[{extra}]'",
         ) from error
+    except (AttributeError, OSError, RuntimeError) as error:
+        # A CUDA build of torchvision beside torch for processors raises, and no ImportError.
+        raise NoValue(
+            Reason.MISSING_MODEL,
+            f"the package {module.partition('.')[0]!r} is installed and does not load: {error}",
+            advice="Install builds that belong together: torch and torchvision both for "
+            "processors, or both for one CUDA.",
+        ) from error
 
 
 def installed(module: str) -> bool:
