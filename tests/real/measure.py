@@ -34,7 +34,7 @@ from screentest.suites.etva.rules.writer import write_by_rules
 from screentest.testbeds.captions.facts import CRITERIA, CaptionFacts
 from screentest.testbeds.captions.rules import read_caption
 from tests.real.server import MOST_TOKENS, metered, serving
-from tests.real.steps import STEPS, Said, labelled, take
+from tests.real.steps import STEPS, Said, take, texts
 from tests.suites.etva.agreement import covered
 from tests.testbeds.captions.agreement import agreement
 
@@ -55,11 +55,11 @@ def steps(out: Path, model: str, minutes: str, *only: str) -> None:
             stack.enter_context(metered(served, mode, out.with_suffix(f".{mode}.jsonl")))
             for mode in MODES
         ]
-        for first in range(0, len(labelled()), ROUND):
+        for first in range(0, max(map(texts, STEPS)), ROUND):
             for meter, step in product(meters, STEPS):
                 if only and step.__name__.removesuffix("_step") not in only:
                     continue
-                for number in range(first, first + ROUND):
+                for number in range(first, min(first + ROUND, texts(step))):
                     name = f"{step.__name__} {meter.mode} {number}"
                     if name in content["done"]:
                         continue
@@ -156,8 +156,19 @@ def show(*files: str) -> None:
             said = [from_object(Said, one) for kind, _, one in content["said"] if kind == mode]
             whole = Said([f for one in said for f in one.facts], [])
             whole.questions = [q for one in said for q in one.questions]
+            _show_checked([one for some in said for one in some.checked])
             _show_facts(_facts(whole))
             _show_questions(_etva(whole), whole)
+
+
+def _show_checked(checked: list[tuple[str, str, str]]) -> None:
+    """Answers of which one is right: how many are, and what was taken for what."""
+    for kind in dict.fromkeys(name for name, *_ in checked):
+        some = [(known, said) for name, known, said in checked if name == kind]
+        right = sum(known == said for known, said in some)
+        wrong = Counter(f"{known} → {said}" for known, said in some if known != said)
+        missed = ", ".join(f"{count} {what}" for what, count in wrong.items())
+        print(f"\n{kind}: {_share(right, len(some))} right; {missed or 'nothing wrong'}")
 
 
 def _show_facts(facts: dict[str, Any]) -> None:

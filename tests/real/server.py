@@ -20,6 +20,7 @@ from screentest.models.templates import Prompts
 from tests.real.weights import ROOT, folder
 
 PYTHON = ROOT / ".venv-real" / "bin" / "python"
+ADDRESS = "SCREENTEST_REAL_URL"
 MOST_TOKENS = 600
 """Of one answer: a small model that has lost its way would write for minutes."""
 
@@ -54,7 +55,13 @@ class Served:
 
 @contextmanager
 def serving(name: str) -> Iterator[Served]:
-    """Start a server for a file of weights; it ends with its input."""
+    """Start a server for a file of weights; it ends with its input.
+
+    Where ADDRESS names a server that runs already, elsewhere perhaps, that one is asked.
+    """
+    if os.environ.get(ADDRESS):
+        yield Served(name, os.environ[ADDRESS].rstrip("/"), 0)
+        return
     # On a busy machine threads wait for each other: then one does more than two.
     threads = os.environ.get("SCREENTEST_REAL_THREADS", "2")
     weights = folder() / name

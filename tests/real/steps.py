@@ -26,50 +26,12 @@ from screentest.suites.locot2v.metrics.herd import questions_on
 from screentest.suites.univ.data import Truth
 from screentest.suites.univ.text_task import TextTask
 from screentest.testbeds.captions.facts import CaptionFacts, ChatExtractor
-from screentest.testbeds.chat import categorise
+from screentest.testbeds.chat import GROUP, categorise
 from tests.real.server import Meter, TextOnly
+from tests.real.texts import CATEGORIES, EXPECTED, MATCHED, STORIES
 from tests.real.weights import ROOT
 
 LABELS = ROOT / "tests/testbeds/captions/labelled.json"
-CATEGORIES = ("animals", "cooking", "nature", "people and everyday life", "science", "sport")
-FILMS = (
-    (
-        "A fox leaves its den at dawn and trots along a frozen stream. It stops, listens, and "
-        "leaps head first into the snow. At last it carries a vole back to its cubs, which tumble "
-        "over each other to get at it."
-    ),
-    (
-        "A woman in a blue apron rolls out dough on a wooden table, cuts it into strips and "
-        "drops them into boiling water. She lifts the noodles out with a ladle, and her son, who "
-        "has been setting the table, tastes the first one and laughs."
-    ),
-    (
-        "Two cyclists climb a mountain pass in the rain. Near the top the younger one falls "
-        "behind; the other waits at a bend and hands him a bottle. Together they reach the summit, "
-        "where the clouds open over a lake."
-    ),
-)
-"""Stories in our own words, where a paper's own texts cannot ship."""
-EXPECTED = {
-    "emotional_response": "The viewer should feel tension before the leap and relief at the end.",
-    "visual_style": "The light is cold and blue at first and grows warm in the last scene.",
-}
-CAPTIONS = (
-    (
-        "A woman in a red coat walks along a beach at sunset. The camera follows her from "
-        "behind. Warm light comes from the right, and the mood is calm."
-    ),
-    "A dog plays in a garden.",
-)
-TRUTH = {
-    "global_attribute": {
-        "subject_description": ["a woman in a red coat"],
-        "background": ["a beach in the evening"],
-        "lighting": {"lighting_direction": ["light from the left"]},
-        "atmosphere": ["calm"],
-    },
-    "temporal_actions": [{"actions": ["she walks along the water"]}],
-}
 
 
 @dataclass(slots=True)
@@ -78,6 +40,8 @@ class Said:
 
     facts: list[tuple[str, CaptionFacts, Outcome[CaptionFacts]]] = field(default_factory=list)
     questions: list[tuple[QuestionSet, Outcome[QuestionSet]]] = field(default_factory=list)
+    checked: list[tuple[str, str, str]] = field(default_factory=list)
+    """What a step was asked, what is right, and what was answered."""
 
 
 Step = Callable[[Meter, Said, int], None]
@@ -91,7 +55,10 @@ def caption_step(meter: Meter, said: Said, number: int) -> None:
 
 
 def category_step(meter: Meter, said: Said, number: int) -> None:
-    categorise([Item("one", Path("one.mp4"), _story(number))], CATEGORIES, meter)
+    story, known = STORIES[number]
+    (found,) = categorise([Item("one", Path("one.mp4"), story)], CATEGORIES, meter)
+    answered = found.value.groups[GROUP] if found.value is not None else "none"
+    said.checked.append(("category", known, answered))
 
 
 def event_step(meter: Meter, said: Said, number: int) -> None:
@@ -106,25 +73,29 @@ def action_step(meter: Meter, said: Said, number: int) -> None:
 
 def merge_step(meter: Meter, said: Said, number: int) -> None:
     """The final prompt, and how complex it is."""
-    MERGE.one(TextOnly(meter), {"base": _story(number), "evaluation": EXPECTED})
+    MERGE.one(TextOnly(meter), {"base": _story(number), "evaluation": dict(EXPECTED)})
     complexity(_story(number), TextOnly(meter))
 
 
 def herd_step(meter: Meter, said: Said, number: int) -> None:
     """Six questions on one dimension, and the polarity of each."""
-    name = list(EXPECTED)[number % len(EXPECTED)]
-    questions_on({name: EXPECTED[name]}, TextOnly(meter))
+    name, expectation = EXPECTED[number]
+    questions_on({name: expectation}, TextOnly(meter))
 
 
 def match_step(meter: Meter, said: Said, number: int) -> None:
-    item = Item("one", Path("one.mp4"), CAPTIONS[number % len(CAPTIONS)])
-    TextTask(Truth({"one": TRUTH}), batch=60).start(item, TextOnly(meter)).finish()
+    caption, truth, known = MATCHED[number]
+    item = Item("one", Path("one.mp4"), caption)
+    task = TextTask(Truth({"one": truth}), batch=60).start(item, TextOnly(meter))
+    found = task.finish()["average"].unwrap().details["items"]
+    for is_there, one in zip(known, found, strict=True):
+        said.checked.append(("match", "yes" if is_there else "no", _said(one["score"])))
 
 
 def etva_step(meter: Meter, said: Said, number: int) -> None:
     released = released_questions()
-    # Ten apart, so that all categories have their turn.
-    one = released[10 * number % len(released)]
+    # Sixteen apart, which meets each once, so that all categories have their turn.
+    one = released[16 * number % len(released)]
     (written,) = write_by_chat([one.prompt], meter, Prompts())
     said.questions.append((one, written))
     add_knowledge([written], meter, Prompts())
@@ -134,6 +105,17 @@ STEPS: Sequence[Step] = (
     *(category_step, action_step, caption_step, match_step),
     *(event_step, merge_step, herd_step, etva_step),
 )
+
+
+def texts(step: Step) -> int:
+    """How many there are for a step."""
+    special: dict[Step, int] = {
+        caption_step: len(labelled()),
+        etva_step: len(released_questions()),
+        herd_step: len(EXPECTED),
+        match_step: len(MATCHED),
+    }
+    return special.get(step, len(STORIES))
 
 
 def take(step: Step, meter: Meter, said: Said, number: int) -> None:
@@ -165,4 +147,8 @@ def released_questions() -> list[QuestionSet]:
 
 
 def _story(number: int) -> str:
-    return FILMS[number % len(FILMS)]
+    return STORIES[number][0]
+
+
+def _said(score: float | None) -> str:
+    return {1.0: "yes", 0.5: "partly", 0.0: "no", None: "none"}[score]
