@@ -14,6 +14,7 @@ from screentest.certificates.accuracy import (
     duration_effect,
     filter_agreement,
     filter_result,
+    find_claims,
     ladders,
     placebo_results,
     reference,
@@ -25,7 +26,7 @@ from screentest.core import Aspect, Choice, Clip, Item, Outcome, PairKind, Reaso
 from screentest.core.signature import short_signature
 from screentest.judges.cases import Case, Judgement, Order
 from screentest.reports.certified import card
-from screentest.stats import order_effect
+from screentest.stats import Claim, order_effect
 
 INTACT = {Order.AS_GIVEN: Choice.FIRST, Order.SWAPPED: Choice.SECOND}
 
@@ -114,9 +115,18 @@ def test_one_source_is_one_trial() -> None:
     assert accuracy(both(case("a"), 1, 0)).unwrap().interval.width > 0.9
 
 
-def test_the_mean_of_a_pair_is_over_what_was_answered() -> None:
+def test_an_answer_counts_with_its_counterpart_in_the_other_order() -> None:
     found = by_pair([*both(case("a"), 1, 0), *both(case("b"), 1, None)])
-    assert [points for _, points in found.values()] == [0.5, 1.0]
+    assert [points for _, points in found.values()] == [0.5]
+    # Where one order was asked, there is none to wait for.
+    alone = by_pair([said(case("a"), 1), said(case("b"), 0), said(case("c"), None)])
+    assert [points for _, points in alone.values()] == [1.0, 0.0]
+
+
+def test_a_judge_that_says_first_and_fails_in_the_other_order_sees_nothing() -> None:
+    judgements = [one for n in range(30) for one in both(case(f"s{n}"), 1, None)]
+    assert accuracy(judgements).unwrap().value == 1.0
+    assert {one.claim for one in find_claims(judgements, []).values()} == {Claim.CANNOT_TELL}
 
 
 def test_the_table_shows_the_strongest_rung_of_each_source() -> None:

@@ -77,10 +77,17 @@ def _no_answer(lost: Sequence[Failure], total: int) -> Outcome[Accuracy]:
 
 
 def by_pair(judgements: Iterable[Judgement]) -> dict[tuple[str, str], tuple[Judgement, float]]:
-    """One value per pair that was answered: the mean over orders and repeats."""
+    """One value per pair that was answered: the mean over orders and repeats.
+
+    Where both orders were asked, an answer counts with its counterpart alone: of a judge that says
+    first and fails where the intact video is second, what is left would all be right.
+    """
+    given = list(judgements)
+    asked = len({one.order for one in given})
+    heard = Counter((*one.place, one.repeat) for one in given if one.points is not None)
     found: dict[tuple[str, str], list[tuple[Judgement, float]]] = {}
-    for one in judgements:
-        if one.points is not None:
+    for one in given:
+        if one.points is not None and heard[(*one.place, one.repeat)] == asked:
             found.setdefault(one.place, []).append((one, one.points))
     return {
         place: (many[0][0], sum(points for _, points in many) / len(many))
