@@ -180,6 +180,27 @@ def test_a_background_that_is_an_entity_and_a_camera_that_is_not_in_the_text() -
     )
 
 
+def test_what_was_copied_from_an_example_is_left_out() -> None:
+    """A real model gave two deer in a forest what a worked example has."""
+    said = {
+        "elements": {
+            "background": "a misty forest",
+            "camera": "",
+            "entities": ["deer"],
+            "attributes": ["two", "graze", "paper", "turns from white to grey"],
+            "relations": [],
+        },
+        "graph": {"attributes": [{"entity": 2, "attribute": "graze"}], "relations": []},
+        "questions": {"questions": [question(2, "Are there deer in the video?", "existence")]},
+    }
+    with writing(lambda asked: Answer(json.dumps(said[stage_of(asked)]))) as (write, server):
+        (outcome,) = write("two deer graze in a misty forest at dawn")
+    graph = next(one for one in server.asked if stage_of(one) == "graph")
+    assert "white to grey" not in "\n".join(graph.texts).rpartition("BEGIN prompt")[2]
+    told = ("'paper' is not in the text", "'turns from white to grey' is not in the text")
+    assert outcome.unwrap().left_out[:2] == told
+
+
 def test_what_is_bad_twice_is_left_out_and_a_failing_service_is_not() -> None:
     bad = {"questions": [question(1, "Is there a cat?", "existence"), question(2, "Mat", "other")]}
     apart = {

@@ -213,16 +213,22 @@ def _take_apart(prompt: str, answer: BaseModel) -> _Apart:
     if camera and _says(camera) and invented(camera, prompt):
         left_out.append(f"camera {camera!r} is not in the text")
         camera = None
+    strange = {text for text in (*answer.entities, *answer.attributes) if invented(text, prompt)}
+    if strange.issuperset((*answer.entities, *answer.attributes)):
+        strange = set()  # a text in another language, perhaps
+    left_out += [f"{text!r} is not in the text" for text in _once(sorted(strange))]
+    things = [text for text in answer.entities if text not in strange]
+    qualities = [text for text in answer.attributes if text not in strange]
     named = [
         *((EntityKind.BACKGROUND, text) for text in (background,) if _says(text)),
         *((EntityKind.CAMERA, text) for text in (camera,) if _says(text)),
-        *((EntityKind.THING, text) for text in answer.entities if _says(text)),
+        *((EntityKind.THING, text) for text in things if _says(text)),
     ]
     seen: dict[str, Entity] = {}
     for kind, text in named:
         name = " ".join((text or "").split())
         seen.setdefault(name.casefold(), Entity(f"e{len(seen) + 1}", name, kind))
-    attributes, relations = _once(answer.attributes), _once(answer.relations)
+    attributes, relations = _once(qualities), _once(answer.relations)
     seen[""] = Entity(EntityKind.WHOLE.value, WHOLE, EntityKind.WHOLE)
     return _Apart(prompt, tuple(seen.values()), attributes, relations, tuple(left_out))
 

@@ -113,17 +113,39 @@ def not_a_place(background: str, entities: Iterable[str]) -> str | None:
     return next((one for one in entities if _singular(one) == said), None)
 
 
-def invented(camera: str, prompt: str) -> bool:
-    """Whether no word of what is said of the camera is in the prompt, in whatever form.
+def invented(said: str, prompt: str) -> bool:
+    """Whether no word of what a model names is in the prompt, in whatever form.
+
+    Small models copy from worked examples: of two deer in a forest one wrote "turns from white to
+    grey". They add what is nowhere: "the camera is stationary".
 
     >>> invented("the camera is stationary", "Merchants sell jars at a market.")
     True
     >>> invented("zooming out", "A market, zoom out."), invented("close-up", "Close up of a jar.")
     (False, False)
+    >>> invented("paper", "Two deer graze."), invented("a child runs", "Children ran home.")
+    (True, False)
     """
-    told = {word[:4] for word in re.split(r"[\W_]+", prompt.lower())}
-    said = {word[:4] for one in words_in(camera) for word in re.split(r"[\W_]+", one)}
-    return not (said - _SMALL) & told
+    told = _parts(prompt)
+    named = [word for word in _parts(said) if word not in _SMALL and word not in _NUMBERS]
+    shared = (_near(one, other) for one in named for other in told)
+    return bool(named) and not _NUMBERS & set(_parts(said)) and not any(shared)
+
+
+def _parts(text: str) -> list[str]:
+    return [part for word in words_in(text) for part in re.split(r"[\W_]+", word) if part]
+
+
+def _near(one: str, other: str) -> bool:
+    """Whether two words may be forms of one."""
+    known = lexicon()
+    if one[:4] == other[:4] or known.singular(one) == known.singular(other):
+        return True
+    short, long = sorted((one, other), key=len)
+    if len(short) == 3 and long.startswith(short):
+        return True
+    first, second = known.verbs.get(one), known.verbs.get(other)
+    return first is not None and second is not None and first.base == second.base
 
 
 def _singular(text: str) -> list[str]:

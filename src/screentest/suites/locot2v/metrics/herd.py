@@ -15,7 +15,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from pydantic import BaseModel, Field
 
@@ -71,8 +71,21 @@ class Polarity(BaseModel):
     polarity: Literal["positive", "negative"]
 
 
+_OPEN = frozenset(("what", "who", "whom", "whose", "which", "why", "how"))
+
+
+def _can_be_answered(slots: Mapping[str, Any], answer: SixQuestions) -> None:
+    """With yes or no: small models ask "What is the mood of the light?"."""
+    for text in answer.questions:
+        if text.split()[0].strip("\"'“‘(").lower() in _OPEN:
+            raise ValueError(
+                f"questions: {text!r} cannot be answered with yes or no: begin with Is, Are, Does, "
+                "Do or Has"
+            )
+
+
 EXPECT = Query("locot2v/herd_expect", Expectations, "chat.extract")
-QUESTIONS = Query("locot2v/herd_questions", SixQuestions, "chat.extract")
+QUESTIONS = Query("locot2v/herd_questions", SixQuestions, "chat.extract", check=_can_be_answered)
 POLARITY = Query("locot2v/herd_polarity", Polarity, "chat.extract")
 
 
