@@ -13,6 +13,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import lru_cache
 from pathlib import Path
+from typing import Any
 
 from screentest.core import Item, NoValue, Outcome, from_object
 from screentest.models.templates import Prompts
@@ -87,7 +88,7 @@ def match_step(meter: Meter, said: Said, number: int) -> None:
     caption, truth, known = MATCHED[number]
     item = Item("one", Path("one.mp4"), caption)
     task = TextTask(Truth({"one": truth}), batch=60).start(item, TextOnly(meter))
-    found = task.finish()["average"].unwrap().details["items"]
+    found: Any = task.finish()["average"].unwrap().details["items"]
     for is_there, one in zip(known, found, strict=True):
         said.checked.append(("match", "yes" if is_there else "no", _said(one["score"])))
 
