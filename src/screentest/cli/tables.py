@@ -64,6 +64,8 @@ def print_answer(words: str, table: core.Table, notes: Sequence[str]) -> None:
     print_indented(head, indent=0, style="bold")
     for line in rest:
         print_indented(line, indent=0)
+    if not table.rows:
+        return
     out().print()
     out().print(rendered(table))
     for line in (*table.note.splitlines(), *notes):

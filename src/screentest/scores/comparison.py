@@ -246,7 +246,8 @@ class _Work:
         return replace(found, headline=headline(found), seen=seen(found))
 
     def row(self, name: str) -> AnswerRow | None:
-        """The values of one metric, not compared yet; None where fewer than two models have any."""
+        """The values of one metric, not compared yet; None where no two models have any on one
+        prompt."""
         info = self.results.outputs[name]
         found: dict[str, dict[str, list[float]]] = {model: {} for model in self.models}
         counts = {model: [0, 0] for model in self.models}
@@ -269,7 +270,7 @@ class _Work:
             for model, cases in found.items()
         }
         had = [set(cases) for cases in prompts.values() if cases]
-        if len(had) < 2:
+        if not any(one & two for one, two in combinations(had, 2)):
             return None
         shared = set.intersection(*had)
         cells = tuple(
