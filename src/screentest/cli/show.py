@@ -74,8 +74,8 @@ def _print(found: ItemScores) -> None:
     for words, names in _reasons(lost).items():
         print_indented(f"{', '.join(names)}: {words}")
     if found.pending:
-        names = ", ".join(short[one] for one in found.pending)
-        print_indented(f"{names}: still to come; start the same command again")
+        coming = ", ".join(short[one] for one in found.pending)
+        print_indented(f"{coming}: still to come; start the same command again")
 
 
 def _has_blocks() -> bool:
