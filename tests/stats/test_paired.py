@@ -72,8 +72,9 @@ def test_a_real_difference_is_found_and_held() -> None:
     truth, error = by_source.mean(), by_source.std() / np.sqrt(60)
     power = norm.sf(t.ppf(0.975, 59) - truth / error)
     assert np.mean([one.p_value <= 0.05 for one in found]) == pytest.approx(power, abs=0.07)
-    held = np.mean([one.interval is not None and truth in one.interval for one in found])
-    assert 0.91 <= held <= 0.985  # three standard errors of 250 runs
+    some = [one.interval for one in found[:80]]  # an interval takes thirty tests
+    held = np.mean([one is not None and truth in one for one in some])
+    assert held >= 0.95 - 3 * np.sqrt(0.95 * 0.05 / 80)
 
 
 @given(st.permutations(range(24)))
