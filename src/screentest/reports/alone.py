@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from screentest.core.table import ARROWS
 from screentest.reports.belief import checks
 from screentest.reports.certified import certificates_headline
 from screentest.reports.data import Report
@@ -96,7 +97,12 @@ def _own_lines(
         line = moment(report, results.of_item(item)[names[0]], sign, place)
         own = results.of_item(item)
         named = [
-            Named(short[name], number(own[name].outcome.unwrap().value)) for name in names[:NAMED]
+            Named(
+                short[name],
+                number(own[name].outcome.unwrap().value),
+                arrow=ARROWS[results.outputs[name].better],
+            )
+            for name in names[:NAMED]
         ]
         if len(names) > NAMED:
             named.append(Named(f"and {len(names) - NAMED} more"))

@@ -27,6 +27,8 @@ class Named:
     name: str
     value: str = ""
     beside: str = ""
+    arrow: str = ""
+    """Which way is better."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -151,13 +153,13 @@ def strip(items: Sequence[str], place: Mapping[str, int]) -> tuple[int, ...]:
 def moment(report: Report, worst: Value, sign: int, place: Mapping[str, int]) -> CardLine:
     """Where to see a value of a video: at its lowest moment, where it has a course."""
     score = timed(worst).outcome.unwrap()
-    title = report.labels[worst.name]
+    title, arrow = report.labels[worst.name], ARROWS[report.results.outputs[worst.name].better]
     if len(score.curve) < 2:
-        named = Named(title, number(score.value))
+        named = Named(title, number(score.value), arrow=arrow)
         return CardLine("See", (named,), cut_id(worst.item), place[worst.item])
     point = min(score.curve, key=lambda one: sign * one.value)
     t = round(float(point.span.start), 3)
-    named = Named(title, number(point.value), point.note[:80])
+    named = Named(title, number(point.value), point.note[:80], arrow)
     link = f"{cut_id(worst.item)} at {int(t // 60)}:{t % 60:04.1f}"
     return CardLine("See", (named,), link, place[worst.item], t)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+from screentest.core.table import ARROWS
 from screentest.reports.alone import alone
 from screentest.reports.belief import checks
 from screentest.reports.data import Report
@@ -115,15 +116,15 @@ def _model_lines(
     """What it leads in and what it is last in, the surest first; and where to see the latter."""
     first, last = answer.best_at(model), answer.worst_at(model)
     best = [
-        Named(row.label, _mean(row, model), f"ahead on {row.ahead} of {row.prompts}")
+        _named(row, model, f"ahead on {row.ahead} of {row.prompts}")
         if row.leader == model
-        else Named(row.label, _mean(row, model), f"{pair.worse} {_mean(row, pair.worse)}")
+        else _named(row, model, f"{pair.worse} {_mean(row, pair.worse)}")
         for row, pair in first.rows[:NAMED]
     ]
     found = [CardLine("Best at" if first.sure else "Ahead in", tuple(best or [Named("nothing")]))]
     if last.rows:
         named = [
-            Named(row.label, _mean(row, model), f"{pair.better} {_mean(row, pair.better)}")
+            _named(row, model, f"{pair.better} {_mean(row, pair.better)}")
             for row, pair in last.rows[:NAMED]
         ]
         found.append(CardLine("Worst at" if last.sure else "Behind in", tuple(named)))
@@ -133,6 +134,10 @@ def _model_lines(
             # Of the whole clip there may be one number alone; a moment is better to look at.
             found.append(next((look for look in known if look.t is not None), known[0]))
     return found
+
+
+def _named(row: AnswerRow, model: str, beside: str) -> Named:
+    return Named(row.label, _mean(row, model), beside, ARROWS[row.better])
 
 
 def _mean(row: AnswerRow, model: str) -> str:
