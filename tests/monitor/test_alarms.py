@@ -85,6 +85,8 @@ def steps_of(kind: str, rng: np.random.Generator, shape: tuple[int, int]) -> NDA
         return rng.normal(size=shape)
     if kind == "heavy tails":
         return rng.standard_t(3, size=shape)
+    if kind == "skewed":
+        return np.exp(rng.normal(size=shape))
     noise, found = rng.normal(size=shape), np.empty(shape)
     found[:, 0] = noise[:, 0]
     for step in range(1, shape[1]):
@@ -92,7 +94,7 @@ def steps_of(kind: str, rng: np.random.Generator, shape: tuple[int, int]) -> NDA
     return found
 
 
-@pytest.mark.parametrize("kind", ["normal", "heavy tails", "memory"])
+@pytest.mark.parametrize("kind", ["normal", "heavy tails", "skewed", "memory"])
 def test_steady_trainings_have_hardly_any_false_alarm(kind: str) -> None:
     """Ten values over a hundred steps: docs/watch.md says fewer than one training in twenty."""
     rng = np.random.default_rng(20)

@@ -8,13 +8,16 @@ along.
 
 What that costs in false alarms is simulated in ``tests/monitor/test_alarms.py``: with ten values
 over a hundred steady steps, fewer than one training in twenty has one, for steps that vary
-normally, with heavy tails (Student's t with three degrees) or with a memory of one half.
+normally, with heavy tails (Student's t with three degrees), skewed (log-normal) or with a memory of
+one half. Positive values are compared as ratios, too, since noise that is skewed looks sudden in
+differences.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from math import log
 from statistics import fmean, median
 
 from screentest.core.metric import OutputInfo
@@ -167,6 +170,15 @@ def _is_sudden(earlier: Sequence[float], one: float, two: float, floor: float = 
     >>> _is_sudden([1.0, 1.1, 0.9, 1.0, 1.05, 0.95], 2.0, 1.0)
     False
     """
+    if not _beyond(earlier, one, two, max(LEAST * abs(median(earlier)), floor)):
+        return False
+    # What is never 0 or less may be skewed: as ratios, too, it must lie beyond.
+    if min(*earlier, one, two) <= 0:
+        return True
+    return _beyond([log(value) for value in earlier], log(one), log(two), 0)
+
+
+def _beyond(earlier: Sequence[float], one: float, two: float, least: float) -> bool:
     low, high = min(earlier), max(earlier)
-    reach = max(REACH * (high - low), LEAST * abs(median(earlier)), floor)
+    reach = max(REACH * (high - low), least)
     return min(one, two) > high + reach or max(one, two) < low - reach
