@@ -6,6 +6,7 @@ import csv
 import io
 import shutil
 import subprocess
+from dataclasses import replace
 from pathlib import Path
 
 import pyarrow.parquet as pq
@@ -161,7 +162,9 @@ def test_markdown_fetches_nothing_and_links_to_nothing(text: str) -> None:
 
 
 def test_a_group_that_is_called_like_a_column(tmp_path: Path) -> None:
-    films = [*items("a", mean="x"), *items("b", mean="y")]
+    films = [
+        replace(one, prompt="the same") for one in (*items("a", mean="x"), *items("b", mean="y"))
+    ]
     run = score_run(tmp_path / "run", films, {(n, "calm"): scored(0.5) for n in "ab"})
     write_tables(read_report([run], by="mean"), tmp_path / "tables", ["parquet"])
     read = pq.read_table(tmp_path / "tables" / "models.parquet")
