@@ -84,6 +84,11 @@ def opencv_identity() -> Mapping[str, str]:
     return {"opencv": cv2.__version__}
 
 
+def writable(image: Image) -> Image:
+    """The picture itself, or a copy of one that is read-only: torch warns of sharing those."""
+    return np.require(image, requirements="W")
+
+
 def to_pillow(image: Any) -> Any:
     """The picture as Pillow holds it, for libraries that take nothing else."""
     from PIL import Image as PillowImage

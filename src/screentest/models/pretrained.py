@@ -16,7 +16,7 @@ from typing import Any
 
 from screentest.core import Image, NoValue, Reason
 from screentest.models.optional import installed, optional
-from screentest.models.pictures import check_picture
+from screentest.models.pictures import check_picture, writable
 
 EXTRA = "models"
 NEUTRAL = ("model", "revision", "trust_remote_code", "allow_pickle", "device", "batch", "compile")
@@ -186,7 +186,8 @@ def pixel_inputs(processor: Any, images: Sequence[Image], place: ModelDevice) ->
         pictures: Any = _copied(checked, place)
         layout = {"input_data_format": "channels_first"}
     else:
-        pictures, layout = checked, {"input_data_format": "channels_last"}
+        pictures = [writable(image) for image in checked]
+        layout = {"input_data_format": "channels_last"}
     inputs = processor(images=pictures, return_tensors="pt", **layout, **where)
     moved = {key: value.to(place.device, non_blocking=True) for key, value in inputs.items()}
     moved["pixel_values"] = moved["pixel_values"].to(place.dtype)

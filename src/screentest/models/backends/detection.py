@@ -14,7 +14,13 @@ import numpy as np
 from screentest.core import Image, build, register
 from screentest.models import weights
 from screentest.models.optional import optional
-from screentest.models.pictures import check_picture, limit_long_side, opencv_identity, readable
+from screentest.models.pictures import (
+    check_picture,
+    limit_long_side,
+    opencv_identity,
+    readable,
+    writable,
+)
 from screentest.models.pretrained import EXTRA, NEUTRAL, ModelDevice, Origin, lacking, ready
 from screentest.models.roles import Detection
 from screentest.models.runtimes import LITERT, litert_model, runs, versions
@@ -374,7 +380,7 @@ class GroundingDino:
         # The model was trained on lower-case phrases that end in a full stop.
         text = readable(phrase).lower().strip().rstrip(".") + "."
         inputs = self._processor(
-            images=list(images),
+            images=[writable(image) for image in images],
             text=[text] * len(images),
             return_tensors="pt",
             input_data_format="channels_last",

@@ -10,7 +10,7 @@ import numpy as np
 from screentest.core import Image, register
 from screentest.models import weights
 from screentest.models.optional import optional
-from screentest.models.pictures import check_picture, limit_long_side, opencv_identity
+from screentest.models.pictures import check_picture, limit_long_side, opencv_identity, writable
 from screentest.models.pretrained import EXTRA, NEUTRAL, ModelDevice, Origin, ready
 from screentest.models.runtimes import ONNX, onnx_session, runs, versions
 from screentest.models.saliency import Guess, cut
@@ -229,7 +229,9 @@ class Sam2:
         if not boxes:
             return []
         inputs = self._processor(
-            images=image, input_boxes=[[list(box) for box in boxes]], return_tensors="pt"
+            images=writable(image),
+            input_boxes=[[list(box) for box in boxes]],
+            return_tensors="pt",
         ).to(self._place.device)
         sizes = inputs.pop("original_sizes")
         inputs["pixel_values"] = inputs["pixel_values"].to(self._place.dtype)
