@@ -127,15 +127,15 @@ $(SCENEDETECT)/installed:
 	$(SCENEDETECT)/bin/python $(PIP) install 'scenedetect==0.7.*' opencv-python-headless
 	@touch $@
 
-# Trackers of experiments, for the tests of hooks. They live apart: what they need may be older or
+# Trackers of experiments, for the tests of hooks, and the kernel of notebooks. They live apart: what they need may be older or
 # newer than what we do. About 340 MB; not compiled, since one process imports them once.
 $(HOOKS)/installed:
 	$(PYTHON) -m venv $(HOOKS)
-	$(HOOKS)/bin/python $(PIP) install --no-compile wandb tensorboard mlflow-skinny trackio
+	$(HOOKS)/bin/python $(PIP) install --no-compile wandb tensorboard mlflow-skinny trackio ipykernel
 	@touch $@
 
 test-hooks: $(MODELS)/tested $(HOOKS)/installed  ## hooks alone, with the real trackers, offline
-	$(MODELS)/bin/python -m pytest tests/hooks
+	$(MODELS)/bin/python -m pytest tests/hooks tests/util/test_notebook.py
 
 clean:  ## remove environments and results
 	rm -rf $(VENV) $(MODELS) $(RAY) $(REAL) $(SCENEDETECT) $(HOOKS) demo site testbed bench/out .coverage* htmlcov
