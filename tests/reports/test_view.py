@@ -12,7 +12,7 @@ from screentest.core import Item, Outcome, OutputInfo, Reason, Score
 from screentest.judges.votes import VoteRecord, VoteTask, as_csv
 from screentest.reports.belief import checks
 from screentest.reports.data import Report, read_report
-from screentest.reports.drilldown import bands, direction, lowest
+from screentest.reports.drilldown import direction, lowest, scales_of
 from screentest.reports.parts import View
 from screentest.reports.sidebyside import labels, side_by_side
 from screentest.reports.tables import tables
@@ -117,10 +117,10 @@ def test_moments_of_several_curves_are_one_and_a_flat_curve_has_none(tmp_path: P
     }
     report = read_report([score_run(tmp_path / "run", items("a", "b"), values)])
     results = report.results
-    (moment,) = lowest(results, results.of_item("a").values(), bands(results))
+    (moment,) = lowest(results, results.of_item("a").values(), scales_of(results))
     assert moment.time == Fraction(3, 2)
     assert {(low.name, low.value) for low in moment.lows} == {("calm", 0.2), ("busy", 50.0)}
-    assert lowest(results, results.of_item("b").values(), bands(results)) == []
+    assert lowest(results, results.of_item("b").values(), scales_of(results)) == []
 
 
 def test_a_clip_of_one_shot_has_moments_and_its_seed_is_named(tmp_path: Path) -> None:
@@ -136,12 +136,52 @@ def test_a_clip_of_one_shot_has_moments_and_its_seed_is_named(tmp_path: Path) ->
     run = score_run(tmp_path / "run", films, values, metrics={"calm": CALM})
     report = read_report([run])
     of_b = report.results.of_item("b-0").values()
-    (moment,) = lowest(report.results, of_b, bands(report.results))
+    (moment,) = lowest(report.results, of_b, scales_of(report.results))
     assert moment.time == Fraction(3, 8)
     see = view_of(report).cards[1].lines[-1]
     assert (see.label, see.link, see.t) == ("See", "b-0 at 0:00.2", 0.25)
     row, *_ = side_by_side(report, lambda name: direction(report.results, name)).rows
     assert labels(report, row)["b-1"] == "seed 1"  # and not the kind, which is the same
+
+
+def test_the_worst_moment_of_a_frozen_clip_is_its_freeze(tmp_path: Path) -> None:
+    moving, frozen = [4.0, 4.2, 4.1, 4.0, 4.1, 4.0], [4.1, 4.2, 0.0, 0.0, 0.0, 0.0]
+    still = [0.0, 0.0, 1.0, 1.0, 1.0, 1.0]
+    metrics = {
+        "flicker": OutputInfo("steps", 0.0, 255.0, higher_is_better=False),
+        "frozen": OutputInfo("share", higher_is_better=False),
+    }
+    for name, others in (("beside", "bcd"), ("alone", "")):
+        values = {("a", "flicker"): scored(1.4, *frozen), ("a", "frozen"): scored(0.7, *still)}
+        values |= {(one, "flicker"): scored(4.0, *moving) for one in others}
+        values |= {(one, "frozen"): scored(0.0, *[0.0] * 6) for one in others}
+        run = score_run(tmp_path / name, items("a", *others), values, metrics=metrics)
+        results = read_report([run]).results
+        margined = [replace(one, signature=f"{one.name}|v:2") for one in results.values]
+        results = replace(results, values=tuple(margined))
+        first, *_ = lowest(
+            results, results.of_item("a").values(), scales_of(results), by_time=False
+        )
+        assert first.lows[0].name == "frozen", name
+        assert first.time == Fraction(5, 2)
+
+
+def test_a_piece_that_is_on_another_scale_is_a_time_and_no_value(tmp_path: Path) -> None:
+    """Where the longest freeze is cut at the edges of pieces, their numbers are not its own."""
+    info = OutputInfo("frames", 0.0, 1e6, higher_is_better=False)
+    films, values = [], {}
+    for model, longest in (("a", 0.0), ("b", 19.0)):
+        for number in range(6):
+            name = f"{model}-{number}"
+            films.append(Item(name, Path("/x.mp4"), f"P {number}.", groups={"model": model}))
+            pieces = [[0.0, 1.0, 0.0], [1.0, 2.0, min(4.0, longest)], [2.0, 3.0, 0.0]]
+            score = Score(longest, curve(longest), details={"within": pieces})
+            values[name, "hold"] = Outcome.of(score)
+    report = read_report([score_run(tmp_path / "run", films, values, metrics={"hold": info})])
+    results = report.results
+    assert lowest(results, results.of_item("b-0").values(), scales_of(results)) == []
+    see = view_of(report).cards[1].lines[-1]
+    assert (see.named[0].value, see.t) == ("19.0", 1.0)
 
 
 def test_what_only_describes_has_no_worst_moment_and_no_leader(tmp_path: Path) -> None:
@@ -151,7 +191,7 @@ def test_what_only_describes_has_no_worst_moment_and_no_leader(tmp_path: Path) -
     run = score_run(tmp_path / "run", films, values, metrics={"moves": info})
     report = read_report([run])
     results = report.results
-    assert lowest(results, results.of_item("a").values(), bands(results)) == []
+    assert lowest(results, results.of_item("a").values(), scales_of(results)) == []
     assert side_by_side(report, lambda name: direction(results, name)).weak == {}
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
@@ -15,6 +16,7 @@ from screentest.core import Outcome, Point, Progress, Score, Span, Time
 from screentest.core.item import seconds
 from screentest.reports.data import Report
 from screentest.reports.media import Pictures, Wanted, address, take_pictures
+from screentest.scores.margins import margin_of
 from screentest.scores.results import Results, Value
 
 # A curve in one line of text.
@@ -130,7 +132,11 @@ _EACH = 2
 _APART = Fraction(2, 5)
 """Seconds: moments that are nearer than that are one, with several reasons."""
 _WORTH = 0.25
-"""How far below its own middle a curve must be for a mark, as a share of the run's band."""
+"""How far a curve must fall for a mark."""
+_MARGINS = 6
+"""Of a measure: a fall of so many margins weighs as much as one over the whole of its scale."""
+_OFF_SCALE = 0.05
+"""How far outside of its pieces a value may be, as a share of their spread."""
 _REASONS = 4
 """Of one moment, the strongest first."""
 _NOTE = 240
@@ -154,15 +160,28 @@ class Moment:
     lows: tuple[Low, ...]
 
 
-def timed(value: Value) -> Value:
-    """The value over time: where a clip of one shot has no curve, its pieces are one."""
+def pieces(value: Value) -> tuple[Point, ...]:
+    """A value over time, or over the pieces of the only shot, whatever their numbers are."""
     score = value.outcome.value
-    pieces: Any = score.details.get("within", ()) if score and len(score.curve) < 2 else ()
-    if score is None or not pieces:
+    if score is None:
+        return ()
+    parts: Any = score.details.get("within", ()) if len(score.curve) < 2 else ()
+    found = [Point(Span(seconds(start), seconds(end)), number) for start, end, number in parts]
+    return tuple(found) or score.curve
+
+
+def timed(value: Value) -> Value:
+    """The value over time: where a clip of one shot has no curve, its pieces are one.
+
+    Not where they are on another scale: the longest freeze of a piece ends with the piece.
+    """
+    score, points = value.outcome.value, pieces(value)
+    if score is None or points == score.curve:
         return value
-    points = tuple(
-        Point(Span(seconds(start), seconds(end)), number) for start, end, number in pieces
-    )
+    low, high = (end(point.value for point in points) for end in (min, max))
+    slack = _OFF_SCALE * (high - low) + 1e-9
+    if not low - slack <= score.value <= high + slack:
+        return value
     return replace(value, outcome=Outcome.of(replace(score, curve=points)))
 
 
@@ -171,48 +190,67 @@ def over_time(results: Results) -> Results:
     return replace(results, values=tuple(map(timed, results.values)))
 
 
-def bands(results: Results) -> dict[str, tuple[float, float]]:
-    """Where eight of ten points of each value's curves lie, over all videos of a run."""
+@dataclass(frozen=True, slots=True)
+class Scales:
+    """What is usual in a run, for each value that has curves."""
+
+    bands: Mapping[str, tuple[float, float]]
+    """Where eight of ten points lie, over all videos."""
+    middles: Mapping[str, Mapping[str, float]]
+    """The middle of each video's curve."""
+    ordered: Mapping[str, Sequence[float]]
+    """The same, from low to high."""
+
+    def usual(self, name: str, item: str) -> float | None:
+        """The middle of the *other* videos: one that is frozen is not what it is measured by."""
+        own, every = self.middles.get(name, {}).get(item), self.ordered.get(name, ())
+        skip = len(every) if own is None else bisect_left(every, own)
+        rest = len(every) - (own is not None)
+        if rest < 1:
+            return None
+        ends = ((rest - 1) // 2, rest // 2)
+        return sum(every[place + (place >= skip)] for place in ends) / 2
+
+
+def scales_of(results: Results) -> Scales:
+    """What is usual in a run."""
     points: dict[str, list[float]] = {}
+    middles: dict[str, dict[str, float]] = {}
     for value in map(timed, results.values):
         if value.outcome.value is not None and len(value.outcome.value.curve) > 1:
-            points.setdefault(value.name, []).extend(
-                point.value for point in value.outcome.value.curve
-            )
-    found = {}
+            numbers = [point.value for point in value.outcome.value.curve]
+            points.setdefault(value.name, []).extend(numbers)
+            middles.setdefault(value.name, {})[value.item] = float(np.median(numbers))
+    bands = {}
     for name, numbers in points.items():
         low, high = np.percentile(numbers, _BAND)
-        found[name] = (float(low), float(high))
-    return found
+        bands[name] = (float(low), float(high))
+    ordered = {name: sorted(found.values()) for name, found in middles.items()}
+    return Scales(bands, middles, ordered)
 
 
 def lowest(
     results: Results,
     values: Iterable[Value],
-    scales: Mapping[str, tuple[float, float]],
+    scales: Scales,
     count: int = WORST,
     *,
     by_time: bool = True,
 ) -> list[Moment]:
-    """The moments at which curves fall furthest below their own middle, in order of time.
+    """The moments at which curves fall furthest below what is good, in order of time.
 
     Without ``by_time`` the worst one is first.
 
-    How far is measured by the run's band of that value, so that curves of different units can be
-    compared. A curve that does not fall has no worst moment, and neither has one of which no
-    direction is better.
+    What is good is said by the other videos, and by the measure's own scale; never by the middle
+    of the video itself, which may be the worst of it. A curve that does not fall has no worst
+    moment, and neither has one of which no direction is better.
     """
     found: list[tuple[float, Time, Low]] = []
     for value in map(timed, values):
         score, sign = value.outcome.value, direction(results, value.name)
         if score is None or len(score.curve) < 2 or not sign:
             continue
-        numbers = np.array([point.value for point in score.curve])
-        low, high = scales.get(value.name, (0.0, 0.0))
-        spread = max(high - low, float(np.ptp(numbers)))
-        if spread <= 0:
-            continue
-        falls = sign * (np.median(numbers) - numbers) / spread
+        falls = _falls(results, value, score.curve, sign, scales)
         point = score.curve[int(np.argmax(falls))]
         fall = float(falls.max())
         if fall >= _WORTH:
@@ -225,6 +263,26 @@ def lowest(
         elif len(moments) < count:
             moments.append(Moment(time, (low_point,)))
     return sorted(moments, key=lambda one: one.time) if by_time else moments
+
+
+def _falls(
+    results: Results, value: Value, curve: Sequence[Point], sign: int, scales: Scales
+) -> np.ndarray:
+    """How far below what is good each point is: 1 is the whole scale, or the whole of the band."""
+    numbers = sign * np.array([point.value for point in curve])
+    own = numbers.max() - numbers
+    info, margin = results.outputs[value.name], margin_of(value, "mean")
+    whole = info.high - info.low
+    falls = own / whole if 0 < whole < np.inf else np.zeros(len(own))
+    usual, unit = scales.usual(value.name, value.item), _MARGINS * margin.value if margin else 0.0
+    if usual is not None:
+        low, high = scales.bands[value.name]
+        unit = max(high - low, unit)
+        own = np.minimum(own, sign * usual - numbers)
+    elif margin is None:
+        own = np.median(numbers) - numbers
+    unit = unit or float(np.ptp(numbers))
+    return np.maximum(falls, own / unit) if unit > 0 else falls
 
 
 def direction(results: Results, name: str) -> int:
@@ -274,7 +332,7 @@ def videos(
     report: Report,
     order: Sequence[str],
     page: Page,
-    scales: Mapping[str, tuple[float, float]],
+    scales: Scales,
     progress: Progress | None = None,
 ) -> list[dict[str, Any]]:
     """Plain JSON for each item, in the order in which the page shows them."""
@@ -302,9 +360,7 @@ def videos(
     ]
 
 
-def _moments(
-    results: Results, item: str, scales: Mapping[str, tuple[float, float]]
-) -> list[Moment]:
+def _moments(results: Results, item: str, scales: Scales) -> list[Moment]:
     values = results.of_item(item).values()
     curves = [value.outcome.value.curve for value in values if value.outcome.value is not None]
     end = max((curve[-1].span.end for curve in curves if curve), default=Fraction(0))

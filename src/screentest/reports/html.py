@@ -16,7 +16,7 @@ from screentest.core import Progress
 from screentest.core.table import Chart, Table
 from screentest.reports.certified import certified, verdicts
 from screentest.reports.data import Report
-from screentest.reports.drilldown import Page, bands, direction, over_time, videos
+from screentest.reports.drilldown import Page, direction, over_time, scales_of, videos
 from screentest.reports.sections import sections
 from screentest.reports.sidebyside import Row, SideBySide, labels, margins_of, side_by_side
 from screentest.reports.tables import tables
@@ -93,7 +93,7 @@ def page_data(
     """What the script of the page is given: plain JSON."""
     results = report.results
     measures = {name: number for number, name in enumerate(results.names)}
-    scales = bands(results)
+    scales = scales_of(results)
     items = videos(report, order, page, scales, progress)
     place = {item: number for number, item in enumerate(order)}
     row_of = {item: number for number, row in enumerate(sides.rows) for item in row.items}
@@ -119,7 +119,7 @@ def page_data(
                 "unit": info.unit,
                 "up": direction(results, name),
                 "margin": margins.get(name, 0),
-                "band": scales.get(name),
+                "band": scales.bands.get(name),
                 "had": any(value.outcome.ok for value in results.of(name)),
             }
             for name, info in results.outputs.items()

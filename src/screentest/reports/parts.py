@@ -9,7 +9,7 @@ from datetime import datetime
 from screentest.core.table import ARROWS
 from screentest.reports.belief import Check
 from screentest.reports.data import Report
-from screentest.reports.drilldown import timed
+from screentest.reports.drilldown import pieces
 from screentest.scores.answer import GROUPS, number
 from screentest.scores.results import Value
 from screentest.stats import Claim
@@ -151,15 +151,18 @@ def strip(items: Sequence[str], place: Mapping[str, int]) -> tuple[int, ...]:
 
 
 def moment(report: Report, worst: Value, sign: int, place: Mapping[str, int]) -> CardLine:
-    """Where to see a value of a video: at its lowest moment, where it has a course."""
-    score = timed(worst).outcome.unwrap()
+    """Where to see a value of a video: at its lowest moment, where it has a course.
+
+    The number is the video's, as everywhere on the card; a moment has its own in the drawer.
+    """
+    score, points = worst.outcome.unwrap(), pieces(worst)
     title, arrow = report.labels[worst.name], ARROWS[report.results.outputs[worst.name].better]
-    if len(score.curve) < 2:
+    if len(points) < 2:
         named = Named(title, number(score.value), arrow=arrow)
         return CardLine("See", (named,), cut_id(worst.item), place[worst.item])
-    point = min(score.curve, key=lambda one: sign * one.value)
+    point = min(points, key=lambda one: sign * one.value)
     t = round(float(point.span.start), 3)
-    named = Named(title, number(point.value), point.note[:80], arrow)
+    named = Named(title, number(score.value), point.note[:80], arrow)
     link = f"{cut_id(worst.item)} at {int(t // 60)}:{t % 60:04.1f}"
     return CardLine("See", (named,), link, place[worst.item], t)
 

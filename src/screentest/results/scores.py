@@ -200,17 +200,17 @@ class ItemScores(Shown):
 
     @property
     def moments(self) -> list[tuple[Time, str]]:
-        """Where curves fall furthest below their own middle, each with what is low there.
+        """Where curves fall furthest below what is good, each with what is low there.
 
         The worst first. What only describes has no worst moment.
         """
-        from screentest.reports.drilldown import bands, lowest
+        from screentest.reports.drilldown import lowest, scales_of
 
         if not self.most_moments:
             return []
         short = self.results.short_names
         found = lowest(
-            self.results, self.values, bands(self.results), self.most_moments, by_time=False
+            self.results, self.values, scales_of(self.results), self.most_moments, by_time=False
         )
         return [
             (one.time, ", ".join(_low_words(short[low.name], low) for low in one.lows))
