@@ -1,9 +1,10 @@
 """The figures of docs/real_models.md: ``python -m tests.real.measure steps|judge|show …``.
 
-    steps OUT MODEL MINUTES [STEP…]
+    steps OUT MODEL MINUTES [STEP…] [MODE…]
                                every text-only step, or these (caption, etva, …), with and
-                               without an enforced schema, on one text after another until the
-                               time is over; goes on where it stopped
+                               without an enforced schema, or one of them (auto, instructed), on
+                               one text after another until the time is over; goes on where it
+                               stopped
     judge OUT MODEL BED…       the text judge with an oracle's captions, on testbeds
     show OUT…                  tables of what ``steps`` wrote
 
@@ -47,17 +48,19 @@ ROUND = 3
 
 def steps(out: Path, model: str, minutes: str, *only: str) -> None:
     end = time.monotonic() + 60 * float(minutes)
+    modes = [mode for mode in MODES if mode in only] or MODES
+    wanted = set(only) - set(MODES)
     content: dict[str, Any] = {"model": model, "done": [], "calls": [], "said": []}
     if out.exists():
         content = _read(out)
     with serving(model) as served, ExitStack() as stack:
         meters = [
             stack.enter_context(metered(served, mode, out.with_suffix(f".{mode}.jsonl")))
-            for mode in MODES
+            for mode in modes
         ]
         for first in range(0, max(map(texts, STEPS)), ROUND):
             for meter, step in product(meters, STEPS):
-                if only and step.__name__.removesuffix("_step") not in only:
+                if wanted and step.__name__.removesuffix("_step") not in wanted:
                     continue
                 for number in range(first, min(first + ROUND, texts(step))):
                     name = f"{step.__name__} {meter.mode} {number}"

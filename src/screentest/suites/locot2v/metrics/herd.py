@@ -13,6 +13,7 @@ viewer would expect, six questions per dimension, and the polarity of each.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
@@ -75,8 +76,14 @@ _OPEN = frozenset(("what", "who", "whom", "whose", "which", "why", "how"))
 
 
 def _can_be_answered(slots: Mapping[str, Any], answer: SixQuestions) -> None:
-    """With yes or no: small models ask "What is the mood of the light?"."""
+    """With yes or no, and each once: small models ask "What is the mood of the light?", and the
+    same question six times, which would count one answer as six."""
+    seen = set[str]()
     for text in answer.questions:
+        words = " ".join(re.findall(r"\w+", text.casefold()))
+        if words in seen:
+            raise ValueError(f"questions: {text!r} is there twice: word each of them differently")
+        seen.add(words)
         if text.split()[0].strip("\"'“‘(").lower() in _OPEN:
             raise ValueError(
                 f"questions: {text!r} cannot be answered with yes or no: begin with Is, Are, Does, "
