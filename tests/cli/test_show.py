@@ -9,7 +9,7 @@ import pytest
 
 from screentest import api
 from screentest.core import Item, OutputInfo, Reason
-from tests.reports.runs import METRICS, NEAT, items, lost, score_run, scored
+from tests.reports.runs import METRICS, NEAT, certificate, certify_run, items, lost, score_run, scored
 from tests.terminal import Screentest, fits, invoke
 
 
@@ -90,6 +90,13 @@ def test_an_item_that_is_not_there(run: Path, text: str, words: str) -> None:
     assert done.exit_code == 2
     assert words in done.stderr
     assert "Items: " in done.stderr
+
+
+def test_a_run_without_scores_of_videos(tmp_path: Path) -> None:
+    """A certificate's folder was asked "which item?", of none."""
+    done = invoke("show", certify_run(tmp_path / "certificates", [certificate()]))
+    assert done.exit_code == 2
+    assert "certificates holds no scores of videos" in " ".join(done.stderr.split())
 
 
 def test_json_has_every_point(run: Path) -> None:

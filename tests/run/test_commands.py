@@ -56,7 +56,7 @@ def test_one_run(run: Path) -> None:
     assert facts["Command"] == "score"
     assert facts["Arguments"] == "suite=core"
     assert (facts["Scored"], facts["Records"], facts["Share scored"]) == ("1", "2", "50.0%")
-    assert facts["Reasons"] == "refused=1"
+    assert facts["Some value missing"] == "refused=1"
     assert (facts["Calls"], facts["Answered"]) == ("2", "1")
     assert (facts["Tokens in"], facts["Tokens out"]) == ("1,200", "30")
     assert (facts["Cost"], facts["At risk"]) == ("0.50", "0.25")

@@ -56,6 +56,12 @@ def test_one_that_has_none_does_not(reason: Reason, words: str) -> None:
     assert "--models light" in found
 
 
+def test_one_that_fails_is_not_told_to_choose_a_model() -> None:
+    """A run of ETVA whose answers could not be read was told to pull models."""
+    found = prompt_unread(results(Outcome.failed(Reason.UNPARSABLE)))
+    assert found == "What reads the prompt has no value here (unparsable)."
+
+
 def test_a_run_without_such_a_metric_says_how_to_get_one() -> None:
     assert "--suite core" in prompt_unread(results(SCORED, metric="noise", group="picture"))
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, BinaryIO
 
 from screentest.api.options import folders_of, progress_of
 from screentest.core.calls import Progress
-from screentest.core.errors import BadOption, UnknownName
+from screentest.core.errors import BadOption, UnknownName, UserError
 from screentest.results import WORST, Certificates, Comparison, ItemScores, Page, Scores
 from screentest.run import RunReader
 from screentest.run.session import File
@@ -144,6 +144,11 @@ def show(run: File | Scores, item: str = "", *, worst: int = WORST) -> ItemScore
         from screentest.reports.data import read_report
 
         results = read_report([Path(run)]).results
+    if not results.items:
+        raise UserError(
+            f"{'this' if isinstance(run, Scores) else run} holds no scores of videos",
+            advice="A run of `screentest score` does. `screentest report RUN` is for all runs.",
+        )
     chosen = _item_named(item, list(results.items))
     return ItemScores(results, results.items[chosen], worst)
 

@@ -167,7 +167,9 @@ def score(
         show(*tables, scores.values(full=full), as_json=True, **facts)
     else:
         _print(scores, by, full=full, pool=pool)
-    if exit_code or not any(total.scored for total in scores.totals):
+    # What only describes, such as how many questions have an answer, is no score of a video.
+    scoring = [one for one in scores.totals if not one.info.descriptive] or scores.totals
+    if exit_code or not any(total.scored for total in scoring):
         raise typer.Exit(exit_code or 1)
 
 

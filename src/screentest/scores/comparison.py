@@ -29,7 +29,7 @@ from screentest.scores.answer import (
     surety,
 )
 from screentest.scores.margins import Margin, margin_of
-from screentest.scores.remarks import prompt_partly, prompt_readers, prompt_unread
+from screentest.scores.remarks import UNREADABLE, prompt_partly, prompt_readers, prompt_unread
 from screentest.scores.results import Pool, Results, Value, read_results
 from screentest.stats.intervals import alike, source_interval
 from screentest.stats.paired import holm, holm_levels
@@ -302,9 +302,11 @@ class _Work:
         )
 
     def unmeasured(self) -> Iterator[str]:
-        if prompt_unread(self.results):
+        if remark := prompt_unread(self.results):
+            failed = remark.startswith(UNREADABLE)
             yield (
-                "Whether the videos show what their prompts ask for: nothing here reads the prompt."
+                "Whether the videos show what their prompts ask for: "
+                f"{'what reads them failed' if failed else 'nothing here reads the prompt'}."
             )
         elif not prompt_readers(self.results):
             yield "Anything about prompts, since the videos have none."

@@ -12,6 +12,7 @@ from screentest.scores.results import Results
 HOW = "--model image_text=hf:openai/clip-vit-base-patch32"
 """What reads a prompt best of all that needs no chat model."""
 SMALL = "screentest models pull light, then --models light"
+UNREADABLE = "What reads the prompt has no value here"
 
 
 def prompt_readers(results: Results) -> list[str]:
@@ -26,7 +27,7 @@ def prompt_readers(results: Results) -> list[str]:
 
 
 def prompt_unread(results: Results) -> str:
-    """That nothing in the run reads the prompts, and how to get it; empty where something does.
+    """That nothing in the run reads the prompts, or failed to; empty where something does.
 
     Empty, too, where no video has a prompt.
     """
@@ -43,6 +44,10 @@ def prompt_unread(results: Results) -> str:
         if value.outcome.failure is not None
     }
     lacking = Reason.MISSING_MODEL in reasons
+    failed = sorted(reasons - {Reason.NOT_APPLICABLE, Reason.LOW_COVERAGE})
+    if failed and not lacking:
+        # Other models are no remedy: something here reads prompts, and failed.
+        return f"{UNREADABLE} ({', '.join(failed)})."
     why = "the models for it are not chosen" if lacking else "it names nothing that these know"
     return f"Nothing here reads the prompt ({why}): {SMALL}; or {HOW}."
 

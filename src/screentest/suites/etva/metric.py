@@ -75,7 +75,7 @@ def _piece(caption: str, span: Span | None, whole: Span) -> TimedText:
 SCORE, COVERAGE = "score", "coverage"
 OUTPUTS = {
     SCORE: OutputInfo("share of the questions answered with yes"),
-    COVERAGE: OutputInfo("share of the questions that have an answer"),
+    COVERAGE: OutputInfo("share of the questions that have an answer", descriptive=True),
     **{
         category.value: OutputInfo(f"share of yes where a question asks {meaning}")
         for category, meaning in MEANINGS.items()

@@ -149,7 +149,7 @@ def _none(why: str) -> Outcome[Score]:
 TEMPLATE = "univ/match"
 OUTPUTS = {
     AVERAGE: OutputInfo("the mean of the dimensions that have items"),
-    COVERAGE: OutputInfo("share of the items that have an answer"),
+    COVERAGE: OutputInfo("share of the items that have an answer", descriptive=True),
     **{dimension.value: OutputInfo(TITLES[dimension]) for dimension in Dimension},
     **{
         name: OutputInfo(f"{TITLES[OWNER[name]]}: {name.partition('_')[2].replace('_', ' ')}")
