@@ -9,7 +9,16 @@ import pytest
 
 from screentest import api
 from screentest.core import Item, OutputInfo, Reason
-from tests.reports.runs import METRICS, NEAT, certificate, certify_run, items, lost, score_run, scored
+from tests.reports.runs import (
+    METRICS,
+    NEAT,
+    certificate,
+    certify_run,
+    items,
+    lost,
+    score_run,
+    scored,
+)
 from tests.terminal import Screentest, fits, invoke
 
 
