@@ -137,6 +137,10 @@ def test_everything_wrong_is_found_at_once(film: Path, tmp_path: Path, sample: P
         ),
         ("sub/film.mp4", "sub\\film.mp4", "forward slashes"),
         ("other.mp4", "film.mp4", ""),
+        ("b.mp4", "c.mp4", ""),
+        ("clip-0008.mp4", "clip-0009.mp4", ""),
+        ("fiilm.mp4", "film.mp4", "There is 'fiilm.mp4'."),
+        ("film.mkv", "film.mp4", "There is 'film.mkv'."),
     ],
 )
 def test_a_name_that_is_nearly_right_is_suggested(

@@ -108,6 +108,29 @@ def test_other_names_are_plain_videos(tmp_path: Path, names: tuple[str, ...]) ->
     assert ("--layout prompt_names" in found.seen) == (len({one[0] for one in names}) > 1)
 
 
+def test_a_stray_file_is_surplus_and_the_layout_holds(tmp_path: Path) -> None:
+    files(tmp_path, *(f"{prompt}-{seed}.mp4" for prompt in CATS for seed in range(2)), "dog.mp4")
+    found = read(tmp_path)
+    assert len(found.items) == 4
+    assert said(found, ProblemKind.UNLISTED) == ["'dog.mp4' is not named PROMPT-SEED"]
+    (tmp_path / "prompts.txt").write_text("\n".join([*CATS, "dog"]))
+    found = read(tmp_path)
+    assert len(found.items) == 4
+    assert said(found, ProblemKind.MISSING) == ["no video of the prompt 'dog'"]
+
+
+def test_prompts_that_were_not_read_are_a_problem(tmp_path: Path) -> None:
+    files(tmp_path, "one.mp4", "two.mp4")
+    assert not read(tmp_path).problems
+    (tmp_path / "prompts.txt").write_text("A cat\nA dog\n")
+    assert said(read(tmp_path), ProblemKind.NO_PROMPT) == [
+        "prompts.txt is not read: no layout fits it and the videos"
+    ]
+    (tmp_path / "prompts.txt").unlink()
+    (tmp_path / "metadata.csv").write_text("video,prompt\none.mp4,A cat\ntwo.mp4,\n")
+    assert said(read(tmp_path), ProblemKind.NO_PROMPT) == ["1 of 2 rows have no prompt"]
+
+
 TABLES = {
     "metadata.csv": "video,prompt,fps\na.mp4,A cat,8\nsub/b.mp4,Two dogs,8\n",
     "metadata.jsonl": '{"file_name": "a.mp4", "text": "A cat"}\n'
@@ -171,10 +194,15 @@ def test_the_only_table_of_a_folder_is_read_under_any_name(
 def test_a_misspelt_column_is_suggested(tmp_path: Path) -> None:
     files(tmp_path, "a.mp4", "b.mp4")
     (tmp_path / "captions.csv").write_text("vidoe,prompt\na.mp4,A cat\n")
-    assert "captions.csv: There is 'vidoe': did you mean 'video'?" in read(tmp_path).seen
+    (lost,) = said(read(tmp_path), ProblemKind.NO_PROMPT)
+    assert lost.startswith("captions.csv is not read:")
+    assert lost.endswith("There is 'vidoe': did you mean 'video'?")
     (tmp_path / "captions.csv").unlink()
     (tmp_path / "metadata.csv").write_text("video,promt\na.mp4,A cat\n")
-    assert "There is 'promt': did you mean 'prompt'?" in read(tmp_path).seen
+    assert said(read(tmp_path), ProblemKind.NO_PROMPT) == [
+        "metadata.csv has no column of prompts. There is 'promt': did you mean 'prompt'?"
+    ]
+    assert not check_manifest(tmp_path).ok
     with pytest.raises(ManifestError, match="no column of videos") as error:
         read(tmp_path, "metadata:video=file")
     assert "the table has 'video', 'promt'" in error.value.advice

@@ -21,6 +21,7 @@ _HEADINGS = {
     "bad_row": "Bad rows",
     "duplicate_id": "Ids given twice",
     "duplicate_video": "Videos given twice",
+    "no_prompt": "Prompts that are not read",
     "missing": "Rows or prompts without their video",
     "unreadable": "Files that do not open",
     "damaged": "Files that are damaged",

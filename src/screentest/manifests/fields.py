@@ -302,6 +302,8 @@ class ProblemKind(StrEnum):
     """An id that an earlier row has."""
     DUPLICATE_VIDEO = "duplicate_video"
     """The same file as in an earlier row."""
+    NO_PROMPT = "no_prompt"
+    """Prompts are there, and were not read."""
     MISSING = "missing"
     """A row names a file that is not there."""
     UNREADABLE = "unreadable"

@@ -94,7 +94,12 @@ class Neighbours:
         same = [name for name in names if _folded(name) == _folded(missing.name)]
         if not same and self._searched < self.MOST:
             self._searched += 1
-            same = difflib.get_close_matches(missing.name, names, n=1, cutoff=0.75)
+            stems: dict[str, str] = {}
+            for name in names:
+                if _without_digits(name) != _without_digits(missing.name):  # 0008.mp4 is not 0009's
+                    stems.setdefault(Path(name).stem, name)
+            near = difflib.get_close_matches(missing.stem, stems, n=1, cutoff=0.75)
+            same = [stems[one] for one in near]
         if not same:
             return ""
         if unicodedata.normalize("NFC", same[0]) == unicodedata.normalize("NFC", missing.name):
@@ -112,6 +117,10 @@ class Neighbours:
 
 def _folded(name: str) -> str:
     return unicodedata.normalize("NFC", name).casefold().strip()
+
+
+def _without_digits(name: str) -> str:
+    return "".join(letter for letter in name if not letter.isdigit())
 
 
 def unlisted(folder: Path, named: Iterable[Path]) -> list[Path]:

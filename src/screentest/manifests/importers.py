@@ -21,12 +21,14 @@ from screentest.core.signature import parse
 from screentest.manifests.fields import Complaint, Problem, ProblemKind, did_you_mean, load_json
 from screentest.manifests.layouts import (
     BY_PROMPT,
+    PROMPT_LISTS,
     TABLES,
     VIDEO_COLUMNS,
     Listing,
     columns_of,
     name_key,
     near_column,
+    no_prompt,
 )
 from screentest.manifests.manifest import examine_manifest, problems_in, read_manifest
 from screentest.manifests.parted import PartedSource
@@ -247,7 +249,8 @@ class VideoImporter:
             raise BadOption(f"{path} holds no videos; seen: {listing.told()}", advice=_name_it())
         tables = listing.ending(*TABLES, ".txt") if path.is_dir() else ()
         seen = " ".join([*_unread(tables), *_half_named(listing)])
-        return Corpus("videos", tuple(Item(_id(one), one) for one in files), seen=seen)
+        items = tuple(Item(_id(one), one) for one in files)
+        return Corpus("videos", items, (), tuple(_lost_prompts(tables)), seen)
 
 
 def _name_it() -> str:
@@ -264,9 +267,16 @@ def _unread(tables: Sequence[Path]) -> Iterator[str]:
         columns = columns_of(one) if one.suffix.lower() in TABLES else frozenset()
         if {"id", "video"} <= columns:
             yield f"{one.name} is a manifest: give it instead of the folder."
-        elif near := "" if columns & {*VIDEO_COLUMNS} else near_column(columns, VIDEO_COLUMNS):
-            yield f"{one.name}: {near}"
     yield _name_it()
+
+
+def _lost_prompts(tables: Sequence[Path]) -> Iterator[Problem]:
+    """Tables and lists whose names or columns say that they hold the prompts."""
+    for one in tables:
+        columns = columns_of(one) if one.suffix.lower() in TABLES else frozenset()
+        near = "" if columns & {*VIDEO_COLUMNS} else near_column(sorted(columns), VIDEO_COLUMNS)
+        if near or one.name in PROMPT_LISTS or one.stem == "metadata":
+            yield no_prompt(f"{one.name} is not read: no layout fits it and the videos", near)
 
 
 def _half_named(listing: Listing) -> Iterator[str]:

@@ -306,6 +306,11 @@ def left_out(video: Path, why: str) -> Problem:
     return Problem(ProblemKind.UNLISTED, f"{quoted(video.name)} {why}", advice, path=video)
 
 
+def no_prompt(message: str, near: str = "") -> Problem:
+    """Prompts that lie there and were not read; ``near`` is what was probably meant."""
+    return Problem(ProblemKind.NO_PROMPT, f"{message}. {near}" if near else message)
+
+
 def same_seed(item: Item, earlier: Item) -> Problem:
     """Two files of one prompt and seed."""
     return Problem(
@@ -390,6 +395,12 @@ def without_doubles(items: Iterable[Item]) -> tuple[tuple[Item, ...], tuple[Prob
                 )
             )
     return tuple(first.values()), tuple(problems)
+
+
+def most_match(pattern: re.Pattern[str], videos: Sequence[Path]) -> bool:
+    """Whether two of three names at least are of a form: a stray file does not hide the others."""
+    matching = sum(pattern.fullmatch(one.stem) is not None for one in videos)
+    return 0 < 2 * len(videos) <= 3 * matching
 
 
 BY_PROMPT = re.compile(r"(?P<prompt>.*\S)[-_](?P<seed>\d{1,6})", re.DOTALL)

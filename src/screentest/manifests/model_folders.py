@@ -11,7 +11,7 @@ from screentest.core import Item, ManifestError, register
 from screentest.manifests.archive_layout import webdataset
 from screentest.manifests.fields import Problem, quoted
 from screentest.manifests.importers import Corpus, Importer, importer_of
-from screentest.manifests.layouts import BY_PROMPT, PROMPT_LISTS, Listing, missing
+from screentest.manifests.layouts import BY_PROMPT, PROMPT_LISTS, Listing, missing, most_match
 from screentest.manifests.name_layouts import NUMBERED, Numbered, PromptNames
 from screentest.manifests.table_layouts import metadata, videos2caption
 
@@ -70,9 +70,9 @@ class Models:
     def _importer(folder: Path, prompts: Path | None) -> Importer:
         if prompts is not None and not _is_other(folder):
             videos = Listing(folder).videos
-            if all(NUMBERED.fullmatch(one.stem) for one in videos):
+            if most_match(NUMBERED, videos):
                 return Numbered(prompts)
-            if all(BY_PROMPT.fullmatch(one.stem) for one in videos):
+            if most_match(BY_PROMPT, videos):
                 return PromptNames(prompts)
         return importer_of(folder)
 

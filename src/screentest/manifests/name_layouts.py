@@ -21,6 +21,7 @@ from screentest.manifests.layouts import (
     Listing,
     left_out,
     missing,
+    most_match,
     name_key,
     read_prompts,
     same_seed,
@@ -57,14 +58,15 @@ class PromptNames:
         self._prompts = prompts
 
     def accepts(self, path: Path) -> bool:
-        """A folder of videos whose names all are words and a number, most of them several words.
+        """A folder of videos whose names are words and a number, most of them several words.
 
         Some prompts are one word; but where all names are, they are names: ``render-1.mp4``.
         """
-        stems = [one.stem for one in Listing(path).videos] if path.is_dir() else []
-        named = [found["prompt"] for one in stems if (found := BY_PROMPT.fullmatch(one))]
-        if not stems or len(named) < len(stems) or any(map(CLIP.fullmatch, stems)):
+        videos = Listing(path).videos if path.is_dir() else ()
+        stems = [one.stem for one in videos]
+        if not most_match(BY_PROMPT, videos) or any(map(CLIP.fullmatch, stems)):
             return False
+        named = [found["prompt"] for one in stems if (found := BY_PROMPT.fullmatch(one))]
         words = [len(name_key(one).split()) for one in set(named)]
         return 2 * sum(count > 1 for count in words) >= len(words)
 
@@ -182,13 +184,9 @@ class Numbered:
         self._first = first
 
     def accepts(self, path: Path) -> bool:
-        """A folder with a list of prompts, and videos that all have a number."""
+        """A folder with a list of prompts, and videos that have a number."""
         listing = Listing(path)
-        return (
-            bool(listing.videos)
-            and listing.first(PROMPT_LISTS) is not None
-            and all(NUMBERED.fullmatch(one.stem) for one in listing.videos)
-        )
+        return listing.first(PROMPT_LISTS) is not None and most_match(NUMBERED, listing.videos)
 
     def read(self, path: Path) -> Corpus:
         """The videos with their prompts."""

@@ -22,6 +22,7 @@ from screentest.manifests.layouts import (
     columns_of,
     names_of,
     near_column,
+    no_prompt,
     surplus,
     table_rows,
     text_of,
@@ -131,9 +132,12 @@ def read_table(
     words = f"{table.name}: videos by {video!r}, "
     words += f"prompts by {prompt!r}" if prompt else "no column of prompts"
     if not prompt and (near := near_column(set(names_of(rows)) - {video}, prompts)):
-        words += f". {near}"
+        problems.append(no_prompt(f"{table.name} has no column of prompts", near))
     elif prompt and (empty := sum(not one.prompt for one in items)):
         words += f", {empty} without a prompt"
+        if empty < len(items):
+            noun = "row" if len(items) == 1 else "rows"
+            problems.append(no_prompt(f"{empty} of {len(items)} {noun} have no {prompt}"))
     found = [*problems, *doubled, *surplus(place, items)]
     return Corpus(layout, single, (), tuple(found), words)
 
