@@ -72,12 +72,45 @@ def test_clips_that_come_later_do_not_look_like_a_change() -> None:
     assert not alarms(series)
 
 
-def test_what_was_always_zero_may_stir() -> None:
+@pytest.mark.parametrize("value", [0.02, 0.4])
+def test_what_was_zero_at_most_steps_may_stir(value: float) -> None:
+    """Twice in a row is soon chance there; it has a rule."""
     series = training(12)
     for step in (900, 1000):
         for values in series[step].values():
-            values["frozen"] = 0.02
+            values["frozen"] = value
     assert not alarms(series, {"frozen": OutputInfo("share")})
+
+
+def test_a_black_clip_is_one_alarm() -> None:
+    """Not one for each value that says so, and none for all that changes with it."""
+    series = training(12)
+    for clips in series.values():
+        for values in clips.values():
+            values |= {"contrast.tonal_range": 0.8, "sharpness": 0.4}
+    for step in range(900, 1300, 100):
+        for values in series[step].values():
+            values |= {"contrast.exposure": 0.0, "contrast.tonal_range": 0.0}
+            values |= {"sharpness": 0.0, "motion": 0.0}
+    (found,) = alarms(series)
+    assert (found.kind, found.step) == ("saturated", 900)
+    assert found.message == "2 of 2 clips are mostly black or white since step 900"
+
+
+def test_values_that_change_at_one_step_are_told_together() -> None:
+    series = training(12)
+    for step in range(900, 1300, 100):
+        for values in series[step].values():
+            values |= {"motion": 0.02, "flicker": 9.0}
+    (found,) = alarms(series)
+    assert (found.kind, found.metric, found.step) == ("change", "flicker", 900)
+    assert found.message.endswith("; so did motion")
+
+
+def test_clips_are_named_in_the_order_of_their_numbers() -> None:
+    series = {1: {f"clip {number}": {"frozen": 1.0} for number in (10, 9, 1)}}
+    (found,) = alarms(series)
+    assert found.clips == ("clip 1", "clip 9", "clip 10")
 
 
 def steps_of(kind: str, rng: np.random.Generator, shape: tuple[int, int]) -> NDArray[np.float64]:
@@ -87,6 +120,8 @@ def steps_of(kind: str, rng: np.random.Generator, shape: tuple[int, int]) -> NDA
         return rng.standard_t(3, size=shape)
     if kind == "skewed":
         return np.exp(rng.normal(size=shape))
+    if kind == "mostly 0":
+        return np.where(rng.random(shape) < 0.15, rng.uniform(0.5, 1, size=shape), 0)
     noise, found = rng.normal(size=shape), np.empty(shape)
     found[:, 0] = noise[:, 0]
     for step in range(1, shape[1]):
@@ -94,7 +129,7 @@ def steps_of(kind: str, rng: np.random.Generator, shape: tuple[int, int]) -> NDA
     return found
 
 
-@pytest.mark.parametrize("kind", ["normal", "heavy tails", "skewed", "memory"])
+@pytest.mark.parametrize("kind", ["normal", "heavy tails", "skewed", "memory", "mostly 0"])
 def test_steady_trainings_have_hardly_any_false_alarm(kind: str) -> None:
     """Ten values over a hundred steps: docs/watch.md says fewer than one training in twenty."""
     rng = np.random.default_rng(20)

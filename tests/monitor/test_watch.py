@@ -92,7 +92,7 @@ def test_scored_as_they_appear_with_alarms_and_over_restarts(
     assert found.scores is not None
     assert len(found.scores) == 2
     assert notes.steps == [(1, ["step_1/0.mp4"]), (2, ["step_2/0.mp4"])]
-    assert [one.message for one in notes.alarms] == ["1 of 1 clips stand still since step 2"]
+    assert [one.message for one in notes.alarms] == ["1 of 1 clip stands still since step 2"]
     (out / STATE).write_text("{")
     with pytest.raises(BadOption, match=r"watch\.json cannot be read"):
         begin()

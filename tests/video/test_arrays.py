@@ -80,7 +80,7 @@ def test_grey_has_no_channels() -> None:
         ((CLIP > 99).astype(np.uint8), "uint8 values from 0 to 1"),
         (CLIP.astype(np.uint16) * 257, "0 to 65535 are not clearly"),
         (np.where(CLIP > 250, np.nan, as_float(CLIP, 0, 1)), "are NaN or infinite"),
-        (CLIP > 99, "type bool are not pictures"),
+        (CLIP > 99, "type bool are masks, not pictures"),
         (CLIP.astype(complex), "type complex128"),
         (np.array(["a", "b"]), "are not pictures"),
         (CLIP[:0], "there are no frames"),
@@ -99,6 +99,25 @@ def test_grey_has_no_channels() -> None:
 def test_what_is_not_clear_is_refused_with_what_was_seen(given: Any, seen: str) -> None:
     with pytest.raises(BadOption, match=seen):
         read_frames(given)
+
+
+@pytest.mark.parametrize(
+    ("given", "advice"),
+    [
+        (CLIP.astype(np.uint16) * 257, "value_range=(0, 65535) for 16 bits."),
+        (CLIP.astype(np.uint16) * 4, "(0, 1023) for 10 bits or value_range=(0, 4095) for 12 bits"),
+        (CLIP > 99, "frames.astype('uint8') * 255"),
+    ],
+)
+def test_what_to_do_is_said(given: Any, advice: str) -> None:
+    with pytest.raises(BadOption) as error:
+        read_frames(given)
+    assert advice in error.value.advice
+
+
+def test_one_is_one() -> None:
+    assert read_frames(BATCH[:1, :1]).words.startswith("1 clip of 1 frame, 24×16")
+    assert read_frames(CLIP[:1]).words.startswith("1 frame, 24×16")
 
 
 @pytest.mark.parametrize("kind", [np.float16, np.float32, np.float64])
@@ -167,5 +186,5 @@ def test_tensors() -> None:
     assert (read_frames(plain).clips[0] == CLIP).all()
     half = torch.from_numpy(as_float(BATCH, 0, 1)).requires_grad_(True).permute(0, 4, 1, 2, 3)
     found = read_frames(half.to(torch.bfloat16))
-    assert found.words.startswith("2 clips of 5 frames, 24×16, NCTHW float32")
+    assert found.words.startswith("2 clips of 5 frames, 24×16, NCTHW bfloat16")
     assert np.abs(found.clips[0].astype(int) - CLIP).max() <= 1

@@ -4,7 +4,11 @@ Collapse is a rule with a threshold: half the clips of a step stand still, go ro
 flicker, or are black, white or grey all over. A sudden change is one of a value whose usual course
 is known: two steps in a row lie beyond all earlier ones by ``REACH`` times their whole spread, and
 by a tenth of their middle at least. One odd step raises nothing, and a slow drift takes the spread
-along.
+along. A value that was 0 at most steps raises nothing either: twice in a row is then soon chance,
+and what matters of those values (frozen, loops) has a rule.
+
+One cause raises one alarm: what changes at the step at which a collapse begins is its consequence,
+and values that change at the same step are told together.
 
 What that costs in false alarms is simulated in ``tests/monitor/test_alarms.py``: with ten values
 over a hundred steady steps, fewer than one training in twenty has one, for steps that vary
@@ -16,12 +20,13 @@ differences.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import log
 from statistics import fmean, median
 
 from screentest.core.metric import OutputInfo
 from screentest.hooks.contract import Alarm
+from screentest.monitor.steps import natural
 
 Values = Mapping[str, float]
 """Of one clip, by name of the value."""
@@ -48,6 +53,8 @@ class Collapse:
     limit: float
     above: bool
     words: str
+    of_one: str
+    """The same of one clip."""
 
     def shows(self, values: Values) -> bool:
         """Whether a clip shows it."""
@@ -56,11 +63,32 @@ class Collapse:
 
 
 COLLAPSES = (
-    Collapse("frozen", "frozen", 0.9, True, "stand still"),
-    Collapse("loop", "loops", 0.5, True, "go round in a loop"),
-    Collapse("flicker", "flicker", 25.0, True, "flicker from frame to frame"),
-    Collapse("saturated", "contrast.exposure", 0.5, False, "are black or white for the most part"),
-    Collapse("saturated", "contrast.tonal_range", 0.02, False, "are of one colour all over"),
+    Collapse("frozen", "frozen", 0.9, True, "stand still", "stands still"),
+    Collapse("loop", "loops", 0.5, True, "go round in a loop", "goes round in a loop"),
+    Collapse(
+        "flicker",
+        "flicker",
+        25.0,
+        True,
+        "flicker from frame to frame",
+        "flickers from frame to frame",
+    ),
+    Collapse(
+        "saturated",
+        "contrast.exposure",
+        0.5,
+        False,
+        "are mostly black or white",
+        "is mostly black or white",
+    ),
+    Collapse(
+        "saturated",
+        "contrast.tonal_range",
+        0.02,
+        False,
+        "are of one colour all over",
+        "is of one colour all over",
+    ),
 )
 METRICS = (
     "frozen",
@@ -78,27 +106,34 @@ METRICS = (
 def alarms(series: Series, outputs: Mapping[str, OutputInfo] | None = None) -> list[Alarm]:
     """All alarms of a training so far, in the order in which they were sure.
 
-    ``outputs`` says how far values reach: a change must be some of that, too, or a value that was
-    always 0 could not stir.
+    ``outputs`` says how far values reach: a change must be some of that, too, or a value that is
+    next to nothing could not stir.
     """
     floors = {name: _floor(info) for name, info in (outputs or {}).items()}
-    found = [*_collapses(series), *_changes(series, floors)]
+    collapses = _collapses(series)
+    begun = {one.step for one in collapses}
+    changes = [one for one in _changes(series, floors) if not begun & {one.step, one.seen}]
+    found = [*collapses, *_together(changes)]
     return sorted(found, key=lambda one: (one.seen, one.step, one.kind, one.metric))
 
 
 def _collapses(series: Series) -> list[Alarm]:
     found = []
-    for rule in COLLAPSES:
+    for kind in dict.fromkeys(rule.kind for rule in COLLAPSES):
+        rules = [rule for rule in COLLAPSES if rule.kind == kind]
         before = False
         for step in sorted(series):
-            measured = {
-                clip: values for clip, values in series[step].items() if rule.metric in values
-            }
-            bad = sorted(clip for clip, values in measured.items() if rule.shows(values))
+            clips = series[step]
+            measured = [clip for clip in clips if any(rule.metric in clips[clip] for rule in rules)]
+            shown = {rule: [clip for clip in measured if rule.shows(clips[clip])] for rule in rules}
+            bad = sorted({clip for some in shown.values() for clip in some}, key=natural)
             now = bool(bad) and len(bad) >= SHARE * len(measured)
             if now and not before:
-                text = f"{len(bad)} of {len(measured)} clips {rule.words} since step {step}"
-                found.append(Alarm(rule.kind, rule.metric, step, step, text, tuple(bad)))
+                rule = max(rules, key=lambda one: len(shown[one]))  # the first of equals
+                some = f"{len(bad)} of {len(measured)} clip{'s' * (len(measured) > 1)}"
+                words = rule.words if len(bad) > 1 else rule.of_one
+                text = f"{some} {words} since step {step}"
+                found.append(Alarm(kind, rule.metric, step, step, text, tuple(bad)))
             if measured:
                 before = now
     return found
@@ -115,6 +150,19 @@ def _changes(series: Series, floors: Mapping[str, float]) -> list[Alarm]:
         name for clips in series.values() for values in clips.values() for name in values
     )
     return [alarm for name in names for alarm in _changes_of(series, name, floors.get(name, 0))]
+
+
+def _together(changes: Sequence[Alarm]) -> list[Alarm]:
+    """One alarm for all values that change at a step: most often it is one cause."""
+    by_step: dict[int, list[Alarm]] = {}
+    for one in changes:
+        by_step.setdefault(one.step, []).append(one)
+    found = []
+    for first, *more in by_step.values():
+        names = ", ".join(one.metric for one in more)
+        text = f"{first.message}; so did {names}" if more else first.message
+        found.append(replace(first, message=text))
+    return found
 
 
 def _changes_of(series: Series, name: str, floor: float) -> list[Alarm]:
@@ -170,6 +218,8 @@ def _is_sudden(earlier: Sequence[float], one: float, two: float, floor: float = 
     >>> _is_sudden([1.0, 1.1, 0.9, 1.0, 1.05, 0.95], 2.0, 1.0)
     False
     """
+    if 2 * sum(value == 0 for value in earlier) > len(earlier):
+        return False
     if not _beyond(earlier, one, two, max(LEAST * abs(median(earlier)), floor)):
         return False
     # What is never 0 or less may be skewed: as ratios, too, it must lie beyond.

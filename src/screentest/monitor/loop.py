@@ -20,7 +20,7 @@ from screentest.core.errors import BadOption
 from screentest.core.item import Item
 from screentest.hooks.contract import Alarm, HookSet, open_hooks
 from screentest.monitor.alarms import METRICS, Series, alarms
-from screentest.monitor.steps import Arrivals, Step, read_step, step_pattern
+from screentest.monitor.steps import Arrivals, Step, natural, read_step, step_pattern
 from screentest.results import Scores
 
 STATE = "watch.json"
@@ -95,7 +95,12 @@ class Watch:
             **self.work,
         )
         self._before = held
-        new = [name for name in items if name not in self._state.told]
+
+        def order(name: str) -> tuple[int, list[tuple[str, int]]]:
+            step = items[name][1]
+            return step.number if step else -1, natural(name)
+
+        new = sorted((name for name in items if name not in self._state.told), key=order)
         steps: dict[int | None, list[str]] = {}
         for name in new:
             step = items[name][1]
@@ -122,7 +127,8 @@ class Watch:
 
 
 def _key(alarm: Alarm) -> str:
-    return f"{alarm.kind} {alarm.metric} {alarm.step}"
+    # Not by the value: of a step that is not yet whole, others may say so first.
+    return f"{alarm.kind} {alarm.step}"
 
 
 def _series(scores: Scores) -> Series:

@@ -91,6 +91,18 @@ def step_pattern(text: str) -> re.Pattern[str] | None:
     return found
 
 
+def natural(name: str) -> list[tuple[str, int]]:
+    """A key for sorting names that have numbers in them.
+
+    >>> sorted(["step_10/a", "step_9/b"], key=natural)
+    ['step_9/b', 'step_10/a']
+    """
+    return [(text, int(number or 0)) for text, number in _NUMBERS.findall(name)]
+
+
+_NUMBERS = re.compile(r"(\D*)(\d*)")
+
+
 class Arrivals:
     """The videos of a folder that are whole: written to their end, and readable.
 
@@ -130,7 +142,7 @@ class Arrivals:
 
     def _files(self) -> Iterator[Path]:
         try:
-            found = sorted(self.folder.rglob("*"))
+            found = sorted(self.folder.rglob("*"), key=lambda one: natural(str(one)))
         except OSError:  # a folder that is being moved or removed: the next look tells
             return
         for path in found:

@@ -63,7 +63,7 @@ def read_frames(
         given = [_as_array(frames)]
         axes = _layout_of(given[0].shape, layout)
         clips = list(given[0]) if axes[0] == "N" else given
-        return _clips(clips, axes.removeprefix("N"), axes[0] == "N", value_range)
+        return _clips(clips, axes.removeprefix("N"), axes[0] == "N", value_range, _kind_of(frames))
     if not isinstance(frames, Sequence) or isinstance(frames, str | bytes):
         raise BadOption(
             f"frames cannot be of type {type(frames).__name__}",
@@ -82,7 +82,7 @@ def read_frames(
             raise BadOption(f"a list of batches: its first array has the shape {_sizes(first)}")
         else:
             clip, axes = _pictures(frames, layout)
-            return _clips([clip], axes, False, value_range)
+            return _clips([clip], axes, False, value_range, _kind_of(frames))
     kinds = {axes for _, axes in several}
     if len(kinds) > 1:
         seen = {axes: f"{axes} ({_sizes(clip)})" for clip, axes in several}
@@ -90,7 +90,8 @@ def read_frames(
             f"clips of several layouts in one list: {', '.join(sorted(seen.values()))}",
             advice='Say it where they are one: layout="THWC".',
         )
-    return _clips([clip for clip, _ in several], kinds.pop(), True, value_range)
+    clips = [clip for clip, _ in several]
+    return _clips(clips, kinds.pop(), True, value_range, _kind_of(frames))
 
 
 def _stacked(pictures: Sequence[Any], layout: str) -> tuple[Array, str]:
@@ -121,8 +122,12 @@ def _clips(
     axes: str,
     batch: bool,
     value_range: tuple[float, float] | None,
+    kind: str,
 ) -> Frames:
-    """All clips with the channels last and eight bits; one range of values holds for all."""
+    """All clips with the channels last and eight bits; one range of values holds for all.
+
+    ``kind`` is the type that was given: NumPy holds some tensors as another.
+    """
     if not clips:
         raise BadOption("there are no clips: the batch is empty")
     if not all(clip.size for clip in clips):
@@ -132,20 +137,29 @@ def _clips(
         raise BadOption(f"clips of several types: {', '.join(sorted(map(str, kinds)))}")
     order = [axes.index(axis) for axis in ("THWC" if "C" in axes else "THW")]
     moved = [clip.transpose(order) for clip in clips]
-    eight, low, high = _levels(moved, value_range)
+    eight, low, high = _levels(moved, value_range, kind)
     lengths = {len(clip) for clip in eight}
     sizes = list(dict.fromkeys(f"{clip.shape[2]}×{clip.shape[1]}" for clip in eight))
-    words = f"{len(clips)} clips of " if batch else ""
-    words += f"{min(lengths)} to {max(lengths)}" if len(lengths) > 1 else str(lengths.pop())
-    words += f" frames, {' and '.join(sizes[:3])}{' and more' if len(sizes) > 3 else ''}, "
+    words = f"{len(clips)} clip{'s' * (len(clips) > 1)} of " if batch else ""
+    words += f"{min(lengths)} to {max(lengths)}" if len(lengths) > 1 else f"{max(lengths)}"
+    words += f" frame{'s' * (max(lengths) > 1)}, "
+    words += f"{' and '.join(sizes[:3])}{' and more' if len(sizes) > 3 else ''}, "
     # Arrays of several shapes cannot be one: each is a clip of that layout in a list.
     one = len({clip.shape for clip in clips}) == 1
-    words += f"{'N' if batch and one else ''}{axes} {clips[0].dtype} read as {low:g} to {high:g}"
+    words += f"{'N' if batch and one else ''}{axes} {kind} read as {low:g} to {high:g}"
     return Frames(tuple(_without_alpha(clip) for clip in eight), words, batch)
 
 
 def _is_tensor(given: Any) -> bool:
     return type(given).__module__.partition(".")[0] == "torch" and hasattr(given, "detach")
+
+
+def _kind_of(frames: Any) -> str:
+    """The type of the values of what was given, by its own name."""
+    while isinstance(frames, Sequence):
+        frames = frames[0]
+    kind = getattr(frames, "dtype", None) or _as_array(frames).dtype
+    return str(kind).removeprefix("torch.")
 
 
 def _as_array(given: Any) -> Array:
@@ -167,7 +181,12 @@ def _as_array(given: Any) -> Array:
             f"a frame cannot be of type {type(given).__name__}",
             advice="Give arrays, tensors or PIL pictures.",
         )
-    if found.dtype == np.bool_ or not np.issubdtype(found.dtype, np.number):
+    if found.dtype == np.bool_:
+        raise BadOption(
+            "frames of type bool are masks, not pictures",
+            advice="To score them as black and white: frames.astype('uint8') * 255.",
+        )
+    if not np.issubdtype(found.dtype, np.number):
         raise BadOption(f"frames of type {found.dtype} are not pictures")
     if np.issubdtype(found.dtype, np.complexfloating):
         raise BadOption(f"frames of type {found.dtype} are not pictures")
@@ -239,10 +258,10 @@ def _must_be_finite(clips: Sequence[Array], least: float, most: float) -> None:
 
 
 def _range_of(
-    kind: np.dtype[Any], least: float, most: float, given: tuple[float, float] | None
+    kind: np.dtype[Any], name: str, least: float, most: float, given: tuple[float, float] | None
 ) -> tuple[float, float]:
     """The values that stand for black and for white."""
-    seen = f"{kind} values from {least:g} to {most:g}"
+    seen = f"{name} values from {least:g} to {most:g}"
     if given is not None:
         low, high = given
         reach = _OVERSHOOT * (high - low)
@@ -255,9 +274,16 @@ def _range_of(
         # One cast too early makes black and almost black of 0 to 1.
         found = (0.0, 255.0) if least >= 0 and (1 < most <= 255 or most == 0) else None
     if found is None:
+        known = "value_range=(0, 1), (-1, 1) or (0, 255)"
+        if most > 255 and np.issubdtype(kind, np.integer):
+            # Pictures of 10, 12 and 16 bits look alike: a dark one of 16 fits into 12.
+            bits = [depth for depth in (10, 12, 16) if most < 2**depth]
+            known = " or ".join(
+                f"value_range=(0, {2**depth - 1}) for {depth} bits" for depth in bits
+            )
         raise BadOption(
             f"{seen} are not clearly 0 to 1, -1 to 1 or 0 to 255",
-            advice="Say what black and white are: value_range=(0, 1), (-1, 1) or (0, 255).",
+            advice=f"Say what black and white are: {known or 'value_range=(black, white)'}.",
         )
     return found
 
@@ -273,7 +299,7 @@ def _float_range(least: float, most: float) -> tuple[float, float] | None:
 
 
 def _levels(
-    clips: Sequence[Array], given: tuple[float, float] | None
+    clips: Sequence[Array], given: tuple[float, float] | None, name: str
 ) -> tuple[list[NDArray[np.uint8]], float, float]:
     """All clips in eight bits, and the range of values that holds for all of them."""
     kind = clips[0].dtype
@@ -291,7 +317,7 @@ def _levels(
     made = [_Converted(clip, *guess) for clip in clips]
     least, most = min(one.least for one in made), max(one.most for one in made)
     _must_be_finite(clips, least, most)
-    low, high = _range_of(kind, least, most, given)
+    low, high = _range_of(kind, name, least, most, given)
     if (low, high) != guess:
         made = [_Converted(clip, low, high) for clip in clips]
     return [one.levels for one in made], low, high
