@@ -18,6 +18,7 @@ from screentest.annotate.people import exclude, invite_all
 from screentest.annotate.quality import review, rules_for
 from screentest.annotate.records import import_records, read_records
 from screentest.annotate.store.schema import sittings, units
+from screentest.annotate.vote_commands import results
 from screentest.annotate.web.visitor import Finish
 from screentest.core import BadOption, UserError
 from screentest.judges.arena import arena_of
@@ -120,6 +121,7 @@ def test_both_orders_are_shown(stand: Stand) -> None:
     assert [sorted(left) for left in by_unit.values()] == [["first", "second"]] * 7
     # Everybody prefers the left: sides are balanced, so that nobody wins by it.
     found = arena_of(records)
+    assert found.left is not None
     assert found.left.share == 1.0
     assert all(pair.rate.share == 0.5 for pair in found.pairs)
     assert not any(pair.holds for pair in found.pairs)
@@ -342,6 +344,25 @@ def test_equal_models_are_not_told_apart() -> None:
         for _ in range(runs)
     )
     assert wrong / runs <= 0.05 + 2 * np.sqrt(0.05 * 0.95 / runs)
+
+
+def test_what_a_file_of_votes_does_not_say_is_not_invented(tmp_path: Path) -> None:
+    """Sides that no column has, and columns of another task."""
+    votes = tmp_path / "votes.csv"
+    rows = [f"{one},{two},first,p{n},w{n}" for one, two in COUPLES[:2] for n in range(3)]
+    votes.write_text("\n".join(["first,second,choice,source,worker", *rows]))
+    found = arena_of(read_votes(votes))
+    assert found.left is None
+    note = found.tables()[0].note
+    assert "left" not in note
+    assert "'ours' has never lost a vote to some other model" in note
+    votes.write_text("first,choice,source,worker\nours,first,p,w\n")
+    with pytest.raises(UserError, match="lacks the column second") as error:
+        read_votes(votes)
+    assert error.value.advice == "Columns: first, second, choice."
+    # Without votes, the command says how to get some, rather than the name of a file within.
+    with pytest.raises(UserError, match=r"no votes on .*videos.jsonl yet"):
+        results(tmp_path / "videos.jsonl")
 
 
 def test_a_better_model_is_found() -> None:

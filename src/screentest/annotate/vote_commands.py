@@ -35,7 +35,7 @@ from screentest.annotate.store.schema import units
 from screentest.cli.console import err, out, plural, shown
 from screentest.cli.options import JsonOption
 from screentest.cli.tables import COUNT, SHARE, show
-from screentest.core import BadOption
+from screentest.core import BadOption, UserError
 from screentest.core.table import Cell, Column, Table
 from screentest.judges.arena import arena_of
 from screentest.judges.votes import VoteRecord, VoteTask, as_csv, read_votes
@@ -149,6 +149,12 @@ def results(
 
     if votes is not None:
         records = read_votes(votes)
+    elif store is None and not default_store(place).exists():
+        raise UserError(
+            f"there are no votes on {place} yet",
+            advice=f"Collect some: screentest annotate serve {place} --task arena; or give a file"
+            " of votes: --votes FILE.",
+        )
     else:
         with opened(place, store) as database, database.read() as connection:
             chosen = wanted_task(database, VoteTask.ARENA.value)

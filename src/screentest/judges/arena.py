@@ -74,8 +74,9 @@ class Arena:
     workers: int
     ties: float
     """The share of votes that see no difference."""
-    left: WinRate
-    """How often the video on the left won: a half where the side has no effect."""
+    left: WinRate | None
+    """How often the video on the left won: a half where the side has no effect; None where no
+    vote says the sides."""
     why: str = ""
     """Why there are no strengths."""
 
@@ -139,6 +140,7 @@ def arena_of(records: Iterable[VoteRecord]) -> Arena:
     won = {pair.better for pair in pairs if pair.holds}
     lost = {pair.worse for pair in pairs if pair.holds}
     models = [_model(name, votes, strengths, name in won - lost) for name in names]
+    sided = [(_left_points(one), one) for one in votes if one.left]
     models.sort(
         key=lambda one: (-(one.strength.value if one.strength else one.rate.share), one.model)
     )
@@ -149,7 +151,7 @@ def arena_of(records: Iterable[VoteRecord]) -> Arena:
         prompts=len({one.source for one in votes}),
         workers=len({one.worker for one in votes}),
         ties=sum(one.choice == "tie" for one in votes) / len(votes),
-        left=_rate([(_left_points(one), one) for one in votes]),
+        left=_rate(sided) if sided else None,
         why=why,
     )
 
@@ -162,7 +164,7 @@ def _points(vote: VoteRecord, model: str) -> float:
 
 
 def _left_points(vote: VoteRecord) -> float:
-    return 0.5 if vote.choice == "tie" or not vote.left else float(vote.choice == vote.left)
+    return 0.5 if vote.choice == "tie" else float(vote.choice == vote.left)
 
 
 def _rate(scored: Sequence[tuple[float, VoteRecord]]) -> WinRate:
@@ -260,10 +262,10 @@ def _models_table(found: Arena) -> Table:
                 one.best,
             )
         )
+    side = f"; the video on the left won {_percent(found.left.share)}" if found.left else ""
     notes = [
-        f"{_percent(found.ties)} of votes see no difference, half a win for each;"
-        f" the video on the left won {_percent(found.left.share)}.",
-        f"No strengths: {found.why}." if found.why else
+        f"{_percent(found.ties)} of votes see no difference, half a win for each{side}.",
+        f"No strengths yet: {found.why}." if found.why else
         "Strength: Bradley-Terry, 0 is the mean of the models, 400 more is ten wins to one.",
     ]  # fmt: skip
     return Table("people", "People", columns, rows, " ".join(notes))

@@ -220,14 +220,15 @@ def _csv_rows(text: str, path: Path, whole: bool) -> list[Any]:
     try:
         reader = csv.DictReader(io.StringIO(text, newline=""))
         there = set(reader.fieldnames or ())
-        arena = not whole and there.issuperset(ARENA_COLUMNS)
-        missing = [] if arena else sorted(set(COLUMNS if whole else PAIR_COLUMNS) - there)
+        # A pair of a testbed has no models.
+        needed = ARENA_COLUMNS if there & {"first", "second"} else PAIR_COLUMNS
+        missing = sorted(set(COLUMNS if whole else needed) - there)
         if missing:
             raise BadOption(
                 f"{path} lacks the column {missing[0]}",
                 advice="Give a file that `screentest annotate export` wrote."
                 if whole
-                else f"Columns: {', '.join(PAIR_COLUMNS)}.",
+                else f"Columns: {', '.join(needed)}.",
             )
         for row in reader:
             rows.append(_from_cells(row))

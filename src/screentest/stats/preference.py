@@ -215,9 +215,10 @@ def _must_be_tied_together(wins: Floats, models: Sequence[str]) -> None:
         reach = (reach.astype(int) @ reach.astype(int)) > 0
     for name, beats, beaten in zip(models, reach, reach.T, strict=True):
         if not beaten.all() or not beats.all():
-            never = "wins against" if not beats.all() else "loses to"
+            never = "won a vote against" if not beats.all() else "lost a vote to"
             raise NoValue(
                 Reason.NOT_APPLICABLE,
-                f"no chain of votes in which {name!r} {never} every other model",
-                advice="Collect more votes; win rates need no such chain.",
+                f"{name!r} has never {never} some other model, not even by way of a third, so the"
+                " votes do not say how far apart they are",
+                advice="Collect more votes; win rates do without.",
             )
