@@ -121,6 +121,9 @@ def test_prompts_where_they_disagree_most_come_first(page: Page) -> None:
     page.fill("#search", "number 3")
     until(page, "document.querySelectorAll('#grid .row').length === 1")
     assert page.inner_text("#count") == "1 of 8 prompts"
+    page.fill("#search", "zebra")
+    until(page, "document.querySelector('#grid .none') !== null")
+    assert "Nothing found for “zebra”" in page.inner_text("#grid")
     page.fill("#search", "")
     until(page, "document.querySelectorAll('#grid .row').length === 8")
     # What it is worst at against the other: the difference of 30 is the whole spread of busy.
@@ -159,6 +162,42 @@ def test_the_drawer_from_the_keyboard(page: Page) -> None:
     page.keyboard.press("Escape")
     assert not page.evaluate("document.getElementById('drawer').open")
     assert page.evaluate("location.hash") == ""
+
+
+@pytest.mark.parametrize("width", [400, 1280])
+def test_the_keys_of_the_drawer_work_at_once_and_after_each_other(page: Page, width: int) -> None:
+    page.set_viewport_size({"width": width, "height": 900})
+    page.locator("#grid .frame").first.click()
+    page.wait_for_selector("#drawer[open] .curve")
+    video = "document.querySelector('#drawer video')"
+    until(page, f"{video}.readyState > 0")
+    page.keyboard.press(".")
+    fps = page.evaluate("data.items[0].fps")
+    assert page.evaluate(f"{video}.currentTime") == pytest.approx(1.5 / fps, abs=1e-3)
+    page.keyboard.press(".")
+    page.keyboard.press(",")
+    assert page.evaluate(f"{video}.currentTime") == pytest.approx(1.5 / fps, abs=1e-3)
+    page.keyboard.press("Space")  # plays; the first thing to press is not another model
+    assert page.inner_text("#drawer h2") == "ours-0"
+    until(page, f"!{video}.paused")
+    for key, name in (("j", "theirs-0"), ("k", "ours-0"), ("j", "theirs-0")):
+        page.keyboard.press(key)
+        assert page.inner_text("#drawer h2") == name
+        assert page.evaluate("document.getElementById('drawer').contains(document.activeElement)")
+    page.click("#drawer .rivals button >> nth=0")
+    page.keyboard.press("Space")
+    assert page.inner_text("#drawer h2") == "ours-0"
+    until(page, f"!{video}.paused")
+    page.keyboard.press("Escape")
+    page.set_viewport_size({"width": 1280, "height": 900})
+
+
+def test_a_difference_in_the_drawer_counts_by_the_margin(page: Page) -> None:
+    """Not by how far apart the whole run is: 10 against 11 is behind, though 40 is there too."""
+    page.locator("#grid .frame[aria-label^='Open theirs-3']").click()
+    busy = page.locator("#drawer .against li", has_text="how busy it is")
+    assert "behind · others 10.0" in busy.inner_text()
+    page.keyboard.press("Escape")
 
 
 def test_what_is_missing_says_why(page: Page) -> None:

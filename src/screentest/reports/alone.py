@@ -17,6 +17,7 @@ from screentest.reports.parts import (
     Named,
     ShownCell,
     ShownRow,
+    Sortable,
     View,
     chip,
     code,
@@ -37,7 +38,7 @@ from screentest.scores.results import Total, Value
 def alone(
     report: Report,
     place: Mapping[str, int],
-    sortable: tuple[tuple[int, str], ...],
+    sortable: tuple[Sortable, ...],
 ) -> View:
     """The view of videos that have no rivals."""
     results = report.results

@@ -432,6 +432,7 @@ def _shown(
     stills = [*pictures.stills, *[""] * len(moments)]
     return {
         "poster": pictures.poster,
+        "fps": _short(pictures.fps),
         "moments": [
             {
                 "t": round(float(one.time), 3),

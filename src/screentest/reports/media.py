@@ -39,6 +39,8 @@ class Pictures:
     poster: str = ""
     stills: tuple[str, ...] = ()
     """One for each moment; empty where there is none."""
+    fps: float = 25.0
+    """Pictures a second; where nobody looked, a usual rate."""
 
 
 def take_pictures(
@@ -57,13 +59,14 @@ def take_pictures(
         for item, outcome in zip(wanted, workers.map(_taken, list(wanted.values())), strict=True):
             shown.advance(note=item)
             if outcome.value:
-                poster, *stills = (data_address("image/webp", one) for one in outcome.value)
-                found[item] = Pictures(poster, tuple(stills))
+                fps, pictures = outcome.value
+                poster, *stills = (data_address("image/webp", one) for one in pictures)
+                found[item] = Pictures(poster, tuple(stills), fps)
     return found
 
 
-def _taken(wanted: Wanted) -> list[bytes]:
-    """The poster, then one picture per moment. Runs in a worker."""
+def _taken(wanted: Wanted) -> tuple[float, list[bytes]]:
+    """Pictures a second; the poster, then one picture per moment. Runs in a worker."""
     table = survey(wanted.video)
     length = table.end - table.start
     candidates = [table.start + share * length for share in _PLACES]
@@ -81,7 +84,8 @@ def _taken(wanted: Wanted) -> list[bytes]:
     # The busier of them: a black or a white picture says nothing.
     poster = max((frames[table.shown_at(one)] for one in candidates), key=lambda one: one.std())
     stills = [frames[table.shown_at(moment)] for moment in wanted.moments]
-    return [_webp(poster, POSTER), *(_webp(one, STILL) for one in stills)]
+    pictures = [_webp(poster, POSTER), *(_webp(one, STILL) for one in stills)]
+    return float(table.rate()[0]), pictures
 
 
 def _webp(image: Any, long_side: int) -> bytes:

@@ -93,6 +93,16 @@ class ShownRow:
 
 
 @dataclass(frozen=True, slots=True)
+class Sortable:
+    """A measure by which videos are put in order."""
+
+    place: int
+    """Among the measures of the page's data."""
+    title: str
+    better: str
+
+
+@dataclass(frozen=True, slots=True)
 class View:
     """Everything above the certificates."""
 
@@ -108,7 +118,7 @@ class View:
     differ_title: str
     differ_note: str
     videos: int
-    sortable: tuple[tuple[int, str], ...]
+    sortable: tuple[Sortable, ...]
     whose: str = ""
     """Whose answer the headline is, where people were asked too."""
 

@@ -17,6 +17,7 @@ from screentest.reports.parts import (
     Named,
     ShownCell,
     ShownRow,
+    Sortable,
     View,
     chip,
     code,
@@ -38,7 +39,7 @@ def page_view(report: Report, order: Sequence[str]) -> View:
     results, answer = report.results, report.answer
     short = report.labels
     sortable = tuple(
-        (number, short[name])
+        Sortable(number, short[name], results.outputs[name].better)
         for number, name in enumerate(results.names)
         if any(value.outcome.ok for value in results.of(name))
     )
@@ -51,7 +52,7 @@ def page_view(report: Report, order: Sequence[str]) -> View:
 
 
 def _compared(
-    report: Report, answer: Answer, place: Mapping[str, int], sortable: tuple[tuple[int, str], ...]
+    report: Report, answer: Answer, place: Mapping[str, int], sortable: tuple[Sortable, ...]
 ) -> View:
     results = report.results
     lead = [f"Not measured. {one}" for one in answer.unmeasured]

@@ -1,6 +1,6 @@
 // One video against others: those of other models on its prompt, or all of the run where there is one group.
-// The measure in which it is furthest behind comes first; distances are shares of the run's spread.
-const BEHIND = 0.1;  // nearer than that to the others' mean, it is neither behind nor ahead
+// The measure in which it is behind most of them comes first, then by distance, a share of the run's spread.
+// As in the answer: a difference counts where it is more than the measure's margin, and is printed.
 const MOST_DOTS = 120;
 
 const valueOf = (() => {
@@ -30,16 +30,18 @@ const against = (item, number_) => {
     const [low, high] = spreadOf(m);
     if (!found.length || found.every((one) => number(one) === number(value))) {
       if (found.length) same.push(measure.title);
-      else rows.push({ m, value, found, behind: -2 });
+      else rows.push({ m, value, found, net: -2, far: 0 });
       continue;
     }
     const mean = found.reduce((sum, one) => sum + one, 0) / found.length;
-    rows.push({ m, value, found, behind: (measure.up * (mean - value)) / (high - low) });
+    const count = (sign) => found.filter((one) => sign * measure.up * (one - value) > measure.margin && number(one) !== number(value)).length;
+    const behind = count(1), ahead = count(-1);
+    rows.push({ m, value, found, behind, ahead, net: (behind - ahead) / found.length, far: (measure.up * (mean - value)) / (high - low) });
   }
   if (!rows.length && !same.length) return null;
-  rows.sort((a, b) => b.behind - a.behind);
+  rows.sort((a, b) => b.net - a.net || b.far - a.far);
 
-  const words = ({ m, value, found, behind }) => {
+  const words = ({ m, value, found, behind, ahead }) => {
     if (!found.length) return "no other has a value";
     if (!data.rivals) {
       const better = found.filter((one) => data.measures[m].up * (one - value) > 0).length;
@@ -47,9 +49,10 @@ const against = (item, number_) => {
       return `${worse ? better ? ordinal(better + 1) : "best" : "worst"} of ${found.length + 1}`;
     }
     const low = Math.min(...found), high = Math.max(...found);
-    const nearest = Math.min(...found.map((one) => Math.abs(one - value)));
-    const level = Math.abs(behind) <= BEHIND || nearest <= data.measures[m].margin;
-    const where = level ? "about level" : value > low && value < high ? "between" : behind > 0 ? "behind" : "ahead";
+    const level = found.length - behind - ahead;
+    const parts = [[behind, "behind"], [ahead, "ahead of"], [level, "level with"]].filter(([n]) => n);
+    const only = { behind: "behind", "ahead of": "ahead", "level with": `level: up to ${number(data.measures[m].margin)} does not count` };
+    const where = parts.length === 1 ? only[parts[0][1]] : parts.map(([n, what]) => `${what} ${n}`).join(", ");
     return `${where} · others ${[...new Set([low, high].map(number))].join("–")}`;
   };
   const strip = ({ m, value }) => {
@@ -67,6 +70,6 @@ const against = (item, number_) => {
       make("span", { class: "val", text: number(one.value) }), strip(one), make("span", { class: `words ${/^(behind|worst)/.test(words(one)) ? "bad" : "quiet"}`, text: words(one) }));
   }));
   return make("section", {}, make("h3", { text: data.rivals ? "Against the others on this prompt" : "Against the other videos" }),
-    make("p", { class: "quiet", text: `Furthest behind first; the ring is this video; better is to the right, from the worst to the best of the run.` }),
+    make("p", { class: "quiet", text: `Behind most first; the ring is this video; better is to the right, from the worst to the best of the run.` }),
     list, same.length ? make("p", { class: "quiet", text: `Alike in ${same.join(", ")}.` }) : null);
 };

@@ -10,6 +10,8 @@ const drawer = (() => {
     history.replaceState(null, "", address);
     if (!dialog.open) dialog.showModal();
     body.scrollTop = 0;
+    // Not on a button, which the space bar would press; and not lost with what stood here before.
+    (body.querySelector(".stage") ?? dialog).focus({ preventScroll: true });
   };
   const close = () => { if (dialog.open) dialog.close(); };
   dialog.addEventListener("close", () => {
@@ -83,6 +85,7 @@ const drawer = (() => {
     const note = make("p", { class: "note quiet", "aria-live": "polite" });
     const followers = [];
     player = stage([{ src: item.video, poster: item.poster, name: item.id, missing: item.gone }], {
+      fps: item.fps,
       marks: item.moments.map((one) => ({ t: one.t, label: `${clock(one.t)}: ${one.why.map(reason).join("; ")}` })),
       onTime: (t) => { for (const follow of followers) follow(t); },
     });
@@ -125,11 +128,12 @@ const drawer = (() => {
     const place = next.indexOf(current);
     if (place >= 0 && next[place + by] !== undefined) video(next[place + by]);
   };
-  dialog.addEventListener("keydown", (event) => {
-    if (event.ctrlKey || event.metaKey || event.altKey || event.target.matches("input, select, textarea, [role=slider]")) return;
+  // On the document: a click beside all controls leaves the focus on the page.
+  document.addEventListener("keydown", (event) => {
+    if (!dialog.open || event.defaultPrevented || event.ctrlKey || event.metaKey || event.altKey || event.target.matches("input, select, textarea, [role=slider]")) return;
     if (event.key === " " && event.target.matches("button, summary")) return;
     const keys = { " ": () => player?.toggle(), j: () => step(1), k: () => step(-1),
-      ",": () => player?.video && player.seek(player.video.currentTime - 0.04), ".": () => player?.video && player.seek(player.video.currentTime + 0.04) };
+      ",": () => player?.step(-1), ".": () => player?.step(1) };
     if (!Object.hasOwn(keys, event.key) || (current === null && "jk".includes(event.key))) return;
     keys[event.key]();
     event.preventDefault();

@@ -81,6 +81,7 @@ if (grid) {
     if (most) found = found.filter((row, place) => weight(row) > 0 && place < Math.max(2, Math.ceil(found.length / 2)));
     count.textContent = `${found.length.toLocaleString("en")} of ${counted(data.rows.length, data.rivals ? "prompt" : "video")}`;
     show(found);
+    if (!found.length) grid.append(make("li", { class: "none quiet", text: words.length ? `Nothing found for “${cut(search.value.trim(), 60)}”: words of a prompt, a name or a group are looked for.` : "They differ on no prompt." }));
   };
   let waiting = 0;
   search.addEventListener("input", () => { clearTimeout(waiting); waiting = setTimeout(refresh, 120); });

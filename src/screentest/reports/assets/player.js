@@ -1,7 +1,7 @@
 // One or two videos behind one bar: play, a scrubber with marks, time, speed.
 // marks: { t, end?, label }. Two videos go by the time of the first.
-const stage = (sources, { marks = [], onTime = null } = {}) => {
-  const box = make("div", { class: "stage" });
+const stage = (sources, { marks = [], onTime = null, fps = 25 } = {}) => {
+  const box = make("div", { class: "stage", tabindex: "-1", role: "group", "aria-label": "Player: space plays, comma and full stop go by a frame" });
   const frames = make("div", { class: `screens screens-${sources.length}` });
   const videos = [];
   for (const source of sources) {
@@ -24,7 +24,12 @@ const stage = (sources, { marks = [], onTime = null } = {}) => {
   box.append(frames);
   const first = videos[0];
   const seek = (time) => { for (const video of videos) video.currentTime = time; };
-  if (!first) return { node: box, seek, toggle: () => {}, stop: () => {}, video: null };
+  if (!first) return { node: box, seek, step: () => {}, toggle: () => {}, stop: () => {}, video: null };
+  // To the middle of a frame: at its edge, which of two is shown depends on rounding.
+  const step = (by) => {
+    videos.forEach((one) => one.pause());
+    seek(Math.max(0, Math.min((Math.floor(first.currentTime * fps + 1e-3) + by + 0.5) / fps, first.duration || Infinity)));
+  };
 
   const play = make("button", { type: "button", class: "play", text: "Play" });
   const seeker = make("input", { type: "range", min: 0, max: 1, step: 0.001, value: 0, "aria-label": "Moment" });
@@ -67,5 +72,5 @@ const stage = (sources, { marks = [], onTime = null } = {}) => {
   frames.addEventListener("click", toggle);
   seeker.addEventListener("input", () => seek(Number(seeker.value) * (first.duration || 0)));
   speed.addEventListener("change", () => videos.forEach((one) => { one.playbackRate = Number(speed.value); }));
-  return { node: box, seek, toggle, stop: () => videos.forEach((one) => one.pause()), video: first };
+  return { node: box, seek, step, toggle, stop: () => videos.forEach((one) => one.pause()), video: first };
 };
