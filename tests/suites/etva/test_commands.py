@@ -347,6 +347,10 @@ def test_a_run_is_compared_with_people(scored: Path, tmp_path: Path) -> None:
     assert (by_value["CLIPScore"]["kendall"], by_value["wrong"]["spearman"]) == (1.0, -1.0)
     closer = {row["value"]: row for row in compared["closer"]}
     assert closer["wrong"]["kendall"] == pytest.approx(1 + (1 + 0.81650) / 2, abs=1e-4)
+    # A metric called like a category (`motion` is one) does not take its place.
+    (tmp_path / "others.csv").write_text("\n".join(["item,motion,wrong", *scores]) + "\n")
+    done = invoke(*ETVA, "people", scored, "votes.json", "--beside", "others.csv", "--json")
+    assert [row["value"] for row in json.loads(done.stdout)["closer"]] == ["others.motion", "wrong"]
     # Any run stands beside: this one, by the names of its values.
     done = invoke(*ETVA, "people", scored, "votes.json", "--beside", scored)
     assert done.exit_code == 0, done.output

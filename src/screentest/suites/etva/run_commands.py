@@ -12,7 +12,7 @@ from screentest.cli.options import JsonOption
 from screentest.cli.tables import print_heading, print_indented, show
 from screentest.core import Cell, Column, Outcome, Table, UnknownName, UserError
 from screentest.judges.votes import VoteRecord, read_votes
-from screentest.stats import Difference
+from screentest.stats import Difference, holm, holm_levels
 from screentest.suites.etva.answers import Compat
 from screentest.suites.etva.commands import CategoriesOption
 from screentest.suites.etva.data import read_transcripts
@@ -210,14 +210,21 @@ def people(
 
 
 def _beside(places: Iterable[Path]) -> dict[str, dict[str, float]]:
-    """Other scores by name: item → number, turned so that higher is better."""
+    """Other scores by name: item → number, turned so that higher is better.
+
+    One that is called like a value of ETVA, such as the metric ``motion``, or like another one
+    has the name of its run or file before its own.
+    """
+    taken = {SCORE, *(category.value for category in Category)}
     found: dict[str, dict[str, float]] = {}
     for place in places:
         scores = values_of_run(place) if place.is_dir() else read_score_file(place)
-        for name, values in scores.items():
+        for given, values in scores.items():
+            name = f"{place.resolve().stem}.{given}" if given in taken else given
             if name in found:
                 raise UserError(f"two of the scores beside are called {name!r}")
             found[name] = values
+            taken.add(name)
     return found
 
 
@@ -225,14 +232,20 @@ def _difference_table(
     differences: Mapping[str, Outcome[tuple[Difference, Difference]]],
 ) -> Table:
     rows: list[tuple[Cell, ...]] = []
+    known = {name: one.value for name, one in differences.items() if one.value is not None}
+    levels = [
+        holm_levels(holm([pair[n].p_value for pair in known.values()])) if known else []
+        for n in (0, 1)
+    ]
+    tested = dict(zip(known, zip(*levels, strict=True), strict=True))
     for name, outcome in differences.items():
         pair = outcome.value
         if pair is None:
             rows.append((name, *[None] * 7, str(outcome.failure)))
             continue
         cells: list[Cell] = []
-        for one in pair:
-            ends = one.interval
+        for one, level in zip(pair, tested[name], strict=True):
+            ends = one.at(level).interval
             cells += [one.value, ends.low if ends else None, ends.high if ends else None]
         rows.append((name, *cells, pair[1].sources, None))
     coefficients = ("kendall", "spearman")
@@ -246,7 +259,8 @@ def _difference_table(
         "How much closer to people the score is than",
         (Column("value"), *columns, Column("prompts"), Column("reason", detail=True)),
         rows,
-        note="Differences of correlations, prompt by prompt; above 0 the score is closer.",
+        note="Differences of correlations, prompt by prompt; above 0 the score is closer. "
+        "Intervals are corrected for the number of rows (Holm).",
     )
 
 
