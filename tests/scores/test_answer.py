@@ -14,6 +14,7 @@ from screentest.core import BadOption, Item, Outcome, OutputInfo, Point, Reason,
 from screentest.scores.answer import Answer, number
 from screentest.scores.comparison import answer, side_by_side
 from screentest.scores.margins import Margin
+from screentest.scores.measure import FRAME_RATE
 from screentest.scores.results import Results, Value
 
 SHARP = OutputInfo("how sharp", high=100.0, group="picture")
@@ -296,7 +297,7 @@ def test_prompts_that_only_some_models_have_are_left_out_and_counted() -> None:
     given = results({("sharp", "a"): (1, 2, 3, 4), ("sharp", "b"): (1, 2, 9)})
     found = said(given)
     assert (found.prompts, found.left_out) == (3, 1)
-    assert found.remarks == ("1 of 4 prompts are left out: not every model has them.",)
+    assert found.remarks == ("1 of 4 prompts are left out: b lacks 1.",)
     assert found.rows[0].of("a").mean == 2  # of the three that both have
     assert found.rows[0].of("a").scored == 4
     apart = results({("sharp", "a"): (1.0, 2.0), ("sharp", "b"): (1.0, 2.0)})
@@ -381,6 +382,139 @@ def test_numbers_have_three_digits() -> None:
     assert [number(one) for one in (0.5, 16.54, -0.0616, 100.4, 0.99951)] == [
         *("0.500", "16.5", "-0.0616", "100", "1.000"),
     ]
+
+
+# ---- what is compared, and what is not
+
+
+def without(given: Results, name: str, items: Iterable[str]) -> Results:
+    """The same, with no value of a metric on some items."""
+    gone = set(items)
+    lost: Outcome[Score] = Outcome.failed(Reason.CRASHED)
+    values = tuple(
+        replace(one, outcome=lost) if one.name == name and one.item in gone else one
+        for one in given.values
+    )
+    return replace(given, values=values)
+
+
+def test_nothing_is_claimed_where_one_model_lacks_more_values() -> None:
+    given = drawn(30, models="ab", metrics="sharp noise", sharp_a=4.0)
+    assert said(given).winner == "a"
+    hard = [f"a/{place}" for place in range(12, 30)]
+    found = said(without(given, "sharp", hard))
+    row = next(one for one in found.rows if one.name == "sharp")
+    assert (row.state, row.leader, row.pairs, row.prompts) == ("uncompared", "", (), 12)
+    assert row.why == "a lacks 18 of 30 values, b none; what is missing may be its worst"
+    assert found.remarks == (f"Not compared: sharp: {row.why}.",)
+    assert (found.winner, found.comparisons) == ("", 1)
+    assert row not in (*found.shown, *found.tied)
+    alone = said(without(drawn(30, models="ab", metrics="sharp"), "sharp", hard))
+    assert alone.headline == f"No winner: nothing is compared in sharp, since {row.why}."
+
+
+def test_the_headline_counts_the_prompts_that_it_rests_on() -> None:
+    given = drawn(30, models="ab", metrics="sharp noise", sharp_a=4.0, noise_a=-4.0)
+    few = [f"{model}/{place}" for model in "ab" for place in range(12)]
+    found = said(without(given, "sharp", few))
+    assert found.headline.startswith("a wins on 18 to 30 prompts: better than b in ")
+    assert found.remarks == ("a has no value of sharp on 12 of 30 prompts, b on 12.",)
+    one = said(
+        without(given, "noise", (f"{model}/{place}" for model in "ab" for place in range(30)))
+    )
+    assert one.headline.startswith("a wins on 30 prompts: ")
+    assert one.remarks == ()  # nobody has a value: there is nothing to compare
+    none = said(without(given, "noise", (f"b/{place}" for place in range(30))))
+    assert none.remarks == ("b has no value of noise on 30 of 30 prompts, a on 0.",)
+
+
+def seeded(given: Results, seeds: Mapping[str, int]) -> Results:
+    """Every video as often as its model has seeds; of all but the first the value is far off."""
+    items, values = {}, []
+    for value in given.values:
+        item = given.items[value.item]
+        for seed in range(seeds[item.groups["model"]]):
+            name = f"{item.id}-{seed}"
+            groups = {**item.groups, "seed": str(seed)}
+            items[name] = replace(item, id=name, video=Path(f"/{name}.mp4"), groups=groups)
+            more = Outcome.of(Score(value.outcome.unwrap().value + 30.0 * seed))
+            values.append(replace(value, item=name, outcome=more))
+    return Results(dict(reversed(items.items())), tuple(reversed(values)), given.outputs)
+
+
+def test_as_many_videos_of_each_model_are_compared() -> None:
+    given = drawn(20, models="ab", metrics="sharp")
+    found = said(seeded(given, {"a": 1, "b": 12}))
+    assert found.remarks == ("b has 12 videos a prompt, a 1: the first of each is compared.",)
+    assert [one.mean for one in found.rows[0].values] == [
+        one.mean for one in said(given).rows[0].values
+    ]
+    assert found.rows[0].pairs[0].gaps == said(given).rows[0].pairs[0].gaps
+    assert found.rows[0].of("b").scored == 240
+    three = said(seeded(drawn(20, metrics="sharp"), {"a": 2, "b": 2, "c": 1}))
+    assert three.remarks[0].endswith("the first of each is compared (or --by model=a,b).")
+
+
+def test_values_that_are_missing_within_prompts_are_counted_too() -> None:
+    given = seeded(drawn(20, models="ab", metrics="sharp"), {"a": 4, "b": 4})
+    bad = [f"a/{place}-{seed}" for place in range(20) for seed in (2, 3)]
+    row = said(without(given, "sharp", bad)).rows[0]
+    assert (row.state, row.prompts) == ("uncompared", 20)
+    assert row.why.startswith("a lacks 40 of 80 values, b none")
+    few = said(without(given, "sharp", bad[:4]))
+    assert few.rows[0].state != "uncompared"
+    assert few.remarks == ("a has no value of sharp on 4 of 80 videos, b on 0 of 80.",)
+
+
+def test_three_models_are_compared_on_the_prompts_that_all_have() -> None:
+    """The means and the verdict would contradict each other on different prompts."""
+    rng = np.random.default_rng(5)
+    a = np.where(np.arange(40) < 6, 49.0, 51.0) + rng.normal(0, 0.2, 40)
+    rest = {name: 50 + rng.normal(0, 0.2, 40 if name == "b" else 6) for name in "bc"}
+    given = results({("sharp", "a"): a, **{("sharp", name): own for name, own in rest.items()}})
+    found = said(given)
+    assert found.winner == ""
+    row = found.rows[0]
+    assert {len(one.prompts) for one in row.values} == {pair.prompts for pair in row.pairs} == {6}
+    assert found.remarks == (
+        "34 of 40 prompts are left out: c lacks 34; --by model=a,b has 40 in common.",
+    )
+    assert said(given, "model=a,b").winner == "a"
+
+
+def test_what_depends_on_the_frame_rate_is_not_compared_across_rates() -> None:
+    def at(rates: Mapping[str, float], shift: float = 0.0) -> Answer:
+        given = drawn(20, models="abc", metrics="sharp jerks", jerks_a=-4.0 + shift)
+        values = tuple(
+            replace(one, outcome=Outcome.of(Score(one.outcome.unwrap().value, (), detail)))
+            for one in given.values
+            for rate in [rates.get(one.item) or rates[one.item[0]]]
+            for detail in [{FRAME_RATE: rate} if one.name == "jerks" else {}]
+        )
+        return said(replace(given, values=values))
+
+    assert at({"a": 24, "b": 23.976, "c": 24}).winner == "a"
+    found = at({"a": 24, "b": 12, "c": 12})
+    row = next(one for one in found.rows if one.name == "jerks")
+    assert (found.winner, row.state) == ("", "uncompared")
+    assert found.remarks == (
+        "Not compared: jerks: frame rates differ (a 24, b 12, c 12), and the numbers depend on"
+        " them; or --by model=b,c.",
+    )
+    one = at({"a": 24, "b": 24, "c": 24, "a/3": 12})
+    assert next(row for row in one.rows if row.name == "jerks").prompts == 19
+
+
+def test_the_larger_margin_counts() -> None:
+    given = drawn(12, models="ab", metrics="noise", noise_a=-0.1)
+    known = tuple(replace(one, signature="noise|v:2") for one in given.values)
+    given = replace(given, values=known)
+    for own, counts in ((0.0, 0.164), (2.0, 2.0)):
+        found = answer(given, margins={"noise": Margin(own, 7, "placebos")})
+        assert found is not None
+        margin = found.rows[0].margin
+        assert margin is not None
+        assert margin.value == pytest.approx(counts, rel=0.5)
 
 
 # ---- does it hold?

@@ -18,8 +18,12 @@ from screentest.scores.evaluators import metric_names
 from screentest.scores.results import Pool
 
 if TYPE_CHECKING:
+    from screentest.certificates.certificate import PlaceboResult
     from screentest.run import Coverage
     from screentest.scores.margins import Margin
+
+PACKED_OTHERWISE = frozenset({"container", "trim", "severity_zero", "painted_instruction"})
+"""Placebos that may leave every pixel as it is, or that are no matter of saving."""
 
 
 def compare(
@@ -34,8 +38,9 @@ def compare(
     Of one run of score, its models or whatever group ``by`` names (``GROUP`` or ``GROUP=A,B…``); of
     several, the runs themselves, or with ``by`` the groups in all of them. ``pool`` takes each
     video by its worst tenth, or by its mean. ``margins`` is a run of certify: what its placebos did
-    to a metric is then the smallest difference that counts. Of one run of certify, or two,
-    ``judges`` are those to compare, where a run has several.
+    to a metric is then the smallest difference that counts, where it is more than what is known of
+    the metric. Of one run of certify, or two, ``judges`` are those to compare, where a run has
+    several.
     """
     folders = folders_of(runs)
     names = metric_names([judges] if isinstance(judges, str) else judges)
@@ -58,7 +63,11 @@ def compare(
 
 
 def _margins_in(folder: Path) -> Callable[[Sequence[str]], Mapping[str, Margin]]:
-    """What the certificates of a run say of the margins of values, given the names of all."""
+    """What the certificates of a run say of the margins of values, given the names of all.
+
+    A certificate counts where a placebo changed the pixels: what packs the same ones otherwise
+    says nothing of what saving them otherwise makes.
+    """
     from screentest.certificates.plan import read_certificates
     from screentest.reports.trust import certificates_of
     from screentest.scores.margins import Margin
@@ -67,13 +76,19 @@ def _margins_in(folder: Path) -> Callable[[Sequence[str]], Mapping[str, Margin]]
         certificates = read_certificates(run)
     if not certificates:
         raise BadOption(f"{folder} has no certificates", advice="Give a run of `certify`.")
+    usable = [one for one in certificates if any(map(_changes_pixels, one.placebos))]
+    if not usable:
+        raise BadOption(
+            f"no placebo in {folder} changes pixels: its margins say nothing",
+            advice="Build the testbed with the placebo reencode or noise.",
+        )
 
     def margins(names: Sequence[str]) -> dict[str, Margin]:
         found: dict[str, Margin] = {}
         for name in names:
             learnt = [
                 one.margin
-                for certificate in certificates_of(name, certificates, names)
+                for certificate in certificates_of(name, usable, names)
                 for one in certificate.aspects
                 if one.margin is not None and one.margin.films
             ]
@@ -83,6 +98,11 @@ def _margins_in(folder: Path) -> Callable[[Sequence[str]], Mapping[str, Margin]]
         return found
 
     return margins
+
+
+def _changes_pixels(placebo: PlaceboResult) -> bool:
+    """The builtin ones that do not pack the same packets, or encode a few frames at most."""
+    return bool(placebo.pairs) and placebo.name.partition(":")[0] not in PACKED_OTHERWISE
 
 
 def _kind(folders: Sequence[Path]) -> str:

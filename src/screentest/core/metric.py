@@ -103,6 +103,9 @@ class MetricInfo:
     """Whether it reads the prompt or script where there is one, though it can do without."""
     about: str = ""
     """Whether single pictures (``picture``) or what happens between them (``time``)."""
+    consecutive: bool = False
+    """Whether it compares frames that follow each other at the video's own rate: the same film with
+    every frame doubled has other numbers."""
 
     @property
     def reads_text(self) -> bool:

@@ -91,7 +91,14 @@ class ShotMetric:
     ) -> None:
         """``meter`` makes one for each video, since it may remember the frame before."""
         infos = {name: one.info for name, one in outputs.items()}
-        self.info = MetricInfo(infos, Level.FRAME, shots=True, inside=wants.inside, about="time")
+        self.info = MetricInfo(
+            infos,
+            Level.FRAME,
+            shots=True,
+            inside=wants.inside,
+            about="time",
+            consecutive=wants.rate is None,
+        )
         self._wants, self._meter = wants, meter
         self._sum_up = by_shot(outputs, nothing)
 

@@ -140,6 +140,7 @@ def metric(
             shots=shots or form[0] in _LEVELS,
             about=_ABOUT.get(form[0], ""),
             inside=within,
+            consecutive=form[0] == "before" and rate is None and (not request or not request.rate),
         )
         # Outputs that are all worked out of the rows of a shot say themselves which columns.
         columns = not all(isinstance(one, ShotOutput) for one in given.values())

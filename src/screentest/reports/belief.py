@@ -63,24 +63,24 @@ def checks(report: Report, answer: Answer | None) -> list[Check]:
 
 
 def _prompts(answer: Answer) -> Check:
-    had = _many(answer.prompts, "prompt")
+    had = answer.on(answer.tested)
     settled = [row for row in answer.rows if row.state == "holds"]
     tests = _many(answer.comparisons, "comparison")
     if settled:
         names = _listed([row.label for row in settled])
-        tested = sum(row.state != "describes" for row in answer.rows)
+        tested = len(answer.tested)
         left = sum(row.state == "open" for row in answer.rows)
         rest = f" {_many(left, 'measure')} open still." if left else ""
         return Check(
             "ok",
-            f"{had} are enough for {len(settled)} of {tested} measures.",
+            f"{answer.on(settled)} are enough for {len(settled)} of {tested} measures.",
             f"A difference holds in {names}, corrected for {tests}.{rest}",
         )
     if not answer.comparisons:
         return Check("warn", f"{had}.", "There is nothing to test.")
     least = f"Among {tests}, fewer than {answer.fewest} cannot settle anything, even if all agree"
     likely = f"; about {answer.needed:,} would" if answer.needed else ""
-    if answer.prompts < answer.fewest:
+    if answer.too_few:
         return Check("fail", f"Not settled: {had}.", f"{least}{likely}.")
     words = f"No difference holds after correction for {tests}"
     return Check("warn", f"Not settled: {had}.", f"{words}{likely}.")

@@ -83,6 +83,7 @@ def _compared(
     ]
     tied = tuple(shown for row, shown in rows if row.state == "tied")
     describing = tuple(shown for row, shown in rows if row.state == "describes")
+    skipped = tuple(shown for row, shown in rows if row.state == "uncompared")
     crossed = f"{len(answer.models)} {answer.by}s × {counted(answer.prompts, 'prompt')}"
     return View(
         facts=facts(report, crossed),
@@ -95,6 +96,7 @@ def _compared(
         open_rows=tuple(shown for row, shown in rows if row.state in ("holds", "open")),
         folds=folds(
             (f"{counted(len(tied), 'measure')} in which they do not differ to speak of", tied),
+            (f"{counted(len(skipped), 'measure')} in which they are not compared", skipped),
             (
                 f"{counted(len(describing), 'measure')} that describe, and are not better or worse",
                 describing,
@@ -209,6 +211,8 @@ def _row(report: Report, answer: Answer, row: AnswerRow, place: Mapping[str, int
 def _says(row: AnswerRow) -> str:
     if row.state == "describes":
         return "describes; neither direction is better"
+    if row.state == "uncompared":
+        return f"not compared: {row.why}"
     held = [pair for pair in row.pairs if pair.holds]
     if held:
         over: dict[str, list[str]] = {}

@@ -3,8 +3,8 @@
 One object, which the terminal, ``--json``, Python and the report all show: a sentence, what was
 not measured, and a row for each metric with the models side by side.
 
-The unit is the prompt: several videos of one prompt by one model are one mean. Two models are
-compared on the prompts that both have, by the sign-flip test; p-values are corrected by Holm over
+The unit is the prompt: several videos of one prompt by one model are one mean. Models are
+compared on the prompts that all have, by the sign-flip test; p-values are corrected by Holm over
 all metrics and all pairs of models, so that of equal models one is called better in at most one
 run of twenty. A difference must be larger than its margin: what saving the same frames otherwise
 makes (``margins``). What only describes (motion, colourfulness) is shown, and never tested.
@@ -28,7 +28,7 @@ from screentest.scores.results import Pool
 from screentest.stats.intervals import Interval
 from screentest.stats.signflip import LEVEL, sign_flip_interval
 
-State: TypeAlias = Literal["holds", "open", "tied", "describes"]
+State: TypeAlias = Literal["holds", "open", "tied", "describes", "uncompared"]
 GROUPS = {
     "picture": "Picture",
     "time": "Time",
@@ -53,7 +53,7 @@ class ModelValue:
     interval: Interval | None
     """Of the mean, over prompts; None where they do not show how much others would differ."""
     prompts: Mapping[str, float]
-    """The value of each prompt: the mean of its videos."""
+    """The value of each prompt that is compared: the mean of its videos that count."""
     scored: int
     """Videos that have a value."""
     total: int
@@ -65,7 +65,7 @@ class ModelValue:
 
 @dataclass(frozen=True, slots=True)
 class ModelPair:
-    """Two models in one metric, on the prompts that both have; the better one first."""
+    """Two models in one metric, on the prompts that all have; the better one first."""
 
     better: str
     worse: str
@@ -92,7 +92,7 @@ class ModelPair:
 
     @property
     def prompts(self) -> int:
-        """Prompts that both have."""
+        """Prompts that are compared."""
         return len(self.gaps)
 
     @property
@@ -134,7 +134,7 @@ class AnswerRow:
     ahead: int
     """Prompts on which the leader alone is best, by more than the margin."""
     prompts: int
-    """Prompts that all models have."""
+    """Prompts on which all models have a value that have any: all here is about these."""
     state: State
     needed: int | None = None
     """About how many prompts would settle what the row names, where nothing holds yet: that the
@@ -147,6 +147,8 @@ class AnswerRow:
     """Prompts on which the last alone is worst, by more than the margin."""
     margin: Margin | None = None
     """The smallest difference that counts; None where it is not known."""
+    why: str = ""
+    """Why nothing is claimed, where the state is ``uncompared``."""
 
     @property
     def better(self) -> Better:
@@ -225,9 +227,25 @@ class Answer:
                 described[row.group] += few
                 if not few or described[row.group] > MOST_DESCRIBED:
                     continue
-            if row.state != "tied":
+            if row.state not in ("tied", "uncompared"):
                 rows.append(row)
         return tuple(rows)
+
+    def on(self, rows: Sequence[AnswerRow]) -> str:
+        """On how many prompts some rows rest, in words."""
+        counts = sorted({row.prompts for row in rows}) or [self.prompts]
+        least = f"{counts[0]:,} to " if len(counts) > 1 else ""
+        return f"{least}{_many(counts[-1], 'prompt')}"
+
+    @property
+    def tested(self) -> tuple[AnswerRow, ...]:
+        """The rows that something was compared in."""
+        return tuple(row for row in self.rows if row.pairs)
+
+    @property
+    def too_few(self) -> bool:
+        """Whether no row has as many prompts as could settle anything."""
+        return max((row.prompts for row in self.tested), default=self.prompts) < self.fewest
 
     @property
     def tied(self) -> tuple[AnswerRow, ...]:
@@ -452,7 +470,7 @@ def surety(row: AnswerRow) -> tuple[float, ...]:
 
 def headline(found: Answer) -> str:
     """One sentence: who wins, or why nobody does; and of three or more, who is behind all."""
-    count = _many(found.prompts, "prompt")
+    count = found.on(found.tested)
     if not found.prompts:
         return (
             f"Nothing can be compared: the {found.by}s share no prompt. Score videos of the same"
@@ -463,7 +481,7 @@ def headline(found: Answer) -> str:
         others = _listed([name for name in found.models if name != found.winner])
         what = _listed([row.label for row in own], most=3)
         return (
-            f"{found.winner} wins on {count}: better than {others} in {what},"
+            f"{found.winner} wins on {found.on(own)}: better than {others} in {what},"
             f" and in nothing surely worse.{_loser(found)}"
         )
     held = [row for row in found.rows if row.state == "holds"]
@@ -478,18 +496,21 @@ def headline(found: Answer) -> str:
             f" {_listed(worst)} in {_listed(what, most=3)}"
             for (best, worst), what in sides.items()
         ]
-        return f"No single winner on {count}: {'; '.join(parts)}.{_loser(found)}"
+        return f"No single winner on {found.on(held)}: {'; '.join(parts)}.{_loser(found)}"
     if not found.comparisons:
-        tested = any(row.state != "describes" for row in found.rows)
-        if tested:
+        skipped = [row for row in found.rows if row.state == "uncompared"]
+        if found.tested:
             return f"No winner: on {count} all values are the same."
+        if skipped:
+            what = _listed([row.label for row in skipped if row.why == skipped[0].why], most=3)
+            return f"No winner: nothing is compared in {what}, since {skipped[0].why}."
         return "Nothing here says which is better: every number only describes."
     if not any(row.differ(pair) for row in found.rows for pair in row.pairs):
         return (
             f"No winner: on {count} they differ no more than the same frames do, saved in two ways."
         )
-    if found.prompts < found.fewest:
-        verb = "cannot" if found.prompts > 1 else "alone cannot"
+    if found.too_few:
+        verb = "alone cannot" if count == "1 prompt" else "cannot"
         if found.needed is None:
             return f"No winner yet: {count} {verb} settle it, at least {found.fewest} might."
         return f"No winner yet: {count} {verb} settle it, {_would(found)}."
@@ -535,7 +556,7 @@ def seen(found: Answer) -> str:
     if behind:
         text = "; ".join(behind).replace(" in ", " is last in ", 1)
         words = f"{words} {text}." if words else f"So far {text}."
-    if found.prompts < found.fewest and found.comparisons:
+    if found.too_few and found.comparisons:
         many = _many(found.comparisons, "comparison")
         least = f"With {many} at least {found.fewest} prompts are needed, even if all agree."
         words = f"{words} {least}".strip()

@@ -1,9 +1,12 @@
-"""The comparison of models behind an ``Answer``: paired by prompt, corrected over everything."""
+"""The comparison of models behind an ``Answer``: paired by prompt, corrected over everything.
+
+Which prompts and videos are compared in a metric, or why it is not, is said by ``samples``.
+"""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
 from pathlib import Path
@@ -31,6 +34,7 @@ from screentest.scores.answer import (
 from screentest.scores.margins import Margin, margin_of
 from screentest.scores.remarks import UNREADABLE, prompt_partly, prompt_readers, prompt_unread
 from screentest.scores.results import Pool, Results, Value, read_results
+from screentest.scores.samples import Lack, Samples
 from screentest.stats.intervals import alike, source_interval
 from screentest.stats.paired import holm, holm_levels
 from screentest.stats.signflip import (
@@ -44,6 +48,10 @@ RUN = "run"
 """The group that several runs are compared by."""
 FEWEST = 2
 """Prompts on which one model can be ahead."""
+MOST_NAMED = 4
+"""Metrics that a remark names."""
+MOST_MISSING = 3
+"""Remarks on values that are missing."""
 WITHIN_REACH = 10
 """A difference that takes more than so many times the prompts there are counts as a tie."""
 
@@ -183,14 +191,8 @@ class _Work:
         self.results, self.by, self.models, self.pool = results, by, models, pool
         self.margins = margins
         self.titles = results.short_names
-        sides = {item: results.group(item, by) for item in results.items}
-        self.side = {item: side for item, side in sides.items() if side in models}
-        cases = {
-            name: {results.unit(item) for item, side in self.side.items() if side == name}
-            for name in models
-        }
-        self.shared = set.intersection(*cases.values())
-        self.any = set().union(*cases.values())
+        self.samples = Samples(results, by, models)
+        self.found = {name: self.samples.of(name) for name in results.names}
 
     def answer(self) -> Answer:
         bare = [row for name in self.results.names if (row := self.row(name)) is not None]
@@ -234,9 +236,9 @@ class _Work:
             models=self.models,
             winner=_alone(rows, self.models, ahead=True),
             loser=_alone(rows, self.models, ahead=False) if len(self.models) > 2 else "",
-            prompts=len(self.shared),
-            left_out=len(self.any - self.shared),
-            videos=len(self.side),
+            prompts=len(self.samples.shared),
+            left_out=len(self.samples.any - self.samples.shared),
+            videos=len(self.samples.side),
             pool=self.pool,
             comparisons=len(tests),
             fewest=fewest_sources(strict),
@@ -246,50 +248,29 @@ class _Work:
         return replace(found, headline=headline(found), seen=seen(found))
 
     def row(self, name: str) -> AnswerRow | None:
-        """The values of one metric, not compared yet; None where no two models have any on one
-        prompt."""
-        info = self.results.outputs[name]
-        found: dict[str, dict[str, list[float]]] = {model: {} for model in self.models}
-        counts = {model: [0, 0] for model in self.models}
-        pooled = False
-        for value in self.results.of(name):
-            model = self.side.get(value.item)
-            if model is None:
-                continue
-            counts[model][1] += 1
-            score = value.outcome.value
-            if score is not None:
-                counts[model][0] += 1
-                pooled = pooled or value.pools
-                found[model].setdefault(self.results.unit(value.item), []).append(score.value)
-        for item, waiting in self.results.pending:
-            if waiting == name and item in self.side:
-                counts[self.side[item]][1] += 1
-        prompts = {
-            model: {case: math.fsum(values) / len(values) for case, values in cases.items()}
-            for model, cases in found.items()
-        }
-        had = [set(cases) for cases in prompts.values() if cases]
-        if not any(one & two for one, two in combinations(had, 2)):
+        """The values of one metric, not compared yet; None where no two models have any."""
+        info, sample = self.results.outputs[name], self.found[name]
+        if sum(bool(cases) for cases in sample.prompts.values()) < 2:
             return None
-        shared = set.intersection(*had)
         cells = tuple(
-            _value(model, cases, shared, info, *counts[model]) for model, cases in prompts.items()
+            _value(model, cases, info, sample.scored[model], sample.total[model])
+            for model, cases in sample.prompts.items()
         )
-        margin = self.margins.get(name) or next(
-            (margin_of(value, self.pool) for value in self.results.of(name)), None
-        )
+        margin = self.margin(name)
         worst = "worst tenth" if self.pool == "worst" and not info.descriptive else "mean"
         counts_from = margin.value if margin else 0.0
-        leader, ahead = _first(cells, shared, info, counts_from)
-        last, behind = _first(cells, shared, info, counts_from, last=True)
+        why = "" if info.descriptive else sample.why
+        leader, ahead = ("", 0) if why else _first(cells, sample.shared, info, counts_from)
+        last, behind = (
+            ("", 0) if why else _first(cells, sample.shared, info, counts_from, last=True)
+        )
         return AnswerRow(
             name=name,
             title=self.titles.get(name, name),
             label=label(name, info, self.titles.get(name, name)),
             group=info.group if info.group in GROUPS else "other",
             info=info,
-            pooled=worst if pooled else "",
+            pooled=worst if sample.pooled else "",
             values=cells,
             pairs=(),
             leader=leader,
@@ -297,9 +278,16 @@ class _Work:
             last=last,
             behind=behind,
             margin=None if info.descriptive else margin,
-            prompts=len(shared),
-            state="tied",
+            prompts=len(sample.shared),
+            state="uncompared" if why else "tied",
+            why=why,
         )
+
+    def margin(self, name: str) -> Margin | None:
+        """The margin of a value: that of the package, or one that was given and is larger."""
+        known = next((margin_of(value, self.pool) for value in self.results.of(name)), None)
+        found = [one for one in (known, self.margins.get(name)) if one is not None]
+        return max(found, key=lambda one: one.value, default=None)
 
     def unmeasured(self) -> Iterator[str]:
         if remark := prompt_unread(self.results):
@@ -314,7 +302,7 @@ class _Work:
             yield partly
 
     def remarks(self) -> Iterator[str]:
-        written, texts, units = self.results.merged(self.side)
+        written, texts, units = self.results.merged(self.samples.side)
         if texts < written:
             yield (
                 f"{written:,} prompts count as {texts:,}: the others differ in spaces or capitals"
@@ -322,30 +310,63 @@ class _Work:
             )
         if units < texts:
             yield f"{texts:,} prompts count as {units:,}: the others have a video in common."
-        lost = len(self.any - self.shared)
-        if lost:
-            yield f"{lost:,} of {len(self.any):,} prompts are left out: not every model has them."
+        yield from self.samples.remarks()
+        yield from self.unclaimed()
+        yield from self.missing()
         none = sum(1 for item in self.results.items if not self.results.group(item, self.by))
         if none:
             yield f"{none:,} videos are left out: they have no {self.by}."
 
+    def unclaimed(self) -> Iterator[str]:
+        """The metrics in which nothing is claimed, by reason."""
+        reasons: dict[str, list[str]] = {}
+        for name in self.tested():
+            if why := self.found[name].why:
+                rest = self.found[name].comparable
+                way = f"; or --by {self.by}={','.join(rest)}" if len(rest) > 1 else ""
+                reasons.setdefault(f"{why}{way}", []).append(self.titles.get(name, name))
+        for why, names in reasons.items():
+            yield f"Not compared: {_some(names)}: {why}."
+
+    def missing(self) -> Iterator[str]:
+        """The metrics of which values are missing, though they are compared, by how many."""
+        alike: dict[tuple[Lack, ...], list[str]] = {}
+        for name in self.tested():
+            lacks = tuple(self.found[name].lacks.values())
+            if not self.found[name].why and any(one.videos for one in lacks):
+                alike.setdefault(lacks, []).append(name)
+        for names in list(alike.values())[:MOST_MISSING]:
+            titles = [self.titles.get(name, name) for name in names]
+            yield self.found[names[0]].missing(_some(titles))
+        rest = sum(map(len, list(alike.values())[MOST_MISSING:]))
+        if rest:
+            yield f"Values of {rest:,} more measures are missing (--json)."
+
+    def tested(self) -> list[str]:
+        """The metrics that are not only described, and that some model has a value of."""
+        return [
+            name
+            for name, sample in self.found.items()
+            if not self.results.outputs[name].descriptive and any(sample.scored.values())
+        ]
+
+
+def _some(names: Sequence[str]) -> str:
+    more = [f"{len(names) - MOST_NAMED:,} more"] if len(names) > MOST_NAMED else []
+    return ", ".join([*names[:MOST_NAMED], *more])
+
 
 def _value(
-    model: str,
-    cases: Mapping[str, float],
-    shared: set[str],
-    info: OutputInfo,
-    scored: int,
-    total: int,
+    model: str, cases: Mapping[str, float], info: OutputInfo, scored: int, total: int
 ) -> ModelValue:
-    counted = [value for case, value in sorted(cases.items()) if not shared or case in shared]
+    counted = list(cases.values())
     if not counted:
         return ModelValue(model, None, None, {}, scored, total)
     mean = math.fsum(counted) / len(counted)
     interval = attempt(lambda: source_interval(counted)).value
     if interval is not None:
         interval = interval.within(info.low, info.high).holding(mean)
-    return ModelValue(model, mean, interval, dict(cases), scored, total)
+    return ModelValue(model, mean, interval, cases, scored, total)
 
 
 def _sign(info: OutputInfo) -> float:
@@ -354,7 +375,7 @@ def _sign(info: OutputInfo) -> float:
 
 def _first(
     cells: Sequence[ModelValue],
-    shared: set[str],
+    shared: Collection[str],
     info: OutputInfo,
     margin: float,
     *,
@@ -385,12 +406,12 @@ def _first(
 
 
 def _tests(place: int, row: AnswerRow) -> Iterator[_Tested]:
-    """Every two models of a row on the prompts that both have, the better one first."""
-    if row.info.descriptive:
+    """Every two models of a row on the prompts that all have, the better one first."""
+    if row.info.descriptive or row.state == "uncompared":
         return
     for one, two in combinations(row.values, 2):
         both = sorted(one.prompts.keys() & two.prompts.keys())
-        if not both:
+        if not both:  # one of them has no value at all
             continue
         sign = _sign(row.info)
         gaps = sign * np.array([one.prompts[case] - two.prompts[case] for case in both])
@@ -471,6 +492,8 @@ def _concluded(row: AnswerRow, pairs: Sequence[ModelPair], fewest: int) -> Answe
     """
     if row.info.descriptive:
         return replace(row, state="describes")
+    if row.state == "uncompared":
+        return row
     listed = tuple(sorted(pairs, key=pair_surety))
     held = [pair for pair in listed if pair.holds]
     better, worse = {pair.better for pair in held}, {pair.worse for pair in held}

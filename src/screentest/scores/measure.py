@@ -91,22 +91,28 @@ def measure(
     outcomes: dict[str, Outcomes] = {}
     for name, one in begun.items():
         with around(name):
-            outcomes[name] = _noting(shared.borders_seen, one.finish(), one.metric.info)
+            outcomes[name] = _noting(shared, item, one.finish(), one.metric.info)
     return outcomes
 
 
 BORDERS = "borders"
 """The detail of a score that was measured inside borders: left, top, right, bottom, width, height
 in pixels."""
+FRAME_RATE = "frame_rate"
+"""The detail of a score that depends on it: frames a second of the video."""
 
 
-def _noting(borders: Borders | None, found: Outcomes, info: MetricInfo) -> Outcomes:
-    """What was found, each score with the borders that it was measured inside of."""
-    if borders is None or not info.inside:
+def _noting(tools: _ItemTools, item: Item, found: Outcomes, info: MetricInfo) -> Outcomes:
+    """What was found, each score with what of the video must be known to compare it."""
+    noted: dict[str, Json] = {}
+    if tools.borders_seen is not None and info.inside:
+        noted[BORDERS] = [*astuple(tools.borders_seen)]
+    if info.consecutive and any(outcome.ok for outcome in found.values()):
+        noted[FRAME_RATE] = round(float(tools.info(item.video).rate), 4)
+    if not noted:
         return found
-    sides: dict[str, Json] = {BORDERS: [*astuple(borders)]}
     return {
-        name: outcome.map(lambda score: replace(score, details={**score.details, **sides}))
+        name: outcome.map(lambda score: replace(score, details={**score.details, **noted}))
         for name, outcome in found.items()
     }
 

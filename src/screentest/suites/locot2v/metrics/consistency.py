@@ -77,6 +77,7 @@ class SemanticConsistency:
         },
         level=Level.FRAME,
         roles=("image_features",),
+        consecutive=True,
     )
 
     def start(self, item: Item, resources: Resources) -> Work:

@@ -172,6 +172,7 @@ class TemporalFlickering:
             TEMPORAL_FLICKERING: OutputInfo("1 − mean absolute difference of consecutive frames")
         },
         level=Level.FRAME,
+        consecutive=True,
     )
 
     def start(self, item: Item, resources: Resources) -> Work:
@@ -233,6 +234,7 @@ class MotionSmoothness:
         },
         level=Level.FRAME,
         roles=("interpolation",),
+        consecutive=True,
     )
 
     def start(self, item: Item, resources: Resources) -> Work:

@@ -80,6 +80,7 @@ class TransitionSmoothness:
         level=Level.CLIP,
         roles=("image_features", "flow"),
         shots=True,
+        consecutive=True,
     )
 
     def start(self, item: Item, resources: Resources) -> Work:

@@ -148,6 +148,7 @@ class WarpingError:
         outputs={NAME: OutputInfo("negative logarithm of the error after motion is undone")},
         level=Level.FRAME,
         roles=("flow",),
+        consecutive=True,
     )
 
     def start(self, item: Item, resources: Resources) -> Work:
