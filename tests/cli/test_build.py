@@ -84,7 +84,7 @@ def test_builds_says_what_was_skipped_and_goes_on(
         (["--categories", "A,B"], "and there is none"),
         (["--categories", "A"], "two categories or more"),
         (["--prices", "prices.toml"], "are for a chat model"),
-        (["--format", "parquet"], "unknown format 'parquet'"),
+        (["--format", "parquet"], "unknown layout 'parquet'"),
         (["--backgrounds", "nowhere"], "nowhere is not a folder"),
     ],
 )

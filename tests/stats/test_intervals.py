@@ -9,6 +9,7 @@ from statsmodels.stats.proportion import proportion_confint
 
 from screentest.core import BUILTIN_ASPECTS, Aspect, NoValue, Reason
 from screentest.stats import Interval, mean_interval, wald, wilson
+from screentest.stats.intervals import source_interval
 from tests.stats.slvmeval import PAIRS, TABLE_3, TABLE_5, TABLE_5_MARGINS
 
 CELLS = [
@@ -137,3 +138,7 @@ def test_an_interval_is_in_order_and_finite() -> None:
         Interval(0, float("inf"))
     assert str(Interval(0.25, 0.5)) == "[0.250, 0.500]"
     assert Interval(0.25, 0.5).holding(0.6) == Interval(0.25, 0.6)
+
+
+def test_numbers_whose_squares_are_zero() -> None:
+    assert source_interval([5e-301, 0.0, 0.0]).high < 1e-290

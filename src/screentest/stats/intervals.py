@@ -201,9 +201,9 @@ def _over_sources(sums: Floats, sizes: Floats, confidence: float) -> Interval:
     off = (sums - mean * sizes) * count / float(sizes.sum())
     error = math.sqrt(float(off @ off) / (count - 1) / count)
     student = _student(mean, error, count, confidence)
-    if not 3 <= count < MANY:
-        return student
     spread = math.sqrt(float(off @ off) / count)
+    if not 3 <= count < MANY or not spread:  # numbers as small as 1e-300 have squares of zero
+        return student
     skewness = float(np.mean((off / spread) ** 3)) * math.sqrt(count * (count - 1)) / (count - 2)
     if abs(skewness) < 1e-6:
         return student
