@@ -23,7 +23,7 @@ import pytest
 
 from screentest.manifests.manifest import write_manifest
 from screentest.run import RunReader
-from screentest.testing.checks import captioned_film
+from screentest.testing.films import captioned_film
 from tests.run.canonical import canonical
 
 ROUNDS = 10

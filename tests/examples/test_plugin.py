@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from screentest.manifests.manifest import write_manifest
-from screentest.testing.checks import captioned_film
+from screentest.testing.films import captioned_film
 from tests.terminal import CLEAN
 
 EXAMPLE = Path(__file__).parents[2] / "examples" / "plugin"

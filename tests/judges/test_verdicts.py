@@ -22,7 +22,7 @@ from screentest.judges.verdicts import verdict
 from screentest.run import InlineEngine
 from screentest.testing.chat_answers import Answer
 from screentest.testing.chat_server import FakeChatServer
-from screentest.testing.checks import gliding, write_film
+from screentest.testing.films import gliding, write_film
 
 
 def rated(value: float) -> Outcome[Score]:

@@ -19,7 +19,7 @@ from screentest.run.session import Settings, Tools
 from screentest.scores.measure import measure
 from screentest.testing.chat_answers import Asked, plausible
 from screentest.testing.chat_server import FakeChatServer
-from screentest.testing.checks import write_film
+from screentest.testing.films import write_film
 
 # A judge that is told "a mirrored arrangement counts against a video" needs no judgement: it looks
 # for mirrored pictures, and its certificate says how well it does that. In the field nobody knows

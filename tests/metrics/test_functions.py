@@ -28,7 +28,7 @@ from screentest.core.functions import UnknownForm
 from screentest.metrics.curve import ShotOutput, mean_of
 from screentest.run.session import Settings, Tools
 from screentest.scores.measure import measure
-from screentest.testing.checks import write_film
+from screentest.testing.films import write_film
 
 Picture = Any
 

@@ -15,7 +15,7 @@ from screentest.scores.evaluators import resolve
 from screentest.scores.measure import BORDERS, measure
 from screentest.testbeds.contract import Film
 from screentest.testbeds.operators.shared import inside_borders
-from screentest.testing.checks import gliding, texture, write_film
+from screentest.testing.films import gliding, texture, write_film
 from screentest.video import Pixels, Reencode, frame_by_frame, scan
 from screentest.video.borders import BorderFinder
 from screentest.video.edit.normalize import normalize

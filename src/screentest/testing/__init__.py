@@ -27,14 +27,8 @@ from screentest.testing.chat_answers import (
 from screentest.testing.chat_server import FakeChatServer, Script
 
 if TYPE_CHECKING:
-    from screentest.testing.checks import (
-        BrokenContract,
-        check_backend,
-        check_degradation,
-        check_judge,
-        check_metric,
-        check_placebo,
-    )
+    from screentest.testing.build_checks import check_degradation, check_placebo
+    from screentest.testing.checks import BrokenContract, check_backend, check_judge, check_metric
 
 __all__ = [
     "MALFORMED",
@@ -60,10 +54,13 @@ __all__ = [
     "rate_limited",
 ]
 
-_CHECKS = {name for name in __all__ if name.startswith("check_")} | {"BrokenContract"}
+_CHECKS = {
+    **dict.fromkeys(("BrokenContract", "check_backend", "check_judge", "check_metric"), "checks"),
+    **dict.fromkeys(("check_degradation", "check_placebo"), "build_checks"),
+}
 
 
 def __getattr__(name: str) -> Any:
     if name in _CHECKS:  # the server alone must start quickly: the checks import everything
-        return getattr(importlib.import_module("screentest.testing.checks"), name)
+        return getattr(importlib.import_module(f"screentest.testing.{_CHECKS[name]}"), name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

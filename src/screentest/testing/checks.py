@@ -1,4 +1,4 @@
-"""Contracts, checked: what every metric, judge, degradation and backend must keep to.
+"""Contracts, checked: what every metric, judge and backend must keep to.
 
     from screentest.testing import check_metric
 
@@ -13,135 +13,29 @@ are black, tiny, of one frame, of noise; without a network and, unless a chat se
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from fractions import Fraction
 from itertools import pairwise
 from pathlib import Path
 from typing import Any, TypeAlias
 
 import numpy as np
 
-from screentest.api import build as build_bed
 from screentest.core.aspects import Aspect
 from screentest.core.errors import BadOption, NoValue
-from screentest.core.frames import Image
-from screentest.core.item import Clip, Item, Script, Shot, Span
+from screentest.core.item import Item, Shot
 from screentest.core.metric import MetricInfo
 from screentest.core.outcome import Outcome, Reason, Score
 from screentest.core.registry import build
 from screentest.core.verdict import Choice, Verdict
 from screentest.judges.cases import Case, Order
 from screentest.judges.verdicts import judge_of, judge_pairs
-from screentest.results import BuiltTestbed
 from screentest.run import Engine, InlineEngine, LocalEngine, RunStore
 from screentest.run.session import Settings, Tools, close_tools, read_settings
 from screentest.scores.evaluators import Evaluator, resolve, sign
 from screentest.scores.measure import measure
 from screentest.scores.tasks import score_items
-from screentest.testbeds.catalogue import OperatorSet
-from screentest.video import probe, sample_frames, scan
-
-# Small films: written without loss, so that what was drawn is what is measured.
-
-RATE = 8
-CAPTIONS = (
-    "A red car stands to the left of a white house.",
-    "A black dog runs over a green meadow.",
-    "A woman in a blue dress walks along the beach.",
-    "Two brown horses drink from a river in front of a forest.",
-)
-
-
-def write_film(path: Path, pictures: Iterable[Image], rate: int = RATE) -> Path:
-    """Write RGB pictures of one size as they are, ``rate`` a second, to a Matroska file."""
-    import av
-
-    listed = list(pictures)
-    height, width = listed[0].shape[:2]
-    with av.open(str(path), "w") as out:
-        stream: Any = out.add_stream("ffv1", rate=rate)
-        stream.width, stream.height, stream.pix_fmt = width, height, "bgr0"
-        for number, picture in enumerate(listed):
-            frame = av.VideoFrame.from_ndarray(np.ascontiguousarray(picture), format="rgb24")
-            frame.pts, frame.time_base = number, Fraction(1, rate)
-            out.mux(stream.encode(frame))
-        out.mux(stream.encode(None))
-    return path
-
-
-def texture(seed: int, height: int = 96, width: int = 128) -> Image:
-    """A picture with detail everywhere, in three distinct colour planes."""
-    import cv2
-
-    noise = np.random.default_rng(seed).uniform(0, 255, (height, width, 3)).astype(np.float32)
-    soft = cv2.GaussianBlur(noise, (0, 0), 2.5)
-    low, high = soft.min(), soft.max()
-    return np.asarray((soft - low) * (255 / (high - low)), np.uint8)
-
-
-def gliding(count: int, speed: int, seed: int = 1, height: int = 96, width: int = 128) -> list[Any]:
-    """A window that glides over a large picture by ``speed`` pixels per frame."""
-    wide = texture(seed, height, width + count * max(speed, 1))
-    return [wide[:, n * speed : n * speed + width].copy() for n in range(count)]
-
-
-def hard_films(folder: Path) -> list[Item]:
-    """Films that metrics meet and nobody planned for, each with all that an item can have."""
-    pictures: Mapping[str, list[Any]] = {
-        "black": [np.zeros((48, 64, 3), np.uint8)] * 8,
-        "white": [np.full((48, 64, 3), 255, np.uint8)] * 4,
-        "tiny": [texture(n, 8, 8) for n in range(6)],
-        "one_frame": [texture(1, 48, 64)],
-        "two_frames": [texture(n, 48, 64) for n in range(2)],
-        "noise_upright": [
-            np.random.default_rng(n).integers(0, 256, (64, 36, 3)).astype(np.uint8)
-            for n in range(8)
-        ],
-        "two_shots": [*gliding(8, 2, 3, 48, 64), *gliding(8, 1, 4, 48, 64)],
-    }
-    return [item_of(folder, name, listed) for name, listed in pictures.items()]
-
-
-def item_of(folder: Path, name: str, pictures: list[Any], rate: int = RATE) -> Item:
-    """A film with prompt, script, reference picture, source and instruction."""
-    import cv2
-
-    video = write_film(folder / f"{name}.mkv", pictures, rate)
-    reference = folder / f"{name}.png"
-    cv2.imwrite(str(reference), pictures[0][..., ::-1])
-    half = max(1, len(pictures) // 2)
-    source = write_film(folder / f"{name}.source.mkv", pictures[:half], rate)
-    return Item(
-        name,
-        video,
-        prompt=" ".join(CAPTIONS[:2]),
-        script=Script(tuple(Clip(caption) for caption in CAPTIONS[:2])),
-        references=(reference,),
-        source=source,
-        instruction="Make the car blue.",
-    )
-
-
-def captioned_film(folder: Path, name: str = "film", clips: int = 4, seconds: int = 1) -> Item:
-    """A film of several shots with a timed script: what a testbed is built from."""
-    count = RATE * seconds
-    pictures = [
-        picture
-        for clip in range(clips)
-        for picture in gliding(count, 1 + clip % 2, 10 + clip, 72, 96)
-    ]
-    script = Script(
-        tuple(
-            Clip(
-                CAPTIONS[clip % len(CAPTIONS)],
-                Span(Fraction(clip * seconds), Fraction((clip + 1) * seconds)),
-            )
-            for clip in range(clips)
-        )
-    )
-    return Item(name, write_film(folder / f"{name}.mkv", pictures), script=script)
-
+from screentest.testing.films import hard_films, item_of, pictures_of, texture
 
 FAULTS = frozenset({Reason.CRASHED, Reason.DECODER_CRASHED, Reason.TIMED_OUT})
 """Reasons that say something of the metric, not of the film."""
@@ -160,14 +54,16 @@ class BrokenContract(AssertionError):
 
 
 @contextmanager
-def _problems() -> Iterator[list[str]]:
+def collected() -> Iterator[list[str]]:
+    """A list for problems; raises where there are any in the end."""
     found: list[str] = []
     yield found
     if found:
         raise BrokenContract(list(dict.fromkeys(found)))
 
 
-def _must_name(specs: Sequence[str]) -> None:
+def must_name(specs: Sequence[str]) -> None:
+    """Raise where nothing is named: that is not a success."""
     if not specs:
         raise BadOption("there is nothing to check", advice="Name at least one.")
 
@@ -185,9 +81,9 @@ def check_metric(
     and by two worker processes. All that they rest on is declared, and so in the signature.
     ``items`` are films of your own, besides ours.
     """
-    _must_name(specs)
+    must_name(specs)
     chosen = settings or read_settings(models)
-    with _problems() as problems, tempfile.TemporaryDirectory() as folder:
+    with collected() as problems, tempfile.TemporaryDirectory() as folder:
         metrics = [resolve(spec) for spec in dict.fromkeys(specs)]
         films = [*hard_films(Path(folder)), *items]
         for one in metrics:
@@ -330,9 +226,9 @@ def check_judge(
     that asks no chat model prefers the same video in either order, and neither of two that are
     the same.
     """
-    _must_name(specs)
+    must_name(specs)
     chosen = settings or read_settings(models)
-    with _problems() as problems, tempfile.TemporaryDirectory() as name:
+    with collected() as problems, tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         pairs = _pairs(folder, items)
         cases = [
@@ -349,21 +245,18 @@ def check_judge(
 
 def _pairs(folder: Path, items: Sequence[Item]) -> dict[str, tuple[Item, Item]]:
     films = {one.id: one for one in hard_films(folder)}
-    dim = [(picture * 0.4).astype(np.uint8) for picture in _pictures(films["two_shots"].video)]
+    dim = [(picture * 0.4).astype(np.uint8) for picture in pictures_of(films["two_shots"].video)]
     darker = item_of(folder, "darker", dim)
     pairs = {
         "darker": (films["two_shots"], darker),
-        "same": (films["two_shots"], item_of(folder, "again", _pictures(films["two_shots"].video))),
+        "same": (
+            films["two_shots"],
+            item_of(folder, "again", pictures_of(films["two_shots"].video)),
+        ),
         "black": (films["two_shots"], films["black"]),
         "short": (films["one_frame"], films["tiny"]),
     }
     return pairs | {f"yours_{number}": pair for number, pair in enumerate(pairwise(items))}
-
-
-def _pictures(video: Path) -> list[Any]:
-    info = probe(video)
-    moments = [info.start + Fraction(2 * n + 1, 2) / info.rate for n in range(info.frames)]
-    return [frame.image.copy() for frame in sample_frames(video, moments)]
 
 
 Verdicts: TypeAlias = Mapping[tuple[str, str, str], Outcome[Verdict]]
@@ -409,121 +302,6 @@ def _verdict_problems(
             yield f"{where}: of two equal videos it prefers the {given.choice}"
 
 
-def check_degradation(*specs: str, models: Sequence[str] = (), items: Sequence[Item] = ()) -> None:
-    """Check degradations on a small captioned film, at half and at full severity.
-
-    Every changed copy decodes to as many frames as it says, and the frames of clips that were
-    not chosen stay as they are. Full severity changes something, and no less than half of it.
-    Built twice, once by two workers, it is the same to the byte. Where no clip can be harmed
-    there is a typed reason.
-    """
-    for some in _rounds(specs):
-        _check_build("degradation", some, models, items)
-
-
-def check_placebo(*specs: str, models: Sequence[str] = (), items: Sequence[Item] = ()) -> None:
-    """Check placebos: every copy decodes, and building again gives the same bytes."""
-    for some in _rounds(specs):
-        _check_build("placebo", some, models, items)
-
-
-def _rounds(specs: Sequence[str]) -> list[list[str]]:
-    """A testbed has each name once: two specs of one name are built one after the other."""
-    _must_name(specs)
-    rounds: list[list[str]] = []
-    for spec in specs:
-        name = spec.partition(":")[0]
-        free = (one for one in rounds if name not in {other.partition(":")[0] for other in one})
-        found = next(free, None)
-        if found is None:
-            rounds.append([spec])
-        else:
-            found.append(spec)
-    return rounds
-
-
-def _check_build(
-    kind: str, specs: Sequence[str], models: Sequence[str], items: Sequence[Item]
-) -> None:
-    with _problems() as problems, tempfile.TemporaryDirectory() as name:
-        folder = Path(name)
-        films = [captioned_film(folder), *items]
-
-        def made(how: str, **engine: Any) -> BuiltTestbed:
-            wanted: dict[str, Any] = {"operators": specs} if kind == "degradation" else {}
-            if kind == "placebo":
-                wanted = {"operators": ["aesthetics"], "placebos": specs}
-            return build_bed(
-                films,
-                out=folder / how,
-                clips=2,
-                min_clips=1,
-                severities=(0.5, 1.0),
-                long_side=None,
-                models=models,
-                **wanted,
-                **engine,
-            )
-
-        once, again = made("inline", engine=InlineEngine()), made("workers", workers=2)
-        hashes = [
-            {(p.source, p.name, p.severity): p.changed.sha256 for p in bed.testbed.pairs}
-            for bed in (once, again)
-        ]
-        if hashes[0] != hashes[1]:
-            named = sorted({key[1] for key in hashes[0] if hashes[0][key] != hashes[1].get(key)})
-            problems.append(f"{', '.join(named)}: built again, the files differ")
-        names = [spec.partition(":")[0] for spec in specs]
-        for skip in once.testbed.skips:
-            if skip.failure.reason in FAULTS:
-                problems.append(f"{skip.name}: {skip.failure}")
-            elif (
-                skip.operator_set is OperatorSet.PLUGIN and skip.failure.reason is Reason.NO_CHANGE
-            ):
-                problems.append(f"{skip.name}: full severity changes nothing ({skip.failure})")
-            elif "more severity harms less" in skip.failure.detail:
-                problems.append(f"{skip.name}: {skip.failure.detail}")
-        known = {one.name for one in once.testbed.pairs} | {one.name for one in once.testbed.skips}
-        problems += [
-            f"{one}: there is neither pair nor reason" for one in names if one not in known
-        ]
-        for one in names:
-            problems += _pair_problems(once, one)
-
-
-def _pair_problems(bed: BuiltTestbed, name: str) -> Iterator[str]:
-    harms: dict[str, list[tuple[float, float]]] = {}
-    for pair in (one for one in bed.testbed.pairs if one.name == name):
-        report = scan(bed.folder / pair.changed.path, [])
-        if report.decoded != pair.changed.frames or not report.complete:
-            yield f"{name}: {report.decoded} frames decode, {pair.changed.frames} are recorded"
-            continue
-        if pair.severity is None:
-            continue
-        intact, changed = (_pictures(bed.folder / one) for one in (pair.intact, pair.changed.path))
-        again = any(
-            one.degraded and one.degraded.duration > one.intact.duration for one in pair.touched
-        )
-        if len(intact) < len(changed) and not again:
-            yield f"{name}: {len(changed)} frames of {len(intact)}"
-        elif len(intact) == len(changed):
-            apart = [
-                np.abs(one - two)
-                for one, two in zip(_floats(intact), _floats(changed), strict=True)
-            ]
-            harms.setdefault(pair.source, []).append((pair.severity, float(np.mean(apart))))
-    for rungs in harms.values():
-        listed = [harm for _, harm in sorted(rungs)]
-        if listed[-1] == 0:
-            yield f"{name}: full severity changes nothing"
-        if any(after < 0.95 * before for before, after in pairwise(listed)):
-            yield f"{name}: more severity harms less ({', '.join(f'{one:.2f}' for one in listed)})"
-
-
-def _floats(pictures: Sequence[Any]) -> Iterator[Any]:
-    return (picture.astype(np.float32) for picture in pictures)
-
-
 _SAMPLE_CALLS: Mapping[str, Callable[[Any], Any]] = {
     "text_embedding": lambda one: one.embed(["A dog runs.", "A cat sleeps."]),
     "image_text": lambda one: (
@@ -554,7 +332,7 @@ def check_backend(role: str, spec: str, call: Callable[[Any], Any] | None = None
     is not available here raises NoValue with its reason, which keeps to the contract.
     """
     ask = call or _SAMPLE_CALLS.get(role)
-    with _problems() as problems:
+    with collected() as problems:
         try:
             built, other = build(role, spec), build(role, spec)
             identity = built.thing.identity

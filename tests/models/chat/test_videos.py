@@ -30,7 +30,7 @@ from screentest.run.session import Settings, Tools
 from screentest.scores.evaluators import resolve
 from screentest.testing.chat_answers import Answer, Status
 from screentest.testing.chat_server import FakeChatServer
-from screentest.testing.checks import gliding, write_film
+from screentest.testing.films import gliding, write_film
 from tests.models.chat.kit import GOOD, Rating
 
 

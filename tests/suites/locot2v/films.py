@@ -12,8 +12,8 @@ from screentest.core import Frame, FrameRequest, Item, Outcome, Outcomes, Score,
 from screentest.models import ModelChoice
 from screentest.run.session import Settings, Tools
 from screentest.scores.measure import measure
-from screentest.testing.checks import gliding, texture
-from screentest.testing.checks import write_film as film
+from screentest.testing.films import gliding, texture
+from screentest.testing.films import write_film as film
 from screentest.video import scan
 
 __all__ = ["CLASSICAL", "HEIGHT", "WIDTH", "Picture", "film", "gliding", "texture"]

@@ -14,7 +14,7 @@ from screentest.cli import app
 from screentest.core import registry
 from screentest.manifests.manifest import read_manifest
 from screentest.testing.chat_server import FakeChatServer
-from screentest.testing.checks import gliding, texture, write_film
+from screentest.testing.films import gliding, texture, write_film
 from tests.suites.locot2v.answering import answering, chat
 from tests.suites.locot2v.construction.test_build import REPLIES
 from tests.terminal import fits, invoke
