@@ -10,8 +10,18 @@ import numpy as np
 import pytest
 from scipy.stats import false_discovery_control, permutation_test
 
-from screentest.core import BadOption, Item, Outcome, OutputInfo, Point, Reason, Score, Span
-from screentest.scores.answer import Answer, number
+from screentest.core import (
+    BadOption,
+    Item,
+    Outcome,
+    OutputInfo,
+    Point,
+    Reason,
+    Score,
+    SideEffect,
+    Span,
+)
+from screentest.scores.answer import Answer, number, spread_out
 from screentest.scores.comparison import answer, side_by_side
 from screentest.scores.margins import Margin
 from screentest.scores.measure import FRAME_RATE
@@ -26,7 +36,9 @@ METRICS = {"sharp": SHARP, "noise": NOISE, "jerks": JERKS, "fits": FITS, "moves"
 Numbers = Mapping[tuple[str, str], Iterable[float]]
 
 
-def results(values: Numbers, *, prompts: bool = True) -> Results:
+def results(
+    values: Numbers, *, prompts: bool = True, known: Mapping[str, OutputInfo] = METRICS
+) -> Results:
     """By metric and model, a value for each prompt."""
     items: dict[str, Item] = {}
     found = []
@@ -42,7 +54,7 @@ def results(values: Numbers, *, prompts: bool = True) -> Results:
             )
             found.append(Value(item, name, name, Outcome.of(Score(float(one))), f"{name}|v:1"))
     names = dict.fromkeys(name for name, _ in values)
-    return Results(items, tuple(found), {name: METRICS[name] for name in names})
+    return Results(items, tuple(found), {name: known[name] for name in names})
 
 
 def drawn(
@@ -76,7 +88,7 @@ def test_few_prompts_settle_nothing_however_large_the_gap() -> None:
     assert (found.comparisons, found.fewest) == (9, 9)
     assert found.headline == (
         "No winner yet: 4 prompts cannot settle it, "
-        f"about {found.needed} would show that b is behind a in sharp."
+        f"{found.needed} or more might show that c is behind a in sharp."
     )
     assert found.needed is not None
     assert found.needed >= 9
@@ -114,6 +126,82 @@ def test_those_that_share_the_lead_share_the_mark() -> None:
     assert (found.winner, found.loser) == ("", "c")
     assert (found.rows[0].leader, found.rows[0].last, found.rows[0].behind) == ("", "c", 30)
     assert "c is behind all others (sharp), and in nothing surely better." in found.headline
+
+
+FROZEN = OutputInfo("how long it stands", high=100.0, higher_is_better=False, group="time")
+
+
+def with_faults(count: int, noise: float = 0.3) -> Answer:
+    """A model without faults, one that is blurred, and one that stands still."""
+    rng = np.random.default_rng(3)
+    means = {
+        "sharp": {"good": 50.0, "blurry": 30.0, "still": 50.0},
+        "noise": {"good": noise + 0.3, "blurry": noise, "still": noise + 0.3},
+        "jerks": {"good": 9.0, "blurry": 9.0, "still": 5.0},
+        "frozen": {"good": 0.0, "blurry": 0.0, "still": 60.0},
+    }
+    found = results(
+        {
+            (name, model): mean + rng.normal(0, 0.01, count)
+            for name, models in means.items()
+            for model, mean in models.items()
+        },
+        known={
+            **METRICS,
+            "noise": replace(NOISE, helped_by=(SideEffect("sharp", "blurred pictures", 1.0),)),
+            "jerks": replace(JERKS, helped_by=(SideEffect("frozen", "still pictures"),)),
+            "frozen": FROZEN,
+        },
+    )
+    margins = {name: Margin(0.1, 9) for name in means}
+    again = answer(found, margins=margins)
+    assert again is not None
+    return again
+
+
+def test_a_lead_that_is_owed_to_a_fault_makes_no_winner() -> None:
+    found = with_faults(14)
+    assert found.winner == "good"
+    assert found.headline == (
+        "good wins on 14 prompts: better than blurry in sharp; better than still in frozen."
+        " blurry has less noise, as blurred pictures do."
+        " still has less jerks, as still pictures do."
+    )
+    noise = next(row for row in found.rows if row.name == "noise")
+    assert [(one.model, one.best, one.owed) for one in noise.values] == [
+        ("blurry", False, True),
+        ("good", False, False),
+        ("still", False, False),
+    ]
+    assert "0.295°" in str(found.table().texts())
+    assert any(one.startswith("° ") for one in found.notes)
+    assert [row.name for row, _ in found.best_at("blurry").rows] == ["frozen"]
+    assert [row.name for row, _ in found.worst_at("blurry").rows] == ["sharp"]
+    assert found.worst_at("good").rows == ()
+    assert {row.name for row, _ in found.best_at("good").rows} == {"sharp", "frozen"}
+
+
+def test_noise_that_is_seen_is_a_fault_of_its_own() -> None:
+    """Noise seems sharp: a clean picture is not blurred because a noisy one seems sharper."""
+    found = with_faults(14, noise=3.0)
+    assert found.winner == ""
+    assert "blurry is better than good and still in noise" in found.headline
+
+
+def test_with_few_prompts_the_plainest_faults_are_named() -> None:
+    found = with_faults(4)
+    assert found.headline.endswith("or more might show that still is last in frozen.")
+    assert found.seen.startswith(
+        "So far still is last in frozen (on 4 of 4 prompts); blurry in sharp (4 of 4);"
+        " good is last in nothing. blurry has less noise, as blurred pictures do."
+    )
+
+
+def test_the_first_of_each_metric_comes_before_the_second_of_any() -> None:
+    names = ["frozen", "frozen.longest", "held", "sharp"]
+    assert spread_out(names, lambda one: one.partition(".")[0]) == [
+        *("frozen", "held", "sharp", "frozen.longest"),
+    ]
 
 
 def test_p_is_scipys_and_corrected_over_metrics_and_pairs() -> None:
@@ -195,7 +283,9 @@ def test_a_sure_difference_within_the_margin_is_a_tie() -> None:
     assert (sure.winner, sure.rows[0].state) == ("a", "holds")
     tied = with_margin(40, 2.0, sharp_a=1.5)
     assert (tied.winner, tied.rows[0].state, tied.rows[0].leader) == ("", "tied", "")
-    assert "they differ no more than the same frames do, saved in two ways" in tied.headline
+    assert tied.headline == "No winner: on 40 prompts they are not shown to differ."
+    same = with_margin(40, 9.0, sharp_a=1.5)
+    assert "they differ no more than the same frames do, saved in two ways" in same.headline
     assert tied.seen == ""
     assert with_margin(40, 2.0, sharp_a=6.0).winner == "a"
 
@@ -228,7 +318,7 @@ def test_the_last_is_named_though_the_first_are_tied() -> None:
     assert (row.leader, row.last, row.behind, row.state) == ("", "c", 4, "open")
     assert row.needed == max(pair.needed or 0 for pair in row.pairs if pair.worse == "c")
     assert "So far c is last in jerks (on 4 of 4 prompts)." in found.seen
-    assert "that c is behind " in found.headline
+    assert "that c is last in jerks" in found.headline
     assert "c last 4/4" in found.table().column("lead")
     assert found.worst_at("c").rows[0][0] is row
     assert found.best_at("a").rows == ()
@@ -288,6 +378,16 @@ def test_folders_without_a_manifest_are_models_paired_by_name() -> None:
     folders = results({("sharp", m): (1.0, 2.0 + (m == "b"), 3.0) for m in "ab"}, prompts=False)
     found = said(folders)
     assert (found.by, found.models, found.prompts) == ("folder", ("a", "b"), 3)
+    assert found.headline == "No winner yet: 3 videos cannot settle it, at least 6 might."
+    assert found.remarks == (
+        "Videos of the same name are compared with each other, since none has a prompt.",
+    )
+    # The same where a folder of folders was given, whose names are those of models.
+    models = {
+        name: replace(item, groups={"model": item.video.parent.name})
+        for name, item in folders.items.items()
+    }
+    assert said(replace(folders, items=models)).headline == found.headline
     # A folder for each video is not a folder for each model.
     alone = results({("sharp", m): (1.0,) for m in "abcd"}, prompts=False)
     assert answer(alone) is None
@@ -364,6 +464,40 @@ def test_by_the_worst_tenth_or_by_the_mean() -> None:
     assert {row.pooled for row in mean.rows} == {"mean"}
     with pytest.raises(BadOption, match="worst or mean"):
         answer(kept, pool="median")  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("shots", [1, 2])
+def test_a_clip_of_one_shot_counts_by_its_whole_and_has_one_margin(shots: int) -> None:
+    given = drawn(8, models="ab", metrics="sharp", sharp_a=0.05)
+    points = tuple(Point(Span(n, n + 1), 1.0) for n in range(shots))  # type: ignore[arg-type]
+    values = tuple(
+        replace(
+            value,
+            metric="steadiness",
+            output="halting",
+            signature="steadiness|v:3",
+            outcome=Outcome.of(Score(0.1, points, {"mean": 0.1})),
+        )
+        for value in given.values
+    )
+    kept = replace(given, values=values, outputs={"steadiness.halting": NOISE})
+    worst, mean = answer(kept), answer(kept, pool="mean")
+    assert worst is not None
+    assert mean is not None
+    margins = {row.margin.value for one in (worst, mean) for row in one.rows if row.margin}
+    assert len(margins) == shots
+    assert bool(worst.counted) == (shots > 1)
+    mixed = replace(
+        kept,
+        values=tuple(
+            replace(value, outcome=Outcome.of(Score(0.1, (points[0],) * (1 + (n > 3)), {"mean": 1})))
+            for n, value in enumerate(values)
+        ),
+    )
+    assert said(mixed).counted == (
+        "A film of several shots counts by its worst tenth (--pool mean: by its mean),"
+        " a clip of one shot by its whole."
+    )
 
 
 def test_the_table_fits_many_long_names_by_letters() -> None:

@@ -53,6 +53,7 @@ from screentest.core.metric import (
     Question,
     RatingJudge,
     Resources,
+    SideEffect,
 )
 from screentest.core.outcome import Failure, Outcome, Point, Reason, Score, Summary, attempt
 from screentest.core.registry import Built, Entry, Registry, Spec, build, register, registry
@@ -116,6 +117,7 @@ __all__ = [
     "Script",
     "ServiceError",
     "Shot",
+    "SideEffect",
     "Signature",
     "Silent",
     "Size",

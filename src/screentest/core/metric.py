@@ -40,6 +40,18 @@ class Level(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
+class SideEffect:
+    """A fault that moves a number in its good direction: blur takes noise away."""
+
+    value: str
+    """The value that shows the fault, as ``metric`` or ``metric.output``."""
+    words: str
+    """What has the fault, such as ``blurred pictures``."""
+    below: float | None = None
+    """Where the other side's number is this or more, that is a fault of its own; None: never."""
+
+
+@dataclass(frozen=True, slots=True)
 class OutputInfo:
     """One number that a metric gives: what it says, its range, which way is better."""
 
@@ -57,6 +69,8 @@ class OutputInfo:
     """What it is about, where a run says so: see ``MetricInfo.group``."""
     label: str = ""
     """What it is called in a sentence, such as ``frozen time``; its name in words if empty."""
+    helped_by: tuple[SideEffect, ...] = ()
+    """Faults that make it look better: see docs/matrix.md for those that were measured."""
 
     @property
     def better(self) -> Better:

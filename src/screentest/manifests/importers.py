@@ -105,8 +105,7 @@ def examine_inputs(inputs: Sequence[Path], prompt: str = "", form: str | None = 
         problems += corpus.problems
         if corpus.seen:
             seen.append(f"{path} read as {corpus.format}: {corpus.seen}")
-        plain = isinstance(importer, VideoImporter)
-        items += [replace(one, prompt=prompt) if plain else one for one in corpus.items]
+        items += [one if one.text else replace(one, prompt=prompt) for one in corpus.items]
     return Corpus("", tuple(_distinct(items)), (), tuple(problems), "\n".join(seen))
 
 

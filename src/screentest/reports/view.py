@@ -58,10 +58,8 @@ def _compared(
     lead = [f"Not measured. {one}" for one in answer.unmeasured]
     if answer.seen:
         lead.insert(0, answer.seen)
-    if any(row.pooled == "worst tenth" for row in answer.rows):
-        lead.append("Scores are each video's worst tenth, so one bad shot counts.")
-    elif any(row.pooled for row in answer.rows):
-        lead.append("Scores are means over each video.")
+    if answer.counted:
+        lead.append(answer.counted)
     people = people_row(report.people, answer) if report.people is not None else None
     if report.people is not None:
         lead.insert(0, report.people.headline)

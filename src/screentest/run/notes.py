@@ -91,6 +91,7 @@ def _limits(info: OutputInfo) -> dict[str, Json]:
         "unit": info.unit,
         "descriptive": info.descriptive,
         **({"label": info.label} if info.label else {}),
+        **({"helped_by": [asdict(one) for one in info.helped_by]} if info.helped_by else {}),
     }
 
 

@@ -14,9 +14,9 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
-from typing import Any, Literal, TypeAlias
+from typing import Any, Literal, TypeAlias, TypeVar
 
 import numpy as np
 
@@ -24,10 +24,11 @@ from screentest.core.metric import OutputInfo
 from screentest.core.signature import split_value_name
 from screentest.core.table import ARROWS, Better, Cell, Column, Table
 from screentest.scores.margins import Margin
-from screentest.scores.results import Pool
+from screentest.scores.results import Pool, Results
 from screentest.stats.intervals import Interval
 from screentest.stats.signflip import LEVEL, sign_flip_interval
 
+T = TypeVar("T")
 State: TypeAlias = Literal["holds", "open", "tied", "describes", "uncompared"]
 GROUPS = {
     "picture": "Picture",
@@ -37,8 +38,6 @@ GROUPS = {
     "people": "People",
 }
 """The groups of metrics in their order, with their titles."""
-_MOST_NAMED = 4
-"""Rows that a sentence names."""
 MOST_DESCRIBED = 3
 """Rows of a group that only describe, in a table for people."""
 
@@ -58,9 +57,12 @@ class ModelValue:
     """Videos that have a value."""
     total: int
     best: bool = False
-    """Whether it is surely better than some other model, and none is surely better than it."""
+    """Whether it is surely better than some other model, and none is surely better than it; leads
+    that are owed to a fault do not count."""
     worst: bool = False
     """Whether some other model is surely better than it, and it is surely better than none."""
+    owed: bool = False
+    """Whether it is surely ahead of another, and owes that to a fault of its own."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,6 +91,9 @@ class ModelPair:
     is chance."""
     margin: float = 0.0
     """The mean difference must be larger than this to count; 0 where none is known."""
+    owed_to: str = ""
+    """Where the better one has a fault that makes this number look better: who has it, such as
+    ``blurred pictures``. Such a lead makes no winner."""
 
     @property
     def prompts(self) -> int:
@@ -192,8 +197,8 @@ class Answer:
     """The group of items that is compared."""
     models: tuple[str, ...]
     winner: str
-    """The model that is surely better than every other in something, and surely worse in nothing;
-    empty where there is none."""
+    """The model that is surely better than every other in something, and surely worse in nothing
+    but what others owe to a fault of theirs; empty where there is none."""
     loser: str
     """Of three or more, the model that is surely worse than every other in something, and surely
     better in nothing; empty where there is none."""
@@ -203,6 +208,8 @@ class Answer:
     """Prompts that only some have."""
     videos: int
     pool: Pool
+    counted: str
+    """What of a video its number is about, in words; empty where it makes no difference."""
     comparisons: int
     """Metrics times pairs of models: what the p-values are corrected for."""
     fewest: int
@@ -210,6 +217,8 @@ class Answer:
     needed: int | None
     """About how many prompts would settle something, where nothing is; None where nothing is to
     be expected of more prompts, or where something is settled."""
+    unit: str
+    """What is counted: ``prompt``; ``video`` where files of one name are compared."""
     rows: tuple[AnswerRow, ...]
     """By group of metrics, the surest difference first; what only describes comes last."""
 
@@ -235,7 +244,7 @@ class Answer:
         """On how many prompts some rows rest, in words."""
         counts = sorted({row.prompts for row in rows}) or [self.prompts]
         least = f"{counts[0]:,} to " if len(counts) > 1 else ""
-        return f"{least}{_many(counts[-1], 'prompt')}"
+        return f"{least}{many(counts[-1], self.unit)}"
 
     @property
     def tested(self) -> tuple[AnswerRow, ...]:
@@ -255,13 +264,13 @@ class Answer:
     def best_at(self, model: str) -> Standing:
         """What a model is best at, else what it is ahead in: the surest first, then the largest."""
         sure = [row for row in self.rows if row.of(model).best]
-        return _standing(sure or [row for row in self.rows if _leads(row, model)], model, sure)
+        return _standing(sure or [row for row in self.rows if leads(row, model)], model, sure)
 
     def worst_at(self, model: str) -> Standing:
         """What a model is worst at, else what it is behind in, in the same order."""
         sure = [row for row in self.rows if row.of(model).worst]
         return _standing(
-            sure or [row for row in self.rows if _trails(row, model)], model, sure, worst=True
+            sure or [row for row in self.rows if _is_behind(row, model)], model, sure, worst=True
         )
 
     @property
@@ -309,15 +318,14 @@ class Answer:
         last = ""
         for row in self.shown:
             title = GROUPS.get(row.group, row.group)
-            best = {one.model for one in row.values if one.best}
             lead = f"{heads[row.leader]} {row.ahead:,}/{row.prompts:,}" if row.leader else ""
             if row.last and not row.leader:
                 lead = f"{heads[row.last]} last {row.behind:,}/{row.prompts:,}"
             rows.append(
                 (
                     *(row.group, "" if title == last else title),
-                    f"{row.title} {ARROWS[row.better]}".rstrip(),
-                    *(_marked(one, one.model in best) for one in row.values),
+                    f"{row.label} {ARROWS[row.better]}".rstrip(),
+                    *(_marked(one) for one in row.values),
                     *(row.leader or None, row.ahead, row.last or None, row.behind, row.prompts),
                     *(row.margin.value if row.margin else None, lead),
                     min((pair.adjusted_p for pair in row.pairs), default=None),
@@ -329,12 +337,12 @@ class Answer:
         return Table("answer", f"By {self.by}", columns, rows, note)
 
 
-def _marked(one: ModelValue, best: bool) -> Cell:
-    return None if one.mean is None else [one.mean, best]
+def _marked(one: ModelValue) -> Cell:
+    return None if one.mean is None else [one.mean, "*" if one.best else "°" if one.owed else " "]
 
 
 def _cell(cell: Any) -> str:
-    return f"{number(cell[0])}{'*' if cell[1] else ' '}"
+    return f"{number(cell[0])}{cell[1]}"
 
 
 def _letter(place: int) -> str:
@@ -346,7 +354,7 @@ def _settled(row: AnswerRow) -> str:
         return "yes"
     if row.state == "describes":
         return ""
-    return f"by ~{_about(row.needed)}" if row.needed else "no"
+    return f"{about(row.needed)}+" if row.needed else "no"
 
 
 def number(value: float) -> str:
@@ -383,14 +391,22 @@ class Standing:
     """Each with the difference that shows it."""
 
 
-def _leads(row: AnswerRow, model: str) -> bool:
-    return row.state == "open" and row.leader == model and 2 * row.ahead > row.prompts
+def leads(row: AnswerRow, model: str) -> bool:
+    """Whether it is ahead of all so far, and not by a fault of its own."""
+    earned = any(pair.better == model and not pair.owed_to for pair in row.pairs)
+    first = row.leader == model and 2 * row.ahead > row.prompts
+    return row.state == "open" and first and earned
 
 
-def _trails(row: AnswerRow, model: str) -> bool:
-    return row.state in ("holds", "open") and (
-        any(pair.holds and pair.worse == model for pair in row.pairs)
-        or (row.last == model and 2 * row.behind > row.prompts)
+def trails(row: AnswerRow, model: str) -> bool:
+    """Whether it is behind all so far, and some other is ahead of it by no fault of its own."""
+    earned = any(pair.worse == model and not pair.owed_to for pair in row.pairs)
+    return row.state == "open" and row.last == model and 2 * row.behind > row.prompts and earned
+
+
+def _is_behind(row: AnswerRow, model: str) -> bool:
+    return trails(row, model) or (
+        any(pair.holds and pair.worse == model and not pair.owed_to for pair in row.pairs)
     )
 
 
@@ -399,14 +415,34 @@ def _standing(
 ) -> Standing:
     found = []
     for row in rows:
-        own = [pair for pair in row.pairs if model == (pair.worse if worst else pair.better)]
+        own = [
+            pair
+            for pair in row.pairs
+            if model == (pair.worse if worst else pair.better) and not pair.owed_to
+        ]
         if own:
             found.append((row, own[0]))
     found.sort(key=lambda one: (*pair_surety(one[1]), -one[1].difference / (one[0].spread or 1.0)))
+    found = spread_out(found, lambda one: one[0].metric)
     alone = [one for one in found if model == (one[0].last if worst else one[0].leader)]
     if sure and alone:
         return Standing(True, tuple(alone))
     return Standing(False, tuple(found))
+
+
+def spread_out(given: Sequence[T], metric: Callable[[T], str]) -> list[T]:
+    """In the same order, but the first of each metric before the second of any: three numbers of
+    one freeze do not hide what else there is.
+
+    >>> spread_out(["a1", "a2", "b1", "a3"], lambda one: one[0])
+    ['a1', 'b1', 'a2', 'a3']
+    """
+    had: Counter[str] = Counter()
+    turns = []
+    for one in given:
+        turns.append(had[metric(one)])
+        had[metric(one)] += 1
+    return [one for _, one in sorted(zip(turns, given, strict=True), key=lambda pair: pair[0])]
 
 
 # In words.
@@ -426,29 +462,41 @@ def label(name: str, info: OutputInfo, title: str) -> str:
     return f"{words} ({inner.replace('_', ' ').replace('+', ', ')})" if inner else words
 
 
+def labels(results: Results) -> dict[str, str]:
+    """Every value in words; by its name where two would be called alike."""
+    titles = {name: results.short_names.get(name, name) for name in results.names}
+    words = {name: label(name, results.outputs[name], titles[name]) for name in titles}
+    count = Counter(words.values())
+    return {name: one if count[one] == 1 else titles[name] for name, one in words.items()}
+
+
 def _notes(found: Answer) -> Iterator[str]:
-    if found.tied:
-        yield f"Tied, as far as can be told: {', '.join(row.title for row in found.tied)}."
+    tied = [row.label for row in found.tied if row.pairs and found.prompts]
+    if tied:
+        yield f"Tied, as far as can be told: {', '.join(tied)}."
     shown = {row.name for row in found.shown}
     hidden = [row for row in found.rows if row.name not in shown and row.state == "describes"]
     if hidden:
-        yield f"Only described (--json): {_listed([row.title for row in hidden], most=4)}."
+        yield f"Only described (--json): {listed([row.label for row in hidden], most=4)}."
     if any(row.needed for row in found.shown):
-        yield "by ~N: about N prompts would show the difference, four times in five."
-    if any(row.pooled for row in found.rows):
-        by, other = ("worst tenth", "mean") if found.pool == "worst" else ("mean", "worst")
-        yield f"A video counts by its {by} (or --pool {other}), a prompt by the mean of its videos."
-    if any(row.state == "holds" for row in found.rows):
+        yield "N+: N prompts or more would show the difference, as far as these can foretell."
+    if found.counted:
+        yield found.counted
+    if any(len(one.prompts) < one.scored for row in found.rows for one in row.values):
+        yield "A prompt counts by the mean of its videos."
+    if any(one.best for row in found.rows for one in row.values):
         yield f"* surely better than another (p < {LEVEL:g} after Holm, all comparisons together)."
+    if any(one.owed for row in found.rows for one in row.values):
+        yield "° surely ahead, and owed to a fault of its own: it makes no winner."
     told = [row for row in found.rows if row.state in ("holds", "open")]
     if any(row.margin is not None for row in told):
         yield (
             "A difference counts where it is surely more than saving the same frames in another"
             " way makes (docs/compare.md)."
         )
-    bare = [row.title for row in told if row.margin is None]
+    bare = [row.label for row in told if row.margin is None]
     if bare:
-        what = _listed(bare, most=4)
+        what = listed(bare, most=4)
         yield f"No margin is known for {what}: re-encoding alone may make this difference."
     if any(row.info.descriptive for row in found.rows):
         yield "Without an arrow: neither direction is better."
@@ -468,107 +516,7 @@ def surety(row: AnswerRow) -> tuple[float, ...]:
     return (*pair_surety(first), float(row.needed or math.inf), size)
 
 
-def headline(found: Answer) -> str:
-    """One sentence: who wins, or why nobody does; and of three or more, who is behind all."""
-    count = found.on(found.tested)
-    if not found.prompts:
-        return (
-            f"Nothing can be compared: the {found.by}s share no prompt. Score videos of the same"
-            " prompts, or name what belongs together by the group `case` in a manifest."
-        )
-    if found.winner:
-        own = [row for row in found.rows if row.of(found.winner).best]
-        others = _listed([name for name in found.models if name != found.winner])
-        what = _listed([row.label for row in own], most=3)
-        return (
-            f"{found.winner} wins on {found.on(own)}: better than {others} in {what},"
-            f" and in nothing surely worse.{_loser(found)}"
-        )
-    held = [row for row in found.rows if row.state == "holds"]
-    if held:
-        sides: dict[tuple[tuple[str, ...], tuple[str, ...]], list[str]] = {}
-        for row in held:
-            best = tuple(one.model for one in row.values if one.best)
-            worst = tuple(one.model for one in row.values if one.worst)
-            sides.setdefault((best, worst), []).append(row.label)
-        parts = [
-            f"{_listed(best)} {'is' if len(best) == 1 else 'are'} better than"
-            f" {_listed(worst)} in {_listed(what, most=3)}"
-            for (best, worst), what in sides.items()
-        ]
-        return f"No single winner on {found.on(held)}: {'; '.join(parts)}.{_loser(found)}"
-    if not found.comparisons:
-        skipped = [row for row in found.rows if row.state == "uncompared"]
-        if found.tested:
-            return f"No winner: on {count} all values are the same."
-        if skipped:
-            what = _listed([row.label for row in skipped if row.why == skipped[0].why], most=3)
-            return f"No winner: nothing is compared in {what}, since {skipped[0].why}."
-        return "Nothing here says which is better: every number only describes."
-    if not any(row.differ(pair) for row in found.rows for pair in row.pairs):
-        return (
-            f"No winner: on {count} they differ no more than the same frames do, saved in two ways."
-        )
-    if found.too_few:
-        verb = "alone cannot" if count == "1 prompt" else "cannot"
-        if found.needed is None:
-            return f"No winner yet: {count} {verb} settle it, at least {found.fewest} might."
-        return f"No winner yet: {count} {verb} settle it, {_would(found)}."
-    if found.needed is None:
-        return f"No winner: on {count} they differ no more than chance would make them."
-    return f"No winner yet: {count} do not settle it, {_would(found)}."
-
-
-def _loser(found: Answer) -> str:
-    if not found.loser:
-        return ""
-    own = [row.label for row in found.rows if row.of(found.loser).worst]
-    return (
-        f" {found.loser} is behind all others ({_listed(own, most=3)}), and in nothing surely"
-        " better."
-    )
-
-
-def _would(found: Answer) -> str:
-    every = [(pair.needed, row, pair) for row in found.rows for pair in row.pairs if pair.needed]
-    needed, row, pair = min(every, key=lambda one: one[0] or 0)
-    return (
-        f"about {_about(needed or 0)} would show that {pair.worse} is behind {pair.better} in"
-        f" {row.label}"
-    )
-
-
-def seen(found: Answer) -> str:
-    """What leads, and of three or more what is last, without being settled; the surest first."""
-    rows = sorted((row for row in found.rows if row.state == "open"), key=surety)
-    leads: dict[str, list[str]] = {}
-    for row in [row for row in rows if _leads(row, row.leader)][:_MOST_NAMED]:
-        words = _on(row, row.ahead, first=not leads)
-        leads.setdefault(row.leader, []).append(words)
-    parts = [f"{model} in {_listed(own)}" for model, own in leads.items()]
-    words = f"So far {'; '.join(parts).replace(' in ', ' leads in ', 1)}." if parts else ""
-    last: dict[str, list[str]] = {}
-    trailing = [row for row in rows if row.last and 2 * row.behind > row.prompts]
-    for row in trailing[:_MOST_NAMED] if len(found.models) > 2 else ():
-        text = _on(row, row.behind, first=not (leads or last))
-        last.setdefault(row.last, []).append(text)
-    behind = [f"{model} in {_listed(own)}" for model, own in last.items()]
-    if behind:
-        text = "; ".join(behind).replace(" in ", " is last in ", 1)
-        words = f"{words} {text}." if words else f"So far {text}."
-    if found.too_few and found.comparisons:
-        many = _many(found.comparisons, "comparison")
-        least = f"With {many} at least {found.fewest} prompts are needed, even if all agree."
-        words = f"{words} {least}".strip()
-    return words
-
-
-def _on(row: AnswerRow, count: int, *, first: bool) -> str:
-    counted = f"{count} of {row.prompts}"
-    return f"{row.label} ({f'on {counted} prompts' if first else counted})"
-
-
-def _about(count: int) -> str:
+def about(count: int) -> str:
     """A forecast has no more than two digits that count."""
     if count <= 20:
         return f"{count}"
@@ -576,13 +524,14 @@ def _about(count: int) -> str:
     return f"{math.ceil(count / step) * step:,}"
 
 
-def _many(count: int, thing: str) -> str:
-    return f"{count:,} {thing}{'' if count == 1 else 's'}"
-
-
-def _listed(names: Sequence[str], most: int = 6) -> str:
+def listed(names: Sequence[str], most: int = 6) -> str:
     """Names as a sentence has them; the rest is counted."""
-    listed = list(names[:most])
+    found = list(names[:most])
     if len(names) > most:
-        listed.append(f"{len(names) - most:,} more")
-    return listed[0] if len(listed) == 1 else f"{', '.join(listed[:-1])} and {listed[-1]}"
+        found.append(f"{len(names) - most:,} more")
+    return found[0] if len(found) == 1 else f"{', '.join(found[:-1])} and {found[-1]}"
+
+
+def many(count: int, thing: str) -> str:
+    """A count with its noun."""
+    return f"{count:,} {thing}{'' if count == 1 else 's'}"

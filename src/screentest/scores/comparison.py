@@ -25,16 +25,16 @@ from screentest.scores.answer import (
     ModelPair,
     ModelValue,
     counts,
-    headline,
-    label,
+    labels,
     pair_surety,
-    seen,
     surety,
 )
 from screentest.scores.margins import Margin, margin_of
 from screentest.scores.remarks import UNREADABLE, prompt_partly, prompt_readers, prompt_unread
 from screentest.scores.results import Pool, Results, Value, read_results
 from screentest.scores.samples import Lack, Samples
+from screentest.scores.tables import pool_note
+from screentest.scores.words import headline, seen
 from screentest.stats.intervals import alike, source_interval
 from screentest.stats.paired import holm, holm_levels
 from screentest.stats.signflip import (
@@ -193,6 +193,7 @@ class _Work:
         self.titles = results.short_names
         self.samples = Samples(results, by, models)
         self.found = {name: self.samples.of(name) for name in results.names}
+        self.labels = labels(results)
 
     def answer(self) -> Answer:
         bare = [row for name in self.results.names if (row := self.row(name)) is not None]
@@ -218,6 +219,7 @@ class _Work:
             _concluded(row, pairs.get(place, []), fewest_sources(strict))
             for place, row in enumerate(bare)
         ]
+        rows = _owing(rows)
         order = list(GROUPS)
         rows.sort(
             key=lambda row: (
@@ -225,7 +227,9 @@ class _Work:
                 -_apart(row) if row.info.descriptive else 0.0,
             )
         )
-        needed = [pair.needed for row in rows for pair in row.pairs if pair.needed]
+        needed = [
+            pair.needed for row in rows for pair in row.pairs if pair.needed and not pair.owed_to
+        ]
         settled = any(row.state == "holds" for row in rows)
         found = Answer(
             headline="",
@@ -240,9 +244,11 @@ class _Work:
             left_out=len(self.samples.any - self.samples.shared),
             videos=len(self.samples.side),
             pool=self.pool,
+            counted=self.counted(),
             comparisons=len(tests),
             fewest=fewest_sources(strict),
             needed=min(needed) if needed and not settled else None,
+            unit=self.unit,
             rows=tuple(rows),
         )
         return replace(found, headline=headline(found), seen=seen(found))
@@ -267,7 +273,7 @@ class _Work:
         return AnswerRow(
             name=name,
             title=self.titles.get(name, name),
-            label=label(name, info, self.titles.get(name, name)),
+            label=self.labels[name],
             group=info.group if info.group in GROUPS else "other",
             info=info,
             pooled=worst if sample.pooled else "",
@@ -285,9 +291,27 @@ class _Work:
 
     def margin(self, name: str) -> Margin | None:
         """The margin of a value: that of the package, or one that was given and is larger."""
-        known = next((margin_of(value, self.pool) for value in self.results.of(name)), None)
+        # A clip of one shot has one number, whatever the pool: so it has one margin.
+        pool = self.pool if self.found[name].pooled else "worst"
+        known = next((margin_of(value, pool) for value in self.results.of(name)), None)
         found = [one for one in (known, self.margins.get(name)) if one is not None]
         return max(found, key=lambda one: one.value, default=None)
+
+    @property
+    def unit(self) -> str:
+        """What is counted."""
+        return "video" if self.results.by_file_name(self.samples.side) else "prompt"
+
+    def counted(self) -> str:
+        """What of a video its number is about."""
+        compared = {row for row, info in self.results.outputs.items() if not info.descriptive}
+        own = [
+            value
+            for value in self.results.values
+            if value.item in self.samples.side and value.name in compared
+        ]
+        items = {item: self.results.items[item] for item in self.samples.side}
+        return pool_note(replace(self.results, items=items, values=tuple(own)), self.pool)
 
     def unmeasured(self) -> Iterator[str]:
         if remark := prompt_unread(self.results):
@@ -310,6 +334,8 @@ class _Work:
             )
         if units < texts:
             yield f"{texts:,} prompts count as {units:,}: the others have a video in common."
+        if self.unit == "video":
+            yield "Videos of the same name are compared with each other, since none has a prompt."
         yield from self.samples.remarks()
         yield from self.unclaimed()
         yield from self.missing()
@@ -527,6 +553,47 @@ def _named_need(row: AnswerRow) -> int | None:
     return None if not wanted or None in wanted else max(one for one in wanted if one)
 
 
+def _owing(rows: Sequence[AnswerRow]) -> list[AnswerRow]:
+    """The rows with what in them is owed to a fault: a blurred picture has less noise."""
+    known = {row.name.partition(":")[0]: row for row in rows}
+    found = []
+    for row in rows:
+        pairs = tuple(replace(pair, owed_to=_owed_to(row, pair, known)) for pair in row.pairs)
+        if any(pair.owed_to for pair in pairs):
+            earned = [pair for pair in pairs if pair.holds and not pair.owed_to]
+            better, worse = {pair.better for pair in earned}, {pair.worse for pair in earned}
+            owed = {pair.better for pair in pairs if pair.holds and pair.owed_to}
+            values = tuple(
+                replace(
+                    one,
+                    best=one.model in better - worse,
+                    worst=one.model in worse - better,
+                    owed=one.model in owed,
+                )
+                for one in row.values
+            )
+            row = replace(row, pairs=pairs, values=values)
+        found.append(row)
+    return found
+
+
+def _owed_to(row: AnswerRow, pair: ModelPair, known: Mapping[str, AnswerRow]) -> str:
+    """Who has the fault that the better one of a pair has, and that makes its number better.
+
+    It has the fault where it is behind the other in what shows it, by more than the margin and on
+    most prompts.
+    """
+    for effect in row.info.helped_by:
+        cause, other = known.get(effect.value), row.of(pair.worse).mean
+        if cause is None or (effect.below is not None and (other or 0.0) >= effect.below):
+            continue
+        for shown in cause.pairs:
+            turned = (shown.better, shown.worse) == (pair.worse, pair.better)
+            if turned and cause.differ(shown) and 2 * shown.ahead > shown.prompts:
+                return effect.words
+    return ""
+
+
 def _apart(row: AnswerRow) -> float:
     """How far two models are apart at most, in deviations over prompts."""
     found = [0.0]
@@ -540,8 +607,8 @@ def _apart(row: AnswerRow) -> float:
 
 def _alone(rows: Sequence[AnswerRow], models: Sequence[str], *, ahead: bool) -> str:
     """The model that is surely better than every other in something and surely worse in nothing;
-    or, not ``ahead``, the other way round."""
-    held = [pair for row in rows for pair in row.pairs if pair.holds]
+    or, not ``ahead``, the other way round. What is owed to a fault does not count."""
+    held = [pair for row in rows for pair in row.pairs if pair.holds and not pair.owed_to]
     sides = [(pair.better, pair.worse) if ahead else (pair.worse, pair.better) for pair in held]
     others = {name: {two for one, two in sides if one == name} for name in models}
     against = {two for _, two in sides}

@@ -6,7 +6,6 @@ from collections import Counter
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache, cached_property
-from pathlib import Path
 from typing import Any, Literal, TypeAlias
 from urllib.parse import unquote
 
@@ -60,9 +59,12 @@ class Value:
 
     @property
     def pools(self) -> bool:
-        """Whether it has a mean over the video besides its worst tenth."""
+        """Whether it has a mean over several shots besides its worst tenth.
+
+        Of one shot both are the same number.
+        """
         score = self.outcome.value
-        return score is not None and bool(score.curve) and "mean" in score.details
+        return score is not None and len(score.curve) > 1 and "mean" in score.details
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,12 +146,16 @@ class Results:
 
     @cached_property
     def _paired_by_name(self) -> frozenset[str]:
-        """The names that videos in several folders share, where nothing else pairs them."""
-        if any(item.groups for item in self.items.values()):
+        """The names that videos in several folders, or of several models, share, where nothing
+        else pairs them."""
+        groups = [item.groups for item in self.items.values()]
+        models = all(one.get("model") for one in groups)
+        if any("case" in one for one in groups) or (any(groups) and not models):
             return frozenset()
-        folders: dict[Path, set[str]] = {}
+        folders: dict[str, set[str]] = {}
         for item in self.items.values():
-            folders.setdefault(item.video.parent, set()).add(item.video.name)
+            side = item.groups["model"] if models else str(item.video.parent)
+            folders.setdefault(side, set()).add(item.video.name)
         # A folder for each video is no folder for each model.
         if len(folders) < 2 or max(map(len, folders.values())) < 2:
             return frozenset()
@@ -170,6 +176,13 @@ class Results:
         if asked:
             return asked
         return known.video.name if known.video.name in self._paired_by_name else item
+
+    def by_file_name(self, items: Collection[str]) -> bool:
+        """Whether these items belong together by the names of their files alone."""
+        known = [self.items[item] for item in items]
+        return not any(one.groups.get("case") or one.text for one in known) and any(
+            one.video.name in self._paired_by_name for one in known
+        )
 
     def unit(self, item: str) -> str:
         """The witness that an item belongs to: what is counted, and what tests are over.

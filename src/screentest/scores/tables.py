@@ -83,14 +83,18 @@ def summary_table(
 
 
 def pool_note(results: Results, pool: Pool) -> str:
-    """What of a video its number is about, in words; empty where no number has a choice."""
-    if not any(value.pools for value in results.values):
+    """What of a video its number is about, in words; empty where it makes no difference."""
+    cut = {value.item for value in results.values if value.pools}
+    if not cut:
         return ""
-    return (
-        "A video counts by its worst tenth (--pool mean: by its mean)."
-        if pool == "worst"
-        else "A video counts by its mean (--pool worst: by its worst tenth)."
-    )
+    what, other = ("worst tenth", "mean") if pool == "worst" else ("mean", "worst tenth")
+    way = "mean" if pool == "worst" else "worst"
+    if cut < set(results.items):
+        return (
+            f"A film of several shots counts by its {what} (--pool {way}: by its {other}),"
+            " a clip of one shot by its whole."
+        )
+    return f"A video counts by its {what} (--pool {way}: by its {other})."
 
 
 def interval_text(low: float | None, high: float | None, digits: int | None = None) -> str:

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from functools import wraps
 from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
 
-from screentest.core import Image, OutputInfo
+from screentest.core import Image, OutputInfo, SideEffect
 from screentest.metrics.curve import COLOUR, DETAIL
 from screentest.metrics.functions import metric
 from screentest.models import distortions
@@ -22,6 +23,9 @@ T = TypeVar("T")
 WINDOW = 384
 """Pixels a side, at most: the middle of a larger picture stands for all of it."""
 SMALLEST = 32
+BLURRED = SideEffect("sharpness", "blurred pictures")
+FAINT = 1.0
+"""Levels of noise that nobody sees: less than the step from one brightness to the next."""
 LEAST_DETAIL = 2.0
 """Pictures whose levels deviate less (black, the end of a fade) show nothing to judge."""
 
@@ -187,7 +191,13 @@ def colourfulness(image: Image) -> float:
     summary="noise in the smooth parts of each shot",
     outputs={
         "noise": OutputInfo(
-            "deviation of noise", high=50.0, higher_is_better=False, unit="levels", bounded=False
+            "deviation of noise",
+            high=50.0,
+            higher_is_better=False,
+            unit="levels",
+            bounded=False,
+            # Visible noise is a fault, and makes a picture seem sharper.
+            helped_by=(replace(BLURRED, below=FAINT),),
         )
     },
     request=DETAIL,
@@ -204,7 +214,11 @@ def noise(image: Image) -> float | None:
     summary="visible blocks of the encoder",
     outputs={
         "blockiness": OutputInfo(
-            "0 none, 1 strong", high=4.0, higher_is_better=False, bounded=False
+            "0 none, 1 strong",
+            high=4.0,
+            higher_is_better=False,
+            bounded=False,
+            helped_by=(BLURRED,),
         )
     },
     rate=1.0,
@@ -226,7 +240,7 @@ def blockiness(image: Image) -> float | None:
             higher_is_better=False,
             unit="deviations",
             bounded=False,
-            label="natural look",
+            label="unnatural look",
         )
     },
     rate=1.0,

@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from screentest.core import Image, OutputInfo, register
+from screentest.core import Image, OutputInfo, SideEffect, register
 from screentest.metrics.curve import GREY, ShotMetric, ShotOutput, mean_of
 from screentest.metrics.functions import metric
+from screentest.metrics.static.picture import BLURRED
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -21,6 +22,10 @@ if TYPE_CHECKING:
 FASTEST = 0.05
 """The share of the picture that moves most: a small thing that moves is motion too."""
 SMALLEST = 16
+STILL_FILM = (
+    SideEffect("frozen", "pictures that stand still"),
+    SideEffect("steadiness.held", "pictures that stand still"),
+)
 
 
 @metric(
@@ -35,6 +40,7 @@ SMALLEST = 16
             unit="diagonals/s",
             bounded=False,
             descriptive=True,
+            label="fastest motion",
         ),
     },
     request=GREY,
@@ -163,7 +169,12 @@ class Flicker:
 FLICKER = {
     "flicker": ShotOutput(
         OutputInfo(
-            "change that lasts only one frame", high=255.0, higher_is_better=False, unit="levels"
+            "change that lasts only one frame",
+            high=255.0,
+            higher_is_better=False,
+            unit="levels",
+            # What moves changes, and the more the finer its detail is.
+            helped_by=(*STILL_FILM, BLURRED),
         ),
         mean_of(0),
     )

@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from screentest.core import Image, OutputInfo, register
+from screentest.core import Image, OutputInfo, SideEffect, register
 from screentest.metrics.curve import GREY, ShotMetric, ShotOutput
 from screentest.metrics.static.faults import inner
-from screentest.metrics.temporal.motion import change
+from screentest.metrics.temporal.motion import STILL_FILM, change
 
 if TYPE_CHECKING:
     from screentest.metrics.curve import Rows
@@ -109,8 +109,8 @@ def lively(rows: Rows) -> float:
     return float(_own(rows)[:, 1].mean())
 
 
-def _share(description: str, label: str) -> OutputInfo:
-    return OutputInfo(description, higher_is_better=False, label=label)
+def _share(description: str, label: str, *helped: SideEffect) -> OutputInfo:
+    return OutputInfo(description, higher_is_better=False, label=label, helped_by=helped)
 
 
 STEADINESS = {
@@ -118,16 +118,22 @@ STEADINESS = {
         _share("share of frames that are the one before once more", "held frames"), held
     ),
     "halting": ShotOutput(
-        _share("share of frames that halt while others move", "halting motion"), halting
+        _share("share of frames that halt while others move", "halting motion", *STILL_FILM), halting
     ),
     "returning": ShotOutput(
-        _share("share of frames thrown back in time", "frames thrown back"), returning
+        _share("share of frames thrown back in time", "frames thrown back", *STILL_FILM), returning
     ),
     "uneven": ShotOutput(
-        _share("how far each step differs from the one before", "even motion"), uneven
+        _share("how far each step differs from the one before", "uneven motion", *STILL_FILM), uneven
     ),
     "lively": ShotOutput(
-        OutputInfo("mean motion from frame to frame", high=255.0, unit="levels", descriptive=True),
+        OutputInfo(
+            "mean motion from frame to frame",
+            high=255.0,
+            unit="levels",
+            descriptive=True,
+            label="liveliness",
+        ),
         lively,
     ),
 }

@@ -19,6 +19,7 @@ from screentest.models.ask import Frames
 from screentest.models.roles import ImageFeatures
 from screentest.suites.locot2v import similarity
 from screentest.suites.locot2v.events import EVENTS, events_of, subjects_of
+from screentest.suites.locot2v.metrics.motion import STILLNESS
 from screentest.suites.locot2v.requests import (
     FPS,
     GROUND,
@@ -72,7 +73,7 @@ class SemanticConsistency:
     info = MetricInfo(
         outputs={
             SEMANTIC_CONSISTENCY: OutputInfo(
-                "mean cosine of consecutive frames' features", low=-1.0
+                "mean cosine of consecutive frames' features", low=-1.0, helped_by=STILLNESS
             )
         },
         level=Level.FRAME,

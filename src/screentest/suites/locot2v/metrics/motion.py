@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Literal
 
 from screentest.core.frames import BaseConsumer, Frame, FrameRequest, Size, VideoInfo
 from screentest.core.item import Item, Span, Time
-from screentest.core.metric import Level, MetricInfo, Outcomes, OutputInfo, Resources
+from screentest.core.metric import Level, MetricInfo, Outcomes, OutputInfo, Resources, SideEffect
 from screentest.core.outcome import Outcome, Point, Score
 from screentest.core.registry import register
-from screentest.metrics.temporal.motion import largest, lengths
+from screentest.metrics.temporal.motion import STILL_FILM, largest, lengths
 from screentest.models.roles import Interpolation
 from screentest.suites.locot2v.requests import Timeline, Work, inapplicable, mean
 from screentest.suites.locot2v.similarity import BATCH, Light, Pair, Pairwise
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
 
 DYNAMIC_DEGREE = "locot2v_dynamic_degree"
+STILLNESS = (*STILL_FILM, SideEffect(DYNAMIC_DEGREE, "pictures that stand still"))
 LOOKS_PER_SECOND = 8
 LARGEST = 0.05
 """The share of the largest flow magnitudes that is looked at."""
@@ -169,7 +170,9 @@ class TemporalFlickering:
 
     info = MetricInfo(
         outputs={
-            TEMPORAL_FLICKERING: OutputInfo("1 − mean absolute difference of consecutive frames")
+            TEMPORAL_FLICKERING: OutputInfo(
+                "1 − mean absolute difference of consecutive frames", helped_by=STILLNESS
+            )
         },
         level=Level.FRAME,
         consecutive=True,
@@ -230,7 +233,9 @@ class MotionSmoothness:
 
     info = MetricInfo(
         outputs={
-            MOTION_SMOOTHNESS: OutputInfo("1 − error of frames interpolated from their neighbours")
+            MOTION_SMOOTHNESS: OutputInfo(
+                "1 − error of frames interpolated from their neighbours", helped_by=STILLNESS
+            )
         },
         level=Level.FRAME,
         roles=("interpolation",),

@@ -29,6 +29,7 @@ from screentest.core.item import Item
 from screentest.core.metric import Level, MetricInfo, Outcomes, OutputInfo, Resources
 from screentest.core.outcome import Outcome, Score
 from screentest.core.registry import register
+from screentest.suites.locot2v.metrics.motion import STILLNESS
 from screentest.suites.locot2v.requests import Timeline, Work, inapplicable
 from screentest.suites.locot2v.similarity import Pair, Pairwise
 
@@ -145,7 +146,11 @@ class WarpingError:
     compat: Compat
 
     info = MetricInfo(
-        outputs={NAME: OutputInfo("negative logarithm of the error after motion is undone")},
+        outputs={
+            NAME: OutputInfo(
+                "negative logarithm of the error after motion is undone", helped_by=STILLNESS
+            )
+        },
         level=Level.FRAME,
         roles=("flow",),
         consecutive=True,

@@ -1,0 +1,195 @@
+"""The answer in a sentence: who wins, or why nobody does, and what is seen so far."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from screentest.scores.answer import (
+    Answer,
+    AnswerRow,
+    ModelPair,
+    about,
+    leads,
+    listed,
+    many,
+    spread_out,
+    surety,
+    trails,
+)
+
+_MOST_NAMED = 4
+"""Rows that a sentence names."""
+
+
+def headline(found: Answer) -> str:
+    """One sentence: who wins, or why nobody does; and of three or more, who is behind all."""
+    count = found.on(found.tested)
+    if not found.prompts:
+        return (
+            f"Nothing can be compared: the {found.by}s share no prompt. Score videos of the same"
+            " prompts, or name what belongs together by the group `case` in a manifest."
+        )
+    owed = "".join(f" {one}." for one in _owed(found, "holds"))
+    if found.winner:
+        own = [row for row in found.rows if row.of(found.winner).best]
+        return f"{found.winner} wins on {found.on(own)}: {_better(found)}.{_loser(found)}{owed}"
+    parts = list(_sides(found))
+    if parts:
+        held = [row for row in found.rows if any(one.best for one in row.values)]
+        return f"No single winner on {found.on(held)}: {'; '.join(parts)}.{_loser(found)}{owed}"
+    if owed:
+        return f"No winner on {count}.{owed}"
+    if not found.comparisons:
+        skipped = [row for row in found.rows if row.state == "uncompared"]
+        if found.tested:
+            return f"No winner: on {count} all values are the same."
+        if skipped:
+            what = listed([row.label for row in skipped if row.why == skipped[0].why], most=3)
+            return f"No winner: nothing is compared in {what}, since {skipped[0].why}."
+        return "Nothing here says which is better: every number only describes."
+    if not any(row.differ(pair) for row in found.rows for pair in row.pairs):
+        return _alike(found, count)
+    if found.too_few:
+        verb = "alone cannot" if count == f"1 {found.unit}" else "cannot"
+        return f"No winner yet: {count} {verb} settle it, {_would(found)}."
+    if found.needed is None:
+        return f"No winner: on {count} they differ no more than chance would make them."
+    return f"No winner yet: {count} do not settle it, {_would(found)}."
+
+
+def _alike(found: Answer, count: str) -> str:
+    """That nothing was found; that they are the same only where each prompt says so."""
+    pairs = [pair for row in found.rows for pair in row.pairs]
+    within = all(abs(gap) <= pair.margin for pair in pairs for gap in pair.gaps)
+    if within:
+        return (
+            f"No winner: on {count} they differ no more than the same frames do, saved in two ways."
+        )
+    return f"No winner: on {count} they are not shown to differ."
+
+
+def _better(found: Answer) -> str:
+    """What the winner is better in, rival by rival where that is not the same."""
+    sides: dict[str, list[str]] = {}
+    for name in found.models:
+        own = [
+            row.label
+            for row in found.rows
+            for pair in row.pairs
+            if (pair.better, pair.worse) == (found.winner, name) and pair.holds and not pair.owed_to
+        ]
+        if own:
+            sides.setdefault(listed(own, most=3), []).append(name)
+    parts = [f"better than {listed(rivals)} in {what}" for what, rivals in sides.items()]
+    beaten = any(
+        pair.worse == found.winner and pair.holds for row in found.rows for pair in row.pairs
+    )
+    return "; ".join(parts) + ("" if beaten else ", and in nothing surely worse")
+
+
+def _sides(found: Answer) -> Iterator[str]:
+    """Who is surely better than whom, and in what."""
+    sides: dict[tuple[tuple[str, ...], tuple[str, ...]], list[str]] = {}
+    for row in found.rows:
+        best = tuple(one.model for one in row.values if one.best)
+        worst = tuple(one.model for one in row.values if one.worst)
+        if best and worst:
+            sides.setdefault((best, worst), []).append(row.label)
+    for (best, worst), what in sides.items():
+        verb = "is" if len(best) == 1 else "are"
+        yield f"{listed(best)} {verb} better than {listed(worst)} in {listed(what, most=3)}"
+
+
+def _owed(found: Answer, state: str) -> Iterator[str]:
+    """Leads that are owed to a fault: ``blurry has less noise, as blurred pictures do``."""
+    sides: dict[tuple[str, str], dict[str, None]] = {}
+    for row in found.rows:
+        much = "less" if row.better == "lower" else "more"
+        for pair in row.pairs:
+            told = pair.holds if state == "holds" else _stands_out(row, pair)
+            if row.state == state and pair.owed_to and told:
+                sides.setdefault((pair.better, pair.owed_to), {})[f"{much} {row.label}"] = None
+    for (model, words), what in sides.items():
+        yield f"{model} has {listed(list(what), most=2)}, as {words} do"
+
+
+def _stands_out(row: AnswerRow, pair: ModelPair) -> bool:
+    """Whether the pair is of the row's leader, or of its last, that is so on most prompts."""
+    first = row.leader == pair.better and 2 * row.ahead > row.prompts
+    return first or (row.last == pair.worse and 2 * row.behind > row.prompts)
+
+
+def _loser(found: Answer) -> str:
+    if not found.loser:
+        return ""
+    own = [row.label for row in found.rows if row.of(found.loser).worst]
+    ahead = any(
+        pair.better == found.loser and pair.holds for row in found.rows for pair in row.pairs
+    )
+    rest = "" if ahead else ", and in nothing surely better"
+    return f" {found.loser} is behind all others ({listed(own, most=3)}){rest}."
+
+
+def _would(found: Answer) -> str:
+    """What it would take to show the surest and largest difference."""
+    every = [
+        (pair.needed, -pair.difference / (row.spread or 1.0), row, pair)
+        for row in found.rows
+        for pair in row.pairs
+        if pair.needed and not pair.owed_to
+    ]
+    if not every:
+        return f"at least {found.fewest} might"
+    needed, _, row, pair = min(every, key=lambda one: one[:2])
+    what = f"{pair.worse} is behind {pair.better} in {row.label}"
+    if row.last == pair.worse and row.behind == row.prompts and len(found.models) > 2:
+        what = f"{pair.worse} is last in {row.label}"
+    return f"{about(needed or 0)} or more might show that {what}"
+
+
+def seen(found: Answer) -> str:
+    """What is last, of three or more, and what leads, without being settled; the surest first."""
+    ordered = sorted((row for row in found.rows if row.state == "open"), key=surety)
+    rows = spread_out(ordered, lambda row: row.metric)
+    last = [(row.last, row, row.behind) for row in rows if trails(row, row.last)]
+    first = [(row.leader, row, row.ahead) for row in rows if leads(row, row.leader)]
+    parts: list[str] = []
+    # Of the same size, who leads is said before who is last.
+    order = [first, last] if _share(first) >= _share(last) else [last, first]
+    for told in order:
+        if not told or (told is last and len(found.models) < 3):
+            continue
+        verb = "is last in" if told is last else "leads in"
+        words = _named(told, found, verb, plain=bool(parts))
+        spotless = [name for name in found.models if not _faults(found, name)]
+        if told is last and len(spotless) == 1 and not found.winner:
+            words += f"; {spotless[0]} is last in nothing"
+        parts.append(words)
+    parts += _owed(found, "open")
+    text = " ".join(f"{'' if place else 'So far '}{one}." for place, one in enumerate(parts))
+    if found.too_few and found.comparisons:
+        compared = many(found.comparisons, "comparison")
+        least = f"With {compared} at least {found.fewest} {found.unit}s are needed,"
+        text = f"{text} {least} even if all agree.".strip()
+    return text
+
+
+def _faults(found: Answer, model: str) -> bool:
+    return any(trails(row, model) or row.of(model).worst for row in found.rows)
+
+
+def _share(told: Sequence[tuple[str, AnswerRow, int]]) -> float:
+    return told[0][2] / max(1, told[0][1].prompts) if told else 0.0
+
+
+def _named(
+    told: Sequence[tuple[str, AnswerRow, int]], found: Answer, verb: str, *, plain: bool = False
+) -> str:
+    """``a is last in noise (on 4 of 4 prompts), b in flicker (3 of 4)``."""
+    sides: dict[str, list[str]] = {}
+    for place, (model, row, count) in enumerate(told[:_MOST_NAMED]):
+        of = f"{count} of {row.prompts}"
+        counted = of if place or plain else f"on {of} {found.unit}s"
+        sides.setdefault(model, []).append(f"{row.label} ({counted})")
+    parts = [f"{model} in {listed(own)}" for model, own in sides.items()]
+    return "; ".join(parts).replace(" in ", f" {verb} ", 1)
