@@ -490,8 +490,8 @@ def test_a_clip_of_one_shot_counts_by_its_whole_and_has_one_margin(shots: int) -
     mixed = replace(
         kept,
         values=tuple(
-            replace(value, outcome=Outcome.of(Score(0.1, (points[0],) * (1 + (n > 3)), {"mean": 1})))
-            for n, value in enumerate(values)
+            replace(value, outcome=Outcome.of(Score(0.1, points[:1] * many, {"mean": 1})))
+            for many, value in zip([1, 2] * len(values), values, strict=False)
         ),
     )
     assert said(mixed).counted == (
