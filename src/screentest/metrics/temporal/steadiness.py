@@ -118,13 +118,15 @@ STEADINESS = {
         _share("share of frames that are the one before once more", "held frames"), held
     ),
     "halting": ShotOutput(
-        _share("share of frames that halt while others move", "halting motion", *STILL_FILM), halting
+        _share("share of frames that halt while others move", "halting motion", *STILL_FILM),
+        halting,
     ),
     "returning": ShotOutput(
         _share("share of frames thrown back in time", "frames thrown back", *STILL_FILM), returning
     ),
     "uneven": ShotOutput(
-        _share("how far each step differs from the one before", "uneven motion", *STILL_FILM), uneven
+        _share("how far each step differs from the one before", "uneven motion", *STILL_FILM),
+        uneven,
     ),
     "lively": ShotOutput(
         OutputInfo(
