@@ -184,6 +184,22 @@ def test_a_piece_that_is_on_another_scale_is_a_time_and_no_value(tmp_path: Path)
     assert (see.named[0].value, see.t) == ("19.0", 1.0)
 
 
+def test_cards_say_what_is_worst_so_far_where_nothing_is_settled(tmp_path: Path) -> None:
+    """Ten steps in the order of numbers; of the black ones it is said that they are."""
+    values = {str(step): [1.0] for step in range(100, 900, 100)} | {"900": [0.1], "1000": [0.1]}
+    report = models(tmp_path, values)
+    view = view_of(replace(report, alarms=("2 of 2 clips are black since step 900",)))
+    assert view.models[-3:] == ("800", "900", "1000")
+    assert view.alarms == ("2 of 2 clips are black since step 900",)
+    healthy, black = view.cards[0].lines, view.cards[-1].lines
+    assert [(line.label, line.named[0].name) for line in healthy] == [
+        ("So far", "behind in nothing")
+    ]
+    assert (black[0].label, black[0].note) == ("Worst so far", "on one prompt, so not settled")
+    assert (black[0].named[0].name, black[0].named[0].value) == ("calm", "0.100")
+    assert black[0].named[0].beside == "others 0.100–1.00"
+
+
 def test_what_only_describes_has_no_worst_moment_and_no_leader(tmp_path: Path) -> None:
     info = OutputInfo("how much moves", descriptive=True)
     films = [*items("a", model="x"), *items("b", model="y")]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import Final
 
@@ -51,6 +52,18 @@ def shown_path(path: Path) -> str:
     """
     text = repr(str(path))
     return text if len(text) <= 160 else f"{text[:60]}…{text[-90:]}"
+
+
+def natural(name: str) -> list[tuple[str, int]]:
+    """A key for sorting names that have numbers in them.
+
+    >>> sorted(["step_10/a", "step_9/b"], key=natural), sorted(["1000", "200"], key=natural)
+    (['step_9/b', 'step_10/a'], ['200', '1000'])
+    """
+    return [(text, int(number or 0)) for text, number in _NUMBERS.findall(name)]
+
+
+_NUMBERS: Final = re.compile(r"(\D*)(\d*)")
 
 
 # What makes Excel, LibreOffice or Google Sheets calculate, full-width forms included; and the

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from difflib import get_close_matches
 from os import PathLike
 from pathlib import Path
@@ -141,12 +142,16 @@ def report(
     ``pictures`` says for how many videos there are pictures; ``embed`` puts the videos into the
     page.
     """
+    from screentest.monitor.loop import alarms_of
     from screentest.reports.data import read_report
     from screentest.reports.formats import write_tables
     from screentest.reports.html import PageOptions, write_html
 
     said = Path(votes) if votes is not None else None
     read = read_report(folders_of(runs), by=by, suites=suites, pool=pool, votes=said)
+    # What a watch called out belongs first; what it watched is known here, and not to the page.
+    called = [one.message for folder in folders_of(runs) for one in alarms_of(folder)]
+    read = replace(read, alarms=tuple(called))
     page = Path(out)
     write_html(read, page, PageOptions(title, pictures, embed), progress=progress_of(progress))
     written = write_tables(read, Path(tables), formats) if tables is not None else ()

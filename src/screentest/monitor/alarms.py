@@ -24,9 +24,9 @@ from dataclasses import dataclass, replace
 from math import log
 from statistics import fmean, median
 
+from screentest._util.text import natural
 from screentest.core.metric import OutputInfo
 from screentest.hooks.contract import Alarm
-from screentest.monitor.steps import natural
 
 Values = Mapping[str, float]
 """Of one clip, by name of the value."""

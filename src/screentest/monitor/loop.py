@@ -14,14 +14,17 @@ from pathlib import Path
 from typing import Any
 
 from screentest._util.atomic import write_whole
+from screentest._util.text import natural
 from screentest.api.clips import STEP
 from screentest.api.scores import Hooks, score
 from screentest.core.errors import BadOption
 from screentest.core.item import Item
 from screentest.hooks.contract import Alarm, HookSet, open_hooks
 from screentest.monitor.alarms import METRICS, Series, alarms
-from screentest.monitor.steps import Arrivals, Step, natural, read_step, step_pattern
+from screentest.monitor.steps import Arrivals, Step, read_step, step_pattern
 from screentest.results import Scores
+from screentest.run import RunReader
+from screentest.scores.results import Results, read_results
 
 STATE = "watch.json"
 SETTLED = 2
@@ -109,7 +112,7 @@ class Watch:
             self._told.log(scores, steps[number], number)
         raised = [
             one
-            for one in alarms(_series(scores), scores.results.outputs)
+            for one in alarms(_series(scores.results), scores.results.outputs)
             if _key(one) not in self._state.raised
         ]
         for one in raised:
@@ -131,13 +134,26 @@ def _key(alarm: Alarm) -> str:
     return f"{alarm.kind} {alarm.step}"
 
 
-def _series(scores: Scores) -> Series:
+def alarms_of(folder: Path) -> list[Alarm]:
+    """All alarms of a training whose watch wrote into this run; none for any other run."""
+    if not (folder / STATE).is_file():
+        return []
+    with RunReader(folder) as run:
+        results = read_results(run)
+    return alarms(_series(results), results.outputs)
+
+
+def _series(results: Results) -> Series:
     """The values of all clips that the run has, by their steps."""
     found: dict[int, dict[str, dict[str, float]]] = {}
-    for one in scores:
-        step, clip = one.item.groups.get(STEP, ""), one.item.groups.get("case", one.item.id)
+    for item in results.items.values():
+        step, clip = item.groups.get(STEP, ""), item.groups.get("case", item.id)
         if step.isdecimal():
-            found.setdefault(int(step), {})[clip] = one.numbers
+            found.setdefault(int(step), {})[clip] = {
+                one.name: one.outcome.value.value
+                for one in results.of_item(item.id).values()
+                if one.outcome.value is not None
+            }
     return found
 
 

@@ -18,6 +18,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+from screentest._util.text import natural
 from screentest.core.errors import BadOption
 from screentest.run.inputs import Stamp
 from screentest.video import supervised
@@ -89,18 +90,6 @@ def step_pattern(text: str) -> re.Pattern[str] | None:
             f"invalid --step-pattern {text!r}: has no group", advice=r"As in 'run(\d+)_'."
         )
     return found
-
-
-def natural(name: str) -> list[tuple[str, int]]:
-    """A key for sorting names that have numbers in them.
-
-    >>> sorted(["step_10/a", "step_9/b"], key=natural)
-    ['step_9/b', 'step_10/a']
-    """
-    return [(text, int(number or 0)) for text, number in _NUMBERS.findall(name)]
-
-
-_NUMBERS = re.compile(r"(\D*)(\d*)")
 
 
 class Arrivals:

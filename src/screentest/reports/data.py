@@ -69,6 +69,8 @@ class Report:
     """Whether a video counts by its worst tenth, or by its mean."""
     people: Arena | None = None
     """Which model people prefer, where they were asked."""
+    alarms: tuple[str, ...] = ()
+    """What a watch of a training called out, a sentence each."""
 
     @property
     def by(self) -> str:

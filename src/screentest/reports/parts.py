@@ -40,6 +40,8 @@ class CardLine:
     link: str = ""
     video: int | None = None
     t: float | None = None
+    note: str = ""
+    """How sure it is."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,6 +121,8 @@ class View:
     differ_note: str
     videos: int
     sortable: tuple[Sortable, ...]
+    alarms: tuple[str, ...] = ()
+    """What a watch called out."""
     whose: str = ""
     """Whose answer the headline is, where people were asked too."""
 

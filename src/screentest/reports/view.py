@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from statistics import median
 
 from screentest.core.table import ARROWS
 from screentest.reports.alone import alone
@@ -30,7 +32,10 @@ from screentest.reports.parts import (
     strip,
 )
 from screentest.reports.people import people_row
-from screentest.scores.answer import GROUPS, Answer, AnswerRow, number
+from screentest.scores.answer import GROUPS, Answer, AnswerRow, counts, number
+
+MOST_ALARMS = 4
+"""Of a watch, on the first screen."""
 
 
 def page_view(report: Report, order: Sequence[str]) -> View:
@@ -44,8 +49,12 @@ def page_view(report: Report, order: Sequence[str]) -> View:
         if any(value.outcome.ok for value in results.of(name))
     )
     if answer is not None:
-        return _compared(report, answer, place, sortable)
-    return alone(report, place, sortable)
+        view = _compared(report, answer, place, sortable)
+    else:
+        view = alone(report, place, sortable)
+    more = len(report.alarms) - MOST_ALARMS
+    called = [*report.alarms[:MOST_ALARMS], *([f"{more:,} more"] if more > 0 else [])]
+    return replace(view, alarms=tuple(called))
 
 
 # Several models.
@@ -116,6 +125,8 @@ def _model_lines(
 ) -> list[CardLine]:
     """What it leads in and what it is last in, the surest first; and where to see the latter."""
     first, last = answer.best_at(model), answer.worst_at(model)
+    if not first.rows and not last.rows:
+        return _so_far(report, answer, model, items, place)
     best = [
         _named(row, model, f"ahead on {row.ahead} of {row.prompts}")
         if row.leader == model
@@ -123,7 +134,9 @@ def _model_lines(
         for row, pair in first.rows[:NAMED]
     ]
     found = [CardLine("Best at" if first.sure else "Ahead in", tuple(best or [Named("nothing")]))]
-    if last.rows:
+    if not last.rows:
+        found += _so_far(report, answer, model, items, place)
+    else:
         named = [
             _named(row, model, f"{pair.better} {_mean(row, pair.better)}")
             for row, pair in last.rows[:NAMED]
@@ -135,6 +148,36 @@ def _model_lines(
             # Of the whole clip there may be one number alone; a moment is better to look at.
             found.append(next((look for look in known if look.t is not None), known[0]))
     return found
+
+
+def _so_far(
+    report: Report, answer: Answer, model: str, items: Sequence[str], place: Mapping[str, int]
+) -> list[CardLine]:
+    """Where nothing leads or trails: what it is furthest behind the middle of the others in.
+
+    It is no claim, and says so.
+    """
+    found: list[tuple[float, AnswerRow, str]] = []
+    for row in answer.rows:
+        own = row.of(model).mean
+        others = [one.mean for one in row.values if one.model != model and one.mean is not None]
+        if row.state not in ("holds", "open") or own is None or not others:
+            continue
+        sign, margin = direction(report.results, row.name), row.margin.value if row.margin else 0.0
+        middle = median(others)
+        if sign * (middle - own) > margin and counts(own, middle, margin):
+            ends = dict.fromkeys((number(min(others)), number(max(others))))
+            found.append((sign * (middle - own) / (row.spread or 1.0), row, "–".join(ends)))
+    if not found:
+        rows = any(row.state != "describes" for row in answer.rows)
+        return [CardLine("So far", (Named("behind in nothing"),))] if rows else []
+    found.sort(key=lambda one: -one[0])
+    named = [_named(row, model, f"others {ends}") for _, row, ends in found[:NAMED]]
+    prompts = "one prompt" if answer.prompts == 1 else counted(answer.prompts, "prompt")
+    note = f"on {prompts}, so not settled"
+    look = _look(report, found[0][1].name, items, place)
+    lines = [CardLine("Worst so far", tuple(named), note=note)]
+    return [*lines, look] if look is not None else lines
 
 
 def _named(row: AnswerRow, model: str, beside: str) -> Named:

@@ -13,6 +13,7 @@ from pathlib import Path
 
 import numpy as np
 
+from screentest._util.text import natural
 from screentest.core.errors import BadOption
 from screentest.core.item import Item
 from screentest.core.metric import OutputInfo
@@ -71,7 +72,8 @@ def answer(
     """
     group, _, chosen = by.partition("=")
     group = group or results.models_by
-    known = sorted({results.group(item, group) for item in results.items} - {""}) if group else []
+    named = {results.group(item, group) for item in results.items} - {""} if group else set()
+    known = sorted(named, key=natural)
     wanted = [name.strip() for name in chosen.split(",") if name.strip()]
     for name in wanted:
         if name not in known:
