@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import hashlib
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from math import sqrt
 from pathlib import Path
@@ -27,7 +27,17 @@ from screentest.certificates.accuracy import find_claims
 from screentest.certificates.cases import read_cases
 from screentest.certificates.certificate import verdict
 from screentest.certificates.plan import Plan, certify
-from screentest.core import Aspect, Choice, Item, Outcome, OutputInfo, PairKind, Score, Verdict
+from screentest.core import (
+    Aspect,
+    Choice,
+    Item,
+    Outcome,
+    OutputInfo,
+    PairKind,
+    Reason,
+    Score,
+    Verdict,
+)
 from screentest.judges.cases import Case, Judgement, Order
 from screentest.judges.margins import Margins
 from screentest.metrics.functions import metric
@@ -474,6 +484,73 @@ def false_winners(prompts: int, seeds: int, runs: int) -> float:
     return sum(_holds(answer(model_results(rng, prompts, seeds))) for _ in range(runs)) / runs
 
 
+def video_results(videos: Mapping[tuple[str, int, int], float | None]) -> Results:
+    """By model, prompt and seed the value of one metric; None where the video has none."""
+    items, values = {}, []
+    for (model, prompt, seed), value in videos.items():
+        name = f"{model}{prompt}-{seed}"
+        groups = {"model": model, "seed": str(seed)}
+        items[name] = Item(name, Path(f"/{name}.mp4"), f"prompt {prompt}", groups=groups)
+        lost: Outcome[Score] = Outcome.failed(Reason.NOT_APPLICABLE)
+        outcome = lost if value is None else Outcome.of(Score(value))
+        values.append(Value(name, "sharpness", "sharpness", outcome, "sharpness"))
+    return Results(items, tuple(values), {"sharpness": ANSWERED["sharpness"]})
+
+
+def unequal_seeds(
+    prompts: int, seeds: tuple[int, int], runs: int, *, rare: bool = False, seed: int = 16
+) -> float:
+    """Two equal models of which one has more videos a prompt, on a skewed metric: lognormal, or
+    ``rare``, 0 but in one video of twenty. The share of answers that call one better."""
+    rng = np.random.default_rng(seed)
+    said = 0
+    for _ in range(runs):
+        videos = {}
+        for model, count in zip("ab", seeds, strict=True):
+            size = (prompts, count)
+            drawn = np.exp(1.5 * rng.normal(size=size))
+            drawn = rng.random(size) * (rng.random(size) < 0.05) if rare else drawn
+            videos |= {(model, *place): float(one) for place, one in np.ndenumerate(drawn)}
+        said += _holds(answer(video_results(videos)))
+    return said / runs
+
+
+def one_sided_failures(prompts: int, seeds: int, runs: int) -> float:
+    """Two equal models of which one has no value where it is bad, in three videos of ten."""
+    rng = np.random.default_rng(17)
+    said = 0
+    for _ in range(runs):
+        drawn = rng.normal(size=(2, prompts, seeds))
+        videos = {
+            ("ab"[place[0]], *place[1:]): None if place[0] == 0 and one < -0.52 else float(one)
+            for place, one in np.ndenumerate(drawn)
+        }
+        said += _holds(answer(video_results(videos)))
+    return said / runs
+
+
+def contradicted(prompts: int, shared: int, runs: int) -> float:
+    """Three models, the third on a few prompts only, on which the first is behind though it is
+    ahead on all others: the share of answers that call better whose mean is printed as worse."""
+    rng = np.random.default_rng(18)
+    said = 0
+    for _ in range(runs):
+        videos = {}
+        for model, count in (("a", prompts), ("b", prompts), ("c", shared)):
+            drawn = rng.normal(0, 0.5, count)
+            if model == "a":
+                drawn += np.where(np.arange(count) < shared, -1, 1)
+            videos |= {(model, prompt, 0): float(one) for prompt, one in enumerate(drawn)}
+        found = answer(video_results(videos))
+        assert found is not None
+        said += any(
+            pair.holds and (row.of(pair.better).mean or 0) <= (row.of(pair.worse).mean or 0)
+            for row in found.rows
+            for pair in row.pairs
+        )
+    return said / runs
+
+
 def forecasts_kept(prompts: int, shifts: Sequence[float], runs: int) -> tuple[float, float]:
     """Answers that settle nothing: how often so many prompts as they ask for settle something,
     and the median of how many that are."""
@@ -554,6 +631,16 @@ def rows(runs: int = RUNS) -> Iterator[Row]:
     for prompts, seeds in ((12, 1), (40, 1), (40, 3)):
         words = f"answer on 3 equal models: {prompts} prompts of {seeds}, 4 metrics"
         yield Row(words, 0.05, false_winners(prompts, seeds, runs), runs)
+    for rare, what in ((False, "lognormal"), (True, "rare")):
+        for seeds in ((1, 4), (1, 10), (2, 5)):
+            words = (
+                f"answer on 2 equal models: 40 prompts, {what}, {seeds[0]} seeds against {seeds[1]}"
+            )
+            yield Row(words, 0.05, unequal_seeds(40, seeds, fewer, rare=rare), fewer)
+    words = "answer on 2 equal models: 40 prompts of 4, one fails where it is bad"
+    yield Row(words, 0.05, one_sided_failures(40, 4, fewer), fewer)
+    words = "answer on 3 models, one on 6 of 40 prompts: it contradicts its means"
+    yield Row(words, 0.0, contradicted(40, 6, fewer), fewer)
     for prompts, shift in ((6, 1.0), (12, 0.5)):
         share, median = forecasts_kept(prompts, (shift, shift, 0, 0), fewer // 2)
         words = f"forecast from {prompts} prompts, differences of {shift:g} sd, median {median:.0f}"

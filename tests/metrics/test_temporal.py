@@ -9,6 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from screentest.scores.measure import FRAME_RATE
 from tests.metrics.films import falls, filtered, measured, score
 
 
@@ -79,7 +80,12 @@ def test_flicker_is_not_a_cut_and_grows(film: Path, ffmpeg: str, tmp_path: Path)
         ],
         check=True,
     )
-    assert score("flicker", "flicker", still).value < 1
+    calm = score("flicker", "flicker", still)
+    assert calm.value < 1
+    assert (
+        calm.details[FRAME_RATE] == 24
+    )  # it depends on it: models at other rates are not compared
+    assert FRAME_RATE not in score("contrast", "contrast", still).details
 
 
 def test_one_frame_has_no_motion(ffmpeg: str, tmp_path: Path, film: Path) -> None:

@@ -4,17 +4,20 @@ from __future__ import annotations
 
 import json
 import subprocess
+from dataclasses import replace
 from importlib.resources import files
 from pathlib import Path
 
 import pytest
 
 import screentest
-from screentest.core import Outcome, Score, registry
+from screentest.core import BadOption, Outcome, Score, registry
+from screentest.judges.margins import Margin
 from screentest.run import RunReader
 from screentest.scores.margins import margin_of
 from screentest.scores.results import Value
 from screentest.suites.core import METRICS
+from tests.reports.runs import certificate, certify_run, two_systems
 from tests.terminal import invoke
 
 FILMS = ("sintel", "bbb", "real")
@@ -92,3 +95,26 @@ def test_a_second_encode_wins_nothing_and_a_blur_loses(
     with RunReader(tmp_path / "run") as run:
         assert len(set(run.contents().values())) <= 36
     assert "c" in json.loads(invoke("compare", tmp_path / "run", "--json").stdout)["loser"]
+
+
+def test_margins_of_certificates_count_where_pixels_were_changed(tmp_path: Path) -> None:
+    """``compare --margins``: placebos that pack the same pixels otherwise teach nothing."""
+    run = two_systems(tmp_path / "scores")
+
+    def certified(margin: float, *placebos: str) -> Path:
+        one = certificate("calm")
+        aspects = tuple(replace(part, margin=Margin(margin, 7)) for part in one.aspects)
+        tried = tuple(replace(one.placebos[0], name=name) for name in placebos)
+        folder = tmp_path / f"{margin:g} {'+'.join(placebos)}"
+        return certify_run(folder, [replace(one, aspects=aspects, placebos=tried)])
+
+    said = {}
+    for margin in (0.01, 0.5):
+        folder = certified(margin, "container", "reencode")
+        told = invoke("compare", run, "--by", "model=ours,theirs", "--margins", folder, "--json")
+        row = next(one for one in json.loads(told.stdout)["rows"] if one["name"] == "calm")
+        said[margin] = (row["margin"]["value"], row["margin"]["films"], row["state"])
+        assert row["margin"]["origin"] == f"placebos in {folder}"
+    assert said == {0.01: (0.01, 7, "holds"), 0.5: (0.5, 7, "tied")}
+    with pytest.raises(BadOption, match="changes pixels: its margins say nothing"):
+        screentest.compare(run, margins=certified(0.0, "container", "trim"))

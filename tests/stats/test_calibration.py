@@ -94,3 +94,10 @@ def test_duration_has_no_trend_where_there_is_none(calibration: ModuleType) -> N
     assert calibration.trends(9, 10, 20) == 0  # too few durations to say anything
     found = calibration.trends(12, 10, 100)
     assert calibration.Row("", 0.05, found, 100).holds
+
+
+def test_models_that_were_not_treated_alike_are_not_called_better(calibration: ModuleType) -> None:
+    found = calibration.unequal_seeds(40, (1, 6), 60, rare=True)
+    assert calibration.Row("", 0.05, found, 60).holds
+    assert calibration.one_sided_failures(20, 4, 5) == 0
+    assert calibration.contradicted(40, 6, 5) == 0
