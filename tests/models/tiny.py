@@ -266,6 +266,39 @@ def _talkative(model: Any) -> Any:
     return model
 
 
+def blip2(folder: Path) -> Path:
+    """A BLIP-2 with OPT, which describes pictures."""
+    from transformers import (
+        Blip2Config,
+        Blip2ForConditionalGeneration,
+        Blip2Processor,
+        BlipImageProcessor,
+    )
+
+    words = tokenizer(extra="<image>")
+    text = _tower(vocab_size=len(words), word_embed_proj_dim=32, ffn_dim=64, model_type="opt")
+    text |= {"bos_token_id": 2, "eos_token_id": 3, "pad_token_id": 0}
+    text |= {"max_position_embeddings": 64}
+    asking = _tower(vocab_size=len(words), encoder_hidden_size=32, cross_attention_frequency=1)
+    config = Blip2Config(
+        vision_config=_tower(image_size=32, patch_size=8),
+        qformer_config=asking,
+        text_config=text,
+        num_query_tokens=4,
+        image_token_index=words.convert_tokens_to_ids("<image>"),
+    )
+    _seeded()
+    model = Blip2ForConditionalGeneration(config)
+    # Random weights say one token: "a".
+    model.language_model.model.decoder.final_layer_norm.weight.data.zero_()
+    said = model.language_model.get_input_embeddings().weight.data[words.convert_tokens_to_ids("a")]
+    model.language_model.model.decoder.final_layer_norm.bias.data.copy_(10 * said)
+    model.save_pretrained(folder)
+    pictures = BlipImageProcessor(size={"height": 32, "width": 32})
+    Blip2Processor(pictures, words, num_query_tokens=4).save_pretrained(folder)
+    return folder
+
+
 def text_model(folder: Path) -> Path:
     """A Qwen3 that reads text only."""
     from transformers import Qwen3Config, Qwen3ForCausalLM
