@@ -65,13 +65,22 @@ def test_the_example_is_short(name: str, most: int) -> None:
     assert len(path.read_text().splitlines()) <= most
 
 
-def test_metric_judge_and_degradation_at_work(installed: Path, folder: Path) -> None:
-    """The judge and the metric notice what the degradation does, on two films."""
+@pytest.fixture(scope="module")
+def bed(installed: Path, folder: Path) -> str:
+    """Two films, degraded by both plugins: one in an aspect of ours, one in its own."""
     as_json(
-        *(installed, folder, "build", "films.jsonl", "--out", "faded", "--operators", "fading"),
-        *("--clips", "1", "--long-side", "128", "--fps", "8"),
+        *(installed, folder, "build", "films.jsonl", "--out", "bed"),
+        *("--operators", "fading,nightfall", "--clips", "1", "--long-side", "128", "--fps", "8"),
     )
-    said = as_json(installed, folder, "certify", "saturation", "more_vivid", "--testbed", "faded")
+    return "bed"
+
+
+def test_metric_judge_and_degradation_at_work(installed: Path, folder: Path, bed: str) -> None:
+    """The judge and the metric notice what the degradation does, on two films."""
+    said = as_json(
+        *(installed, folder, "certify", "saturation", "more_vivid", "--testbed", bed),
+        *("--aspects", "aesthetics", "--out", "faded"),
+    )
     for certificate in said:
         accuracy = certificate["overall"]["value"]
         # Two pairs, each in both orders, all right.
@@ -138,16 +147,14 @@ def test_a_suite_is_added_up(installed: Path, folder: Path) -> None:
     assert "Counted by a plugin." in page
 
 
-def test_an_aspect_of_its_own_is_certified(installed: Path, folder: Path) -> None:
-    as_json(
-        *(installed, folder, "build", "films.jsonl", "--out", "bed", "--operators", "nightfall"),
-        *("--clips", "1"),
+def test_an_aspect_of_its_own_is_certified(installed: Path, folder: Path, bed: str) -> None:
+    (certificate,) = as_json(
+        installed, folder, "certify", "light", "--testbed", bed, "--aspects", "daytime"
     )
-    (certificate,) = as_json(installed, folder, "certify", "light", "--testbed", "bed")
     assert [row["aspect"] for row in certificate["aspects"]] == ["daytime"]
     accuracy = certificate["overall"]["value"]
     assert (accuracy["points"], accuracy["total"]) == (4, 4)
-    shown = screentest(installed, folder, "certify", "--suite", "daylight", "--testbed", "bed")
+    shown = screentest(installed, folder, "certify", "--suite", "daylight", "--testbed", bed)
     assert "daytime" in shown
 
 
