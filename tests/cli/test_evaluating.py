@@ -86,7 +86,11 @@ def test_score_tells_what_was_scored_and_what_was_not(videos: Path, tmp_path: Pa
     assert fits(done.stdout)
     assert "2/3" in done.stdout  # the file that is none has no contrast
     assert "0/3" in done.stdout  # nobody has a script
-    assert "Not scored" in done.stdout
+    ending = done.stdout.partition("Not scored")[2].strip()
+    assert "undecodable" in ending or "not_a_video" in ending, ending
+    # What does not apply is no loss.
+    assert "not_applicable" not in ending
+    assert len(ending.splitlines()) <= 4
     with RunReader(tmp_path / "s") as run:
         before = {record.key: record.written for record in run.records()}
     told = json.loads(invoke(*line, "--json").stdout)

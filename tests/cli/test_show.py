@@ -67,6 +67,28 @@ def test_the_worst_moment_is_first_and_what_describes_has_none(tmp_path: Path) -
     # What it is last in comes first.
     assert found.scored().column("value") == ["calm", "busy", "moves"]
     assert found.scored().column("place") == ["2/2", "1/2", ""]
+    # What only describes is a line, unless all is asked for.
+    assert found.scored(described=False).column("value") == ["calm", "busy"]
+    assert "Only described (--all): moves 1.000\n" in invoke("show", run, "one").stdout
+    assert "Only described" not in invoke("show", run, "one", "--all").stdout
+
+
+def test_a_last_place_that_is_shared_comes_first(tmp_path: Path) -> None:
+    numbers = {"one": (0.5, 60.0), "two": (0.1, 60.0), "six": (0.9, 5.0)}
+    values = {
+        (item, name): scored(number)
+        for item, pair in numbers.items()
+        for name, number in zip(("calm", "busy"), pair, strict=True)
+    }
+    values[("one", "neat")] = lost(Reason.NOT_APPLICABLE, "it has no cuts")
+    metrics = METRICS | {"neat": NEAT}
+    run = score_run(tmp_path / "scores", items(*numbers), values, metrics=metrics)
+    found = api.show(run, "one").scored()
+    assert found.column("value") == ["busy", "calm"]
+    assert found.column("place") == ["last of 3", "2/3"]
+    assert "it has no cuts" not in invoke("show", run, "one").stdout
+    assert "it has no cuts" in invoke("show", run, "one", "--all").stdout
+    assert api.show(run, "NE").item.id == "one"
 
 
 def test_a_terminal_with_ascii_only(screentest: Screentest, run: Path) -> None:
@@ -91,6 +113,7 @@ def test_an_id_may_be_cut_short(run: Path) -> None:
     [
         ("castle", "2 items begin with 'castle'"),
         ("dunes", "there is no item 'dunes'"),
+        ("ast", "2 items have 'ast' in their ids"),
         ("", "which item?"),
     ],
 )

@@ -159,7 +159,7 @@ def report(
 
 
 def show(run: File | Scores, item: str = "", *, worst: int = WORST) -> ItemScores:
-    """What one video of a run got: ``item`` is its id, or how the id begins.
+    """What one video of a run got: ``item`` is its id, or a part of it that no other has.
 
     ``worst`` is how many of the worst moments are wanted.
     """
@@ -179,15 +179,20 @@ def show(run: File | Scores, item: str = "", *, worst: int = WORST) -> ItemScore
 
 
 def _item_named(text: str, known: Sequence[str]) -> str:
-    """The item of that id, or the only one whose id begins so."""
+    """The item of that id, or the only one whose id begins so, or has this in it."""
     if text in known:
         return text
     found = [name for name in known if name.startswith(text)]
+    within = [name for name in known if text.casefold() in name.casefold()]
+    if not found and len(within) == 1:
+        return within[0]
     if len(found) == 1:
         return found[0]
-    near = found or get_close_matches(text, known, n=5, cutoff=0.5) or known
+    near = found or within or get_close_matches(text, known, n=5, cutoff=0.5) or known
     more = f" and {len(near) - 5:,} more" if len(near) > 5 else ""
     what = f"{len(found):,} items begin with {text!r}" if found else f"there is no item {text!r}"
+    if within and not found:
+        what = f"{len(within):,} items have {text!r} in their ids"
     if not text:
         what = "which item?"
     raise UnknownName(what, advice=f"Items: {', '.join(near[:5])}{more}.")

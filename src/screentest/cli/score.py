@@ -37,10 +37,14 @@ from screentest.cli.tables import (
     print_spent,
     show,
 )
+from screentest.core import Reason
 from screentest.results import Scores
 
 FEW = 3
-"""Reasons that are written out."""
+"""Missing values that are written out."""
+REASONS = 2
+"""Reasons that have a line each, where there are more missing values."""
+APART = Reason.NOT_APPLICABLE.value
 
 
 @shares(MODELS, WORKERS, ENGINE, RETRY)
@@ -207,28 +211,30 @@ def _print(scores: Scores, by: str, *, full: bool, pool: Literal["worst", "mean"
 
 
 def _print_lost(scores: Scores) -> None:
-    """A line for each reason; of a few values each with its own."""
-    rows = scores.not_scored.records()
-    if len(rows) <= FEW:
+    """Why values are missing: a few with their own words, else a line for each reason.
+
+    What does not apply to a video is no loss, unless that is all there is.
+    """
+    every = not any(total.scored for total in scores.totals)
+    single = [row for row in scores.not_scored.records() if every or row["reason"] != APART]
+    if len(single) <= FEW:
         print_lost(
-            (
+            [
                 (
                     f"{row['items']}: {row['values']}",
                     f"{row['reason']}: {row['detail']}" if row["detail"] else str(row["reason"]),
                     str(row["advice"] or ""),
                 )
-                for row in rows
-            ),
+                for row in single
+            ],
             "Not scored",
         )
         return
-    print_lost(
-        (
-            (str(row["reason"]), str(row["what"]), str(row["advice"] or ""))
-            for row in scores.lost.records()
-        ),
-        "Not scored (--json has every reason)",
-    )
+    rows = [row for row in scores.lost.records() if every or row["reason"] != APART]
+    shown = [(str(row["reason"]), str(row["what"]), str(row["advice"] or "")) for row in rows]
+    print_lost(shown[:REASONS], "Not scored (--json has every reason)")
+    if len(shown) > REASONS:
+        print_indented(f"and for {plural(len(shown) - REASONS, 'reason')} more")
 
 
 COMMANDS = {"score": score}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Annotated
 
@@ -13,22 +13,31 @@ from screentest.cli.console import out as console
 from screentest.cli.console import shown
 from screentest.cli.options import JsonOption
 from screentest.cli.tables import print_facts, print_heading, print_indented, rendered, show
-from screentest.core import Failure, timecode
+from screentest.core import Failure, Reason, timecode
+from screentest.core.signature import split_value_name
 from screentest.results import ItemScores
 
 MOMENTS = 3
 WIDTH = 14
+FEW = 3
+"""Missing values that are named one by one."""
+DESCRIBED = 2
+"""Values that only describe, in the line that stands for them."""
 
 
 def show_item(
     run: Annotated[Path, typer.Argument(metavar="RUN", help="A run of score.")],
-    item: Annotated[str, typer.Argument(metavar="ITEM", help="Its id, or how the id begins.")] = "",
+    item: Annotated[str, typer.Argument(metavar="ITEM", help="Its id, or a part of it.")] = "",
     worst: Annotated[int, typer.Option(min=0, help="How many worst moments.")] = MOMENTS,
+    every: Annotated[
+        bool, typer.Option("--all", help="A row for each value that only describes, too.")
+    ] = False,
     as_json: JsonOption = False,
 ) -> None:
     """Show one video's scores over time.
 
-    What it is last in, of all videos of the run, comes first. Each curve is drawn
+    What it is last in, of all videos of the run, comes first. What only describes
+    is one line, and what does not apply is left out (--all). Each curve is drawn
     on its own scale, from its lowest to its highest value. Worst moments are those
     where a curve falls furthest below its own middle.
 
@@ -42,12 +51,12 @@ def show_item(
     if as_json:
         show(found.table(), as_json=True, **found.about())
     else:
-        _print(found)
+        _print(found, every=every)
     if not any(value.outcome.ok for value in found.values):
         raise typer.Exit(1)
 
 
-def _print(found: ItemScores) -> None:
+def _print(found: ItemScores, *, every: bool) -> None:
     item = found.item
     console().print(shown(item.id), style="bold")
     text = " ".join(item.text.split())
@@ -58,7 +67,12 @@ def _print(found: ItemScores) -> None:
     print_facts(facts)
     if any(value.outcome.ok for value in found.values):
         console().print()
-        console().print(rendered(found.scored(WIDTH, blocks=_has_blocks())))
+        console().print(rendered(found.scored(WIDTH, blocks=_has_blocks(), described=every)))
+    described = found.described
+    if described and not every:
+        more = f" and {len(described) - DESCRIBED} more" if len(described) > DESCRIBED else ""
+        text = f"Only described (--all): {', '.join(described[:DESCRIBED])}{more}"
+        print_indented(text, indent=0, style="dim")
     low = found.moments
     if low:
         print_heading("Worst moments, the worst first" if len(low) > 1 else "Worst moment")
@@ -67,12 +81,18 @@ def _print(found: ItemScores) -> None:
     if not low and found.most_moments and any(value.outcome.ok for value in found.values):
         console().print()
         print_indented("No moment stands out: no curve falls far below its own middle.", indent=0)
-    short = found.results.short_names
-    lost = [(short[one.name], one.outcome.failure) for one in found.values if one.outcome.failure]
+    short = found.names
+    lost = [
+        (short[one.name], one.outcome.failure)
+        for one in found.values
+        if one.outcome.failure
+        and (every or one.outcome.failure.reason is not Reason.NOT_APPLICABLE)
+    ]
     if lost or found.pending:
         print_heading("Not scored")
     for words, names in _reasons(lost).items():
-        print_indented(f"{', '.join(names)}: {words}")
+        who = names if len(names) <= FEW else _metrics(names, short)
+        print_indented(f"{', '.join(who)}: {words}")
     if found.pending:
         coming = ", ".join(short[one] for one in found.pending)
         print_indented(f"{coming}: still to come; start the same command again")
@@ -85,6 +105,12 @@ def _has_blocks() -> bool:
     except (UnicodeEncodeError, LookupError):
         return False
     return True
+
+
+def _metrics(names: Sequence[str], labels: Mapping[str, str]) -> list[str]:
+    """The metrics of some values, by what these are called."""
+    owners = {label: split_value_name(name)[0].partition(":")[0] for name, label in labels.items()}
+    return list(dict.fromkeys(owners[name] for name in names))
 
 
 def _reasons(lost: Sequence[tuple[str, Failure]]) -> dict[str, list[str]]:

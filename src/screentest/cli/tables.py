@@ -158,11 +158,10 @@ def print_spent(spent: str) -> None:
 
 
 def print_lost(rows: Iterable[tuple[str, str, str]], title: str) -> None:
-    """Who, why and what to do: the same advice once, below."""
+    """Who, why and what to do: the same advice once, after all that it is for."""
     listed = list(rows)
     if listed:
         print_heading(title)
-    for who, why, _ in listed:
-        print_indented(f"{who}: {why}")
-    for advice in dict.fromkeys(advice for _, _, advice in listed if advice):
-        print_indented(f"→ {advice}")
+    for place, (who, why, advice) in enumerate(listed):
+        again = any(advice == other for _, _, other in listed[place + 1 :])
+        print_indented(f"{who}: {why}{f' → {advice}' if advice and not again else ''}")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -13,7 +13,7 @@ from screentest.core.item import Item, Time, timecode
 from screentest.core.outcome import Failure, Point
 from screentest.core.table import ARROWS, Cell, Column, Table
 from screentest.results.shown import Shown, Tabular, data_frame
-from screentest.scores.answer import Answer
+from screentest.scores.answer import Answer, labels
 from screentest.scores.remarks import borders_remark, prompt_partly, prompt_unread
 from screentest.scores.results import Pool, Results, Total, Value
 from screentest.scores.tables import (
@@ -208,7 +208,7 @@ class ItemScores(Shown):
 
         if not self.most_moments:
             return []
-        short = self.results.short_names
+        short = self.names
         found = lowest(
             self.results, self.values, scales_of(self.results), self.most_moments, by_time=False
         )
@@ -293,16 +293,25 @@ class ItemScores(Shown):
         sign = 1 if info.higher_is_better else -1
         return 1 + sum(sign * one > sign * score.value for one in known), len(known)
 
-    def scored(self, width: int = 14, *, blocks: bool = True) -> Table:
+    def is_last(self, name: str) -> bool:
+        """Whether it has a place, and no video of the run is worse; others may share it."""
+        own, place = self.numbers.get(name), self.place(name)
+        known = [one.outcome.value.value for one in self.results.of(name) if one.outcome.value]
+        return place is not None and place[0] + known.count(own or 0.0) > place[1]
+
+    def scored(self, width: int = 14, *, blocks: bool = True, described: bool = True) -> Table:
         """The values there are, each with its place among the videos of the run, and with its curve
-        as a line of letters on its own scale: what it is last in comes first."""
+        as a line of letters on its own scale: what it is last in comes first.
+
+        Not ``described``: without those that only describe.
+        """
         from screentest.reports.drilldown import BLOCKS, PLAIN, sparkline, timed
 
-        short = self.results.short_names
+        short = self.names
         rows: list[tuple[Cell, ...]] = []
         for one in sorted(self.values, key=self._standing):
             score = timed(one).outcome.value
-            if score is None:
+            if score is None or not (described or self.results.outputs[one.name].better):
                 continue
             better, place = self.results.outputs[one.name].better, self.place(one.name)
             line = worst = ""
@@ -313,6 +322,8 @@ class ItemScores(Shown):
                 if better and len({point.value for point in score.curve}) > 1:
                     worst = f"{number(low.value)} at {timecode(low.span.start)[:-2]}"
             among = f"{place[0]:,}/{place[1]:,}" if place else ""
+            if place and place[0] < place[1] and self.is_last(one.name):
+                among = f"last of {place[1]:,}"
             rows.append((short[one.name], score.value, ARROWS[better], among, line, worst))
         columns = (
             Column("value", "Value"),
@@ -324,10 +335,26 @@ class ItemScores(Shown):
         )
         return Table("scored", "Scored", columns, rows)
 
-    def _standing(self, value: Value) -> tuple[bool, float]:
+    @property
+    def described(self) -> list[str]:
+        """The values that only describe, each with its number."""
+        names = self.names
+        return [
+            f"{names[one.name]} {number(one.outcome.value.value)}"
+            for one in self.values
+            if one.outcome.value and not self.results.outputs[one.name].better
+        ]
+
+    @property
+    def names(self) -> Mapping[str, str]:
+        """What each value is called where it is shown: in words."""
+        return labels(self.results)
+
+    def _standing(self, value: Value) -> tuple[bool, bool, float]:
         place = self.place(value.name)
         describes = self.results.outputs[value.name].descriptive
-        return describes, -(place[0] - 1) / (place[1] - 1) if place else 0.0
+        last = self.is_last(value.name)
+        return describes, not last, -(place[0] - 1) / (place[1] - 1) if place else 0.0
 
 
 def _low_words(name: str, low: Low) -> str:

@@ -167,14 +167,13 @@ def missing_table(results: Results) -> Table:
 
 def lost_table(results: Results) -> Table:
     """Why values are missing, a row for each reason, and what would help."""
-    names = results.short_names
     found: dict[str, tuple[int, dict[str, None], dict[str, None], dict[str, None]]] = {}
     for value in results.values:
         failure = value.outcome.failure
         if failure is None:
             continue
         count, items, metrics, advice = found.get(failure.reason.value, (0, {}, {}, {}))
-        items[value.item] = metrics[names.get(value.name, value.name)] = None
+        items[value.item] = metrics[value.metric.partition(":")[0]] = None
         if failure.advice.strip():
             advice[failure.advice.strip()] = None
         found[failure.reason.value] = (count + 1, items, metrics, advice)
