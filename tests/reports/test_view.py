@@ -191,10 +191,10 @@ def test_cards_say_what_is_worst_so_far_where_nothing_is_settled(tmp_path: Path)
     view = view_of(replace(report, alarms=("2 of 2 clips are black since step 900",)))
     assert view.models[-3:] == ("800", "900", "1000")
     assert view.alarms == ("2 of 2 clips are black since step 900",)
-    healthy, black = view.cards[0].lines, view.cards[-1].lines
-    assert [(line.label, line.named[0].name) for line in healthy] == [
-        ("So far", "behind in nothing")
-    ]
+    assert [(card.name, card.series) for card in view.cards] == [("900", 8), ("1000", 9)]
+    steps = ", ".join(str(step) for step in range(100, 900, 100))
+    assert view.level == f"Behind in nothing so far: {steps}."
+    black = view.cards[-1].lines
     assert (black[0].label, black[0].note) == ("Worst so far", "on one prompt, so not settled")
     assert (black[0].named[0].name, black[0].named[0].value) == ("calm", "0.100")
     assert black[0].named[0].beside == "others 0.100–1.00"

@@ -51,6 +51,8 @@ class ModelCard:
     name: str
     strip: tuple[int, ...]
     lines: tuple[CardLine, ...]
+    series: int = 0
+    """Which of the models it is, for its colour."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,6 +123,8 @@ class View:
     differ_note: str
     videos: int
     sortable: tuple[Sortable, ...]
+    level: str = ""
+    """Of many models: those of which a card would say nothing, in one line."""
     alarms: tuple[str, ...] = ()
     """What a watch called out."""
     whose: str = ""

@@ -36,6 +36,9 @@ from screentest.scores.answer import GROUPS, Answer, AnswerRow, counts, number
 
 MOST_ALARMS = 4
 """Of a watch, on the first screen."""
+MOST_CARDS = 4
+"""With more models than that, only those have a card of which there is something to say."""
+LEVEL = CardLine("So far", (Named("behind in nothing"),))
 
 
 def page_view(report: Report, order: Sequence[str]) -> View:
@@ -76,14 +79,21 @@ def _compared(
         model: [item for item in place if results.group(item, answer.by) == model]
         for model in answer.models
     }
-    cards = tuple(
+    cards = [
         ModelCard(
             model,
             strip(videos[model], place),
             tuple(_model_lines(report, answer, model, videos[model], place)),
+            series,
         )
-        for model in answer.models
-    )
+        for series, model in enumerate(answer.models)
+    ]
+    # Of ten steps of a training, eight cards that say nothing would hide the two that do.
+    level = [card.name for card in cards if card.lines == (LEVEL,)]
+    if len(cards) > MOST_CARDS and level:
+        cards = [card for card in cards if card.lines != (LEVEL,)]
+    else:
+        level = []
     # What people say comes first: it is what metrics stand in for.
     rows = [
         (row, _row(report, answer, row, place)) for row in (people, *answer.rows) if row is not None
@@ -98,7 +108,8 @@ def _compared(
         whose="" if report.people is None else "By the metrics:",
         lead=tuple(lead),
         models=answer.models,
-        cards=cards,
+        cards=tuple(cards),
+        level=f"Behind in nothing so far: {', '.join(level)}." if level else "",
         checks=tuple(checks(report, answer)),
         open_rows=tuple(shown for row, shown in rows if row.state in ("holds", "open")),
         folds=folds(
@@ -170,7 +181,7 @@ def _so_far(
             found.append((sign * (middle - own) / (row.spread or 1.0), row, "–".join(ends)))
     if not found:
         rows = any(row.state != "describes" for row in answer.rows)
-        return [CardLine("So far", (Named("behind in nothing"),))] if rows else []
+        return [LEVEL] if rows else []
     found.sort(key=lambda one: -one[0])
     named = [_named(row, model, f"others {ends}") for _, row, ends in found[:NAMED]]
     prompts = "one prompt" if answer.prompts == 1 else counted(answer.prompts, "prompt")
