@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from screentest.core import Item, Outcome, OutputInfo, Reason, Score
+from screentest.core.metric import SideEffect
 from screentest.judges.votes import VoteRecord, VoteTask, as_csv
 from screentest.reports.belief import checks
 from screentest.reports.data import Report, read_report
@@ -198,6 +199,25 @@ def test_cards_say_what_is_worst_so_far_where_nothing_is_settled(tmp_path: Path)
     assert (black[0].label, black[0].note) == ("Worst so far", "on one prompt, so not settled")
     assert (black[0].named[0].name, black[0].named[0].value) == ("calm", "0.100")
     assert black[0].named[0].beside == "others 0.100–1.00"
+
+
+def test_who_is_behind_only_what_owes_it_to_a_fault_is_not_called_worst(tmp_path: Path) -> None:
+    """Less noise in blurred pictures: the sharp ones are not the noisy ones."""
+    effect = SideEffect("sharp", "blurred pictures")
+    noise = OutputInfo("noise", higher_is_better=False, helped_by=(effect,))
+    films, values = [], {}
+    for model, numbers in (("clear", (0.9, 0.8)), ("dim", (0.2, 0.1))):
+        for place in range(8):
+            name = f"{model}{place}"
+            films.append(Item(name, Path("/x.mp4"), f"P {place}.", groups={"model": model}))
+            values[name, "sharp"], values[name, "noise"] = map(scored, numbers)
+    metrics = {"sharp": OutputInfo("detail"), "noise": noise}
+    report = read_report([score_run(tmp_path / "run", films, values, metrics=metrics)])
+    weak = side_by_side(report, lambda name: direction(report.results, name)).weak
+    assert weak["dim0"].name == "sharp"
+    assert "clear0" not in weak
+    clear, _ = view_of(report).cards
+    assert "noise" not in {one.name for line in clear.lines for one in line.named if one.value}
 
 
 def test_what_only_describes_has_no_worst_moment_and_no_leader(tmp_path: Path) -> None:

@@ -18,7 +18,14 @@ from screentest.reports.certified import certified, verdicts
 from screentest.reports.data import Report
 from screentest.reports.drilldown import Page, direction, over_time, scales_of, videos
 from screentest.reports.sections import sections
-from screentest.reports.sidebyside import Row, SideBySide, labels, margins_of, side_by_side
+from screentest.reports.sidebyside import (
+    Row,
+    SideBySide,
+    excused_of,
+    labels,
+    margins_of,
+    side_by_side,
+)
 from screentest.reports.tables import tables
 from screentest.reports.view import page_view
 
@@ -107,6 +114,7 @@ def page_data(
             "value": weak.value,
             "others": [weak.low, weak.high],
         }
+    owed = excused_of(report)
     words, short, margins = report.labels, results.short_names, margins_of(report)
     return {
         "rivals": len(report.systems) > 1,
@@ -119,6 +127,10 @@ def page_data(
                 "unit": info.unit,
                 "up": direction(results, name),
                 "margin": margins.get(name, 0),
+                "owed": {
+                    report.systems.index(model): fault
+                    for model, fault in owed.get(name, {}).items()
+                },
                 "band": scales.bands.get(name),
                 "had": any(value.outcome.ok for value in results.of(name)),
             }

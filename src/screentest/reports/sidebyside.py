@@ -5,7 +5,7 @@ Nothing here is a claim: distances between single videos say where to look.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -86,9 +86,13 @@ def side_by_side(report: Report, direction: Callable[[str], int]) -> SideBySide:
         rows = tuple(_rows(report, systems, values, spreads, signs))
         groups = [[list(cell) for cell in row.cells if cell] for row in rows]
     margins = margins_of(report) if len(systems) > 1 else None
+    excused = {
+        name: {item for item in results.items if results.group(item, report.by) in models}
+        for name, models in excused_of(report).items()
+    }
     weak: dict[str, Weak] = {}
     for cells in groups:
-        weak |= _weakest(cells, values, spreads, signs, margins)
+        weak |= _weakest(cells, values, spreads, signs, margins, excused)
     return SideBySide(rows, weak)
 
 
@@ -96,6 +100,17 @@ def margins_of(report: Report) -> dict[str, float]:
     """The smallest difference between models that counts, where the answer knows one."""
     rows = report.answer.rows if report.answer else ()
     return {row.name: row.margin.value for row in rows if row.margin is not None}
+
+
+def excused_of(report: Report) -> dict[str, dict[str, str]]:
+    """By value, the models that are behind only what owes it to a fault, and what has the fault."""
+    found: dict[str, dict[str, str]] = {}
+    for row in report.answer.rows if report.answer else ():
+        for model in report.systems:
+            owed = [pair.owed_to for pair in row.pairs if pair.worse == model]
+            if owed and all(owed):
+                found.setdefault(row.name, {})[model] = owed[0]
+    return found
 
 
 def labels(report: Report, row: Row) -> dict[str, str]:
@@ -167,11 +182,13 @@ def _weakest(
     spreads: Mapping[str, float],
     signs: Mapping[str, int],
     margins: Mapping[str, float] | None,
+    excused: Mapping[str, Collection[str]],
 ) -> dict[str, Weak]:
     """For each item: the value in which it is furthest behind the mean of the other cells.
 
-    With ``margins`` it must also be worse than each of them by more than the margin: who shares
-    the last place is not last.
+    Not one in ``excused``: an item that is behind only what owes it to a fault. With ``margins``
+    it must also be worse than each of them by more than the margin: who shares the last place is
+    not last.
     """
     best: dict[str, Weak] = {}
     for name, found in values.items():
@@ -190,7 +207,7 @@ def _weakest(
             low = ends[1] if mean == ends[0] else ends[0]
             high = ends[-2] if mean == ends[-1] else ends[-1]
             for item in cell:
-                if item not in found:
+                if item not in found or item in excused.get(name, ()):
                     continue
                 behind = signs[name] * (rest - found[item]) / spreads[name]
                 if margins is not None and not _last(

@@ -171,7 +171,10 @@ def _so_far(
     found: list[tuple[float, AnswerRow, str]] = []
     for row in answer.rows:
         own = row.of(model).mean
-        others = [one.mean for one in row.values if one.model != model and one.mean is not None]
+        # Less noise in blurred pictures is no reason to call the others noisy.
+        owing = {pair.better for pair in row.pairs if pair.worse == model and pair.owed_to}
+        rivals = [one for one in row.values if one.model not in (model, *owing)]
+        others = [one.mean for one in rivals if one.mean is not None]
         if row.state not in ("holds", "open") or own is None or not others:
             continue
         sign, margin = direction(report.results, row.name), row.margin.value if row.margin else 0.0

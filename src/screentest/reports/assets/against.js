@@ -53,7 +53,8 @@ const against = (item, number_) => {
     const parts = [[behind, "behind"], [ahead, "ahead of"], [level, "level with"]].filter(([n]) => n);
     const only = { behind: "behind", "ahead of": "ahead", "level with": `level: up to ${number(data.measures[m].margin)} does not count` };
     const where = parts.length === 1 ? only[parts[0][1]] : parts.map(([n, what]) => `${what} ${n}`).join(", ");
-    return `${where} · others ${[...new Set([low, high].map(number))].join("–")}`;
+    const fault = behind && data.measures[m].owed[item.model];
+    return `${where}${fault ? `, as ${fault} do better in it` : ""} · others ${[...new Set([low, high].map(number))].join("–")}`;
   };
   const strip = ({ m, value }) => {
     const [low, high] = spreadOf(m), up = data.measures[m].up;
@@ -67,7 +68,7 @@ const against = (item, number_) => {
   const list = make("ul", { class: "against" }, ...rows.map((one) => {
     const measure = data.measures[one.m];
     return make("li", {}, make("span", { class: "what" }, make("b", { text: measure.title }), arrow(measure), make("span", { class: "sub", text: measure.summary, title: measure.name })),
-      make("span", { class: "val", text: number(one.value) }), strip(one), make("span", { class: `words ${/^(behind|worst)/.test(words(one)) ? "bad" : "quiet"}`, text: words(one) }));
+      make("span", { class: "val", text: number(one.value) }), strip(one), make("span", { class: `words ${/^(behind|worst)(?!, as)/.test(words(one)) ? "bad" : "quiet"}`, text: words(one) }));
   }));
   return make("section", {}, make("h3", { text: data.rivals ? "Against the others on this prompt" : "Against the other videos" }),
     make("p", { class: "quiet", text: `Behind most first; the ring is this video; better is to the right, from the worst to the best of the run.` }),
