@@ -250,7 +250,7 @@ class _Work:
             comparisons=len(tests),
             fewest=fewest_sources(strict),
             needed=min(needed) if needed and not settled else None,
-            unit=self.unit,
+            unit=self.samples.unit,
             rows=tuple(rows),
         )
         return replace(found, headline=headline(found), seen=seen(found))
@@ -299,11 +299,6 @@ class _Work:
         found = [one for one in (known, self.margins.get(name)) if one is not None]
         return max(found, key=lambda one: one.value, default=None)
 
-    @property
-    def unit(self) -> str:
-        """What is counted."""
-        return "video" if self.results.by_file_name(self.samples.side) else "prompt"
-
     def counted(self) -> str:
         """What of a video its number is about."""
         compared = {row for row, info in self.results.outputs.items() if not info.descriptive}
@@ -336,7 +331,7 @@ class _Work:
             )
         if units < texts:
             yield f"{texts:,} prompts count as {units:,}: the others have a video in common."
-        if self.unit == "video":
+        if self.samples.unit == "video":
             yield "Videos of the same name are compared with each other, since none has a prompt."
         yield from self.samples.remarks()
         yield from self.unclaimed()
@@ -365,7 +360,7 @@ class _Work:
                 alike.setdefault(lacks, []).append(name)
         for names in list(alike.values())[:MOST_MISSING]:
             titles = [self.titles.get(name, name) for name in names]
-            yield self.found[names[0]].missing(_some(titles))
+            yield self.found[names[0]].missing(_some(titles), self.samples.unit)
         rest = sum(map(len, list(alike.values())[MOST_MISSING:]))
         if rest:
             yield f"Values of {rest:,} more measures are missing (--json)."

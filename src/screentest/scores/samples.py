@@ -10,11 +10,11 @@ bad, nor where a value depends on the frame rate and the models' rates differ.
 from __future__ import annotations
 
 import math
-import re
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from statistics import median
 
+from screentest._util.text import natural
 from screentest.scores.measure import FRAME_RATE
 from screentest.scores.results import Results, Value
 
@@ -78,14 +78,14 @@ class Sample:
         lacking = f"{most[0]} lacks {first.videos:,} of {first.of_videos:,} values"
         return f"{', '.join([lacking, *words])}; what is missing may be its worst"
 
-    def missing(self, what: str) -> str:
-        """Who lacks how many values of ``what``: by prompts, else by videos."""
+    def missing(self, what: str, unit: str) -> str:
+        """Who lacks how many values of ``what``: by units, which are prompts, else by videos."""
         whole = any(one.prompts for one in self.lacks.values())
         most = sorted(self.lacks.items(), key=lambda one: -one[1].videos)
         parts = [
             f"{model} on {one.prompts if whole else one.videos:,}"
             + ("" if whole and place else f" of {one.of_prompts if whole else one.of_videos:,}")
-            + ("" if place else f" {'prompts' if whole else 'videos'}")
+            + ("" if place else f" {f'{unit}s' if whole else 'videos'}")
             for place, (model, one) in enumerate(most)
         ]
         first = most[0][0]
@@ -130,13 +130,15 @@ class Samples:
                 self._videos[model].setdefault(results.unit(item), []).append(item)
         self.shared = self._shared_by(models)
         self.any = set().union(*self._videos.values())
+        self.unit = "video" if results.by_file_name(self.side) else "prompt"
+        """What is counted."""
 
     def _shared_by(self, models: Sequence[str]) -> set[str]:
         return set.intersection(*(set(self._videos[model]) for model in models))
 
-    def _order(self, item: str) -> tuple[list[tuple[int, str]], list[tuple[int, str]]]:
+    def _order(self, item: str) -> tuple[list[tuple[str, int]], list[tuple[str, int]]]:
         """By seed, else by id, numbers as such: nothing that knows how good a video is."""
-        return _natural(self.results.items[item].groups.get("seed", "")), _natural(item)
+        return natural(self.results.items[item].groups.get("seed", "")), natural(item)
 
     def of(self, name: str) -> Sample:
         """What is compared in one metric."""
@@ -194,7 +196,8 @@ class Samples:
             out = ""
             if shared > len(self.shared):
                 out = f"; --by {self.by}={rest} has {shared:,} in common"
-            yield f"{lost:,} of {len(self.any):,} prompts are left out: {listed}{out}."
+            of = f"{lost:,} of {len(self.any):,} {self.unit}s"
+            yield f"{of} are left out: {listed}{out}."
         yield from self._uneven_seeds()
 
     def _uneven_seeds(self) -> Iterator[str]:
@@ -226,13 +229,6 @@ class Samples:
         rests = [[one for one in self.models if one != lost] for lost in self.models]
         best = max(rests, key=measure)
         return ",".join(best), measure(best)
-
-
-def _natural(text: str) -> list[tuple[int, str]]:
-    """Sorts as people count: 2 before 10."""
-    return [
-        (int(part), "") if part.isdecimal() else (-1, part) for part in re.split(r"(\d+)", text)
-    ]
 
 
 def _scored(values: Mapping[str, Value], item: str) -> Value | None:
