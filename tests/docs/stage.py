@@ -44,7 +44,7 @@ def set_up(folder: Path) -> None:
         films,
         out=folder / "testbed",
         aspects=ASPECTS,
-        placebos=["container"],
+        placebos=["container", "noise"],
         clips=1,
         long_side=160,
         fps=8,
