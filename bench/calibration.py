@@ -46,15 +46,8 @@ from screentest.scores.answer import Answer
 from screentest.scores.comparison import answer
 from screentest.scores.results import Results, Value
 from screentest.stats.agreement import Vote, percent_agreement, review_workers
-from screentest.stats.claims import (
-    COIN,
-    Claim,
-    Finding,
-    PlaceboPoints,
-    Points,
-    claims,
-    films_needed,
-)
+from screentest.stats.claims import Claim, Finding, Placebos, Points, claims
+from screentest.stats.films import COIN, films_needed
 from screentest.stats.intervals import by_source, share_interval, source_interval
 from screentest.stats.paired import holm
 from screentest.stats.rank import Correlation, clustered, compare_systems, kendall, spearman
@@ -82,6 +75,11 @@ class Row:
         return 3 * sqrt(max(self.nominal * (1 - self.nominal), 0.01) / self.runs)
 
     @property
+    def spread(self) -> float:
+        """Two standard errors of what was found."""
+        return 2 * sqrt(self.found * (1 - self.found) / self.runs)
+
+    @property
     def holds(self) -> bool:
         if self.at_least:
             return self.found >= self.nominal - self.error
@@ -90,70 +88,80 @@ class Row:
 
 # Judges that know nothing: a certificate must not say that they see.
 
-Judge = Callable[[np.random.Generator, int, int], tuple[list[Points], PlaceboPoints]]
-"""From films and operators: the points on each operator's pairs, and on placebos."""
+KINDS = ("noise", "reencode", "trim")
+"""Placebos that change pixels; beside them is ``container``, which changes none."""
+Judged = tuple[list[Points], Placebos]
+Judge = Callable[[np.random.Generator, int, int], Judged]
+"""From films and operators: the points on each operator's pairs, and on placebos by kind."""
 
 
-def coin(rng: np.random.Generator, films: int, operators: int) -> tuple[list[Points], Points]:
+def _judged(rows: np.ndarray) -> Judged:
+    """From points by row and film: the first rows are of the placebos that change pixels."""
+    points = [{str(film): float(one) for film, one in enumerate(row)} for row in rows]
+    return points[len(KINDS) :], dict(zip(KINDS, points, strict=False))
+
+
+def coin(rng: np.random.Generator, films: int, operators: int) -> Judged:
     """Every answer by chance, each order for itself."""
-    tosses = rng.integers(0, 2, (operators + 1, films, 2)).mean(axis=2)
-    rows = [{str(film): float(row[film]) for film in range(films)} for row in tosses]
-    return rows[1:], rows[0]
+    return _judged(rng.integers(0, 2, (operators + len(KINDS), films, 2)).mean(axis=2))
 
 
-def hashed(rng: np.random.Generator, films: int, operators: int) -> tuple[list[Points], Points]:
+def hashed(rng: np.random.Generator, films: int, operators: int) -> Judged:
     """A score that is drawn for each file: all pairs of a film share the intact file's luck."""
-    intact = rng.random(films)
-    rows = [
-        {str(film): float(intact[film] > other) for film, other in enumerate(rng.random(films))}
-        for _ in range(operators + 1)
-    ]
-    return rows[1:], rows[0]
+    return _judged(rng.random(films) > rng.random((operators + len(KINDS), films)))
 
 
-def first(rng: np.random.Generator, films: int, operators: int) -> tuple[list[Points], Points]:
+def first(rng: np.random.Generator, films: int, operators: int) -> Judged:
     """Always the video that is shown first: half a point in two orders."""
-    half = {str(film): 0.5 for film in range(films)}
-    return [half] * operators, half
+    return _judged(np.full((operators + len(KINDS), films), 0.5))
 
 
-def measured(rng: np.random.Generator, films: int, operators: int) -> tuple[list[Points], Points]:
+def measured(rng: np.random.Generator, films: int, operators: int) -> Judged:
     """As hashed, with the margins that its placebos teach: what is nearer is a tie."""
-    scores = rng.random((operators + 2, films))
-    apart = scores[0] - scores[1:]
+    apart = rng.random(films) - rng.random((operators + len(KINDS), films))
     margins = Margins.learnt(
-        (Aspect.COLOR, str(film), float(apart[0, film])) for film in range(films)
+        (Aspect.COLOR, str(film), float(one))
+        for row in apart[: len(KINDS)]
+        for film, one in enumerate(row)
     )
     wide = np.array([margins.of(Aspect.COLOR, str(film)).value for film in range(films)])
-    points = np.where(np.abs(apart) <= wide, 0.5, (apart > 0).astype(float))
-    rows = [{str(film): float(row[film]) for film in range(films)} for row in points]
-    return rows[1:], rows[0]
+    return _judged(np.where(np.abs(apart) <= wide, 0.5, apart > 0))
 
 
-def originals(rng: np.random.Generator, films: int, operators: int) -> tuple[list[Points], Points]:
+def originals(rng: np.random.Generator, films: int, operators: int) -> Judged:
     """Notices that a file was edited in nine films of ten, and takes any edit for harm."""
-    rows = [
-        {str(film): float(yes) for film, yes in enumerate(rng.random(films) < 0.9)}
-        for _ in range(operators + 1)
-    ]
-    return rows[1:], rows[0]
+    return _judged(rng.random((operators + len(KINDS), films)) < 0.9)
 
 
-def failing(
-    rng: np.random.Generator, films: int, operators: int
-) -> tuple[list[Points], PlaceboPoints]:
+def failing(rng: np.random.Generator, films: int, operators: int) -> Judged:
     """As originals, and two placebos of five have no answer."""
     rows, placebos = originals(rng, films, operators)
-    lost = rng.random(films) < 0.4
-    return rows, {film: None if lost[int(film)] else one for film, one in placebos.items()}
+    return rows, {
+        kind: {film: None if rng.random() < 0.4 else one for film, one in points.items()}
+        for kind, points in placebos.items()
+    }
 
 
-def escaping(
-    rng: np.random.Generator, films: int, operators: int
-) -> tuple[list[Points], PlaceboPoints]:
+def escaping(rng: np.random.Generator, films: int, operators: int) -> Judged:
     """As originals, and has no answer on the placebos that would tell."""
     rows, placebos = originals(rng, films, operators)
-    return rows, {film: None if one else 0.5 for film, one in placebos.items()}
+    return rows, {
+        kind: {film: None if one else 0.5 for film, one in points.items()}
+        for kind, points in placebos.items()
+    }
+
+
+def purist(rng: np.random.Generator, films: int, operators: int) -> Judged:
+    """Takes every edit that changes a pixel for harm, and ties on the placebos that change none."""
+    rows, _ = _judged(np.ones((operators + len(KINDS), films)))
+    ties = dict.fromkeys(rows[0], 0.5)
+    return rows, {"container": ties, "severity_zero": ties, **dict.fromkeys(KINDS, rows[0])}
+
+
+def escape(rng: np.random.Generator, films: int, operators: int) -> Judged:
+    """As purist, and fails on the placebos that change a pixel."""
+    rows, placebos = purist(rng, films, operators)
+    return rows, {**placebos, **dict.fromkeys(KINDS, dict.fromkeys(rows[0]))}
 
 
 def copied(runs: int, films: int = 6, copies: int = 3, operators: int = 10) -> float:
@@ -198,18 +206,21 @@ def claimed(judge: Judge, films: int, operators: int, runs: int, seed: int = 1) 
 
 
 def power(
-    accuracy: float, films: int, operators: int, runs: int, seed: int = 2, *, coins: bool = False
+    accuracy: float, films: int, operators: int, runs: int, seed: int = 2, *, tossed: int = 0
 ) -> float:
-    """How often an operator that is seen with this accuracy is found; ``coins``: where the judge's
-    answers on placebos are tosses, one for each film."""
+    """How often an operator that is seen with this accuracy is found; ``tossed``: on so many kinds
+    of placebo the judge's answers are tosses, one for each film. On another kind it ties."""
     rng = np.random.default_rng(seed)
     found = 0
+
+    def drawn(share: float) -> dict[str, float]:
+        return {str(film): float(yes) for film, yes in enumerate(rng.random(films) < share)}
+
     for _ in range(runs):
         groups, _ = coin(rng, films, operators - 1)
-        seen = {str(film): float(yes) for film, yes in enumerate(rng.random(films) < accuracy)}
-        tossed = {str(film): float(yes) for film, yes in enumerate(rng.random(films) < 0.5)}
-        fair = [tossed] * operators if coins else ()
-        found += claims([seen, *groups], fair)[0].claim is Claim.SEES
+        fair = {str(kind): drawn(0.5) for kind in range(tossed)}
+        fair["tied"] = {str(film): 0.5 for film in range(films)}
+        found += claims([drawn(accuracy), *groups], [fair] * operators)[0].claim is Claim.SEES
     return found / runs
 
 
@@ -567,8 +578,8 @@ def forecasts_kept(prompts: int, shifts: Sequence[float], runs: int) -> tuple[fl
 
 def rows(runs: int = RUNS) -> Iterator[Row]:
     """Every promise."""
-    for judge in (coin, hashed, measured, first, originals, failing, escaping):
-        for films, operators in ((4, 10), (12, 10), (24, 50)):
+    for judge in (coin, hashed, measured, first, originals, failing, escaping, purist, escape):
+        for films, operators in ((12, 10), (24, 50), (70, 10)):
             words = f"certificate: {judge.__name__}, {films} films, {operators} operators"
             yield Row(words, 0.05, claimed(judge, films, operators, runs), runs)
     some = max(200, runs // 5)
@@ -576,14 +587,15 @@ def rows(runs: int = RUNS) -> Iterator[Row]:
     yield Row(words, 0.05, copied(some), some)
     for accuracy in (0.75, 0.9):
         for operators in (1, 10):
-            for coins, what in ((False, "tied"), (True, "tossed")):
-                level, noise = 0.05 / operators, COIN * coins
-                films = films_needed(accuracy, level=level, noise=noise)
-                words = (
-                    f"found: {accuracy:.0%} right, placebos {what}, 1 of {operators}, {films} films"
-                )
-                found = power(accuracy, films, operators, some, coins=coins)
-                yield Row(words, 0.8, found, some, at_least=True)
+            for kinds in (0, 1, 2, 4):
+                level, noise = 0.05 / operators, COIN * bool(kinds)
+                films = films_needed(accuracy, level=level, noise=noise, kinds=max(1, kinds))
+                plural = "s" * (kinds > 1)
+                what = f"{kinds} kind{plural} of placebo tossed" if kinds else "placebos tied"
+                words = f"found: {accuracy:.0%} right, {what}, 1 of {operators}, {films} films"
+                times = runs // 2 if operators == 1 else some
+                found = power(accuracy, films, operators, times, tossed=kinds)
+                yield Row(words, 0.8, found, times, at_least=True)
     for accuracy, films in ((0.75, 12), (0.9, 7), (1.0, 7)):
         share, median = needed_kept(accuracy, films, 10, some // 2)
         words = (
@@ -649,13 +661,14 @@ def rows(runs: int = RUNS) -> Iterator[Row]:
 
 def main(runs: int) -> int:
     bad = 0
-    print("| promise | nominal | found | runs |\n|---|---|---|---|")
+    print("| promise | nominal | found, ± its error | runs |\n|---|---|---|---|")
     for row in rows(runs):
         bad += not row.holds
         sign = "≥" if row.at_least else "≤"
         broken = "" if row.holds else " **broken**"
         print(
-            f"| {row.promise} | {sign} {row.nominal:.0%} | {row.found:.1%}{broken} | {row.runs} |"
+            f"| {row.promise} | {sign} {row.nominal:.0%} |"
+            f" {row.found:.1%} ± {100 * row.spread:.1f}{broken} | {row.runs} |"
         )
     print("\n| a worker who is right in, at this pace | flagged |\n|---|---|")
     for right, pace in ((0.9, 1.0), (0.9, 0.3), (0.5, 1.0), (0.5, 0.3), (0.1, 1.0), (0.1, 0.2)):
@@ -665,7 +678,8 @@ def main(runs: int) -> int:
     for accuracy in (0.6, 0.75, 0.9):
         needed = [
             "–".join(
-                str(films_needed(accuracy, level=0.05 / count, noise=one)) for one in (0, COIN)
+                str(films_needed(accuracy, level=0.05 / count, noise=noise, kinds=kinds))
+                for noise, kinds in ((0, 1), (COIN, 1), (COIN, 4))
             )
             for count in (1, 10, 50)
         ]

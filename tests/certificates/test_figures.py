@@ -219,6 +219,43 @@ def test_placebos_tell_alarms_and_ties() -> None:
     assert found.false_alarms.unwrap().value == 0.75
 
 
+@pytest.mark.parametrize(
+    ("on_pixels", "why"),
+    [
+        (1.0, "not told from its placebo noise (100% against 100%)"),
+        (None, "the judge has no answer on placebos of kind noise, reencode, trim"),
+    ],
+)
+def test_placebos_that_change_no_pixel_hide_none_that_do(on_pixels: float | None, why: str) -> None:
+    harmed = [said(case(str(film), name="blocks"), 1) for film in range(40)]
+    kinds: dict[str, float | None] = dict.fromkeys(("noise", "reencode", "trim"), on_pixels)
+    kinds |= {"container": 0.5, "severity_zero": 0.5}
+    placebos = [
+        said(case(str(film), kind=PairKind.PLACEBO, name=kind), points)
+        for film in range(40)
+        for kind, points in kinds.items()
+    ]
+    found = find_claims(harmed, placebos)["color", "blocks"]
+    assert (found.claim, found.why) == (Claim.CANNOT_TELL, why)
+    quiet = [one for one in placebos if one.points == 0.5]
+    assert find_claims(harmed, quiet)["color", "blocks"].claim is Claim.SEES
+
+
+def test_a_placebo_of_one_aspect_counts_in_the_others() -> None:
+    """A judge that is paid is put each placebo in one aspect."""
+    harmed = [said(case(str(film), name="blocks"), 1) for film in range(20)]
+    elsewhere = [
+        said(case(str(film), Aspect.AESTHETICS, kind=PairKind.PLACEBO, name="trim"), 1)
+        for film in range(20)
+    ]
+    assert find_claims(harmed, elsewhere)["color", "blocks"].claim is Claim.CANNOT_TELL
+    # What was put in the aspect itself and has no answer is not made up for by another aspect.
+    failed = [said(case(str(n), kind=PairKind.PLACEBO, name="trim"), None) for n in range(20)]
+    fair = [replace(one, outcome=Outcome.of(Verdict(Choice.TIE))) for one in elsewhere]
+    found = find_claims(harmed, [*failed, *fair])["color", "blocks"]
+    assert found.why == "the judge has no answer on any placebo"
+
+
 def test_a_placebo_that_is_not_treated_as_one_is_named() -> None:
     """Exact: seven films one way are 2 / 2^7, twice that for two placebos; three prove nothing."""
 

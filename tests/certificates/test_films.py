@@ -90,4 +90,4 @@ def test_a_judge_that_fails_on_every_placebo_earns_no_claim(tmp_path: Path) -> N
     assert found.aspects[0].finding.why == "the judge has no answer on any placebo"
     said = dict(facts(found))
     assert said["Judge"] == "cannot tell on all operators: the judge has no answer on any placebo"
-    assert said["Margin"] == "none: no placebo has a rating to learn it from"
+    assert said["Margin"] == "not known: placebos of kind reencode have no rating"

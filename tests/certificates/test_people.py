@@ -271,12 +271,16 @@ def test_scores_from_elsewhere(tmp_path: Path) -> None:
     votes = csv_release(tmp_path)
     rng = random.Random(4)
     names = [f"{kind}/{n}.mp4" for n in range(60) for kind in ("good", "bad")]
+
+    def number(name: str) -> int:
+        return int(name.partition("/")[2].removesuffix(".mp4"))
+
     scores = write_scores(
         tmp_path / "scores.csv",
         {
-            # No number for all videos of one name: that would tell the names apart.
-            "sure": {name: name.startswith("good") + len(name) / 9 for name in names},
-            "error": {name: name.startswith("bad") + len(name) / 9 for name in names},
+            # More than a number for all videos of one name, which would tell the names apart.
+            "sure": {name: name.startswith("good") + number(name) % 7 for name in names},
+            "error": {name: name.startswith("bad") + number(name) % 7 for name in names},
             "coin": {name: rng.random() for name in names},
         },
     )
@@ -329,14 +333,31 @@ def test_two_testbeds_rank_three_scores_alike(tmp_path: Path) -> None:
 
 def test_a_number_for_each_model_tells_models_apart_and_not_videos(tmp_path: Path) -> None:
     names = [f"{kind}/{n}.mp4" for n in range(60) for kind in ("good", "bad")]
-    values = {"name": {name: float(name.startswith("good")) for name in names}}
+    rng = np.random.default_rng(3)
+    # A millionth that differs from video to video is no second witness; nor is a tenth.
+    values = {
+        f"name{wide:g}": {
+            name: float(name.startswith("good")) + wide * float(rng.random()) for name in names
+        }
+        for wide in (0, 1e-6, 0.1)
+    }
+    values["both"] = {name: value + float(rng.random()) for name, value in values["name0"].items()}
     scores = write_scores(tmp_path / "s.csv", values)
     made = screentest.certify((), people=csv_release(tmp_path), scores=scores, out=tmp_path / "c")
-    found = made.of("name")
-    assert found.overall.unwrap().value == 1.0
-    assert {one.finding.claim for one in found.aspects} == {Claim.CANNOT_TELL}
-    assert "one number for each of 2 models" in dict(made.facts("name"))["Judge"]
-    assert found.people[0].by_model == 1.0
+    for judge in ("name0", "name1e-06", "name0.1"):
+        found = made.of(judge)
+        assert found.overall.unwrap().value == 1.0
+        assert {one.finding.claim for one in found.aspects} == {Claim.CANNOT_TELL}
+        assert "one number for each of 2 models" in dict(made.facts(judge))["Judge"]
+        assert found.people[0].by_model == 1.0
+    within = {judge: made.of(judge).people[0].within_models for judge in values}
+    assert within["name0"] is not None
+    assert (within["name0"].value, within["name0"].n) == (0.5, 50)
+    words = dict(made.facts("name0"))["Models, looks"]
+    assert words.endswith("means picks the preferred video in 50.0% [36–64] of 50 pairs")
+    # What lies within models is no more than a coin here, and that is said of every score.
+    assert {one.finding.claim for one in made.of("both").aspects} == {Claim.SEES}
+    assert all(one is not None and 0.5 in one.interval for one in within.values())
 
 
 def test_a_sentence_says_on_how_much_it_rests_and_on_whom(tmp_path: Path) -> None:

@@ -24,9 +24,10 @@ def calibration() -> ModuleType:
 
 
 @pytest.mark.parametrize(
-    "judge", ["coin", "hashed", "measured", "first", "originals", "failing", "escaping"]
+    "judge",
+    ["coin", "hashed", "measured", "first", "originals", "failing", "escaping", "purist", "escape"],
 )
-@pytest.mark.parametrize(("films", "operators"), [(4, 10), (12, 10)])
+@pytest.mark.parametrize(("films", "operators"), [(12, 10), (40, 3)])
 def test_judges_that_know_nothing_earn_no_claim(
     calibration: ModuleType, judge: str, films: int, operators: int
 ) -> None:
@@ -38,6 +39,10 @@ def test_judges_that_see_are_told_from_chance(calibration: ModuleType) -> None:
     # One operator of ten, on as many films as are said to be needed.
     needed = calibration.films_needed(0.9, level=0.05 / 10)
     found = calibration.power(0.9, needed, 10, 100)
+    assert calibration.Row("", 0.8, found, 100, at_least=True).holds
+    # The same beside four kinds of placebo on which the judge tosses a coin.
+    needed = calibration.films_needed(0.9, noise=calibration.COIN, kinds=4)
+    found = calibration.power(0.9, needed, 1, 100, tossed=4)
     assert calibration.Row("", 0.8, found, 100, at_least=True).holds
 
 

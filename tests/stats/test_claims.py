@@ -9,7 +9,8 @@ import pytest
 from scipy.stats import binomtest
 
 from screentest.stats import Interval
-from screentest.stats.claims import COIN, Claim, claims, films_needed
+from screentest.stats.claims import Claim, claims
+from screentest.stats.films import COIN, films_needed
 
 
 def films(*points: float) -> dict[str, float]:
@@ -38,29 +39,65 @@ def test_a_judge_that_prefers_the_harm_is_said_to() -> None:
 
 def test_a_judge_that_takes_every_edit_for_harm_sees_nothing() -> None:
     every = films(*[1] * 12)
-    (found,) = claims([every], placebos=[every])
+    (found,) = claims([every], placebos=[{"trim": every}])
     assert found.claim is Claim.CANNOT_TELL
     assert found.placebo == 1.0
-    assert claims([every], placebos=[films(*[0.5] * 12)])[0].claim is Claim.SEES
+    assert claims([every], placebos=[{"trim": films(*[0.5] * 12)}])[0].claim is Claim.SEES
+
+
+def test_each_kind_of_placebo_has_to_be_beaten_by_itself() -> None:
+    every, ties = films(*[1] * 70), films(*[0.5] * 70)
+    # Two kinds that change no pixel do not make up for one that the judge takes for harm.
+    (found,) = claims([every], [{"container": ties, "noise": every, "trim": ties}])
+    assert found.words == "cannot tell: not told from its placebo noise (100% against 100%)"
+    assert claims([every], [{"container": ties, "noise": ties}])[0].claim is Claim.SEES
+    # The largest p-value needs no correction for the number of kinds.
+    one, three = (
+        claims([films(*[1] * 6)], [dict.fromkeys(names, ties)])[0] for names in ("a", "abc")
+    )
+    assert one.p_value == three.p_value == 2 / 2**6
+
+
+def test_a_kind_without_answers_is_not_made_up_for_by_another() -> None:
+    every, ties = films(*[1] * 70), films(*[0.5] * 70)
+    none: dict[str, float | None] = dict.fromkeys(every)
+    placebos = {"container": ties, "noise": none, "reencode": none}
+    (found,) = claims([every], [placebos])
+    assert found.words == "cannot tell: the judge has no answer on placebos of kind noise, reencode"
+    (found,) = claims([every], [{"container": ties, "trim": none | films(*[0.5] * 30)}])
+    assert (
+        found.words == "cannot tell: only 30 of 70 films have an answer on a placebo of kind trim"
+    )
 
 
 def test_placebos_of_other_films_say_nothing() -> None:
-    assert claims([films(*[1] * 12)], placebos=[{"another film": 1.0}])[0].claim is Claim.SEES
+    assert (
+        claims([films(*[1] * 12)], placebos=[{"trim": {"another film": 1.0}}])[0].claim
+        is Claim.SEES
+    )
 
 
 def test_halves_in_both_orders_are_no_evidence() -> None:
-    (found,) = claims([films(*[0.5] * 40)])
+    (found,) = claims([films(*[0.5] * 50)])
     assert found.claim is Claim.CHANCE
     assert found.p_value == 1.0
 
 
 def test_chance_is_claimed_only_on_enough_films() -> None:
     needed = films_needed(0.75)
-    few, many = ([1.0, 0.0] * count for count in (needed // 2 - 1, needed // 2 + 1))
-    assert (
-        claims([films(*few)])[0].words == f"cannot tell: {needed - len(few)} more films are needed"
-    )
-    assert claims([films(*many)])[0].words == "no better than chance"
+    few = films(*[1.0, 0.0] * (needed // 2 - 1))
+    assert claims([few])[0].words == f"cannot tell: {needed - len(few)} more films are needed"
+    assert claims([films(*[1.0, 0.0] * 50)])[0].words == "no better than chance: at most 61%"
+
+
+def test_who_may_be_right_in_65_percent_is_not_called_chance() -> None:
+    # 119 of 200 pairs right, on 70 films, may well be 65%.
+    some = films(*[1] * 40, *[0] * 30)
+    (found,) = claims([some], intervals=[Interval(0.48, 0.70)])
+    assert found.claim is Claim.CANNOT_TELL
+    assert found.more > 0
+    (found,) = claims([some], intervals=[Interval(0.48, 0.6499)])
+    assert found.words == "no better than chance: at most 65%"
 
 
 def test_chance_is_not_claimed_where_the_interval_leaves_it_out() -> None:
@@ -79,21 +116,21 @@ def test_chance_is_not_claimed_where_the_interval_leaves_it_out() -> None:
 def test_a_judge_that_is_not_told_from_its_placebos_is_said_to_be() -> None:
     right = films(*[1] * 50, *[0] * 10)
     fair = films(*[0] * 14, *[1] * 44, *[0] * 2)
-    (found,) = claims([right], [fair])
-    assert found.words.startswith("cannot tell: not told from its placebos (83% against 73%)")
-    (found,) = claims([right], [fair], unit="prompt")
+    (found,) = claims([right], [{"trim": fair}])
+    assert found.words.startswith("cannot tell: not told from its placebo trim (83% against 73%)")
+    (found,) = claims([right], [{"": fair}], unit="prompt")
     assert found.why == "not told from its control (83% against 73%)"
 
 
 def test_a_judge_that_fails_on_its_placebos_does_not_escape_them() -> None:
     right = films(*[1] * 40)
     failed = dict.fromkeys(right)
-    (found,) = claims([right], [failed])
+    (found,) = claims([right], [{"trim": failed}])
     assert found.words == "cannot tell: the judge has no answer on any placebo"
     # Two answers of forty are two witnesses, and not forty of whom most are indifferent.
-    (found,) = claims([right], [failed | {"film 0": 0.5, "film 1": 0.5}])
+    (found,) = claims([right], [{"": failed | {"film 0": 0.5, "film 1": 0.5}}])
     assert found.words == "cannot tell: only 2 of 40 films have an answer on a placebo"
-    assert claims([right], [failed | films(*[0.5] * 20)])[0].claim is Claim.SEES
+    assert claims([right], [{"": failed | films(*[0.5] * 20)}])[0].claim is Claim.SEES
 
 
 def test_how_many_more_goes_by_what_was_seen() -> None:
@@ -120,7 +157,7 @@ def test_as_many_films_as_are_needed_beside_placebos_that_are_coins(
             {str(film): float(yes) for film, yes in enumerate(rng.random(needed) < share)}
             for share in (accuracy, 0.5)
         )
-        found += claims([one, *ties], [two] * groups)[0].claim is Claim.SEES
+        found += claims([one, *ties], [{"trim": two}] * groups)[0].claim is Claim.SEES
     assert 0.72 <= found / runs <= 0.9
 
 

@@ -31,6 +31,7 @@ from screentest.stats import (
     source_trend,
     wald,
 )
+from screentest.stats.claims import PlaceboPoints, Points
 from screentest.stats.trend import DoseResponse, Trend, dose_response, duration_trend
 from screentest.testbeds.testbed import CHANGES
 
@@ -261,19 +262,57 @@ def shown_interval(judgements: Sequence[Judgement]) -> Interval | None:
 
 
 def _placebo_points(
-    placebos: Sequence[Judgement], groups: Iterable[tuple[str, str]]
-) -> list[dict[str, float | None]]:
-    """What each film's placebos got in the aspect of each group, or where they were judged in
-    others only, there; None where the judge failed on all. An operator with a control of its own
-    is held against that alone."""
-    plain = [one for one in placebos if one.case.is_harmless or one.case.control_of]
-    overall = _put_by_film(plain)
-    apart = {aspect.value: {**overall, **by_film(own)} for aspect, own in _by_aspect(plain).items()}
-    controls = {
-        name: _put_by_film([one for one in plain if one.case.control_of == name])
-        for name in {one.case.control_of for one in plain} - {""}
+    placebos: Sequence[Judgement], groups: Mapping[tuple[str, str], Points]
+) -> list[dict[str, dict[str, float | None]]]:
+    """By kind, what each film's placebos got in the aspect of each group, or where they were put in
+    others only, there; None where the judge failed. An operator with a control of its own is held
+    against that alone, and a family of such operators against all of theirs together."""
+    kinds = {
+        name: _in_aspects(own, {aspect for aspect, _ in groups})
+        for name, own in _by_operator([one for one in placebos if one.case.is_harmless]).items()
     }
-    return [controls.get(name) or apart.get(aspect, overall) for aspect, name in groups]
+    apart: dict[str, list[Judgement]] = {}
+    for one in placebos:
+        if one.case.control_of:
+            apart.setdefault(one.case.control_of, []).append(one)
+    controls = {name: _put_by_film(own) for name, own in apart.items()}
+    found = []
+    for aspect, name in groups:
+        own = {kind: points[aspect] for kind, points in kinds.items()}
+        family = {other: points for (of, other), points in groups.items() if of == aspect and other}
+        if name in controls:
+            own = {"": controls[name]}
+        elif not name and controls.keys() & family.keys():
+            own[""] = _controls_of(family, controls)
+        found.append(own)
+    return found
+
+
+def _controls_of(
+    family: Mapping[str, Points], controls: Mapping[str, PlaceboPoints]
+) -> dict[str, float | None]:
+    """By film, the mean over the operators that the judge answered of what their controls got; None
+    where one of these has no answer."""
+    found: dict[str, float | None] = {}
+    for film in sorted(set().union(*family.values())):
+        got = [
+            controls[name][film]
+            for name, points in family.items()
+            if film in points and film in controls.get(name, {})
+        ]
+        known = [one for one in got if one is not None]
+        if got:
+            found[film] = sum(known) / len(known) if len(known) == len(got) else None
+    return found
+
+
+def _in_aspects(
+    judgements: Sequence[Judgement], aspects: Iterable[str]
+) -> dict[str, dict[str, float | None]]:
+    """The points of each film that the judge was put, in an aspect, or where not there, in all."""
+    overall = _put_by_film(judgements)
+    apart = {aspect.value: _put_by_film(own) for aspect, own in _by_aspect(judgements).items()}
+    return {aspect: {**overall, **apart.get(aspect, {})} for aspect in aspects}
 
 
 def _put_by_film(judgements: Sequence[Judgement]) -> dict[str, float | None]:

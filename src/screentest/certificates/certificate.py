@@ -14,7 +14,7 @@ from screentest.judges.cases import ELSEWHERE, HINTED, INSTRUCTION
 from screentest.judges.margins import Margin
 from screentest.judges.margins import words as margin_words
 from screentest.stats import Claim, Correlation, Finding, Interval
-from screentest.stats.claims import WORTH_FINDING
+from screentest.stats.claims import ANSWERED, WORTH_FINDING
 from screentest.stats.paired import OrderEffect
 from screentest.stats.trend import DoseResponse, Trend
 
@@ -331,11 +331,13 @@ def said_of(certificate: Certificate) -> Said:
 
 
 def _named(result: OperatorResult) -> str:
-    """What it does, and on how much of it the judge has an answer, where that is not most."""
-    found = result.accuracy.value
-    if found is None or found.coverage >= _MOST:
-        return result.label
-    return f"{result.label} (on {found.judgements:,} of {found.total:,})"
+    """What it does, how good the judge may be where it is no better than chance, and on how much of
+    it the judge has an answer, where that is not most."""
+    found, notes = result.accuracy.value, [result.finding.bound]
+    if found is not None and found.coverage < _MOST:
+        notes.append(f"on {found.judgements:,} of {found.total:,}")
+    words = ", ".join(filter(None, notes))
+    return f"{result.label} ({words})" if words else result.label
 
 
 def verdict(certificate: Certificate) -> str:
@@ -364,9 +366,7 @@ def facts(certificate: Certificate) -> Iterator[tuple[str, str]]:
         yield "Placebos", "none: whether it takes every edit for harm is not known"
     margins = {one.aspect: one.margin for one in certificate.aspects if one.margin is not None}
     if margins and certificate.aspects[0].finding.unit == "film":
-        rated = any(one.false_alarms.ok for one in certificate.placebos)
-        failed = bool(certificate.placebos) and not rated
-        yield "Margin", margin_words(margins, failed=failed)
+        yield "Margin", margin_words(margins, _without_ratings(certificate.placebos))
     elif margins:
         # A video has one number under one text: nothing is encoded, so that nothing is noise.
         yield "Margin", "not needed: the same video is scored twice, and any difference counts"
@@ -401,6 +401,16 @@ def facts(certificate: Certificate) -> Iterator[tuple[str, str]]:
         what = "Aspect" if prompt.change == HINTED else "Prompt"
         yield f"{what} {prompt.change}, {prompt.aspect.value}", _prompt(prompt)
     yield "Cost", cost_words(certificate.cost)
+
+
+def _without_ratings(placebos: Sequence[PlaceboResult]) -> list[str]:
+    """The kinds of harmless edit on most of which a judge has no rating."""
+    return [
+        one.name
+        for one in placebos
+        if one.name != INSTRUCTION and not one.name.endswith(ELSEWHERE)
+        if one.false_alarms.value is None or one.false_alarms.value.coverage < ANSWERED
+    ]
 
 
 def _people(certificate: Certificate) -> Iterator[tuple[str, str]]:

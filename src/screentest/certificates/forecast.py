@@ -8,7 +8,6 @@ which certificates make their claims.
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal
@@ -16,7 +15,7 @@ from decimal import Decimal
 from screentest.certificates.certificate import Cost
 from screentest.certificates.plan import Plan
 from screentest.core.aspects import Aspect, PairKind, all_aspects
-from screentest.core.metric import Calls, RatingJudge
+from screentest.core.metric import Calls
 from screentest.core.table import Cell, Column, Table
 from screentest.judges.cases import Case, strongest
 from screentest.judges.verdicts import judge_of, metrics_of
@@ -31,7 +30,7 @@ from screentest.scores.forecast import (
     price_of,
     text_tokens,
 )
-from screentest.stats.claims import COIN, films_needed, smallest_found
+from screentest.stats.films import COIN, films_needed, smallest_found
 from screentest.stats.power import LEVEL, POWER
 
 ACCURACIES = (0.6, 0.75, 0.9)
@@ -183,8 +182,8 @@ class Forecast:
 
 
 _AT_WORST = (
-    "A claim has to beat the judge's own placebos, too. At worst: it tosses a coin on them; else it"
-    " ties."
+    "A claim has to beat each kind of the judge's own placebos, too. At worst: it tosses a coin on"
+    " them; else it ties."
 )
 
 
@@ -214,10 +213,12 @@ def forecast(plan: Plan, settings: Settings, known: Mapping[str, Cost] | None = 
             len({case.id for case in own}),
             films := len({case.cluster for case in own}),
             smallest_found(films, level=level, power=POWER),
-            smallest_found(films, level=level, power=POWER, noise=noises[aspect, operator]),
+            smallest_found(films, level=level, power=POWER, noise=noise.each, kinds=noise.kinds),
         )
         for (aspect, operator), own in apart.items()
+        for noise in [noises[aspect, operator]]
     )
+    loudest = max(noises.values(), default=_Noise(), key=lambda one: (one.each, one.kinds))
     return Forecast(
         tuple(judges),
         groups,
@@ -225,30 +226,46 @@ def forecast(plan: Plan, settings: Settings, known: Mapping[str, Cost] | None = 
         len({case.cluster for case in plan.cases}),
         {share: films_needed(share, level=level) for share in ACCURACIES},
         {
-            share: films_needed(share, level=level, noise=max(noises.values(), default=0.0))
+            share: films_needed(share, level=level, noise=loudest.each, kinds=loudest.kinds)
             for share in ACCURACIES
         },
         "prompt" if any(case.kind is PairKind.PROMPT for case in plan.cases) else "film",
     )
 
 
-def _noises(plan: Plan, groups: Sequence[tuple[Aspect, str]]) -> dict[tuple[Aspect, str], float]:
-    """By group: the variance of a film's placebo points, were each the toss of a coin.
+@dataclass(frozen=True, slots=True)
+class _Noise:
+    """The placebos of one group, were each the toss of a coin."""
 
-    A judge that asks a model is put each placebo in one aspect, a control as often as others.
+    each: float = 0.0
+    """The variance of a film's points on one kind."""
+    kinds: int = 1
+
+
+def _noises(plan: Plan, groups: Sequence[tuple[Aspect, str]]) -> dict[tuple[Aspect, str], _Noise]:
+    """By group: how many kinds of placebo it has to beat, and how noisy a film's points on one are.
+
+    A judge that asks a model is put each placebo in one aspect, which then counts in all.
     """
-    plain = [case for case in plan.cases if case.is_harmless or case.control_of]
-    films = max(1, len({case.cluster for case in plain}))
-    aspects = len({aspect for aspect, _ in groups})
-    paid = not all(isinstance(judge_of(name).judge, RatingJudge) for name in plan.judges)
-    every = len({case.id for case in plain}) / films / (aspects if paid else 1)
-    controls = Counter(case.control_of for case in plain)
-    return {
-        (aspect, name): COIN / max(1.0, controls[name] / films if controls[name] else every)
-        if plain
-        else 0.0
-        for aspect, name in groups
-    }
+    put: dict[str, list[Case]] = {}
+    for case in {case.id: case for case in plan.cases}.values():
+        if case.is_harmless or case.control_of:
+            put.setdefault(case.name, []).append(case)
+    controls = {own[0].control_of: name for name, own in put.items() if own[0].control_of}
+    harmless = set(put) - set(controls.values())
+
+    def noise(aspect: Aspect, operator: str) -> _Noise:
+        family = [controls[name] for own, name in groups if own is aspect and name in controls]
+        if operator in controls:
+            kinds = [put[controls[operator]]]
+        else:
+            kinds = [put[kind] for kind in sorted(harmless)]
+            # The controls of all operators of a family are one bar.
+            kinds += [[case for kind in family for case in put[kind]]] * (not operator)
+        each = [len(own) / len({case.cluster for case in own}) for own in kinds if own]
+        return _Noise(COIN / min(each), len(each)) if each else _Noise()
+
+    return {(aspect, operator): noise(aspect, operator) for aspect, operator in groups}
 
 
 def _apart(cases: Sequence[Case]) -> dict[tuple[Aspect, str], list[Case]]:

@@ -383,13 +383,14 @@ def people_certificates(release: Release, heard: Sequence[_Heard]) -> list[Certi
 
 
 def _told_apart(release: Release, heard: _Heard, aspect: Aspect, finding: Finding) -> Finding:
-    """The finding; of a score that has one number for each model nothing can be told."""
+    """The finding; of a score that has hardly more than a number for each model nothing is told."""
     known = generators_of(release.of(aspect.value.removeprefix(PEOPLE)))
     ratings = {video: value for (video, of), value in heard.ratings.items() if of is aspect}
     models = models_told(ratings, known)
     if not models or finding.claim is Claim.CHANCE:
         return finding
-    why = f"it has one number for each of {models} models, which tells models apart, not videos"
+    number = f"hardly more than one number for each of {models} models"
+    why = f"it has {number}, which tells models apart, not videos"
     return replace(finding, claim=Claim.CANNOT_TELL, needed=None, why=why)
 
 

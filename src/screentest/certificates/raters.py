@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from hashlib import sha256
 
 import numpy as np
 
-from screentest.certificates.generators import by_generator, generators_of
+from screentest.certificates.generators import by_generator, generators_of, within_models
 from screentest.certificates.releases import SAME, Release, VotedPair
 from screentest.core import NoValue
 from screentest.core.aspects import PEOPLE, Aspect
@@ -21,6 +21,8 @@ from screentest.stats import (
     krippendorff,
     share_interval,
 )
+
+_ROUNDING = 1e-12
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,6 +83,9 @@ class PeopleResult:
     by_model: float | None = None
     """What who knows the models alone would get right, in hindsight; None where names of videos do
     not say who made them."""
+    within_models: Share | None = None
+    """How often a score picks the preferred video by its part within models: each value less its
+    model's mean over the other prompts."""
     spearman: ClusteredCorrelation | None = None
     """Over single videos, of all prompts, with the mean of people's marks."""
     kendall: ClusteredCorrelation | None = None
@@ -102,6 +107,11 @@ def people_words(result: PeopleResult) -> Iterator[tuple[str, str]]:
         yield f"Ceiling, {title}", words
     if result.by_model is not None:
         words = f"who knows only the models gets {100 * result.by_model:.1f}% right, in hindsight"
+        if result.within_models is not None:
+            words += (
+                f"; what the score says beyond its models' means picks the preferred video in"
+                f" {result.within_models} of {result.within_models.n:,} pairs"
+            )
         yield f"Models, {title}", words
     pairs = result.decided + result.tied
     if result.tied:
@@ -133,6 +143,7 @@ def people_result(
 ) -> PeopleResult:
     """What people say in one aspect, and a score beside it where there is one."""
     pairs = release.of(aspect)
+    generators = generators_of(pairs)
     result = PeopleResult(
         Aspect(PEOPLE + aspect),
         prompts=len({pair.cluster for pair in pairs}),
@@ -140,7 +151,7 @@ def people_result(
         tied=sum(not pair.decided for pair in pairs),
         ceiling=ceiling,
         raters=release.raters,
-        by_model=by_generator(pairs, generators_of(pairs)),
+        by_model=by_generator(pairs, generators),
     )
     if rate is None:
         return result
@@ -159,11 +170,28 @@ def people_result(
     return replace(
         result,
         ceiling=None if ceiling is None else _in_place(release, aspect, rate, ceiling),
+        within_models=_within_models(release, pairs, generators, rate),
         with_ties=_with_ties(rated) if result.tied else None,
         tau_b=_tau_b(rated),
         spearman=clustered(scores, means, clusters).value,
         kendall=clustered(scores, means, clusters, "kendall").value,
     )
+
+
+def _within_models(
+    release: Release, pairs: Sequence[VotedPair], generators: Mapping[str, str], rate: Rate
+) -> Share | None:
+    ratings = {video: one for video in generators if (one := rate(video)) is not None}
+    beyond = within_models(ratings, generators, release.clusters)
+    points, clusters = [], []
+    # What is left of equal numbers, once a mean is taken from them, is rounding.
+    size = _ROUNDING * max(map(abs, ratings.values()), default=0.0)
+    for pair in pairs:
+        if pair.decided and pair.first in beyond and pair.second in beyond:
+            apart = beyond[pair.first] - beyond[pair.second]
+            points.append(0.5 if abs(apart) <= size else float(apart > 0))
+            clusters.append(pair.cluster)
+    return _share(points, clusters) if points else None
 
 
 def _with_ties(rated: Sequence[tuple[VotedPair, float]]) -> Share | None:

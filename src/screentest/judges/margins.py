@@ -16,7 +16,7 @@ films the margin is 0.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TypeAlias
 
@@ -84,26 +84,35 @@ def in_signature(margins: Mapping[Aspect, Margin]) -> str:
     return ",".join(f"{name}={text}" for name, text in sorted(texts.items()))
 
 
-def words(margins: Mapping[Aspect, Margin], *, failed: bool = False) -> str:
-    """The margins of a certificate as a person reads them; ``failed``: no placebo has a rating.
+def words(margins: Mapping[Aspect, Margin], failed: Sequence[str] = ()) -> str:
+    """The margins of a certificate as a person reads them; ``failed``: kinds of placebo without a
+    rating. Who has none there may move by any amount.
 
     >>> words({Aspect.COLOR: Margin(0.25, 4)})
     'differences up to 0.25 are ties, as placebos of 4 films make them'
     >>> words({Aspect.COLOR: Margin()})
     'none: there are no placebos of other films to learn it from'
+    >>> words({Aspect.COLOR: Margin(0.0, 4)}, ["trim"])
+    'not known: placebos of kind trim have no rating'
+    >>> words({Aspect.COLOR: Margin(0.25, 4)}, ["trim"])[65:]
+    '; it may be larger, since placebos of kind trim have no rating'
     """
-    lacking = "no placebo has a rating" if failed else "there are no placebos of other films"
+    unrated = f"placebos of kind {', '.join(failed)} have no rating" if failed else ""
     groups: dict[Margin, list[str]] = {}
     for aspect, margin in margins.items():
         groups.setdefault(margin, []).append(aspect.title)
     found = []
     for margin, aspects in groups.items():
-        text = f"none: {lacking} to learn it from"
-        if margin.value and not margin.films:
+        text = "none: there are no placebos of other films to learn it from"
+        if unrated and not margin.value:
+            text = f"not known: {unrated}"
+        elif margin.value and not margin.films:
             text = f"differences up to {margin.value:.3g} are ties, by the judge's own rule"
-        if margin.films:
+        elif margin.films:
             films = f"{margin.films:,} film{'s' if margin.films > 1 else ''}"
             upto = f"differences up to {margin.value:.3g} are ties"
             text = f"{upto}, as placebos of {films} make them"
+        if unrated and margin.value:
+            text += f"; it may be larger, since {unrated}"
         found.append(text if len(groups) == 1 else f"{', '.join(aspects)}: {text}")
     return "; ".join(found)

@@ -21,7 +21,8 @@ from screentest.stats.agreement import (
     percent_agreement,
     review_workers,
 )
-from screentest.stats.claims import Claim, Finding, claims, films_needed, smallest_found
+from screentest.stats.claims import Claim, Finding, claims
+from screentest.stats.films import films_needed, smallest_found
 from screentest.stats.intervals import (
     Interval,
     bootstrap_mean,

@@ -5,14 +5,15 @@ of them are not ten witnesses. Of each group of pairs (an operator, or an aspect
 operators) one of four things is said:
 
 - *sees*: the intact video is preferred more often than by chance, and more often than the judge
-  prefers an untouched copy to an edited one in which nothing is wrong (its placebos);
+  prefers an untouched copy to an edited one in which nothing is wrong (its placebos), for each
+  kind of placebo by itself;
 - *prefers the harm*: the same, the other way round;
-- *no better than chance*: neither, the interval holds chance, and the films are enough that a
-  judge which is right in three of four would have been found by both tests;
+- *no better than chance*: neither, the interval holds chance and ends below 65%, and the films are
+  enough that a judge which is right in three of four would have been found by all tests;
 - *cannot tell*: anything else, with why, and how many more films would settle it.
 
-Both comparisons are sign-flip tests over films, exact for points of pairs; a claim needs both,
-so its p-value is the larger one. The p-values of all groups of a certificate are corrected
+All comparisons are sign-flip tests over films, exact for points of pairs; a claim needs every one,
+so its p-value is the largest. The p-values of all groups of a certificate are corrected
 together by Holm's method: a judge that chooses blindly earns any claim at all in at most one
 certificate of twenty. ``bench/calibration.py`` measures that.
 
@@ -27,25 +28,22 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
-from functools import cache
-from statistics import NormalDist
 
 import numpy as np
 
-from screentest.stats.arrays import Floats, proportion
-from screentest.stats.intervals import Interval, critical, share_interval
+from screentest.stats.arrays import Floats
+from screentest.stats.films import CHANCE, MOST_FILMS, films_beyond, films_needed, power_of_each
+from screentest.stats.intervals import Interval, share_interval
 from screentest.stats.paired import holm
 from screentest.stats.power import LEVEL, POWER
-from screentest.stats.signflip import fewest_sources, sign_flip_p
+from screentest.stats.signflip import sign_flip_p
 
-CHANCE = 0.5
 WORTH_FINDING = 0.75
 """Half-way between chance and always right: a judge that is as good as that should be found."""
-COIN = 0.25
-"""The variance of a film's placebo points where one placebo is answered by the toss of a coin."""
-_ANSWERED = 0.5
-"""Of the films whose placebos a judge was put, those on which it must have an answer."""
-_MOST_FILMS = 100_000
+NEARLY_CHANCE = 0.65
+"""Who may be right as often as that is not called no better than chance."""
+ANSWERED = 0.5
+"""Of the films whose placebos of one kind a judge was put, those on which it must answer."""
 
 
 class Claim(StrEnum):
@@ -69,16 +67,19 @@ class Finding:
     accuracy: float | None
     """The mean over films of the share of points; None where there are none."""
     p_value: float
-    """The larger of those against chance and against the placebos, Holm's over all groups."""
+    """The largest of those against chance and each kind of placebo, Holm's over all groups."""
     needed: int | None
     """Films, in all, on which a judge is found four times in five: one that is as good as this one
     seems, or right in three of four, whichever takes fewer. None: more films would not help."""
     placebo: float | None = None
-    """How often the same films' untouched copies were preferred to harmless edits."""
+    """How often the same films' untouched copies were preferred to harmless edits of the kind from
+    which the judge is told the least."""
     unit: str = "film"
     """What is counted in ``films``: with people's votes it is the prompt."""
     why: str = ""
     """Why nothing can be told, where it is not the number of films alone."""
+    at_most: float | None = None
+    """Of a judge that is no better than chance: the upper end of its interval."""
 
     @property
     def more(self) -> int:
@@ -86,12 +87,17 @@ class Finding:
         return max(0, (self.needed or 0) - self.films)
 
     @property
+    def bound(self) -> str:
+        """Of a judge that is no better than chance: how good it may be."""
+        return "" if self.at_most is None else f"at most {math.ceil(100 * self.at_most)}%"
+
+    @property
     def words(self) -> str:
         """The claim as a person reads it."""
         if not self.films:  # not even one answer: no number of films would help
             return "not tested"
         if self.claim is not Claim.CANNOT_TELL:
-            return self.claim.value
+            return f"{self.claim.value}: {self.bound}" if self.bound else self.claim.value
         many = f"{self.more:,} more {self.unit}{'s are' if self.more != 1 else ' is'} needed"
         reasons = "; ".join(filter(None, [self.why, many if self.more else ""]))
         return f"{self.claim.value}: {reasons}" if reasons else self.claim.value
@@ -100,12 +106,14 @@ class Finding:
 Points = Mapping[str, float]
 """By source film: the mean points that a judge earned on its pairs, ½ being chance."""
 PlaceboPoints = Mapping[str, float | None]
-"""The same of a film's placebos; None where they were put to the judge and it failed on all."""
+"""The same of a film's placebos of one kind; None where the judge has no answer on them."""
+Placebos = Mapping[str, PlaceboPoints]
+"""By kind of placebo."""
 
 
 def claims(
     groups: Sequence[Points],
-    placebos: Sequence[PlaceboPoints] = (),
+    placebos: Sequence[Placebos] = (),
     *,
     intervals: Sequence[Interval | None] = (),
     level: float = LEVEL,
@@ -114,9 +122,11 @@ def claims(
     """One finding for each group, corrected together.
 
     ``placebos``, one for each group, are the points that the judge gave to untouched copies of the
-    same films against harmless edits. A film without an answer there is no witness in that
-    comparison; a judge that fails on most of those it was put earns no claim. ``intervals`` are
-    those that are shown beside the claims; else they are computed from the points.
+    same films against harmless edits, by kind of edit. Each kind has to be beaten by itself: on
+    their average, edits that change nothing would hide those that the judge takes for harm. A film
+    without an answer there is no witness in that comparison; a judge that fails on most of one
+    kind earns no claim. ``intervals`` are those that are shown beside the claims; else they are
+    computed from the points.
     """
     harmless = placebos or [{}] * len(groups)
     tests = [_Test.of(*both) for both in zip(groups, harmless, strict=True)]
@@ -125,102 +135,178 @@ def claims(
     shown = list(intervals) or [None] * len(groups)
     each = level / max(1, len(groups))
     findings = []
-    for points, test, interval, p, told_from_chance in zip(
+    for points, test, beside, p, told_from_chance in zip(
         groups, tests, shown, adjusted, beyond_chance, strict=True
     ):
+        interval = beside
+        if interval is None and points:
+            interval = share_interval(list(points.values()), list(points))
         needed: int | None = test.enough(each)
-        why = ""
+        why, at_most = "", None
         if p <= level and test.toward:
             claim = Claim.SEES if test.toward > 0 else Claim.PREFERS_HARM
-        elif test.could_tell(each) and _is_chance(points, test, interval, level):
-            claim = Claim.CHANCE
+        elif interval and test.could_tell(each) and _is_chance(test, interval, level):
+            claim, at_most = Claim.CHANCE, interval.high
         else:
             claim = Claim.CANNOT_TELL
-            needed, why = _unsettled(test, each, unit, told_from_chance <= level)
-        mean = test.mean if points else None
-        findings.append(Finding(claim, len(points), mean, p, needed, test.placebo, unit, why))
+            needed, why = _unsettled(test, interval, each, unit, told_from_chance <= level)
+        mean, fair = test.mean if points else None, test.hardest
+        findings.append(
+            Finding(
+                *(claim, len(points), mean, p, needed, fair.mean if fair else None, unit, why),
+                at_most=at_most,
+            )
+        )
     return findings
 
 
-def _is_chance(points: Points, test: _Test, shown: Interval | None, level: float) -> bool:
-    """Whether neither the test, uncorrected, nor the interval speaks against chance."""
-    if test.p_chance <= level:
-        return False
-    interval = share_interval(list(points.values()), list(points)) if shown is None else shown
-    return interval.low <= CHANCE <= interval.high
+def _is_chance(test: _Test, interval: Interval, level: float) -> bool:
+    """Whether neither the test, uncorrected, nor the interval speaks against chance, and the
+    interval leaves out whoever is much better."""
+    return test.p_chance > level and interval.low <= CHANCE <= interval.high < NEARLY_CHANCE
 
 
-def _unsettled(test: _Test, level: float, unit: str, beyond: bool) -> tuple[int | None, str]:
+def _unsettled(
+    test: _Test, interval: Interval | None, level: float, unit: str, beyond: bool
+) -> tuple[int | None, str]:
     """How many films would settle it, and why it is open; ``beyond``: it is told from chance."""
     count = test.against_chance.size
     bar = "placebo" if unit == "film" else "control"
-    answered = test.against_placebo.size
-    if test.failed and not answered:
+    silent = [one.name for one in test.kinds if one.failed and not one.beyond.size]
+    if silent and len(silent) == len(test.kinds):
         return None, f"the judge has no answer on any {bar}"
-    if test.failed or (answered < count and not test.could_tell(level)):
-        return None, f"only {answered:,} of {count:,} {unit}s have an answer on a {bar}"
+    if silent:
+        return None, f"the judge has no answer on {bar}s of kind {', '.join(silent)}"
+    enough = test.enough(level)
+    least = min(test.kinds, key=lambda one: (not one.failed, one.beyond.size), default=None)
+    # A film or two without an answer matter where all together would have been enough.
+    if least and (
+        least.failed or least.beyond.size < ANSWERED * count or least.beyond.size < enough <= count
+    ):
+        few = f"only {least.beyond.size:,} of {count:,} {unit}s have an answer on a {bar}"
+        return None, f"{few} of kind {least.name}" if least.name else few
     seen = test.needed_as_seen(level)
-    if beyond and test.placebo is not None:
-        both = f"{100 * test.mean:.0f}% against {100 * test.placebo:.0f}%"
-        return seen, f"not told from its {bar}{'s' * (unit == 'film')} ({both})"
+    if beyond and (hardest := test.hardest):
+        both = f"{100 * hardest.points:.0f}% against {100 * (hardest.mean or 0):.0f}%"
+        return seen, f"not told from its {bar}{f' {hardest.name}' * bool(hardest.name)} ({both})"
     # What a judge of 75% would need is of no help to one that had as many.
-    enough = None if test.could_tell(level) else test.enough(level)
+    if test.could_tell(level):
+        enough = _films_below(test.mean, interval, count)
     needed = min((one for one in (seen, enough) if one and one > count), default=None)
     open_ = needed is None and count
     return needed, "its interval leaves chance out, the corrected test does not" if open_ else ""
 
 
-@dataclass(frozen=True, slots=True)
-class _Test:
-    """Both comparisons of one group."""
+def _films_below(mean: float, interval: Interval | None, count: int) -> int:
+    """Films on which an interval about this mean would end where chance is claimed; 0: none."""
+    if interval is None or interval.high < NEARLY_CHANCE or mean >= NEARLY_CHANCE:
+        return 0
+    wide = (interval.high - mean) / (NEARLY_CHANCE - mean)
+    return min(MOST_FILMS, max(count + 1, math.ceil(count * wide * wide)))
 
-    against_chance: Floats
-    against_placebo: Floats
-    """Of the films that have an answer on a placebo; of all, where none was put to the judge."""
-    toward: int
-    """Which way the judge leans; 0 where the two disagree."""
-    p_chance: float
-    p_value: float
-    placebo: float | None
+
+@dataclass(frozen=True, slots=True)
+class _Kind:
+    """The comparison with one kind of placebo."""
+
+    name: str
+    beyond: Floats
+    """Of the films with an answer on both: the points, less those on the placebo."""
+    points: float
+    """The mean points of these films."""
+    mean: float | None
+    """Their mean points on the placebo; None where there are no such films."""
     noise: float
-    """The variance of a film's points on placebos."""
+    """The variance of a film's points on it."""
+    p_value: float
     failed: bool
-    """Placebos were put to the judge, and it has an answer on too few films."""
+    """It was put to the judge, which has an answer on too few films."""
 
     @classmethod
-    def of(cls, points: Points, placebos: PlaceboPoints) -> _Test:
-        films = sorted(points)
-        chance = np.array([points[film] - CHANCE for film in films])
-        asked = [film for film in films if film in placebos]
-        fair = [one for film in asked if (one := placebos[film]) is not None]
+    def of(cls, name: str, points: Points, placebos: PlaceboPoints) -> _Kind | None:
+        """None where it was put on none of these films."""
+        asked = sorted(film for film in points if film in placebos)
         if not asked:
-            beyond = chance
-        else:
-            both = [film for film in asked if placebos[film] is not None]
-            beyond = np.array([points[film] for film in both]) - np.array(fair)
-        leanings = {_sign(float(one.sum())) for one in (chance, beyond)}
-        toward = leanings.pop() if len(leanings) == 1 else 0
-        p_chance = sign_flip_p(chance)
+            return None
+        both = [(points[film], one) for film in asked if (one := placebos[film]) is not None]
         # Who fails where it would be unfair must not be judged by where it does not.
-        failed = len(fair) < _ANSWERED * len(asked)
-        p_value = max(p_chance, sign_flip_p(beyond)) if toward and not failed else 1.0
-        mean = sum(fair) / len(fair) if fair else None
-        noise = float(np.var(fair)) if fair else 0.0
-        return cls(chance, beyond, toward, p_chance, p_value, mean, noise, failed)
+        failed = len(both) < ANSWERED * len(asked)
+        if not both:
+            return cls(name, np.array([]), 0.0, None, 0.0, 1.0, failed)
+        own, fair = np.array(both).T
+        beyond = own - fair
+        p_value = sign_flip_p(beyond)
+        return cls(
+            name, beyond, float(own.mean()), float(fair.mean()), float(fair.var()), p_value, failed
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class _Test:
+    """All comparisons of one group."""
+
+    against_chance: Floats
+    p_chance: float
+    kinds: tuple[_Kind, ...]
+
+    @classmethod
+    def of(cls, points: Points, placebos: Placebos) -> _Test:
+        chance = np.array([points[film] - CHANCE for film in sorted(points)])
+        kinds = (_Kind.of(name, points, placebos[name]) for name in sorted(placebos))
+        return cls(chance, sign_flip_p(chance), tuple(one for one in kinds if one is not None))
+
+    @property
+    def failed(self) -> bool:
+        """Whether it has too few answers on any kind of placebo."""
+        return any(one.failed for one in self.kinds)
+
+    @property
+    def toward(self) -> int:
+        """Which way the judge leans; 0 where two comparisons disagree."""
+        every = (self.against_chance, *(one.beyond for one in self.kinds))
+        leanings = {_sign(float(one.sum())) for one in every}
+        return leanings.pop() if len(leanings) == 1 else 0
+
+    @property
+    def p_value(self) -> float:
+        """The largest: a claim needs every comparison, which is no choice to correct for."""
+        if not self.toward or self.failed:
+            return 1.0
+        return max([self.p_chance, *(one.p_value for one in self.kinds)])
+
+    @property
+    def hardest(self) -> _Kind | None:
+        """The kind from which the judge is told the least."""
+        way = _sign(float(self.against_chance.sum())) or 1
+
+        def told(one: _Kind) -> tuple[float, float]:
+            gap = way * float(one.beyond.mean())
+            return one.p_value if gap > 0 else 2 - one.p_value, -gap
+
+        known = [one for one in self.kinds if one.mean is not None]
+        return max(known, key=told, default=None)
 
     @property
     def mean(self) -> float:
         """The mean points of a film."""
         return CHANCE + float(self.against_chance.mean()) if self.against_chance.size else CHANCE
 
+    @property
+    def noisy(self) -> int:
+        """Kinds on which its points differ from film to film: any of them may stop a claim."""
+        return sum(one.noise > 0 for one in self.kinds)
+
     def enough(self, level: float) -> int:
         """Films on which a judge that is right in three of four is found beside such placebos."""
-        return films_needed(WORTH_FINDING, level=level, noise=round(self.noise, 3))
+        noise = max((one.noise for one in self.kinds), default=0.0)
+        return films_needed(
+            WORTH_FINDING, level=level, noise=round(noise, 3), kinds=max(1, self.noisy)
+        )
 
     def could_tell(self, level: float) -> bool:
-        """Whether the films are enough for such a judge, in both comparisons."""
-        fewer = min(self.against_chance.size, self.against_placebo.size)
-        return not self.failed and fewer >= self.enough(level)
+        """Whether the films are enough for such a judge, in all comparisons."""
+        fewest = min(self.against_chance.size, *(one.beyond.size for one in self.kinds), MOST_FILMS)
+        return not self.failed and fewest >= self.enough(level)
 
     def needed_as_seen(self, level: float) -> int | None:
         """Films on which this judge would be found: as if one film more had been right, and one
@@ -228,10 +314,11 @@ class _Test:
         if not self.toward or self.failed:
             return None
         needed = 0
-        for seen in (self.against_chance, self.against_placebo):
+        power = power_of_each(POWER, max(1, self.noisy))
+        for seen in (self.against_chance, *(one.beyond for one in self.kinds)):
             found = np.append(seen, (CHANCE, -CHANCE))
             gap, square = abs(float(found.mean())), float(np.mean(found**2))
-            if gap < 1e-6 or (many := _films_beyond(gap, square, level, POWER)) > _MOST_FILMS:
+            if gap < 1e-6 or (many := films_beyond(gap, square, level, power)) > MOST_FILMS:
                 return None
             needed = max(needed, many)
         return needed
@@ -239,93 +326,3 @@ class _Test:
 
 def _sign(value: float) -> int:
     return 0 if abs(value) < 1e-9 else 1 if value > 0 else -1
-
-
-# How many films it takes.
-
-
-def films_needed(
-    accuracy: float, *, level: float = LEVEL, power: float = POWER, noise: float = 0.0
-) -> int:
-    """Films, with one pair each, on which a judge of this accuracy is told from chance.
-
-    The smallest number from which on the exact sign test at ``level`` finds it with probability
-    ``power``. The test moves in whole films, so its power rises like a saw: a number after
-    which it falls below ``power`` once more is not enough.
-
-    A claim has to beat the placebos, too. ``noise`` is the variance of a fair judge's points on the
-    placebos of one film: 0 where it ties on them, ``COIN`` where it tosses a coin on one. That
-    comparison is McNemar's, and its films those of Connor's formula.
-
-    >>> films_needed(0.9), films_needed(0.75), films_needed(0.6)
-    (12, 35, 210)
-    >>> films_needed(0.9, noise=COIN), films_needed(0.75, noise=COIN), films_needed(0.6, noise=COIN)
-    (25, 65, 401)
-    """
-    if not 0.5 < accuracy <= 1:
-        raise ValueError(f"invalid accuracy {accuracy}: must be in (0.5, 1]")
-    if not 0 <= noise <= COIN:
-        raise ValueError(f"invalid noise {noise}: must be in [0, {COIN}]")
-    alone = _films_alone(accuracy, proportion(level, "level"), power)
-    if not noise:
-        return alone
-    return max(alone, _films_beyond(accuracy - CHANCE, COIN + noise, level, power))
-
-
-@cache
-def _films_alone(accuracy: float, level: float, power: float) -> int:
-    enough = next(count for count in _doubling() if found(accuracy, count, level) >= power)
-    # The teeth of the saw are short against the doubling, so none is beyond twice the number.
-    weak = [count for count in range(1, 2 * enough) if found(accuracy, count, level) < power]
-    return max(weak, default=0) + 1
-
-
-def _films_beyond(gap: float, square: float, level: float, power: float) -> int:
-    """Films until the sign-flip test finds a mean of ``gap``, the mean square being ``square``.
-
-    Connor's formula, with 1/gap films more because the test moves in whole films.
-    """
-    strong = NormalDist().inv_cdf(proportion(power, "power"))
-    spread = math.sqrt(max(0.0, square - gap * gap))
-    plain = (critical(1 - level) * math.sqrt(square) + strong * spread) ** 2 / (gap * gap)
-    return max(fewest_sources(level), math.ceil(plain + 1 / gap - 1e-9))
-
-
-def found(accuracy: float, films: int, level: float = LEVEL) -> float:
-    """The chance that the exact test at ``level`` tells a judge of this accuracy from chance.
-
-    >>> round(found(0.9, 12), 2), found(1.0, 5)
-    (0.89, 0.0)
-    """
-    from scipy.stats import binom
-
-    # The fewest right answers that are too many for chance, two-sided.
-    fewest = int(binom.isf(level / 2, films, CHANCE)) + 1
-    return float(binom.sf(fewest - 1, films, accuracy))
-
-
-@cache
-def smallest_found(
-    films: int, *, level: float = LEVEL, power: float = POWER, noise: float = 0.0
-) -> float | None:
-    """The lowest accuracy, in whole per cent, that so many films tell from chance.
-
-    None where not even a judge that is always right is told: that takes six films at the least.
-    ``noise`` is that of the placebos, which it has to beat as well.
-
-    >>> smallest_found(12), smallest_found(35), smallest_found(5), smallest_found(35, noise=COIN)
-    (0.87, 0.74, None, 0.84)
-    """
-
-    def is_found(accuracy: float) -> bool:
-        if found(accuracy, films, level) < power:
-            return False
-        gap = accuracy - CHANCE
-        return not noise or _films_beyond(gap, COIN + noise, level, power) <= films
-
-    accuracies = (percent / 100 for percent in range(51, 101))
-    return next((one for one in accuracies if films and is_found(one)), None)
-
-
-def _doubling() -> Sequence[int]:
-    return [2**step for step in range(_MOST_FILMS.bit_length())]

@@ -8,7 +8,7 @@ that the same test does not reject, so that the two never disagree.
 from __future__ import annotations
 
 import math
-from functools import cache
+from functools import cache, lru_cache
 from statistics import NormalDist
 
 import numpy as np
@@ -54,12 +54,13 @@ def sign_flip_p(sums: Floats) -> float:
         whole = np.rint(steps)
         # What is nearly 0 is no multiple: rounded away, it would leave a p-value of nothing.
         if whole.min() >= 1 and steps.sum() <= _LONGEST and np.abs(steps - whole).max() < 1e-9:
-            return _counted(whole.astype(np.intp), seen * scale)
+            return _counted(np.sort(whole.astype(np.int64)).tobytes(), seen * scale)
     if moving.size <= _ALL_PATTERNS:
         return float(np.mean(np.abs(_patterns(moving.size) @ size) >= seen))
     # Signs are as random on any sizes that do not look at them: rounding keeps the test exact.
     steps = np.rint(size * (_STEPS / float(size.mean())))
-    return _counted(steps.astype(np.intp), abs(float(np.sign(moving) @ steps)))
+    seen = abs(float(np.sign(moving) @ steps))
+    return _counted(np.sort(steps.astype(np.int64)).tobytes(), seen)
 
 
 @cache
@@ -68,8 +69,13 @@ def _patterns(count: int) -> np.ndarray:
     return (1 - 2 * (bits & 1)).astype(np.float64)
 
 
-def _counted(steps: np.ndarray, seen: float) -> float:
-    """All patterns at once: the distribution of the total, one source after the other."""
+@lru_cache(maxsize=10_000)
+def _counted(sizes: bytes, seen: float) -> float:
+    """All patterns at once: the distribution of the total, one source after the other.
+
+    Points of pairs are few different numbers, so that most certificates ask the same again.
+    """
+    steps = np.frombuffer(sizes, dtype=np.int64)
     total = int(steps.sum())
     chance = np.zeros(total + 1)
     chance[0] = 1.0
