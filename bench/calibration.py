@@ -76,8 +76,9 @@ class Row:
 
     @property
     def spread(self) -> float:
-        """Two standard errors of what was found."""
-        return 2 * sqrt(self.found * (1 - self.found) / self.runs)
+        """Two standard errors of what was found, as Agresti and Coull have it: not 0 of 0%."""
+        share = (self.found * self.runs + 2) / (self.runs + 4)
+        return 2 * sqrt(share * (1 - share) / (self.runs + 4))
 
     @property
     def holds(self) -> bool:
@@ -104,6 +105,12 @@ def _judged(rows: np.ndarray) -> Judged:
 def coin(rng: np.random.Generator, films: int, operators: int) -> Judged:
     """Every answer by chance, each order for itself."""
     return _judged(rng.integers(0, 2, (operators + len(KINDS), films, 2)).mean(axis=2))
+
+
+def tossing(rng: np.random.Generator, films: int, operators: int) -> Judged:
+    """Ties on every placebo, and tosses a coin for every other pair: nothing but chance to beat."""
+    rows, _ = _judged(rng.integers(0, 2, (operators + len(KINDS), films)))
+    return rows, dict.fromkeys(KINDS, dict.fromkeys(rows[0], 0.5))
 
 
 def hashed(rng: np.random.Generator, films: int, operators: int) -> Judged:
@@ -578,7 +585,8 @@ def forecasts_kept(prompts: int, shifts: Sequence[float], runs: int) -> tuple[fl
 
 def rows(runs: int = RUNS) -> Iterator[Row]:
     """Every promise."""
-    for judge in (coin, hashed, measured, first, originals, failing, escaping, purist, escape):
+    blind = (coin, tossing, hashed, measured, first)
+    for judge in (*blind, originals, failing, escaping, purist, escape):
         for films, operators in ((12, 10), (24, 50), (70, 10)):
             words = f"certificate: {judge.__name__}, {films} films, {operators} operators"
             yield Row(words, 0.05, claimed(judge, films, operators, runs), runs)

@@ -25,7 +25,18 @@ def calibration() -> ModuleType:
 
 @pytest.mark.parametrize(
     "judge",
-    ["coin", "hashed", "measured", "first", "originals", "failing", "escaping", "purist", "escape"],
+    [
+        "coin",
+        "tossing",
+        "hashed",
+        "measured",
+        "first",
+        "originals",
+        "failing",
+        "escaping",
+        "purist",
+        "escape",
+    ],
 )
 @pytest.mark.parametrize(("films", "operators"), [(12, 10), (40, 3)])
 def test_judges_that_know_nothing_earn_no_claim(
