@@ -18,6 +18,7 @@ from screentest.core import (
     OutputInfo,
     RunDamaged,
     Script,
+    SideEffect,
     Span,
     UserError,
     VideoInfo,
@@ -52,13 +53,19 @@ PROBE = VideoInfo(
     keyframes=4,
     metadata={"title": "sea"},
 )
+SHARE = OutputInfo(
+    "part of frames",
+    unit="%",
+    high=100.0,
+    helped_by=(SideEffect("frozen", "pictures that stand still", 0.5),),
+)
 METRIC = EvaluatorNote.of_metric(
     "flicker",
     "flicker|v:1",
     MetricInfo(
         {
             "flicker": OutputInfo("change", low=-math.inf, high=math.inf, higher_is_better=False),
-            "share": OutputInfo("part of frames", unit="%", high=100.0),
+            "share": SHARE,
         },
         Level.FRAME,
         roles=("flow",),
@@ -111,7 +118,7 @@ def test_evaluators_read_back(store: RunStore) -> None:
     assert store.evaluators() == [METRIC, JUDGE]
     kept, _ = store.evaluators()
     assert kept.outputs["flicker"] == OutputInfo("change", -math.inf, math.inf, False)
-    assert kept.outputs["share"] == OutputInfo("part of frames", unit="%", high=100.0)
+    assert kept.outputs["share"] == SHARE
     assert kept.about["options"] == {"window": 3}
     assert JUDGE.outputs == {}
 

@@ -79,7 +79,7 @@ def _prompts(answer: Answer) -> Check:
     if not answer.comparisons:
         return Check("warn", f"{had}.", "There is nothing to test.")
     least = f"Among {tests}, fewer than {answer.fewest} cannot settle anything, even if all agree"
-    likely = f"; about {answer.needed:,} would" if answer.needed else ""
+    likely = f"; {answer.needed:,} or more might" if answer.needed else ""
     if answer.too_few:
         return Check("fail", f"Not settled: {had}.", f"{least}{likely}.")
     words = f"No difference holds after correction for {tests}"

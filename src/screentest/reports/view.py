@@ -270,14 +270,20 @@ def _says(row: AnswerRow) -> str:
         return f"not compared: {row.why}"
     held = [pair for pair in row.pairs if pair.holds]
     if held:
-        over: dict[str, list[str]] = {}
+        over: dict[tuple[str, str], list[str]] = {}
         for pair in held:
-            over.setdefault(pair.better, []).append(
+            over.setdefault((pair.better, pair.owed_to), []).append(
                 f"{pair.worse} ({pair.ahead} of {pair.prompts})"
             )
-        return "; ".join(f"{name} better than {', '.join(of)}" for name, of in over.items())
+        much = "less" if row.better == "lower" else "more"
+        return "; ".join(
+            f"{name} {much} than {', '.join(of)}, as {owed} have: it makes no winner"
+            if owed
+            else f"{name} better than {', '.join(of)}"
+            for (name, owed), of in over.items()
+        )
     parts = [f"{row.leader} ahead on {row.ahead} of {row.prompts}"] if row.leader else []
     if row.last and (len(row.values) > 2 or not row.leader):
         parts.append(f"{row.last} last on {row.behind} of {row.prompts}")
     words = "; ".join(parts) or "no leader"
-    return f"{words}; about {row.needed:,} prompts would settle it" if row.needed else words
+    return f"{words}; {row.needed:,} prompts or more might settle it" if row.needed else words
