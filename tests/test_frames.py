@@ -116,7 +116,7 @@ def test_a_batch_with_prompts_and_ids() -> None:
     [
         ({}, "frames need fps"),
         ({"fps": 0}, "invalid fps 0"),
-        ({"fps": 24, "prompt": ["a", "b"]}, "2 of prompt for 1 clips"),
+        ({"fps": 24, "prompt": ["a", "b"]}, r"2 of prompt for 1 clip\b"),
         ({"fps": 24, "workers": 2}, "workers needs a run"),
         ({"fps": 24, "metrics": "flickr"}, "there is no metric 'flickr'"),
         ({"fps": 24, "data": "x.json"}, "frames are scored alone"),

@@ -48,7 +48,8 @@ def read_clips(
     for what, given in (("prompt", prompts), ("ids", names)):
         if len(given) != count:
             raise BadOption(
-                f"{len(given)} of {what} for {count} clips", advice="Give one for each."
+                f"{len(given)} of {what} for {count} clip{'s' * (count != 1)}",
+                advice="Give one for each.",
             )
     if len(set(names)) < count:
         raise BadOption("two clips have the same id", advice="Give each its own.")
