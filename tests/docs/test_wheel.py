@@ -92,7 +92,7 @@ def _is_what_the_page_shows(printed: str, page: Path) -> None:
     (block,) = re.findall(r"^```text\n(step-.*?)^```$", text, re.M | re.S)
     lines = iter(printed.splitlines())
     for shown in block.splitlines():
-        if shown != "…":
+        if shown.strip("…─"):  # how wide a table is does not matter
             assert any(_alike(shown, line) for line in lines), f"not printed, or earlier: {shown}"
 
 
