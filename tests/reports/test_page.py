@@ -80,9 +80,9 @@ def page(seen: Seen) -> Page:
 
 
 def test_the_answer_comes_first(page: Page) -> None:
-    # Seven prompts that both have, all for ours: 2 · 2^-7 = 0.016 for one of two comparisons.
+    # Eight prompts, all for ours in busy: 2 · 2^-8 = 0.008. Of calm one value is missing.
     assert page.inner_text("h1").startswith("ours wins on")
-    assert "calm" in page.inner_text("h1")
+    assert "busy" in page.inner_text("h1")
     assert page.locator("#answer .card h2").all_inner_texts() == ["ours", "theirs"]
     ours, theirs = page.locator("#answer .card").all_inner_texts()
     assert "Best at" in ours
@@ -90,9 +90,12 @@ def test_the_answer_comes_first(page: Page) -> None:
     believe = page.inner_text("#believe")
     assert "1 of 32 values are missing" in believe
     assert "1 of 2 measures are certified" in believe
-    row = page.locator("#differ tr", has_text="how calm it is").first
-    assert "ours better than theirs (7 of 7)" in row.inner_text()
-    assert row.locator("circle").count() == 15
+    row = page.locator("#differ tr", has_text="how busy it is").first
+    assert "ours better than theirs (8 of 8)" in row.inner_text()
+    assert row.locator("circle").count() == 16
+    calm = page.locator("#differ tr", has_text="how calm it is").first
+    assert "not compared: " in str(calm.text_content())
+    assert calm.locator("circle").count() == 14  # the prompts that both have
     assert page.locator(".strip img").first.get_attribute("src").startswith("data:image/webp")  # type: ignore[union-attr]
 
 

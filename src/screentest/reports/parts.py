@@ -171,16 +171,14 @@ def strip(items: Sequence[str], place: Mapping[str, int]) -> tuple[int, ...]:
 def moment(report: Report, worst: Value, sign: int, place: Mapping[str, int]) -> CardLine:
     """Where to see a value of a video: at its lowest moment, where it has a course.
 
-    The number is the video's, as everywhere on the card; a moment has its own in the drawer.
+    Without a number: the card has that of the model, and two would be of one measure.
     """
-    score, points = worst.outcome.unwrap(), pieces(worst)
-    title, arrow = report.labels[worst.name], ARROWS[report.results.outputs[worst.name].better]
+    points, title = pieces(worst), report.labels[worst.name]
     if len(points) < 2:
-        named = Named(title, number(score.value), arrow=arrow)
-        return CardLine("See", (named,), cut_id(worst.item), place[worst.item])
+        return CardLine("See", (Named(title),), cut_id(worst.item), place[worst.item])
     point = min(points, key=lambda one: sign * one.value)
     t = round(float(point.span.start), 3)
-    named = Named(title, number(score.value), point.note[:80], arrow)
+    named = Named(title, beside=point.note[:80])
     link = f"{cut_id(worst.item)} at {int(t // 60)}:{t % 60:04.1f}"
     return CardLine("See", (named,), link, place[worst.item], t)
 
