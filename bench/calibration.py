@@ -38,8 +38,10 @@ from screentest.core import (
     Score,
     Verdict,
 )
+from screentest.judges.arena import Arena, arena_of
 from screentest.judges.cases import Case, Judgement, Order
 from screentest.judges.margins import Margins
+from screentest.judges.votes import VoteRecord, VoteTask
 from screentest.metrics.functions import metric
 from screentest.run import InlineEngine, RunStore
 from screentest.scores.answer import Answer
@@ -50,6 +52,7 @@ from screentest.stats.claims import Claim, Finding, Placebos, Points, claims
 from screentest.stats.films import COIN, films_needed
 from screentest.stats.intervals import by_source, share_interval, source_interval
 from screentest.stats.paired import holm
+from screentest.stats.preference import POINTS
 from screentest.stats.rank import Correlation, clustered, compare_systems, kendall, spearman
 from screentest.stats.signflip import sign_flip_p
 from screentest.stats.trend import source_trend
@@ -428,6 +431,102 @@ def flagged(right: float, pace: float, runs: int) -> float:
     return found / runs
 
 
+# An arena of models that people vote on.
+
+
+@dataclass(frozen=True, slots=True)
+class Crowd:
+    """Who votes on what. People have tastes of their own, prompts luck, and a fifth are ties."""
+
+    prompts: int
+    workers: int
+    votes: int
+    busy: float | None = None
+    """The parameter of a Dirichlet distribution of who casts how many votes: the smaller, the
+    fewer cast most. None: all are as likely to."""
+    models: int = 2
+    taste: float = 1.0
+    luck: float = 0.0
+    lead: float = 0.0
+    """Of the first model, in log odds."""
+
+    def __str__(self) -> str:
+        who = "evenly" if self.busy is None else f"Dirichlet({self.busy:g})"
+        return (
+            f"{self.models} models, {self.prompts} prompts, {self.workers} people, {self.votes}"
+            f" votes, {who}, tastes {self.taste:g}, luck {self.luck:g}"
+        )
+
+    def ask(self, rng: np.random.Generator) -> Arena:
+        """One arena."""
+        how = np.ones(self.workers) if self.busy is None else np.full(self.workers, self.busy)
+        active = how / how.sum() if self.busy is None else rng.dirichlet(how)
+        taste = rng.normal(0, self.taste, (self.workers, self.models))
+        luck = rng.normal(0, self.luck, (self.prompts, self.models))
+        luck[:, 0] += self.lead
+        prompt = rng.integers(self.prompts, size=self.votes)
+        worker = rng.choice(self.workers, self.votes, p=active)
+        first = rng.integers(self.models, size=self.votes)
+        second = (first + rng.integers(1, self.models, size=self.votes)) % self.models
+        liked = luck[prompt] + taste[worker]
+        rows = np.arange(self.votes)
+        won = rng.random(self.votes) < _chance(liked[rows, first] - liked[rows, second])
+        tied = rng.random(self.votes) < 0.2
+        return arena_of(
+            VoteRecord(
+                *(VoteTask.ARENA, f"{row}"),
+                source=f"{prompt[row]}",
+                worker=f"{worker[row]}",
+                first=f"{first[row]}",
+                second=f"{second[row]}",
+                choice="tie" if tied[row] else "first" if won[row] else "second",
+            )
+            for row in rows
+        )
+
+    @property
+    def strength(self) -> float:
+        """That of the first of two models, over all people and prompts."""
+        gaps = np.random.default_rng(0).normal(self.lead, (2 * self.taste**2) ** 0.5, 200_000)
+        share = 0.1 + 0.8 * float(_chance(gaps).mean())
+        return POINTS / 2 * float(np.log(share / (1 - share)))
+
+
+def _chance(gap: np.ndarray) -> np.ndarray:
+    return 1 / (1 + np.exp(-gap))
+
+
+def asked(crowd: Crowd, runs: int) -> tuple[float, float]:
+    """The share of arenas that call a model better, and that of the strengths with an interval
+    whose interval holds the true one."""
+    rng = np.random.default_rng(16)
+    truth = crowd.strength if crowd.lead else 0.0
+    said, inside, known = 0, 0, 0
+    for _ in range(runs):
+        found = crowd.ask(rng)
+        said += any(pair.holds for pair in found.pairs)
+        for one in found.models:
+            if one.strength is not None and one.strength.interval is not None:
+                known += 1
+                sign = 1 if one.model == "0" else -1
+                inside += sign * truth in one.strength.interval
+    return said / runs, inside / max(1, known)
+
+
+CROWDS = (
+    Crowd(40, 8, 400),
+    Crowd(40, 8, 400, 0.4),
+    Crowd(40, 8, 400, 3),
+    Crowd(40, 20, 400, 0.4),
+    Crowd(40, 20, 400, 0.4, taste=5),
+    Crowd(40, 20, 400, 0.4, luck=1),
+    Crowd(40, 60, 400, 0.2),
+    Crowd(40, 20, 600, models=4),
+    Crowd(40, 20, 600, 0.4, models=4),
+    Crowd(200, 20, 2000, 0.4),
+)
+
+
 # The same on a testbed: metrics that hash the file.
 
 
@@ -648,6 +747,10 @@ def rows(runs: int = RUNS) -> Iterator[Row]:
     for prompts in (12, 40):
         words = f"coins against people's votes: {prompts} prompts of 4, 3 aspects, 3 scores"
         yield Row(words, 0.05, voted(prompts, 3, 3, fewer), fewer)
+    for crowd in CROWDS:
+        said, inside = asked(crowd, fewer)
+        yield Row(f"arena of equals: {crowd}", 0.05, said, fewer)
+        yield Row(f"strengths: {crowd}", 0.95, inside, fewer, at_least=True)
     for prompts, seeds in ((12, 1), (40, 1), (40, 3)):
         words = f"answer on 3 equal models: {prompts} prompts of {seeds}, 4 metrics"
         yield Row(words, 0.05, false_winners(prompts, seeds, runs), runs)

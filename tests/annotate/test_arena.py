@@ -379,6 +379,26 @@ def test_a_better_model_is_found() -> None:
         assert arena_of([spoilt, *records[1:]]).votes == len(records) - 1
 
 
+def test_it_is_said_that_a_few_cast_most_votes() -> None:
+    records = votes_of(np.random.default_rng(3), COUPLES[:1], 0.9)
+    assert "equally often" not in arena_of(records).tables()[0].note
+    busy = [
+        replace(one, worker="w0" if number % 8 else one.worker)
+        for number, one in enumerate(records)
+    ]
+    found = arena_of(busy)
+    assert (found.workers, found.busiest) == (len({one.worker for one in busy}), 1)
+    assert not any(pair.holds for pair in found.pairs)
+    assert "most are of 1: that cannot tell for other people" in found.headline
+    assert "at least 6 who vote about equally often" in found.headline
+    assert found.tables()[0].note.endswith("who vote equally often.")
+    uneven = [
+        replace(one, source="p0" if number % 8 else one.source)
+        for number, one in enumerate(records)
+    ]
+    assert "most are on a few" in arena_of(uneven).headline
+
+
 def test_nothing_is_said_of_nothing() -> None:
     with pytest.raises(UserError, match="no votes on models"):
         arena_of([])

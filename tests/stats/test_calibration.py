@@ -117,3 +117,12 @@ def test_models_that_were_not_treated_alike_are_not_called_better(calibration: M
     assert calibration.Row("", 0.05, found, 60).holds
     assert calibration.one_sided_failures(20, 4, 5) == 0
     assert calibration.contradicted(40, 6, 5) == 0
+
+
+@pytest.mark.parametrize(("workers", "busy"), [(8, 0.4), (20, 0.4)])
+def test_a_few_busy_people_do_not_make_a_model_better(
+    calibration: ModuleType, workers: int, busy: float
+) -> None:
+    said, inside = calibration.asked(calibration.Crowd(40, workers, 150, busy), 60)
+    assert said <= 0.05
+    assert inside >= 0.95

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from scipy.optimize import minimize
-from scipy.stats import binomtest
+from scipy.stats import binomtest, t
 
 from screentest.core import NoValue
 from screentest.stats import bradley_terry, win_rate
@@ -81,7 +81,54 @@ def test_the_variance_of_votes_that_do_not_go_together() -> None:
     alone = np.arange(400)
     # Each vote is its own prompt and its own worker: the plain variance of a sum.
     expected = float((pulls**2).sum()) * 400 / 399
-    assert two_way(pulls, alone, alone)[0, 0] == pytest.approx(expected)
+    even = np.full((400, 1), 1 / 400)
+    assert two_way(pulls, even, alone, alone)[0] == pytest.approx(expected)
+
+
+def test_who_votes_most_counts_by_an_estimate_without_them() -> None:
+    # By hand: of three people one cast half of the votes; every vote is a prompt of its own.
+    points, workers = [1.0, 1, 1, 1, 0, 0, 1, 0], [0, 0, 0, 0, 1, 1, 2, 2]
+    without = [1 / 4, 5 / 6, 4 / 6]
+    moved = sum((share - 5 / 8) ** 2 for share in without)
+    rate = win_rate(points, range(8), workers)
+    by_prompt = 7 / 8 * sum((point - 5 / 8) ** 2 for point in points) / 7**2
+    # Each cell is one vote here, as each prompt is: both cancel.
+    assert rate.variance == pytest.approx(max(moved * 2 / 3, by_prompt))
+    assert rate.effective_workers == pytest.approx(1 / (0.25 + 2 / 16))
+    assert rate.effective_prompts == pytest.approx(8)
+
+
+def test_strengths_of_two_models_know_what_the_win_rate_knows() -> None:
+    generator = np.random.default_rng(8)
+    points = generator.choice([0.0, 0.5, 1.0], 90)
+    prompts, workers = [n % 15 for n in range(90)], generator.choice(9, 90).tolist()
+    rate = win_rate(points, prompts, workers)
+    one = bradley_terry(["a"] * 90, ["b"] * 90, points, prompts, workers)[0]
+    assert one.interval is not None
+    # By the delta method: half of the log odds, which the two share.
+    error = np.sqrt(rate.variance) / (2 * rate.share * (1 - rate.share))
+    reach = POINTS * t.ppf(0.975, rate.effective - 1) * error
+    assert one.interval.margin == pytest.approx(reach)
+
+
+def test_few_busy_people_settle_nothing() -> None:
+    # Twenty people, all but one vote for the first; three of them cast most votes.
+    workers = np.repeat(range(20), [100] * 3 + [5] * 17).tolist()
+    prompts = [n % 40 for n in range(len(workers))]
+    points = [float(worker != 19) for worker in workers]
+    busy = win_rate(points, prompts, workers)
+    assert busy.effective_workers < 5
+    assert 0.5 in busy.interval()
+    assert busy.p_value > 0.05
+    even = win_rate(points, prompts, [n % 20 for n in range(len(workers))])
+    assert even.p_value < 1e-3
+    strength = bradley_terry(["a"] * 385, ["b"] * 385, points, prompts, workers)[0]
+    assert strength.interval is not None
+    assert 0 in strength.interval
+    # Nine tenths of the votes are of one person: no interval at all.
+    alone = [0 if n % 10 else 1 + n % 7 for n in range(385)]
+    assert bradley_terry(["a"] * 385, ["b"] * 385, points, prompts, alone)[0].interval is None
+    assert win_rate(points, prompts, alone).p_value == 1.0
 
 
 def test_votes_of_one_prompt_are_one_vote() -> None:

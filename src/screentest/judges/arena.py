@@ -8,7 +8,8 @@ corrected by Holm over all of them.
 from __future__ import annotations
 
 import itertools
-from collections import defaultdict
+import math
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
@@ -17,8 +18,11 @@ from screentest.core.table import Column, Table
 from screentest.judges.votes import VoteRecord, VoteTask
 from screentest.stats.intervals import Interval
 from screentest.stats.paired import holm, holm_levels
-from screentest.stats.preference import Strength, WinRate, bradley_terry, win_rate
+from screentest.stats.preference import Strength, WinRate, bradley_terry, can_settle, win_rate
 from screentest.stats.signflip import LEVEL, fewest_sources
+
+UNEVEN = 0.7
+"""Where people are worth less than this share of their number, that is said."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,6 +81,10 @@ class Arena:
     left: WinRate | None
     """How often the video on the left won: a half where the side has no effect; None where no
     vote says the sides."""
+    busiest: int
+    """So few workers cast more than half of the votes."""
+    effective_workers: float
+    """So many who vote equally often would say as much."""
     why: str = ""
     """Why there are no strengths."""
 
@@ -103,7 +111,26 @@ class Arena:
                 f"People have settled nothing yet: {asked} {on};"
                 f" it takes at least {self.fewest} people and {self.fewest} prompts."
             )
-        return f"People do not tell the models apart ({asked} {on})."
+        return self._too_uneven(f"{asked} {on}") or (
+            f"People do not tell the models apart ({asked} {on})."
+        )
+
+    def _too_uneven(self, asked: str) -> str:
+        """Where there are enough people and prompts, but most votes are of, or on, a few."""
+        surest = max((pair.rate for pair in self.pairs), key=lambda rate: rate.effective)
+        if can_settle(surest.effective, LEVEL / len(self.pairs)):
+            return ""
+        if surest.effective < surest.effective_workers:
+            return (
+                f"People have settled nothing yet: {asked} count as those on"
+                f" {_rounded(surest.effective)} prompts, since most are on a few."
+                f" It takes at least {self.fewest} prompts with about as many votes each."
+            )
+        return (
+            f"People have settled nothing yet: {asked} count as those of"
+            f" {_rounded(surest.effective)} people, since most are of {self.busiest}: that cannot"
+            f" tell for other people. It takes at least {self.fewest} who vote about equally often."
+        )
 
     def tables(self) -> list[Table]:
         """Every model, and every two models."""
@@ -152,6 +179,8 @@ def arena_of(records: Iterable[VoteRecord]) -> Arena:
         workers=len({one.worker for one in votes}),
         ties=sum(one.choice == "tie" for one in votes) / len(votes),
         left=_rate(sided) if sided else None,
+        busiest=_busiest(votes),
+        effective_workers=_rate([(0.5, one) for one in votes]).effective_workers,
         why=why,
     )
 
@@ -161,6 +190,11 @@ def _points(vote: VoteRecord, model: str) -> float:
     if vote.choice == "tie":
         return 0.5
     return float((vote.first if vote.choice == "first" else vote.second) == model)
+
+
+def _busiest(votes: Sequence[VoteRecord]) -> int:
+    counts = [count for _, count in Counter(one.worker for one in votes).most_common()]
+    return 1 + sum(2 * total <= len(votes) for total in itertools.accumulate(counts))
 
 
 def _left_points(vote: VoteRecord) -> float:
@@ -268,6 +302,12 @@ def _models_table(found: Arena) -> Table:
         f"No strengths yet: {found.why}." if found.why else
         "Strength: Bradley-Terry, 0 is the mean of the models, 400 more is ten wins to one.",
     ]  # fmt: skip
+    worth = found.effective_workers
+    if worth < UNEVEN * found.workers:
+        notes.append(
+            f"Most votes are of {_many(found.busiest, 'person', 'people')}: those of all"
+            f" {found.workers:,} count as those of {_rounded(worth)} who vote equally often."
+        )
     return Table("people", "People", columns, rows, " ".join(notes))
 
 
@@ -282,6 +322,8 @@ def _pairs_table(found: Arena) -> Table:
         Column("votes", "Votes"),
         Column("prompts", detail=True),
         Column("workers", detail=True),
+        Column("effective_prompts", detail=True),
+        Column("effective_workers", detail=True),
         Column("p", detail=True),
         Column("adjusted_p", "p (Holm)"),
         Column("holds", "Holds"),
@@ -293,10 +335,16 @@ def _pairs_table(found: Arena) -> Table:
             (
                 *(pair.better, pair.worse, pair.rate.share, interval.low, interval.high),
                 *(_range(interval), pair.rate.votes, pair.rate.prompts, pair.rate.workers),
+                *(pair.rate.effective_prompts, pair.rate.effective_workers),
                 *(pair.p_value, pair.adjusted_p, pair.holds),
             )
         )
     return Table("people_pairs", "People, every two models", columns, rows)
+
+
+def _rounded(effective: float) -> str:
+    """Never up: it must not look like enough where it is not."""
+    return f"{math.floor(10 * effective + 1e-6) / 10:g}"
 
 
 def _percent(share: float) -> str:

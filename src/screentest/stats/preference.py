@@ -3,6 +3,10 @@
 Votes on one prompt go together, and so do votes of one worker. A sample of votes therefore says
 less than as many independent ones would; every interval here allows for both at once, by the
 two-way clustered variance of Cameron, Gelbach and Miller (2011).
+
+A few people often cast most votes. The estimate then follows them, so that they deviate from it
+less than others would: each prompt and worker counts as it deviates from an estimate without it
+(the jackknife), and there are only as many of them as evenly voting ones would be worth (Kish).
 """
 
 from __future__ import annotations
@@ -21,6 +25,9 @@ from screentest.stats.signflip import LEVEL
 POINTS = 400 / math.log(10)
 """Strengths are shown on Elo's scale: 400 more is ten wins to one loss."""
 
+TWO = 2 - 1e-9
+"""Two that count alike, up to rounding."""
+
 
 @dataclass(frozen=True, slots=True)
 class WinRate:
@@ -32,28 +39,38 @@ class WinRate:
     workers: int
     variance: float
     """Of the share, over prompts and workers; 0 where all votes are alike."""
+    effective_prompts: float
+    """So many prompts with as many votes each say as much as these."""
+    effective_workers: float
+    """So many workers with as many votes each say as much as these."""
+
+    @property
+    def effective(self) -> float:
+        """Of prompts or workers, whichever are worth fewer."""
+        return min(self.effective_prompts, self.effective_workers)
 
     def interval(self, level: float = LEVEL) -> Interval:
         """Korn and Graubard's (1998): Clopper and Pearson's on as many votes as these are worth.
 
         Votes that are all alike do not show how much others would differ: there are then as many
-        trials as prompts or workers, whichever are fewer. One prompt or one worker says nothing.
+        trials as effective prompts or workers, whichever are fewer. Fewer than two say nothing,
+        and a half is excluded only where so many could do that by all agreeing.
         """
         from scipy.special import betaincinv, stdtrit
 
         tail = 1 - proportion(level, "level") / 2
-        clusters = min(self.prompts, self.workers)
-        if clusters < 2:
+        trials = self.effective
+        if trials < TWO:
             return Interval(0.0, 1.0)
-        trials = float(clusters)
         if self.variance > 1e-15:
-            known = stdtrit(self.votes - 1, tail) / stdtrit(clusters - 1, tail)
+            known = stdtrit(self.votes - 1, tail) / stdtrit(self.effective - 1, tail)
             worth = self.share * (1 - self.share) / self.variance * float(known) ** 2
             trials = min(float(self.votes), worth)
         won = self.share * trials
         low = float(betaincinv(won, trials - won + 1, 1 - tail)) if won > 1e-12 else 0.0
         high = float(betaincinv(won + 1, trials - won, tail)) if trials - won > 1e-12 else 1.0
-        return Interval(low, high).holding(self.share)
+        found = Interval(low, high).holding(self.share)
+        return found if can_settle(self.effective, level) else found.holding(0.5)
 
     @property
     def p_value(self) -> float:
@@ -64,7 +81,7 @@ class WinRate:
         >>> round(win_rate(points, *who).p_value, 4)
         0.0078
         """
-        if self.share == 0.5 or min(self.prompts, self.workers) < 2:
+        if self.share == 0.5 or self.effective < TWO:
             return 1.0
         low, high = 0.0, 1.0
         while high - low > 1e-4 * high and high > 1e-9:
@@ -81,36 +98,65 @@ def win_rate(points: Numbers, prompts: Labels, workers: Labels) -> WinRate:
         raise ValueError("points must be in [0, 1]")
     share = float(array.mean())
     prompt, worker = codes(prompts, array.size), codes(workers, array.size)
-    variance = two_way((array - share)[:, None] / array.size, prompt, worker)
+    even = np.full((array.size, 1), 1 / array.size)
+    variance = two_way((array - share)[:, None] * even, even, prompt, worker)
     return WinRate(
         share,
         array.size,
         int(prompt.max()) + 1,
         int(worker.max()) + 1,
-        float(variance[0, 0]),
+        float(variance[0]),
+        float(effective(even, prompt)[0]),
+        float(effective(even, worker)[0]),
     )
 
 
-def two_way(pulls: Floats, prompts: np.ndarray, workers: np.ndarray) -> Floats:
-    """The variance of a sum of rows that go together within a prompt and within a worker.
+def can_settle(clusters: float, level: float) -> bool:
+    """Whether so many, if all agree, are unlikely enough to do so by chance.
 
-    What prompts explain and what workers explain, less what both count twice. That may come out
-    too small by chance: it is never less than each of the two alone.
+    >>> can_settle(5, 0.05), can_settle(6, 0.05)
+    (False, True)
     """
-    by_prompt, by_worker = _one_way(pulls, prompts), _one_way(pulls, workers)
-    cells = prompts * (int(workers.max()) + 1) + workers
-    both = by_prompt + by_worker - _one_way(pulls, np.unique(cells, return_inverse=True)[1])
-    found = max((both, by_prompt, by_worker), key=lambda matrix: float(np.trace(matrix)))
-    if found is not both or float(np.linalg.eigvalsh(both).min()) >= -1e-12:
-        return found
-    return max((by_prompt, by_worker), key=lambda matrix: float(np.trace(matrix)))
+    return 2.0 ** (1 - clusters) <= level * (1 + 1e-9)
 
 
-def _one_way(pulls: Floats, groups: np.ndarray) -> Floats:
-    count = int(groups.max()) + 1
-    sums = np.zeros((count, pulls.shape[1]))
-    np.add.at(sums, groups, pulls)
-    return sums.T @ sums * count / max(1, count - 1)
+def effective(weights: Floats, groups: np.ndarray) -> Floats:
+    """Kish's number of groups: so many of equal weight say as much; for each column.
+
+    >>> effective(np.array([[0.5], [0.25], [0.25]]), np.array([0, 1, 1])).round(6).tolist()
+    [2.0]
+    """
+    found: Floats = 1 / (_sums(weights, groups) ** 2).sum(axis=0)
+    return found
+
+
+def two_way(pulls: Floats, weights: Floats, prompts: np.ndarray, workers: np.ndarray) -> Floats:
+    """The variance of each column's sum, of rows that go together within a prompt and a worker.
+
+    ``weights`` is the share of each row in what the sum is about; a column sums to 1. What prompts
+    explain and what workers explain, less what both count twice. That may come out too small by
+    chance: it is never less than each of the two alone.
+    """
+    cells = np.unique(prompts * (int(workers.max()) + 1) + workers, return_inverse=True)[1]
+    by_prompt, by_worker, by_cell = (
+        _jackknife(pulls, weights, groups) for groups in (prompts, workers, cells)
+    )
+    found: Floats = np.maximum(by_prompt + by_worker - by_cell, np.maximum(by_prompt, by_worker))
+    return found
+
+
+def _jackknife(pulls: Floats, weights: Floats, groups: np.ndarray) -> Floats:
+    """How far the sum moves where a group is left out, squared and summed over groups."""
+    rest = np.maximum(1 - _sums(weights, groups), 1e-9)
+    moved = _sums(pulls, groups) / rest
+    found: Floats = (moved**2).sum(axis=0) * (len(moved) - 1) / len(moved)
+    return found
+
+
+def _sums(values: Floats, groups: np.ndarray) -> Floats:
+    found = np.zeros((int(groups.max()) + 1, values.shape[1]))
+    np.add.at(found, groups, values)
+    return found
 
 
 # Bradley and Terry: one strength for each model, from all comparisons together.
@@ -123,7 +169,8 @@ class Strength:
     model: str
     value: float
     interval: Interval | None
-    """Over prompts and workers; None where there is one only of either."""
+    """Over prompts and workers; None where its votes are worth fewer than two of either. Holds 0
+    where so few could not tell it from the mean even if all agreed."""
 
 
 def bradley_terry(
@@ -165,24 +212,29 @@ def bradley_terry(
     inverse = np.linalg.pinv(_information(wins, strength))
     prompt, worker = codes(prompts, array.size), codes(workers, array.size)
     pulls = (array - chance)[:, None] * design @ inverse
-    error = np.sqrt(np.maximum(np.diag(two_way(pulls, prompt, worker)), 0.0))
-    clusters = min(int(prompt.max()), int(worker.max())) + 1
+    # The share of each vote in what is known of each strength.
+    weights = (chance * (1 - chance))[:, None] * (design @ inverse) ** 2 / np.diag(inverse)
+    error = np.sqrt(two_way(pulls, weights, prompt, worker))
+    clusters = np.minimum(effective(weights, prompt), effective(weights, worker))
     found = [
         Strength(
-            model, POINTS * float(strength[n]), _around(strength[n], error[n], clusters, confidence)
+            model,
+            POINTS * float(strength[n]),
+            _around(float(strength[n]), float(error[n]), float(clusters[n]), confidence),
         )
         for model, n in place.items()
     ]
     return sorted(found, key=lambda one: (-one.value, one.model))
 
 
-def _around(value: float, error: float, clusters: int, confidence: float) -> Interval | None:
+def _around(value: float, error: float, clusters: float, confidence: float) -> Interval | None:
     from scipy.special import stdtrit
 
-    if clusters < 2 or error <= 0:
+    if clusters < TWO or error <= 0:
         return None
     reach = float(stdtrit(clusters - 1, 0.5 + proportion(confidence, "confidence") / 2)) * error
-    return Interval(POINTS * float(value - reach), POINTS * float(value + reach))
+    found = Interval(POINTS * (value - reach), POINTS * (value + reach))
+    return found if can_settle(clusters, 1 - confidence) else found.holding(0.0)
 
 
 def _information(wins: Floats, strength: Floats) -> Floats:
