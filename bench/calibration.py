@@ -748,9 +748,10 @@ def rows(runs: int = RUNS) -> Iterator[Row]:
         words = f"coins against people's votes: {prompts} prompts of 4, 3 aspects, 3 scores"
         yield Row(words, 0.05, voted(prompts, 3, 3, fewer), fewer)
     for crowd in CROWDS:
-        said, inside = asked(crowd, fewer)
-        yield Row(f"arena of equals: {crowd}", 0.05, said, fewer)
-        yield Row(f"strengths: {crowd}", 0.95, inside, fewer, at_least=True)
+        many = max(500, runs // 4)
+        said, inside = asked(crowd, many)
+        yield Row(f"arena of equals: {crowd}", 0.05, said, many)
+        yield Row(f"strengths: {crowd}", 0.95, inside, many, at_least=True)
     for prompts, seeds in ((12, 1), (40, 1), (40, 3)):
         words = f"answer on 3 equal models: {prompts} prompts of {seeds}, 4 metrics"
         yield Row(words, 0.05, false_winners(prompts, seeds, runs), runs)

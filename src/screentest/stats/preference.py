@@ -117,7 +117,7 @@ def can_settle(clusters: float, level: float) -> bool:
     >>> can_settle(5, 0.05), can_settle(6, 0.05)
     (False, True)
     """
-    return 2.0 ** (1 - clusters) <= level * (1 + 1e-9)
+    return math.exp2(1 - clusters) <= level * (1 + 1e-9)
 
 
 def effective(weights: Floats, groups: np.ndarray) -> Floats:
