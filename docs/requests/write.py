@@ -112,7 +112,10 @@ ANSWERS: Mapping[str, Any] = {
     "locot2v.herd_expect": EXPECTED,
     "locot2v.herd_watch": EXPECTED,
     "locot2v.herd_questions": {
-        "questions": ["Does the last shot make one look forward to what comes next?"] * 6
+        "questions": [
+            f"Does the {place} shot make one look forward to what comes next?"
+            for place in ("last", "first", "second", "third", "fourth", "fifth")
+        ]
     },
     "slvm.describe": {
         "observations": [{"seconds": 1.5, "seen": "Lit office towers at night."}],
