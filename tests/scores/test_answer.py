@@ -125,7 +125,44 @@ def test_those_that_share_the_lead_share_the_mark() -> None:
     assert "a and b are better than c in sharp" in found.headline
     assert (found.winner, found.loser) == ("", "c")
     assert (found.rows[0].leader, found.rows[0].last, found.rows[0].behind) == ("", "c", 30)
-    assert "c is behind all others (sharp), and in nothing surely better." in found.headline
+    assert "c is behind all others in sharp, and in nothing surely better." in found.headline
+
+
+def test_behind_all_others_only_in_what_all_others_are_surely_better_in() -> None:
+    # a leads all in noise; in jerks c is behind both others.
+    found = said(drawn(30, jerks_c=8.0, noise_a=-8.0))
+    assert found.loser == "c"
+    assert "c is behind all others in jerks, and" in found.headline
+
+
+def test_a_side_is_named_only_against_those_it_is_surely_better_than() -> None:
+    # a and c lie steadily, b and d swing together from prompt to prompt.
+    rng = np.random.default_rng(5)
+    luck = {model: rng.normal(0, 1, 30) for model in "abcd"}
+    swing = np.where(np.arange(30) % 2, 60, -60)
+    found = said(
+        results(
+            {
+                ("sharp", "a"): 50 + luck["a"],
+                ("sharp", "b"): 48 + luck["b"] + swing,
+                ("sharp", "c"): 40 + luck["c"],
+                ("sharp", "d"): 38 + luck["d"] + swing,
+            }
+        )
+    )
+    held = {(pair.better, pair.worse) for pair in found.rows[0].pairs if pair.holds}
+    assert held == {("a", "c"), ("b", "d")}
+    assert "a is better than c in sharp; b is better than d in sharp" in found.headline
+
+
+def test_values_that_share_no_prompt_are_not_called_descriptions() -> None:
+    whole = drawn(2, metrics="sharp", models="ab")
+    lost: Outcome[Score] = Outcome.failed(Reason.CRASHED)
+    broken = [
+        replace(one, outcome=lost) if one.item in ("a/0", "b/1") else one for one in whole.values
+    ]
+    found = said(replace(whole, values=tuple(broken)))
+    assert found.headline.startswith("Nothing is compared: no measure has values of two models")
 
 
 FROZEN = OutputInfo("how long it stands", high=100.0, higher_is_better=False, group="time")

@@ -46,6 +46,8 @@ def headline(found: Answer) -> str:
         if skipped:
             what = listed([row.label for row in skipped if row.why == skipped[0].why], most=3)
             return f"No winner: nothing is compared in {what}, since {skipped[0].why}."
+        if not found.rows:
+            return f"Nothing is compared: no measure has values of two {found.by}s on one prompt."
         return "Nothing here says which is better: every number only describes."
     if not any(row.differ(pair) for row in found.rows for pair in row.pairs):
         return _alike(found, count)
@@ -88,16 +90,29 @@ def _better(found: Answer) -> str:
 
 
 def _sides(found: Answer) -> Iterator[str]:
-    """Who is surely better than whom, and in what."""
-    sides: dict[tuple[tuple[str, ...], tuple[str, ...]], list[str]] = {}
+    """Who is surely better than whom, and in what: only what holds between those two."""
+    sides: dict[tuple[tuple[str, ...], str], list[str]] = {}
     for row in found.rows:
-        best = tuple(one.model for one in row.values if one.best)
-        worst = tuple(one.model for one in row.values if one.worst)
-        if best and worst:
-            sides.setdefault((best, worst), []).append(row.label)
-    for (best, worst), what in sides.items():
-        verb = "is" if len(best) == 1 else "are"
-        yield f"{listed(best)} {verb} better than {listed(worst)} in {listed(what, most=3)}"
+        best = {one.model for one in row.values if one.best}
+        for one in row.values:
+            over = _over(row, one.model) if one.worst else ()
+            better = tuple(name for name in over if name in best) or over
+            if better:
+                sides.setdefault((better, one.model), []).append(row.label)
+    worse: dict[tuple[tuple[str, ...], str], list[str]] = {}
+    for (better, model), what in sides.items():
+        worse.setdefault((better, listed(what, most=3)), []).append(model)
+    for (better, words), models in worse.items():
+        verb = "is" if len(better) == 1 else "are"
+        yield f"{listed(better)} {verb} better than {listed(models)} in {words}"
+
+
+def _over(row: AnswerRow, model: str) -> tuple[str, ...]:
+    """Who is surely better than a model, and does not owe that to a fault."""
+    over = {
+        pair.better for pair in row.pairs if pair.worse == model and pair.holds and not pair.owed_to
+    }
+    return tuple(one.model for one in row.values if one.model in over)
 
 
 def _owed(found: Answer, state: str) -> Iterator[str]:
@@ -122,12 +137,14 @@ def _stands_out(row: AnswerRow, pair: ModelPair) -> bool:
 def _loser(found: Answer) -> str:
     if not found.loser:
         return ""
-    own = [row.label for row in found.rows if row.of(found.loser).worst]
+    rivals = len(found.models) - 1
+    own = [row.label for row in found.rows if len(_over(row, found.loser)) == rivals]
     ahead = any(
         pair.better == found.loser and pair.holds for row in found.rows for pair in row.pairs
     )
     rest = "" if ahead else ", and in nothing surely better"
-    return f" {found.loser} is behind all others ({listed(own, most=3)}){rest}."
+    what = f" in {listed(own, most=3)}" if own else ", each in something"
+    return f" {found.loser} is behind all others{what}{rest}."
 
 
 def _would(found: Answer) -> str:
