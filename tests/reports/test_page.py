@@ -89,7 +89,7 @@ def test_the_answer_comes_first(page: Page) -> None:
     assert "Worst at" in theirs
     believe = page.inner_text("#believe")
     assert "1 of 32 values are missing" in believe
-    assert "1 of 2 measures are certified" in believe
+    assert "1 of 2 measures is certified" in believe
     row = page.locator("#differ tr", has_text="how busy it is").first
     assert "ours better than theirs (8 of 8)" in row.inner_text()
     assert row.locator("circle").count() == 16

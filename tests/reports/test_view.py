@@ -14,10 +14,11 @@ from screentest.judges.votes import VoteRecord, VoteTask, as_csv
 from screentest.reports.belief import checks
 from screentest.reports.data import Report, read_report
 from screentest.reports.drilldown import direction, lowest, scales_of
-from screentest.reports.parts import View
+from screentest.reports.parts import Chip, View, chip
 from screentest.reports.sidebyside import labels, side_by_side
 from screentest.reports.tables import tables
 from screentest.reports.view import page_view
+from screentest.stats import Claim
 from tests.reports.runs import (
     BUSY,
     CALM,
@@ -244,10 +245,33 @@ def test_certificates_and_borders_stand_among_the_reasons(tmp_path: Path) -> Non
     judged = certify_run(tmp_path / "certificates", [certificate()])
     found = checks(read_report([run, judged]), None)
     certified = next(check for check in found if "certified" in check.title)
-    assert certified.title == "1 of 1 measures are certified."
+    assert certified.title == "1 of 1 measures is certified."
     assert certified.more[0].startswith("calm: sees harmed aesthetics")
     words = next(check.words for check in found if "borders" in check.title)
     assert words == "50% of the frame; pictures are measured inside them."
+
+
+def test_a_certificate_that_cannot_tell_certifies_nothing(tmp_path: Path) -> None:
+    run = score_run(
+        tmp_path / "run", items("a"), {("a", "calm"): scored(0.5)}, metrics={"calm": CALM}
+    )
+    told = certificate()
+    parts = {
+        name: tuple(
+            replace(one, finding=replace(one.finding, claim=Claim.CANNOT_TELL))
+            for one in getattr(told, name)
+            if one.finding
+        )
+        for name in ("operators", "aspects")
+    }
+    judged = certify_run(tmp_path / "certificates", [replace(told, **parts)])
+    report = read_report([run, judged])
+    title, words = next(
+        (check.title, check.words) for check in checks(report, None) if "certified" in check.title
+    )
+    assert title == "No measure here is certified."
+    assert words == "Tested, and not shown to see anything: calm."
+    assert chip(report, "calm") == Chip("tested", "")
 
 
 def test_people_stand_beside_the_metrics(tmp_path: Path) -> None:

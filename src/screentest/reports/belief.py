@@ -13,7 +13,7 @@ from typing import Literal, TypeAlias
 from screentest.certificates.certificate import Certificate
 from screentest.core import Reason, UserError, registry
 from screentest.reports.data import Report
-from screentest.reports.trust import trust
+from screentest.reports.trust import sees_something, trust
 from screentest.scores.answer import Answer
 from screentest.scores.remarks import bordered, borders_remark
 from screentest.scores.results import Results
@@ -110,12 +110,20 @@ def _certified(report: Report) -> Iterator[Check]:
         for name, found in said.items()
         for one in found
     ]
-    without = [short[name] for name in values if name not in said]
-    rest = f" Not tested: {_listed(without)}." if without else ""
+    # A certificate that cannot tell certifies nothing.
+    sees = [name for name in said if sees_something(said[name])]
+    words = [f"{_listed([short[name] for name in sees])}."] if sees else []
+    if others := [short[name] for name in said if name not in sees]:
+        words.append(f"Tested, and not shown to see anything: {_listed(others)}.")
+    if without := [short[name] for name in values if name not in said]:
+        words.append(f"Not tested: {_listed(without)}.")
+    verb = "is" if len(sees) == 1 else "are"
     yield Check(
-        "note" if without else "ok",
-        f"{len(said)} of {len(values)} measures are certified.",
-        f"{_listed([short[name] for name in said])}.{rest}",
+        ("ok" if len(sees) == len(values) else "note") if sees else "warn",
+        f"{len(sees)} of {len(values)} measures {verb} certified."
+        if sees
+        else "No measure here is certified.",
+        " ".join(words),
         tuple(listed),
         "What their certificates say",
     )

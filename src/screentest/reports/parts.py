@@ -10,9 +10,9 @@ from screentest.core.table import ARROWS
 from screentest.reports.belief import Check
 from screentest.reports.data import Report
 from screentest.reports.drilldown import pieces
+from screentest.reports.trust import sees_something
 from screentest.scores.answer import GROUPS, number
 from screentest.scores.results import Value
-from screentest.stats import Claim
 
 MOST_FRAMES = 5
 """Pictures in a film strip."""
@@ -190,7 +190,7 @@ def chip(report: Report, name: str) -> Chip | None:
         return None
     if any(placebo.unfairness for one in found for placebo in one.placebos):
         return Chip("fails a placebo", "bad")
-    if any(one.finding.claim is Claim.SEES for cert in found for one in cert.operators):
+    if sees_something(found):
         return Chip("certified", "good")
     return Chip("tested", "")
 

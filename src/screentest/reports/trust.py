@@ -9,6 +9,7 @@ from dataclasses import replace
 from screentest.certificates.certificate import Certificate, verdict
 from screentest.core import Aspect
 from screentest.core.signature import split_value_name, value_name
+from screentest.stats import Claim
 
 
 def trust(certificate: Certificate, signature: str = "") -> str:
@@ -19,6 +20,19 @@ def trust(certificate: Certificate, signature: str = "") -> str:
     if signature and is_of_other_settings(certificate, signature):
         words += " (tested with other settings)"
     return words
+
+
+def sees_something(certificates: Iterable[Certificate]) -> bool:
+    """Whether any of them claims that the judge sees a harm: only that makes it certified."""
+    findings = [
+        finding
+        for own in certificates
+        for finding in (
+            *(one.finding for one in own.operators),
+            *(one.finding for one in own.aspects),
+        )
+    ]
+    return any(finding.claim is Claim.SEES for finding in findings)
 
 
 def certificates_of(
