@@ -189,6 +189,27 @@ def test_nobody_waits_for_ever(server: Server, tmp_path: Path) -> None:
     assert ended([having(killed, films[:1])])
 
 
+def test_one_gives_up_while_another_counts(
+    server: Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A part that is listed and gone before it is measured takes no room, and is no error."""
+    cache = Cache(tmp_path / "cache")
+    cache.folder.mkdir()
+    given_up = cache.folder / "another.mp4.part"
+    given_up.touch()
+    stat = Path.stat
+
+    def late(path: Path, *, follow_symlinks: bool = True) -> os.stat_result:
+        found = stat(path, follow_symlinks=follow_symlinks)
+        if path == given_up:
+            path.unlink()
+        return found
+
+    monkeypatch.setattr(Path, "stat", late)
+    with cache.holding([describe(server.put("a.mp4", b"a" * 1000))]):
+        assert kept(cache) == 1000
+
+
 def test_several_use_one_video_at_once(server: Server, tmp_path: Path) -> None:
     cache = Cache(tmp_path / "cache")
     film = describe(server.put("a.mp4", b"a" * 1000))

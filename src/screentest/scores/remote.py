@@ -193,18 +193,25 @@ class Cache:
         try:
             with _blocks(video) as source, unfinished.open("r+b") as target:
                 _copy(source, target, video)
-            unfinished.replace(place)
+            with self._counting():  # or a count would see neither of the two names
+                unfinished.replace(place)
         except NoValue:
             raise
         except Exception as error:  # every kind of server fails in its own way
             raise _unreachable(video.address, error) from error
 
+    def _counting(self) -> AbstractContextManager[None]:
+        return _locked(self.folder / "cache.lock", alone=True)
+
     def _make_room(self, unfinished: Path, size: int) -> None:
         """Take the room before it is filled, so that two who fetch do not count on the same."""
         while True:
-            with _locked(self.folder / "cache.lock", alone=True):
-                files = [one for one in self.folder.iterdir() if one.suffix != ".lock"]
-                sizes = {one: one.stat() for one in files if one.exists()}
+            with self._counting():
+                sizes: dict[Path, os.stat_result] = {}
+                for one in self.folder.iterdir():
+                    if one.suffix != ".lock":
+                        with suppress(FileNotFoundError):  # its fetcher has just given it up
+                            sizes[one] = one.stat()
                 taken = sum(status.st_size for status in sizes.values())
                 for one in sorted(sizes, key=lambda file: sizes[file].st_mtime):
                     if taken + size <= self.limit:
