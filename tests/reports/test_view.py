@@ -68,7 +68,7 @@ def test_best_and_worst_are_said_only_where_a_difference_holds(tmp_path: Path) -
     report = models(tmp_path, {"a": high, "b": [one - 0.5 for one in high]})
     view = view_of(report)
     assert view.headline.startswith("a wins on 8 prompts")
-    assert [card.lines[0].label for card in view.cards] == ["Best at", "Ahead in"]
+    assert [card.lines[0].label for card in view.cards] == ["Best at", "Ahead so far"]
     assert view.cards[1].lines[1].label == "Worst at"
     (row,) = view.open_rows
     assert (row.holds, row.says) == (True, "a better than b (8 of 8)")
@@ -186,7 +186,7 @@ def test_a_piece_that_is_on_another_scale_is_a_time_and_no_value(tmp_path: Path)
     assert (see.named[0].value, see.t) == ("", 1.0)
 
 
-def test_cards_say_what_is_worst_so_far_where_nothing_is_settled(tmp_path: Path) -> None:
+def test_cards_say_what_is_behind_so_far_where_nothing_is_settled(tmp_path: Path) -> None:
     """Ten steps in the order of numbers; of the black ones it is said that they are."""
     values = {str(step): [1.0] for step in range(100, 900, 100)} | {"900": [0.1], "1000": [0.1]}
     report = models(tmp_path, values)
@@ -195,11 +195,46 @@ def test_cards_say_what_is_worst_so_far_where_nothing_is_settled(tmp_path: Path)
     assert view.alarms == ("2 of 2 clips are black since step 900",)
     assert [(card.name, card.series) for card in view.cards] == [("900", 8), ("1000", 9)]
     steps = ", ".join(str(step) for step in range(100, 900, 100))
-    assert view.level == f"Behind in nothing so far: {steps}."
+    assert view.level == f"Last in nothing so far: {steps}."
     black = view.cards[-1].lines
-    assert (black[0].label, black[0].note) == ("Worst so far", "on one prompt, so not settled")
-    assert (black[0].named[0].name, black[0].named[0].value) == ("calm", "0.100")
-    assert black[0].named[0].beside == "others 0.100–1.00"
+    # Two are as bad: neither is last, and both are behind.
+    assert [line.label for line in black[:2]] == [
+        "Ahead on this one prompt",
+        "Behind on this one prompt",
+    ]
+    assert (black[1].named[0].name, black[1].named[0].value) == ("calm", "0.100")
+    assert black[1].named[0].beside == "behind 100 1.00"
+
+
+def test_last_is_said_of_the_last_alone_and_on_one_prompt_of_that_prompt(tmp_path: Path) -> None:
+    """The one between the others is behind the first; only the last is called last."""
+    view = view_of(models(tmp_path, {"a": [0.9], "b": [0.5], "c": [0.1], "d": [0.7]}))
+    said = {
+        card.name: [(line.label, line.named[0].name, line.named[0].beside) for line in card.lines]
+        for card in view.cards
+    }
+    here = "on this one prompt"
+    assert said["a"][0] == (f"Ahead {here}", "calm", "next d 0.700")
+    assert said["b"][1] == (f"Behind {here}", "calm", "behind a 0.900")
+    assert said["c"][1] == (f"Last {here}", "calm", "next b 0.500")
+    assert said["d"] == [("So far", "last in nothing", "")]
+    # Who is last in nothing has its best to look at, the others their worst.
+    assert said["a"][-1][0] == "See best"
+    assert said["c"][-1][0] == "See"
+    assert view.lead[0].startswith("On this one prompt a is ahead in calm; b, c and d in nothing.")
+
+
+def test_what_is_not_compared_is_said_on_the_first_screen(tmp_path: Path) -> None:
+    films, values = [], {}
+    for model in "ab":
+        for place in range(6):
+            name = f"{model}{place}"
+            films.append(Item(name, Path("/x.mp4"), f"P {place}.", groups={"model": model}))
+            lacks = model == "b" and place < 3
+            values[name, "calm"] = lost() if lacks else scored(0.5 + 0.01 * place)
+    run = score_run(tmp_path / "run", films, values, metrics={"calm": CALM})
+    told = " ".join(view_of(read_report([run])).lead)
+    assert "Not compared. calm: b lacks 3 of 6 values, a none" in told
 
 
 def test_who_is_behind_only_what_owes_it_to_a_fault_is_not_called_worst(tmp_path: Path) -> None:

@@ -2,21 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
-from statistics import median
 
-from screentest.core.table import ARROWS
 from screentest.reports.alone import alone
 from screentest.reports.belief import checks
+from screentest.reports.cards import LEVEL, model_lines
 from screentest.reports.data import Report
 from screentest.reports.dots import Dot, Lane, dot_plot
-from screentest.reports.drilldown import direction
 from screentest.reports.parts import (
-    NAMED,
-    CardLine,
     ModelCard,
-    Named,
     ShownCell,
     ShownRow,
     Sortable,
@@ -28,17 +23,15 @@ from screentest.reports.parts import (
     facts,
     folds,
     from_to,
-    moment,
     strip,
 )
 from screentest.reports.people import people_row
-from screentest.scores.answer import GROUPS, Answer, AnswerRow, counts, number
+from screentest.scores.answer import GROUPS, Answer, AnswerRow, listed, number
 
 MOST_ALARMS = 4
 """Of a watch, on the first screen."""
 MOST_CARDS = 4
 """With more models than that, only those have a card of which there is something to say."""
-LEVEL = CardLine("So far", (Named("behind in nothing"),))
 
 
 def page_view(report: Report, order: Sequence[str]) -> View:
@@ -70,6 +63,7 @@ def _compared(
     lead = [f"Not measured. {one}" for one in answer.unmeasured]
     if answer.seen:
         lead.insert(0, answer.seen)
+    lead += _uncompared(answer)
     if answer.counted:
         lead.append(answer.counted)
     people = people_row(report.people, answer) if report.people is not None else None
@@ -83,7 +77,7 @@ def _compared(
         ModelCard(
             model,
             strip(videos[model], place),
-            tuple(_model_lines(report, answer, model, videos[model], place)),
+            tuple(model_lines(report, answer, model, videos[model], place)),
             series,
         )
         for series, model in enumerate(answer.models)
@@ -109,7 +103,7 @@ def _compared(
         lead=tuple(lead),
         models=answer.models,
         cards=tuple(cards),
-        level=f"Behind in nothing so far: {', '.join(level)}." if level else "",
+        level=f"Last in nothing so far: {', '.join(level)}." if level else "",
         checks=tuple(checks(report, answer)),
         open_rows=tuple(shown for row, shown in rows if row.state in ("holds", "open")),
         folds=folds(
@@ -127,97 +121,14 @@ def _compared(
     )
 
 
-def _model_lines(
-    report: Report,
-    answer: Answer,
-    model: str,
-    items: Sequence[str],
-    place: Mapping[str, int],
-) -> list[CardLine]:
-    """What it leads in and what it is last in, the surest first; and where to see the latter."""
-    first, last = answer.best_at(model), answer.worst_at(model)
-    if not first.rows and not last.rows:
-        return _so_far(report, answer, model, items, place)
-    best = [
-        _named(row, model, f"ahead on {row.ahead} of {row.prompts}")
-        if row.leader == model
-        else _named(row, model, f"{pair.worse} {_mean(row, pair.worse)}")
-        for row, pair in first.rows[:NAMED]
-    ]
-    found = [CardLine("Best at" if first.sure else "Ahead in", tuple(best or [Named("nothing")]))]
-    if not last.rows:
-        found += _so_far(report, answer, model, items, place)
-    else:
-        named = [
-            _named(row, model, f"{pair.better} {_mean(row, pair.better)}")
-            for row, pair in last.rows[:NAMED]
-        ]
-        found.append(CardLine("Worst at" if last.sure else "Behind in", tuple(named)))
-        looks = [_look(report, row.name, items, place) for row, _ in last.rows[:NAMED]]
-        known = [look for look in looks if look is not None]
-        if known:
-            # Of the whole clip there may be one number alone; a moment is better to look at.
-            found.append(next((look for look in known if look.t is not None), known[0]))
-    return found
-
-
-def _so_far(
-    report: Report, answer: Answer, model: str, items: Sequence[str], place: Mapping[str, int]
-) -> list[CardLine]:
-    """Where nothing leads or trails: what it is furthest behind the middle of the others in.
-
-    It is no claim, and says so.
-    """
-    found: list[tuple[float, AnswerRow, str]] = []
+def _uncompared(answer: Answer) -> Iterator[str]:
+    """What is measured, and cannot be compared: it belongs to what is not known."""
+    reasons: dict[str, list[str]] = {}
     for row in answer.rows:
-        own = row.of(model).mean
-        # Less noise in blurred pictures is no reason to call the others noisy.
-        owing = {pair.better for pair in row.pairs if pair.worse == model and pair.owed_to}
-        rivals = [one for one in row.values if one.model not in (model, *owing)]
-        others = [one.mean for one in rivals if one.mean is not None]
-        if row.state not in ("holds", "open") or own is None or not others:
-            continue
-        sign, margin = direction(report.results, row.name), row.margin.value if row.margin else 0.0
-        middle = median(others)
-        if sign * (middle - own) > margin and counts(own, middle, margin):
-            ends = dict.fromkeys((number(min(others)), number(max(others))))
-            found.append((sign * (middle - own) / (row.spread or 1.0), row, "–".join(ends)))
-    if not found:
-        rows = any(row.state != "describes" for row in answer.rows)
-        return [LEVEL] if rows else []
-    found.sort(key=lambda one: -one[0])
-    named = [_named(row, model, f"others {ends}") for _, row, ends in found[:NAMED]]
-    prompts = "one prompt" if answer.prompts == 1 else counted(answer.prompts, "prompt")
-    note = f"on {prompts}, so not settled"
-    look = _look(report, found[0][1].name, items, place)
-    lines = [CardLine("Worst so far", tuple(named), note=note)]
-    return [*lines, look] if look is not None else lines
-
-
-def _named(row: AnswerRow, model: str, beside: str) -> Named:
-    return Named(row.label, _mean(row, model), beside, ARROWS[row.better])
-
-
-def _mean(row: AnswerRow, model: str) -> str:
-    mean = row.of(model).mean
-    return "–" if mean is None else number(mean)
-
-
-def _look(
-    report: Report, name: str, items: Sequence[str], place: Mapping[str, int]
-) -> CardLine | None:
-    """The video that is lowest in a measure, at its lowest moment."""
-    results = report.results
-    sign = direction(results, name) or 1
-    known = [
-        value
-        for item in items
-        if (value := results.of_item(item).get(name)) is not None and value.outcome.ok
-    ]
-    if not known:
-        return None
-    worst = min(known, key=lambda value: sign * value.outcome.unwrap().value)
-    return moment(report, worst, sign, place)
+        if row.state == "uncompared":
+            reasons.setdefault(row.why, []).append(row.label)
+    for why, names in reasons.items():
+        yield f"Not compared. {listed(names, most=3)}: {why}."
 
 
 def _row(report: Report, answer: Answer, row: AnswerRow, place: Mapping[str, int]) -> ShownRow:

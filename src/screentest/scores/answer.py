@@ -128,7 +128,7 @@ class AnswerRow:
     """``picture``, ``time``, ``prompt`` or ``other``."""
     info: OutputInfo
     pooled: str
-    """What of a video the number is about: ``worst tenth``, ``mean``; empty for the whole."""
+    """What of a video the number is about, in words: ``worst tenth``; empty for the whole."""
     values: tuple[ModelValue, ...]
     """By model, in the order of the answer's models."""
     pairs: tuple[ModelPair, ...]

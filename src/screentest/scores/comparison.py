@@ -265,7 +265,9 @@ class _Work:
             for model, cases in sample.prompts.items()
         )
         margin = self.margin(name)
-        worst = "worst tenth" if self.pool == "worst" and not info.descriptive else "mean"
+        part = "worst tenth" if self.pool == "worst" and not info.descriptive else "mean"
+        if sample.mixed:
+            part = f"{part} of a film of several shots, the whole of a clip of one"
         counts_from = margin.value if margin else 0.0
         why = "" if info.descriptive else sample.why
         leader, ahead = ("", 0) if why else _first(cells, sample.shared, info, counts_from)
@@ -278,7 +280,7 @@ class _Work:
             label=self.labels[name],
             group=info.group if info.group in GROUPS else "other",
             info=info,
-            pooled=worst if sample.pooled else "",
+            pooled=part if sample.pooled else "",
             values=cells,
             pairs=(),
             leader=leader,

@@ -54,6 +54,8 @@ class Sample:
     total: Mapping[str, int]
     pooled: bool
     """Whether values are of a part of the video."""
+    mixed: bool
+    """Whether only some are, and those of clips of one shot are of the whole."""
     lacks: Mapping[str, Lack]
     rates: Mapping[str, float]
     """By model, the frame rate, where the value depends on it and they differ too often."""
@@ -169,12 +171,14 @@ class Samples:
             for model in known:
                 counted = had[model][case][:fewest]
                 prompts[model][case] = math.fsum(map(_number, counted)) / fewest
+        parts = [one.pools for one in values.values() if one.outcome.ok]
         return Sample(
             prompts,
             frozenset(shared),
             scored,
             total,
-            any(one.pools for one in values.values()),
+            any(parts),
+            any(parts) and not all(parts),
             lacks,
             {model: median(seen) for model in known if many and (seen := _rates(had[model]))},
         )

@@ -16,6 +16,7 @@ from screentest.scores.answer import (
     surety,
     trails,
 )
+from screentest.scores.places import firsts
 
 _MOST_NAMED = 4
 """Rows that a sentence names."""
@@ -183,12 +184,32 @@ def seen(found: Answer) -> str:
             words += f"; {spotless[0]} is last in nothing"
         parts.append(words)
     parts += _owed(found, "open")
+    if found.prompts == 1 and (alone := _on_one(found)):
+        return f"{alone} {_least(found)}".strip()
     text = " ".join(f"{'' if place else 'So far '}{one}." for place, one in enumerate(parts))
-    if found.too_few and found.comparisons:
-        compared = many(found.comparisons, "comparison")
-        least = f"With {compared} at least {found.fewest} {found.unit}s are needed,"
-        text = f"{text} {least} even if all agree.".strip()
-    return text
+    return f"{text} {_least(found)}".strip()
+
+
+def _on_one(found: Answer) -> str:
+    """On one prompt: who is ahead there, in words that claim no more."""
+    sides = {name: [one.row.label for one in firsts(found, name)] for name in found.models}
+    most = sorted((name for name in sides if sides[name]), key=lambda name: -len(sides[name]))
+    parts = [f"{name} in {listed(sides[name], most=3)}" for name in most[:_MOST_NAMED]]
+    if not parts:
+        return ""
+    parts[0] = parts[0].replace(" in ", " is ahead in ", 1)
+    none = [name for name in found.models if not sides[name]]
+    if none:
+        parts.append(f"{listed(none)} in nothing")
+    return f"On this one {found.unit} {'; '.join(parts)}."
+
+
+def _least(found: Answer) -> str:
+    """How many prompts it takes at least, where there are fewer."""
+    if not (found.too_few and found.comparisons):
+        return ""
+    compared = many(found.comparisons, "comparison")
+    return f"With {compared} at least {found.fewest} {found.unit}s are needed, even if all agree."
 
 
 def _faults(found: Answer, model: str) -> bool:
