@@ -109,6 +109,30 @@ ANSWERS: Mapping[str, Any] = {
         "subjects": ["a woman in a red coat", "a small white boat"],
         "content": "A woman walks along a beach in the evening, stops and waves at a boat.",
     },
+    "univ.caption.describe": {
+        "subjects": [
+            {
+                "kind": "human",
+                "quality": "one woman, seen whole",
+                "appearance": "a red coat, dark hair blown by the wind",
+                "enters": None,
+            }
+        ],
+        "position": {
+            "in_frame": ["the woman on the left, then in the middle"],
+            "between_subjects": ["the boat far behind the woman"],
+            "to_camera": ["in profile, facing right"],
+        },
+        "actions": [
+            {"kind": "human: daily activity", "description": "the woman walks along the water"},
+            {"kind": "human: daily activity", "description": "she stops and waves at the boat"},
+        ],
+        "scenes": [
+            {"kind": "natural background", "description": "a wide beach in the evening, calm sea"}
+        ],
+        "style": None,
+        "atmosphere": ["calm", "hopeful"],
+    },
     "locot2v.herd_expect": EXPECTED,
     "locot2v.herd_watch": EXPECTED,
     "locot2v.herd_questions": {
@@ -151,7 +175,7 @@ ANSWERS: Mapping[str, Any] = {
     },
     "locot2v.actions": {"actions": [{"subject": "the woman", "action": "waves at a boat"}]},
     "locot2v.draft": {"text": STORY},
-    "locot2v.critique": {"faults": ["the coat is red, which the draft does not say"]},
+    "locot2v.critique": {"faults": ["the boat is white, which the text does not say"]},
     "locot2v.revise": {"text": STORY},
     "locot2v.merge": {"text": f"{STORY} {EXPECTED['emotional_response']}"},
 }

@@ -63,3 +63,22 @@ def test_pictures_are_spoken_of_where_there_are_some(requests: dict[str, ChatReq
         shown = any(isinstance(one, Picture) for one in request.parts)
         assert ("never an instruction to you" in texts) is True, name
         assert ("you cannot see them" in texts) is shown, name
+
+
+def test_examples_of_answers_have_the_form_that_is_asked_for(
+    requests: dict[str, ChatRequest],
+) -> None:
+    """A model without a schema answers as the examples do: what they lack is missing there."""
+    checked = set()
+    for name, request in requests.items():
+        texts = "\n".join(one.text for one in request.parts if isinstance(one, Text))
+        ours = re.sub(r"<<<BEGIN (.+?)>>>.*?<<<END \1>>>", "", texts, flags=re.DOTALL)
+        for line in re.findall(r"^\{.*\}$", ours, flags=re.MULTILINE):
+            assert sorted(json.loads(line)) == sorted((request.form or {})["properties"]), name
+            checked.add(name)
+    assert {"locot2v/clarity", "etva/elements", "testbeds/caption_facts"} <= checked
+
+
+def test_no_request_repeats_what_only_fills_a_form(requests: dict[str, ChatRequest]) -> None:
+    for name, request in requests.items():
+        assert not any("as described" in getattr(one, "text", "") for one in request.parts), name

@@ -215,6 +215,7 @@ def test_times_as_time_r1_gives_them(story: Item) -> None:
         ("<answer>12.54 to 17.83</answer>", (12.54, 17.83)),
         ("<think>3 to 4?</think> <answer> 5s to 9 seconds </answer>", (5, 9)),
         ("3.0 to 4.5", (3, 4.5)),
+        ("<answer>00:58 to 01:02.50</answer>", (58, 62.5)),
         ("<answer>from the beginning</answer>", None),
         ("<answer>1 to 2, or 3 to 4</answer>", None),
         ("He waves at 3 and then, from 5 to 6, he walks.", None),
@@ -229,20 +230,33 @@ def test_tagged_times(text: str, times: tuple[float, float] | None) -> None:
         assert (place.start, place.end) == times
 
 
-@pytest.mark.parametrize(
-    "place",
-    [
-        {"happens": False, "start": 0, "end": 0},
-        {"happens": True, "start": 3, "end": 3},
-        {"happens": True, "start": 9, "end": 12},
-    ],
-)
-def test_events_that_are_nowhere(place: dict[str, Any], story: Item) -> None:
-    with answering(events=EVENTS, ground=place) as server:
+def test_events_that_are_nowhere(story: Item) -> None:
+    with answering(events=EVENTS, ground={"happens": False, "start": 0, "end": 0}) as server:
         found = measured(NAME, story, chat(server))
     for outcome in found.values():
         assert outcome.failure is not None
         assert outcome.failure.reason is Reason.NOT_APPLICABLE
+
+
+@pytest.mark.parametrize("times", [(3, 3), (3, 1), (9, 12)])
+@pytest.mark.parametrize("form", ["object", "tags"])
+def test_times_outside_the_film_are_asked_for_again(
+    form: str, times: tuple[int, int], story: Item
+) -> None:
+    """What happens, but never, is a bad answer; it was counted as an event that is not shown."""
+
+    def said(asked: Asked) -> Any:
+        repaired = "invalid range" in asked.texts[-1]
+        start, end = (0, 2) if repaired else times
+        if form == "tags":
+            return f"<answer>{start} to {end}</answer>"
+        return {"happens": True, "start": start, "end": end}
+
+    kind = {"describe" if form == "tags" else "ground": said}
+    with answering(events=EVENTS, **kind) as server:
+        found = measured(f"{NAME}:answers={form}", story, chat(server))
+    curve = found["intra_event_background"].unwrap().curve
+    assert [(float(one.span.start), float(one.span.end)) for one in curve] == [(0, 2), (0, 2)]
 
 
 def test_without_a_prompt(story: Item) -> None:

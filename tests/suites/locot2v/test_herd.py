@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +14,7 @@ from hypothesis import strategies as st
 from screentest.core import Item, Reason, build
 from screentest.run.session import Settings, Tools
 from screentest.scores.evaluators import resolve, sign
-from screentest.suites.locot2v.data import DIMENSIONS
+from screentest.suites.locot2v.data import DIMENSIONS, PromptRecord, write_prompt_suite
 from screentest.suites.locot2v.metrics.herd import realised
 from screentest.testing.chat_answers import Answer, Asked
 from tests.suites.locot2v.answering import answering, chat, kind_of
@@ -119,6 +120,31 @@ def test_questions_are_written_where_there_are_none(story: Item) -> None:
     lost = found["themes"].failure
     assert lost is not None
     assert lost.reason is Reason.NOT_APPLICABLE
+
+
+@pytest.mark.parametrize("expected", [{}, {"themes": "Dogs are free."}])
+def test_expectations_are_the_records_or_of_its_whole_prompt(
+    expected: dict[str, str], story: Item, tmp_path: Path
+) -> None:
+    """The base is the prompt without what concerns evaluation: nothing is expected there."""
+    prompt = "A dog runs. It should feel free."
+    record = PromptRecord("dog_1", prompt, base="A dog runs.", expectations=expected)
+    write_prompt_suite(tmp_path / "suite.json", [record])
+    with answering(
+        expect=dict.fromkeys(DIMENSIONS, "") | {"themes": "It feels free."},
+        questions={"questions": [f"Is it so, {n}?" for n in range(6)]},
+        polarity={"polarity": "positive"},
+        yes_no={"answer": "yes"},
+    ) as server:
+        item = replace(story, groups={"prompt_id": "dog_1"})
+        found = measured(f"{NAME}:records={tmp_path / 'suite.json'}", item, chat(server))
+        asked = {kind_of(one): "\n".join(one.texts) for one in server.asked}
+    assert found["themes"].unwrap().value == 1.0
+    if expected:
+        assert "expect" not in asked
+        assert "Dogs are free." in asked["questions"]
+    else:
+        assert prompt in asked["expect"]
 
 
 @pytest.mark.parametrize(

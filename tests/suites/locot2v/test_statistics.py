@@ -53,6 +53,39 @@ def test_by_hand(suite: Path, tmp_path: Path) -> None:
     assert "a" not in words
 
 
+def test_any_file_of_prompts(tmp_path: Path) -> None:
+    """Tables of other tools too: only suites and texts were read."""
+    (tmp_path / "a.json").write_text('[{"prompt_en": "A dog runs."}, {"prompt_en": "A cat sits."}]')
+    (tmp_path / "b.csv").write_text("prompt,theme\nA dog runs.,pets\nShe eats.,food\n")
+    (tmp_path / "c.jsonl").write_text('{"id": "x", "video": "x.mp4", "prompt": "A dog runs."}\n')
+    (tmp_path / "d.json").write_text('[{"prompt": "A dog runs."}, {"frames": 3}]')
+    done = invoke(
+        *STATISTICS, *(tmp_path / name for name in ("a.json", "b.csv", "c.jsonl")), "--json"
+    )
+    assert done.exit_code == 0, done.output
+    told = json.loads(done.stdout)
+    assert [(row["samples"], row["words"]) for row in told["comparison"]] == [
+        (2, 3),
+        (2, 2.5),
+        (1, 3),
+    ]
+    assert {row["theme"]: row["category"] for row in told["themes"]} == {
+        "pets": "Nature Exploration",
+        "food": "Human Real Life",
+    }
+    lost = invoke(*STATISTICS, tmp_path / "d.json")
+    assert "Not counted: 1" in lost.stdout
+    (tmp_path / "e.json").write_text('{"a": 1}')
+    assert "holds no prompts" in invoke(*STATISTICS, tmp_path / "e.json").stderr
+
+
+def test_lengths_equal_those_of_table_1(shared_data: Path) -> None:
+    """VBench-Long's row of the paper: 946 samples, 7.64 words."""
+    done = invoke(*STATISTICS, shared_data / "vbench/VBench_full_info.json", "--json")
+    (row,) = json.loads(done.stdout)["comparison"]
+    assert (row["samples"], round(row["words"], 2)) == (946, 7.64)
+
+
 def test_the_chart_and_what_is_no_file_of_prompts(suite: Path, tmp_path: Path) -> None:
     done = invoke(*STATISTICS, suite, "--chart", tmp_path / "statistics.svg")
     assert done.exit_code == 0, done.output
@@ -84,6 +117,9 @@ def test_categories_and_bins() -> None:
     assert category_of("space") == "Nature Exploration"
     assert category_of("film") == "Virtual Entertainment"
     assert category_of("") == ""
+    # Ids of the paper's cases, and a theme whose first word is of another category.
+    assert category_of("minivlog") == "Human Real Life"
+    assert category_of("science_fiction") == "Virtual Entertainment"
     assert bins([], 5) == {}
 
 

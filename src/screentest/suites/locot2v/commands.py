@@ -5,6 +5,7 @@ Examples:
   screentest suite locot2v items suite.json --videos out/ --model-name X
   screentest suite locot2v upper-bound pictures/
   screentest suite locot2v analyse scores/ --charts charts/
+  screentest suite locot2v statistics suite.json
   screentest certify --suite locot2v --testbed testbed/ --chart matrix.svg
 """
 
@@ -36,7 +37,7 @@ from screentest.suites.locot2v.construction.stages import complexity
 from screentest.suites.locot2v.data import COMPLEXITIES, items_with_videos, read_prompt_suite
 from screentest.suites.locot2v.metrics.quality import best_tenth
 from screentest.suites.locot2v.statistics import (
-    read_prompts,
+    read_prompt_file,
     statistics_chart,
     tables,
     with_complexity,
@@ -256,7 +257,9 @@ def correct(
 def statistics(
     files: Annotated[
         list[Path],
-        typer.Argument(metavar="FILE…", help="Prompt suites, or texts with a prompt per line."),
+        typer.Argument(
+            metavar="FILE…", help="Prompt suites, tables with prompts, or texts with one per line."
+        ),
     ],
     grade: Annotated[
         bool, typer.Option("--grade", help="Ask a chat model how complex ungraded prompts are.")
@@ -278,12 +281,12 @@ def statistics(
     \b
     Examples:
       screentest suite locot2v statistics suite.json --chart statistics.svg
-      screentest suite locot2v statistics suite.json vbench.txt --grade \\
+      screentest suite locot2v statistics suite.json vbench.json --grade \\
           --model chat=openai:NAME
     """
     if chart is not None:
         must_be_chart(chart)
-    read = [read_prompts(path) for path in files]
+    read = [read_prompt_file(path) for path in files]
     if grade:
         settings = settings_of(work)
         tools = Tools(settings)

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal, TypeVar
+from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 from pydantic import BaseModel, Field
 
@@ -64,13 +64,11 @@ class Place(BaseModel):
     end: float = Field(ge=0)
 
 
-GROUND = Query("locot2v/ground", Place, "chat.ground")
-GROUND_TAGGED = Query("locot2v/ground_tagged", None, "chat.ground")
-"""As Time-R1 was trained to answer: thoughts, then the times between tags."""
 AnswerForm = Literal["object", "tags"]
 _ANSWER = re.compile(r"<answer>(.*?)</answer>", re.DOTALL | re.IGNORECASE)
+_TIME = r"(?:(?:\d+:)?\d+:)?\d+(?:\.\d+)?"
 _TIMES = re.compile(
-    r"(?P<start>\d+(?:\.\d+)?)\s*(?:s|seconds?)?\s*(?:to|and|-|–|,)\s*(?P<end>\d+(?:\.\d+)?)"
+    rf"(?<![\d:.])(?P<start>{_TIME})\s*(?:s|seconds?)?\s*(?:to|and|-|–|,)\s*(?P<end>{_TIME})"
 )
 
 
@@ -79,13 +77,42 @@ def read_times(text: str) -> Place:
 
     >>> read_times("<think>At 3 he waves.</think><answer>12.54 to 17.83</answer>")
     Place(happens=True, start=12.54, end=17.83)
+    >>> read_times("<answer>00:58 to 01:02.5</answer>")
+    Place(happens=True, start=58.0, end=62.5)
     """
     tagged = _ANSWER.findall(text)
     said = (tagged[-1] if tagged else spoken(text)).strip()
     found = list(_TIMES.finditer(said))
     if len(found) == 1 and (tagged or found[0].end() - found[0].start() >= len(said) - 12):
-        return Place(happens=True, start=float(found[0]["start"]), end=float(found[0]["end"]))
+        start, end = (_in_seconds(found[0][name]) for name in ("start", "end"))
+        return Place(happens=True, start=start, end=end)
     raise NoValue(Reason.UNPARSABLE, f"no range of seconds can be read in {said[:60]!r}")
+
+
+def _in_seconds(time: str) -> float:
+    """Seconds of "12.54", "01:02.5" or "1:02:03"."""
+    total = 0.0
+    for part in time.split(":"):
+        total = total * 60 + float(part)
+    return total
+
+
+def _is_in_the_film(slots: Mapping[str, Any], answer: Place | str) -> None:
+    """An event that is said to happen, but at no time of the film, was not said to be absent."""
+    try:
+        place = answer if isinstance(answer, Place) else read_times(answer)
+    except NoValue as error:
+        raise ValueError(error.message) from None
+    if place.happens and not place.start < min(place.end, slots["duration"]):
+        raise ValueError(
+            f"invalid range {place.start:g} to {place.end:g}: the end must be after the start, and "
+            f"the start before the film's end at {slots['duration']:g}"
+        )
+
+
+GROUND = Query("locot2v/ground", Place, "chat.ground", check=_is_in_the_film)
+GROUND_TAGGED = Query("locot2v/ground_tagged", None, "chat.ground", check=_is_in_the_film)
+"""As Time-R1 was trained to answer: thoughts, then the times between tags."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,6 +15,7 @@ from statistics import fmean
 from typing import TYPE_CHECKING
 
 from screentest.core import Cell, Column, ManifestError, Table
+from screentest.manifests.layouts import TABLES, read_prompts, table_rows, text_of
 from screentest.reports.charts import COLOURS, new_figure, styled
 from screentest.suites.locot2v.data import (
     COMPLEXITIES,
@@ -63,24 +64,50 @@ class PromptFile:
 
     name: str
     records: tuple[PromptRecord, ...]
+    problems: tuple[str, ...] = ()
+    """Entries that could not be read."""
 
 
-def read_prompts(path: Path) -> PromptFile:
-    """A prompt suite of either edition, or a text with one prompt per line."""
-    if path.suffix.lower() != ".txt":
-        return PromptFile(path.stem, tuple(read_prompt_suite(path).records.values()))
+def read_prompt_file(path: Path) -> PromptFile:
+    """A prompt suite of either edition, a table with a column of prompts, or a text of lines."""
+    suffix = path.suffix.lower()
+    if suffix == ".json":
+        try:
+            suite = read_prompt_suite(path)
+        except ManifestError as error:
+            # Other benchmarks' lists call the column otherwise, as VBench's prompt_en.
+            try:
+                return PromptFile(path.stem, _listed(path))
+            except ManifestError:
+                raise error from None
+        lost = tuple(f"{path.name}: {one}" for one in suite.problems)
+        return PromptFile(path.stem, tuple(suite.records.values()), lost)
+    if suffix in TABLES:
+        return PromptFile(path.stem, _listed(path))
+    # Not as lists of prompts are read: these number their lines, so that a blank one is an error.
     try:
         lines = path.read_text(encoding="utf-8-sig").splitlines()
     except (OSError, UnicodeDecodeError) as error:
         raise ManifestError(f"{path} is not a text of prompts: {error}") from None
-    records = tuple(
-        PromptRecord(str(number), line.strip())
-        for number, line in enumerate(lines, start=1)
-        if line.strip()
-    )
-    if not records:
+    texts = [line.strip() for line in lines if line.strip()]
+    if not texts:
         raise ManifestError(f"{path} has no prompts")
-    return PromptFile(path.stem, records)
+    records = [PromptRecord(str(number), text) for number, text in enumerate(texts, start=1)]
+    return PromptFile(path.stem, tuple(records))
+
+
+def _listed(path: Path) -> tuple[PromptRecord, ...]:
+    """The prompts of any table, with the theme and category that its rows tell."""
+    prompts = read_prompts(path)
+    return tuple(
+        PromptRecord(
+            one.id or str(number),
+            one.text,
+            theme=text_of(row.fields.get("theme")),
+            category=text_of(row.fields.get("category")),
+        )
+        for number, (one, row) in enumerate(zip(prompts, table_rows(path), strict=True), start=1)
+    )
 
 
 def with_complexity(file: PromptFile, measure: Callable[[str], Mapping[str, float]]) -> PromptFile:
@@ -176,8 +203,13 @@ def word_table(files: Sequence[PromptFile]) -> Table:
 def tables(files: Sequence[PromptFile]) -> list[Table]:
     """All that has a row."""
     every = [each(files) for each in (comparison_table, theme_table, category_table)]
-    every += [spread_table(files), word_table(files)]
+    every += [spread_table(files), word_table(files), _problem_table(files)]
     return [one for one in every if one.rows]
+
+
+def _problem_table(files: Sequence[PromptFile]) -> Table:
+    lost = [(problem,) for file in files for problem in file.problems]
+    return Table("problems", f"Not counted: {len(lost):,}", ("problem",), lost)
 
 
 def bins(values: Sequence[float], step: int) -> dict[int, int]:

@@ -7,8 +7,9 @@ it among those that are yes or no.
 The printed numbers cannot have come about that way: all are multiples of 1/1440, so no answer
 was left out as unclear. ``unclear="wrong"`` counts such answers as not met, which fits them.
 
-Questions come from the suite. Of an item without any, they are written from its prompt: what a
-viewer would expect, six questions per dimension, and the polarity of each.
+Questions come from the suite. Where it has none, they are written from what it says is expected,
+or from the item's prompt: what a viewer would expect, six questions per dimension, and the polarity
+of each.
 """
 
 from __future__ import annotations
@@ -27,7 +28,7 @@ from screentest.core.registry import register
 from screentest.models.ask import Frames, Query
 from screentest.models.forms import Said
 from screentest.models.templates import Trusted
-from screentest.suites.locot2v.data import DIMENSIONS, ExpectationQuestion
+from screentest.suites.locot2v.data import DIMENSIONS, ExpectationQuestion, PromptRecord
 from screentest.suites.locot2v.requests import Records, Work, few, no_score
 
 if TYPE_CHECKING:
@@ -207,7 +208,7 @@ class Herd:
 
         def conclude() -> Outcomes:
             record = self.records.of(item)
-            questions = record.questions or questions_for(record.content, resources, self.sixfold)
+            questions = record.questions or self._written(record, resources)
             pictures = self.frames.show(resources, item.video)
             asked = [
                 (name, question) for name in DIMENSIONS for question in questions.get(name, ())
@@ -221,6 +222,15 @@ class Herd:
             return {name: self._dimension(found.get(name, [])) for name in DIMENSIONS}
 
         return Work(conclude)
+
+    def _written(
+        self, record: PromptRecord, resources: Resources
+    ) -> dict[str, tuple[ExpectationQuestion, ...]]:
+        """From what the record expects; else from the prompt, not from its base, which is the
+        prompt without what concerns evaluation."""
+        if record.expectations:
+            return questions_on(record.expectations, resources, self.sixfold)
+        return questions_for(record.prompt, resources, self.sixfold)
 
     def _dimension(
         self, answered: Sequence[tuple[ExpectationQuestion, Outcome[Answer]]]
