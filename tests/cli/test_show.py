@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from screentest import api
 from screentest.core import Item, OutputInfo, Reason
+from screentest.reports.data import read_report
+from screentest.reports.sidebyside import uncompared_of
+from screentest.scores.alone import lowest_videos
+from screentest.scores.measure import FRAME_RATE
 from tests.reports.runs import (
     METRICS,
     NEAT,
@@ -89,6 +94,33 @@ def test_a_last_place_that_is_shared_comes_first(tmp_path: Path) -> None:
     assert "it has no cuts" not in invoke("show", run, "one").stdout
     assert "it has no cuts" in invoke("show", run, "one", "--all").stdout
     assert api.show(run, "NE").item.id == "one"
+
+
+def test_what_compare_refuses_has_no_place(tmp_path: Path) -> None:
+    """Values that depend on the frame rate are in no order where the rates differ."""
+    values = {}
+    for item, number, rate in (("one", 0.2, 8.0), ("two", 0.4, 10.0), ("six", 0.6, 10.0)):
+        for name in METRICS:
+            curve = scored(number, number, number)
+            values[item, name] = curve
+            if name == "busy":
+                values[item, name] = curve.map(
+                    lambda score, rate=rate: replace(score, details={FRAME_RATE: rate})
+                )
+    run = score_run(tmp_path / "scores", items("one", "two", "six"), values)
+    found = api.show(run, "six")
+    assert dict(zip(*map(found.scored().column, ("value", "place")), strict=True)) == {
+        "calm": "1/3",
+        "busy": "not compared",
+    }
+    assert found.place("busy") is None
+    told = invoke("show", run, "six").stdout
+    assert fits(told)
+    assert "Not compared: frame rates differ (8 to 10 a second), and the number depends" in told
+    report = read_report([run])
+    assert set(uncompared_of(report)) == {"busy"}
+    # Neither is it what a video is called the worst in.
+    assert set(lowest_videos(report.results)) == {"calm"}
 
 
 def test_a_terminal_with_ascii_only(screentest: Screentest, run: Path) -> None:

@@ -67,7 +67,10 @@ def _print(found: ItemScores, *, every: bool) -> None:
     print_facts(facts)
     if any(value.outcome.ok for value in found.values):
         console().print()
-        console().print(rendered(found.scored(WIDTH, blocks=_has_blocks(), described=every)))
+        table = found.scored(WIDTH, blocks=_has_blocks(), described=every)
+        console().print(rendered(table))
+        if table.note:
+            print_indented(table.note, indent=0, style="dim")
     described = found.described
     if described and not every:
         more = f" and {len(described) - DESCRIBED} more" if len(described) > DESCRIBED else ""

@@ -25,6 +25,7 @@ from screentest.reports.sidebyside import (
     labels,
     margins_of,
     side_by_side,
+    uncompared_of,
 )
 from screentest.reports.tables import tables
 from screentest.reports.view import page_view
@@ -114,7 +115,7 @@ def page_data(
             "value": weak.value,
             "others": [weak.low, weak.high],
         }
-    owed = excused_of(report)
+    owed, apart = excused_of(report), uncompared_of(report)
     words, short, margins = report.labels, results.short_names, margins_of(report)
     return {
         "rivals": len(report.systems) > 1,
@@ -127,6 +128,7 @@ def page_data(
                 "unit": info.unit,
                 "up": direction(results, name),
                 "margin": margins.get(name, 0),
+                "apart": apart.get(name, ""),
                 "owed": {
                     report.systems.index(model): fault
                     for model, fault in owed.get(name, {}).items()

@@ -12,6 +12,7 @@ from typing import Any
 from screentest.reports.data import Report
 from screentest.scores.answer import counts
 from screentest.scores.results import Results
+from screentest.scores.samples import rates_differ
 
 _BEHIND = 0.1
 """How far behind the others a video must be, as a share of the run's spread, to be said so."""
@@ -66,7 +67,8 @@ def side_by_side(report: Report, direction: Callable[[str], int]) -> SideBySide:
     results = report.results
     values = _values(results)
     spreads = {name: _spread(found.values()) for name, found in values.items()}
-    signs = {name: direction(name) for name in values}
+    apart = uncompared_of(report)
+    signs = {name: 0 if name in apart else direction(name) for name in values}
     systems = report.systems
     if len(systems) < 2:
         rows = tuple(
@@ -100,6 +102,14 @@ def margins_of(report: Report) -> dict[str, float]:
     """The smallest difference between models that counts, where the answer knows one."""
     rows = report.answer.rows if report.answer else ()
     return {row.name: row.margin.value for row in rows if row.margin is not None}
+
+
+def uncompared_of(report: Report) -> dict[str, str]:
+    """By value, why videos are not compared in it: as the answer has it, or of all videos."""
+    if report.answer is not None:
+        return {row.name: row.why for row in report.answer.rows if row.state == "uncompared"}
+    found = {name: rates_differ(report.results, name) for name in report.results.names}
+    return {name: why for name, why in found.items() if why}
 
 
 def excused_of(report: Report) -> dict[str, dict[str, str]]:

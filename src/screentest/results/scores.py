@@ -16,6 +16,7 @@ from screentest.results.shown import Shown, Tabular, data_frame
 from screentest.scores.answer import Answer, labels
 from screentest.scores.remarks import borders_remark, prompt_partly, prompt_unread
 from screentest.scores.results import Pool, Results, Total, Value
+from screentest.scores.samples import rates_differ
 from screentest.scores.tables import (
     lost_table,
     missing_table,
@@ -283,15 +284,20 @@ class ItemScores(Shown):
     def place(self, name: str) -> tuple[int, int] | None:
         """Which it is of the run's videos in one value, 1 being the best, and of how many.
 
-        None where neither direction is better, and where there is nothing to be better than.
+        None where neither direction is better, where there is nothing to be better than, and where
+        the run's videos are not compared in it.
         """
         own, info = self.results.of_item(self.item.id).get(name), self.results.outputs[name]
         score = own.outcome.value if own else None
         known = [one.outcome.value.value for one in self.results.of(name) if one.outcome.value]
-        if score is None or not info.better or len(set(known)) < 2:
+        if score is None or not info.better or len(set(known)) < 2 or self.uncompared(name):
             return None
         sign = 1 if info.higher_is_better else -1
         return 1 + sum(sign * one > sign * score.value for one in known), len(known)
+
+    def uncompared(self, name: str) -> str:
+        """Why the run's videos are not put in order by a value; empty where they are."""
+        return rates_differ(self.results, name) if self.results.outputs[name].better else ""
 
     def is_last(self, name: str) -> bool:
         """Whether it has a place, and no video of the run is worse; others may share it."""
@@ -309,6 +315,7 @@ class ItemScores(Shown):
 
         short = self.names
         rows: list[tuple[Cell, ...]] = []
+        notes: dict[str, None] = {}
         for one in sorted(self.values, key=self._standing):
             score = timed(one).outcome.value
             if score is None or not (described or self.results.outputs[one.name].better):
@@ -324,6 +331,9 @@ class ItemScores(Shown):
             among = f"{place[0]:,}/{place[1]:,}" if place else ""
             if place and place[0] < place[1] and self.is_last(one.name):
                 among = f"last of {place[1]:,}"
+            if why := self.uncompared(one.name):
+                among = "not compared"
+                notes[why] = None
             rows.append((short[one.name], score.value, ARROWS[better], among, line, worst))
         columns = (
             Column("value", "Value"),
@@ -333,7 +343,8 @@ class ItemScores(Shown):
             Column("curve", "Over time", detail=not any(row[4] for row in rows)),
             Column("worst", "Worst", detail=not any(row[5] for row in rows)),
         )
-        return Table("scored", "Scored", columns, rows)
+        note = "".join(f"Not compared: {why}, and the number depends on them." for why in notes)
+        return Table("scored", "Scored", columns, rows, note)
 
     @property
     def described(self) -> list[str]:

@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from screentest.scores.answer import label, number
 from screentest.scores.margins import margin_of
 from screentest.scores.results import Pool, Results, Value
+from screentest.scores.samples import rates_differ
 
 _LONGEST = 60
 """Letters of an id in a sentence."""
@@ -24,7 +25,7 @@ def lowest_videos(results: Results, pool: Pool = "worst") -> dict[str, Value]:
     found = {}
     for name, info in results.outputs.items():
         known = [value for value in results.of(name) if value.outcome.ok]
-        if info.descriptive or len(known) < 2:
+        if info.descriptive or len(known) < 2 or rates_differ(results, name):
             continue
         numbers = [value.outcome.unwrap().value for value in known]
         margin = margin_of(known[0], pool)

@@ -235,6 +235,23 @@ class Samples:
         return ",".join(best), measure(best)
 
 
+def rates_differ(results: Results, name: str) -> str:
+    """Why single videos are not put in order by a value; empty where they may be.
+
+    The rule of models, for videos: the number depends on the frame rate, and too many have another.
+    """
+    rates = sorted(
+        rate for one in results.of(name) if one.outcome.ok and (rate := _rate(one)) is not None
+    )
+    if len(rates) < 2:
+        return ""
+    usual = median(rates)
+    apart = [rate for rate in rates if max(rate, usual) > SAME_RATE * min(rate, usual)]
+    if len(apart) <= UNEVEN * len(rates):
+        return ""
+    return f"frame rates differ ({rates[0]:.4g} to {rates[-1]:.4g} a second)"
+
+
 def _scored(values: Mapping[str, Value], item: str) -> Value | None:
     found = values.get(item)
     return found if found is not None and found.outcome.ok else None

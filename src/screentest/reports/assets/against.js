@@ -27,6 +27,10 @@ const against = (item, number_) => {
     const measure = data.measures[m];
     if (!measure.up) continue;
     const found = others.map((one) => valueOf(one, m)).filter((one) => one !== undefined);
+    if (measure.apart) {
+      rows.push({ m, value, found, net: -2, far: 0 });
+      continue;
+    }
     const [low, high] = spreadOf(m);
     if (!found.length || found.every((one) => number(one) === number(value))) {
       if (found.length) same.push(measure.title);
@@ -43,6 +47,7 @@ const against = (item, number_) => {
 
   const words = ({ m, value, found, behind, ahead }) => {
     if (!found.length) return "no other has a value";
+    if (data.measures[m].apart) return `not compared: ${data.measures[m].apart}`;
     if (!data.rivals) {
       const better = found.filter((one) => data.measures[m].up * (one - value) > 0).length;
       const worse = found.filter((one) => data.measures[m].up * (one - value) < 0).length;
@@ -54,7 +59,7 @@ const against = (item, number_) => {
     const only = { behind: "behind", "ahead of": "ahead", "level with": `level: up to ${number(data.measures[m].margin)} does not count` };
     const where = parts.length === 1 ? only[parts[0][1]] : parts.map(([n, what]) => `${what} ${n}`).join(", ");
     const fault = behind && data.measures[m].owed[item.model];
-    return `${where}${fault ? `, as ${fault} do better in it` : ""} · others ${[...new Set([low, high].map(number))].join("–")}`;
+    return `${where}${fault ? `, as ${fault} do better in it` : ""} · others ${[...new Set([low, high].map(number))].join(" to ")}`;
   };
   const strip = ({ m, value }) => {
     const [low, high] = spreadOf(m), up = data.measures[m].up;
