@@ -6,6 +6,7 @@ RAY := .venv-ray
 REAL := .venv-real
 SCENEDETECT := .venv-scenedetect
 HOOKS := .venv-hooks
+WHEEL := .venv-wheel
 PIP := -m pip --disable-pip-version-check --quiet
 PYTEST_WORKERS ?= 2
 # The notice of mkdocs-material is about a successor.
@@ -14,7 +15,7 @@ export NO_MKDOCS_2_WARNING := 1
 # make test TORCH="torch==2.13.0 torchvision==0.28.0 --index-url URL"
 TORCH ?= torch==2.13.0 torchvision==0.28.0
 
-.PHONY: demo docs test test-slow test-core test-wheel test-ray test-real test-hooks coverage lint bench testbed clean help
+.PHONY: demo docs environments test test-slow test-core test-wheel test-ray test-real test-hooks coverage lint bench testbed clean help
 
 help:  ## what can be made
 	@awk -F':.*## ' '/^[a-z-]+:.*## /{printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -33,17 +34,21 @@ docs: $(VENV)/documented  ## the pages as a site that opens offline: site/index.
 	$(VENV)/$(SITE)
 	@echo "Open site/index.html"
 
-test: $(MODELS)/tested $(SCENEDETECT)/installed $(HOOKS)/installed  ## lint, types, docs, all tests but the slow ones
+ENVIRONMENTS := $(MODELS)/tested $(HOOKS)/installed $(WHEEL)/installed $(SCENEDETECT)/installed
+environments: $(ENVIRONMENTS)
+
+test:  ## lint, types, docs, all tests but the slow ones
+	@$(MAKE) --no-print-directory -j 2 environments
 	$(MAKE) --no-print-directory lint ENV=$(MODELS)
 	$(MODELS)/$(SITE)
 	@$(MODELS)/bin/python $(COMPILE)
 	$(MODELS)/bin/python $(PYTEST)
 
-test-slow: $(MODELS)/tested $(SCENEDETECT)/installed $(HOOKS)/installed  ## the slow tests too: more films, more kills
+test-slow: $(ENVIRONMENTS)  ## the slow tests too: more films, more kills
 	@$(MODELS)/bin/python $(COMPILE)
 	SCREENTEST_SLOW=1 $(MODELS)/bin/python $(PYTEST)
 
-coverage: $(MODELS)/tested $(SCENEDETECT)/installed  ## which lines the tests of make test reach
+coverage: $(ENVIRONMENTS)  ## which lines the tests of make test reach
 	$(MODELS)/bin/python $(PYTEST) --cov --cov-report=term:skip-covered
 
 test-core: $(VENV)/tested $(SCENEDETECT)/installed  ## the same without torch
@@ -51,7 +56,7 @@ test-core: $(VENV)/tested $(SCENEDETECT)/installed  ## the same without torch
 	@$(VENV)/bin/python $(COMPILE)
 	$(VENV)/bin/python $(PYTEST) -m "not models"
 
-test-wheel: $(MODELS)/tested  ## the tutorials and the demo, from a fresh environment with the built wheel
+test-wheel: $(MODELS)/tested $(WHEEL)/installed  ## the tutorials and the demo, from a fresh environment with the built wheel
 	SCREENTEST_SLOW=1 $(MODELS)/bin/python -m pytest tests/docs/test_wheel.py
 
 test-ray: $(RAY)/tested  ## the engine for clusters alone, on a cluster of two nodes, without torch
@@ -109,6 +114,15 @@ $(MODELS)/tested: pyproject.toml
 	$(MODELS)/bin/python $(PIP) install -e '.[models,ray,test]'
 	@touch $@
 
+# Nothing but the wheel and what it asks for, anew whenever a file of it changes. Not compiled:
+# two tutorials import little of it.
+$(WHEEL)/installed: pyproject.toml README.md $(shell find src -type f -not -name '*.pyc')
+	rm -rf $(WHEEL)
+	$(PYTHON) -m venv $(WHEEL)
+	$(WHEEL)/bin/python $(PIP) wheel --no-deps --wheel-dir $(WHEEL)/dist .
+	$(WHEEL)/bin/python $(PIP) install --no-compile $(WHEEL)/dist/*.whl
+	@touch $@
+
 $(RAY)/tested: pyproject.toml
 	$(PYTHON) -m venv $(RAY)
 	$(RAY)/bin/python $(PIP) install -e '.[ray,test]'
@@ -138,4 +152,4 @@ test-hooks: $(MODELS)/tested $(HOOKS)/installed  ## hooks alone, with the real t
 	$(MODELS)/bin/python -m pytest tests/hooks tests/util/test_notebook.py
 
 clean:  ## remove environments and results
-	rm -rf $(VENV) $(MODELS) $(RAY) $(REAL) $(SCENEDETECT) $(HOOKS) demo site testbed bench/out .coverage* htmlcov
+	rm -rf $(VENV) $(MODELS) $(RAY) $(REAL) $(SCENEDETECT) $(HOOKS) $(WHEEL) demo site testbed bench/out .coverage* htmlcov

@@ -59,6 +59,26 @@ def examples(page: Path) -> Iterator[Example]:
             yield Example(page, first + offset, command, not_run, ends_with)
 
 
+def shown(page: Path) -> Iterator[str]:
+    """The lines that a page says are printed, in their order.
+
+    They follow a command, or fill a block of text. ``…`` alone stands for lines left out, at the
+    end of a line for the rest of it. How wide a table is does not matter. ``<!-- not printed -->``
+    stands above other text.
+    """
+    for block in BLOCK.finditer(page.read_text(encoding="utf-8")):
+        if block["language"] not in ("console", "text") or (block["remark"] or "").startswith(
+            "not "
+        ):
+            continue
+        goes_on = False
+        for line in block["body"].splitlines():
+            command = goes_on or line.startswith("$ ")
+            goes_on = command and line.endswith("\\")
+            if not command and line.strip("…─ "):
+                yield line
+
+
 def _commands(body: str) -> Iterator[tuple[int, str]]:
     lines = body.splitlines()
     for number, line in enumerate(lines):

@@ -11,55 +11,65 @@ from pathlib import Path
 
 import pytest
 
-from tests.docs.examples import ROOT, TUTORIALS, examples
+from tests.docs.examples import ROOT, TUTORIALS, examples, shown
 
 SRC = ROOT / "src"
 LEFT_OUT = {"__pycache__", ".mypy_cache"}
+ENVIRONMENT = ROOT / ".venv-wheel"
+"""The wheel and what it asks for, freshly installed: ``make test-wheel``."""
 
 
-@pytest.fixture(scope="module")
-def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    folder = tmp_path_factory.mktemp("dist")
-    line = [sys.executable, "-m", "hatchling", "build", "-t", "wheel", "-d", str(folder)]
-    subprocess.run(line, cwd=ROOT, check=True, capture_output=True)
-    (made,) = folder.glob("*.whl")
-    return made
-
-
-def test_every_file_of_the_package_is_in_it(wheel: Path) -> None:
-    """Films, templates and pages are no modules, and easily forgotten."""
-    there = {
-        path.relative_to(SRC).as_posix()
+def of_checkout() -> dict[str, bytes]:
+    """Every file of the package: films and pages are no modules, and easily forgotten."""
+    return {
+        path.relative_to(SRC).as_posix(): path.read_bytes()
         for path in (SRC / "screentest").rglob("*")
         if path.is_file() and not LEFT_OUT & set(path.parts) and path.suffix != ".pyc"
     }
-    packed = set(zipfile.ZipFile(wheel).namelist())
-    assert there <= packed
-    assert not {name for name in packed if name.startswith(("tests/", "docs/"))}
+
+
+def test_every_file_of_the_package_is_in_it(tmp_path: Path) -> None:
+    """Made of the source distribution, as ``python -m build`` does it."""
+    line = [sys.executable, "-m", "build", "--no-isolation", "--outdir", str(tmp_path)]
+    subprocess.run(line, cwd=ROOT, check=True, capture_output=True)
+    (made,) = tmp_path.glob("*.whl")
+    with zipfile.ZipFile(made) as wheel:
+        packed = {name: wheel.read(name) for name in wheel.namelist()}
+    files = {name: held for name, held in packed.items() if ".dist-info/" not in name}
+    assert files == of_checkout()
+
+
+@pytest.fixture(scope="module")
+def fresh() -> Path:
+    """The command of the environment that holds the wheel, and nothing of this checkout."""
+    command = ENVIRONMENT / "bin" / "screentest"
+    if not command.exists():
+        pytest.skip("the wheel is not installed (make test-wheel)")
+    (packages,) = ENVIRONMENT.glob("lib/python*/site-packages")
+    python = [
+        ENVIRONMENT / "bin" / "python",
+        "-c",
+        "import screentest; print(screentest.__path__[0])",
+    ]
+    found = subprocess.run(
+        python,
+        cwd=ENVIRONMENT,
+        env=in_empty(ENVIRONMENT),
+        check=True,
+        capture_output=True,
+        text=True,
+    )
+    assert Path(found.stdout.strip()) == packages / "screentest"
+    old = [name for name, held in of_checkout().items() if (packages / name).read_bytes() != held]
+    assert not old, f"installed before these changed (make test-wheel): {old}"
+    return command
 
 
 def in_empty(folder: Path) -> dict[str, str]:
     """An environment that knows nothing of this checkout."""
     kept = ("PATH", "HOME", "LANG", "TMPDIR")
     hidden = {name: os.environ[name] for name in kept if name in os.environ}
-    pip = {name: value for name, value in os.environ.items() if name.startswith("PIP_")}
-    return {**hidden, **pip, "SCREENTEST_CACHE": str(folder / "cache"), "COLUMNS": "80"}
-
-
-@pytest.fixture(scope="module")
-def fresh(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The command of an environment that holds the wheel and what it asks for.
-
-    The wheel is made of the source distribution, as ``python -m build`` does it.
-    """
-    folder = tmp_path_factory.mktemp("fresh")
-    line = [sys.executable, "-m", "build", "--no-isolation", "--outdir", str(folder / "dist")]
-    subprocess.run(line, cwd=ROOT, check=True, capture_output=True)
-    (wheel,) = (folder / "dist").glob("*.whl")
-    subprocess.run([sys.executable, "-m", "venv", folder / "env"], check=True)
-    pip = [folder / "env" / "bin" / "python", "-m", "pip", "install", "--quiet", wheel]
-    subprocess.run(pip, check=True, env=in_empty(folder))
-    return folder / "env" / "bin" / "screentest"
+    return {**hidden, "SCREENTEST_CACHE": str(folder / "cache"), "COLUMNS": "80"}
 
 
 def run(command: Path, arguments: list[str], folder: Path) -> subprocess.CompletedProcess[str]:
@@ -70,7 +80,6 @@ def run(command: Path, arguments: list[str], folder: Path) -> subprocess.Complet
     return done
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("page", TUTORIALS, ids=lambda page: page.stem)
 def test_a_tutorial_from_the_first_line_to_the_last(
     page: Path, fresh: Path, tmp_path: Path
@@ -81,24 +90,17 @@ def test_a_tutorial_from_the_first_line_to_the_last(
             done = run(fresh, example.arguments, tmp_path)
             assert done.returncode == 0, f"{example}\n{done.stdout}{done.stderr}"
             printed += done.stdout
+    lines = iter(printed.splitlines())
+    for text in shown(page):
+        assert any(_alike(text, line) for line in lines), f"not printed, or earlier: {text}"
     if page.stem == "checkpoints":
-        _is_what_the_page_shows(printed, page)
         _what_was_done_is_found(fresh, tmp_path)
 
 
-def _is_what_the_page_shows(printed: str, page: Path) -> None:
-    """The answer on the page is the one that is printed; numbers may differ by a hundredth."""
-    text = page.read_text(encoding="utf-8")
-    (block,) = re.findall(r"^```text\n(step-.*?)^```$", text, re.M | re.S)
-    lines = iter(printed.splitlines())
-    for shown in block.splitlines():
-        if shown.strip("…─"):  # how wide a table is does not matter
-            assert any(_alike(shown, line) for line in lines), f"not printed, or earlier: {shown}"
-
-
-def _alike(shown: str, line: str) -> bool:
-    ours, theirs = shown.removesuffix("…").split(), line.split()
-    if shown.endswith("…"):
+def _alike(text: str, line: str) -> bool:
+    """Whether it is what the page shows: numbers may differ by a hundredth."""
+    ours, theirs = text.removesuffix("…").split(), line.split()
+    if text.endswith("…"):
         theirs = theirs[: len(ours)]
     return len(ours) == len(theirs) and all(map(_same_word, ours, theirs))
 
