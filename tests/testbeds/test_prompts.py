@@ -62,6 +62,13 @@ def first(words: object) -> str:
         ("color", "The car is yellow.", "The car is blue."),
         ("color", "A white man and a golden ring.", None),  # people, and no basic colour
         ("color", "There is no red car.", None),
+        # In no list of things, but the text gives it a colour.
+        ("color", "A white circle moves.", "A black circle moves."),
+        ("color", "A red gizmo spins.", "A blue gizmo spins."),
+        ("color", "A cat on a black background.", "A cat on a white background."),
+        ("color", "White noise fills Red Square.", None),
+        ("object", "A white circle moves.", "A white elephant moves."),
+        ("object", "People in a circle.", "Elephants in a circle."),
         ("number", "Two dogs and two cats play.", "Four dogs and four cats play."),
         ("number", "Seen for 3 balls.", "Seen for 6 balls."),
         ("number", "Ten birds fly.", None),  # who shows twenty need not be countable

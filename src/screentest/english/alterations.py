@@ -21,7 +21,7 @@ from types import MappingProxyType
 from screentest.english.chunks import Chunk, Clauses, chunks_of
 from screentest.english.lexicon import Tag, Word, forms_of, lexicon, split_words
 
-VERSION = 1
+VERSION = 2
 
 
 class WordChange(StrEnum):
@@ -138,10 +138,26 @@ _OTHER_COLOURS: Mapping[str, tuple[str, ...]] = {
 }
 
 
+_OF_COLOUR = frozenset(
+    (
+        *("background", "backdrop", "light", "glow", "mist", "haze", "pattern", "surface"),
+        *("texture", "shape", "explosion", "solution"),
+    )
+)
+"""Film terms and abstractions of which a colour is seen; of others it is a figure of speech."""
+
+
+def _has_colour(chunk: Chunk) -> bool:
+    """Whether a colour in a noun phrase is one that can be seen. A word in no list has one, too:
+    that a text gives it a colour tells that it can be seen."""
+    listed = chunk.concrete or chunk.kind in ("", "scenes", "body")
+    return listed or _single(chunk.low) in _OF_COLOUR
+
+
 def _colours(clauses: Clauses, number: int) -> Iterator[_Site]:
     before: Chunk | None = None
     for chunk in clauses.chunks:
-        noun = chunk.is_noun and (chunk.concrete or chunk.kind in ("scenes", "body"))
+        noun = chunk.is_noun and _has_colour(chunk)
         # "The car is red." Of people a colour says other things.
         said = not chunk.is_noun and before is not None and before.tag is Tag.COPULA
         if (noun or said) and chunk.kind != "people" and not (chunk.negated or chunk.compared):

@@ -219,14 +219,27 @@ def _is_plural(head: str) -> bool:
     return ends or lexicon().singular(head) != head or head in ("people", "cattle")
 
 
+_SHAPES = frozenset(
+    (
+        *("circle", "oval", "ellipse", "disc", "dot", "spot", "blob", "ring", "spiral", "curve"),
+        *("triangle", "square", "rectangle", "rhombus", "pentagon", "hexagon", "octagon"),
+        *("polygon", "line", "stripe", "cross", "heart", "diamond", "crescent", "cone", "cylinder"),
+    )
+)
+"""What is drawn where it has a colour, and else says how others stand or move."""
+
+
 def _is_thing(words: list[Word]) -> bool:
-    """A top of some colour is worn, a golden frame hangs, a traffic light stands."""
+    """A top of some colour is worn, a golden frame hangs, a traffic light stands, a white circle
+    moves."""
     head = words[-1].low
     before = words[-2] if len(words) > 1 else words[-1]
     if head in ("light", "lights"):
         return head == "lights" or before.low in ("traffic", "street")
     if head in ("camera", "cameras"):  # the camera shows; a camera is shown
         return len(words) > 1 and words[0].low != "the"
+    if words[-1].text.islower() and lexicon().singular(head) in _SHAPES:  # not "Red Square"
+        return any(word.tag is Tag.COLOUR for word in words) or lexicon().concrete(head)
     described = any(word.tag in (Tag.COLOUR, Tag.ADJECTIVE) for word in words)
     return (head == "top" and described) or (head == "frame" and bool(before.colours))
 

@@ -119,6 +119,13 @@ def asked(prompt: str) -> dict[str, str]:
                 "Does the camera shake?": "camera",
             },
         ),
+        (
+            "A leaf changes from green to red.",
+            {
+                "Is there a leaf shown in the video?": "existence",
+                "Does the leaf change from green to red?": "color",
+            },
+        ),
         ("The sky turned orange.", {"Does the sky turn orange?": "color"}),
         ("The sky is dark blue.", {"Is the sky dark blue?": "color"}),
         ("two deer graze", {"Are the deer grazing?": "motion"}),

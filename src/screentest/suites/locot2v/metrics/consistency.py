@@ -141,7 +141,7 @@ Weighting = Literal["equal", "duration"]
 @register(
     "metric",
     EVENT_CONSISTENCY,
-    version=2,
+    version=3,
     summary="whether subjects and backgrounds stay the same within and across events",
     neutral=("records",),
 )

@@ -164,7 +164,7 @@ ANSWER = Query("locot2v/herd_answer", Answer, "chat.watch")
 @register(
     "metric",
     NAME,
-    version=2,
+    version=3,
     summary="whether a viewer's expectations are met, in seven dimensions",
     neutral=("records",),
 )
