@@ -82,12 +82,12 @@ def said_wrong(*arguments: str | Path) -> str:
 def test_score_tells_what_was_scored_and_what_was_not(videos: Path, tmp_path: Path) -> None:
     line = ("score", videos, "--metrics", "contrast,named_colours", "--out", tmp_path / "s", *ALONE)
     done = invoke(*line)
-    assert done.exit_code == 0, done.output
+    assert done.exit_code == 3, done.output  # one could not be read
     assert fits(done.stdout)
     assert "2/3" in done.stdout  # the file that is none has no contrast
     assert "0/3" in done.stdout  # nobody has a script
-    ending = done.stdout.partition("Not scored")[2].strip()
-    assert "undecodable" in ending or "not_a_video" in ending, ending
+    ending = done.stdout.partition("Not read: 1 of 3 videos")[2].strip()
+    assert "broken.mp4: undecodable" in ending, ending
     # What does not apply is no loss.
     assert "not_applicable" not in ending
     assert len(ending.splitlines()) <= 4

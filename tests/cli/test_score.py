@@ -31,19 +31,27 @@ def test_coverage_reasons_and_models_are_beside_the_numbers(
 ) -> None:
     asked = ("score", manifest, "--metrics", "clipscore,sharpness", *STAND_IN, "--workers", "1")
     done = screentest(*asked)
-    assert done.returncode == 0, done.stderr
+    # The others are scored; which files were not read is said, and by the exit code too.
+    assert done.returncode == 3, done.stderr
     assert fits(done.stdout)
     assert done.stdout.count("1/3") == 2
-    assert "gone: clipscore[colour_words], sharpness: missing_file" in done.stdout
-    assert "half: clipscore[colour_words], sharpness: undecodable" in done.stdout
+    _, _, unread = done.stdout.partition("Not read: 2 of 3 videos\n")
+    told = " ".join(unread.split())
+    assert "half.mp4: undecodable: the video is damaged" in told
+    assert "gone.mp4: missing_file: the file is not there" in told
+    assert "Not scored" not in told
     assert "models: image_text=colour_words (chosen)" in done.stdout
     again = json.loads(screentest(*asked, "--json").stdout)
     assert again["pending"] == 0
+    assert {one["item"]: one["reason"] for one in again["unread"]} == {
+        "half": "undecodable",
+        "gone": "missing_file",
+    }
     for row in again["summary"]:
         assert (row["scored"], row["total"], row["low"], row["high"]) == (1, 3, None, None)
 
 
 def test_who_asks_no_model_hears_of_none(screentest: Screentest, manifest: Path) -> None:
     done = screentest("score", manifest, "--metrics", "sharpness", "--workers", "1")
-    assert done.returncode == 0, done.stderr
+    assert done.returncode == 3, done.stderr
     assert "built-in" not in done.stdout

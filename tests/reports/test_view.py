@@ -18,6 +18,7 @@ from screentest.reports.parts import Chip, View, chip
 from screentest.reports.sidebyside import labels, side_by_side
 from screentest.reports.tables import tables
 from screentest.reports.view import page_view
+from screentest.scores.unread import unread_remark
 from screentest.stats import Claim
 from tests.reports.runs import (
     BUSY,
@@ -109,6 +110,38 @@ def test_one_group_says_where_to_look(tmp_path: Path) -> None:
     (missing,) = (one for one in view.checks if "missing" in one.title)
     assert missing.more == ("a: crashed: boom",)
     assert [row.says for row in view.open_rows] == ["0.200 to 0.800", "5.00 to 50.0"]
+
+
+def test_files_that_could_not_be_read_are_named_and_are_why_nothing_is_compared(
+    tmp_path: Path,
+) -> None:
+    films = [
+        Item(f"{model}{place}", Path(f"/clips/{model}{place}.mp4"), f"P {place}.", groups=groups)
+        for model in "ab"
+        for groups in ({"model": model},)
+        for place in range(3)
+    ]
+    unread = {"a2": (Reason.EMPTY_FILE, "is empty"), "b0": (Reason.UNDECODABLE, "has no picture")}
+    unread["b1"] = unread["b0"]
+    info = {"calm": CALM, "moves": OutputInfo("how much moves", descriptive=True)}
+    values = {}
+    for film in films:
+        for name in info:
+            values[film.id, name] = scored(0.5)
+            if film.id in unread:
+                reason, seen = unread[film.id]
+                values[film.id, name] = lost(reason, f"'/clips/{film.id}.mp4' {seen}")
+    report = read_report([score_run(tmp_path / "run", films, values, metrics=info)])
+    view = view_of(report)
+    why = "3 of 6 videos could not be read (undecodable 2, empty file 1)."
+    assert view.headline == f"Nothing is compared: {why}"
+    assert why not in view.lead
+    (check,) = (one for one in view.checks if "could not be read" in one.title)
+    assert "/clips/a2.mp4: empty_file: the file is empty" in check.words
+    assert "/clips/b1.mp4: undecodable: the file has no picture" in check.words
+    assert not any("missing" in one.title for one in view.checks)
+    alone = report.results.by_group("model")["b"]
+    assert unread_remark(alone) == "2 of 3 videos could not be read (undecodable 2)."
 
 
 def test_moments_of_several_curves_are_one_and_a_flat_curve_has_none(tmp_path: Path) -> None:

@@ -78,7 +78,7 @@ def test_a_bad_file_alone_is_an_error(screentest: Screentest, tmp_path: Path) ->
     assert {name: value for name, value in told.items() if value is not None} == {
         "path": "empty.mp4",
         "ok": False,
-        "reason": "missing_file",
+        "reason": "empty_file",
         "detail": "'empty.mp4' is empty",
         "advice": "Copy, download or generate it again.",
     }

@@ -55,7 +55,7 @@ def reason(outcome: Outcome[object]) -> Reason | None:
 # --- what is no film, or too much of one ---
 
 BAD: dict[str, tuple[Callable[[Path], object], Reason]] = {
-    "empty": (Path.touch, Reason.MISSING_FILE),
+    "empty": (Path.touch, Reason.EMPTY_FILE),
     "not there": (lambda path: None, Reason.MISSING_FILE),
     "folder": (Path.mkdir, Reason.UNSAFE),
     "pipe": (os.mkfifo, Reason.UNSAFE),

@@ -46,7 +46,7 @@ def test_not_there(tmp_path: Path) -> None:
 def test_empty(tmp_path: Path) -> None:
     (tmp_path / "x").touch()
     error = refused(tmp_path / "x")
-    assert error.reason is Reason.MISSING_FILE
+    assert error.reason is Reason.EMPTY_FILE
     assert "empty" in error.message
 
 

@@ -16,6 +16,8 @@ import typer
 from screentest.cli.console import shown
 from screentest.core import NoValue, Reason, ScreentestError, Stopped, StorageError
 
+EXIT_UNREAD = 3
+"""Done, but for inputs that could not be read at all."""
 EXIT_INTERRUPTED = 130  # 128 + SIGINT, as shells have it
 EXIT_BROKEN_PIPE = 141  # 128 + SIGPIPE
 EXIT_BUG = 70  # EX_SOFTWARE

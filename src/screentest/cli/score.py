@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace as replaced
 from functools import partial
 from pathlib import Path
 from typing import Annotated, Any, Literal
@@ -12,7 +13,7 @@ import screentest
 from screentest import api
 from screentest.cli.console import out as console
 from screentest.cli.console import plural
-from screentest.cli.errors import until_stopped
+from screentest.cli.errors import EXIT_UNREAD, until_stopped
 from screentest.cli.options import (
     ENGINE,
     MODELS,
@@ -44,6 +45,8 @@ FEW = 3
 """Missing values that are written out."""
 REASONS = 2
 """Reasons that have a line each, where there are more missing values."""
+MOST_FILES = 4
+"""Files that could not be read and are named."""
 APART = Reason.NOT_APPLICABLE.value
 
 
@@ -111,7 +114,8 @@ def score(
 
     All metrics of a video share one decode. A missing value has a
     reason instead; how many were scored is printed beside every mean. Start the
-    same command again to continue where it stopped.
+    same command again to continue where it stopped. Exits with 3 if some videos
+    could not be read, and with 1 if nothing was scored.
 
     \b
     Examples:
@@ -162,6 +166,8 @@ def score(
             facts["prompt_unread"] = scores.prompt_unread
         if scores.borders:
             facts["borders"] = scores.borders
+        if scores.unread:
+            facts["unread"] = [one.document() for one in scores.unread]
         if videos or scores.missing or scores.problems:
             facts |= {"missing": list(scores.missing), "problems": list(scores.problems)}
         answer = scores.answer(by, pool=pool)
@@ -175,6 +181,8 @@ def score(
     scoring = [one for one in scores.totals if not one.info.descriptive] or scores.totals
     if exit_code or not any(total.scored for total in scoring):
         raise typer.Exit(exit_code or 1)
+    if scores.unread:
+        raise typer.Exit(EXIT_UNREAD)
 
 
 def _print(scores: Scores, by: str, *, full: bool, pool: Literal["worst", "mean"]) -> None:
@@ -213,8 +221,18 @@ def _print(scores: Scores, by: str, *, full: bool, pool: Literal["worst", "mean"
 def _print_lost(scores: Scores) -> None:
     """Why values are missing: a few with their own words, else a line for each reason.
 
-    What does not apply to a video is no loss, unless that is all there is.
+    What does not apply to a video is no loss, unless that is all there is. Files that could not be
+    read are named by themselves: nothing was measured of them.
     """
+    unread = scores.unread
+    gone = {one.item for one in unread}
+    print_lost(
+        [(one.file, one.why, one.failure.advice) for one in unread[:MOST_FILES]],
+        f"Not read: {len(unread):,} of {plural(len(scores.results.items), 'video')}",
+    )
+    if len(unread) > MOST_FILES:
+        print_indented(f"and {len(unread) - MOST_FILES:,} more (--json lists them as unread)")
+    scores = replaced(scores, results=scores.results.without(gone)) if gone else scores
     every = not any(total.scored for total in scores.totals)
     single = [row for row in scores.not_scored.records() if every or row["reason"] != APART]
     if len(single) <= FEW:

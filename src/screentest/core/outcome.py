@@ -29,7 +29,9 @@ class Reason(StrEnum):
     """Why there is no value. Stored in records: members are added, never renamed."""
 
     MISSING_FILE = "missing_file"
-    """The file is not there, is empty, or may not be read."""
+    """The file is not there, or may not be read."""
+    EMPTY_FILE = "empty_file"
+    """The file is there and holds nothing."""
     UNSAFE = "unsafe"
     """Not a plain local video file: a playlist, pipe, device, reference to elsewhere."""
     WRONG_FILE = "wrong_file"
@@ -74,6 +76,11 @@ class Reason(StrEnum):
         """Whether it may be gone next time; else it stands until an input or signature changes."""
         return self in _TRANSIENT
 
+    @property
+    def of_file(self) -> bool:
+        """Whether it is the file that cannot be read, whatever is asked of it."""
+        return self in _OF_FILE
+
 
 _TRANSIENT = frozenset(
     {
@@ -83,6 +90,19 @@ _TRANSIENT = frozenset(
         Reason.MISSING_MODEL,
         Reason.DECODER_CRASHED,
         Reason.CRASHED,
+    }
+)
+
+
+_OF_FILE = frozenset(
+    {
+        Reason.MISSING_FILE,
+        Reason.EMPTY_FILE,
+        Reason.UNSAFE,
+        Reason.WRONG_FILE,
+        Reason.TOO_LARGE,
+        Reason.UNDECODABLE,
+        Reason.DECODER_CRASHED,
     }
 )
 

@@ -33,6 +33,7 @@ from screentest.scores.alone import lowest_videos, own_headline
 from screentest.scores.answer import GROUPS, number
 from screentest.scores.remarks import prompt_unread
 from screentest.scores.results import Total, Value
+from screentest.scores.unread import unread_remark
 
 
 def alone(
@@ -46,7 +47,8 @@ def alone(
     items = list(place)
     lowest = lowest_videos(results, report.pool)
     unread = prompt_unread(results)
-    lead = [f"Not measured. {unread}"] if unread else []
+    lead = [gone] if (gone := unread_remark(results)) else []
+    lead += [f"Not measured. {unread}"] if unread else []
     if items and not any(item.text for item in results.items.values()):
         lead.append("Not measured. Anything about prompts: the videos have none.")
     rows = sorted(

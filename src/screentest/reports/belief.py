@@ -17,6 +17,7 @@ from screentest.reports.trust import sees_something, trust
 from screentest.scores.answer import Answer
 from screentest.scores.remarks import bordered, borders_remark
 from screentest.scores.results import Results
+from screentest.scores.unread import unread_remark, unread_videos
 from screentest.stats import Claim
 
 Kind: TypeAlias = Literal["ok", "note", "warn", "fail"]
@@ -56,9 +57,12 @@ def checks(report: Report, answer: Answer | None) -> list[Check]:
     found += _certified(report)
     found += _stand_ins(report)
     found += _borders(report.results)
+    found += _unread(report.results)
     found += _coverage(report)
-    if answer is not None and answer.remarks:
-        found.append(Check("warn", "Left out.", " ".join(answer.remarks)))
+    if answer is not None:
+        unread = unread_remark(report.results)
+        remarks = [one for one in answer.remarks if one != unread]
+        found += [Check("warn", "Left out.", " ".join(remarks))] if remarks else []
     return found
 
 
@@ -200,11 +204,31 @@ def _borders(results: Results) -> Iterator[Check]:
 # Coverage.
 
 
+def _unread(results: Results) -> Iterator[Check]:
+    """Files of which nothing was measured, by name."""
+    found = unread_videos(results)
+    if not found:
+        return
+    listed = [f"{one.file}: {one.why}"[:400] for one in found]
+    few = len(listed) <= _MOST
+    rest = f" and {len(listed) - _MOST:,} more" if not few else ""
+    yield Check(
+        "fail",
+        f"{len(found):,} of {_many(len(results.items), 'video')} could not be read.",
+        f"Nothing was measured of {'it' if len(found) == 1 else 'them'}: "
+        f"{'; '.join(listed[:_MOST])}{rest}. {found[0].failure.advice}".rstrip(),
+        () if few else tuple(listed[:200]),
+        "All of them",
+    )
+
+
 def _coverage(report: Report) -> Iterator[Check]:
     results = report.results
     reasons: Counter[str] = Counter()
     details: dict[str, Counter[str]] = {}
     apart = 0
+    gone = {one.item for one in unread_videos(results)}
+    results = results.without(gone)
     for value in results.values:
         failure = value.outcome.failure
         if failure is None:
@@ -227,8 +251,10 @@ def _coverage(report: Report) -> Iterator[Check]:
             "Start the same command again: it goes on where it stopped.",
         )
     beside = f" {apart:,} more do not apply to their video." if apart else ""
+    beside += " Videos that could not be read are not counted." if gone else ""
     if not lost:
-        yield Check("ok", "Nothing failed.", f"{scored:,} of {planned:,} values are there.{beside}")
+        title = "Nothing else failed." if gone else "Nothing failed."
+        yield Check("ok", title, f"{scored:,} of {planned:,} values are there.{beside}")
         return
     items = {item for counts in details.values() for item in counts}
     why_words = ", ".join(f"{reason} {count:,}" for reason, count in reasons.most_common())

@@ -27,6 +27,7 @@ from screentest.reports.parts import (
 )
 from screentest.reports.people import people_row
 from screentest.scores.answer import GROUPS, Answer, AnswerRow, listed, number
+from screentest.scores.unread import unread_remark
 
 MOST_ALARMS = 4
 """Of a watch, on the first screen."""
@@ -64,6 +65,9 @@ def _compared(
     if answer.seen:
         lead.insert(0, answer.seen)
     lead += _uncompared(answer)
+    unread = unread_remark(results)
+    if unread and unread not in answer.headline:
+        lead.insert(0, unread)
     if answer.counted:
         lead.append(answer.counted)
     people = people_row(report.people, answer) if report.people is not None else None

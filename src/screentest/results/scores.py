@@ -24,6 +24,7 @@ from screentest.scores.tables import (
     summary_table,
     values_table,
 )
+from screentest.scores.unread import UnreadVideo, unread_videos
 
 if TYPE_CHECKING:  # a job loads what it needs, not what the results of others are made of
     from screentest.reports.drilldown import Low
@@ -161,6 +162,11 @@ class Scores(Tabular):
     def prompt_unread(self) -> str:
         """That nothing here reads the prompts, and how to get it; empty where something does."""
         return prompt_unread(self.results)
+
+    @property
+    def unread(self) -> list[UnreadVideo]:
+        """The videos that could not be read at all, with the reason and what to do."""
+        return unread_videos(self.results)
 
     @property
     def borders(self) -> str:

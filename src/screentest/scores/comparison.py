@@ -35,6 +35,7 @@ from screentest.scores.remarks import UNREADABLE, prompt_partly, prompt_readers,
 from screentest.scores.results import Pool, Results, Value, read_results
 from screentest.scores.samples import Lack, Samples
 from screentest.scores.tables import pool_note
+from screentest.scores.unread import unread_remark
 from screentest.scores.words import headline, seen
 from screentest.stats.intervals import alike, source_interval
 from screentest.stats.paired import holm, holm_levels
@@ -253,6 +254,11 @@ class _Work:
             unit=self.samples.unit,
             rows=tuple(rows),
         )
+        # What could not be read is why, and not that numbers only describe.
+        unread = unread_remark(self.results)
+        if unread and not found.comparisons:
+            found = replace(found, remarks=tuple(one for one in found.remarks if one != unread))
+            return replace(found, headline=f"Nothing is compared: {unread}", seen=seen(found))
         return replace(found, headline=headline(found), seen=seen(found))
 
     def row(self, name: str) -> AnswerRow | None:
@@ -325,6 +331,8 @@ class _Work:
             yield partly
 
     def remarks(self) -> Iterator[str]:
+        if unread := unread_remark(self.results):
+            yield unread
         written, texts, units = self.results.merged(self.samples.side)
         if texts < written:
             yield (

@@ -246,6 +246,12 @@ class Results:
             for name in sorted(values.keys() | pending.keys())
         }
 
+    def without(self, items: Collection[str]) -> Results:
+        """The same without the values of some items."""
+        return replace(
+            self, values=tuple(value for value in self.values if value.item not in items)
+        )
+
     def pooled(self, pool: Pool) -> Results:
         """The same with every video by its mean, or by its worst tenth, as it was measured.
 

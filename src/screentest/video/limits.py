@@ -191,7 +191,7 @@ def _check_kind(path: Path, status: os.stat_result) -> None:
         )
     if status.st_size == 0:
         raise VideoError(
-            Reason.MISSING_FILE,
+            Reason.EMPTY_FILE,
             f"{shown_path(path)} is empty",
             advice="Copy, download or generate it again.",
         )
