@@ -8,14 +8,15 @@ SCENEDETECT := .venv-scenedetect
 HOOKS := .venv-hooks
 WHEEL := .venv-wheel
 PIP := -m pip --disable-pip-version-check --quiet
-PYTEST_WORKERS ?= 2
+# One more than cores: tests wait for servers, browsers and processes.
+PYTEST_WORKERS ?= 3
 # The notice of mkdocs-material is about a successor.
 export NO_MKDOCS_2_WARNING := 1
 # A pair that belongs together; where the index has only CUDA builds of it:
 # make test TORCH="torch==2.13.0 torchvision==0.28.0 --index-url URL"
 TORCH ?= torch==2.13.0 torchvision==0.28.0
 
-.PHONY: demo docs environments test test-slow test-core test-wheel test-ray test-real test-hooks coverage lint bench testbed clean help
+.PHONY: demo docs collected checked test test-slow test-core test-wheel test-ray test-real test-hooks coverage lint bench testbed clean help
 
 help:  ## what can be made
 	@awk -F':.*## ' '/^[a-z-]+:.*## /{printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -34,14 +35,20 @@ docs: $(VENV)/documented  ## the pages as a site that opens offline: site/index.
 	$(VENV)/$(SITE)
 	@echo "Open site/index.html"
 
-ENVIRONMENTS := $(MODELS)/tested $(HOOKS)/installed $(WHEEL)/installed $(SCENEDETECT)/installed
-environments: $(ENVIRONMENTS)
+ENVIRONMENTS := $(MODELS)/tested $(HOOKS)/installed $(WHEEL)/installed $(SCENEDETECT)/installed $(MODELS)/compiled
 
-test:  ## lint, types, docs, all tests but the slow ones
-	@$(MAKE) --no-print-directory -j 2 environments
-	$(MAKE) --no-print-directory lint ENV=$(MODELS)
-	$(MODELS)/$(SITE)
+# pytest keeps the tests as it rewrites them, which takes longer than reading them: once, not by
+# each of its workers.
+collected: $(ENVIRONMENTS)
 	@$(MODELS)/bin/python $(COMPILE)
+	@PYTHONDONTWRITEBYTECODE= $(MODELS)/bin/python -m pytest --collect-only -qq >/dev/null || true
+
+checked: lint
+	$(ENV)/$(SITE)
+
+# Two at a time: installing is the work of one core each, and so is mypy's.
+test:  ## lint, types, docs, all tests but the slow ones
+	@$(MAKE) --no-print-directory -j 2 ENV=$(MODELS) collected checked
 	$(MODELS)/bin/python $(PYTEST)
 
 test-slow: $(ENVIRONMENTS)  ## the slow tests too: more films, more kills
@@ -110,8 +117,13 @@ $(VENV)/tested: $(VENV)/installed
 # newest of either, and with it gigabytes of CUDA.
 $(MODELS)/tested: pyproject.toml
 	$(PYTHON) -m venv $(MODELS)
-	$(MODELS)/bin/python $(PIP) install $(TORCH)
-	$(MODELS)/bin/python $(PIP) install -e '.[models,ray,test]'
+	$(MODELS)/bin/python $(PIP) install --no-compile $(TORCH)
+	$(MODELS)/bin/python $(PIP) install --no-compile -e '.[models,ray,test]'
+	@touch $@
+
+# By itself, while other things are done: pip compiles all there is, the packages' own tests too.
+$(MODELS)/compiled: $(MODELS)/tested
+	@$(MODELS)/bin/python -m compileall -qq -x '/tests/' $(MODELS)/lib/python*/site-packages || true
 	@touch $@
 
 # Nothing but the wheel and what it asks for, anew whenever a file of it changes. Not compiled:
@@ -138,7 +150,7 @@ $(REAL)/installed:
 # would overwrite ours, so it lives apart.
 $(SCENEDETECT)/installed:
 	$(PYTHON) -m venv $(SCENEDETECT)
-	$(SCENEDETECT)/bin/python $(PIP) install 'scenedetect==0.7.*' opencv-python-headless
+	$(SCENEDETECT)/bin/python $(PIP) install --no-compile 'scenedetect==0.7.*' opencv-python-headless
 	@touch $@
 
 # Trackers of experiments, for the tests of hooks, and the kernel of notebooks. They live apart: what they need may be older or
