@@ -91,8 +91,26 @@ def _program(name: str) -> str:
     return path
 
 
+LONGEST = (
+    "docs/test_examples.py",
+    "docs/test_wheel.py",
+    "annotate/test_browser.py",
+    "testing/test_checks.py",
+    "annotate/test_stores.py",
+    "examples/test_plugin.py",
+    "certificates/test_certify.py",
+    "suites/univ/test_whole.py",
+    "run/test_ray.py",
+    "run/test_kill.py",
+    "video/test_scenedetect_parity.py",
+)
+"""They begin first: a file is the work of one process, and one that begins last is waited for."""
+
+
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Leave out the slow tier unless it is asked for."""
+    """Put the longest files first; leave out the slow tier unless it is asked for."""
+    places = {ROOT / "tests" / name: place for place, name in enumerate(LONGEST)}
+    items.sort(key=lambda item: places.get(item.path, len(places)))
     if os.environ.get("SCREENTEST_SLOW"):
         return
     skip = pytest.mark.skip(reason="slow: set SCREENTEST_SLOW=1 to run it")

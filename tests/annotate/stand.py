@@ -10,18 +10,20 @@ import shutil
 import subprocess
 import sys
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
 from typing import Any
+from unittest.mock import patch
 
 import httpx2
 import uvicorn
 from starlette.testclient import TestClient
 
 from screentest.annotate.assignment import Rules
+from screentest.annotate.flashes import flashes_in
 from screentest.annotate.people import invite
 from screentest.annotate.server import bind, create_app, make_site, open_project
 from screentest.annotate.store import Database, open_database
@@ -165,12 +167,24 @@ def _filled(place: Path, task: str) -> Path:
     return store
 
 
+def _measured(paths: Iterable[Path], *, progress: object) -> Iterator[tuple[Path, int]]:
+    """Flashes, looked for once in each file, and in this process."""
+    for path in paths:
+        yield path, _flashes(path, path.stat().st_mtime_ns)
+
+
+@cache
+def _flashes(path: Path, changed: int) -> int:
+    return flashes_in(path)
+
+
 @contextmanager
 def open_stand(
     place: Path, store: str, task: str, *, rules: dict[str, Any] | None = None, **material: Any
 ) -> Iterator[Stand]:
     if material or "://" in store:
-        database, _ = open_project(place, store, VoteTask(task), **material)
+        with patch("screentest.annotate.store.project.measure_all", _measured):
+            database, _ = open_project(place, store, VoteTask(task), **material)
     else:
         shutil.copyfile(_filled(place, task), store)
         database = open_database(store)
