@@ -292,6 +292,21 @@ def test_numbers_in_the_order_of_a_list(tmp_path: Path, name: str) -> None:
     ]
 
 
+@pytest.mark.parametrize("head", ["video,prompt", "file_name,text", "id,video,prompt"])
+def test_a_list_of_prompts_that_names_its_videos_goes_by_names(tmp_path: Path, head: str) -> None:
+    """Not by the order of its rows."""
+    files(tmp_path, "clip0.mp4", "clip1.mp4")
+    rows_ = ["clip1.mp4,Two dogs", "clip0.mp4,A cat"]
+    mark = "x" if head.startswith("id") else ""
+    table = [head, *(f"{mark}{place},{row}" if mark else row for place, row in enumerate(rows_))]
+    (tmp_path / "prompts.csv").write_text("\n".join(table))
+    found = read(tmp_path)
+    assert {one.video.name: one.prompt for one in found.items} == {
+        "clip0.mp4": "A cat",
+        "clip1.mp4": "Two dogs",
+    }
+
+
 def test_numbers_with_seeds_from_zero(tmp_path: Path) -> None:
     files(tmp_path, "0_0.mp4", "0_1.mp4", "1_0.mp4", "2_0.mp4")
     (tmp_path / "prompts.txt").write_text("A cat\nTwo dogs")

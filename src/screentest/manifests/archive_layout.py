@@ -65,9 +65,8 @@ class WebDataset:
             raise ManifestError(
                 f"{path} has no videos", advice="A sample is KEY.mp4 with KEY.txt or KEY.json."
             )
-        return Corpus(
-            "webdataset", tuple(items.values()), (), tuple(problems), f"{len(archives)} archives"
-        )
+        words = f"{len(archives)} archive{'s' * (len(archives) != 1)}"
+        return Corpus("webdataset", tuple(items.values()), (), tuple(problems), words)
 
     def _archive(self, archive: Path) -> tuple[list[Item], list[Problem]]:
         state = archive.stat()

@@ -30,6 +30,7 @@ from screentest.manifests.layouts import (
     too_few,
     without_doubles,
 )
+from screentest.manifests.table_layouts import names_videos
 from screentest.manifests.vript_files import CLIP
 
 NUMBERED = re.compile(r"(?:[A-Za-z]+[-_ ]?)?(?P<number>\d{1,9})(?:[-_](?:seed)?(?P<seed>\d{1,6}))?")
@@ -184,9 +185,12 @@ class Numbered:
         self._first = first
 
     def accepts(self, path: Path) -> bool:
-        """A folder with a list of prompts, and videos that have a number."""
+        """A folder with a list of prompts that names no videos, and videos that have a number."""
         listing = Listing(path)
-        return listing.first(PROMPT_LISTS) is not None and most_match(NUMBERED, listing.videos)
+        source = listing.first(PROMPT_LISTS)
+        if source is None or not most_match(NUMBERED, listing.videos):
+            return False
+        return not names_videos(source)
 
     def read(self, path: Path) -> Corpus:
         """The videos with their prompts."""

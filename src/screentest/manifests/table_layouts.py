@@ -81,21 +81,31 @@ class Metadata:
         listing = Listing(path)
         usual = listing.first(METADATA)
         tables = listing.ending(*TABLES) if listing.videos else ()
-        if usual or len(tables) > _FEW or listing.first(PROMPT_LISTS):
+        if usual or len(tables) > _FEW:
             return usual
-        fitting = [one for one in tables if self._names_videos(one)]
+        if listed := listing.first(PROMPT_LISTS):
+            return listed if names_videos(listed, self._videos) else None
+        fitting = [one for one in tables if self._is_one(one)]
         return fitting[0] if len(fitting) == 1 else None
 
-    def _names_videos(self, table: Path) -> bool:
+    def _is_one(self, table: Path) -> bool:
         columns = columns_of(table)
-        if columns.isdisjoint(self._videos) or columns.isdisjoint(self._prompts) or "id" in columns:
+        if columns.isdisjoint(self._prompts) or "id" in columns:
             return False
-        try:
-            rows = table_rows(table)
-        except ManifestError:
-            return True  # that it is broken is said when it is read
-        video = column_of(rows, self._videos)
-        return any((table.parent / text_of(row.fields.get(video))).is_file() for row in rows)
+        return names_videos(table, self._videos)
+
+
+def names_videos(table: Path, columns: Sequence[str] = VIDEO_COLUMNS) -> bool:
+    """Whether a file is a table with videos beside it in a column."""
+    if table.suffix.lower() not in TABLES or columns_of(table).isdisjoint(columns):
+        return False
+    try:
+        rows = table_rows(table)
+    except ManifestError:
+        return True  # that it is broken is said when it is read
+    video = column_of(rows, columns)
+    names = (text_of(row.fields.get(video)) for row in rows)
+    return any((table.parent / name).is_file() for name in names)
 
 
 def read_table(
