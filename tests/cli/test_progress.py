@@ -11,9 +11,9 @@ import rich.progress
 from rich.console import Console
 from rich.text import Text
 
-from screentest._util.progress import TimeLeft
+from screentest._util.progress import Relay, TimeLeft, relayed
 from screentest.cli import progress
-from screentest.cli.progress import Relay, relayed, watched
+from screentest.cli.progress import watched
 from screentest.core import Progress, Silent
 from screentest.video.sandbox import supervised
 

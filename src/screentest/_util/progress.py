@@ -1,11 +1,18 @@
-"""Progress where somebody looks: a bar on a terminal, a line in a notebook, nothing in a pipe."""
+"""Progress where somebody looks: a bar on a terminal, a line in a notebook, nothing in a pipe; and
+that of a worker process, relayed to whoever shows it."""
 
 from __future__ import annotations
 
 import importlib
+import json
 import sys
+import tempfile
+import threading
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from html import escape
+from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
@@ -18,7 +25,8 @@ from rich.text import Text
 from screentest._util.text import escaped
 from screentest.core import Progress, Silent
 
-_EVERY_SECONDS = 0.2
+_SHOWN_EVERY, _RELAYED_EVERY = 0.2, 0.1
+"""Seconds between two states of a line, and of the file of a worker."""
 
 
 def watched(console: Console | None = None) -> Progress:
@@ -42,59 +50,11 @@ def _notebook() -> Any:
     return importlib.import_module("IPython.display")
 
 
-class NotebookLine:
-    """Progress in a notebook: one line that is written anew."""
+class _Counted:
+    """What every kind of progress keeps: the job, its size, and how much is done."""
 
-    def __init__(self, display: Any) -> None:
-        self._display = display
-        self._handle: Any = None
+    def __init__(self) -> None:
         self._what, self._unit = "", ""
-        self._total: float | None = None
-        self._done = self._shown = 0.0
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        if self._handle is not None:
-            self._handle.update(self._display.HTML(""))
-            self._handle = None
-
-    def begin(self, what: str, total: float | None, unit: str, done: float = 0) -> None:
-        """Name the job."""
-        self._what, self._total, self._unit, self._done = what, total, unit, done
-        if self._handle is None:
-            self._handle = self._display.display(self._display.HTML(""), display_id=True)
-        self._show("")
-
-    def advance(self, amount: float = 1, note: str = "") -> None:
-        """Write the line anew, a few times a second at most."""
-        self._done += amount
-        if time.monotonic() - self._shown > _EVERY_SECONDS or self._done == self._total:
-            self._show(note)
-
-    def _show(self, note: str) -> None:
-        self._shown = time.monotonic()
-        of = "" if self._total is None else f" max={self._total:g}"
-        count = f"{self._done:,.0f}" + ("" if self._total is None else f"/{self._total:,.0f}")
-        words = escape(escaped(f"{self._what}: {count} {self._unit} {note}"))
-        if self._handle is not None:
-            bar = f"<progress value={self._done:g}{of}></progress>"
-            self._handle.update(self._display.HTML(f"{bar} {words}"))
-
-
-class Bar:
-    """Progress on a terminal; gone without a trace when the job is."""
-
-    def __init__(self, console: Console) -> None:
-        self._console = console
-        self._line: RichProgress | None = None
-        self._unit = ""
         self._total: float | None = None
         self._done = 0.0
 
@@ -107,12 +67,72 @@ class Bar:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        self._take_down()
+        self._end()
 
     def begin(self, what: str, total: float | None, unit: str, done: float = 0) -> None:
-        """Show a new line; the one before is taken down."""
-        self._take_down()
-        self._unit, self._total, self._done = unit, total, done
+        """Name the job; the one before is over."""
+        self._what, self._total, self._unit, self._done = what, total, unit, done
+        self._begin()
+
+    def advance(self, amount: float = 1, note: str = "") -> None:
+        """Some of it is done."""
+        self._done += amount
+        self._advance(amount, note)
+
+    @property
+    def _count(self) -> str:
+        of = "" if self._total is None else f"/{self._total:,.0f}"
+        return f"{self._done:,.0f}{of} {self._unit}".strip()
+
+    def _begin(self) -> None: ...
+
+    def _advance(self, amount: float, note: str) -> None: ...
+
+    def _end(self) -> None: ...
+
+
+class NotebookLine(_Counted):
+    """Progress in a notebook: one line that is written anew, a few times a second at most."""
+
+    def __init__(self, display: Any) -> None:
+        super().__init__()
+        self._display = display
+        self._handle: Any = None
+        self._shown = 0.0
+
+    def _begin(self) -> None:
+        if self._handle is None:
+            self._handle = self._display.display(self._display.HTML(""), display_id=True)
+        self._show("")
+
+    def _advance(self, amount: float, note: str) -> None:
+        if time.monotonic() - self._shown > _SHOWN_EVERY or self._done == self._total:
+            self._show(note)
+
+    def _end(self) -> None:
+        if self._handle is not None:
+            self._handle.update(self._display.HTML(""))
+            self._handle = None
+
+    def _show(self, note: str) -> None:
+        self._shown = time.monotonic()
+        of = "" if self._total is None else f" max={self._total:g}"
+        words = escape(escaped(f"{self._what}: {self._count} {note}"))
+        if self._handle is not None:
+            bar = f"<progress value={self._done:g}{of}></progress>"
+            self._handle.update(self._display.HTML(f"{bar} {words}"))
+
+
+class Bar(_Counted):
+    """Progress on a terminal; gone without a trace when the job is."""
+
+    def __init__(self, console: Console) -> None:
+        super().__init__()
+        self._console = console
+        self._line: RichProgress | None = None
+
+    def _begin(self) -> None:
+        self._end()
         # Not as wide as the screen: the ^C that a terminal echoes would push it up a line.
         self._line = RichProgress(
             _text("{task.description}", 16),
@@ -126,36 +146,28 @@ class Bar:
         )
         # What an earlier start did says nothing about this one's speed: it is set, not advanced.
         self._line.add_task(
-            escaped(what),
-            total=total,
-            completed=int(done),
-            count=self._count(),
+            escaped(self._what),
+            total=self._total,
+            completed=int(self._done),
+            count=self._count,
             note="",
-            already=int(done),
+            already=int(self._done),
             moved=self._line.get_time(),
         )
         self._line.start()
 
-    def advance(self, amount: float = 1, note: str = "") -> None:
-        """Move the bar."""
-        self._done += amount
+    def _advance(self, amount: float, note: str) -> None:
         if self._line is not None:
             job = self._line.task_ids[0]
             moved = self._line.get_time()
             self._line.update(
-                job, advance=amount, count=self._count(), note=escaped(note), moved=moved
+                job, advance=amount, count=self._count, note=escaped(note), moved=moved
             )
 
-    def _take_down(self) -> None:
+    def _end(self) -> None:
         if self._line is not None:
             self._line.stop()
             self._line = None
-
-    def _count(self) -> str:
-        done = f"{self._done:,.0f}"
-        if self._total is not None:
-            done = f"{done}/{self._total:,.0f}"
-        return f"{done} {self._unit}".strip()
 
 
 def _text(template: str, widest: int) -> TextColumn:
@@ -189,3 +201,71 @@ def _clock(time: float) -> str:
     minutes, seconds = divmod(round(time), 60)
     hours, minutes = divmod(minutes, 60)
     return f"{hours}:{minutes:02}:{seconds:02}" if hours else f"{minutes}:{seconds:02}"
+
+
+class Relay(_Counted):
+    """Progress of a worker process, for the process that shows it.
+
+    The worker writes what it has done to a small file, a few times a second; a thread of the
+    other process reads it, and takes it away. Neither can block or break when the other dies.
+    """
+
+    def __init__(self, path: Path) -> None:
+        super().__init__()
+        self._path = path
+        self._jobs = 0
+        self._written = 0.0
+
+    def _begin(self) -> None:
+        self._jobs += 1
+        self._write()
+
+    def _advance(self, amount: float, note: str) -> None:
+        if time.monotonic() - self._written > _RELAYED_EVERY:
+            self._write()
+
+    def _write(self) -> None:
+        self._written = time.monotonic()
+        state = [self._jobs, self._what, self._total, self._unit, self._done]
+        with suppress(OSError):  # a bar that stands still does not stop the work
+            self._path.write_text(json.dumps(state), encoding="utf-8")
+
+
+@contextmanager
+def relayed(display: Progress) -> Iterator[Progress]:
+    """A progress to hand to a worker; what it reports appears in ``display``."""
+    if type(display) is Silent:  # nothing to show
+        yield display
+        return
+    with tempfile.TemporaryDirectory(prefix="screentest-") as folder, display:
+        reader = _Reader(Path(folder) / "progress.json", display)
+        thread = threading.Thread(target=reader.run, daemon=True)
+        thread.start()
+        try:
+            yield Relay(reader.path)
+        finally:
+            reader.stop.set()
+            thread.join()
+
+
+class _Reader:
+    def __init__(self, path: Path, display: Progress) -> None:
+        self.path = path
+        self.stop = threading.Event()
+        self._display = display
+        self._job = 0
+        self._done = 0.0
+
+    def run(self) -> None:
+        while not self.stop.wait(_RELAYED_EVERY):
+            # Not there yet, or read while it was being written: the next look will do.
+            with suppress(OSError, ValueError):
+                self._show(*json.loads(self.path.read_text(encoding="utf-8")))
+
+    def _show(self, job: int, what: str, total: float | None, unit: str, done: float) -> None:
+        if job != self._job:
+            self._job = job
+            self._display.begin(what, total, unit, done)
+        else:
+            self._display.advance(done - self._done)
+        self._done = done

@@ -13,9 +13,10 @@ from typing import Annotated, TypeVar
 import typer
 
 from screentest._util.machine import processors
+from screentest._util.progress import relayed
 from screentest.cli.console import out, plural, shown
 from screentest.cli.options import JsonOption
-from screentest.cli.progress import relayed, watched
+from screentest.cli.progress import watched
 from screentest.cli.tables import (
     COUNT,
     as_text,
