@@ -25,8 +25,8 @@ import numpy as np
 
 from screentest.certificates.accuracy import find_claims
 from screentest.certificates.cases import read_cases
-from screentest.certificates.certificate import verdict
 from screentest.certificates.plan import Plan, certify
+from screentest.certificates.words import verdict
 from screentest.core import (
     Aspect,
     Choice,

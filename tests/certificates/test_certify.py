@@ -13,8 +13,9 @@ from statsmodels.stats.proportion import proportion_confint
 from screentest.annotate.material import unit_key
 from screentest.annotate.records import write_filtered
 from screentest.certificates.cases import read_cases
-from screentest.certificates.certificate import Certificate, facts
+from screentest.certificates.certificate import Certificate
 from screentest.certificates.plan import Certification, Plan, PromptChange, read_certificates
+from screentest.certificates.words import facts
 from screentest.core import BUILTIN_ASPECTS, Aspect, BadOption, Choice, PairKind, Reason, Verdict
 from screentest.judges.cases import Case, Order, one_aspect_per_placebo
 from screentest.run import RunReader

@@ -20,8 +20,9 @@ from screentest.certificates.accuracy import (
     reference,
     trend,
 )
-from screentest.certificates.certificate import Certificate, PromptResult, facts
+from screentest.certificates.certificate import Certificate, PromptResult
 from screentest.certificates.plan import PromptChange, prompt_results, with_changed_prompts
+from screentest.certificates.words import facts
 from screentest.core import Aspect, Choice, Clip, Item, Outcome, PairKind, Reason, Script, Verdict
 from screentest.core.signature import short_signature
 from screentest.judges.cases import Case, Judgement, Order

@@ -9,8 +9,9 @@ from pathlib import Path
 import pytest
 
 from screentest.certificates.cases import read_cases
-from screentest.certificates.certificate import Certificate, facts
+from screentest.certificates.certificate import Certificate
 from screentest.certificates.plan import Plan, certify
+from screentest.certificates.words import facts
 from screentest.core import Item, Outcome, Reason, Score
 from screentest.core.registry import registry
 from screentest.metrics.functions import metric

@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 from decimal import Decimal
 
-from screentest.certificates.certificate import Cost, cost_words
+from screentest.certificates.certificate import Cost
+from screentest.certificates.words import cost_words
 
 ALL = Cost(2.5, calls=10, tokens_in=5_000, tokens_out=100, cost=Decimal("0.50"), judgements=5)
 

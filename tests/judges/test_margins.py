@@ -10,8 +10,9 @@ import numpy as np
 import pytest
 
 from screentest.certificates.cases import read_cases
-from screentest.certificates.certificate import Certificate, facts
+from screentest.certificates.certificate import Certificate
 from screentest.certificates.plan import Plan, certify, read_certificates
+from screentest.certificates.words import facts
 from screentest.core import Aspect, registry
 from screentest.core.item import Item
 from screentest.judges.cases import Order, read_judgements

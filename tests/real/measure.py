@@ -26,7 +26,7 @@ from typing import Any
 
 import tests.real.oracle  # noqa: F401 - registers the judge
 from screentest import api
-from screentest.certificates.certificate import facts
+from screentest.certificates.words import facts
 from screentest.core import Outcome, from_object, to_json
 from screentest.models import ModelChoice, Models
 from screentest.run import InlineEngine

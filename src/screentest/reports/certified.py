@@ -7,15 +7,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from screentest.certificates.certificate import (
-    Accuracy,
-    Certificate,
-    PlaceboResult,
-    facts,
-    listed,
-    said_of,
-)
+from screentest.certificates.certificate import Accuracy, Certificate, PlaceboResult
 from screentest.certificates.matrix import PLACEBO
+from screentest.certificates.words import facts, listed, said_of
 from screentest.core import Outcome
 from screentest.core.signature import short_signature
 from screentest.judges.cases import Order, points_of

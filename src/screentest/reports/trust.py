@@ -6,7 +6,8 @@ import hashlib
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
-from screentest.certificates.certificate import Certificate, verdict
+from screentest.certificates.certificate import Certificate
+from screentest.certificates.words import verdict
 from screentest.core import Aspect
 from screentest.core.signature import split_value_name, value_name
 from screentest.stats import Claim

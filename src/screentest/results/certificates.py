@@ -167,7 +167,7 @@ class Certificates(Tabular):
 
     def facts(self, judge: str) -> list[tuple[str, str]]:
         """Everything else that a judge's certificate says, in words."""
-        from screentest.certificates.certificate import facts
+        from screentest.certificates.words import facts
 
         return list(facts(self.of(judge)))
 

@@ -3,7 +3,7 @@ from __future__ import annotations
 import asyncio
 import random
 
-from screentest.models.chat.calls import Limiter
+from screentest.models.chat.limiter import Limiter
 from tests.models.chat.kit import FakeClock
 
 

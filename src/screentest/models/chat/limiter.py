@@ -1,0 +1,101 @@
+"""How many calls to one endpoint run at once, and when all of them wait."""
+
+from __future__ import annotations
+
+import asyncio
+import random
+from collections import deque
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+
+from screentest.models.chat.faults import Clock
+
+# A pause can be extended while someone waits for it; after so many extensions they go anyway,
+# and a server that still objects counts as one of their bounded attempts.
+_MOST_PAUSES = 20
+
+
+class Limiter:
+    """How many calls run at once: grows while all is well, halves when the server says too many.
+
+    Additive increase, multiplicative decrease, as networks do it. A server's wish to be left alone
+    holds for everyone: nobody starts before it has passed, and then not all at once. Lives in one
+    event loop.
+    """
+
+    def __init__(self, most: int, clock: Clock, rng: random.Random) -> None:
+        self._most = most
+        self._limit = float(most)
+        self._clock = clock
+        self._rng = rng
+        self._active = 0
+        self._queue: deque[asyncio.Future[None]] = deque()
+        self._closed_until = 0.0
+        self._last_cut = float("-inf")
+
+    @property
+    def limit(self) -> int:
+        """How many may run now."""
+        return max(1, int(self._limit))
+
+    @property
+    def active(self) -> int:
+        """How many do."""
+        return self._active
+
+    @asynccontextmanager
+    async def slot(self) -> AsyncIterator[None]:
+        """Wait for a place and for the end of any pause; the place is ours inside."""
+        await self._enter()
+        try:
+            await self._wait_out_pause()
+            yield
+        finally:
+            self._active -= 1
+            self._admit()
+
+    def succeeded(self) -> None:
+        """A call went well: a little more is allowed."""
+        self._limit = min(float(self._most), self._limit + 1 / self._limit)
+        self._admit()
+
+    def congested(self, started: float, wait: float) -> None:
+        """The server said too many to a call begun at ``started``; nobody asks for ``wait`` s.
+
+        Of all calls that were under way together only the first cuts the limit, or one burst
+        of refusals would cut it to nothing.
+        """
+        now = self._clock.monotonic()
+        if started > self._last_cut:
+            self._limit = max(1.0, self._limit / 2)
+            self._last_cut = now
+        self._closed_until = max(self._closed_until, now + wait)
+
+    async def _enter(self) -> None:
+        if self._active < self.limit and not self._queue:
+            self._active += 1
+            return
+        turn: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        self._queue.append(turn)
+        try:
+            await turn
+        except asyncio.CancelledError:
+            if turn.done() and not turn.cancelled():  # admitted and cancelled at once
+                self._active -= 1
+                self._admit()
+            raise  # a cancelled turn still in the queue is passed over by _admit
+
+    def _admit(self) -> None:
+        while self._queue and self._active < self.limit:
+            turn = self._queue.popleft()
+            if not turn.done():
+                self._active += 1
+                turn.set_result(None)
+
+    async def _wait_out_pause(self) -> None:
+        for _ in range(_MOST_PAUSES):
+            rest = self._closed_until - self._clock.monotonic()
+            if rest <= 0:
+                return
+            # Spread the return over a quarter of the pause.
+            await self._clock.sleep(rest + self._rng.uniform(0, rest / 4))
