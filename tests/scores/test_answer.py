@@ -584,6 +584,19 @@ def test_nothing_is_claimed_where_one_model_lacks_more_values() -> None:
     assert alone.headline == f"No winner: nothing is compared in sharp, since {row.why}."
 
 
+def test_why_a_value_does_not_apply_is_said_in_its_own_words() -> None:
+    given = drawn(30, models="ab", metrics="sharp noise")
+    single = [f"{model}/{place}" for model in "ab" for place in range(20)]
+    why: Outcome[Score] = Outcome.failed(Reason.NOT_APPLICABLE, "a clip of one shot has none")
+    values = tuple(
+        replace(one, outcome=why) if one.name == "sharp" and one.item in single else one
+        for one in given.values
+    )
+    found = said(replace(given, values=values))
+    told = "No value of sharp on 40 of 60 videos: a clip of one shot has none."
+    assert found.remarks == (told,)
+
+
 def test_the_headline_counts_the_prompts_that_it_rests_on() -> None:
     given = drawn(30, models="ab", metrics="sharp noise", sharp_a=4.0, noise_a=-4.0)
     few = [f"{model}/{place}" for model in "ab" for place in range(12)]

@@ -176,6 +176,28 @@ def test_a_flash_is_no_cut(shots: list[Pictures], length: int) -> None:
     assert frames_of(watch("abrupt", pictures)) == []
 
 
+@pytest.mark.parametrize("shot", [0, 1, 2])
+def test_flicker_is_no_cut(shots: list[Pictures], shot: int) -> None:
+    """The light of a fifth more or less, for some frames each, in a picture that trembles."""
+    rng = np.random.default_rng(shot)
+    pictures = shots[shot].astype(float)
+    runs = rng.integers(1, 9, len(pictures))
+    light = np.repeat(rng.choice([0.8, 1.2], len(runs)), runs)[: len(pictures)]
+    moves = rng.integers(-1, 2, (len(pictures), 2))
+    flickering = np.stack(
+        [
+            np.clip(np.roll(one * bright, tuple(move), (0, 1)), 0, 255)
+            for one, bright, move in zip(pictures, light, moves, strict=True)
+        ]
+    ).astype(np.uint8)
+    assert frames_of(watch("default", flickering)) == []
+
+
+def test_a_cut_into_other_light_is_one(shots: list[Pictures]) -> None:
+    dark = (shots[1] * 0.6).astype(np.uint8)
+    assert frames_of(watch("default", np.concatenate([shots[0], dark]))) == [72]
+
+
 @pytest.mark.parametrize("times", [2, 3])
 def test_held_frames_are_no_cuts(shots: list[Pictures], times: int) -> None:
     """A film of 12 or 8 frames a second in a file of 24."""

@@ -17,7 +17,7 @@ from screentest._util.text import natural
 from screentest.core.errors import BadOption
 from screentest.core.item import Item
 from screentest.core.metric import OutputInfo
-from screentest.core.outcome import attempt
+from screentest.core.outcome import Reason, attempt
 from screentest.run import RunReader
 from screentest.scores.answer import (
     GROUPS,
@@ -357,23 +357,38 @@ class _Work:
             if why := self.found[name].why:
                 rest = self.found[name].comparable
                 way = f"; or --by {self.by}={','.join(rest)}" if len(rest) > 1 else ""
-                reasons.setdefault(f"{why}{way}", []).append(self.titles.get(name, name))
+                reasons.setdefault(f"{why}{way}", []).append(self.labels[name])
         for why, names in reasons.items():
             yield f"Not compared: {_some(names)}: {why}."
 
     def missing(self) -> Iterator[str]:
         """The metrics of which values are missing, though they are compared, by how many."""
-        alike: dict[tuple[Lack, ...], list[str]] = {}
+        alike: dict[tuple[str, tuple[Lack, ...]], list[str]] = {}
         for name in self.tested():
             lacks = tuple(self.found[name].lacks.values())
             if not self.found[name].why and any(one.videos for one in lacks):
-                alike.setdefault(lacks, []).append(name)
-        for names in list(alike.values())[:MOST_MISSING]:
-            titles = [self.titles.get(name, name) for name in names]
-            yield self.found[names[0]].missing(_some(titles), self.samples.unit)
+                alike.setdefault((self.inapplicable(name), lacks), []).append(name)
+        for (why, lacks), names in list(alike.items())[:MOST_MISSING]:
+            what = _some([self.labels[name] for name in names])
+            if why:
+                lost, of = sum(one.videos for one in lacks), sum(one.of_videos for one in lacks)
+                yield f"No value of {what} on {lost:,} of {of:,} videos: {why}."
+            else:
+                yield self.found[names[0]].missing(what, self.samples.unit)
         rest = sum(map(len, list(alike.values())[MOST_MISSING:]))
         if rest:
             yield f"Values of {rest:,} more measures are missing (--json)."
+
+    def inapplicable(self, name: str) -> str:
+        """Why a value does not apply, where that is why it is missing; empty where some failed."""
+        lost = [
+            value.outcome.failure
+            for value in self.results.of(name)
+            if value.outcome.failure is not None and value.item in self.samples.side
+        ]
+        if any(one.reason is not Reason.NOT_APPLICABLE for one in lost):
+            return ""
+        return ", ".join(dict.fromkeys(one.detail for one in lost))
 
     def tested(self) -> list[str]:
         """The metrics that are not only described, and that some model has a value of."""

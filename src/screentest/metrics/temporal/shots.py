@@ -38,7 +38,9 @@ def shot_consistency(*, rate: float = SAMPLED) -> FilmMetric:
 def consistency(seen: SeenShots, shots: int) -> Score:
     """A point for each shot."""
     if len(seen) < 2:
-        raise NoValue(Reason.NOT_APPLICABLE, "fewer than two shots have a look to compare")
+        one = "a clip of one shot has none"
+        few = "fewer than two shots have a look to compare"
+        raise NoValue(Reason.NOT_APPLICABLE, few if shots > 1 else one)
     away = distances(np.array([rows.mean(axis=0) for _, rows in seen]))
     points = [Point(shot.span, 1 / (1 + far)) for (shot, _), far in zip(seen, away, strict=True)]
     return curve_score(points, LOOK, shots=shots)

@@ -12,12 +12,14 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 
 import cv2
+import numpy as np
+from numpy.typing import NDArray
 
 from screentest.core.errors import BadOption
 from screentest.core.frames import BaseConsumer, Frame, Image, VideoInfo
 from screentest.core.item import Span, Time, Transition
 from screentest.core.registry import register
-from screentest.video.detectors.contract import SMALL, Boundary, SameSize
+from screentest.video.detectors.contract import SMALL, Boundary, SameSize, compare
 from screentest.video.detectors.gradual import GradualDetector, gradual
 
 _NEIGHBOURS = 2
@@ -29,6 +31,14 @@ _HELD_IN_A_ROW = 2
 _REACH = _NEIGHBOURS * (_HELD_IN_A_ROW + 1)
 _LIKE = 0.5
 """A frame after is like one before when it differs by less than this share of the cut."""
+_COARSE = 16
+"""Pixels on the long side: what trembles by a hundredth of the picture is the same there."""
+_UNLIT, _UNLIT_LIKENESS = 0.35, 0.6
+"""What is left of a change once one frame is as bright as the other, and how alike they then are.
+
+Of 256 cuts of the known films 0.49 is left at least; of flicker by a fifth with a tremble, 0.24 at
+most.
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,9 +57,10 @@ class AbruptDetector(BaseConsumer):
     which `content` and `adaptive` use, mean nothing in black bars and shadows, and noise there
     hides a cut between two pictures of like colours.
 
-    Two things stand out without being cuts. A frame that is held (a film of 8 frames per second in
-    a file of 24) makes its neighbours seem still: held frames are not counted as neighbours. After
-    a flash the old picture comes back: at a cut no frame before is like any frame after.
+    Three things stand out without being cuts. A frame that is held (a film of 8 frames per second
+    in a file of 24) makes its neighbours seem still: held frames are not counted as neighbours.
+    After a flash the old picture comes back: at a cut no frame before is like any frame after. And
+    where light flickers the same picture is brighter or darker for a while.
     """
 
     wants = SMALL
@@ -89,7 +100,7 @@ class AbruptDetector(BaseConsumer):
         if not inside or here.change < self._floor:
             return
         enough = self._ratio * self._change_around(place) + self._floor
-        if here.change < enough or self._comes_back(place):
+        if here.change < enough or self._comes_back(place) or self._only_lit(place):
             return
         found = Boundary(here.time, here.index, strength=here.change / max(enough, 1e-9))
         last = self.boundaries[-1] if self.boundaries else None
@@ -113,6 +124,33 @@ class AbruptDetector(BaseConsumer):
         like = _LIKE * seen[place].change
         return any(_difference(a.picture, b.picture) < like for a in old for b in new)
 
+    def _only_lit(self, place: int) -> bool:
+        """Whether some frame after is a frame before in another light."""
+        seen = list(self._recent)
+        old = [_coarse(one.picture) for one in seen[max(0, place - self._min_length) : place]]
+        new = [_coarse(one.picture) for one in seen[place : place + self._min_length]]
+        most = _UNLIT * seen[place].change
+        return any(
+            max(_unlit(a, b), _unlit(b, a)) < most and compare(a, b).likeness >= _UNLIT_LIKENESS
+            for a in old
+            for b in new
+        )
+
+
+def _coarse(picture: Image) -> NDArray[np.float32]:
+    """Pixels × 3, of a picture made very small."""
+    height, width = picture.shape[:2]
+    share = _COARSE / max(height, width)
+    size = (max(1, round(width * share)), max(1, round(height * share)))
+    small = cv2.resize(picture, size, interpolation=cv2.INTER_AREA)
+    return small.reshape(-1, 3).astype(np.float32)
+
+
+def _unlit(one: NDArray[np.float32], two: NDArray[np.float32]) -> float:
+    """What is left of the difference once the first is as bright as the second, of 255."""
+    gain = float((one * two).sum()) / max(float(np.square(one).sum()), 1e-6)
+    return float(np.abs(two - gain * one).mean())
+
 
 def _neighbours(outwards: list[float], held: float) -> list[float]:
     """The changes nearest to a frame on one side, past those below ``held``."""
@@ -135,7 +173,7 @@ def _difference(one: Image, two: Image) -> float:
     return float(cv2.norm(one, two, cv2.NORM_L1)) / one.size
 
 
-@register("detector", "abrupt", version=1, summary="hard cuts, down to shots of four frames")
+@register("detector", "abrupt", version=2, summary="hard cuts, down to shots of four frames")
 def abrupt(*, ratio: float = 2.0, floor: float = 6.5, min_length: int = 4) -> AbruptDetector:
     """Cuts where a change is ``ratio`` times that around it plus ``floor`` (of 255), or more.
 
@@ -196,7 +234,7 @@ def _is_clear(cut: Boundary) -> bool:
     return cut.strength >= _CLEAR
 
 
-@register("detector", "default", version=1, summary="hard cuts, fades and dissolves")
+@register("detector", "default", version=2, summary="hard cuts, fades and dissolves")
 def default() -> DefaultDetector:
     """The detector that does best over the known cut lists; see docs/shots.md."""
     return DefaultDetector(abrupt(), gradual())
