@@ -14,6 +14,7 @@ from screentest.core import (
     Clip,
     Item,
     Level,
+    Look,
     MetricInfo,
     OutputInfo,
     RunDamaged,
@@ -57,7 +58,9 @@ SHARE = OutputInfo(
     "part of frames",
     unit="%",
     high=100.0,
-    helped_by=(SideEffect("frozen", "pictures that stand still", 0.5),),
+    helped_by=(SideEffect("frozen", "pictures that stand still", True, 0.5, "grain"),),
+    reads=False,
+    look=Look("brighter", "darker", 0.1),
 )
 METRIC = EvaluatorNote.of_metric(
     "flicker",

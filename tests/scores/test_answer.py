@@ -13,6 +13,7 @@ from scipy.stats import false_discovery_control, permutation_test
 from screentest.core import (
     BadOption,
     Item,
+    Look,
     Outcome,
     OutputInfo,
     Point,
@@ -25,6 +26,7 @@ from screentest.scores.answer import Answer, number, spread_out
 from screentest.scores.comparison import answer, side_by_side
 from screentest.scores.margins import Margin
 from screentest.scores.measure import FRAME_RATE
+from screentest.scores.owed import with_owed
 from screentest.scores.results import Results, Value
 
 SHARP = OutputInfo("how sharp", high=100.0, group="picture")
@@ -168,7 +170,7 @@ def test_values_that_share_no_prompt_are_not_called_descriptions() -> None:
 FROZEN = OutputInfo("how long it stands", high=100.0, higher_is_better=False, group="time")
 
 
-def with_faults(count: int, noise: float = 0.3) -> Answer:
+def with_faults(count: int, noise: float = 0.3, grain: float = 0.0) -> Answer:
     """A model without faults, one that is blurred, and one that stands still."""
     rng = np.random.default_rng(3)
     means = {
@@ -176,6 +178,7 @@ def with_faults(count: int, noise: float = 0.3) -> Answer:
         "noise": {"good": noise + 0.3, "blurry": noise, "still": noise + 0.3},
         "jerks": {"good": 9.0, "blurry": 9.0, "still": 5.0},
         "frozen": {"good": 0.0, "blurry": 0.0, "still": 60.0},
+        "grain": {"good": grain, "blurry": 0.0, "still": grain},
     }
     found = results(
         {
@@ -185,9 +188,12 @@ def with_faults(count: int, noise: float = 0.3) -> Answer:
         },
         known={
             **METRICS,
-            "noise": replace(NOISE, helped_by=(SideEffect("sharp", "blurred pictures", 1.0),)),
+            "noise": replace(
+                NOISE, helped_by=(SideEffect("sharp", "blurred pictures", unless="grain"),)
+            ),
             "jerks": replace(JERKS, helped_by=(SideEffect("frozen", "still pictures"),)),
             "frozen": FROZEN,
+            "grain": replace(NOISE, descriptive=True),
         },
     )
     margins = {name: Margin(0.1, 9) for name in means}
@@ -218,11 +224,74 @@ def test_a_lead_that_is_owed_to_a_fault_makes_no_winner() -> None:
     assert {row.name for row, _ in found.best_at("good").rows} == {"sharp", "frozen"}
 
 
-def test_noise_that_is_seen_is_a_fault_of_its_own() -> None:
+def test_noise_that_changes_from_frame_to_frame_is_a_fault_of_its_own() -> None:
     """Noise seems sharp: a clean picture is not blurred because a noisy one seems sharper."""
-    found = with_faults(14, noise=3.0)
+    found = with_faults(14, grain=3.0)
     assert found.winner == ""
     assert "blurry is better than good and still in noise" in found.headline
+    # What stands still is what the picture shows, however much of it there is.
+    assert "as blurred pictures do" in with_faults(14, noise=3.0).headline
+
+
+TEXTURE = OutputInfo("fine detail", high=100.0, group="picture", descriptive=True)
+LIGHT = replace(TEXTURE, summary="brightness", look=Look("brighter", "darker", 5.0))
+LOST = SideEffect("texture", "smoothed pictures", more=False)
+
+
+def with_texture(count: int, lost: float, light: float = 0.0) -> Answer:
+    """A model that is as good as the other, and lost some of its texture, and with it noise."""
+    rng = np.random.default_rng(4)
+    own = {
+        ("noise", "good"): 9.0,
+        ("noise", "smooth"): 3.0,
+        ("texture", "good"): 40.0,
+        ("texture", "smooth"): 40.0 - lost,
+        ("light", "good"): 40.0,
+        ("light", "smooth"): 40.0 + light,
+    }
+    found = answer(
+        results(
+            {key: mean + rng.normal(0, 0.5, count) for key, mean in own.items()},
+            known={
+                "noise": replace(NOISE, helped_by=(LOST,)),
+                "texture": TEXTURE,
+                "light": LIGHT,
+            },
+        ),
+        margins={"texture": Margin(1.0, 20)},
+    )
+    assert found is not None
+    return found
+
+
+def test_what_only_describes_may_explain_a_lead() -> None:
+    assert with_texture(12, 0.0).winner == "smooth"
+    found = with_texture(12, 9.0)
+    assert found.winner == ""
+    assert (
+        found.headline == "No winner on 12 prompts. smooth has less noise, as smoothed pictures do."
+    )
+
+
+@pytest.mark.parametrize(("beyond", "owed"), [(20.0, ""), (35.0, "smoothed pictures")])
+def test_a_fault_begins_where_it_is_said_to(beyond: float, owed: str) -> None:
+    rows = []
+    for row in with_texture(12, 9.0).rows:
+        info = replace(row.info, helped_by=(replace(LOST, beyond=beyond),) * bool(row.pairs))
+        pairs = tuple(replace(pair, owed_to="") for pair in row.pairs)
+        rows.append(replace(row, info=info, pairs=pairs))
+    assert [one.owed_to for row in with_owed(rows) for one in row.pairs] == [owed]
+
+
+def test_models_that_plainly_look_different_are_told_so() -> None:
+    assert with_texture(12, 0.0).looks == ""
+    assert with_texture(12, 0.0, light=2.0).looks == ""
+    found = with_texture(12, 0.0, light=20.0)
+    assert found.looks == (
+        "They also look different: smooth is brighter. Whether that is wanted no number here says."
+    )
+    assert found.looks in str(found)
+    assert found.looks in str(found.document())
 
 
 def test_with_few_prompts_the_plainest_faults_are_named() -> None:
@@ -333,7 +402,8 @@ def test_no_interval_contradicts_its_margin(margin: float) -> None:
         pair = with_margin(14, margin, sharp_a=seed_shift).rows[0].pairs[0]
         assert pair.interval is not None
         assert (pair.interval.low > margin) == pair.holds
-        assert pair.ahead == sum(gap > margin for gap in pair.gaps)
+        assert pair.ahead == sum(gap > 0 for gap in pair.gaps)
+        assert pair.clear == sum(gap > margin for gap in pair.gaps)
 
 
 def test_models_that_differ_by_the_margin_are_called_better_one_time_in_twenty() -> None:

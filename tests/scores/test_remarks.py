@@ -105,3 +105,20 @@ def test_a_stand_in_carries_its_name() -> None:
         found.items, (Value("video 0", "clipscore", "clipscore", SCORED, CLIP),), found.outputs
     )
     assert real.short_names == {"clipscore": "clipscore"}
+
+
+def test_what_only_counts_shots_does_not_read_the_prompt() -> None:
+    """A script without colour words hid that nothing read it."""
+    found = results(SCORED, metric="shot_count")
+    counted = replace(found, outputs={"shot_count": OutputInfo("", group="prompt", reads=False)})
+    assert prompt_readers(counted) == []
+    assert prompt_unread(counted).startswith("Nothing here reads the prompt")
+
+
+def test_one_prompt_in_twenty_is_no_fair_share() -> None:
+    few = results(SCORED, *[Outcome.failed(Reason.NOT_APPLICABLE)] * 19)
+    items = {name: replace(item, prompt=name) for name, item in few.items.items()}
+    assert prompt_readers(replace(few, items=items)) == []
+    half = results(*[SCORED] * 10, *[Outcome.failed(Reason.NOT_APPLICABLE)] * 10)
+    items = {name: replace(item, prompt=name) for name, item in half.items.items()}
+    assert prompt_readers(replace(half, items=items)) == ["clipscore"]

@@ -47,8 +47,25 @@ class SideEffect:
     """The value that shows the fault, as ``metric`` or ``metric.output``."""
     words: str
     """What has the fault, such as ``blurred pictures``."""
-    below: float | None = None
-    """Where the other side's number is this or more, that is a fault of its own; None: never."""
+    more: bool | None = None
+    """Whether more of the value is the fault, or less; None: what is worse."""
+    beyond: float | None = None
+    """From which value on it is a fault at all; None: any difference that counts is."""
+    unless: str = ""
+    """A value that shows that the other side has a real fault of this kind, where it has more of
+    it: then the number is better for good reason. Noise that changes from frame to frame is noise;
+    what stands still is what the picture shows."""
+
+
+@dataclass(frozen=True, slots=True)
+class Look:
+    """How a value that only describes is told where two models differ in it plainly."""
+
+    more: str
+    """What the one with more is, such as ``brighter``."""
+    less: str
+    plain: float
+    """The difference of means from which on anybody sees it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,6 +88,11 @@ class OutputInfo:
     """What it is called in a sentence, such as ``frozen time``; its name in words if empty."""
     helped_by: tuple[SideEffect, ...] = ()
     """Faults that make it look better: see docs/matrix.md for those that were measured."""
+    reads: bool = True
+    """Of what needs a prompt or script: whether what it says is looked for in the pictures; not
+    where shots are only counted or set in order."""
+    look: Look | None = None
+    """How a strong difference is told, where the value only describes."""
 
     @property
     def better(self) -> Better:

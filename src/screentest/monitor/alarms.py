@@ -78,8 +78,8 @@ COLLAPSES = (
         "contrast.exposure",
         0.5,
         False,
-        "are mostly black or white",
-        "is mostly black or white",
+        "are mostly clipped to black, white or one colour",
+        "is mostly clipped to black, white or one colour",
     ),
     Collapse(
         "saturated",

@@ -64,6 +64,8 @@ def _compared(
     lead = [f"Not measured. {one}" for one in answer.unmeasured]
     if answer.seen:
         lead.insert(0, answer.seen)
+    if answer.looks:
+        lead.insert(bool(answer.seen), answer.looks)
     lead += _uncompared(answer)
     unread = unread_remark(results)
     if unread and unread not in answer.headline:

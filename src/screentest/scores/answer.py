@@ -82,8 +82,10 @@ class ModelPair:
     adjusted_p: float
     """Holm's, over all metrics and pairs of models."""
     ahead: int
-    """Prompts on which the better one is better by more than the margin."""
+    """Prompts on which the better one is better, by however little."""
     behind: int
+    clear: int = 0
+    """Prompts on which it is better by more than the margin."""
     needed: int | None = None
     """About how many prompts would show it four times in five; None where that cannot be said."""
     reach: int | None = None
@@ -137,7 +139,7 @@ class AnswerRow:
     """The model with the best mean; empty where it only describes, and where best is shared:
     where another is within the margin, or is printed the same."""
     ahead: int
-    """Prompts on which the leader alone is best, by more than the margin."""
+    """Prompts on which the leader alone is best, by however little."""
     prompts: int
     """Prompts on which all models have a value that have any: all here is about these."""
     state: State
@@ -149,7 +151,11 @@ class AnswerRow:
     last: str = ""
     """The model with the worst mean; empty as ``leader`` is."""
     behind: int = 0
-    """Prompts on which the last alone is worst, by more than the margin."""
+    """Prompts on which the last alone is worst, by however little."""
+    clear: int = 0
+    """Prompts on which the leader alone is best by more than the margin."""
+    clear_last: int = 0
+    """Prompts on which the last alone is worst by more than the margin."""
     margin: Margin | None = None
     """The smallest difference that counts; None where it is not known."""
     why: str = ""
@@ -191,6 +197,8 @@ class Answer:
     """What leads so far without being settled, in words; empty where there is nothing to say."""
     unmeasured: tuple[str, ...]
     """What nothing in this run measures, a sentence each."""
+    looks: str
+    """That models plainly look different in what is neither better nor worse; else empty."""
     remarks: tuple[str, ...]
     """What else must be known to read the table, a sentence each: prompts that are left out."""
     by: str
@@ -280,7 +288,8 @@ class Answer:
 
     def __str__(self) -> str:
         missing = [f"Not measured: {one[0].lower()}{one[1:]}" for one in self.unmeasured]
-        return "\n".join(filter(None, [self.headline, self.seen, *missing, *self.remarks]))
+        said = [self.headline, self.seen, self.looks, *missing, *self.remarks]
+        return "\n".join(filter(None, said))
 
     def document(self) -> dict[str, Any]:
         """All of it as plain JSON."""
@@ -394,14 +403,14 @@ class Standing:
 def leads(row: AnswerRow, model: str) -> bool:
     """Whether it is ahead of all so far, and not by a fault of its own."""
     earned = any(pair.better == model and not pair.owed_to for pair in row.pairs)
-    first = row.leader == model and 2 * row.ahead > row.prompts
+    first = row.leader == model and 2 * row.clear > row.prompts
     return row.state == "open" and first and earned
 
 
 def trails(row: AnswerRow, model: str) -> bool:
     """Whether it is behind all so far, and some other is ahead of it by no fault of its own."""
     earned = any(pair.worse == model and not pair.owed_to for pair in row.pairs)
-    return row.state == "open" and row.last == model and 2 * row.behind > row.prompts and earned
+    return row.state == "open" and row.last == model and 2 * row.clear_last > row.prompts and earned
 
 
 def _is_behind(row: AnswerRow, model: str) -> bool:

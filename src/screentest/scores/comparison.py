@@ -31,6 +31,7 @@ from screentest.scores.answer import (
     surety,
 )
 from screentest.scores.margins import Margin, margin_of
+from screentest.scores.owed import looks, with_owed
 from screentest.scores.remarks import UNREADABLE, prompt_partly, prompt_readers, prompt_unread
 from screentest.scores.results import Pool, Results, Value, read_results
 from screentest.scores.samples import Lack, Samples
@@ -222,7 +223,7 @@ class _Work:
             _concluded(row, pairs.get(place, []), fewest_sources(strict))
             for place, row in enumerate(bare)
         ]
-        rows = _owing(rows)
+        rows = with_owed(rows)
         order = list(GROUPS)
         rows.sort(
             key=lambda row: (
@@ -238,6 +239,7 @@ class _Work:
             headline="",
             seen="",
             unmeasured=tuple(self.unmeasured()),
+            looks=looks(rows, self.models),
             remarks=tuple(self.remarks()),
             by=self.by,
             models=self.models,
@@ -276,9 +278,10 @@ class _Work:
             part = f"{part} of a film of several shots, the whole of a clip of one"
         counts_from = margin.value if margin else 0.0
         why = "" if info.descriptive else sample.why
-        leader, ahead = ("", 0) if why else _first(cells, sample.shared, info, counts_from)
-        last, behind = (
-            ("", 0) if why else _first(cells, sample.shared, info, counts_from, last=True)
+        nobody = ("", 0, 0)
+        leader, ahead, clear = nobody if why else _first(cells, sample.shared, info, counts_from)
+        last, behind, clear_last = (
+            nobody if why else _first(cells, sample.shared, info, counts_from, last=True)
         )
         return AnswerRow(
             name=name,
@@ -293,7 +296,9 @@ class _Work:
             ahead=ahead,
             last=last,
             behind=behind,
-            margin=None if info.descriptive else margin,
+            clear=clear,
+            clear_last=clear_last,
+            margin=margin,
             prompts=len(sample.shared),
             state="uncompared" if why else "tied",
             why=why,
@@ -428,29 +433,30 @@ def _first(
     margin: float,
     *,
     last: bool = False,
-) -> tuple[str, int]:
-    """The model that is best, or ``last``, and on how many prompts it alone is so.
+) -> tuple[str, int, int]:
+    """The model that is best, or ``last``; on how many prompts it alone is so, and on how many by
+    more than the margin.
 
     Empty where that is shared: where another's mean is within the margin, or is printed the same;
     and on one prompt.
     """
     had = [cell for cell in cells if cell.mean is not None]
     if info.descriptive or len(shared) < FEWEST or len(had) < 2:
-        return "", 0
+        return "", 0, 0
     sign = -_sign(info) if last else _sign(info)
     means = {cell.model: sign * (cell.mean or 0.0) for cell in had}
     first, second = sorted(had, key=lambda cell: -means[cell.model])[:2]
     if not counts(first.mean, second.mean, margin):
-        return "", 0
-    ahead = sum(
-        all(
-            sign * (first.prompts[case] - other.prompts[case]) > margin
+        return "", 0, 0
+    leads = [
+        min(
+            sign * (first.prompts[case] - other.prompts[case])
             for other in had
             if other is not first
         )
         for case in shared
-    )
-    return first.model, ahead
+    ]
+    return first.model, sum(gap > 0 for gap in leads), sum(gap > margin for gap in leads)
 
 
 def _tests(place: int, row: AnswerRow) -> Iterator[_Tested]:
@@ -492,8 +498,9 @@ def _pair(
         level=level,
         p_value=one.p,
         adjusted_p=adjusted,
-        ahead=int(np.count_nonzero(gaps > one.margin)),
-        behind=int(np.count_nonzero(gaps < -one.margin)),
+        ahead=int(np.count_nonzero(gaps > 0)),
+        behind=int(np.count_nonzero(gaps < 0)),
+        clear=int(np.count_nonzero(gaps > one.margin)),
         needed=None if adjusted <= LEVEL else needed,
         reach=None if adjusted <= LEVEL else reach,
     )
@@ -552,12 +559,12 @@ def _concluded(row: AnswerRow, pairs: Sequence[ModelPair], fewest: int) -> Answe
     row = replace(row, values=values, pairs=listed)
     if held:
         # Those that cannot be told apart share a place, whatever their means.
-        row = row if better - worse == {row.leader} else replace(row, leader="", ahead=0)
-        row = row if worse - better == {row.last} else replace(row, last="", behind=0)
+        row = row if better - worse == {row.leader} else replace(row, leader="", ahead=0, clear=0)
+        row = row if worse - better == {row.last} else replace(row, last="", behind=0, clear_last=0)
         return replace(row, state="holds")
     differ = [pair for pair in listed if row.differ(pair)]
     near = [pair for pair in differ if pair.reach and pair.reach <= WITHIN_REACH * row.prompts]
-    agreed = row.prompts < fewest and 2 * max(row.ahead, row.behind) > row.prompts
+    agreed = row.prompts < fewest and 2 * max(row.clear, row.clear_last) > row.prompts
     if not (near or agreed or (differ and row.prompts < 3)):
         return replace(row, state="tied")
     return replace(row, state="open", needed=_named_need(row))
@@ -573,47 +580,6 @@ def _named_need(row: AnswerRow) -> int | None:
         named = [pair for pair in row.pairs if row.differ(pair)][:1]
     wanted = [pair.needed for pair in named]
     return None if not wanted or None in wanted else max(one for one in wanted if one)
-
-
-def _owing(rows: Sequence[AnswerRow]) -> list[AnswerRow]:
-    """The rows with what in them is owed to a fault: a blurred picture has less noise."""
-    known = {row.name.partition(":")[0]: row for row in rows}
-    found = []
-    for row in rows:
-        pairs = tuple(replace(pair, owed_to=_owed_to(row, pair, known)) for pair in row.pairs)
-        if any(pair.owed_to for pair in pairs):
-            earned = [pair for pair in pairs if pair.holds and not pair.owed_to]
-            better, worse = {pair.better for pair in earned}, {pair.worse for pair in earned}
-            owed = {pair.better for pair in pairs if pair.holds and pair.owed_to}
-            values = tuple(
-                replace(
-                    one,
-                    best=one.model in better - worse,
-                    worst=one.model in worse - better,
-                    owed=one.model in owed,
-                )
-                for one in row.values
-            )
-            row = replace(row, pairs=pairs, values=values)
-        found.append(row)
-    return found
-
-
-def _owed_to(row: AnswerRow, pair: ModelPair, known: Mapping[str, AnswerRow]) -> str:
-    """Who has the fault that the better one of a pair has, and that makes its number better.
-
-    It has the fault where it is behind the other in what shows it, by more than the margin and on
-    most prompts.
-    """
-    for effect in row.info.helped_by:
-        cause, other = known.get(effect.value), row.of(pair.worse).mean
-        if cause is None or (effect.below is not None and (other or 0.0) >= effect.below):
-            continue
-        for shown in cause.pairs:
-            turned = (shown.better, shown.worse) == (pair.worse, pair.better)
-            if turned and cause.differ(shown) and 2 * shown.ahead > shown.prompts:
-                return effect.words
-    return ""
 
 
 def _apart(row: AnswerRow) -> float:

@@ -12,18 +12,30 @@ from screentest.scores.results import Results
 HOW = "--model image_text=hf:openai/clip-vit-base-patch32"
 """What reads a prompt best of all that needs no chat model."""
 SMALL = "screentest models pull light, then --models light"
+FAIR_SHARE = 0.25
+"""Of the prompts: what reads fewer of them does not read the prompts of a run."""
 UNREADABLE = "What reads the prompt has no value here"
 
 
 def prompt_readers(results: Results) -> list[str]:
-    """The values that read the prompt or script, and have a number in this run."""
-    return [
-        name
-        for name in results.names
-        if results.outputs[name].group == "prompt"
-        and not results.outputs[name].descriptive
-        and any(value.outcome.ok for value in results.of(name))
-    ]
+    """The values that read the prompt or script, and have a number on a fair share of prompts.
+
+    What only counts shots, or sets them in order, does not read.
+    """
+    asked = _asked(results)
+    found = []
+    for name in results.names:
+        info = results.outputs[name]
+        if info.group == "prompt" and info.reads and not info.descriptive:
+            read = {results.unit(value.item) for value in results.of(name) if value.outcome.ok}
+            if read and len(read) >= FAIR_SHARE * len(asked):
+                found.append(name)
+    return found
+
+
+def _asked(results: Results) -> set[str]:
+    """The prompts there are."""
+    return {results.unit(name) for name, item in results.items.items() if item.text.strip()}
 
 
 def prompt_unread(results: Results) -> str:
@@ -31,10 +43,13 @@ def prompt_unread(results: Results) -> str:
 
     Empty, too, where no video has a prompt.
     """
-    asked = any(item.text.strip() for item in results.items.values())
-    if not asked or prompt_readers(results):
+    if not _asked(results) or prompt_readers(results):
         return ""
-    tried = [name for name in results.names if results.outputs[name].group == "prompt"]
+    tried = [
+        name
+        for name in results.names
+        if results.outputs[name].group == "prompt" and results.outputs[name].reads
+    ]
     if not tried:
         return f"Nothing here reads the prompt: add --suite core, or --metrics clipscore {HOW}."
     reasons = {
@@ -60,7 +75,7 @@ def prompt_partly(results: Results) -> str:
     readers = prompt_readers(results)
     if not readers:
         return ""
-    asked = {results.unit(name) for name, item in results.items.items() if item.text.strip()}
+    asked = _asked(results)
     read = {
         results.unit(value.item)
         for name in readers

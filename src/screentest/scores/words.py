@@ -131,8 +131,8 @@ def _owed(found: Answer, state: str) -> Iterator[str]:
 
 def _stands_out(row: AnswerRow, pair: ModelPair) -> bool:
     """Whether the pair is of the row's leader, or of its last, that is so on most prompts."""
-    first = row.leader == pair.better and 2 * row.ahead > row.prompts
-    return first or (row.last == pair.worse and 2 * row.behind > row.prompts)
+    first = row.leader == pair.better and 2 * row.clear > row.prompts
+    return first or (row.last == pair.worse and 2 * row.clear_last > row.prompts)
 
 
 def _loser(found: Answer) -> str:

@@ -37,6 +37,8 @@ if TYPE_CHECKING:
     Similarities: TypeAlias = NDArray[np.float64]
 
 
+READ = 0.5
+"""The share of captions that must name something the model looks for, for them to be judged."""
 MATCH, SKIP = 3.0, 2.0
 """What a pair earns besides its similarity, and what an unmatched one costs, in deviations."""
 
@@ -152,9 +154,17 @@ class ShotCaptions:
             raise NoValue(Reason.NOT_APPLICABLE, "no shot stands out for any caption", advice=SEES)
 
     def must_see(self) -> None:
-        """Raise NoValue where the captions say nothing that the model looks for."""
-        if not self.similarity.any():
+        """Raise NoValue where most captions say nothing that the model looks for."""
+        read = int(self.similarity.any(axis=0).sum())
+        if not read:
             raise sees_nothing()
+        if read < READ * len(self.captions):
+            raise NoValue(
+                Reason.LOW_COVERAGE,
+                f"{read} of {len(self.captions)} captions name something that the model in the"
+                " role image_text looks for",
+                advice=SEES,
+            )
 
     def points(self, values: Similarities) -> tuple[Point, ...]:
         """The value of each pair, at its shot, with its caption."""

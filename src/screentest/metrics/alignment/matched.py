@@ -33,6 +33,7 @@ AGREEMENT = OutputInfo(
     unit="deviations",
     bounded=False,
     label="agreement with the captions",
+    reads=False,
 )
 SIMILARITY = OutputInfo(
     "cosine of shots with their captions", low=-1.0, label="likeness to the prompt"
@@ -40,16 +41,19 @@ SIMILARITY = OutputInfo(
 
 
 @metric(
-    version=3,
+    version=4,
     summary="shots against captions, in order",
     outputs={
         "caption_agreement": AGREEMENT,
         "caption_similarity": SIMILARITY,
         "caption_order": OutputInfo(
-            "agreement in order over that in any order", low=-1.0, label="order of the captions"
+            "agreement in order over that in any order",
+            low=-1.0,
+            label="order of the captions",
+            reads=False,
         ),
         "caption_coverage": OutputInfo(
-            "share of captions with a shot of their own", label="captions shown"
+            "share of captions with a shot of their own", label="captions shown", reads=False
         ),
     },
     level=Level.CLIP,
@@ -95,7 +99,7 @@ def caption_agreement(
 
 
 @metric(
-    version=3,
+    version=4,
     summary="each shot against its own caption",
     outputs={
         "clip_aligned": OutputInfo("mean cosine of captions and their shots", low=-1.0),

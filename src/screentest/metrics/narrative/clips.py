@@ -158,8 +158,8 @@ def _order(known: Sequence[tuple[Shot, ClipAnswer]], details: dict[str, int]) ->
 @metric(
     summary="number of shots against the script's",
     outputs={
-        "shot_count": OutputInfo("the smaller number divided by the larger one"),
-        "shots_had": OutputInfo("shots per clip of the script, at most one"),
+        "shot_count": OutputInfo("the smaller number divided by the larger one", reads=False),
+        "shots_had": OutputInfo("shots per clip of the script, at most one", reads=False),
     },
     needs=("script",),
     shots=True,

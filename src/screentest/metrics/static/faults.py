@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from screentest.core import Image, OutputInfo
+from screentest.core import Image, Look, OutputInfo
 from screentest.metrics.curve import COLOUR, DETAIL
 from screentest.metrics.functions import metric
 from screentest.metrics.static.picture import LEAST_DETAIL, SMALLEST
@@ -242,7 +242,7 @@ def level(picture: Image) -> float:
 DARK, LIGHT = 8, 247
 """Levels up to and from which nothing is told apart."""
 TONES = {
-    "brightness": _Raw("mean, 0 black, 1 white"),
+    "brightness": _Raw("mean, 0 black, 1 white", look=Look("brighter", "darker", 0.08)),
     "spread": _Raw("deviation of brightness, 1 is half black half white"),
     "darkest": _Raw("brightness of the darkest hundredth"),
     "lightest": _Raw("brightness of the lightest hundredth"),

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
 
-from screentest.core import Image, OutputInfo, SideEffect
+from screentest.core import Image, Look, OutputInfo, SideEffect
 from screentest.metrics.curve import COLOUR, DETAIL
 from screentest.metrics.functions import metric
 from screentest.models import distortions
@@ -24,8 +24,13 @@ WINDOW = 384
 """Pixels a side, at most: the middle of a larger picture stands for all of it."""
 SMALLEST = 32
 BLURRED = SideEffect("sharpness", "blurred pictures")
-FAINT = 1.0
-"""Levels of noise that nobody sees: less than the step from one brightness to the next."""
+SMOOTHED = SideEffect("faults.texture_detail", "pictures that lost fine detail", more=False)
+"""As strong compression, enlarging and noise reduction leave them."""
+CLIPPED = SideEffect("contrast.exposure", "pictures with clipped light or shadow", beyond=0.9)
+OVERSHARPENED = SideEffect("faults.halos", "oversharpened pictures", more=True, beyond=0.2)
+GRAINY = SideEffect("grain", "noisy pictures", more=True, beyond=1.0)
+DARK = SideEffect("tones.brightness", "dark pictures", more=False, beyond=0.25)
+FLAT = SideEffect("contrast", "flat pictures", more=False, beyond=0.35)
 LEAST_DETAIL = 2.0
 """Pictures whose levels deviate less (black, the end of a fade) show nothing to judge."""
 
@@ -76,7 +81,12 @@ LEVELS = 1024
 @metric(
     version=2,
     summary="how much of the detail is fine",
-    outputs={"sharpness": OutputInfo("share of the finest octave in the detail")},
+    outputs={
+        "sharpness": OutputInfo(
+            "share of the finest octave in the detail",
+            helped_by=(OVERSHARPENED, GRAINY, CLIPPED),
+        )
+    },
     request=DETAIL,
 )
 @remembered
@@ -117,23 +127,30 @@ def _steepest(picture: Image) -> float:
 
 
 CUT_OFF = 4
-"""Levels from either end that count as black or white without anything in it."""
+"""Levels from either end at which nothing is told apart."""
 
 
 @metric(
-    version=2,
+    version=3,
     summary="contrast, tonal range and exposure",
     outputs={
         "contrast": OutputInfo(
-            "deviation of brightness, 1 is half black half white", descriptive=True
+            "deviation of brightness, 1 is half black half white",
+            descriptive=True,
+            look=Look("higher in contrast", "flatter", 0.1),
         ),
         "tonal_range": OutputInfo("from the darkest to the lightest hundredth", descriptive=True),
-        "exposure": OutputInfo("share of the picture neither black nor white"),
+        "exposure": OutputInfo(
+            "share of the picture with no clipped shadow or colour", helped_by=(FLAT, BLURRED)
+        ),
     },
     request=COLOUR,
 )
 def contrast(image: Image) -> tuple[float, float, float]:
     """Contrast (deviation of brightness), tonal range, and the share that is not cut off.
+
+    Shadows are cut off where the brightness is, lights where one colour is: what is told by that
+    colour is lost, and the others turn into a wrong one.
 
     >>> half = np.zeros((4, 4, 3), np.uint8)
     >>> half[:2] = 255
@@ -141,6 +158,8 @@ def contrast(image: Image) -> tuple[float, float, float]:
     (1.0, 1.0, 0.0)
     >>> contrast(np.full((4, 4, 3), 128, np.uint8))
     (0.0, 0.0, 1.0)
+    >>> contrast(np.full((4, 4, 3), (255, 180, 90), np.uint8))[2]
+    0.0
     """
     import cv2
 
@@ -151,8 +170,8 @@ def contrast(image: Image) -> tuple[float, float, float]:
     deviation = float(np.sqrt(counts @ (levels - mean) ** 2 / size))
     share = np.cumsum(counts) / size
     low, high = np.searchsorted(share, [0.01, 0.99])
-    open_share = float(counts[CUT_OFF : 256 - CUT_OFF].sum() / size)
-    return deviation / 127.5, float(high - low) / 255, open_share
+    lost = (grey < CUT_OFF) | (image.max(axis=2) >= 256 - CUT_OFF)
+    return deviation / 127.5, float(high - low) / 255, 1 - int(np.count_nonzero(lost)) / size
 
 
 @metric(
@@ -164,6 +183,7 @@ def contrast(image: Image) -> tuple[float, float, float]:
             high=150.0,
             bounded=False,
             descriptive=True,
+            look=Look("more colourful", "less colourful", 12.0),
         )
     },
     request=COLOUR,
@@ -187,6 +207,36 @@ def colourfulness(image: Image) -> float:
 
 
 @metric(
+    summary="which colour a shot leans to",
+    outputs={
+        "yellow": OutputInfo(
+            "yellow against blue, of the mean colour",
+            low=-1.0,
+            descriptive=True,
+            look=Look("yellower", "bluer", 0.04),
+        ),
+        "red": OutputInfo(
+            "red against green, of the mean colour",
+            low=-1.0,
+            descriptive=True,
+            look=Look("redder", "greener", 0.04),
+        ),
+    },
+    request=COLOUR,
+)
+def tint(image: Image) -> tuple[float, float]:
+    """What a picture leans to says little by itself; that of two models on one prompt does.
+
+    >>> tint(np.full((2, 2, 3), 90, np.uint8))
+    (0.0, 0.0)
+    >>> tint(np.tile(np.array([255, 255, 0], np.uint8), (2, 2, 1)))
+    (1.0, 0.0)
+    """
+    red, green, blue = (float(one) / 255 for one in image.reshape(-1, 3).mean(axis=0))
+    return (red + green) / 2 - blue, red - green
+
+
+@metric(
     version=2,
     summary="noise in the smooth parts of each shot",
     outputs={
@@ -196,8 +246,9 @@ def colourfulness(image: Image) -> float:
             higher_is_better=False,
             unit="levels",
             bounded=False,
-            # Visible noise is a fault, and makes a picture seem sharper.
-            helped_by=(replace(BLURRED, below=FAINT),),
+            helped_by=tuple(
+                replace(one, unless="grain") for one in (BLURRED, SMOOTHED, DARK, FLAT, CLIPPED)
+            ),
         )
     },
     request=DETAIL,
@@ -218,7 +269,7 @@ def noise(image: Image) -> float | None:
             high=4.0,
             higher_is_better=False,
             bounded=False,
-            helped_by=(BLURRED,),
+            helped_by=(BLURRED, GRAINY),
         )
     },
     rate=1.0,
@@ -241,6 +292,7 @@ def blockiness(image: Image) -> float | None:
             unit="deviations",
             bounded=False,
             label="unnatural look",
+            helped_by=tuple(replace(one, unless="grain") for one in (BLURRED, SMOOTHED, CLIPPED)),
         )
     },
     rate=1.0,

@@ -1,0 +1,106 @@
+"""Noise that is new in every frame, told apart from fine detail that stays.
+
+One picture cannot say whether its fine detail is noise or a brick wall. The next one can: what a
+picture shows is there again, and noise is not.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from screentest.core import Image, OutputInfo, register
+from screentest.metrics.curve import DETAIL, ShotMetric, ShotOutput
+from screentest.metrics.static.picture import window
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from screentest.metrics.curve import Rows
+
+EVERY = 4
+"""Of so many frames one is compared with the next."""
+BLOCK = 16
+STILLEST = 0.1
+"""The share of blocks that change least: in the others things move."""
+
+
+@register("metric", "grain", version=1, summary="noise that changes from frame to frame")
+def grain() -> ShotMetric:
+    """The deviation of what is new in the finest detail, in the stillest tenth of the picture."""
+    return ShotMetric(GRAIN, DETAIL, Fresh, "one frame does not change")
+
+
+def usual(rows: Rows) -> float:
+    """The median of a shot: a pair across a cut does not count."""
+    return float(np.median(rows[:, 0]))
+
+
+GRAIN = {
+    "grain": ShotOutput(
+        OutputInfo(
+            "deviation of noise that is new in every frame",
+            high=50.0,
+            higher_is_better=False,
+            unit="levels",
+            bounded=False,
+            descriptive=True,
+            label="changing noise",
+        ),
+        usual,
+    )
+}
+
+
+class Fresh:
+    """Compares one frame of four with the next one."""
+
+    def __init__(self) -> None:
+        self._seen = 0
+        self._last: NDArray[np.float32] | None = None
+
+    def __call__(self, image: Image) -> tuple[float] | None:
+        """In levels; None for frames that are not compared, and where they show nothing."""
+        turn, self._seen = self._seen % EVERY, self._seen + 1
+        if turn > 1:
+            return None
+        last, self._last = self._last, None
+        picture = window(image)
+        if picture is None:
+            return None
+        detail = _finest(picture)
+        if turn == 0:
+            self._last = detail
+            return None
+        if last is None or last.shape != detail.shape:
+            return None
+        return (fresh(last, detail),)
+
+
+def fresh(before: NDArray[np.float32], after: NDArray[np.float32]) -> float:
+    """The deviation of what is new, from the stillest blocks.
+
+    >>> rng = np.random.default_rng(0)
+    >>> wall = rng.normal(0, 10, (64, 64)).astype(np.float32)
+    >>> noise = rng.normal(0, 10, (2, 64, 64)).astype(np.float32)
+    >>> fresh(wall, wall), fresh(wall + noise[0], wall + noise[1]) > 8
+    (0.0, True)
+    """
+    change = _blocks(before - after)
+    # Half of the squared change is what each of the two has of its own.
+    own = (change * change).mean(axis=1) / 2
+    return float(np.sqrt(np.quantile(own, STILLEST)))
+
+
+def _finest(picture: Image) -> NDArray[np.float32]:
+    import cv2
+
+    kernel = np.array([[1, -2, 1], [-2, 4, -2], [1, -2, 1]], np.float32) / 6
+    return np.asarray(cv2.filter2D(picture, cv2.CV_32F, kernel), np.float32)
+
+
+def _blocks(plane: NDArray[np.float32]) -> NDArray[np.float32]:
+    height, width = (side // BLOCK for side in plane.shape)
+    whole = plane[: height * BLOCK, : width * BLOCK]
+    return whole.reshape(height, BLOCK, width, BLOCK).swapaxes(1, 2).reshape(-1, BLOCK**2)

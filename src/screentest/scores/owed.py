@@ -1,0 +1,147 @@
+"""Leads that are owed to a fault, and models that plainly look different.
+
+A blurred picture has less noise, and an oversharpened one seems sharper. Where the better one of
+two has such a fault, its lead makes no winner (``OutputInfo.helped_by``). Differences that are no
+fault as such, in brightness or tint, are told in a line of their own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from screentest.core.metric import SideEffect
+from screentest.scores.answer import AnswerRow, ModelPair, counts, listed
+from screentest.stats.signflip import LEVEL, sign_flip_p
+
+
+def with_owed(rows: Sequence[AnswerRow]) -> list[AnswerRow]:
+    """The rows with what in them is owed to a fault."""
+    # What shows a fault may owe its own lead to another: an oversharpened picture is not one
+    # beside which the other is blurred.
+    once = _marked(rows, rows)
+    return _marked(rows, once)
+
+
+def _marked(rows: Sequence[AnswerRow], causes: Sequence[AnswerRow]) -> list[AnswerRow]:
+    known = {row.name.partition(":")[0]: row for row in causes}
+    found = []
+    for row in rows:
+        pairs = tuple(replace(pair, owed_to=_owed_to(row, pair, known)) for pair in row.pairs)
+        if any(pair.owed_to for pair in pairs):
+            earned = [pair for pair in pairs if pair.holds and not pair.owed_to]
+            better, worse = {pair.better for pair in earned}, {pair.worse for pair in earned}
+            owed = {pair.better for pair in pairs if pair.holds and pair.owed_to}
+            values = tuple(
+                replace(
+                    one,
+                    best=one.model in better - worse,
+                    worst=one.model in worse - better,
+                    owed=one.model in owed,
+                )
+                for one in row.values
+            )
+            row = replace(row, pairs=pairs, values=values)
+        found.append(row)
+    return found
+
+
+def _owed_to(row: AnswerRow, pair: ModelPair, known: Mapping[str, AnswerRow]) -> str:
+    """Who has the fault that the better one of a pair has, and that makes its number better."""
+    for effect in row.info.helped_by:
+        cause, proof = known.get(effect.value), known.get(effect.unless)
+        if cause is None:
+            continue
+        if proof is not None and _more(proof, pair.worse, pair.better):
+            continue
+        if effect.beyond is not None and not _beyond(cause, pair.better, effect):
+            continue
+        if effect.more is None:
+            faulty = _behind(cause, pair.better, pair.worse)
+        else:
+            sides = (pair.better, pair.worse) if effect.more else (pair.worse, pair.better)
+            faulty = _more(cause, *sides)
+        if faulty:
+            return effect.words
+    return ""
+
+
+def _beyond(row: AnswerRow, model: str, effect: SideEffect) -> bool:
+    """Whether a model has so much of the value, or so little, that it is a fault."""
+    mean, more = row.of(model).mean, effect.more
+    if mean is None or effect.beyond is None:
+        return False
+    if more is None:
+        more = not row.info.higher_is_better
+    return mean >= effect.beyond if more else mean <= effect.beyond
+
+
+def _behind(row: AnswerRow, one: str, two: str) -> bool:
+    """Whether the first is worse than the second, by more than the margin and on most prompts,
+    and not by a fault of the second."""
+    return any(
+        (pair.worse, pair.better) == (one, two)
+        and row.differ(pair)
+        and 2 * pair.clear > pair.prompts
+        and not pair.owed_to
+        for pair in row.pairs
+    )
+
+
+def _more(row: AnswerRow, one: str, two: str) -> bool:
+    """Whether the first has more of it than the second, by more than the margin and on most
+    prompts; of what is told as a look, so much more that it is seen."""
+    gaps = _gaps(row, one, two)
+    if row.state == "uncompared" or not gaps.size:
+        return False
+    margin = row.margin.value if row.margin is not None else 0.0
+    margin = max(margin, row.info.look.plain if row.info.look is not None else 0.0)
+    return (
+        float(gaps.mean()) > margin
+        and counts(row.of(one).mean, row.of(two).mean, margin)
+        and 2 * int(np.count_nonzero(gaps > margin)) > gaps.size
+    )
+
+
+def _gaps(row: AnswerRow, one: str, two: str) -> np.ndarray:
+    """By prompt, what the first has more than the second."""
+    first, second = row.of(one).prompts, row.of(two).prompts
+    both = sorted(first.keys() & second.keys())
+    return np.array([first[case] - second[case] for case in both])
+
+
+def looks(rows: Sequence[AnswerRow], models: Sequence[str]) -> str:
+    """That models plainly look different, which no number here judges; empty where they do not.
+
+    Of three or more, only what sets one apart from all others.
+    """
+    told: dict[str, list[str]] = {}
+    for row in rows:
+        for model, words in _apart(row, models):
+            told.setdefault(model, []).append(words)
+    if not told:
+        return ""
+    parts = [f"{model} is {listed(words)}" for model, words in told.items()]
+    return (
+        f"They also look different: {'; '.join(parts)}. Whether that is wanted no number here says."
+    )
+
+
+def _apart(row: AnswerRow, models: Sequence[str]) -> Iterator[tuple[str, str]]:
+    look = row.info.look
+    if look is None:
+        return
+    # Of two, one is told of: the one with more.
+    sides = ((look.more, 1.0),) if len(models) == 2 else ((look.more, 1.0), (look.less, -1.0))
+    for words, sign in sides:
+        for model in models:
+            others = [name for name in models if name != model]
+            if all(_plain(sign * _gaps(row, model, name), look.plain) for name in others):
+                yield model, words
+
+
+def _plain(gaps: np.ndarray, least: float) -> bool:
+    """Whether a difference is large enough to be seen, and is not one prompt's."""
+    return bool(gaps.size) and float(gaps.mean()) >= least and sign_flip_p(np.sort(gaps)) <= LEVEL

@@ -1,0 +1,45 @@
+"""Noise is what changes from frame to frame; a wall is what stays."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from screentest.metrics.static.picture import contrast, tint
+from screentest.metrics.temporal.grain import Fresh
+
+
+def rows(frames: np.ndarray) -> list[float]:
+    meter = Fresh()
+    return [row[0] for frame in frames if (row := meter(frame.astype(np.uint8))) is not None]
+
+
+def test_noise_is_told_from_what_the_picture_shows() -> None:
+    rng = np.random.default_rng(0)
+    wall = 120 + rng.normal(0, 12, (64, 96))
+    still = rows(np.repeat(wall[None], 8, axis=0))
+    noisy = rows(wall + rng.normal(0, 6, (8, 64, 96)))
+    assert still == [0.0, 0.0]
+    assert noisy == pytest.approx([5.5, 5.5], abs=1.0)
+
+
+def test_noise_is_seen_where_some_of_the_picture_moves() -> None:
+    rng = np.random.default_rng(1)
+    frames = np.repeat(120 + rng.normal(0, 12, (1, 64, 96)), 8, axis=0)
+    frames[:, :, 40:] = 120 + rng.normal(0, 40, (8, 64, 56))
+    assert rows(frames) == [0.0, 0.0]
+
+
+def test_light_that_is_clipped_in_one_colour_is_lost() -> None:
+    picture = np.full((20, 20, 3), 120, np.uint8)
+    assert contrast(picture)[2] == 1.0
+    picture[:5] = (255, 200, 120)
+    picture[-2:] = 0
+    assert contrast(picture)[2] == pytest.approx(1 - 7 / 20)
+
+
+def test_tint_is_of_the_colour_that_was_added() -> None:
+    picture = np.random.default_rng(2).integers(40, 180, (20, 20, 3)).astype(np.uint8)
+    yellow = (picture * [1.1, 1.02, 0.7]).astype(np.uint8)
+    assert tint(yellow)[0] > tint(picture)[0] + 0.1
+    assert abs(tint(yellow)[1] - tint(picture)[1]) < 0.06
