@@ -94,7 +94,8 @@ def test_a_black_clip_is_one_alarm() -> None:
             values |= {"sharpness": 0.0, "motion": 0.0}
     (found,) = alarms(series)
     assert (found.kind, found.step) == ("saturated", 900)
-    assert found.message == "2 of 2 clips are mostly clipped to black, white or one colour since step 900"
+    clipped = "mostly clipped to black, white or one colour"
+    assert found.message == f"2 of 2 clips are {clipped} since step 900"
 
 
 def test_values_that_change_at_one_step_are_told_together() -> None:
