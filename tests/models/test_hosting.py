@@ -13,7 +13,7 @@ import pytest
 from screentest.core import NoValue, Reason
 from screentest.core.registry import registry
 from screentest.models import ModelChoice, Models
-from screentest.models.remote import ModelHost, using_remote
+from screentest.models.remote import ModelHost, use_remote
 
 
 class Counting:
@@ -107,7 +107,8 @@ def test_remote_models_are_used_for_what_has_a_device(backend: Counting) -> None
     backend.open.set()
     choice = ModelChoice("image_features", "counting")
     loaded = Models([choice])
-    with using_remote(ModelHost()):
+    use_remote(ModelHost())
+    try:
         models = Models([choice, ModelChoice("flow", "dis")])
         remote = models.role("image_features")
         assert remote is not backend
@@ -116,4 +117,6 @@ def test_remote_models_are_used_for_what_has_a_device(backend: Counting) -> None
         assert type(models.role("flow")).__module__ == "screentest.models.backends.flow"
         with pytest.raises(AttributeError):
             _ = remote.attach
+    finally:
+        use_remote(None)
     assert Models([choice]).role("image_features") is backend

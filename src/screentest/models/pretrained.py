@@ -177,6 +177,16 @@ class Origin:
         }
 
 
+def load_pipeline(kind: str, origin: Origin, place: ModelDevice) -> tuple[Any, dict[str, str]]:
+    """A pipeline of diffusers on its device, and its identity."""
+    diffusers = optional("diffusers", EXTRA)
+    loader = getattr(diffusers, kind).from_pretrained
+    pipeline = origin.load(loader, dtype=place.dtype).to(place.device)
+    pipeline.set_progress_bar_config(disable=True)
+    identity = origin.identity(pipeline, place) | {"diffusers": str(diffusers.__version__)}
+    return pipeline, identity
+
+
 def pixel_inputs(processor: Any, images: Sequence[Image], place: ModelDevice) -> dict[str, Any]:
     """Pictures as a model takes them; resized and normalised on the GPU where there is one."""
     where = {"device": place.device} if place.device.startswith("cuda") else {}

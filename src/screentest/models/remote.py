@@ -9,8 +9,7 @@ from __future__ import annotations
 import json
 import threading
 from collections import deque
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, partial
 from types import FunctionType
@@ -53,17 +52,6 @@ def use_remote(remote: RemoteModels | None) -> None:
     """From now on, this process uses remote models where it can."""
     global _remote
     _remote = remote
-
-
-@contextmanager
-def using_remote(remote: RemoteModels) -> Iterator[None]:
-    """Meanwhile, this process uses remote models where it can."""
-    before = _remote
-    use_remote(remote)
-    try:
-        yield
-    finally:
-        use_remote(before)
 
 
 def remote_backend(role: str, entry: Entry, options: Mapping[str, Any]) -> Any:

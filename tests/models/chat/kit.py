@@ -39,9 +39,6 @@ class FakeClock:
     def monotonic(self) -> float:
         return self.now
 
-    def wall(self) -> float:
-        return self.now
-
     async def sleep(self, seconds: float) -> None:
         self.sleeps.append(seconds)
         self.now += seconds

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from functools import partial
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
@@ -32,6 +32,7 @@ from screentest.models.pretrained import (
     ModelDevice,
     Origin,
     lacking,
+    load_pipeline,
     ready,
 )
 
@@ -205,16 +206,9 @@ class QwenImageEdit:
         seed: int,
     ) -> None:
         self._torch = optional("torch", EXTRA)
-        diffusers = optional("diffusers", EXTRA)
         self._steps, self._guidance, self._pixels = steps, guidance, pixels
         self._instruction, self._seed = instruction, seed
-        self._pipeline: Any = origin.load(
-            diffusers.QwenImageEditPlusPipeline.from_pretrained, dtype=place.dtype
-        ).to(place.device)
-        self._pipeline.set_progress_bar_config(disable=True)
-        self.identity: Mapping[str, str] = origin.identity(self._pipeline, place) | {
-            "diffusers": str(diffusers.__version__)
-        }
+        self._pipeline, self.identity = load_pipeline("QwenImageEditPlusPipeline", origin, place)
 
     def recolour(self, image: Image, mask: Mask | None, thing: str, colour: str) -> Image:
         """The picture with ``thing`` in ``colour``; outside a given mask nothing changes."""

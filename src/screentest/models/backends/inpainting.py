@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -25,6 +25,7 @@ from screentest.models.pretrained import (
     ModelDevice,
     Origin,
     lacking,
+    load_pipeline,
     ready,
 )
 from screentest.models.runtimes import ONNX, onnx_session, runs, versions
@@ -192,17 +193,12 @@ class StableDiffusionInpainting:
         batch: int,
     ) -> None:
         self._torch = optional("torch", EXTRA)
-        diffusers = optional("diffusers", EXTRA)
         self._place = place
         self._steps, self._guidance = steps, guidance
         self._long_side, self._seed, self._batch = long_side, seed, batch
-        self._pipeline: Any = origin.load(
-            diffusers.StableDiffusionInpaintPipeline.from_pretrained, dtype=place.dtype
-        ).to(place.device)
-        self._pipeline.set_progress_bar_config(disable=True)
-        self.identity: Mapping[str, str] = origin.identity(self._pipeline, place) | {
-            "diffusers": str(diffusers.__version__)
-        }
+        self._pipeline, self.identity = load_pipeline(
+            "StableDiffusionInpaintPipeline", origin, place
+        )
 
     def inpaint(self, image: Image, mask: Mask, prompt: str = "") -> Image:
         """The picture with the masked part made new; the rest is untouched."""

@@ -148,9 +148,6 @@ class Clock(Protocol):
     def monotonic(self) -> float:
         """Seconds that never run backwards."""
 
-    def wall(self) -> float:
-        """Seconds since 1970, to compare with a server's dates."""
-
     async def sleep(self, seconds: float) -> None:
         """Wait."""
 
@@ -161,10 +158,6 @@ class SystemClock:
     def monotonic(self) -> float:
         """Seconds that never run backwards."""
         return time.monotonic()
-
-    def wall(self) -> float:
-        """Seconds since 1970."""
-        return time.time()
 
     async def sleep(self, seconds: float) -> None:
         """Wait."""
