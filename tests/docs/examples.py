@@ -7,9 +7,10 @@ its options are checked and nothing more. ``<!-- ends with 1 -->`` says how it m
 
 from __future__ import annotations
 
+import math
 import re
 import shlex
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -77,6 +78,28 @@ def shown(page: Path) -> Iterator[str]:
             goes_on = command and line.endswith("\\")
             if not command and line.strip("…─ "):
                 yield line
+
+
+def must_be_printed(lines: Iterable[str], printed: str) -> None:
+    """Check that the lines of a page are among those printed, in their order."""
+    found = iter(printed.splitlines())
+    for text in lines:
+        assert any(_alike(text, line) for line in found), f"not printed, or earlier: {text}"
+
+
+def _alike(text: str, line: str) -> bool:
+    """Whether it is what the page shows: numbers may differ by a hundredth."""
+    ours, theirs = text.removesuffix("…").split(), line.split()
+    if text.endswith("…"):
+        theirs = theirs[: len(ours)]
+    return len(ours) == len(theirs) and all(map(_same_word, ours, theirs))
+
+
+def _same_word(one: str, two: str) -> bool:
+    try:
+        return math.isclose(float(one.rstrip("*")), float(two.rstrip("*")), rel_tol=0.01)
+    except ValueError:
+        return one == two
 
 
 def _commands(body: str) -> Iterator[tuple[int, str]]:

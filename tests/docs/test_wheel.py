@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.docs.examples import ROOT, TUTORIALS, examples, shown
+from tests.docs.examples import ROOT, TUTORIALS, examples, must_be_printed, shown
 
 SRC = ROOT / "src"
 LEFT_OUT = {"__pycache__", ".mypy_cache"}
@@ -90,26 +90,9 @@ def test_a_tutorial_from_the_first_line_to_the_last(
             done = run(fresh, example.arguments, tmp_path)
             assert done.returncode == 0, f"{example}\n{done.stdout}{done.stderr}"
             printed += done.stdout
-    lines = iter(printed.splitlines())
-    for text in shown(page):
-        assert any(_alike(text, line) for line in lines), f"not printed, or earlier: {text}"
+    must_be_printed(shown(page), printed)
     if page.stem == "checkpoints":
         _what_was_done_is_found(fresh, tmp_path)
-
-
-def _alike(text: str, line: str) -> bool:
-    """Whether it is what the page shows: numbers may differ by a hundredth."""
-    ours, theirs = text.removesuffix("…").split(), line.split()
-    if text.endswith("…"):
-        theirs = theirs[: len(ours)]
-    return len(ours) == len(theirs) and all(map(_same_word, ours, theirs))
-
-
-def _same_word(one: str, two: str) -> bool:
-    try:
-        return float(one.rstrip("*")) == pytest.approx(float(two.rstrip("*")), rel=0.01)
-    except ValueError:
-        return one == two
 
 
 def _what_was_done_is_found(fresh: Path, folder: Path) -> None:
