@@ -293,3 +293,11 @@ def test_the_page_on_architecture_names_what_there_is() -> None:
         defined = set(re.findall(r"^(?:def|class) (\w+)", place.read_text(encoding="utf-8"), re.M))
         wrong += [f"{path}: {name}" for name in names.split(", ") if name and name not in defined]
     assert not wrong
+
+
+def test_the_page_on_contributing_names_files_that_there_are() -> None:
+    root = SRC.parent.parent
+    page = (root / "CONTRIBUTING.md").read_text(encoding="utf-8")
+    named = re.findall(r"`((?:src|tests|docs|design|bench)/[\w/.]+)`", page)
+    assert named
+    assert not [path for path in named if not (root / path).exists()]
