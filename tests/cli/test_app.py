@@ -252,3 +252,21 @@ def test_a_terminal_without_unicode_gets_escapes(screentest: Screentest, sample:
     )
     assert done.returncode == 0
     assert "640\\xd7360" in done.stdout
+
+
+@pytest.mark.parametrize(
+    ("command", "usage", "argument"),
+    [
+        (("testbed", "show"), "show [OPTIONS] DIR [PAIR]", "  PAIR  "),
+        (("compare",), "compare [OPTIONS] RUN…", "  RUN…  "),
+        (("suite", "locot2v", "statistics"), "statistics [OPTIONS] FILE…", "  FILE…  "),
+    ],
+)
+def test_arguments_are_shown_by_their_names(
+    command: tuple[str, ...], usage: str, argument: str
+) -> None:
+    """Typer wrote ``{DIR} [[PAIR]]`` above, and ``RUN… <list[Path]>`` below."""
+    result = CliRunner().invoke(app, [*command, "--help"], env={"COLUMNS": "80"})
+    shown = result.stdout.splitlines()
+    assert shown[0].endswith(usage)
+    assert any(line.startswith(argument) for line in shown)

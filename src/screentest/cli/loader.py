@@ -224,7 +224,31 @@ def as_command(name: str, thing: Any) -> Any:
     command.name = name
     # Completion belongs to the whole program, not to one of its commands.
     command.params = [one for one in command.params if one.name not in _COMPLETION]
+    _name_arguments(command)
     return command
+
+
+def _name_arguments(command: Any) -> None:
+    """Arguments in the help by their names alone: ``DIR [PAIR]``, and not ``{DIR} [[PAIR]]`` above
+    and ``DIR <path>`` below, as Typer writes them."""
+    for inner in getattr(command, "commands", {}).values():
+        _name_arguments(inner)
+    for one in command.params:
+        if one.param_type_name == "argument":
+            name = (one.metavar or one.name.upper()).strip("[]").rstrip("…")
+            name += "" if one.nargs == 1 else "…"
+            one.get_usage_pieces = partial(_usage, name if one.required else f"[{name}]")
+            one.get_help_record = partial(_record, name, one.get_help_record)
+
+
+def _usage(name: str, ctx: Any) -> list[str]:
+    return [name]
+
+
+def _record(name: str, made: Callable[[Any], tuple[str, str] | None], ctx: Any) -> Any:
+    """A line of the help as Typer made it, under another name; none of a hidden argument."""
+    record = made(ctx)
+    return None if record is None else (name, record[1])
 
 
 def found_groups(groups: Mapping[str, Group]) -> dict[str, Found]:
