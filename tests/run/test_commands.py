@@ -47,6 +47,18 @@ def test_list(run: Path) -> None:
     assert fits(done.stdout)
 
 
+def test_calls_of_unknown_price_are_not_free(tmp_path: Path) -> None:
+    with RunStore(tmp_path / "monday", command="score") as store:
+        call = store.ledger.intend(CallIntent("r", "m"))
+        store.ledger.settle(call, CallReceipt(CallStatus.ANSWERED, tokens_in=1200, tokens_out=30))
+    done = invoke("runs")
+    (line,) = [line for line in done.stdout.splitlines() if line.startswith("monday ")]
+    assert line.split()[-1] == "–"
+    assert "monday: what 1 of 1 call cost is not known" in done.stdout
+    (found,) = json.loads(invoke("runs", "--json").stdout)
+    assert found["cost"] is None
+
+
 def test_one_run(run: Path) -> None:
     done = invoke("runs", run)
     facts = {

@@ -11,7 +11,7 @@ from typing import Annotated
 
 import typer
 
-from screentest.cli.console import err, out, shown
+from screentest.cli.console import err, out, plural, shown
 from screentest.cli.options import JsonOption
 from screentest.cli.tables import COUNT, SHARE, print_indented, print_record, show
 from screentest.core import BadOption
@@ -98,6 +98,12 @@ def _runs_table(found: Sequence[RunSummary], folder: Path) -> Table:
         for run in found
         if run.spending.at_risk
     ]
+    notes += [
+        f"{relative(str(run.folder))}: what {run.spending.unpriced:,} of "
+        f"{plural(run.spending.calls, 'call')} cost is not known, for lack of a price list"
+        for run in found
+        if run.spending.unpriced
+    ]
     return Table("runs", "Runs", columns, [_cells(run) for run in found], "\n".join(notes))
 
 
@@ -130,7 +136,8 @@ def _cells(run: RunSummary) -> tuple[Cell, ...]:
         spending.unpriced,
         spending.tokens_in,
         spending.tokens_out,
-        f"{spending.cost:f}",
+        # Of calls without any price nothing is known: 0.00 would say that they were free.
+        None if spending.calls and spending.unpriced == spending.calls else f"{spending.cost:f}",
         f"{spending.at_risk:f}",
     )
 
