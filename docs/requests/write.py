@@ -376,9 +376,9 @@ def _shown(request: ChatRequest) -> Iterator[str]:
             waiting = []
             yield part.text.strip("\n")
     yield from _row(waiting)
-    if request.instructions:
+    if request.schema is not None:
         yield ""
-        yield request.instructions.partition("\n")[0] + " (the schema below)"
+        yield request.instructions(enforced=True).partition("\n")[0] + " (the schema below)"
 
 
 _SECOND = re.compile(r"\[[\d.]+ second\]")

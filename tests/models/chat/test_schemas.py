@@ -7,7 +7,7 @@ from typing import Annotated, Any, Literal
 import pytest
 from pydantic import BaseModel, Field
 
-from screentest.models.chat.messages import instructions, json_schema
+from screentest.models.chat.messages import instructions, json_schema, repair
 
 
 class Side(StrEnum):
@@ -102,3 +102,29 @@ def test_a_default_deep_inside_is_refused() -> None:
 
 def test_instructions_show_the_schema() -> None:
     assert '"required":["time","what"]' in instructions(Fault)
+
+
+def test_words_alone_show_the_whole_object() -> None:
+    """A real model answered a list of questions with the first of them, 196 times of 200."""
+
+    class Asked(BaseModel):
+        number: int
+        kind: Literal["a", "b"]
+        place: str | None
+        span: tuple[float, float]
+
+    class All(BaseModel):
+        asked: list[Asked]
+
+    enforced = instructions(All)
+    assert "…" not in enforced
+    in_words = instructions(All, enforced=False)
+    assert in_words.startswith(enforced)
+    entry = '{"number": …, "kind": "…", "place": "…", "span": […, …]}'
+    assert in_words.splitlines()[-1] == f'{{"asked": [{entry}, …]}}'
+
+
+def test_a_repair_speaks_of_pictures_only_where_there_are_some() -> None:
+    for text in (False, True):
+        assert "picture" not in repair("no number", text=text)
+        assert "cannot see the pictures" in repair("no number", text=text, pictures=True)

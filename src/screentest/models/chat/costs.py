@@ -120,7 +120,7 @@ def estimate_input_tokens(request: ChatRequest, *, instructed: bool = True) -> i
         else:
             total += estimate_picture_tokens(part)
     if instructed:
-        total += estimate_text_tokens(request.instructions)
+        total += estimate_text_tokens(request.instructions(enforced=True))
     return total
 
 
@@ -133,7 +133,8 @@ def most_input_tokens(request: ChatRequest, extra_text: str = "", image_tokens: 
     """
     texts = [request.system, extra_text]
     texts += [part.text for part in request.parts if isinstance(part, Text)]
-    texts.append(request.instructions * 2)  # in words, and as response_format
+    # In words, and as response_format, or in words with an outline, which is shorter.
+    texts.append(request.instructions(enforced=True) * 2)
     total = sum(len(text.encode("utf-8", "replace")) for text in texts) + 64
     for picture in request.pictures:
         patches = math.ceil(picture.width / _PATCH) * math.ceil(picture.height / _PATCH)

@@ -128,7 +128,7 @@ class LocalChat:
             else:
                 content.append({"type": "image", "image": to_pillow(part.pixels())})
         if request.schema is not None:
-            content.append({"type": "text", "text": request.instructions})
+            content.append({"type": "text", "text": request.instructions(enforced=False)})
         messages: list[dict[str, Any]] = [{"role": "user", "content": content}]
         if request.system:
             system = [{"type": "text", "text": request.system}]

@@ -78,29 +78,53 @@ def json_schema(schema: type[BaseModel], *, pictures: bool = False) -> dict[str,
 
 
 @cache
-def instructions(schema: type[BaseModel], *, pictures: bool = False) -> str:
-    """What tells a model in words to answer with such an object."""
+def instructions(schema: type[BaseModel], *, pictures: bool = False, enforced: bool = True) -> str:
+    """What tells a model in words to answer with such an object, and shows it where words are all
+    that it gets."""
     made = json_schema(schema, pictures=pictures)
     written = json.dumps(made, ensure_ascii=False, separators=(",", ":"))
-    return (
+    said = (
         "Answer with exactly one JSON object and nothing else: no explanation before or after "
         f"it, no second object. It must fit this JSON schema:\n{written}"
     )
+    if enforced:
+        return said
+    # A small model reads a schema as one entry of its list, and answers with that.
+    whole = _outline(made, made.get("$defs", {}))
+    return f"{said}\nThe whole object looks like this, each list as long as needed:\n{whole}"
 
 
-def repair(problem: str, *, text: bool = False) -> str:
+def _outline(node: dict[str, Any], named: dict[str, Any]) -> str:
+    """What fits a strict schema, with … for what is to be filled in."""
+    if "$ref" in node:
+        return _outline(named[node["$ref"].rpartition("/")[2]], named)
+    if "anyOf" in node:
+        return _outline(node["anyOf"][0], named)
+    if "properties" in node:
+        fields = (f'"{name}": {_outline(one, named)}' for name, one in node["properties"].items())
+        return "{" + ", ".join(fields) + "}"
+    if node.get("type") == "array":
+        parts = [_outline(one, named) for one in node.get("prefixItems", ())]
+        return "[" + ", ".join(parts or [_outline(node.get("items", {}), named), "…"]) + "]"
+    return '"…"' if node.get("type") == "string" else "…"
+
+
+def repair(problem: str, *, text: bool = False, pictures: bool = False) -> str:
     """What is said to a model whose answer did not fit; ``text``: it was not to be an object."""
     if text:
-        return (
+        said = (
             f"That answer cannot be used: {problem}. Look at the material again and answer anew, "
-            "in the form that was asked for. If there are pictures and you cannot see them, do "
-            "not guess: answer [NOT SEEN] and nothing else."
+            "in the form that was asked for."
         )
-    return (
-        f"That answer cannot be read: {problem}. Look at the material again and answer anew "
-        "with exactly one JSON object that fits the schema, and nothing else. If there are "
-        f"pictures and you cannot see them, do not guess: answer with {SEEN} false."
-    )
+        unseen = "answer [NOT SEEN] and nothing else."
+    else:
+        said = (
+            f"That answer cannot be read: {problem}. Look at the material again and answer anew "
+            "with exactly one JSON object that fits the schema, and nothing else."
+        )
+        unseen = f"answer with {SEEN} false."
+    # Without pictures a model would add the field, and its answer would not fit again.
+    return f"{said} If you cannot see the pictures, do not guess: {unseen}" if pictures else said
 
 
 def _strict(node: Any, where: str) -> Any:
@@ -267,12 +291,11 @@ class ChatRequest:
             return None
         return json_schema(self.schema, pictures=bool(self.pictures))
 
-    @property
-    def instructions(self) -> str:
+    def instructions(self, *, enforced: bool) -> str:
         """What tells the model to answer with such an object; empty where it answers with text."""
         if self.schema is None:
             return ""
-        return instructions(self.schema, pictures=bool(self.pictures))
+        return instructions(self.schema, pictures=bool(self.pictures), enforced=enforced)
 
     @property
     def key(self) -> str:

@@ -337,9 +337,10 @@ def repair_turns(
     repairable = error.reason is Reason.UNPARSABLE and readable
     if not repairable or repairs >= request.max_repairs:
         raise error
+    pictures = bool(request.pictures)
     return [
         ("assistant", reply.text[:_LONGEST_QUOTE] or "(nothing)"),
-        ("user", repair(error.message, text=request.schema is None)),
+        ("user", repair(error.message, text=request.schema is None, pictures=pictures)),
     ]
 
 

@@ -65,7 +65,7 @@ def body(
         shown = video.parts(request)
         pieces = [video.piece(one) if isinstance(one, Film) else _piece(one) for one in shown]
     if request.schema is not None and instructed:
-        pieces.append(_piece(Text(request.instructions)))
+        pieces.append(_piece(Text(request.instructions(enforced=enforced))))
     messages.append(_message("user", b"[" + b",".join(pieces) + b"]"))
     messages += [_message(role, _json(text)) for role, text in turns]
     return _json(head)[:-1] + b',"messages":[' + b",".join(messages) + b"]}"

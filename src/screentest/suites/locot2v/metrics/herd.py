@@ -73,18 +73,24 @@ class Polarity(BaseModel):
     polarity: Literal["positive", "negative"]
 
 
+_EXAMPLE = re.compile(r"\b(storm|harbour)", re.IGNORECASE)
+"""What the worked example of the request is about."""
 _OPEN = frozenset(("what", "who", "whom", "whose", "which", "why", "how"))
 
 
 def _can_be_answered(slots: Mapping[str, Any], answer: SixQuestions) -> None:
-    """With yes or no, and each once: small models ask "What is the mood of the light?", and the
-    same question six times, which would count one answer as six."""
+    """With yes or no, each once, about what was said: small models ask "What is the mood of the
+    light?", the same question six times, which would count one answer as six, and those of the
+    example."""
     seen = set[str]()
+    foreign = _EXAMPLE.search(str(slots.get("evaluation", ""))) is None
     for text in answer.questions:
         words = " ".join(re.findall(r"\w+", text.casefold()))
         if words in seen:
             raise ValueError(f"questions: {text!r} is there twice: word each of them differently")
         seen.add(words)
+        if foreign and _EXAMPLE.search(text):
+            raise ValueError(f"questions: {text!r} is about the example: ask about what was said")
         if text.split()[0].strip("\"'“‘(").lower() in _OPEN:
             raise ValueError(
                 f"questions: {text!r} cannot be answered with yes or no: begin with Is, Are, Does, "
