@@ -20,7 +20,7 @@ from tests.run.conftest import PATIENCE, Children, dump, many_children, read_lin
 
 TASKS = 40
 KILLS = 10
-RUNS = 2
+RUNS = 1
 SLOW_RUNS = 5  # times KILLS makes 50 points
 
 

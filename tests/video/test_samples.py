@@ -59,7 +59,7 @@ def test_generated_files(
         "singleshot/kivy_cityCC0.mpg",
         "singleshot/frenchgp_1906_214x160.ogv",
         "singleshot/renpy_oa4_launch.webm",
-        "multishot/sintel_trailer_1280x720.mp4",
+        pytest.param("multishot/sintel_trailer_1280x720.mp4", marks=pytest.mark.slow),
         "ai_generated/vgotstudy_chef_CogVideo.mp4",
     ],
 )
