@@ -131,7 +131,7 @@ def test_prompts_where_they_disagree_most_come_first(page: Page) -> None:
     until(page, "document.querySelectorAll('#grid .row').length === 8")
     # What it is worst at against the other: the difference of 30 is the whole spread of busy.
     five = page.locator("#grid .row").nth(5).locator(".tile").nth(1).inner_text()
-    assert five.endswith("worst at busy 40.0 · others 10.0")
+    assert five.endswith("worst at busy 40.0 · the other 10.0")
 
 
 def test_the_drawer_from_the_keyboard(page: Page) -> None:
@@ -146,7 +146,7 @@ def test_the_drawer_from_the_keyboard(page: Page) -> None:
     assert moment.count() == 1
     assert moment.inner_text().split("\n") == ["0:01.5", "busy 50.0", "calm 0.600: a flash"]
     calm = page.locator("#drawer .against li", has_text="how calm it is")
-    assert "ahead · others 0.200" in calm.inner_text()
+    assert "ahead · the other 0.200" in calm.inner_text()
     moment.press("Enter")
     assert page.evaluate("document.querySelector('#drawer video').currentTime") == 1.5
     slider = page.locator("#drawer [aria-label='calm over time']")
@@ -199,7 +199,7 @@ def test_a_difference_in_the_drawer_counts_by_the_margin(page: Page) -> None:
     """Not by how far apart the whole run is: 10 against 11 is behind, though 40 is there too."""
     page.locator("#grid .frame[aria-label^='Open theirs-3']").click()
     busy = page.locator("#drawer .against li", has_text="how busy it is")
-    assert "behind · others 10.0" in busy.inner_text()
+    assert "behind · the other 10.0" in busy.inner_text()
     page.keyboard.press("Escape")
 
 
@@ -394,7 +394,7 @@ def test_nothing_scored(tmp_path: Path) -> None:
     values = {(film, name): lost() for film in "ab" for name in METRICS}
     page = page_of([score_run(tmp_path / "run", items("a", "b"), values)], tmp_path).read_text()
     assert "Nothing could be scored of 2 videos." in page
-    assert "4 of 4 values are missing." in page
+    assert "2 of 2 videos could not be read." in page
     assert "undecodable 4" in page
 
 

@@ -254,6 +254,7 @@ def test_last_is_said_of_the_last_alone_and_on_one_prompt_of_that_prompt(tmp_pat
     # Who is last in nothing has its best to look at, the others their worst.
     assert said["a"][-1][0] == "See best"
     assert said["c"][-1][0] == "See"
+    assert view.open_rows[0].says == "a ahead, c last on this one prompt"
     assert view.lead[0].startswith("On this one prompt a is ahead in calm; b, c and d in nothing.")
 
 

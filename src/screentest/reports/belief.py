@@ -244,6 +244,8 @@ def _coverage(report: Report) -> Iterator[Check]:
     lost, waiting = sum(reasons.values()), len(results.pending)
     planned = len(results.values) + waiting - apart
     scored = planned - lost - waiting
+    if gone and not planned:
+        return
     if waiting:
         yield Check(
             "warn",

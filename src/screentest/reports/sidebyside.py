@@ -12,7 +12,7 @@ from typing import Any
 from screentest.reports.data import Report
 from screentest.scores.answer import counts
 from screentest.scores.results import Results
-from screentest.scores.samples import rates_differ
+from screentest.scores.samples import RATES_DIFFER, rates_differ
 
 _BEHIND = 0.1
 """How far behind the others a video must be, as a share of the run's spread, to be said so."""
@@ -105,9 +105,13 @@ def margins_of(report: Report) -> dict[str, float]:
 
 
 def uncompared_of(report: Report) -> dict[str, str]:
-    """By value, why videos are not compared in it: as the answer has it, or of all videos."""
+    """By value, why single videos are not compared in it: as the answer has it, or of all videos.
+
+    Where models lack values unevenly, two videos that have theirs can still be compared.
+    """
     if report.answer is not None:
-        return {row.name: row.why for row in report.answer.rows if row.state == "uncompared"}
+        rows = report.answer.rows
+        return {row.name: row.why for row in rows if row.why.startswith(RATES_DIFFER)}
     found = {name: rates_differ(report.results, name) for name in report.results.names}
     return {name: why for name, why in found.items() if why}
 

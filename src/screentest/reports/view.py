@@ -27,6 +27,7 @@ from screentest.reports.parts import (
 )
 from screentest.reports.people import people_row
 from screentest.scores.answer import GROUPS, Answer, AnswerRow, listed, number
+from screentest.scores.places import ends
 from screentest.scores.unread import unread_remark
 
 MOST_ALARMS = 4
@@ -173,14 +174,14 @@ def _row(report: Report, answer: Answer, row: AnswerRow, place: Mapping[str, int
         GROUPS[row.group],
         row.better,
         cells,
-        _says(row),
+        _says(answer, row),
         dot_plot(row.label, lanes, lower=row.better == "lower"),
         holds=row.state == "holds",
         chip=chip(report, row.name),
     )
 
 
-def _says(row: AnswerRow) -> str:
+def _says(answer: Answer, row: AnswerRow) -> str:
     if row.state == "describes":
         return "describes; neither direction is better"
     if row.state == "uncompared":
@@ -199,6 +200,11 @@ def _says(row: AnswerRow) -> str:
             else f"{name} better than {', '.join(of)}"
             for (name, owed), of in over.items()
         )
+    if row.prompts == 1:
+        first, last = ends(answer, row)
+        words = [f"{first} ahead"] if first else []
+        words += [f"{last} last"] if last and len(row.values) > 2 else []
+        return f"{', '.join(words)} on this one {answer.unit}" if words else "no leader"
     parts = [f"{row.leader} ahead on {row.ahead} of {row.prompts}"] if row.leader else []
     if row.last and (len(row.values) > 2 or not row.leader):
         parts.append(f"{row.last} last on {row.behind} of {row.prompts}")

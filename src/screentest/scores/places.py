@@ -39,6 +39,19 @@ def behinds(answer: Answer, model: str) -> list[Place]:
     return _listed(_middle(answer, model))
 
 
+def ends(answer: Answer, row: AnswerRow) -> tuple[str, str]:
+    """Who alone is first in a measure, and who alone is last; empty where that is shared."""
+    first, last = (
+        next((name for name in answer.models if any(_of(row, answer, name, last=end))), "")
+        for end in (False, True)
+    )
+    return first, last
+
+
+def _of(row: AnswerRow, answer: Answer, model: str, *, last: bool) -> Iterator[bool]:
+    return (one.row is row for one in _ends(answer, model, last=last))
+
+
 def _ends(answer: Answer, model: str, *, last: bool) -> Iterator[Place]:
     for row, own, others in _open(answer, model):
         sign = _sign(row) * (-1 if last else 1)

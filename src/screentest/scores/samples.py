@@ -24,6 +24,9 @@ may differ."""
 SAME_RATE = 1.05
 """Frame rates that differ by no more are the same, such as 23.976 and 24."""
 
+RATES_DIFFER = "frame rates differ"
+"""How a reason begins for which not even two videos are compared."""
+
 
 @dataclass(frozen=True, slots=True)
 class Lack:
@@ -98,7 +101,7 @@ class Sample:
         """Why nothing is claimed; empty where it can be compared."""
         if self.rates:
             listed = ", ".join(f"{model} {rate:.4g}" for model, rate in self.rates.items())
-            return f"frame rates differ ({listed}), and the numbers depend on them"
+            return f"{RATES_DIFFER} ({listed}), and the numbers depend on them"
         return self.uneven
 
     @property
@@ -249,7 +252,7 @@ def rates_differ(results: Results, name: str) -> str:
     apart = [rate for rate in rates if max(rate, usual) > SAME_RATE * min(rate, usual)]
     if len(apart) <= UNEVEN * len(rates):
         return ""
-    return f"frame rates differ ({rates[0]:.4g} to {rates[-1]:.4g} a second)"
+    return f"{RATES_DIFFER} ({rates[0]:.4g} to {rates[-1]:.4g} a second)"
 
 
 def _scored(values: Mapping[str, Value], item: str) -> Value | None:

@@ -59,7 +59,7 @@ const against = (item, number_) => {
     const only = { behind: "behind", "ahead of": "ahead", "level with": `level: up to ${number(data.measures[m].margin)} does not count` };
     const where = parts.length === 1 ? only[parts[0][1]] : parts.map(([n, what]) => `${what} ${n}`).join(", ");
     const fault = behind && data.measures[m].owed[item.model];
-    return `${where}${fault ? `, as ${fault} do better in it` : ""} · others ${[...new Set([low, high].map(number))].join(" to ")}`;
+    return `${where}${fault ? `, as ${fault} do better in it` : ""} · ${found.length === 1 ? "the other" : "others"} ${[...new Set([low, high].map(number))].join(" to ")}`;
   };
   const strip = ({ m, value }) => {
     const [low, high] = spreadOf(m), up = data.measures[m].up;

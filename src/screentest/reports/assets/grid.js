@@ -4,7 +4,7 @@ const nameOf = (item) => `${cut(data.models[item.model], 40)}${item.label ? `, $
 const tile = (item, number_) => {
   const picture = item.poster ? make("img", { src: item.poster, alt: "", loading: "lazy" }) : make("span", { class: "blank", text: item.video ? "" : "cannot be shown" });
   const worst = item.worst ? data.measures[item.worst.m] : null;
-  const others = item.worst ? ` · others ${[...new Set(item.worst.others.map(number))].join(" to ")}` : "";
+  const others = item.worst ? ` · ${data.models.length === 2 ? "the other" : "others"} ${[...new Set(item.worst.others.map(number))].join(" to ")}` : "";
   const lost = item.failed.filter((one) => one[1] !== "not_applicable" && data.measures[one[0]].had).length;  // what no video has is said above
   const label = `${cut(item.id)}${item.model === null ? "" : `, ${nameOf(item)}`}${item.poster || item.video ? "" : ", cannot be shown"}`;
   const open = make("button", { type: "button", class: "frame", "aria-label": `Open ${label}`, onclick: () => drawer.video(number_) }, picture);
