@@ -793,3 +793,38 @@ def test_of_equal_models_none_is_better_but_one_time_in_twenty() -> None:
     false = sum(any(row.state == "holds" for row in one.rows) for one in found)
     assert false / runs <= 0.05 + 3 * (0.05 * 0.95 / runs) ** 0.5
     assert all(("wins" in one.headline) == bool(one.winner) for one in found)
+
+
+def test_a_margin_of_too_few_films_lets_nothing_be_compared(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """The largest difference of eight films was taken for a margin, and filed as a tie."""
+    given = drawn(14, metrics="sharp", models="ab", sharp_a=9.0)
+    monkeypatch.setattr("screentest.scores.comparison.margin_of", lambda *_: Margin(0.3, 8))
+    found = said(given)
+    assert (found.winner, found.rows[0].state) == ("", "uncompared")
+    (remark,) = found.remarks
+    assert remark.startswith("Not compared: sharp (a 58.8, b 50.2): ")
+    assert remark.endswith("is known from 8 films only.")
+    monkeypatch.setattr("screentest.scores.comparison.margin_of", lambda *_: Margin(0.3, 9))
+    assert said(given).winner == "a"
+
+
+def test_nobody_is_sent_for_thousands_of_prompts() -> None:
+    values = {("sharp", "a"): [51.0, 49.9] * 6, ("sharp", "b"): [50.0, 50.0] * 6}
+    found = answer(results(values), margins={"sharp": Margin(0.3, 20)})
+    assert found is not None
+    row = found.rows[0]
+    assert (row.leader, row.ahead, row.clear) == ("a", 6, 6)
+    for row in found.rows:
+        assert "+" not in str(
+            replace(found, rows=(replace(row, state="open", needed=4300),)).table()
+        )
+
+
+def test_a_label_that_names_a_fault_has_a_merit_for_sentences() -> None:
+    ugly = replace(NOISE, label="unnatural look", merit="natural look")
+    rng = np.random.default_rng(2)
+    values = {("noise", m): mean + rng.normal(0, 1, 14) for m, mean in (("a", 50), ("b", 60))}
+    found = said(results(values, known={"noise": ugly}))
+    assert found.headline.startswith("a wins on 14 prompts: better than b in natural look, and")

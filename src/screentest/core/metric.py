@@ -86,6 +86,8 @@ class OutputInfo:
     """What it is about, where a run says so: see ``MetricInfo.group``."""
     label: str = ""
     """What it is called in a sentence, such as ``frozen time``; its name in words if empty."""
+    merit: str = ""
+    """What one that is ahead is better in, where the label names the fault: ``natural look``."""
     helped_by: tuple[SideEffect, ...] = ()
     """Faults that make it look better: see docs/matrix.md for those that were measured."""
     reads: bool = True

@@ -38,6 +38,9 @@ GROUPS = {
     "people": "People",
 }
 """The groups of metrics in their order, with their titles."""
+SENSIBLE = 200
+"""Prompts up to which a forecast is worth saying: what takes more is about as small as what saving
+the file anew makes."""
 MOST_DESCRIBED = 3
 """Rows of a group that only describe, in a table for people."""
 
@@ -165,6 +168,11 @@ class AnswerRow:
     def better(self) -> Better:
         """Which direction is better; empty where the value only describes."""
         return self.info.better
+
+    @property
+    def merit(self) -> str:
+        """What one that is ahead is better in, for a sentence."""
+        return self.info.merit or self.label
 
     @property
     def metric(self) -> str:
@@ -363,7 +371,7 @@ def _settled(row: AnswerRow) -> str:
         return "yes"
     if row.state == "describes":
         return ""
-    return f"{about(row.needed)}+" if row.needed else "no"
+    return f"{about(row.needed)}+" if row.needed and row.needed <= SENSIBLE else "no"
 
 
 def number(value: float) -> str:
@@ -487,7 +495,7 @@ def _notes(found: Answer) -> Iterator[str]:
     hidden = [row for row in found.rows if row.name not in shown and row.state == "describes"]
     if hidden:
         yield f"Only described (--json): {listed([row.label for row in hidden], most=4)}."
-    if any(row.needed for row in found.shown):
+    if any(row.needed and row.needed <= SENSIBLE for row in found.shown):
         yield "N+: N prompts or more would show the difference, as far as these can foretell."
     if found.counted:
         yield found.counted

@@ -10,6 +10,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from dataclasses import dataclass, replace
 from itertools import combinations
 from pathlib import Path
+from statistics import fmean
 
 import numpy as np
 
@@ -27,10 +28,11 @@ from screentest.scores.answer import (
     ModelValue,
     counts,
     labels,
+    number,
     pair_surety,
     surety,
 )
-from screentest.scores.margins import Margin, margin_of
+from screentest.scores.margins import FEWEST_FILMS, Margin, margin_of
 from screentest.scores.owed import looks, with_owed
 from screentest.scores.remarks import UNREADABLE, prompt_partly, prompt_readers, prompt_unread
 from screentest.scores.results import Pool, Results, Value, read_results
@@ -277,7 +279,7 @@ class _Work:
         if sample.mixed:
             part = f"{part} of a film of several shots, the whole of a clip of one"
         counts_from = margin.value if margin else 0.0
-        why = "" if info.descriptive else sample.why
+        why = "" if info.descriptive else sample.why or self.too_few_films(name, margin)
         nobody = ("", 0, 0)
         leader, ahead, clear = nobody if why else _first(cells, sample.shared, info, counts_from)
         last, behind, clear_last = (
@@ -303,6 +305,12 @@ class _Work:
             state="uncompared" if why else "tied",
             why=why,
         )
+
+    def too_few_films(self, name: str, margin: Margin | None) -> str:
+        """Why a difference cannot be told from what saving makes; empty where it can."""
+        if margin is None or name in self.margins or margin.films >= FEWEST_FILMS:
+            return ""
+        return f"what saving the same frames makes of it is known from {margin.films} films only"
 
     def margin(self, name: str) -> Margin | None:
         """The margin of a value: that of the package, or one that was given and is larger."""
@@ -363,8 +371,16 @@ class _Work:
                 rest = self.found[name].comparable
                 way = f"; or --by {self.by}={','.join(rest)}" if len(rest) > 1 else ""
                 reasons.setdefault(f"{why}{way}", []).append(self.labels[name])
+            elif few := self.too_few_films(name, self.margin(name)):
+                reasons.setdefault(few, []).append(f"{self.labels[name]}{self.means(name)}")
         for why, names in reasons.items():
             yield f"Not compared: {_some(names)}: {why}."
+
+    def means(self, name: str) -> str:
+        """The value of each model, for a remark: `` (a 0.41, b 0.38)``."""
+        cases = {model: list(own.values()) for model, own in self.found[name].prompts.items()}
+        told = [f"{model} {number(fmean(own))}" for model, own in cases.items() if own]
+        return f" ({', '.join(told)})" if told else ""
 
     def missing(self) -> Iterator[str]:
         """The metrics of which values are missing, though they are compared, by how many."""
@@ -528,7 +544,8 @@ def _shrinkage(tests: Iterable[_Tested]) -> float:
     if not scores:
         return 0.0
     excess = max(0.0, float(np.mean(np.square(scores))) - 1)
-    return excess / (1 + excess)
+    # Of squares: so its root is what is left of an effect.
+    return math.sqrt(excess / (1 + excess))
 
 
 def _needed(one: _Tested, level: float, share: float) -> int | None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from screentest.scores.answer import (
+    SENSIBLE,
     Answer,
     AnswerRow,
     ModelPair,
@@ -28,7 +29,7 @@ def headline(found: Answer) -> str:
     if not found.prompts:
         return (
             f"Nothing can be compared: the {found.by}s share no prompt. Score videos of the same"
-            " prompts, or name what belongs together by the group `case` in a manifest."
+            " prompts, or name what belongs together by the group case in a manifest."
         )
     owed = "".join(f" {one}." for one in _owed(found, "holds"))
     if found.winner:
@@ -57,6 +58,11 @@ def headline(found: Answer) -> str:
         return f"No winner yet: {count} {verb} settle it, {_would(found)}."
     if found.needed is None:
         return f"No winner: on {count} they differ no more than chance would make them."
+    if found.needed > SENSIBLE:
+        return (
+            f"No winner: {count} do not settle it, and more will hardly do: the difference is about"
+            " as small as what saving the file anew does."
+        )
     return f"No winner yet: {count} do not settle it, {_would(found)}."
 
 
@@ -76,7 +82,7 @@ def _better(found: Answer) -> str:
     sides: dict[str, list[str]] = {}
     for name in found.models:
         own = [
-            row.label
+            row.merit
             for row in found.rows
             for pair in row.pairs
             if (pair.better, pair.worse) == (found.winner, name) and pair.holds and not pair.owed_to
@@ -99,7 +105,7 @@ def _sides(found: Answer) -> Iterator[str]:
             over = _over(row, one.model) if one.worst else ()
             better = tuple(name for name in over if name in best) or over
             if better:
-                sides.setdefault((better, one.model), []).append(row.label)
+                sides.setdefault((better, one.model), []).append(row.merit)
     worse: dict[tuple[tuple[str, ...], str], list[str]] = {}
     for (better, model), what in sides.items():
         worse.setdefault((better, listed(what, most=3)), []).append(model)
@@ -123,10 +129,11 @@ def _owed(found: Answer, state: str) -> Iterator[str]:
         much = "less" if row.better == "lower" else "more"
         for pair in row.pairs:
             told = pair.holds if state == "holds" else _stands_out(row, pair)
+            what = f"a more {row.info.merit}" if row.info.merit else f"{much} {row.label}"
             if row.state == state and pair.owed_to and told:
-                sides.setdefault((pair.better, pair.owed_to), {})[f"{much} {row.label}"] = None
-    for (model, words), what in sides.items():
-        yield f"{model} has {listed(list(what), most=2)}, as {words} do"
+                sides.setdefault((pair.better, pair.owed_to), {})[what] = None
+    for (model, words), had in sides.items():
+        yield f"{model} has {listed(list(had), most=2)}, as {words} do"
 
 
 def _stands_out(row: AnswerRow, pair: ModelPair) -> bool:
@@ -139,7 +146,7 @@ def _loser(found: Answer) -> str:
     if not found.loser:
         return ""
     rivals = len(found.models) - 1
-    own = [row.label for row in found.rows if len(_over(row, found.loser)) == rivals]
+    own = [row.merit for row in found.rows if len(_over(row, found.loser)) == rivals]
     ahead = any(
         pair.better == found.loser and pair.holds for row in found.rows for pair in row.pairs
     )
@@ -154,14 +161,14 @@ def _would(found: Answer) -> str:
         (pair.needed, -pair.difference / (row.spread or 1.0), row, pair)
         for row in found.rows
         for pair in row.pairs
-        if pair.needed and not pair.owed_to
+        if pair.needed and pair.needed <= SENSIBLE and not pair.owed_to
     ]
     if not every:
         return f"at least {found.fewest} might"
     needed, _, row, pair = min(every, key=lambda one: one[:2])
-    what = f"{pair.worse} is behind {pair.better} in {row.label}"
+    what = f"{pair.worse} is behind {pair.better} in {row.merit}"
     if row.last == pair.worse and row.behind == row.prompts and len(found.models) > 2:
-        what = f"{pair.worse} is last in {row.label}"
+        what = f"{pair.worse} is last in {row.merit}"
     return f"{about(needed or 0)} or more might show that {what}"
 
 
@@ -228,6 +235,6 @@ def _named(
     for place, (model, row, count) in enumerate(told[:_MOST_NAMED]):
         of = f"{count} of {row.prompts}"
         counted = of if place or plain else f"on {of} {found.unit}s"
-        sides.setdefault(model, []).append(f"{row.label} ({counted})")
+        sides.setdefault(model, []).append(f"{row.merit} ({counted})")
     parts = [f"{model} in {listed(own)}" for model, own in sides.items()]
     return "; ".join(parts).replace(" in ", f" {verb} ", 1)

@@ -292,6 +292,7 @@ def blockiness(image: Image) -> float | None:
             unit="deviations",
             bounded=False,
             label="unnatural look",
+            merit="natural look",
             helped_by=tuple(replace(one, unless="grain") for one in (BLURRED, SMOOTHED, CLIPPED)),
         )
     },
