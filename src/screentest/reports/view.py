@@ -202,9 +202,9 @@ def _says(answer: Answer, row: AnswerRow) -> str:
         )
     if row.prompts == 1:
         first, last = ends(answer, row)
-        words = [f"{first} ahead"] if first else []
-        words += [f"{last} last"] if last and len(row.values) > 2 else []
-        return f"{', '.join(words)} on this one {answer.unit}" if words else "no leader"
+        alone = [f"{first} ahead"] if first else []
+        alone += [f"{last} last"] if last and len(row.values) > 2 else []
+        return f"{', '.join(alone)} on this one {answer.unit}" if alone else "no leader"
     parts = [f"{row.leader} ahead on {row.ahead} of {row.prompts}"] if row.leader else []
     if row.last and (len(row.values) > 2 or not row.leader):
         parts.append(f"{row.last} last on {row.behind} of {row.prompts}")
