@@ -6,8 +6,8 @@ Which prompts and videos are compared in a metric, or why it is not, is said by 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from dataclasses import replace
 from itertools import combinations
 from pathlib import Path
 from statistics import fmean
@@ -29,11 +29,18 @@ from screentest.scores.answer import (
     counts,
     labels,
     number,
-    pair_surety,
     surety,
 )
 from screentest.scores.margins import FEWEST_FILMS, Margin, margin_of
 from screentest.scores.owed import looks, with_owed
+from screentest.scores.pairs import (
+    concluded,
+    needed_for,
+    pair_of,
+    shrinkage,
+    sign_of,
+    tests_of,
+)
 from screentest.scores.remarks import UNREADABLE, prompt_partly, prompt_readers, prompt_unread
 from screentest.scores.results import Pool, Results, Value, read_results
 from screentest.scores.samples import Lack, Samples
@@ -45,8 +52,6 @@ from screentest.stats.paired import holm, holm_levels
 from screentest.stats.signflip import (
     LEVEL,
     fewest_sources,
-    sign_flip_p,
-    sources_needed,
 )
 
 RUN = "run"
@@ -57,8 +62,6 @@ MOST_NAMED = 4
 """Metrics that a remark names."""
 MOST_MISSING = 3
 """Remarks on values that are missing."""
-WITHIN_REACH = 10
-"""A difference that takes more than so many times the prompts there are counts as a tie."""
 
 
 def answer(
@@ -151,38 +154,6 @@ def _sides_there_are(results: Results, by: str) -> str:
     return "No item of this run has a group: give them in a manifest, or a second run."
 
 
-@dataclass(frozen=True, slots=True)
-class _Tested:
-    """Two models in one metric before the correction."""
-
-    row: int
-    better: str
-    worse: str
-    gaps: np.ndarray
-    """By prompt, so that more is better for the first."""
-    margin: float
-    """What does not count of the mean difference."""
-    p: float
-
-    @property
-    def excess(self) -> float:
-        """By how much the mean difference is more than the margin."""
-        return max(0.0, float(self.gaps.mean()) - self.margin)
-
-    @property
-    def effect(self) -> float | None:
-        """What counts of the mean in deviations, less what few prompts exaggerate (Hedges).
-
-        None where that is not known.
-        """
-        if self.gaps.size < 3:
-            return None
-        if alike(self.gaps):
-            return math.inf if self.excess else 0.0
-        unbiased = 1 - 3 / (4 * self.gaps.size - 5)
-        return unbiased * self.excess / float(self.gaps.std(ddof=1))
-
-
 class _Work:
     """The values of some models, on their way to an answer."""
 
@@ -203,26 +174,26 @@ class _Work:
 
     def answer(self) -> Answer:
         bare = [row for name in self.results.names if (row := self.row(name)) is not None]
-        tested = [one for place, row in enumerate(bare) for one in _tests(place, row)]
+        tested = [one for place, row in enumerate(bare) for one in tests_of(place, row)]
         # Prompts on which nothing differs have no sign to flip: that is no test, whoever is better.
         tests = [one for one in tested if one.gaps.any()]
         adjusted = holm([one.p for one in tests])
         levels = holm_levels(adjusted)
-        shrunk = _shrinkage(tests)
+        shrunk = shrinkage(tests)
         strict = LEVEL / max(1, len(tests))
         pairs: dict[int, list[ModelPair]] = {}
         for one, p, level in zip(tests, adjusted, levels, strict=True):
-            plain, likely = (_needed(one, strict, share) for share in (1.0, shrunk))
+            plain, likely = (needed_for(one, strict, share) for share in (1.0, shrunk))
             # Prompts too few to settle anything do not say what is chance among them.
             few = one.gaps.size < fewest_sources(strict)
             pairs.setdefault(one.row, []).append(
-                _pair(one, p, level, likely, plain if few else likely)
+                pair_of(one, p, level, likely, plain if few else likely)
             )
         for one in tested:
             if not one.gaps.any():
-                pairs.setdefault(one.row, []).append(_pair(one, 1.0, strict, None, None))
+                pairs.setdefault(one.row, []).append(pair_of(one, 1.0, strict, None, None))
         rows = [
-            _concluded(row, pairs.get(place, []), fewest_sources(strict))
+            concluded(row, pairs.get(place, []), fewest_sources(strict))
             for place, row in enumerate(bare)
         ]
         rows = with_owed(rows)
@@ -438,10 +409,6 @@ def _value(
     return ModelValue(model, mean, interval, cases, scored, total)
 
 
-def _sign(info: OutputInfo) -> float:
-    return 1.0 if info.higher_is_better else -1.0
-
-
 def _first(
     cells: Sequence[ModelValue],
     shared: Collection[str],
@@ -459,7 +426,7 @@ def _first(
     had = [cell for cell in cells if cell.mean is not None]
     if info.descriptive or len(shared) < FEWEST or len(had) < 2:
         return "", 0, 0
-    sign = -_sign(info) if last else _sign(info)
+    sign = -sign_of(info) if last else sign_of(info)
     means = {cell.model: sign * (cell.mean or 0.0) for cell in had}
     first, second = sorted(had, key=lambda cell: -means[cell.model])[:2]
     if not counts(first.mean, second.mean, margin):
@@ -473,130 +440,6 @@ def _first(
         for case in shared
     ]
     return first.model, sum(gap > 0 for gap in leads), sum(gap > margin for gap in leads)
-
-
-def _tests(place: int, row: AnswerRow) -> Iterator[_Tested]:
-    """Every two models of a row on the prompts that all have, the better one first."""
-    if row.info.descriptive or row.state == "uncompared":
-        return
-    for one, two in combinations(row.values, 2):
-        both = sorted(one.prompts.keys() & two.prompts.keys())
-        if not both:  # one of them has no value at all
-            continue
-        sign = _sign(row.info)
-        gaps = sign * np.array([one.prompts[case] - two.prompts[case] for case in both])
-        gaps[np.abs(gaps) <= 1e-12 * max(1.0, float(np.abs(gaps).max()))] = 0.0
-        if gaps.sum() < 0:
-            one, two, gaps = two, one, -gaps
-        margin = row.margin.value if row.margin is not None else 0.0
-        yield _Tested(place, one.model, two.model, gaps, margin, _p_value(gaps, margin))
-
-
-def _p_value(gaps: np.ndarray, margin: float) -> float:
-    """That the mean difference is no more than the margin, in either direction.
-
-    The sign-flip test of what each prompt exceeds the margin by; with a margin of 0, of the
-    differences.
-    """
-    return sign_flip_p(np.sort(gaps) - margin) if float(gaps.mean()) > margin else 1.0
-
-
-def _pair(
-    one: _Tested, adjusted: float, level: float, needed: int | None, reach: int | None
-) -> ModelPair:
-    gaps = np.sort(one.gaps)
-    return ModelPair(
-        better=one.better,
-        worse=one.worse,
-        difference=float(gaps.mean()),
-        gaps=tuple(gaps.tolist()),
-        margin=one.margin,
-        level=level,
-        p_value=one.p,
-        adjusted_p=adjusted,
-        ahead=int(np.count_nonzero(gaps > 0)),
-        behind=int(np.count_nonzero(gaps < 0)),
-        clear=int(np.count_nonzero(gaps > one.margin)),
-        needed=None if adjusted <= LEVEL else needed,
-        reach=None if adjusted <= LEVEL else reach,
-    )
-
-
-def _shrinkage(tests: Iterable[_Tested]) -> float:
-    """Which share of the effects seen is more than chance, going by all of them together.
-
-    The surest of many differences owes part of its size to luck: a forecast from it alone
-    promises too much. Were there nothing, the squares of their standard scores would be 1 on
-    average; what they exceed it by is what is there (empirical Bayes).
-    """
-    from scipy.special import ndtri, stdtr  # scipy.stats takes a second to import
-
-    scores = []
-    for one in tests:
-        count = one.gaps.size
-        if count < 3:
-            continue
-        if alike(one.gaps):
-            scores.append(3.0 if one.excess else 0.0)
-            continue
-        ratio = one.excess / float(one.gaps.std(ddof=1)) * math.sqrt(count)
-        scores.append(-float(ndtri(max(stdtr(count - 1, -ratio), 1e-300))))
-    if not scores:
-        return 0.0
-    excess = max(0.0, float(np.mean(np.square(scores))) - 1)
-    # Of squares: so its root is what is left of an effect.
-    return math.sqrt(excess / (1 + excess))
-
-
-def _needed(one: _Tested, level: float, share: float) -> int | None:
-    """Prompts that would show it, where so much of the effect is real."""
-    effect = one.effect
-    if effect is None or effect * share < 1e-3:
-        return None
-    found = sources_needed(round(min(effect, 20.0) * share, 3), level=level)
-    return None if found is None else max(found, one.gaps.size + 1)
-
-
-def _concluded(row: AnswerRow, pairs: Sequence[ModelPair], fewest: int) -> AnswerRow:
-    """The row with its comparisons, and what they come to.
-
-    Below ``fewest`` prompts, which could settle nothing, what most of them agree on is open.
-    """
-    if row.info.descriptive:
-        return replace(row, state="describes")
-    if row.state == "uncompared":
-        return row
-    listed = tuple(sorted(pairs, key=pair_surety))
-    held = [pair for pair in listed if pair.holds]
-    better, worse = {pair.better for pair in held}, {pair.worse for pair in held}
-    values = tuple(
-        replace(one, best=one.model in better - worse, worst=one.model in worse - better)
-        for one in row.values
-    )
-    row = replace(row, values=values, pairs=listed)
-    if held:
-        # Those that cannot be told apart share a place, whatever their means.
-        row = row if better - worse == {row.leader} else replace(row, leader="", ahead=0, clear=0)
-        row = row if worse - better == {row.last} else replace(row, last="", behind=0, clear_last=0)
-        return replace(row, state="holds")
-    differ = [pair for pair in listed if row.differ(pair)]
-    near = [pair for pair in differ if pair.reach and pair.reach <= WITHIN_REACH * row.prompts]
-    agreed = row.prompts < fewest and 2 * max(row.clear, row.clear_last) > row.prompts
-    if not (near or agreed or (differ and row.prompts < 3)):
-        return replace(row, state="tied")
-    return replace(row, state="open", needed=_named_need(row))
-
-
-def _named_need(row: AnswerRow) -> int | None:
-    """The prompts that would settle what the row names: the leader, else the last, else a pair."""
-    if row.leader:
-        named = [pair for pair in row.pairs if pair.better == row.leader]
-    elif row.last:
-        named = [pair for pair in row.pairs if pair.worse == row.last]
-    else:
-        named = [pair for pair in row.pairs if row.differ(pair)][:1]
-    wanted = [pair.needed for pair in named]
-    return None if not wanted or None in wanted else max(one for one in wanted if one)
 
 
 def _apart(row: AnswerRow) -> float:
