@@ -1,6 +1,7 @@
 """How well an extractor agrees with labels made by hand, criterion by criterion.
 
-Two names are the same where their last words are, singular or plural: "flower bud" and "buds".
+Two names are the same where their last words are, singular or plural: "flower bud" and "buds"; two
+actions where their first are: "leans" and "leans towards".
 
 >>> said = CaptionFacts(subject=("red car", "dog"))
 >>> print(agreement([(CaptionFacts(subject=("cars",)), said)])["subject"])
@@ -73,7 +74,7 @@ def keys(facts: CaptionFacts, name: str) -> set[tuple[str, ...]]:
     if name in ("subject", "background", "scene"):
         return {(_head(entry),) for entry in entries}
     if name in ("dynamic_degree", "human_action"):
-        return {(_head(agent), action.lower()) for agent, action in entries}
+        return {(_head(agent), _verb(action)) for agent, action in entries}
     return {(_place(first), _head(thing)) for first, thing in entries}
 
 
@@ -84,6 +85,10 @@ def _any(facts: CaptionFacts, name: str) -> set[tuple[str, ...]]:
 def _head(text: str) -> str:
     words = text.lower().split()
     return lexicon().singular(words[-1]) if words else ""
+
+
+def _verb(text: str) -> str:
+    return (text.lower().split() or [""])[0]
 
 
 def _place(text: str) -> str:
