@@ -335,6 +335,8 @@ def test_a_run_is_compared_with_people(scored: Path, tmp_path: Path) -> None:
     # All foxes and dogs are there: equal scores have no correlation, and are counted.
     assert by_value["existence"]["kendall"] is None
     table = invoke(*ETVA, "people", scored, "votes.json")
+    # No name is broken over two lines.
+    assert all(f"\n{name} " in table.stdout for name in by_value)
     assert "3      3  1.000" in table.stdout.split("Answers as people")[1]
     assert fits(table.stdout)
     # Baselines beside it: a file of scores by item, one of them against people's order.

@@ -265,11 +265,24 @@ def _difference_table(
 
 
 def _correlation_table(found: Mapping[str, WithPeople]) -> Table:
-    coefficients = ("kendall", "spearman")
-    columns = [Column(f"{name}{end}") for name in coefficients for end in ("", "_low", "_high")]
+    columns = [
+        column
+        for name in ("kendall", "spearman")
+        for column in (
+            Column(name, name.title()),
+            Column(f"{name}_low", detail=True),
+            Column(f"{name}_high", detail=True),
+            # Both ends in one column: names of values and of runs need the width.
+            Column(f"{name}_interval", "95%", derived=True, align="right"),
+        )
+    ]
     rows = []
     for name, one in found.items():
-        cells = [cell for each in (one.kendall, one.spearman) for cell in _mean_cells(each)]
+        cells: list[Cell] = []
+        for each in (one.kendall, one.spearman):
+            mean_of, low, high = _mean_cells(each)
+            between = "" if low is None or high is None else f"{low:.2f} to {high:.2f}"
+            cells += [mean_of, low, high, between]
         mean = one.spearman.value
         counts = (None, None) if mean is None else (mean.defined, mean.undefined)
         rows.append((name, *cells, *counts, str(one.kendall.failure or "") or None))
@@ -278,7 +291,7 @@ def _correlation_table(found: Mapping[str, WithPeople]) -> Table:
         "Correlation with people, the mean of prompts",
         (
             Column("value"),
-            *(Column(c.name, c.name.rpartition("_")[2] if "_" in c.name else "") for c in columns),
+            *columns,
             Column("prompts"),
             Column("undefined", "without"),
             Column("reason", detail=True),
@@ -287,7 +300,9 @@ def _correlation_table(found: Mapping[str, WithPeople]) -> Table:
     )
 
 
-def _mean_cells(outcome: Outcome[PerPrompt]) -> tuple[Cell, Cell, Cell]:
+def _mean_cells(
+    outcome: Outcome[PerPrompt],
+) -> tuple[float | None, float | None, float | None]:
     mean = outcome.value
     if mean is None:
         return None, None, None
