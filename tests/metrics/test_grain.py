@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from screentest.core import build
 from screentest.metrics.static.picture import contrast, tint
 from screentest.metrics.temporal.grain import Fresh
 
@@ -43,3 +44,9 @@ def test_tint_is_of_the_colour_that_was_added() -> None:
     yellow = (picture * [1.1, 1.02, 0.7]).astype(np.uint8)
     assert tint(yellow)[0] > tint(picture)[0] + 0.1
     assert abs(tint(yellow)[1] - tint(picture)[1]) < 0.06
+
+
+def test_flicker_is_a_fault_of_its_own_where_frames_are_thrown_back() -> None:
+    """A frozen model's lead in flicker was owed to the freeze even against one that flickers."""
+    helped = build("metric", "flicker").thing.info.outputs["flicker"].helped_by
+    assert {one.unless for one in helped} == {"steadiness.returning"}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
@@ -173,8 +174,11 @@ FLICKER = {
             high=255.0,
             higher_is_better=False,
             unit="levels",
-            # What moves changes, and the more the finer its detail is.
-            helped_by=(*STILL_FILM, BLURRED),
+            # What moves changes, and the more the finer its detail is; where frames are thrown
+            # back as well, it is flicker.
+            helped_by=tuple(
+                replace(one, unless="steadiness.returning") for one in (*STILL_FILM, BLURRED)
+            ),
         ),
         mean_of(0),
     )
