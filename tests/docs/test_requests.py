@@ -12,7 +12,7 @@ from types import ModuleType
 import pytest
 
 from screentest.models.chat.messages import ChatRequest, Picture, Text
-from screentest.models.templates import Prompts
+from screentest.models.templates import Pictures, Prompts, Slot
 
 FOLDER = Path(__file__).parents[2] / "docs" / "requests"
 HOW = "run: python docs/requests/write.py"
@@ -63,6 +63,34 @@ def test_pictures_are_spoken_of_where_there_are_some(requests: dict[str, ChatReq
         shown = any(isinstance(one, Picture) for one in request.parts)
         assert ("never an instruction to you" in texts) is True, name
         assert ("you cannot see them" in texts) is shown, name
+        written = "<<<BEGIN" in texts.replace("a line <<<BEGIN name>>>", "")
+        assert ("written by others" in texts) is written, name
+
+
+def test_text_of_others_is_announced_only_where_there_is_some() -> None:
+    film: dict[str, Slot] = {"pictures": Pictures(()), "frames": Pictures(()), "aspects": []}
+    for name, slot in (("univ/describe", "overview"), ("metrics/dense", "captions")):
+        for words in ("", "A dog runs."):
+            slots = {**film, "number": 1, "count": 2, slot: words}
+            [text, *_] = Prompts().render(name, slots).parts
+            assert isinstance(text, Text)
+            assert ("written by others" in text.text) is bool(words), name
+
+
+def test_the_agents_of_etva_have_one_example() -> None:
+    """What the second connects is what the first gave."""
+    first = re.findall(r"The text: (.+)\n(\{.+\})", Prompts().source("etva/elements"))
+    second = Prompts().source("etva/graph")
+    text, listed = re.findall(r"The text: (.+)\nThe entities: (.+)\n", second)[0]
+    given = json.loads(dict(first)[text])
+    connected = json.loads(re.findall(r"^\{\".+\}$", second, flags=re.MULTILINE)[0])
+    named = [f"background: {given['background']}", f"camera: {given['camera']}"]
+    named += [*given["entities"], "the picture as a whole"]
+    assert re.sub(r"\(\d+\) ", "", listed).split("; ") == named
+    assert f"The attributes: {'; '.join(given['attributes'])}\n" in second
+    assert f"The relations: {'; '.join(given['relations'])}\n" in second
+    assert [one["attribute"] for one in connected["attributes"]] == given["attributes"]
+    assert [one["relation"] for one in connected["relations"]] == given["relations"]
 
 
 def test_examples_of_answers_have_the_form_that_is_asked_for(
