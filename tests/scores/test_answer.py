@@ -22,12 +22,13 @@ from screentest.core import (
     SideEffect,
     Span,
 )
-from screentest.scores.answer import Answer, number, spread_out
+from screentest.scores.answer import Answer
 from screentest.scores.comparison import answer, side_by_side
 from screentest.scores.margins import Margin
 from screentest.scores.measure import FRAME_RATE
 from screentest.scores.owed import with_owed
 from screentest.scores.results import Results, Value
+from screentest.scores.text import number, spread_out
 
 SHARP = OutputInfo("how sharp", high=100.0, group="picture")
 NOISE = OutputInfo("how noisy", high=100.0, higher_is_better=False, group="picture")
@@ -828,3 +829,9 @@ def test_a_label_that_names_a_fault_has_a_merit_for_sentences() -> None:
     values = {("noise", m): mean + rng.normal(0, 1, 14) for m, mean in (("a", 50), ("b", 60))}
     found = said(results(values, known={"noise": ugly}))
     assert found.headline.startswith("a wins on 14 prompts: better than b in natural look, and")
+    # Sentences have the one name, rows the other, whose number the arrow is of.
+    assert "unnatural look ↓" in str(found.table())
+    alike = said(results(dict.fromkeys(values, values["noise", "a"]), known={"noise": ugly}))
+    words = " ".join((str(alike), *alike.notes))
+    assert "unnatural" not in words
+    assert "natural look" in words

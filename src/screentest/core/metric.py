@@ -85,9 +85,11 @@ class OutputInfo:
     group: str = ""
     """What it is about, where a run says so: see ``MetricInfo.group``."""
     label: str = ""
-    """What it is called in a sentence, such as ``frozen time``; its name in words if empty."""
+    """What the number counts, such as ``frozen time``: the row's name in tables, and what sentences
+    call it, too, unless there is a ``merit``; its name in words if empty."""
     merit: str = ""
-    """What one that is ahead is better in, where the label names the fault: ``natural look``."""
+    """What one that is ahead is better in, where the label names the fault, and *better in* it
+    would sound wrong: ``natural look``. All sentences and cards have it, whoever is ahead."""
     helped_by: tuple[SideEffect, ...] = ()
     """Faults that make it look better: see docs/matrix.md for those that were measured."""
     reads: bool = True

@@ -30,9 +30,10 @@ from screentest.reports.parts import (
     strip,
 )
 from screentest.scores.alone import lowest_videos, own_headline
-from screentest.scores.answer import GROUPS, number
+from screentest.scores.answer import GROUPS
 from screentest.scores.remarks import prompt_unread
 from screentest.scores.results import Total, Value
+from screentest.scores.text import number
 from screentest.scores.unread import unread_remark
 
 

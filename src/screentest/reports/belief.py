@@ -71,7 +71,7 @@ def _prompts(answer: Answer) -> Check:
     settled = [row for row in answer.rows if row.state == "holds"]
     tests = _many(answer.comparisons, "comparison")
     if settled:
-        names = _listed([row.label for row in settled])
+        names = _listed([row.merit for row in settled])
         tested = len(answer.tested)
         left = sum(row.state == "open" for row in answer.rows)
         rest = f" {_many(left, 'measure')} open still." if left else ""

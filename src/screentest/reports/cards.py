@@ -13,8 +13,10 @@ from screentest.core.table import ARROWS
 from screentest.reports.data import Report
 from screentest.reports.drilldown import direction
 from screentest.reports.parts import NAMED, CardLine, Named, counted, moment
-from screentest.scores.answer import Answer, AnswerRow, number
+from screentest.scores.answer import Answer
 from screentest.scores.places import Place, behinds, firsts, lasts
+from screentest.scores.rows import AnswerRow
+from screentest.scores.text import number
 
 LEVEL = CardLine("So far", (Named("last in nothing"),))
 
@@ -92,7 +94,7 @@ def _label(answer: Answer, word: str) -> str:
 
 
 def _named(row: AnswerRow, model: str, beside: str) -> Named:
-    return Named(row.label, _mean(row, model), beside, ARROWS[row.better])
+    return Named(row.merit, _mean(row, model), beside, ARROWS[row.better])
 
 
 def _mean(row: AnswerRow, model: str) -> str:

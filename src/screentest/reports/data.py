@@ -17,10 +17,11 @@ from screentest.reports.people import read_people
 from screentest.reports.trust import certificates_of
 from screentest.run import Coverage, EvaluatorNote, RunReader, Spending, Start
 from screentest.run.session import MODELS
-from screentest.scores.answer import Answer, label
+from screentest.scores.answer import Answer
 from screentest.scores.comparison import answer
 from screentest.scores.results import Pool, Results, Total, Value, read_results
 from screentest.scores.suite import read_suite
+from screentest.scores.text import label
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,8 +11,9 @@ from screentest.reports.belief import Check
 from screentest.reports.data import Report
 from screentest.reports.drilldown import pieces
 from screentest.reports.trust import sees_something
-from screentest.scores.answer import GROUPS, number
+from screentest.scores.answer import GROUPS
 from screentest.scores.results import Value
+from screentest.scores.text import number
 
 MOST_FRAMES = 5
 """Pictures in a film strip."""

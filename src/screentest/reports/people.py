@@ -9,7 +9,8 @@ from screentest.core.metric import OutputInfo
 from screentest.core.table import Table
 from screentest.judges.arena import Arena, ArenaModel, ArenaPair, arena_of
 from screentest.judges.votes import read_votes
-from screentest.scores.answer import Answer, AnswerRow, ModelPair, ModelValue
+from screentest.scores.answer import Answer
+from screentest.scores.rows import AnswerRow, ModelPair, ModelValue
 
 TITLE = "people prefer"
 _INFO = OutputInfo(

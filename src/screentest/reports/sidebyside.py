@@ -10,8 +10,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from screentest.reports.data import Report
-from screentest.scores.answer import counts
 from screentest.scores.results import Results
+from screentest.scores.rows import counts
 from screentest.scores.samples import RATES_DIFFER, rates_differ
 
 _BEHIND = 0.1

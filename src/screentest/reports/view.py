@@ -26,8 +26,10 @@ from screentest.reports.parts import (
     strip,
 )
 from screentest.reports.people import people_row
-from screentest.scores.answer import GROUPS, Answer, AnswerRow, listed, number
+from screentest.scores.answer import GROUPS, Answer
 from screentest.scores.places import ends
+from screentest.scores.rows import AnswerRow
+from screentest.scores.text import listed, number
 from screentest.scores.unread import unread_remark
 
 MOST_ALARMS = 4
@@ -133,7 +135,7 @@ def _uncompared(answer: Answer) -> Iterator[str]:
     reasons: dict[str, list[str]] = {}
     for row in answer.rows:
         if row.state == "uncompared":
-            reasons.setdefault(row.why, []).append(row.label)
+            reasons.setdefault(row.why, []).append(row.merit)
     for why, names in reasons.items():
         yield f"Not compared. {listed(names, most=3)}: {why}."
 

@@ -13,7 +13,7 @@ from screentest.core.item import Item, Time, timecode
 from screentest.core.outcome import Failure, Point
 from screentest.core.table import ARROWS, Cell, Column, Table
 from screentest.results.shown import Shown, Tabular, data_frame
-from screentest.scores.answer import Answer, labels
+from screentest.scores.answer import Answer
 from screentest.scores.remarks import borders_remark, prompt_partly, prompt_unread
 from screentest.scores.results import Pool, Results, Total, Value
 from screentest.scores.samples import rates_differ
@@ -24,6 +24,7 @@ from screentest.scores.tables import (
     summary_table,
     values_table,
 )
+from screentest.scores.text import labels
 from screentest.scores.unread import UnreadVideo, unread_videos
 
 if TYPE_CHECKING:  # a job loads what it needs, not what the results of others are made of

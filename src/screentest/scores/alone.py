@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping
 
-from screentest.scores.answer import label, number
 from screentest.scores.margins import margin_of
 from screentest.scores.results import Pool, Results, Value
 from screentest.scores.samples import rates_differ
+from screentest.scores.text import label, number
 
 _LONGEST = 60
 """Letters of an id in a sentence."""

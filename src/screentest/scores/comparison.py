@@ -20,17 +20,7 @@ from screentest.core.item import Item
 from screentest.core.metric import OutputInfo
 from screentest.core.outcome import Reason, attempt
 from screentest.run import RunReader
-from screentest.scores.answer import (
-    GROUPS,
-    Answer,
-    AnswerRow,
-    ModelPair,
-    ModelValue,
-    counts,
-    labels,
-    number,
-    surety,
-)
+from screentest.scores.answer import GROUPS, Answer
 from screentest.scores.margins import FEWEST_FILMS, Margin, margin_of
 from screentest.scores.owed import looks, with_owed
 from screentest.scores.pairs import (
@@ -43,8 +33,10 @@ from screentest.scores.pairs import (
 )
 from screentest.scores.remarks import UNREADABLE, prompt_partly, prompt_readers, prompt_unread
 from screentest.scores.results import Pool, Results, Value, read_results
+from screentest.scores.rows import AnswerRow, ModelPair, ModelValue, counts, surety
 from screentest.scores.samples import Lack, Samples
 from screentest.scores.tables import pool_note
+from screentest.scores.text import labels, number
 from screentest.scores.unread import unread_remark
 from screentest.scores.words import headline, seen
 from screentest.stats.intervals import alike, source_interval

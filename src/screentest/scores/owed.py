@@ -13,7 +13,8 @@ from dataclasses import replace
 import numpy as np
 
 from screentest.core.metric import SideEffect
-from screentest.scores.answer import AnswerRow, ModelPair, counts, listed
+from screentest.scores.rows import AnswerRow, ModelPair, counts
+from screentest.scores.text import listed
 from screentest.stats.signflip import LEVEL, sign_flip_p
 
 

@@ -10,7 +10,7 @@ from itertools import combinations
 import numpy as np
 
 from screentest.core.metric import OutputInfo
-from screentest.scores.answer import AnswerRow, ModelPair, pair_surety
+from screentest.scores.rows import AnswerRow, ModelPair, pair_surety
 from screentest.stats.intervals import alike
 from screentest.stats.signflip import LEVEL, sign_flip_p, sources_needed
 

@@ -10,7 +10,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from statistics import median
 
-from screentest.scores.answer import Answer, AnswerRow, ModelValue, counts, spread_out
+from screentest.scores.answer import Answer
+from screentest.scores.rows import AnswerRow, ModelValue, counts
+from screentest.scores.text import spread_out
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,20 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from screentest.scores.answer import (
-    SENSIBLE,
-    Answer,
-    AnswerRow,
-    ModelPair,
-    about,
-    leads,
-    listed,
-    many,
-    spread_out,
-    surety,
-    trails,
-)
+from screentest.scores.answer import SENSIBLE, Answer
 from screentest.scores.places import firsts
+from screentest.scores.rows import AnswerRow, ModelPair, leads, surety, trails
+from screentest.scores.text import about, listed, many, spread_out
 
 _MOST_NAMED = 4
 """Rows that a sentence names."""
@@ -46,7 +36,7 @@ def headline(found: Answer) -> str:
         if found.tested:
             return f"No winner: on {count} all values are the same."
         if skipped:
-            what = listed([row.label for row in skipped if row.why == skipped[0].why], most=3)
+            what = listed([row.merit for row in skipped if row.why == skipped[0].why], most=3)
             return f"No winner: nothing is compared in {what}, since {skipped[0].why}."
         if not found.rows:
             return f"Nothing is compared: no measure has values of two {found.by}s on one prompt."
@@ -199,7 +189,7 @@ def seen(found: Answer) -> str:
 
 def _on_one(found: Answer) -> str:
     """On one prompt: who is ahead there, in words that claim no more."""
-    sides = {name: [one.row.label for one in firsts(found, name)] for name in found.models}
+    sides = {name: [one.row.merit for one in firsts(found, name)] for name in found.models}
     most = sorted((name for name in sides if sides[name]), key=lambda name: -len(sides[name]))
     parts = [f"{name} in {listed(sides[name], most=3)}" for name in most[:_MOST_NAMED]]
     if not parts:
