@@ -11,7 +11,7 @@ import hashlib
 import json
 import logging
 import random
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from decimal import Decimal
@@ -25,7 +25,7 @@ from screentest.models.chat import wire
 from screentest.models.chat.costs import Price
 from screentest.models.chat.endpoint import Endpoint, Secret
 from screentest.models.chat.faults import CallFault, Clock, FaultKind, Retries
-from screentest.models.chat.limiter import Limiter
+from screentest.models.chat.limiter import Limiter, SharedCalls
 from screentest.models.chat.messages import ChatAnswer, ChatRequest, ModelReply, Usage
 from screentest.models.chat.parsing import conclude, repair_turns
 from screentest.models.chat.videos import NativeVideo, digests, films, pictures_sent
@@ -36,6 +36,15 @@ if TYPE_CHECKING:
 
 P = ParamSpec("P")
 T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True)
+class Got:
+    """A reply and what it took."""
+
+    reply: ModelReply
+    attempts: int
+    cost: Decimal | None
 
 
 class CallLedger:
@@ -55,6 +64,13 @@ class CallLedger:
         self._open_calls = 0
         self._settlements = 0
         self._waiting: list[asyncio.Future[None]] = []
+        self.asked: dict[Hashable, asyncio.Future[Got]] = {}
+        """By digest, what was asked through this object: identical requests are asked once."""
+
+    @property
+    def name(self) -> int:
+        """The same for all that write into the same ledger at the same time."""
+        return id(self._ledger)
 
     def most(self, request: ChatRequest, extra_text: str) -> Decimal | None:
         """The most a call can cost; None without a price."""
@@ -156,15 +172,6 @@ class CallSettings:
     """How whole videos are sent; None: as frames."""
 
 
-@dataclass(frozen=True, slots=True)
-class _Got:
-    """A reply and what it took."""
-
-    reply: ModelReply
-    attempts: int
-    cost: Decimal | None
-
-
 class Caller:
     """Puts questions to one endpoint. Lives in one event loop."""
 
@@ -183,6 +190,7 @@ class Caller:
         self._limiter = limiter
         self._clock = clock
         self._rng = rng
+        self._shared = SharedCalls[Got]()
         self._refused: set[type[BaseModel]] = set()
         """Schemas that the server does not take."""
         self._reached = False
@@ -218,11 +226,24 @@ class Caller:
 
     async def _call(
         self, request: ChatRequest, turns: Sequence[wire.Turn], call_ledger: CallLedger
-    ) -> _Got:
-        digest = self._digest(request, turns)
+    ) -> Got:
+        """One reply. Of identical requests at the same time only the first is sent and paid."""
+        digest = call_digest(self._settings, request, turns)
+        got, ours = await self._shared.once(
+            (call_ledger.name, digest),
+            call_ledger.asked,
+            lambda: self._send(request, turns, call_ledger, digest),
+        )
+        if ours:
+            return got
+        return replace(got, attempts=0, cost=None if got.cost is None else Decimal(0))
+
+    async def _send(
+        self, request: ChatRequest, turns: Sequence[wire.Turn], call_ledger: CallLedger, digest: str
+    ) -> Got:
         known = await call_ledger.recall(digest)
         if known is not None and known.answer is not None:
-            return _Got(from_json(ModelReply, known.answer), 0, known.cost)
+            return Got(from_json(ModelReply, known.answer), 0, known.cost)
         retries = self._settings.retries
         failures = refusals = 0
         begun = self._clock.monotonic()
@@ -277,7 +298,7 @@ class Caller:
         digest: str,
         attempt: int,
         enforced: bool,
-    ) -> _Got:
+    ) -> Got:
         settings = self._settings
         images = len(pictures_sent(request, settings.video))
         body = wire.body(
@@ -317,7 +338,7 @@ class Caller:
         cost = call_ledger.cost(reply.usage, images)
         latency = self._clock.monotonic() - started
         await call_ledger.settle(call, _answered(request, reply, cost, latency))
-        return _Got(reply, attempt, cost if cost is not None else most)
+        return Got(reply, attempt, cost if cost is not None else most)
 
     def _enforces(self, request: ChatRequest) -> bool:
         if request.schema is None or self._settings.structured == "instructed":
@@ -348,13 +369,6 @@ class Caller:
         if self.stopped is not None:
             raise self.stopped
 
-    def _digest(self, request: ChatRequest, turns: Sequence[wire.Turn]) -> str:
-        settings = self._settings
-        how = [settings.model, settings.endpoint.label, settings.dialect.name, settings.structured]
-        if settings.video is not None and (shown := films(request)):
-            how += [settings.video.part, *digests(shown)]
-        return hashlib.sha256(json.dumps([*how, request.key, *turns]).encode()).hexdigest()
-
     def _hidden(self, reply: ModelReply) -> ModelReply:
         # A server that echoes the key must not get it into the ledger.
         return replace(
@@ -365,6 +379,16 @@ class Caller:
             model=self._secret.hide(reply.model),
             fingerprint=self._secret.hide(reply.fingerprint),
         )
+
+
+def call_digest(
+    settings: CallSettings, request: ChatRequest, turns: Sequence[wire.Turn] = ()
+) -> str:
+    """A hash of all that is sent, the model and the number of the repeat included."""
+    how = [settings.model, settings.endpoint.label, settings.dialect.name, settings.structured]
+    if settings.video is not None and (shown := films(request)):
+        how += [settings.video.part, *digests(shown)]
+    return hashlib.sha256(json.dumps([*how, request.key, *turns]).encode()).hexdigest()
 
 
 def _failed(fault: CallFault, most: Decimal | None, latency: float) -> CallReceipt:

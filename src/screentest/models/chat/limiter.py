@@ -1,14 +1,17 @@
-"""How many calls to one endpoint run at once, and when all of them wait."""
+"""How many calls to one endpoint run at once, when all of them wait, and which are one call."""
 
 from __future__ import annotations
 
 import asyncio
 import random
 from collections import deque
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Awaitable, Callable, Hashable
 from contextlib import asynccontextmanager
+from typing import Generic, TypeVar
 
 from screentest.models.chat.faults import Clock
+
+T = TypeVar("T")
 
 # A pause can be extended while someone waits for it; after so many extensions they go anyway,
 # and a server that still objects counts as one of their bounded attempts.
@@ -99,3 +102,47 @@ class Limiter:
                 return
             # Spread the return over a quarter of the pause.
             await self._clock.sleep(rest + self._rng.uniform(0, rest / 4))
+
+
+class SharedCalls(Generic[T]):
+    """What is asked at the moment, so that whoever asks the same waits for that answer.
+
+    Lives in one event loop, and so needs no lock: between looking and noting nothing is awaited.
+    """
+
+    def __init__(self) -> None:
+        self._open: dict[Hashable, asyncio.Future[T]] = {}
+
+    async def once(
+        self,
+        place: Hashable,
+        batch: dict[Hashable, asyncio.Future[T]],
+        work: Callable[[], Awaitable[T]],
+    ) -> tuple[T, bool]:
+        """The result of ``work``, and whether it was done for this one who asks.
+
+        What fails fails for all who wait for it. ``batch`` keeps what was asked in it, so that
+        all of a batch counts as asked at the same time.
+        """
+        while (going := batch.get(place) or self._open.get(place)) is not None:
+            await asyncio.wait([going])  # to await it would cancel it with this task
+            if not going.cancelled():
+                batch[place] = going
+                return going.result(), False
+            batch.pop(place, None)  # who asked was interrupted: it is this one's turn
+        ours: asyncio.Future[T] = asyncio.get_running_loop().create_future()
+        self._open[place] = batch[place] = ours
+        try:
+            result = await work()
+        except Exception as error:
+            ours.set_exception(error)
+            ours.exception()  # it is raised here: nobody else need hear of it
+            raise
+        except BaseException:
+            ours.cancel()
+            raise
+        else:
+            ours.set_result(result)
+            return result, True
+        finally:
+            del self._open[place]

@@ -12,11 +12,12 @@ from collections.abc import Callable, Coroutine, Iterable, Iterator, Mapping, Se
 from concurrent.futures import Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass
 from decimal import Decimal
+from itertools import chain
 from typing import Any, TypeVar
 
 from screentest.core import LedgerClient, NoValue, Outcome, ServiceError
 from screentest.models.chat import wire
-from screentest.models.chat.calls import Caller, CallLedger, CallSettings
+from screentest.models.chat.calls import Caller, CallLedger, CallSettings, call_digest
 from screentest.models.chat.costs import Price, estimate_input_tokens
 from screentest.models.chat.endpoint import Secret
 from screentest.models.chat.faults import Clock
@@ -38,7 +39,7 @@ class Session:
         from screentest.models.chat.client import ChatClient
 
         self.loop = asyncio.get_running_loop()
-        self._most = settings.concurrency
+        self._settings = settings
         self._client = ChatClient(settings.endpoint, secret, settings.concurrency, settings.timeout)
         self._threads = ThreadPoolExecutor(settings.concurrency, "screentest-ledger")
         limiter = Limiter(settings.concurrency, clock, rng)
@@ -54,10 +55,14 @@ class Session:
         """One outcome per request, in their order; ``note`` hears of every answer."""
         call_ledger = CallLedger(ledger, price, self._threads)
         outcomes: dict[int, Outcome[ChatAnswer]] = {}
-        queue = iter(enumerate(requests))
+        # One worker takes all that are equal: of several, all but one would only wait.
+        equal: dict[str, list[int]] = {}
+        for number, request in enumerate(requests):
+            equal.setdefault(request.key, []).append(number)
+        queue = iter(equal.values())
         workers = [
-            asyncio.create_task(self._work(queue, call_ledger, outcomes, note))
-            for _ in range(min(len(requests), self._most))
+            asyncio.create_task(self._work(requests, queue, call_ledger, outcomes, note))
+            for _ in range(min(len(equal), self._settings.concurrency))
         ]
         try:
             await asyncio.wait(workers, return_when=asyncio.FIRST_EXCEPTION)
@@ -83,14 +88,15 @@ class Session:
 
     async def _work(
         self,
-        queue: Iterator[tuple[int, ChatRequest]],
+        requests: Sequence[ChatRequest],
+        queue: Iterator[list[int]],
         call_ledger: CallLedger,
         outcomes: dict[int, Outcome[ChatAnswer]],
         note: Callable[[ChatAnswer], None],
     ) -> None:
-        for number, request in queue:
+        for number in chain.from_iterable(queue):
             try:
-                answer = await self._caller.answer(request, call_ledger)
+                answer = await self._caller.answer(requests[number], call_ledger)
             except NoValue as error:
                 outcomes[number] = Outcome(failure=error.failure)
             else:
@@ -229,7 +235,12 @@ def estimate(
     cost = Decimal(0)
     uses: dict[str, int] = {}
     preview = ""
+    seen: set[str] = set()
     for request in requests:
+        digest = call_digest(settings, request)
+        if digest in seen:
+            continue  # asked once
+        seen.add(digest)
         calls += 1
         uses[request.use] = uses.get(request.use, 0) + 1
         pictures = pictures_sent(request, settings.video)
