@@ -116,6 +116,10 @@ def test_questions_are_written_where_there_are_none(story: Item) -> None:
         yes_no={"answer": "yes"},
     ) as server:
         found = measured(NAME, story, chat(server))
+        judged = [asked for asked in server.asked if kind_of(asked) == "polarity"]
+    assert len(judged) == 6  # the same six of each dimension
+    # As in the paper: from the question alone.
+    assert not any("The dog is happy" in text for asked in judged for text in asked.texts)
     assert found["visual_style"].unwrap().value == pytest.approx(5 / 6)
     lost = found["themes"].failure
     assert lost is not None

@@ -170,7 +170,7 @@ ANSWER = Query("locot2v/herd_answer", Answer, "chat.watch")
 @register(
     "metric",
     NAME,
-    version=3,
+    version=4,
     summary="whether a viewer's expectations are met, in seven dimensions",
     neutral=("records",),
 )
