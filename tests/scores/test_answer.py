@@ -274,6 +274,20 @@ def test_what_only_describes_may_explain_a_lead() -> None:
     )
 
 
+def test_less_detail_than_an_oversharpened_picture_is_not_lost_detail() -> None:
+    """An intact model has less noise than an oversharpened one by no fault of its own."""
+    halos = SideEffect("light", "oversharpened pictures", more=True, beyond=30.0)
+    owed = []
+    for light in (0.0, -20.0):  # of the smooth one: the other has as much, or has too much
+        rows = []
+        for row in with_texture(12, 9.0, light).rows:
+            pairs = tuple(replace(pair, owed_to="") for pair in row.pairs)
+            info = replace(row.info, helped_by=(halos,)) if row.name == "texture" else row.info
+            rows.append(replace(row, info=info, pairs=pairs))
+        owed += [pair.owed_to for row in with_owed(rows) for pair in row.pairs]
+    assert owed == ["smoothed pictures", ""]
+
+
 @pytest.mark.parametrize(("beyond", "owed"), [(20.0, ""), (35.0, "smoothed pictures")])
 def test_a_fault_begins_where_it_is_said_to(beyond: float, owed: str) -> None:
     rows = []

@@ -52,21 +52,37 @@ def _marked(rows: Sequence[AnswerRow], causes: Sequence[AnswerRow]) -> list[Answ
 def _owed_to(row: AnswerRow, pair: ModelPair, known: Mapping[str, AnswerRow]) -> str:
     """Who has the fault that the better one of a pair has, and that makes its number better."""
     for effect in row.info.helped_by:
-        cause, proof = known.get(effect.value), known.get(effect.unless)
-        if cause is None:
-            continue
+        proof = known.get(effect.unless)
         if proof is not None and _more(proof, pair.worse, pair.better):
             continue
-        if effect.beyond is not None and not _beyond(cause, pair.better, effect):
-            continue
-        if effect.more is None:
-            faulty = _behind(cause, pair.better, pair.worse)
-        else:
-            sides = (pair.better, pair.worse) if effect.more else (pair.worse, pair.better)
-            faulty = _more(cause, *sides)
-        if faulty:
+        if _has_fault(effect, pair.better, pair.worse, known):
             return effect.words
     return ""
+
+
+def _has_fault(
+    effect: SideEffect,
+    model: str,
+    other: str,
+    known: Mapping[str, AnswerRow],
+    *,
+    excess_counts: bool = True,
+) -> bool:
+    """Whether a model has a fault beside another."""
+    cause = known.get(effect.value)
+    if cause is None:
+        return False
+    if effect.beyond is not None and not _beyond(cause, model, effect):
+        return False
+    if effect.more is None:
+        return _behind(cause, model, other)
+    if effect.more:
+        return _more(cause, model, other)
+    # To have less than one that has too much is no fault.
+    excess = excess_counts and any(
+        _has_fault(one, other, model, known, excess_counts=False) for one in cause.info.helped_by
+    )
+    return not excess and _more(cause, other, model)
 
 
 def _beyond(row: AnswerRow, model: str, effect: SideEffect) -> bool:
