@@ -141,6 +141,10 @@ ANSWERS: Mapping[str, Any] = {
             for place in ("last", "first", "second", "third", "fourth", "fifth")
         ]
     },
+    "univ.v2t.match": {
+        f"item_{number}": {"quote": "", "reason": "Nothing speaks of it.", "score": "0"}
+        for number in range(1, 4)
+    },
     "slvm.describe": {
         "observations": [{"seconds": 1.5, "seen": "Lit office towers at night."}],
         "overall": "Five unconnected scenes, each shown once.",

@@ -20,7 +20,7 @@ from PIL import Image
 from screentest.testing.chat_answers import Asked
 from screentest.testing.chat_server import FakeChatServer
 from tests.metrics.films import filtered
-from tests.suites.univ.scripted import answering, finding, inspection, marks
+from tests.suites.univ.scripted import answering, caption_of, finding, inspection, marks
 from tests.suites.univ.test_text_task import TRUTH
 
 TASKS = ("v2t", "t2v", "r2v", "tv2v", "rv2v", "v2v")
@@ -104,7 +104,8 @@ def _score(asked: Asked) -> dict[str, Any]:
 def _match(asked: Asked) -> dict[str, Any]:
     assert asked.schema is not None
     value = 1.0 if FULL in "\n".join(asked.texts) else 0.5
-    return {name: {"reason": "read", "present": True, "score": value} for name in asked.fields}
+    said = {"quote": caption_of(asked), "reason": "read", "present": True, "score": value}
+    return dict.fromkeys(asked.fields, said)
 
 
 def judge() -> FakeChatServer:

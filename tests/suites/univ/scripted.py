@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -76,15 +77,24 @@ def marks(score: int = 8, **scores: int) -> dict[str, Any]:
     }
 
 
+def caption_of(asked: Asked) -> str:
+    """The caption that a judge is to compare."""
+    found = re.search(
+        r"<<<BEGIN caption>>>\n(.*?)\n<<<END caption>>>", "\n".join(asked.texts), re.S
+    )
+    assert found is not None
+    return found[1]
+
+
 def matches(score: Callable[[int], float]) -> Callable[[Asked], dict[str, Any]]:
     """Every item gets what ``score`` says of its number."""
 
     def reply(asked: Asked) -> dict[str, Any]:
         assert asked.schema is not None
-        names = asked.fields
+        said = {"quote": caption_of(asked), "reason": "read"}
         return {
-            name: {"reason": "read", "score": f"{score(int(name.removeprefix('item_'))):g}"}
-            for name in names
+            name: said | {"score": f"{score(int(name.removeprefix('item_'))):g}"}
+            for name in asked.fields
         }
 
     return reply

@@ -13,10 +13,10 @@ from screentest.core import Item, ManifestError, Reason
 from screentest.suites.univ.checklist import ChecklistEntry, read_checklist
 from screentest.suites.univ.requests import SAMPLING
 from screentest.suites.univ.schema import match_form
-from screentest.suites.univ.text_task import add_up
+from screentest.suites.univ.text_task import add_up, stands_in
 from screentest.suites.univ.vocabulary import ALL_SUBDIMENSIONS, Dimension
 from screentest.testing.chat_answers import Answer
-from tests.suites.univ.scripted import answering, matches, measured
+from tests.suites.univ.scripted import answering, caption_of, matches, measured
 from tests.suites.univ.test_schema import DOG
 
 TRUTH: dict[str, Any] = {
@@ -146,6 +146,9 @@ BAD: list[Any] = [
     {"reason": "  "},
     {"reason": "I'm sorry, I can't help with that."},
     {"score": None},
+    {"quote": "a purple elephant"},
+    {"quote": ""},
+    {"quote": "None."},
     None,
 ]
 
@@ -158,7 +161,8 @@ def test_a_bad_item_is_asked_again_alone(bad: Any, item: Item, truth: Path) -> N
         good = matches(lambda n: 1.0)(asked)
         asked_about.append(len(good))
         if len(good) == 1:
-            return {"item_1": {"reason": "seen now", "score": "0.5"}}
+            assert "(An earlier answer to item 1 could not be used: " in "".join(asked.texts)
+            return {"item_1": good["item_1"] | {"score": "0.5"}}
         if bad is None:
             del good["item_7"]
         else:
@@ -194,13 +198,64 @@ def test_an_item_that_is_bad_twice_is_left_out_and_counted(item: Item, truth: Pa
         "about": "colour_hue",
         "item": "warm",
         "score": None,
-        "problem": "Input should be '1', '0.5' or '0'",
+        "problem": "score: Input should be '1', '0.5' or '0'",
     }
+
+
+def test_words_that_the_caption_lacks_are_never_a_score(item: Item, truth: Path) -> None:
+    """Whatever the score, and also where it is 0: "it says a purple elephant"."""
+
+    def reply(asked: Any) -> Any:
+        good = matches(lambda n: float(n % 2))(asked)
+        names = good if len(good) < 16 else ["item_7", "item_8"]
+        return good | {name: good[name] | {"quote": "a purple elephant"} for name in names}
+
+    with answering(match=reply) as server:
+        found = measured(f"univ_v2t:truth={truth}", item, server)
+        assert [len(asked.fields) for asked in server.asked] == [16, 2]
+    assert found["coverage"].unwrap().value == pytest.approx(14 / 16)
+    items: Any = found["average"].unwrap().details["items"]
+    assert [one["score"] for one in items[6:8]] == [None, None]
+    assert items[6]["problem"] == "the quote 'a purple elephant' is not in the description"
+    assert items[5]["quote"]
+
+
+CAPTION = "A woman -- in a RED coat -- walks along\n the beach.  She's calm; then she waves."
+
+
+@pytest.mark.parametrize(
+    ("quote", "there"),
+    [
+        ("", True),
+        ("none", True),
+        ("a woman in a red coat", True),
+        ("“A woman – in a red coat”.", True),
+        ("walks along the beach. She’s calm", True),
+        ("A woman ... the beach", True),
+        ("a red coat [...] she waves", True),
+        ("She waves … a woman", True),
+        ('"red coat", "the beach"', True),
+        ("a woman in a blue coat", False),
+        ("a woman ... swims", False),
+        ("a man", False),
+        ("oman in a red", False),
+        ("woman walks", False),
+        ("There is a woman", False),
+    ],
+)
+def test_quotations_by_hand(quote: str, there: bool) -> None:
+    assert stands_in(CAPTION, quote) is there
+
+
+def test_quotations_of_scripts_without_spaces() -> None:
+    assert stands_in("一个穿红色外套的女人走在海滩上。", "红色外套 … 海滩")
+    assert not stands_in("一个穿红色外套的女人走在海滩上。", "蓝色外套")
 
 
 def test_answers_as_the_published_template_has_them(item: Item, truth: Path) -> None:
     def reply(asked: Any) -> Any:
         said = {"item": "x", "is_present": "True", "score": 1, "reasoning": "it says so"}
+        said["quote"] = caption_of(asked)
         return dict.fromkeys(asked.fields, said) | {"item_99": said}
 
     with answering(match=reply) as server:
@@ -211,7 +266,7 @@ def test_answers_as_the_published_template_has_them(item: Item, truth: Path) -> 
 
 def test_more_bad_than_good_is_no_score(item: Item, truth: Path) -> None:
     def reply(asked: Any) -> Any:
-        return {name: {"reason": "read", "score": "0.7"} for name in asked.fields}
+        return {name: {"quote": "", "reason": "read", "score": "0.7"} for name in asked.fields}
 
     with answering(match=reply) as server:
         found = measured(f"univ_v2t:truth={truth}", item, server)
@@ -225,7 +280,7 @@ def test_more_bad_than_good_is_no_score(item: Item, truth: Path) -> None:
 def test_the_schema_allows_three_scores_and_asks_for_nothing_else() -> None:
     fields = match_form(2).model_json_schema()["$defs"]["Match"]
     assert fields["properties"]["score"]["enum"] == ["1", "0.5", "0"]
-    assert fields["required"] == ["reason", "score"]
+    assert fields["required"] == ["quote", "reason", "score"]
     assert match_form(2).model_json_schema()["required"] == ["item_1", "item_2"]
 
 

@@ -304,6 +304,8 @@ def _score(written: object) -> object:
 class Match(_Form):
     """Whether one item of a checklist is in a caption."""
 
+    quote: str
+    """The caption's words that speak of it; empty where there are none."""
     reason: Grounds
     score: Annotated[Literal["1", "0.5", "0"], BeforeValidator(_score)]
 
@@ -329,7 +331,8 @@ class Match(_Form):
 
 @dataclass(frozen=True, slots=True)
 class Unread:
-    """An item whose answer cannot be read, with what is wrong."""
+    """An item whose answer cannot be read or rests on no word of the caption, with what is
+    wrong."""
 
     problem: str
 
@@ -340,7 +343,10 @@ def _or_unread(given: Any, read: ValidatorFunctionWrapHandler) -> Any:
         return read(given)
     except (ValidationError, ValueError) as error:
         problems = error.errors() if isinstance(error, ValidationError) else []
-        return Unread(str(problems[0]["msg"]) if problems else str(error))
+        if not problems:
+            return Unread(str(error))
+        place = ".".join(str(step) for step in problems[0]["loc"])
+        return Unread(f"{place}: {problems[0]['msg']}" if place else str(problems[0]["msg"]))
     except NoValue as error:
         return Unread(error.message)
 

@@ -1,14 +1,16 @@
 """V2T: how much of what a video holds does a model's caption say?
 
 The item's text is the caption under test. The ground truth is a file or folder of checklists;
-a judge says of each entry whether the caption has it: 1, 0.5 or 0, with a reason. An entry whose
-answer cannot be read is asked about once more, alone; one that has none then is left out and
-counted.
+a judge says of each entry whether the caption has it: 1, 0.5 or 0, with a reason and the caption's
+words that it goes by. An entry whose answer cannot be read, or whose words are not in the caption,
+is asked about once more, alone; one that has none then is left out and counted.
 """
 
 from __future__ import annotations
 
 import math
+import re
+import unicodedata
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
@@ -22,7 +24,7 @@ from screentest.core.outcome import Json, Outcome, Point, Reason, Score
 from screentest.core.registry import register
 from screentest.models.ask import send
 from screentest.models.chat.messages import ChatRequest
-from screentest.models.templates import Slot, Trusted
+from screentest.models.templates import Slot, Trusted, neutralise
 from screentest.suites.univ.checklist import ChecklistEntry, read_checklist
 from screentest.suites.univ.data import Truth, read_truth
 from screentest.suites.univ.pieces import UnivTask
@@ -115,11 +117,64 @@ def outcomes_of(entries: Sequence[ChecklistEntry], matches: Sequence[Match | Unr
     return found
 
 
+def stands_in(caption: str, quote: str) -> bool:
+    """Whether a caption has the words of a quotation, passage by passage.
+
+    >>> stands_in("A woman, in red, waves at a boat.", "“a woman in red … boat”")
+    True
+    >>> stands_in("A woman in red waves at a boat.", "a woman in blue")
+    False
+
+    Case, punctuation and spaces do not count, and passages may be left out between ellipses,
+    semicolons and quotation marks of their own.
+    """
+    said = _words(caption)
+    return all(_within(passage, said) for passage in _passages(quote))
+
+
+_BETWEEN = re.compile(r"\.{2,}|…|[;\n|]|[\"”»]\s*(?:,|and)?\s*[\"“«]")
+_NO_WORDS = frozenset(("none", "null", "n a", "nothing", "there are none", "not mentioned"))
+
+
+def _passages(quote: str) -> list[str]:
+    """The passages of a quotation; none where it says that there are none."""
+    found = [words for piece in _BETWEEN.split(quote) if (words := _words(piece))]
+    return [] if len(found) == 1 and found[0] in _NO_WORDS else found
+
+
+def _words(text: str) -> str:
+    plain = unicodedata.normalize("NFKC", neutralise(text)).casefold()
+    return " ".join(re.findall(r"[^\W_]+", plain))
+
+
+def _within(passage: str, said: str) -> bool:
+    if all(letter.isascii() or letter.upper() != letter.lower() for letter in passage):
+        return f" {passage} " in f" {said} "
+    return passage.replace(" ", "") in said.replace(" ", "")  # scripts without spaces
+
+
+def _checked(caption: str, match: Match | Unread) -> Match | Unread:
+    """A score only where the words that it goes by are the caption's."""
+    if isinstance(match, Unread):
+        return match
+    if not stands_in(caption, match.quote):
+        return Unread(f"the quote {_short(match.quote)!r} is not in the description")
+    if match.present and not _passages(match.quote):
+        return Unread("a score above 0 needs a quote from the description")
+    return match
+
+
+def _short(text: str) -> str:
+    flat = " ".join(text.split())
+    return flat if len(flat) <= 80 else f"{flat[:79]}…"
+
+
 def _evidence(entry: ChecklistEntry, match: Match | Unread) -> Json:
     about: dict[str, Json] = {"about": entry.about, "item": entry.text}
     if isinstance(match, Unread):
         return about | {"score": None, "problem": match.problem}
-    return about | {"present": match.present, "score": match.points, "reason": match.reason}
+    said: dict[str, Json] = {"score": match.points, "quote": match.quote, "reason": match.reason}
+    return about | {"present": match.present} | said
 
 
 def _curve(entries: Sequence[ChecklistEntry], matches: Sequence[Match]) -> tuple[Point, ...]:
@@ -162,7 +217,7 @@ OUTPUTS = {
 @register(
     "metric",
     "univ_v2t",
-    version=2,
+    version=3,
     summary="how much of the video does the caption say?",
     neutral=("truth",),  # its content is in the signature, not where it lies
 )
@@ -218,43 +273,47 @@ class Comparing:
     consumers: Sequence[Consumer] = ()
 
     def finish(self) -> Outcomes:
-        """Ask about every entry, and once more about those whose answers cannot be read."""
-        matches = self._ask(self.entries)
-        lost = [at for at, match in enumerate(matches) if isinstance(match, Unread)]
+        """Ask about every entry, and once more about those whose answers cannot be used."""
+        matches = self._ask(self.requests())
+        lost = {at: one.problem for at, one in enumerate(matches) if isinstance(one, Unread)}
         if lost:
             for at, match in zip(lost, self._ask_again(lost), strict=True):
                 matches[at] = match if isinstance(match, Match) else matches[at]
         return outcomes_of(self.entries, matches)
 
-    def _ask(self, entries: Sequence[ChecklistEntry], repeat: int = 0) -> list[Match | Unread]:
-        requests = self.requests(entries, repeat)
+    def _ask(self, requests: Sequence[ChatRequest]) -> list[Match | Unread]:
         answers = send(self.resources.role(JUDGE), requests, together=AT_ONCE)
         return [
-            getattr(form, name)
+            _checked(self.caption, getattr(form, name))
             for form in (answer.unwrap() for answer in answers)
             for name in type(form).model_fields
         ]
 
-    def _ask_again(self, places: Sequence[int]) -> list[Match | Unread]:
+    def _ask_again(self, lost: Mapping[int, str]) -> list[Match | Unread]:
         """About some entries alone. A service that fails is tried again at the next start."""
         try:
-            return self._ask([self.entries[at] for at in places], repeat=1)
+            return self._ask(self.requests(lost))
         except NoValue as error:
             if error.reason.transient:
                 raise
-            return [Unread(error.message)] * len(places)
+            return [Unread(error.message)] * len(lost)
 
-    def requests(
-        self, entries: Sequence[ChecklistEntry] | None = None, repeat: int = 0
-    ) -> list[ChatRequest]:
-        """One question per batch of some entries, or of all."""
-        asked = self.entries if entries is None else entries
+    def requests(self, lost: Mapping[int, str] | None = None) -> list[ChatRequest]:
+        """One question per batch of all entries, or of those ``lost`` with what was wrong."""
+        again = lost or {}
+        asked = list(again) or list(range(len(self.entries)))
+        repeat = 1 if again else 0
         found = []
         for first in range(0, len(asked), self.batch):
             some = asked[first : first + self.batch]
             items: list[Slot] = [
-                {"number": number, "about": Trusted(entry.about), "text": entry.text}
-                for number, entry in enumerate(some, start=1)
+                {
+                    "number": number,
+                    "about": Trusted(self.entries[at].about),
+                    "text": self.entries[at].text,
+                    "problem": again.get(at, ""),
+                }
+                for number, at in enumerate(some, start=1)
             ]
             slots: dict[str, Slot] = {"caption": self.caption, "items": items}
             use, form = UnivTask.V2T.use("match"), match_form(len(some))
