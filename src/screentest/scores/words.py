@@ -47,11 +47,11 @@ def headline(found: Answer) -> str:
         verb = "alone cannot" if count == f"1 {found.unit}" else "cannot"
         return f"No winner yet: {count} {verb} settle it, {_would(found)}."
     if found.needed is None:
-        return f"No winner: on {count} they differ no more than chance would make them."
+        return _nothing_shown(count)
     if found.needed > SENSIBLE:
         return (
-            f"No winner: {count} do not settle it, and more will hardly do: the difference is about"
-            " as small as what saving the file anew does."
+            f"No winner: {count} do not settle it, and more will hardly do: what is measured here"
+            " differs about as little as if the file were saved anew."
         )
     return f"No winner yet: {count} do not settle it, {_would(found)}."
 
@@ -62,9 +62,15 @@ def _alike(found: Answer, count: str) -> str:
     within = all(abs(gap) <= pair.margin for pair in pairs for gap in pair.gaps)
     if within:
         return (
-            f"No winner: on {count} they differ no more than the same frames do, saved in two ways."
+            f"No winner: in what is measured here they differ, on {count}, no more than the same"
+            " frames do, saved in two ways."
         )
-    return f"No winner: on {count} they are not shown to differ."
+    return _nothing_shown(count)
+
+
+def _nothing_shown(count: str) -> str:
+    """Not that they are the same, nor that chance made the difference: neither was tested."""
+    return f"No winner: in what is measured here no difference was shown on {count}."
 
 
 def _better(found: Answer) -> str:
