@@ -44,7 +44,7 @@ from screentest.judges.margins import Margins
 from screentest.judges.votes import VoteRecord, VoteTask
 from screentest.metrics.functions import metric
 from screentest.run import InlineEngine, RunStore
-from screentest.scores.answer import Answer
+from screentest.scores.answer import SENSIBLE, Answer
 from screentest.scores.comparison import answer
 from screentest.scores.results import Results, Value
 from screentest.stats.agreement import Vote, percent_agreement, review_workers
@@ -614,6 +614,16 @@ def video_results(videos: Mapping[tuple[str, int, int], float | None]) -> Result
     return Results(items, tuple(values), {"sharpness": ANSWERED["sharpness"]})
 
 
+def two_equal(prompts: int, runs: int, seed: int = 21) -> float:
+    """Two equal models on one metric: the share of answers that call one better."""
+    rng = np.random.default_rng(seed)
+    said = 0
+    for _ in range(runs):
+        videos = {(m, n, 0): float(rng.normal()) for m in "ab" for n in range(prompts)}
+        said += _holds(answer(video_results(videos)))
+    return said / runs
+
+
 def unequal_seeds(
     prompts: int, seeds: tuple[int, int], runs: int, *, rare: bool = False, seed: int = 16
 ) -> float:
@@ -679,6 +689,37 @@ def forecasts_kept(prompts: int, shifts: Sequence[float], runs: int) -> tuple[fl
             continue
         asked.append(max(found.needed, found.fewest))
         kept += _holds(answer(model_results(rng, asked[-1], shifts=shifts)))
+    return kept / runs, float(np.median(asked))
+
+
+def named_found(prompts: int, shifts: Sequence[float], runs: int) -> tuple[float, float]:
+    """Answers that settle nothing: how often so many prompts as the sentence names show the very
+    difference that it names, and the median of how many that are."""
+    rng = np.random.default_rng(23)
+    kept = 0
+    asked: list[int] = []
+    while len(asked) < runs:
+        found = answer(model_results(rng, prompts, shifts=shifts))
+        if found is None or _holds(found) or found.needed is None:
+            continue
+        every = [
+            (pair.needed, -pair.difference / (row.spread or 1.0), row.name, pair.better, pair.worse)
+            for row in found.rows
+            for pair in row.pairs
+            if pair.needed and pair.needed <= SENSIBLE and not pair.owed_to
+        ]
+        if not every:
+            continue
+        needed, _, name, *models = min(every)
+        asked.append(max(needed, found.fewest))
+        again = answer(model_results(rng, asked[-1], shifts=shifts))
+        assert again is not None
+        kept += any(
+            pair.holds and [pair.better, pair.worse] == models
+            for row in again.rows
+            for pair in row.pairs
+            if row.name == name
+        )
     return kept / runs, float(np.median(asked))
 
 
@@ -755,6 +796,9 @@ def rows(runs: int = RUNS) -> Iterator[Row]:
     for prompts, seeds in ((12, 1), (40, 1), (40, 3)):
         words = f"answer on 3 equal models: {prompts} prompts of {seeds}, 4 metrics"
         yield Row(words, 0.05, false_winners(prompts, seeds, runs), runs)
+    for prompts in (12, 40):
+        words = f"answer on 2 equal models: {prompts} prompts, normal"
+        yield Row(words, 0.05, two_equal(prompts, runs), runs)
     for rare, what in ((False, "lognormal"), (True, "rare")):
         for seeds in ((1, 4), (1, 10), (2, 5)):
             words = (
@@ -769,6 +813,9 @@ def rows(runs: int = RUNS) -> Iterator[Row]:
         share, median = forecasts_kept(prompts, (shift, shift, 0, 0), fewer // 2)
         words = f"forecast from {prompts} prompts, differences of {shift:g} sd, median {median:.0f}"
         yield Row(words, 0.8, share, fewer // 2, at_least=True)
+        share, median = named_found(prompts, (shift, shift, 0, 0), fewer // 2)
+        words = f"the difference that it names, from {prompts} prompts, median {median:.0f}"
+        yield Row(words, 0.6, share, fewer // 2, at_least=True)
 
 
 def main(runs: int) -> int:

@@ -92,7 +92,7 @@ def test_few_prompts_settle_nothing_however_large_the_gap() -> None:
     assert (found.comparisons, found.fewest) == (9, 9)
     assert found.headline == (
         "No winner yet: 4 prompts cannot settle it, "
-        f"{found.needed} or more might show that c is behind a in sharp."
+        f"about {found.needed} might show that c is behind a in sharp."
     )
     assert found.needed is not None
     assert found.needed >= 9
@@ -312,7 +312,7 @@ def test_models_that_plainly_look_different_are_told_so() -> None:
 
 def test_with_few_prompts_the_plainest_faults_are_named() -> None:
     found = with_faults(4)
-    assert found.headline.endswith("or more might show that still is last in frozen.")
+    assert found.headline.endswith(" might show that still is last in frozen.")
     assert found.seen.startswith(
         "So far still is last in frozen (on 4 of 4 prompts); blurry in sharp (4 of 4);"
         " good is last in nothing. blurry has less noise, as blurred pictures do."
@@ -838,7 +838,7 @@ def test_nobody_is_sent_for_thousands_of_prompts() -> None:
     row = found.rows[0]
     assert (row.leader, row.ahead, row.clear) == ("a", 6, 6)
     for row in found.rows:
-        assert "+" not in str(
+        assert "~" not in str(
             replace(found, rows=(replace(row, state="open", needed=4300),)).table()
         )
 

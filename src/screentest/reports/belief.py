@@ -17,6 +17,7 @@ from screentest.reports.trust import sees_something, trust
 from screentest.scores.answer import Answer
 from screentest.scores.remarks import bordered, borders_remark
 from screentest.scores.results import Results
+from screentest.scores.text import about
 from screentest.scores.unread import unread_remark, unread_videos
 from screentest.stats import Claim
 
@@ -83,7 +84,7 @@ def _prompts(answer: Answer) -> Check:
     if not answer.comparisons:
         return Check("warn", f"{had}.", "There is nothing to test.")
     least = f"Among {tests}, fewer than {answer.fewest} cannot settle anything, even if all agree"
-    likely = f"; {answer.needed:,} or more might" if answer.needed else ""
+    likely = f"; about {about(answer.needed)} might" if answer.needed else ""
     if answer.too_few:
         return Check("fail", f"Not settled: {had}.", f"{least}{likely}.")
     words = f"No difference holds after correction for {tests}"

@@ -29,7 +29,7 @@ from screentest.reports.people import people_row
 from screentest.scores.answer import GROUPS, Answer
 from screentest.scores.places import ends
 from screentest.scores.rows import AnswerRow
-from screentest.scores.text import listed, number
+from screentest.scores.text import about, listed, number
 from screentest.scores.unread import unread_remark
 
 MOST_ALARMS = 4
@@ -169,10 +169,10 @@ def _row(report: Report, answer: Answer, row: AnswerRow, place: Mapping[str, int
         )
         for one in row.values
     ]
-    about = [code(row.title, row.label), row.info.summary, row.info.unit, row.pooled]
+    told = [code(row.title, row.label), row.info.summary, row.info.unit, row.pooled]
     return ShownRow(
         row.label,
-        "; ".join(dict.fromkeys(filter(None, about))),
+        "; ".join(dict.fromkeys(filter(None, told))),
         GROUPS[row.group],
         row.better,
         cells,
@@ -211,4 +211,4 @@ def _says(answer: Answer, row: AnswerRow) -> str:
     if row.last and (len(row.values) > 2 or not row.leader):
         parts.append(f"{row.last} last on {row.behind} of {row.prompts}")
     words = "; ".join(parts) or "no leader"
-    return f"{words}; {row.needed:,} prompts or more might settle it" if row.needed else words
+    return f"{words}; about {about(row.needed)} prompts might settle it" if row.needed else words

@@ -250,7 +250,7 @@ def _settled(row: AnswerRow) -> str:
         return "yes"
     if row.state == "describes":
         return ""
-    return f"{about(row.needed)}+" if row.needed and row.needed <= SENSIBLE else "no"
+    return f"~{about(row.needed)}" if row.needed and row.needed <= SENSIBLE else "no"
 
 
 def _notes(found: Answer) -> Iterator[str]:
@@ -262,7 +262,7 @@ def _notes(found: Answer) -> Iterator[str]:
     if hidden:
         yield f"Only described (--json): {listed([row.label for row in hidden], most=4)}."
     if any(row.needed and row.needed <= SENSIBLE for row in found.shown):
-        yield "N+: N prompts or more would show the difference, as far as these can foretell."
+        yield "~N: about N prompts might show the difference, as far as these can foretell."
     if found.counted:
         yield found.counted
     if any(len(one.prompts) < one.scored for row in found.rows for one in row.values):

@@ -65,7 +65,8 @@ class ModelPair:
     clear: int = 0
     """Prompts on which it is better by more than the margin."""
     needed: int | None = None
-    """About how many prompts would show it four times in five; None where that cannot be said."""
+    """About how many prompts might show it, four times in five if the effect is what it seems; a
+    rough forecast. None where that cannot be said."""
     reach: int | None = None
     """The same if the difference is what it seems, where prompts are too few to say what of it
     is chance."""

@@ -165,7 +165,7 @@ def _would(found: Answer) -> str:
     what = f"{pair.worse} is behind {pair.better} in {row.merit}"
     if row.last == pair.worse and row.behind == row.prompts and len(found.models) > 2:
         what = f"{pair.worse} is last in {row.merit}"
-    return f"{about(needed or 0)} or more might show that {what}"
+    return f"about {about(needed or 0)} might show that {what}"
 
 
 def seen(found: Answer) -> str:
