@@ -99,7 +99,7 @@ def _what_was_done_is_found(fresh: Path, folder: Path) -> None:
     """One checkpoint is blurred and flickers: what the page says of that holds."""
     line = ["compare", "scores/", "--by", "model=step-1000,step-2000"]
     answer = run(fresh, line, folder).stdout
-    assert answer.lstrip().startswith("step-2000 wins")
+    assert answer.lstrip().startswith("step-2000 is best in what was measured")
     found = r"^[\w ]*\b{} [↑↓].*step-2000 \d+/20 +yes"
     for name in ("sharpness", "frames thrown back"):
         assert re.search(found.format(re.escape(name)), answer, re.M), answer

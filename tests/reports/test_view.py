@@ -68,7 +68,7 @@ def test_best_and_worst_are_said_only_where_a_difference_holds(tmp_path: Path) -
     high = [0.8 + 0.01 * n for n in range(8)]
     report = models(tmp_path, {"a": high, "b": [one - 0.5 for one in high]})
     view = view_of(report)
-    assert view.headline.startswith("a wins on 8 prompts")
+    assert view.headline.startswith("a is best in what was measured on 8 prompts")
     assert [card.lines[0].label for card in view.cards] == ["Best at", "Ahead so far"]
     assert view.cards[1].lines[1].label == "Worst at"
     (row,) = view.open_rows

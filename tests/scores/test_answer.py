@@ -105,7 +105,9 @@ def test_few_prompts_settle_nothing_however_large_the_gap() -> None:
 def test_a_winner_is_named_where_the_difference_holds() -> None:
     found = said(drawn(20, sharp_a=4.0, noise_a=-4.0))
     assert found.winner == "a"
-    assert found.headline.startswith("a wins on 20 prompts: better than b and c in ")
+    assert found.headline.startswith(
+        "a is best in what was measured on 20 prompts: better than b and c in "
+    )
     assert found.headline.endswith(", and in nothing surely worse.")
     row = next(one for one in found.rows if one.name == "noise")
     assert (row.leader, row.better, row.state, row.group) == ("a", "lower", "holds", "picture")
@@ -208,7 +210,8 @@ def test_a_lead_that_is_owed_to_a_fault_makes_no_winner() -> None:
     found = with_faults(14)
     assert found.winner == "good"
     assert found.headline == (
-        "good wins on 14 prompts: better than blurry in sharp; better than still in frozen."
+        "good is best in what was measured on 14 prompts:"
+        " better than blurry in sharp; better than still in frozen."
         " blurry has less noise, as blurred pictures do."
         " still has less jerks, as still pictures do."
     )
@@ -692,12 +695,14 @@ def test_the_headline_counts_the_prompts_that_it_rests_on() -> None:
     given = drawn(30, models="ab", metrics="sharp noise", sharp_a=4.0, noise_a=-4.0)
     few = [f"{model}/{place}" for model in "ab" for place in range(12)]
     found = said(without(given, "sharp", few))
-    assert found.headline.startswith("a wins on 18 to 30 prompts: better than b in ")
+    assert found.headline.startswith(
+        "a is best in what was measured on 18 to 30 prompts: better than b in "
+    )
     assert found.remarks == ("a has no value of sharp on 12 of 30 prompts, b on 12.",)
     one = said(
         without(given, "noise", (f"{model}/{place}" for model in "ab" for place in range(30)))
     )
-    assert one.headline.startswith("a wins on 30 prompts: ")
+    assert one.headline.startswith("a is best in what was measured on 30 prompts: ")
     assert one.remarks == ()  # nobody has a value: there is nothing to compare
     none = said(without(given, "noise", (f"b/{place}" for place in range(30))))
     assert none.remarks == ("b has no value of noise on 30 of 30 prompts, a on 0.",)
@@ -813,7 +818,9 @@ def test_of_equal_models_none_is_better_but_one_time_in_twenty() -> None:
     found = [said(equal_models(rng, 40, ("sharp", "noise", "jerks"))) for _ in range(runs)]
     false = sum(any(row.state == "holds" for row in one.rows) for one in found)
     assert false / runs <= 0.05 + 3 * (0.05 * 0.95 / runs) ** 0.5
-    assert all(("wins" in one.headline) == bool(one.winner) for one in found)
+    assert all(
+        ("is best in what was measured" in one.headline) == bool(one.winner) for one in found
+    )
 
 
 def test_a_margin_of_too_few_films_lets_nothing_be_compared(
@@ -848,7 +855,9 @@ def test_a_label_that_names_a_fault_has_a_merit_for_sentences() -> None:
     rng = np.random.default_rng(2)
     values = {("noise", m): mean + rng.normal(0, 1, 14) for m, mean in (("a", 50), ("b", 60))}
     found = said(results(values, known={"noise": ugly}))
-    assert found.headline.startswith("a wins on 14 prompts: better than b in natural look, and")
+    assert found.headline.startswith(
+        "a is best in what was measured on 14 prompts: better than b in natural look, and"
+    )
     # Sentences have the one name, rows the other, whose number the arrow is of.
     assert "unnatural look ↓" in str(found.table())
     alike = said(results(dict.fromkeys(values, values["noise", "a"]), known={"noise": ugly}))

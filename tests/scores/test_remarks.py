@@ -16,6 +16,7 @@ from screentest.scores.remarks import (
     prompt_partly,
     prompt_readers,
     prompt_unread,
+    unseen,
 )
 from screentest.scores.results import Results, Value
 
@@ -54,6 +55,15 @@ def test_one_that_has_none_does_not(reason: Reason, words: str) -> None:
     assert found.startswith("Nothing here reads the prompt")
     assert words in found
     assert "--models light" in found
+
+
+def test_what_no_number_sees_is_named_unless_something_else_might_see_it() -> None:
+    plain = results(SCORED, metric="sharpness", group="picture")
+    assert unseen(plain).startswith("Logos, mosaic patches, doubled outlines, ")
+    assert unseen(plain).endswith(" loops and reversed motion: look at the videos.")
+    assert len(unseen(plain)) < 140  # four lines on a telephone
+    assert unseen(results(SCORED, metric="somebodys_judge")) == ""
+    assert unseen(results(Outcome.failed(Reason.MISSING_MODEL), metric="sharpness")) == ""
 
 
 def test_one_that_fails_is_not_told_to_choose_a_model() -> None:

@@ -56,8 +56,8 @@ class Answer:
     """The group of items that is compared."""
     models: tuple[str, ...]
     winner: str
-    """The model that is surely better than every other in something, and surely worse in nothing
-    but what others owe to a fault of theirs; empty where there is none."""
+    """Who is best in what was measured: surely better than every other model in something, and
+    surely worse in nothing but what others owe to a fault of theirs; empty where there is none."""
     loser: str
     """Of three or more, the model that is surely worse than every other in something, and surely
     better in nothing; empty where there is none."""

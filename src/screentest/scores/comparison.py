@@ -31,7 +31,13 @@ from screentest.scores.pairs import (
     sign_of,
     tests_of,
 )
-from screentest.scores.remarks import UNREADABLE, prompt_partly, prompt_readers, prompt_unread
+from screentest.scores.remarks import (
+    UNREADABLE,
+    prompt_partly,
+    prompt_readers,
+    prompt_unread,
+    unseen,
+)
 from screentest.scores.results import Pool, Results, Value, read_results
 from screentest.scores.rows import AnswerRow, ModelPair, ModelValue, counts, surety
 from screentest.scores.samples import Lack, Samples
@@ -305,6 +311,8 @@ class _Work:
             yield "Anything about prompts, since the videos have none."
         elif partly := prompt_partly(self.results):
             yield partly
+        if blind := unseen(self.results):
+            yield blind
 
     def remarks(self) -> Iterator[str]:
         if unread := unread_remark(self.results):

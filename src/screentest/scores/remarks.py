@@ -1,4 +1,4 @@
-"""What must be known to read the results of a run: whether anything reads prompts; borders."""
+"""What must be known to read the results of a run: what reads prompts, what is unseen; borders."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from collections.abc import Mapping
 
 from screentest.core.frames import Borders
 from screentest.core.outcome import Reason
+from screentest.metrics import CORE, UNSEEN
 from screentest.scores.measure import BORDERS
 from screentest.scores.results import Results
 
@@ -89,6 +90,15 @@ def prompt_partly(results: Results) -> str:
         where = "" if asked <= read else f", {of}"
         return f"Most of what the prompts ask for: only a stand-in reads it ({words}){where}."
     return "" if asked <= read else f"What every prompt asks for: it is read {of}."
+
+
+def unseen(results: Results) -> str:
+    """The faults that no number of the run sees; empty where something is in it that might."""
+    measured = {value.metric.partition(":")[0] for value in results.values if value.outcome.ok}
+    if not measured or not measured <= set(CORE):
+        return ""
+    words = f"{', '.join(UNSEEN[:-1])} and {UNSEEN[-1]}"
+    return f"{words[0].upper()}{words[1:]}: look at the videos."
 
 
 def bordered(results: Results) -> Mapping[str, Borders]:

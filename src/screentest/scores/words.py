@@ -1,4 +1,4 @@
-"""The answer in a sentence: who wins, or why nobody does, and what is seen so far."""
+"""The answer in a sentence: who is best in what was measured, or why nobody is; what is seen."""
 
 from __future__ import annotations
 
@@ -14,7 +14,8 @@ _MOST_NAMED = 4
 
 
 def headline(found: Answer) -> str:
-    """One sentence: who wins, or why nobody does; and of three or more, who is behind all."""
+    """One sentence: who is best in what was measured, or why nobody is; of three or more, who is
+    behind all others."""
     count = found.on(found.tested)
     if not found.prompts:
         return (
@@ -24,7 +25,8 @@ def headline(found: Answer) -> str:
     owed = "".join(f" {one}." for one in _owed(found, "holds"))
     if found.winner:
         own = [row for row in found.rows if row.of(found.winner).best]
-        return f"{found.winner} wins on {found.on(own)}: {_better(found)}.{_loser(found)}{owed}"
+        best = f"{found.winner} is best in what was measured on {found.on(own)}"
+        return f"{best}: {_better(found)}.{_loser(found)}{owed}"
     parts = list(_sides(found))
     if parts:
         held = [row for row in found.rows if any(one.best for one in row.values)]

@@ -7,31 +7,8 @@ Their certificate says how far each can be trusted, and in what.
 from __future__ import annotations
 
 from screentest.core import register
+from screentest.metrics import CORE as METRICS
 from screentest.scores.suite import Suite
-
-METRICS = (
-    "contrast",
-    "colourfulness",
-    "tint",
-    "sharpness",
-    "noise",
-    "blockiness",
-    "naturalness",
-    "faults",
-    "tones",
-    "grain",
-    "flicker",
-    "frozen",
-    "steadiness",
-    "motion",
-    "shot_consistency",
-    "repeated_shots",
-    "continuity",
-    "shot_count",
-    "named_colours",
-    "caption_agreement",
-    "prompt_objects",
-)
 
 
 @register("suite", "core", version=2, summary="plain measurements, with the base install alone")
