@@ -1,6 +1,6 @@
 """Shots: what a detector found, as ranges that cover the whole video, and cut lists of them.
 
-JSON keeps times exact, as ratios of seconds, and can be read back. CSV is for spreadsheets. The
+JSON keeps times exact, as ratios of seconds. CSV is for spreadsheets. The
 edit decision list is CMX 3600, which editing programs read.
 """
 
@@ -18,10 +18,9 @@ from typing import Any
 
 from screentest._util.text import printable
 from screentest.core.calls import Progress
-from screentest.core.codec import DecodeError, parse_json
 from screentest.core.errors import BadOption, NoValue
 from screentest.core.frames import VideoInfo
-from screentest.core.item import Shot, Span, Time, Transition, seconds, timecode
+from screentest.core.item import Shot, Span, Time, Transition, timecode
 from screentest.core.registry import build
 from screentest.video.detectors import Boundary, ShotDetector
 from screentest.video.limits import DEFAULT_LIMITS, Limits
@@ -113,17 +112,6 @@ def json_text(shots: Sequence[Shot], about: Mapping[str, Any] | None = None) -> 
     return json.dumps({**(about or {}), "shots": rows}, indent=2)
 
 
-def shots_from_json(text: str | bytes) -> list[Shot]:
-    """The shots that ``json_text`` wrote."""
-    try:
-        return [_from_dict(row) for row in parse_json(text)["shots"]]
-    except (KeyError, TypeError, ValueError, AttributeError, BadOption) as error:
-        raise DecodeError(
-            f"not a cut list: {type(error).__name__}: {error}",
-            advice="Write one with `screentest shots VIDEO --format json`.",
-        ) from None
-
-
 def csv_text(shots: Sequence[Shot]) -> str:
     """Shots as CSV with a header; seconds to the microsecond."""
     out = io.StringIO()
@@ -204,16 +192,6 @@ def _as_dict(number: int, shot: Shot) -> dict[str, Any]:
     if shot.found_by:
         row["found_by"] = list(shot.found_by)
     return row
-
-
-def _from_dict(row: Mapping[str, Any]) -> Shot:
-    gradual = row.get("gradual")
-    return Shot(
-        Span(seconds(row["start"]), seconds(row["end"])),
-        Transition(row["transition"]),
-        Span(seconds(gradual[0]), seconds(gradual[1])) if gradual else None,
-        tuple(str(name) for name in row.get("found_by", ())),
-    )
 
 
 def _decimal(moment: Time) -> str:

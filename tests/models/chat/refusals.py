@@ -125,22 +125,6 @@ YES_NO = {
     ],
 }
 
-SCORES = {
-    "en": [
-        "Score: 4 (placeholder, I could not open the video)",
-        "4. The frames could not be loaded.",
-        "I would say 4, if I could see the frames.",
-        "Score: 3. This is just a guess.",
-        "Score: 3 (random)",
-        "Rating: 4 (hypothetical)",
-    ],
-    "fr": ["Score: 4 (au hasard, aucune image n'a été fournie)"],
-    "de": ["Score: 4 (Platzhalter, das Video konnte nicht geladen werden)"],
-    "es": ["Score: 4 (al azar, no puedo ver el vídeo)"],
-    "ja": ["Score: 4 (画像が添付されていないため、仮の値です)"],
-    "zh": ["Score: 4（占位，无法打开视频）"],
-}
-
 HONEST_OBJECTS = [
     SECOND,
     f"```json\n{SECOND}\n```",
@@ -353,9 +337,9 @@ HONEST_YES_NO = {
     "[NO] 画面里没有猫。": False,
 }
 
-HONEST_SCORES = {
-    "4": 4,
-    "Score: 4": 4,
-    "I give it 4 out of 5.": 4,
-    "Score: 3. The frames are blurred and one is missing its lower half.": 3,
-}
+HONEST_SCORES = [
+    "4",
+    "Score: 4",
+    "I give it 4 out of 5.",
+    "Score: 3. The frames are blurred and one is missing its lower half.",
+]

@@ -1,13 +1,11 @@
 from __future__ import annotations
 
-import math
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from screentest.core import NoValue, Reason, attempt
-from screentest.models.chat.parsing import parse_choice, parse_score, parse_yes_no, spoken
+from screentest.models.chat.parsing import parse_choice, parse_yes_no, spoken
 
 # docs/chat.md states the rules that these tables follow.
 YES_NO = {
@@ -97,89 +95,10 @@ def test_a_word_in_passing_is_no_answer(text: str) -> None:
         parse_yes_no(text)
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
-        "I cannot rate this video because only 3 frames are visible.",
-        "3 frames are blurred.",
-        "In shot 2 the dog vanishes.",
-        "I saw 4 dogs",
-        "In 4/5 frames there is a cat",
-        "4/5 of the frames are black",
-        "It is not 4 out of 5",
-        "1. Look at the frames.\nThen I cannot say.",
-    ],
-)
-def test_a_number_in_passing_is_no_score(text: str) -> None:
-    with pytest.raises(NoValue):
-        parse_score(text, 1, 5)
-
-
 def test_the_longer_choice_is_what_was_said() -> None:
     assert parse_choice("I am not sure", ("sure", "not sure")) == "not sure"
     with pytest.raises(NoValue):
         parse_choice("not sure; no, quite sure", ("sure", "not sure"))
-
-
-SCORES = {
-    "4": 4,
-    "4.5": 4.5,
-    "Score: 4": 4,
-    "score=4": 4,
-    '"score":4': 4,
-    "**4**": 4,
-    "4/5": 4,
-    "4 / 5": 4,
-    "4 out of 5": 4,
-    "I give it 4 out of 5.": 4,
-    "At 1:30 the 4k film of frame_12 is blurred. 2": 2,
-    "<think>3? 4?</think>5": 5,
-    "5.0": 5,
-    "8/10": None,
-    "4/5/6": None,
-    "3-4": None,
-    "3–4": None,
-    "4,5": None,
-    "3 or 4": None,
-    "0": None,
-    "6": None,
-    "-4": None,
-    "−4": None,
-    "1e5": None,
-    "four": None,
-    "４": None,
-    "80%": None,
-    "NaN": None,
-    "inf": None,
-    "": None,
-    "10²": None,
-    "1.2.3": None,
-    "9" * 400: None,
-    "Q4": None,
-}
-
-
-@pytest.mark.parametrize("text", SCORES)
-def test_score(text: str) -> None:
-    outcome = attempt(lambda: parse_score(text, 1, 5))
-    assert outcome.value == SCORES[text]
-    assert outcome.ok or outcome.failure.reason is Reason.UNPARSABLE
-
-
-def test_percent_where_it_is_the_scale() -> None:
-    assert parse_score("85%", 0, 100) == 85
-    assert parse_score("85/100", 0, 100) == 85
-
-
-def test_whole_numbers_only() -> None:
-    assert parse_score("7", 0, 10, whole=True) == 7
-    with pytest.raises(NoValue, match="not a whole number"):
-        parse_score("7.5", 0, 10, whole=True)
-
-
-def test_below_zero_where_the_scale_goes_there() -> None:
-    assert parse_score("−2", -3, 3) == -2
-    assert parse_score("-2.5", -3, 3) == -2.5
 
 
 answers = st.one_of(
@@ -192,18 +111,6 @@ answers = st.one_of(
         max_size=6,
     ).map(" ".join),
 )
-
-
-@given(answers, st.integers(-5, 5), st.integers(0, 10), st.booleans())
-def test_no_text_gives_a_score_outside_its_range(
-    text: str, low: int, more: int, whole: bool
-) -> None:
-    outcome = attempt(lambda: parse_score(text, low, low + more, whole=whole))
-    if outcome.ok:
-        assert math.isfinite(outcome.unwrap())
-        assert low <= outcome.unwrap() <= low + more
-    else:
-        assert outcome.failure.reason is Reason.UNPARSABLE
 
 
 @given(answers)

@@ -18,7 +18,7 @@ from screentest.judges.vlm import COMPARE_FRAMES, COMPARE_TEXTS, DESCRIBE, as_ve
 from screentest.metrics.narrative.dense import CLIP
 from screentest.models.ask import Query, send
 from screentest.models.chat.messages import SEEN, ChatRequest, Encoding, Text, encode
-from screentest.models.chat.parsing import parse_score, parse_yes_no
+from screentest.models.chat.parsing import parse_yes_no
 from screentest.models.templates import Pictures, Prompts, Trusted
 from screentest.suites.etva.answers import read_answer
 from screentest.suites.locot2v.metrics.alignment import OCCURS
@@ -78,7 +78,7 @@ def failed(outcomes: Iterator[Outcome[Any]] | Sequence[Outcome[Any]]) -> list[Re
 
 
 def test_the_corpus_is_as_large_as_promised() -> None:
-    groups = (refusals.AROUND_AN_OBJECT, refusals.REASONS, refusals.YES_NO, refusals.SCORES)
+    groups = (refusals.AROUND_AN_OBJECT, refusals.REASONS, refusals.YES_NO)
     assert sum(len(every(group)) for group in groups) >= 60
     honest = (refusals.HONEST_OBJECTS, refusals.HONEST_REASONS)
     words = (refusals.HONEST_YES_NO, refusals.HONEST_SCORES)
@@ -113,14 +113,6 @@ def test_a_yes_or_no_that_is_none() -> None:
             assert not read_answer(outcome.unwrap()).ok, text
 
 
-def test_a_score_that_is_none() -> None:
-    texts = every(refusals.SCORES)
-    for outcome in answered(texts, numbered(len(texts))):
-        if outcome.ok:
-            with pytest.raises(NoValue):
-                parse_score(outcome.unwrap(), 1, 5)
-
-
 def test_honest_objects_are_read() -> None:
     texts = [
         *refusals.HONEST_OBJECTS,
@@ -138,8 +130,6 @@ def test_honest_words_are_read() -> None:
         assert parse_yes_no(text, bracketed="[" in text) is yes, text
         if "[" in text:
             assert read_answer(text).unwrap() is yes
-    for text, score in refusals.HONEST_SCORES.items():
-        assert parse_score(text, 1, 5) == score
     texts = [*refusals.HONEST_YES_NO, *refusals.HONEST_SCORES]
     assert not failed(answered(texts, numbered(len(texts))))
 

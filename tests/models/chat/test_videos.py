@@ -25,7 +25,6 @@ from screentest.core import (
 from screentest.models import ModelChoice
 from screentest.models.chat.messages import ChatRequest, Encoding, Film, Text, timed
 from screentest.models.chat.openai import OpenAIChat
-from screentest.models.chat.session import outgoing
 from screentest.run.session import Settings, Tools
 from screentest.scores.evaluators import resolve
 from screentest.testing.chat_answers import Answer, Status
@@ -162,13 +161,11 @@ def test_a_video_too_long_for_the_server_costs_itself_only(video: Path) -> None:
     assert second.ok
 
 
-def test_what_would_be_sent_is_shown_without_the_file(video: Path) -> None:
-    with asking() as (chat, _):
-        shown = outgoing(about(video), chat.settings)
+def test_what_would_be_sent_is_counted(video: Path) -> None:
+    with asking(Answer(GOOD)) as (chat, server):
         counted = chat.estimate([about(video)])
-    parts = shown["messages"][0]["content"]
-    assert parts[1]["video_url"]["url"] == "<video/mp4, 15 bytes>"
-    assert (counted.images, counted.sent_bytes > 0) == (0, True)
+        chat.ask([about(video)])
+    assert (counted.images, counted.sent_bytes) == (0, len(server.asked[0].raw))
 
 
 @pytest.mark.parametrize(

@@ -12,7 +12,7 @@ from screentest.core import ManifestError
 from screentest.models.chat.messages import json_schema
 from screentest.suites.univ import vocabulary as words
 from screentest.suites.univ.schema import NOTHING, Description, VideoDescription, description_schema
-from screentest.suites.univ.script import join_shots, paper_form, read_paper_form, write_script
+from screentest.suites.univ.script import join_shots, read_paper_form, write_script
 from screentest.suites.univ.vocabulary import (
     ALL_SUBDIMENSIONS,
     ATMOSPHERE,
@@ -20,6 +20,7 @@ from screentest.suites.univ.vocabulary import (
     VOCABULARIES,
     Dimension,
 )
+from tests.suites.univ.paper_form import paper_form
 
 DOG: dict[str, Any] = {
     "subjects": [

@@ -5,8 +5,6 @@ on a default. docs/chat.md states the rules; a text that could be read in two wa
 
 >>> parse_yes_no("Yes, it does.")
 True
->>> parse_score("I give it 4 out of 5.", 1, 5)
-4.0
 """
 
 from __future__ import annotations
@@ -26,15 +24,7 @@ if TYPE_CHECKING:
 
 
 _THOUGHT = re.compile(r"\A.*</think(?:ing)?>|\A\s*<think(?:ing)?>.*", re.DOTALL | re.IGNORECASE)
-_PLAIN = re.compile(r"[+\-−]?[0-9]+(?:\.[0-9]+)?")
-_CLOCK = re.compile(r"[0-9]+(?::[0-9]+)+(?:\.[0-9]+)?")
-_LABEL = re.compile(r"(?<=[A-Za-z\"'*)\]])\s*[:=]\s*")
-_OUT_OF = re.compile(
-    r"(?<![\w.,:/+\-−])([0-9]+(?:\.[0-9]+)?)\s*(?:/|out\s+of)\s*([0-9]+(?:\.[0-9]+)?)"
-    r"(?!\w|[.,:/\-−][0-9])",
-    re.IGNORECASE,
-)
-# What may stand between the start of a line and the choice or number that is the answer.
+# What may stand between the start of a line and the choice that is the answer.
 _LEADING = (
     "so thus therefore overall hence my the final this that it it['’]s is as a an of i am we would "
     "say choose pick prefer select rate give gave assign video clip option score rating grade "
@@ -43,7 +33,6 @@ _LEADING = (
 _LEAD_IN = rf"(?:(?:{'|'.join(_LEADING.split())})\b[\s,:=\-–—*_\"'`(\[]*)*"
 _OPENING = 200
 """How far into a line or sentence an answer may begin; also what bounds the search."""
-_MARGIN = "\"'`*_()[]{}<>.,;:!?~=#$ "
 
 
 def spoken(text: str) -> str:
@@ -84,30 +73,6 @@ def parse_choice(text: str, choices: Sequence[str], *, bracketed: bool = False) 
     return named[0]
 
 
-def parse_score(text: str, low: float, high: float, *, whole: bool = False) -> float:
-    """The one number in the text, from ``low`` to ``high``; ``whole`` takes only integers.
-
-    "4/5" and "4 out of 5" are 4 where 5 is the highest score there is.
-    """
-    said = _LABEL.sub(" ", _answering(text))
-    if "%" in said and high != 100:
-        raise _unparsable("a percentage where a score was asked for", text)
-    for scale in _OUT_OF.finditer(said):
-        if float(scale.group(2)) != high:
-            raise _unparsable(f"a score out of {scale.group(2)[:20]}, not {high:g}", text)
-    numbers = _numbers(_OUT_OF.sub(r"\1", said), text)
-    if len(numbers) != 1:
-        raise _unparsable(f"expected one number; found {len(numbers) or 'none'}", text)
-    if not _is_the_answer(_OUT_OF.sub(r"\1", said), numbers[0]):
-        raise _unparsable("a number stands in it, but not where an answer stands", text)
-    value = float(numbers[0].replace("−", "-"))
-    if not math.isfinite(value) or not low <= value <= high:
-        raise _unparsable(f"{numbers[0][:20]} is not from {low:g} to {high:g}", text)
-    if whole and not value.is_integer():
-        raise _unparsable(f"{value:g} is not a whole number", text)
-    return value
-
-
 def _answering(text: str) -> str:
     """What a text says; raises NoValue(REFUSED) where it says that it is not an answer."""
     said = spoken(text)
@@ -118,43 +83,10 @@ def _answering(text: str) -> str:
     return said
 
 
-def _numbers(said: str, text: str) -> list[str]:
-    numbers = []
-    for word in said.replace("%", " ").split():
-        bare = word.strip(_MARGIN)
-        if not any("0" <= letter <= "9" for letter in bare):
-            continue
-        if _PLAIN.fullmatch(bare):
-            numbers.append(bare)
-        elif _CLOCK.fullmatch(bare) or any(letter.isalpha() or letter == "_" for letter in bare):
-            continue  # a time, or part of a name: 1:30, 4k, frame_12
-        else:
-            raise _unparsable(f"{bare[:20]!r} could be more than one number", text)
-    return numbers
-
-
-def _is_the_answer(said: str, number: str) -> bool:
-    """Whether a number opens or closes the text or follows a word such as "score"."""
-    start = rf"[\W_]*{_LEAD_IN}[\W_]*{re.escape(number)}"
-    # Nothing but the end or a pause may follow: "4 frames" counts frames.
-    for piece, last in _sentences(said):
-        counts_points = piece.strip() == f"{number}." and not last
-        if counts_points or conditional(piece):
-            continue
-        if re.match(start + r"\s*(?:[^\w\s]|$)", piece[:_OPENING], re.IGNORECASE):
-            return True
-    return False
-
-
-def _sentences(said: str, *, questions: bool = False) -> list[tuple[str, bool]]:
-    """The sentences, each with whether its line ends there; without questions, unless wanted."""
-    found = []
-    for line in said.splitlines():
-        pieces = re.split(r"(?<=[.!?;])\s+", line)
-        found += [(piece, place == len(pieces)) for place, piece in enumerate(pieces, start=1)]
-    if questions:
-        return found
-    return [(piece, last) for piece, last in found if not piece.rstrip().endswith("?")]
+def _sentences(said: str, *, questions: bool = False) -> list[str]:
+    """The sentences; without questions, unless wanted."""
+    found = [piece for line in said.splitlines() for piece in re.split(r"(?<=[.!?;])\s+", line)]
+    return [piece for piece in found if questions or not piece.rstrip().endswith("?")]
 
 
 def _answers(said: str, choice: str, bracketed: bool) -> bool:
@@ -163,12 +95,12 @@ def _answers(said: str, choice: str, bracketed: bool) -> bool:
     One that goes on with a condition does not answer: "Yes, if it were daylight."
     """
     marked = _pattern(choice, bracketed=True)
-    every = [piece for piece, _ in _sentences(said, questions=True)]
+    every = _sentences(said, questions=True)
     if any(marked.search(piece) and not conditional(piece) for piece in every):
         return True
     if bracketed:
         return False
-    pieces = [piece for piece, _ in _sentences(said) if not conditional(piece)]
+    pieces = [piece for piece in _sentences(said) if not conditional(piece)]
     words = r"\s+".join(re.escape(word) for word in choice.split())
     flags = re.NOFLAG if len(choice) == 1 else re.IGNORECASE
     # After it a pause or the end: "No idea" and "No frames were sent" are not a no.

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import json
 import os
 import random
 import threading
@@ -270,22 +269,6 @@ def estimate(
     )
 
 
-def outgoing(request: ChatRequest, settings: CallSettings) -> dict[str, Any]:
-    """Exactly what would be sent, each picture and video shown by its kind and size."""
-    content: dict[str, Any] = json.loads(_body(request, settings))
-    pictures = iter(pictures_sent(request, settings.video))
-    for message in content["messages"]:
-        if isinstance(message["content"], list):
-            for part in message["content"]:
-                if part["type"] == "image_url":
-                    part["image_url"]["url"] = f"<{next(pictures).summary}>"
-                elif part["type"] == "video_url":
-                    part["video_url"]["url"] = _short(part["video_url"]["url"])
-                elif part["type"] == "file":
-                    part["file"]["file_data"] = _short(part["file"]["file_data"])
-    return content
-
-
 def _body(request: ChatRequest, settings: CallSettings) -> bytes:
     return wire.body(
         request,
@@ -295,12 +278,6 @@ def _body(request: ChatRequest, settings: CallSettings) -> bytes:
         enforced=settings.structured != "instructed",
         video=settings.video,
     )
-
-
-def _short(url: str) -> str:
-    """An address as it is; of a file within the request its kind and size."""
-    head, comma, data = url.partition(";base64,")
-    return f"<{head.removeprefix('data:')}, {len(data) * 3 // 4} bytes>" if comma else url
 
 
 def _text(request: ChatRequest) -> str:

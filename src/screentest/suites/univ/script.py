@@ -182,37 +182,6 @@ def read_paper_form(document: Mapping[str, Any]) -> Description:
         raise ManifestError(f"not a description in the paper's form: {message}") from None
 
 
-def paper_form(shot: Description, script: str = "") -> dict[str, Any]:
-    """A description as the paper writes it."""
-    return {
-        "subjects": [
-            {
-                "id": _number(words.SubjectClass, one.kind),
-                "description": f"{one.quality} {one.appearance}".strip()
-                + f", {one.enters or _FIRST_FRAME}",
-            }
-            for one in shot.subjects
-        ],
-        "relative_position": _named(shot.position, _POSITION),
-        "actions": [
-            {"id": _number(words.ActionClass, one.kind), "description": one.description}
-            for one in shot.actions
-        ],
-        "background&scene": [
-            {"id": _number(words.SceneClass, one.kind), "description": one.description}
-            for one in shot.scenes
-        ],
-        "color_info": _named(
-            shot.colour, {"hue": "hue", "saturation": "saturation", "contrast": "contrast"}
-        ),
-        "lighting_info": _named(shot.lighting, _LIGHTING),
-        "video_style": "None" if shot.style is None else str(shot.style),
-        "atmosphere": shot.atmosphere or ["None"],
-        "camera_info": _named(shot.camera, _CAMERA),
-        "video_script": script,
-    }
-
-
 def _subject(row: Mapping[str, Any]) -> dict[str, Any]:
     text = str(row["description"]).strip()
     there = _FIRST_FRAME in text.casefold()
@@ -239,11 +208,6 @@ def _member(vocabulary: type[StrEnum], number: object) -> str:
     return "other"
 
 
-def _number(vocabulary: type[StrEnum], kind: str) -> int:
-    members = list(vocabulary)
-    return members.index(vocabulary(kind)) if kind in members else len(members) - 1
-
-
 def _rows(document: Mapping[str, Any], name: str) -> list[Mapping[str, Any]]:
     rows = document.get(name, [])
     if not isinstance(rows, list) or not all(isinstance(row, dict) for row in rows):
@@ -258,13 +222,6 @@ def _part(
     if not isinstance(part, dict):
         raise TypeError(f"{name} is not an object")
     return {ours: _texts(part.get(theirs)) for ours, theirs in fields.items()}
-
-
-def _named(part: Any, fields: Mapping[str, str]) -> dict[str, list[str]]:
-    return {
-        theirs: [str(one) for one in getattr(part, ours)] or ["None"]
-        for ours, theirs in fields.items()
-    }
 
 
 def _texts(value: object) -> list[str]:

@@ -1,0 +1,54 @@
+"""Descriptions in the form of the paper's figures B11 to B13, for tests that read them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from enum import StrEnum
+from typing import Any
+
+from screentest.suites.univ import vocabulary as words
+from screentest.suites.univ.schema import Description
+from screentest.suites.univ.script import _CAMERA, _FIRST_FRAME, _LIGHTING, _POSITION
+
+
+def paper_form(shot: Description, script: str = "") -> dict[str, Any]:
+    """A description as the paper writes it."""
+    return {
+        "subjects": [
+            {
+                "id": _number(words.SubjectClass, one.kind),
+                "description": f"{one.quality} {one.appearance}".strip()
+                + f", {one.enters or _FIRST_FRAME}",
+            }
+            for one in shot.subjects
+        ],
+        "relative_position": _named(shot.position, _POSITION),
+        "actions": [
+            {"id": _number(words.ActionClass, one.kind), "description": one.description}
+            for one in shot.actions
+        ],
+        "background&scene": [
+            {"id": _number(words.SceneClass, one.kind), "description": one.description}
+            for one in shot.scenes
+        ],
+        "color_info": _named(
+            shot.colour, {"hue": "hue", "saturation": "saturation", "contrast": "contrast"}
+        ),
+        "lighting_info": _named(shot.lighting, _LIGHTING),
+        "video_style": "None" if shot.style is None else str(shot.style),
+        "atmosphere": shot.atmosphere or ["None"],
+        "camera_info": _named(shot.camera, _CAMERA),
+        "video_script": script,
+    }
+
+
+def _number(vocabulary: type[StrEnum], kind: str) -> int:
+    members = list(vocabulary)
+    return members.index(vocabulary(kind)) if kind in members else len(members) - 1
+
+
+def _named(part: Any, fields: Mapping[str, str]) -> dict[str, list[str]]:
+    return {
+        theirs: [str(one) for one in getattr(part, ours)] or ["None"]
+        for ours, theirs in fields.items()
+    }
