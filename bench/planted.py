@@ -6,7 +6,8 @@
     python bench/planted.py make DATA OUT --held-out
 
 The constants of `compare` were chosen with the first twelve clips in sight. `--held-out` takes
-twelve others, and five kinds of damage more, on which nothing was chosen: tune nothing on them.
+twelve others, and five kinds of damage more: tune nothing on them. Margins were measured on all
+films there are, these among them.
 
 No damaged model may win against the clean one, nobody may win between two equal ones, and the clean
 one should win against what is plainly worse. `other` is clean too, and shows the films a moment
