@@ -99,6 +99,18 @@ def test_the_answer_comes_first(page: Page) -> None:
     assert page.locator(".strip img").first.get_attribute("src").startswith("data:image/webp")  # type: ignore[union-attr]
 
 
+def test_a_card_stands_on_the_first_screen_of_a_phone(page: Page) -> None:
+    page.set_viewport_size({"width": 400, "height": 800})
+    top = page.evaluate("document.querySelector('#answer .card').getBoundingClientRect().top")
+    assert top + page.evaluate("scrollY") < 600
+    # What could not be compared is one click away.
+    assert not page.locator(".notes p", has_text="Not compared").is_visible()
+    page.click(".notes summary")
+    assert page.locator(".notes p", has_text="Not compared").is_visible()
+    page.click(".notes summary")
+    page.set_viewport_size({"width": 1280, "height": 900})
+
+
 def test_a_row_plays_while_it_is_pointed_at(page: Page) -> None:
     row = page.locator("#grid .row").first
     row.hover()
@@ -131,7 +143,7 @@ def test_prompts_where_they_disagree_most_come_first(page: Page) -> None:
     until(page, "document.querySelectorAll('#grid .row').length === 8")
     # What it is worst at against the other: the difference of 30 is the whole spread of busy.
     five = page.locator("#grid .row").nth(5).locator(".tile").nth(1).inner_text()
-    assert five.endswith("worst at busy 40.0 · the other 10.0")
+    assert five.endswith("furthest behind in busy 40.0 · the other 10.0")
 
 
 def test_the_drawer_from_the_keyboard(page: Page) -> None:

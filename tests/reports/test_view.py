@@ -14,7 +14,7 @@ from screentest.judges.votes import VoteRecord, VoteTask, as_csv
 from screentest.reports.belief import checks
 from screentest.reports.data import Report, read_report
 from screentest.reports.drilldown import direction, lowest, scales_of
-from screentest.reports.parts import Chip, View, chip
+from screentest.reports.parts import Chip, Named, View, chip
 from screentest.reports.sidebyside import labels, side_by_side
 from screentest.reports.tables import tables
 from screentest.reports.view import page_view
@@ -59,8 +59,8 @@ def test_a_few_prompts_settle_nothing_and_the_page_says_so(tmp_path: Path) -> No
     # Six prompts that all agree: 2 · 2^-6 < 0.05, and 2 · 2^-5 is not.
     assert "fewer than 6 cannot settle anything" in first.words
     best, behind, see = view.cards[0].lines, view.cards[1].lines, view.cards[1].lines[-1]
-    assert best[0].label == "Ahead in"
-    assert behind[1].label == "Behind in"
+    assert (best[0].label, best[0].note) == ("So far ahead in", "on 3 prompts; not settled")
+    assert behind[1].label == "So far last in"
     assert (see.label, see.link, see.video) == ("See", "b0", 3)
 
 
@@ -69,12 +69,65 @@ def test_best_and_worst_are_said_only_where_a_difference_holds(tmp_path: Path) -
     report = models(tmp_path, {"a": high, "b": [one - 0.5 for one in high]})
     view = view_of(report)
     assert view.headline.startswith("a is best in what was measured on 8 prompts")
-    assert [card.lines[0].label for card in view.cards] == ["Best at", "Ahead so far"]
+    assert [card.lines[0].label for card in view.cards] == ["Best at", "Ahead in"]
+    assert view.cards[1].lines[0].named == (Named("nothing shown so far"),)
     assert view.cards[1].lines[1].label == "Worst at"
     (row,) = view.open_rows
     assert (row.holds, row.says) == (True, "a better than b (8 of 8)")
     assert [cell.best for cell in row.cells] == [True, False]
-    assert view.checks[0].kind == "ok"
+    # Enough prompts are no reason to believe what is not measured: that comes first.
+    assert [one.kind for one in view.checks] == ["warn", "warn", "ok", "ok"]
+    assert view.checks[0].title == "Not measured."
+    assert view.checks[2].title == "8 prompts are enough for 1 of 1 measures."
+
+
+def test_best_is_ahead_of_all_and_else_it_is_said_of_whom(tmp_path: Path) -> None:
+    """``b`` is surely ahead of ``c`` and not of ``a``: neither of the two is best."""
+    low = [0.1 + 0.01 * n for n in range(10)]
+    near = [one + 0.5 + (0.03 if n % 2 else -0.02) for n, one in enumerate(low)]
+    report = models(tmp_path, {"a": [one + 0.5 for one in low], "b": near, "c": low})
+    said = {card.name: [line.label for line in card.lines] for card in view_of(report).cards}
+    assert said["a"] == ["Ahead of c in", "Behind in", "See"]
+    assert said["b"] == ["Ahead of c in", "Behind in", "See"]
+    assert said["c"] == ["Ahead in", "Worst at", "See"]
+
+
+def test_a_lead_that_is_owed_to_a_fault_is_marked_and_not_best(tmp_path: Path) -> None:
+    effect = SideEffect("sharp", "blurred pictures")
+    clean = OutputInfo("noise", higher_is_better=False, helped_by=(effect,))
+    films, values = [], {}
+    for model, numbers in (("clear", (0.9, 0.8)), ("dim", (0.2, 0.1))):
+        for place in range(10):
+            name = f"{model}{place}"
+            films.append(Item(name, Path("/x.mp4"), f"P {place}.", groups={"model": model}))
+            values[name, "sharp"], values[name, "noise"] = (
+                scored(one + 0.001 * place) for one in numbers
+            )
+    metrics = {"sharp": OutputInfo("detail"), "noise": clean}
+    report = read_report([score_run(tmp_path / "run", films, values, metrics=metrics)])
+    clear, dim = view_of(report).cards
+    assert [line.label for line in clear.lines] == ["Best at", "Behind in", "See"]
+    lead, worst, see = dim.lines
+    assert (lead.label, lead.named[0].name) == ("Ahead of clear in", "noise °")
+    assert lead.named[0].beside.endswith("as blurred pictures have: it makes no winner")
+    assert (worst.label, worst.named[0].name, see.named[0].name) == ("Worst at", "sharp", "sharp")
+
+
+def test_who_is_last_in_nothing_has_its_most_striking_moment(tmp_path: Path) -> None:
+    """No difference is shown: each card says so, and where its videos fall furthest."""
+    films, values = [], {}
+    for model in "ab":
+        for place in range(3):
+            name = f"{model}{place}"
+            films.append(Item(name, Path("/x.mp4"), f"P {place}.", groups={"model": model}))
+            fall = 0.1 if place == 1 else 0.8
+            values[name, "calm"] = scored(0.8, 0.9, fall, 0.8, 0.8)
+    report = read_report([score_run(tmp_path / "run", films, values, metrics={"calm": CALM})])
+    for card in view_of(report).cards:
+        level, see = card.lines
+        assert (level.label, level.named[0].name) == ("So far", "no difference shown")
+        assert (see.link, see.t) == (f"{card.name}1 at 0:01.5", 1.5)
+        assert see.note == "its most striking moment; no claim"
 
 
 def test_lower_is_better_turns_the_axis_and_the_lead(tmp_path: Path) -> None:
@@ -228,37 +281,35 @@ def test_cards_say_what_is_behind_so_far_where_nothing_is_settled(tmp_path: Path
     assert view.alarms == ("2 of 2 clips are black since step 900",)
     assert [(card.name, card.series) for card in view.cards] == [("900", 8), ("1000", 9)]
     steps = ", ".join(str(step) for step in range(100, 900, 100))
-    assert view.level == f"Last in nothing so far: {steps}."
+    assert view.level == f"No difference shown so far: {steps}."
     black = view.cards[-1].lines
     # Two are as bad: neither is last, and both are behind.
-    assert [line.label for line in black[:2]] == [
-        "Ahead on this one prompt",
-        "Behind on this one prompt",
-    ]
+    assert [line.label for line in black[:2]] == ["Ahead in", "So far behind in"]
+    assert black[1].note == "on one prompt; not settled"
     assert (black[1].named[0].name, black[1].named[0].value) == ("calm", "0.100")
-    assert black[1].named[0].beside == "behind 100 1.00"
+    assert black[1].named[0].beside == "100 1.00"
 
 
 def test_last_is_said_of_the_last_alone_and_on_one_prompt_of_that_prompt(tmp_path: Path) -> None:
     """The one between the others is behind the first; only the last is called last."""
     view = view_of(models(tmp_path, {"a": [0.9], "b": [0.5], "c": [0.1], "d": [0.7]}))
     said = {
-        card.name: [(line.label, line.named[0].name, line.named[0].beside) for line in card.lines]
+        card.name: [
+            (line.label, *((one.name, one.beside) for one in line.named)) for line in card.lines
+        ]
         for card in view.cards
     }
-    here = "on this one prompt"
-    assert said["a"][0] == (f"Ahead {here}", "calm", "next d 0.700")
-    assert said["b"][1] == (f"Behind {here}", "calm", "behind a 0.900")
-    assert said["c"][1] == (f"Last {here}", "calm", "next b 0.500")
-    assert said["d"] == [("So far", "last in nothing", "")]
-    # Who is last in nothing has its best to look at, the others their worst.
-    assert said["a"][-1][0] == "See best"
-    assert said["c"][-1][0] == "See"
+    assert said["a"][0] == ("So far ahead in", ("calm", "next d 0.700"))
+    assert said["b"][1] == ("So far behind in", ("calm", "a 0.900"))
+    assert said["c"][1] == ("So far last in", ("calm", "next b 0.500"))
+    assert said["d"] == [("So far", ("no difference shown", "")), ("See",)]
+    # Who is behind in nothing, and has no moment, is to be seen beside the others.
+    assert [card.lines[-1].anchor for card in view.cards] == ["#side", "", "", "#side"]
     assert view.open_rows[0].says == "a ahead, c last on this one prompt"
-    assert view.lead[0].startswith("On this one prompt a is ahead in calm; b, c and d in nothing.")
+    assert view.more[0].startswith("On this one prompt a is ahead in calm; b, c and d in nothing.")
 
 
-def test_what_is_not_compared_is_said_on_the_first_screen(tmp_path: Path) -> None:
+def test_what_is_not_compared_is_said_once(tmp_path: Path) -> None:
     films, values = [], {}
     for model in "ab":
         for place in range(6):
@@ -267,8 +318,11 @@ def test_what_is_not_compared_is_said_on_the_first_screen(tmp_path: Path) -> Non
             lacks = model == "b" and place < 3
             values[name, "calm"] = lost() if lacks else scored(0.5 + 0.01 * place)
     run = score_run(tmp_path / "run", films, values, metrics={"calm": CALM})
-    told = " ".join(view_of(read_report([run])).lead)
-    assert "Not compared. calm: b lacks 3 of 6 values, a none" in told
+    view = view_of(read_report([run]))
+    said = "Not compared: calm: b lacks 3 of 6 values, a none"
+    assert any(one.startswith(said) for one in view.more)
+    assert not any("Not compared" in one for one in view.lead)
+    assert not any("Not compared" in check.words for check in view.checks)
 
 
 def test_who_is_behind_only_what_owes_it_to_a_fault_is_not_called_worst(tmp_path: Path) -> None:

@@ -28,6 +28,8 @@ _SAID: Mapping[str, str] = {
     "warn": "Caution",
     "fail": "Against it",
 }
+_WEIGHT: Sequence[Kind] = ("fail", "warn", "note", "ok")
+"""The order in which they are read."""
 _MOST = 3
 """Names in a sentence; the rest is counted."""
 
@@ -49,11 +51,14 @@ class Check:
 
 
 def checks(report: Report, answer: Answer | None) -> list[Check]:
-    """All that apply, in the order of the question: enough, measured well, of everything."""
+    """All that apply, what speaks against the numbers first: what nothing measures, too few
+    prompts, what is not certified. Enough prompts make safe only what is measured."""
     if not report.results.items:
         return []
     found: list[Check] = []
     if answer is not None:
+        if answer.unmeasured:
+            found.append(Check("warn", "Not measured.", " ".join(answer.unmeasured)))
         found.append(_prompts(answer))
     found += _certified(report)
     found += _stand_ins(report)
@@ -61,10 +66,15 @@ def checks(report: Report, answer: Answer | None) -> list[Check]:
     found += _unread(report.results)
     found += _coverage(report)
     if answer is not None:
-        unread = unread_remark(report.results)
-        remarks = [one for one in answer.remarks if one != unread]
+        said = {unread_remark(report.results), *uncompared(answer)}
+        remarks = [one for one in answer.remarks if one not in said]
         found += [Check("warn", "Left out.", " ".join(remarks))] if remarks else []
-    return found
+    return sorted(found, key=lambda one: _WEIGHT.index(one.kind))
+
+
+def uncompared(answer: Answer) -> list[str]:
+    """What is measured and cannot be compared, with its values, in the words of the answer."""
+    return [one for one in answer.remarks if one.startswith("Not compared")]
 
 
 def _prompts(answer: Answer) -> Check:
@@ -79,7 +89,8 @@ def _prompts(answer: Answer) -> Check:
         return Check(
             "ok",
             f"{answer.on(settled)} are enough for {len(settled)} of {tested} measures.",
-            f"A difference holds in {names}, corrected for {tests}.{rest}",
+            f"A difference holds in {names}, corrected for {tests}.{rest} "
+            "This says nothing of what is not measured.",
         )
     if not answer.comparisons:
         return Check("warn", f"{had}.", "There is nothing to test.")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from itertools import pairwise
@@ -245,16 +245,7 @@ def lowest(
     of the video itself, which may be the worst of it. A curve that does not fall has no worst
     moment, and neither has one of which no direction is better.
     """
-    found: list[tuple[float, Time, Low]] = []
-    for value in map(timed, values):
-        score, sign = value.outcome.value, direction(results, value.name)
-        if score is None or len(score.curve) < 2 or not sign:
-            continue
-        falls = _falls(results, value, score.curve, sign, scales)
-        point = score.curve[int(np.argmax(falls))]
-        fall = float(falls.max())
-        if fall >= _WORTH:
-            found.append((fall, point.span.centre, Low(value.name, point.value, point.note)))
+    found = _drops(results, values, scales)
     moments: list[Moment] = []
     for _, time, low_point in sorted(found, key=lambda one: (-one[0], one[1])):
         near = next((one for one in moments if abs(one.time - time) <= _APART), None)
@@ -263,6 +254,34 @@ def lowest(
         elif len(moments) < count:
             moments.append(Moment(time, (low_point,)))
     return sorted(moments, key=lambda one: one.time) if by_time else moments
+
+
+def furthest(
+    results: Results, items: Iterable[str], scales: Scales, without: Collection[str] = ()
+) -> tuple[str, Time, Low] | None:
+    """Of some videos, the one moment at which a curve falls furthest, ``without`` some values."""
+    best: tuple[float, str, Time, Low] | None = None
+    for item in items:
+        values = [one for name, one in results.of_item(item).items() if name not in without]
+        for fall, time, low in _drops(results, values, scales):
+            if best is None or fall > best[0]:
+                best = (fall, item, time, low)
+    return best[1:] if best is not None else None
+
+
+def _drops(
+    results: Results, values: Iterable[Value], scales: Scales
+) -> Iterator[tuple[float, Time, Low]]:
+    """How far each curve falls, and where, where that is worth a mark."""
+    for value in map(timed, values):
+        score, sign = value.outcome.value, direction(results, value.name)
+        if score is None or len(score.curve) < 2 or not sign:
+            continue
+        falls = _falls(results, value, score.curve, sign, scales)
+        point = score.curve[int(np.argmax(falls))]
+        fall = float(falls.max())
+        if fall >= _WORTH:
+            yield fall, point.span.centre, Low(value.name, point.value, point.note)
 
 
 def _falls(

@@ -43,6 +43,8 @@ class CardLine:
     t: float | None = None
     note: str = ""
     """How sure it is."""
+    anchor: str = ""
+    """Where the link leads, where that is not a video."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,6 +116,7 @@ class View:
     facts: tuple[str, ...]
     headline: str
     lead: tuple[str, ...]
+    """What must be known with the headline, above all what is not measured."""
     models: tuple[str, ...]
     cards: tuple[ModelCard, ...]
     checks: tuple[Check, ...]
@@ -124,6 +127,8 @@ class View:
     differ_note: str
     videos: int
     sortable: tuple[Sortable, ...]
+    more: tuple[str, ...] = ()
+    """Further notes on the answer, folded so that the cards stand on the first screen."""
     level: str = ""
     """Of many models: those of which a card would say nothing, in one line."""
     alarms: tuple[str, ...] = ()
@@ -180,8 +185,17 @@ def moment(report: Report, worst: Value, sign: int, place: Mapping[str, int]) ->
     point = min(points, key=lambda one: sign * one.value)
     t = round(float(point.span.start), 3)
     named = Named(title, beside=point.note[:80])
-    link = f"{cut_id(worst.item)} at {int(t // 60)}:{t % 60:04.1f}"
+    link = f"{cut_id(worst.item)} at {time_words(t)}"
     return CardLine("See", (named,), link, place[worst.item], t)
+
+
+def time_words(t: float) -> str:
+    """A moment as players show it.
+
+    >>> time_words(62.25)
+    '1:02.2'
+    """
+    return f"{int(t // 60)}:{t % 60:04.1f}"
 
 
 def chip(report: Report, name: str) -> Chip | None:

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from screentest.reports.alone import alone
-from screentest.reports.belief import checks
+from screentest.reports.belief import checks, uncompared
 from screentest.reports.cards import LEVEL, model_lines
 from screentest.reports.data import Report
 from screentest.reports.dots import Dot, Lane, dot_plot
+from screentest.reports.drilldown import scales_of
 from screentest.reports.parts import (
     ModelCard,
     ShownCell,
@@ -29,7 +30,7 @@ from screentest.reports.people import people_row
 from screentest.scores.answer import GROUPS, Answer
 from screentest.scores.places import ends
 from screentest.scores.rows import AnswerRow
-from screentest.scores.text import about, listed, number
+from screentest.scores.text import about, number
 from screentest.scores.unread import unread_remark
 
 MOST_ALARMS = 4
@@ -64,17 +65,11 @@ def _compared(
     report: Report, answer: Answer, place: Mapping[str, int], sortable: tuple[Sortable, ...]
 ) -> View:
     results = report.results
-    lead = [f"Not measured. {one}" for one in answer.unmeasured]
-    if answer.seen:
-        lead.insert(0, answer.seen)
-    if answer.looks:
-        lead.insert(bool(answer.seen), answer.looks)
-    lead += _uncompared(answer)
+    lead = [f"Not measured. {' '.join(answer.unmeasured)}"] if answer.unmeasured else []
     unread = unread_remark(results)
     if unread and unread not in answer.headline:
         lead.insert(0, unread)
-    if answer.counted:
-        lead.append(answer.counted)
+    more = [answer.seen, answer.looks, *uncompared(answer), answer.counted]
     people = people_row(report.people, answer) if report.people is not None else None
     if report.people is not None:
         lead.insert(0, report.people.headline)
@@ -82,19 +77,20 @@ def _compared(
         model: [item for item in place if results.group(item, answer.by) == model]
         for model in answer.models
     }
+    scales = scales_of(results)
     cards = [
         ModelCard(
             model,
             strip(videos[model], place),
-            tuple(model_lines(report, answer, model, videos[model], place)),
+            tuple(model_lines(report, answer, model, videos[model], place, scales)),
             series,
         )
         for series, model in enumerate(answer.models)
     ]
     # Of ten steps of a training, eight cards that say nothing would hide the two that do.
-    level = [card.name for card in cards if card.lines == (LEVEL,)]
+    level = [card.name for card in cards if LEVEL in card.lines]
     if len(cards) > MOST_CARDS and level:
-        cards = [card for card in cards if card.lines != (LEVEL,)]
+        cards = [card for card in cards if LEVEL not in card.lines]
     else:
         level = []
     # What people say comes first: it is what metrics stand in for.
@@ -110,9 +106,10 @@ def _compared(
         headline=answer.headline,
         whose="" if report.people is None else "By the metrics:",
         lead=tuple(lead),
+        more=tuple(filter(None, more)),
         models=answer.models,
         cards=tuple(cards),
-        level=f"Last in nothing so far: {', '.join(level)}." if level else "",
+        level=f"No difference shown so far: {', '.join(level)}." if level else "",
         checks=tuple(checks(report, answer)),
         open_rows=tuple(shown for row, shown in rows if row.state in ("holds", "open")),
         folds=folds(
@@ -128,16 +125,6 @@ def _compared(
         videos=len(place),
         sortable=sortable,
     )
-
-
-def _uncompared(answer: Answer) -> Iterator[str]:
-    """What is measured, and cannot be compared: it belongs to what is not known."""
-    reasons: dict[str, list[str]] = {}
-    for row in answer.rows:
-        if row.state == "uncompared":
-            reasons.setdefault(row.why, []).append(row.merit)
-    for why, names in reasons.items():
-        yield f"Not compared. {listed(names, most=3)}: {why}."
 
 
 def _row(report: Report, answer: Answer, row: AnswerRow, place: Mapping[str, int]) -> ShownRow:

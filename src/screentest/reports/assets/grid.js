@@ -10,8 +10,8 @@ const tile = (item, number_) => {
   const open = make("button", { type: "button", class: "frame", "aria-label": `Open ${label}`, onclick: () => drawer.video(number_) }, picture);
   const box = make("div", { class: "tile" }, open);
   if (item.label) box.append(make("p", { class: "weak quiet", text: cut(item.label) }));
-  if (worst) box.append(make("p", { class: "weak" }, make("span", { class: "quiet", text: data.rivals ? "worst at " : "furthest behind in " }), make("b", { text: worst.title }), ` ${number(item.worst.value)}`, make("span", { class: "quiet", text: others })));
-  else if (!lost) box.append(make("p", { class: "weak quiet", text: data.rivals ? "last in nothing" : "" }));
+  if (worst) box.append(make("p", { class: "weak" }, make("span", { class: "quiet", text: "furthest behind in " }), make("b", { text: worst.title }), ` ${number(item.worst.value)}`, make("span", { class: "quiet", text: others })));
+  else if (!lost) box.append(make("p", { class: "weak quiet", text: data.rivals ? "last alone in nothing" : "" }));
   if (lost) box.append(make("p", { class: "weak bad", text: `${lost} not scored` }));
   if (item.pending) box.append(make("p", { class: "weak bad", text: `${item.pending} still to come` }));
   box.item = item;
