@@ -13,13 +13,22 @@ makes (``margins``). What only describes (motion, colourfulness) is shown, and n
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
 from screentest.core.table import ARROWS, Cell, Column, Table
 from screentest.scores.results import Pool
-from screentest.scores.rows import AnswerRow, ModelPair, ModelValue, leads, pair_surety, trails
+from screentest.scores.rows import (
+    FIRST,
+    LAST,
+    AnswerRow,
+    ModelPair,
+    ModelValue,
+    leads,
+    pair_surety,
+    trails,
+)
 from screentest.scores.text import about, listed, many, number, spread_out
 from screentest.stats.signflip import LEVEL
 
@@ -121,12 +130,13 @@ class Answer:
         return tuple(row for row in self.rows if row.state == "tied")
 
     def best_at(self, model: str) -> Standing:
-        """What a model is best at, else what it is ahead in: the surest first, then the largest."""
+        """What a model is best at, surely ahead of all others; else what it is surely ahead of some
+        in, else ahead so far: the surest first, then the largest."""
         sure = [row for row in self.rows if row.of(model).best]
         return _standing(sure or [row for row in self.rows if leads(row, model)], model, sure)
 
     def worst_at(self, model: str) -> Standing:
-        """What a model is worst at, else what it is behind in, in the same order."""
+        """What a model is worst at, surely behind all others; else what it is behind in."""
         sure = [row for row in self.rows if row.of(model).worst]
         return _standing(
             sure or [row for row in self.rows if _is_behind(row, model)], model, sure, worst=True
@@ -146,6 +156,7 @@ class Answer:
         """All of it as plain JSON."""
         document = asdict(self)
         for row, into in zip(self.rows, document["rows"], strict=True):
+            into |= {"says": row.says, "settled": row.settled}
             for pair, part in zip(row.pairs, into["pairs"], strict=True):
                 interval = pair.interval
                 part["interval"] = asdict(interval) if interval else None
@@ -178,8 +189,10 @@ class Answer:
         last = ""
         for row in self.shown:
             title = GROUPS.get(row.group, row.group)
-            lead = f"{heads[row.leader]} {row.ahead:,}/{row.prompts:,}" if row.leader else ""
-            if row.last and not row.leader:
+            lead = ""
+            if row.says == FIRST:
+                lead = f"{heads[row.leader]} {row.ahead:,}/{row.prompts:,}"
+            elif row.says == LAST:
                 lead = f"{heads[row.last]} last {row.behind:,}/{row.prompts:,}"
             rows.append(
                 (
@@ -189,7 +202,7 @@ class Answer:
                     *(row.leader or None, row.ahead, row.last or None, row.behind, row.prompts),
                     *(row.margin.value if row.margin else None, lead),
                     min((pair.adjusted_p for pair in row.pairs), default=None),
-                    *(row.state, row.needed, _settled(row)),
+                    *(row.state, row.needed, _settled(row, heads)),
                 )
             )
             last = title
@@ -202,7 +215,8 @@ class Standing:
     """What one model is best at, or worst at."""
 
     sure: bool
-    """Whether the differences hold, and the place is not shared with another."""
+    """Whether it is surely ahead of all others in each, or behind all: ``row.over(model)`` and
+    ``row.under(model)`` say whom it is surely ahead of, or behind."""
     rows: tuple[tuple[AnswerRow, ModelPair], ...]
     """Each with the difference that shows it."""
 
@@ -227,7 +241,11 @@ def _standing(
             found.append((row, own[0]))
     found.sort(key=lambda one: (*pair_surety(one[1]), -one[1].difference / (one[0].spread or 1.0)))
     found = spread_out(found, lambda one: one[0].metric)
-    alone = [one for one in found if model == (one[0].last if worst else one[0].leader)]
+    alone = [
+        (row, pair)
+        for row, pair in found
+        if len(row.under(model) if worst else row.over(model)) == row.rivals
+    ]
     if sure and alone:
         return Standing(True, tuple(alone))
     return Standing(False, tuple(found))
@@ -245,12 +263,25 @@ def _letter(place: int) -> str:
     return chr(ord("A") + place % 26) * (place // 26 + 1)
 
 
-def _settled(row: AnswerRow) -> str:
+def _settled(row: AnswerRow, heads: Mapping[str, str]) -> str:
+    """Whether what the row says is shown; where it is not, which differences are."""
     if row.state == "holds":
-        return "yes"
+        return "yes" if row.settled else _held(row, heads)
     if row.state == "describes":
         return ""
     return f"~{about(row.needed)}" if row.needed and row.needed <= SENSIBLE else "no"
+
+
+def _held(row: AnswerRow, heads: Mapping[str, str]) -> str:
+    """The differences that are shown: ``A > C``."""
+    over: dict[str, list[str]] = {}
+    for pair in row.pairs:
+        if pair.holds:
+            over.setdefault(pair.better, []).append(heads[pair.worse])
+    sides: dict[str, list[str]] = {}
+    for better, worse in over.items():
+        sides.setdefault(", ".join(sorted(worse)), []).append(heads[better])
+    return "; ".join(f"{', '.join(better)} > {worse}" for worse, better in sides.items())
 
 
 def _notes(found: Answer) -> Iterator[str]:

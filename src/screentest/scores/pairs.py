@@ -165,16 +165,5 @@ def concluded(row: AnswerRow, pairs: Sequence[ModelPair], fewest: int) -> Answer
     agreed = row.prompts < fewest and 2 * max(row.clear, row.clear_last) > row.prompts
     if not (near or agreed or (differ and row.prompts < 3)):
         return replace(row, state="tied")
-    return replace(row, state="open", needed=_named_need(row))
-
-
-def _named_need(row: AnswerRow) -> int | None:
-    """The prompts that would settle what the row names: the leader, else the last, else a pair."""
-    if row.leader:
-        named = [pair for pair in row.pairs if pair.better == row.leader]
-    elif row.last:
-        named = [pair for pair in row.pairs if pair.worse == row.last]
-    else:
-        named = [pair for pair in row.pairs if row.differ(pair)][:1]
-    wanted = [pair.needed for pair in named]
-    return None if not wanted or None in wanted else max(one for one in wanted if one)
+    row = replace(row, state="open")
+    return replace(row, needed=row.need)

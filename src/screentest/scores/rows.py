@@ -17,7 +17,11 @@ from screentest.scores.text import number
 from screentest.stats.intervals import Interval
 from screentest.stats.signflip import LEVEL, sign_flip_interval
 
+Place: TypeAlias = Literal["first", "last", ""]
 State: TypeAlias = Literal["holds", "open", "tied", "describes", "uncompared"]
+
+FIRST: Place = "first"
+LAST: Place = "last"
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,8 +127,8 @@ class AnswerRow:
     """Prompts on which all models have a value that have any: all here is about these."""
     state: State
     needed: int | None = None
-    """About how many prompts would settle what the row names, where nothing holds yet: that the
-    leader is ahead of all, else that the last is behind all, else the surest difference."""
+    """About how many prompts would settle what the row ``says``, where nothing holds yet; where it
+    says nothing, the surest difference."""
     label: str = ""
     """The name in words, for a sentence."""
     last: str = ""
@@ -159,6 +163,55 @@ class AnswerRow:
     def of(self, model: str) -> ModelValue:
         """One model's value."""
         return next(one for one in self.values if one.model == model)
+
+    @property
+    def says(self) -> Place:
+        """What the row says: that the leader is ``first``, ahead of all others, or that the last is
+        ``last``; what is settled, or would be sooner. Empty where both places are shared."""
+        said = [place for place in (FIRST, LAST) if self._shows(place)]
+        if not said:
+            return ""
+        if self.state == "holds":
+            return next((one for one in said if all(p.holds for p in self._shows(one))), said[0])
+        return min(said, key=lambda one: self._need(one) or math.inf)
+
+    @property
+    def settled(self) -> bool:
+        """Whether what the row ``says`` is shown: against every other, and not against one."""
+        shown = self._shows(self.says)
+        return bool(shown) and all(pair.holds for pair in shown)
+
+    @property
+    def need(self) -> int | None:
+        """About how many prompts would settle what the row ``says``, else its surest difference."""
+        if self.says:
+            return self._need(self.says)
+        return next((pair.needed for pair in self.pairs if self.differ(pair)), None)
+
+    def _shows(self, place: Place) -> list[ModelPair]:
+        """The differences that a place takes: with every other model."""
+        if place == FIRST:
+            return [pair for pair in self.pairs if self.leader and pair.better == self.leader]
+        return [pair for pair in self.pairs if self.last and place and pair.worse == self.last]
+
+    def _need(self, place: Place) -> int | None:
+        wanted = [pair.needed for pair in self._shows(place)]
+        return None if not wanted or None in wanted else max(one for one in wanted if one)
+
+    def over(self, model: str) -> tuple[str, ...]:
+        """The models that one is surely better than, and not by a fault of its own."""
+        held = {p.worse for p in self.pairs if p.better == model and p.holds and not p.owed_to}
+        return tuple(one.model for one in self.values if one.model in held)
+
+    def under(self, model: str) -> tuple[str, ...]:
+        """The models that are surely better than one, and not by a fault of their own."""
+        held = {p.better for p in self.pairs if p.worse == model and p.holds and not p.owed_to}
+        return tuple(one.model for one in self.values if one.model in held)
+
+    @property
+    def rivals(self) -> int:
+        """How many others a model is compared with."""
+        return sum(one.mean is not None for one in self.values) - 1
 
     def differ(self, pair: ModelPair) -> bool:
         """Whether a difference of two models is more than a tie: see ``counts``."""

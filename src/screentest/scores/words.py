@@ -100,7 +100,7 @@ def _sides(found: Answer) -> Iterator[str]:
     for row in found.rows:
         best = {one.model for one in row.values if one.best}
         for one in row.values:
-            over = _over(row, one.model) if one.worst else ()
+            over = row.under(one.model) if one.worst else ()
             better = tuple(name for name in over if name in best) or over
             if better:
                 sides.setdefault((better, one.model), []).append(row.merit)
@@ -110,14 +110,6 @@ def _sides(found: Answer) -> Iterator[str]:
     for (better, words), models in worse.items():
         verb = "is" if len(better) == 1 else "are"
         yield f"{listed(better)} {verb} better than {listed(models)} in {words}"
-
-
-def _over(row: AnswerRow, model: str) -> tuple[str, ...]:
-    """Who is surely better than a model, and does not owe that to a fault."""
-    over = {
-        pair.better for pair in row.pairs if pair.worse == model and pair.holds and not pair.owed_to
-    }
-    return tuple(one.model for one in row.values if one.model in over)
 
 
 def _owed(found: Answer, state: str) -> Iterator[str]:
@@ -144,7 +136,7 @@ def _loser(found: Answer) -> str:
     if not found.loser:
         return ""
     rivals = len(found.models) - 1
-    own = [row.merit for row in found.rows if len(_over(row, found.loser)) == rivals]
+    own = [row.merit for row in found.rows if len(row.under(found.loser)) == rivals]
     ahead = any(
         pair.better == found.loser and pair.holds for row in found.rows for pair in row.pairs
     )
