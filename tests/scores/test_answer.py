@@ -864,3 +864,38 @@ def test_a_label_that_names_a_fault_has_a_merit_for_sentences() -> None:
     words = " ".join((str(alike), *alike.notes))
     assert "unnatural" not in words
     assert "natural look" in words
+
+
+def of_one(numbers: Mapping[str, Sequence[float]], name: str = "sharp") -> Answer:
+    """One metric of some models."""
+    found = answer(results({(name, model): own for model, own in numbers.items()}))
+    assert found is not None
+    return found
+
+
+def test_settled_is_about_what_the_row_says() -> None:
+    """A row said "b 12/12, yes" where b was shown to be ahead of c alone."""
+    wide = [9.0, 9.0, -9.0, 9.0, 9.0, -9.0, 9.0, 9.0, -9.0, 9.0, -9.0, 9.0]
+    found = of_one(
+        {
+            "a": [50 - gap for gap in wide],
+            "b": [50.0] * 12,
+            "c": [place / 12 for place in range(12)],
+        }
+    )
+    (row,) = found.rows
+    assert {(p.better, p.worse) for p in row.pairs if p.holds} == {("a", "c"), ("b", "c")}
+    assert (row.says, row.settled, row.last) == ("last", True, "c")
+    assert found.table().short().texts()[0][-2:] == ("c last 12/12", "yes")
+    assert not found.best_at("b").sure
+    assert [row.over("b"), row.under("c")] == [("c",), ("a", "b")]
+    assert found.worst_at("c").sure
+    # Of c as uneven as a, only one difference is shown, and the row names that one.
+    shaky = [50 - 1.2 * gap for gap in wide[::-1]]
+    one = of_one({"a": shaky, "b": [50.0] * 12, "c": [44.0 + n / 9 for n in range(12)]})
+    (row,) = one.rows
+    assert [(pair.better, pair.worse) for pair in row.pairs if pair.holds] == [("b", "c")]
+    assert (row.says, row.settled) == ("first", False)
+    assert one.table().short().texts()[0][-2:] == ("b 8/12", "b > c")
+    assert not one.best_at("b").sure
+    assert one.document()["rows"][0]["settled"] is False

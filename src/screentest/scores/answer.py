@@ -194,6 +194,9 @@ class Answer:
                 lead = f"{heads[row.leader]} {row.ahead:,}/{row.prompts:,}"
             elif row.says == LAST:
                 lead = f"{heads[row.last]} last {row.behind:,}/{row.prompts:,}"
+            elif row.needed:
+                pair = next(one for one in row.pairs if row.differ(one))
+                lead = f"{heads[pair.better]} > {heads[pair.worse]}"
             rows.append(
                 (
                     *(row.group, "" if title == last else title),
