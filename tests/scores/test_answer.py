@@ -762,6 +762,55 @@ def test_three_models_are_compared_on_the_prompts_that_all_have() -> None:
     assert said(given, "model=a,b").winner == "a"
 
 
+@pytest.mark.parametrize(
+    ("signature", "words"),
+    [
+        ("sharp|v:2|rate:4", "version 1 and 2"),
+        ("sharp|v:1|rate:2", "rate 2 and 4"),
+        ("sharp|v:1|rate:4|model.vlm:big", "vlm big and none"),
+    ],
+)
+def test_what_was_measured_in_two_ways_is_not_compared(signature: str, words: str) -> None:
+    """The same frames measured by two versions of a metric named a winner."""
+    given = drawn(12, models="ab", metrics="sharp noise moves", sharp_b=20.0, noise_b=-20.0)
+    old = {"sharp": "sharp|v:1|rate:4", "moves": "moves|v:1"}
+    new = {"sharp": signature, "moves": "moves|v:2"}
+    values = tuple(
+        replace(one, signature=(new if one.item.startswith("b/") else old).get(one.name, "x|v:1"))
+        for one in given.values
+    )
+    found = said(replace(given, values=values))
+    states = {row.name: row.state for row in found.rows}
+    assert states == {"sharp": "uncompared", "noise": "holds", "moves": "uncompared"}
+    assert "better than a in noise" in found.headline
+    why = f"values were measured in different ways ({words})"
+    assert any("sharp" in one and why in one for one in found.remarks)
+
+
+def test_another_decoder_is_not_another_way() -> None:
+    given = drawn(12, models="ab", metrics="sharp", sharp_b=20.0)
+    values = tuple(
+        replace(one, signature=f"sharp|v:1|decoder:{one.item[0]}") for one in given.values
+    )
+    assert said(replace(given, values=values)).winner == "b"
+
+
+def test_runs_of_videos_without_prompts_are_counted_in_videos() -> None:
+    runs = {
+        name: Results(
+            {f"{place}.mp4": Item(f"{place}.mp4", Path(f"/{name}/{place}.mp4")) for place in "xyz"},
+            tuple(
+                Value(f"{place}.mp4", "sharp", "sharp", Outcome.of(Score(50.0)), "sharp|v:1")
+                for place in "xyz"
+            ),
+            {"sharp": SHARP},
+        )
+        for name in ("a", "b")
+    }
+    found = said(side_by_side(runs), "run")
+    assert (found.prompts, found.unit) == (3, "video")
+
+
 def test_what_depends_on_the_frame_rate_is_not_compared_across_rates() -> None:
     def at(rates: Mapping[str, float], shift: float = 0.0) -> Answer:
         given = drawn(20, models="abc", metrics="sharp jerks", jerks_a=-4.0 + shift)

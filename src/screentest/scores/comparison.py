@@ -248,7 +248,9 @@ class _Work:
         if sample.mixed:
             part = f"{part} of a film of several shots, the whole of a clip of one"
         counts_from = margin.value if margin else 0.0
-        why = "" if info.descriptive else sample.why or self.too_few_films(name, margin)
+        why = sample.why or self.too_few_films(name, margin)
+        if info.descriptive and not sample.ways:
+            why = ""
         nobody = ("", 0, 0)
         leader, ahead, clear = nobody if why else _first(cells, sample.shared, info, counts_from)
         last, behind, clear_last = (
@@ -383,11 +385,13 @@ class _Work:
         return ", ".join(dict.fromkeys(one.detail for one in lost))
 
     def tested(self) -> list[str]:
-        """The metrics that are not only described, and that some model has a value of."""
+        """The metrics that some model has a value of, and that are not only described, unless not
+        even that can be."""
         return [
             name
             for name, sample in self.found.items()
-            if not self.results.outputs[name].descriptive and any(sample.scored.values())
+            if any(sample.scored.values())
+            and (sample.ways or not self.results.outputs[name].descriptive)
         ]
 
 

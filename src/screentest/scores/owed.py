@@ -148,7 +148,7 @@ def looks(rows: Sequence[AnswerRow], models: Sequence[str]) -> str:
 
 def _apart(row: AnswerRow, models: Sequence[str]) -> Iterator[tuple[str, str]]:
     look = row.info.look
-    if look is None:
+    if look is None or row.state == "uncompared":
         return
     # Of two, one is told of: the one with more.
     sides = ((look.more, 1.0),) if len(models) == 2 else ((look.more, 1.0), (look.less, -1.0))

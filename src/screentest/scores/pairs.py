@@ -143,10 +143,10 @@ def concluded(row: AnswerRow, pairs: Sequence[ModelPair], fewest: int) -> Answer
 
     Below ``fewest`` prompts, which could settle nothing, what most of them agree on is open.
     """
-    if row.info.descriptive:
-        return replace(row, state="describes")
     if row.state == "uncompared":
         return row
+    if row.info.descriptive:
+        return replace(row, state="describes")
     listed = tuple(sorted(pairs, key=pair_surety))
     held = [pair for pair in listed if pair.holds]
     better, worse = {pair.better for pair in held}, {pair.worse for pair in held}

@@ -180,9 +180,16 @@ class Results:
     def by_file_name(self, items: Collection[str]) -> bool:
         """Whether these items belong together by the names of their files alone."""
         known = [self.items[item] for item in items]
-        return not any(one.groups.get("case") or one.text for one in known) and any(
-            one.video.name in self._paired_by_name for one in known
-        )
+        if any(one.text for one in known):
+            return False
+        # Runs that are put side by side have called the case of each by its name.
+        cases = [one.groups.get("case") for one in known]
+        if any(cases):
+            return all(
+                case in (one.video.name, one.id.partition(": ")[2])
+                for one, case in zip(known, cases, strict=True)
+            )
+        return any(one.video.name in self._paired_by_name for one in known)
 
     def unit(self, item: str) -> str:
         """The witness that an item belongs to: what is counted, and what tests are over.

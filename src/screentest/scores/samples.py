@@ -4,15 +4,17 @@ Everything that is said of a metric rests on the same prompts: those on which ev
 has a value. On each of them every model counts with as many videos as the one with fewest: a mean
 of four varies otherwise than one value, so that equal models would differ where values are skewed.
 Nothing is claimed where one model lacks more values than another, since what fails may be what is
-bad, nor where a value depends on the frame rate and the models' rates differ.
+bad, nor where a value depends on the frame rate and the models' rates differ, nor where not all
+were measured in the same way: by one version of the metric, with one set of options and models.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from statistics import median
+from urllib.parse import unquote
 
 from screentest._util.text import natural
 from screentest.scores.measure import FRAME_RATE
@@ -62,6 +64,8 @@ class Sample:
     lacks: Mapping[str, Lack]
     rates: Mapping[str, float]
     """By model, the frame rate, where the value depends on it and they differ too often."""
+    ways: str = ""
+    """In which ways they were measured, where that is more than one."""
 
     @property
     def uneven(self) -> str:
@@ -99,6 +103,8 @@ class Sample:
     @property
     def why(self) -> str:
         """Why nothing is claimed; empty where it can be compared."""
+        if self.ways:
+            return f"values were measured in different ways ({self.ways}): score all of them again"
         if self.rates:
             listed = ", ".join(f"{model} {rate:.4g}" for model, rate in self.rates.items())
             return f"{RATES_DIFFER} ({listed}), and the numbers depend on them"
@@ -107,6 +113,8 @@ class Sample:
     @property
     def comparable(self) -> list[str]:
         """Where nothing is claimed: the models that could be compared without the others."""
+        if self.ways:
+            return []
         if self.rates:
             usual = median(self.rates.values())
             near = {
@@ -184,6 +192,7 @@ class Samples:
             any(parts) and not all(parts),
             lacks,
             {model: median(seen) for model in known if many and (seen := _rates(had[model]))},
+            ways(one.signature for each in had.values() for own in each.values() for one in own),
         )
 
     def _lack(self, model: str, had: Mapping[str, Sequence[Value]]) -> Lack:
@@ -236,6 +245,42 @@ class Samples:
         rests = [[one for one in self.models if one != lost] for lost in self.models]
         best = max(rests, key=measure)
         return ",".join(best), measure(best)
+
+
+SAME_NUMBERS = ("screentest", "decoder")
+"""What a signature says of a value beside the way it was measured: a metric has a version of its
+own, and decoders differ by less than saving a file again does."""
+NAMES = {"v": "version", "shots": "cuts by"}
+
+
+def ways(signatures: Iterable[str]) -> str:
+    """In what values were measured differently, going by their signatures; empty where in nothing.
+
+    >>> ways(["noise|v:2|rate:4", "noise|v:3|rate:4", "noise|v:2|rate:4"])
+    'version 2 and 3'
+    >>> ways(["fits|v:1|model.vlm:a%7Cv%3A1", "fits|v:1|model.vlm:b%7Cv%3A1"])
+    'vlm a version 1 and b version 1'
+    >>> ways(["noise|v:2|decoder:av18", "noise|v:2|decoder:av19", ""])
+    ''
+    """
+    known = [_parts(one) for one in dict.fromkeys(signatures) if one]
+    found = []
+    for key in dict.fromkeys(key for one in known for key in one):
+        had = list(dict.fromkeys(one.get(key, "none") for one in known))
+        if len(had) > 1 and key not in SAME_NUMBERS:
+            name = NAMES.get(key, key.removeprefix("model."))
+            found.append(f"{name} {' and '.join(sorted(had, key=natural))}".strip())
+    return ", ".join(found)
+
+
+def _parts(signature: str) -> dict[str, str]:
+    """What a signature says, by key; the name of the metric has an empty one."""
+    name, *rest = signature.split("|")
+    parts = {"": name}
+    for one in rest:
+        key, _, said = one.partition(":")
+        parts[key] = unquote(said).replace("|v:", " version ")
+    return parts
 
 
 def rates_differ(results: Results, name: str) -> str:
