@@ -83,8 +83,9 @@ class Answer:
     fewest: int
     """The fewest prompts that could settle anything among so many comparisons, if all agree."""
     needed: int | None
-    """About how many prompts would settle something, where nothing is; None where nothing is to
-    be expected of more prompts, or where something is settled."""
+    """About how many prompts would settle what some row says, where nothing is settled: the fewest
+    of all rows, as the headline and the table have it. None where nothing is to be expected of more
+    prompts, or where something is settled."""
     unit: str
     """What is counted: ``prompt``; ``video`` where files of one name are compared."""
     rows: tuple[AnswerRow, ...]
@@ -195,8 +196,7 @@ class Answer:
             elif row.says == LAST:
                 lead = f"{heads[row.last]} last {row.behind:,}/{row.prompts:,}"
             elif row.needed:
-                pair = next(one for one in row.pairs if row.differ(one))
-                lead = f"{heads[pair.better]} > {heads[pair.worse]}"
+                lead = f"{heads[row.named[0].better]} > {heads[row.named[0].worse]}"
             rows.append(
                 (
                     *(row.group, "" if title == last else title),

@@ -39,7 +39,7 @@ from screentest.scores.remarks import (
     unseen,
 )
 from screentest.scores.results import Pool, Results, Value, read_results
-from screentest.scores.rows import AnswerRow, ModelPair, ModelValue, counts, surety
+from screentest.scores.rows import AnswerRow, ModelPair, ModelValue, counts, foretold, surety
 from screentest.scores.samples import Lack, Samples
 from screentest.scores.tables import pool_note
 from screentest.scores.text import labels, number
@@ -202,9 +202,7 @@ class _Work:
                 -_apart(row) if row.info.descriptive else 0.0,
             )
         )
-        needed = [
-            pair.needed for row in rows for pair in row.pairs if pair.needed and not pair.owed_to
-        ]
+        needed = [row.needed for row in foretold(rows)]
         settled = any(row.state == "holds" for row in rows)
         found = Answer(
             headline="",
@@ -223,7 +221,7 @@ class _Work:
             counted=self.counted(),
             comparisons=len(tests),
             fewest=fewest_sources(strict),
-            needed=min(needed) if needed and not settled else None,
+            needed=min(filter(None, needed), default=None) if not settled else None,
             unit=self.samples.unit,
             rows=tuple(rows),
         )

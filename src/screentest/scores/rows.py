@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
@@ -182,11 +182,16 @@ class AnswerRow:
         return bool(shown) and all(pair.holds for pair in shown)
 
     @property
-    def need(self) -> int | None:
-        """About how many prompts would settle what the row ``says``, else its surest difference."""
+    def named(self) -> tuple[ModelPair, ...]:
+        """The differences that what the row ``says`` takes; where it says nothing, the surest."""
         if self.says:
-            return self._need(self.says)
-        return next((pair.needed for pair in self.pairs if self.differ(pair)), None)
+            return tuple(self._shows(self.says))
+        return tuple([pair for pair in self.pairs if self.differ(pair)][:1])
+
+    @property
+    def need(self) -> int | None:
+        """About how many prompts would show all that is ``named``."""
+        return _all_need(self.named)
 
     def _shows(self, place: Place) -> list[ModelPair]:
         """The differences that a place takes: with every other model."""
@@ -195,8 +200,7 @@ class AnswerRow:
         return [pair for pair in self.pairs if self.last and place and pair.worse == self.last]
 
     def _need(self, place: Place) -> int | None:
-        wanted = [pair.needed for pair in self._shows(place)]
-        return None if not wanted or None in wanted else max(one for one in wanted if one)
+        return _all_need(self._shows(place))
 
     def over(self, model: str) -> tuple[str, ...]:
         """The models that one is surely better than, and not by a fault of its own."""
@@ -223,6 +227,11 @@ class AnswerRow:
         """From the lowest to the highest prompt, in the metric's units."""
         known = [value for one in self.values for value in one.prompts.values()]
         return max(known) - min(known) if known else 0.0
+
+
+def _all_need(pairs: Sequence[ModelPair]) -> int | None:
+    wanted = [pair.needed for pair in pairs]
+    return None if not wanted or None in wanted else max(one for one in wanted if one)
 
 
 def counts(one: float | None, two: float | None, margin: float) -> bool:
@@ -261,3 +270,15 @@ def surety(row: AnswerRow) -> tuple[float, ...]:
     first = row.pairs[0]
     size = -first.difference / (row.spread or 1.0)
     return (*pair_surety(first), float(row.needed or math.inf), size)
+
+
+def foretold(rows: Sequence[AnswerRow]) -> list[AnswerRow]:
+    """The rows that more prompts might settle, the soonest first, then the largest difference; not
+    what is owed to a fault."""
+    found = [row for row in rows if row.needed and not any(pair.owed_to for pair in row.named)]
+
+    def order(row: AnswerRow) -> tuple[int, float]:
+        size = min(pair.difference for pair in row.named) / (row.spread or 1.0)
+        return (row.needed or 0, -size)
+
+    return sorted(found, key=order)

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from screentest.scores.answer import SENSIBLE, Answer
 from screentest.scores.places import firsts
-from screentest.scores.rows import AnswerRow, ModelPair, leads, surety, trails
+from screentest.scores.rows import FIRST, AnswerRow, ModelPair, foretold, leads, surety, trails
 from screentest.scores.text import about, listed, many, spread_out
 
 _MOST_NAMED = 4
@@ -43,7 +43,7 @@ def headline(found: Answer) -> str:
         if not found.rows:
             return f"Nothing is compared: no measure has values of two {found.by}s on one prompt."
         return "Nothing here says which is better: every number only describes."
-    if not any(row.differ(pair) for row in found.rows for pair in row.pairs):
+    if not _differ(found):
         return _alike(found, count)
     if found.too_few:
         verb = "alone cannot" if count == f"1 {found.unit}" else "cannot"
@@ -56,6 +56,10 @@ def headline(found: Answer) -> str:
             " differs about as little as if the file were saved anew."
         )
     return f"No winner yet: {count} do not settle it, {_would(found)}."
+
+
+def _differ(found: Answer) -> bool:
+    return any(row.differ(pair) for row in found.rows for pair in row.pairs)
 
 
 def _alike(found: Answer, count: str) -> str:
@@ -146,20 +150,16 @@ def _loser(found: Answer) -> str:
 
 
 def _would(found: Answer) -> str:
-    """What it would take to show the surest and largest difference."""
-    every = [
-        (pair.needed, -pair.difference / (row.spread or 1.0), row, pair)
-        for row in found.rows
-        for pair in row.pairs
-        if pair.needed and pair.needed <= SENSIBLE and not pair.owed_to
-    ]
-    if not every:
+    """What the row takes that would be settled first: the number that the table has there."""
+    row = next(iter(foretold(found.rows)), None)
+    if row is None or (row.needed or 0) > SENSIBLE:
         return f"at least {found.fewest} might"
-    needed, _, row, pair = min(every, key=lambda one: one[:2])
+    pair = row.named[0]
     what = f"{pair.worse} is behind {pair.better} in {row.merit}"
-    if row.last == pair.worse and row.behind == row.prompts and len(found.models) > 2:
-        what = f"{pair.worse} is last in {row.merit}"
-    return f"about {about(needed or 0)} might show that {what}"
+    if row.says and len(row.named) > 1:
+        place = f"{row.leader} is first" if row.says == FIRST else f"{row.last} is last"
+        what = f"{place} in {row.merit}"
+    return f"about {about(row.needed or 0)} might show that {what}"
 
 
 def seen(found: Answer) -> str:
@@ -202,8 +202,8 @@ def _on_one(found: Answer) -> str:
 
 
 def _least(found: Answer) -> str:
-    """How many prompts it takes at least, where there are fewer."""
-    if not (found.too_few and found.comparisons):
+    """How many prompts it takes at least, where there are fewer and the headline has no number."""
+    if not (found.too_few and found.comparisons) or _differ(found):
         return ""
     compared = many(found.comparisons, "comparison")
     return f"With {compared} at least {found.fewest} {found.unit}s are needed, even if all agree."
